@@ -10,7 +10,7 @@ use std::str::FromStr;
 use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::StoreError;
+use crate::StoreResult;
 use crate::service::random;
 
 pub const KEY_PREFIX: &str = "vdx_";
@@ -31,7 +31,7 @@ pub struct ApiKey([u8; LENGTH]);
 pub struct MalformedKey;
 
 impl ApiKey {
-    pub fn generate() -> Result<Self, StoreError> {
+    pub fn generate() -> StoreResult<Self> {
         Ok(Self::from_seed(&Zeroizing::new(random::<32>()?)))
     }
 

@@ -22,7 +22,7 @@ use serde_json::Value;
 use crate::account::{AccountId, KeyId};
 use crate::quota::{Client, ClientHasher, Tier, WindowCounter};
 use crate::service::random;
-use crate::{AccountError, AuthError, LogFile, NotWritten, StoreError};
+use crate::{AccountError, AuthError, LogFile, NotWritten, StoreResult};
 use data::{Date, rfc3339};
 
 /// Refusals written per second, about 20 KB; others are only counted, so that nobody can fill the disk with them.
@@ -180,7 +180,7 @@ impl AuditLog {
         self.path.as_deref().map_or_else(|| Ok(Vec::new()), |path| lines::read_account_lines(path, account))
     }
 
-    fn with_file(file: LogFile, clock: fn() -> i64) -> Result<Self, StoreError> {
+    fn with_file(file: LogFile, clock: fn() -> i64) -> StoreResult<Self> {
         let reached = (None, HashSet::new());
         let out = AuditOutput { file, second: 0, refusals: 0, dropped: 0, reached, is_failing: false };
         let hasher = ClientHasher::new(&random()?);

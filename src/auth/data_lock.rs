@@ -7,7 +7,7 @@ use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::Path;
 
-use crate::StoreError;
+use crate::{StoreError, StoreResult};
 use crate::sqlite::files;
 
 const FILE: &str = "serve.lock";
@@ -21,7 +21,7 @@ pub struct DataLock {
 impl DataLock {
     /// The server that holds the lock of the folder `data`, if there is one. Writes nothing.
     /// [`StoreError::File`] if the lock file cannot be read.
-    pub fn holder(data: &Path) -> Result<Option<LockHolder>, StoreError> {
+    pub fn holder(data: &Path) -> StoreResult<Option<LockHolder>> {
         let path = data.join(FILE);
         let failed = |source| StoreError::File { path: path.clone(), source };
         let file = match File::open(&path) {
@@ -37,7 +37,7 @@ impl DataLock {
     }
 
     /// Locks the folder `data`, which is created if missing. [`StoreError::InUse`], [`StoreError::File`].
-    pub fn acquire(data: &Path) -> Result<Self, StoreError> {
+    pub fn acquire(data: &Path) -> StoreResult<Self> {
         files::create_folder(data)?;
         let path = data.join(FILE);
         let failed = |source| StoreError::File { path: path.clone(), source };

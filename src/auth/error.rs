@@ -17,6 +17,9 @@ use crate::account::{AccountId, Email};
 use crate::quota::{KeyId, Tier};
 use crate::service::second_factor::PendingSignIn;
 
+pub(crate) type StoreResult<T> = Result<T, StoreError>;
+pub(crate) type AccountResult<T> = Result<T, AccountError>;
+
 coded! {
     /// The code in the commands' `--json` output.
     pub fn code;

@@ -71,6 +71,7 @@ pub mod watch;
 pub use api_key::{ApiKey, KEY_PREFIX, KeyDigest, MaskedKey};
 pub use data_lock::{DataLock, LockHolder};
 pub use error::{AccountError, AuthError, StoreError};
+pub(crate) use error::{AccountResult, StoreResult};
 pub use known_browser::BrowserToken;
 pub use log_file::{LogFile, NotWritten};
 pub use postgres::{CopiedTable, PostgresInspection, PostgresSettings, PostgresStore, PostgresTables, StoreUrl};

@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::quota::{Client, ClientHasher, CountedWindow, WindowCounter, run_in_place};
-use crate::{AccountError, CounterStore};
+use crate::{AccountError, AccountResult, CounterStore};
 
 /// Failed sign-ins of one account from one network (IPv4 /24, IPv6 /48) per [`SIGN_IN_WINDOW`], whether the account
 /// exists or not. The limit from all networks together is five times as high.
@@ -91,7 +91,7 @@ enum CountedRequest {
 type SharedStore<'s> = Option<&'s dyn CounterStore>;
 
 impl RateLimit {
-    fn take(&self, store: SharedStore<'_>, client: Client, now: i64) -> Result<CountedRequest, AccountError> {
+    fn take(&self, store: SharedStore<'_>, client: Client, now: i64) -> AccountResult<CountedRequest> {
         let Some(store) = store else {
             return self.take_here(client, now).map_err(AccountError::Throttled);
         };
@@ -163,7 +163,7 @@ impl RateLimits {
     }
 
     /// Counts a sign-up, whether or not it creates an account.
-    pub(crate) fn count_sign_up(&self, store: SharedStore<'_>, address: IpAddr, now: i64) -> Result<(), AccountError> {
+    pub(crate) fn count_sign_up(&self, store: SharedStore<'_>, address: IpAddr, now: i64) -> AccountResult<()> {
         self.sign_ups.take(store, Client::Address(address), now).map(drop)
     }
 
@@ -174,7 +174,7 @@ impl RateLimits {
         email: &str,
         address: IpAddr,
         now: i64,
-    ) -> Result<Attempt, AccountError> {
+    ) -> AccountResult<Attempt> {
         let of_address = self.sign_ins_of_address.take(store, Client::Address(address), now)?;
         let of_account = self.sign_ins_of_account.take(store, Client::SignIn(email.into(), address), now)?;
         Ok(Attempt { of_account, of_address })
@@ -193,7 +193,7 @@ impl RateLimits {
 
     /// Counts a password entered in a known browser or a session of an account, or a code entered for it, from all
     /// addresses together: the password is known already.
-    pub(crate) fn count_password(&self, store: SharedStore<'_>, owner: Client, now: i64) -> Result<(), AccountError> {
+    pub(crate) fn count_password(&self, store: SharedStore<'_>, owner: Client, now: i64) -> AccountResult<()> {
         self.passwords_of_owner.take(store, owner, now).map(drop)
     }
 
@@ -203,7 +203,7 @@ impl RateLimits {
         email: &str,
         address: IpAddr,
         now: i64,
-    ) -> Result<(), AccountError> {
+    ) -> AccountResult<()> {
         self.mails_of_address.take(store, Client::Address(address), now)?;
         self.mails_of_account.take(store, Client::Mailbox(email.into()), now).map(drop)
     }

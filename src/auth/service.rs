@@ -29,8 +29,8 @@ use crate::quota::{Client, ClientCounter, ClientHasher, CounterId, DailyCounter,
 use crate::rate_limits::RateLimits;
 use crate::service::quotas::SharedQuotas;
 use crate::{
-    AccountError, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, RateLimitConfig, RetryAfter, SqliteStore, Store,
-    StoreError,
+    AccountError, AccountResult, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, RateLimitConfig, RetryAfter,
+    SqliteStore, Store, StoreError, StoreResult,
 };
 use data::Date;
 
@@ -98,16 +98,16 @@ pub struct AuthService {
 impl AuthService {
     /// Opens the store in the folder `data`, which is created if missing, and loads the keys and the usage of the day of
     /// `now` (Unix seconds).
-    pub fn open(data: &Path, now: i64) -> Result<Arc<Self>, StoreError> {
+    pub fn open(data: &Path, now: i64) -> StoreResult<Arc<Self>> {
         Self::open_with(data, RateLimitConfig::default(), now)
     }
 
-    pub fn open_with(data: &Path, rate_limits: RateLimitConfig, now: i64) -> Result<Arc<Self>, StoreError> {
+    pub fn open_with(data: &Path, rate_limits: RateLimitConfig, now: i64) -> StoreResult<Arc<Self>> {
         Self::with_store(Box::new(SqliteStore::open(data)?), rate_limits, now)
     }
 
     /// As [`AuthService::open`], with any store.
-    pub fn with_store(store: Box<dyn Store>, rate_limits: RateLimitConfig, now: i64) -> Result<Arc<Self>, StoreError> {
+    pub fn with_store(store: Box<dyn Store>, rate_limits: RateLimitConfig, now: i64) -> StoreResult<Arc<Self>> {
         let cursor_secret = Zeroizing::new(store.cursor_secret(random()?)?);
         let (shared, renewals) = store.counters().map(|_| SharedQuotas::new(&cursor_secret)).unzip();
         // The same on all servers that share the store.
@@ -163,7 +163,7 @@ impl AuthService {
         }
     }
 
-    pub(crate) fn audited<T>(&self, entry: AuditEntry, result: Result<T, AccountError>) -> Result<T, AccountError> {
+    pub(crate) fn audited<T>(&self, entry: AuditEntry, result: AccountResult<T>) -> AccountResult<T> {
         self.audit(entry, result.as_ref().err());
         result
     }
@@ -264,7 +264,7 @@ impl AuthService {
     }
 
     /// Creates a key that exists only in the memory of this process.
-    pub fn add_demo_key(&self, tier: Tier) -> Result<ApiKey, StoreError> {
+    pub fn add_demo_key(&self, tier: Tier) -> StoreResult<ApiKey> {
         let key = ApiKey::from_seed(&random()?);
         let number = self.next_demo_key.fetch_sub(1, Ordering::Relaxed);
         self.keys.put(KeyState {
@@ -287,11 +287,11 @@ impl AuthService {
 
     /// Loads keys that any process created, revoked or moved to another tier, and returns their number. Cheap if nothing
     /// changed. If the store fails, the keys in memory remain.
-    pub fn refresh(&self) -> Result<usize, StoreError> {
+    pub fn refresh(&self) -> StoreResult<usize> {
         note_failure(&self.refresh_failure, self.read_changes())
     }
 
-    fn read_changes(&self) -> Result<usize, StoreError> {
+    fn read_changes(&self) -> StoreResult<usize> {
         let mut last_change = self.last_change.lock().unwrap_or_else(PoisonError::into_inner);
         self.refreshes.fetch_add(1, Ordering::AcqRel);
         let changes = self.store.changes(*last_change)?;
@@ -313,7 +313,7 @@ impl AuthService {
     /// Removes expired rate limit windows. The first call of a day (`now` in Unix seconds) also drops the counters of
     /// past days, loads the stored usage of the day and of the days before and after it, ends expired sessions and
     /// keys, and purges data that is stored for a limited time. If the store fails, the next call writes again.
-    pub fn flush(&self, now: i64) -> Result<usize, StoreError> {
+    pub fn flush(&self, now: i64) -> StoreResult<usize> {
         let now = now + self.clock_ahead();
         let flush = || {
             self.end_leases(Date::from_unix(now), false)?;
@@ -323,7 +323,7 @@ impl AuthService {
     }
 
     /// Flushes for the last time, and gives back this server's units of shared counters.
-    pub fn close(&self, now: i64) -> Result<usize, StoreError> {
+    pub fn close(&self, now: i64) -> StoreResult<usize> {
         self.end_leases(Date::from_unix(now + self.clock_ahead()), true)?;
         self.flush(now)
     }
@@ -334,7 +334,7 @@ impl AuthService {
         failure_of(&self.refresh_failure).or_else(|| failure_of(&self.flush_failure))
     }
 
-    fn write_usage(&self, now: i64) -> Result<usize, StoreError> {
+    fn write_usage(&self, now: i64) -> StoreResult<usize> {
         self.store.check()?;
         let mut loaded_day = self.loaded_day.lock().unwrap_or_else(PoisonError::into_inner);
         let added = self.key_counter.to_write();
@@ -360,7 +360,7 @@ impl AuthService {
         Ok(added.len())
     }
 
-    fn load_usage(&self, today: Date) -> Result<(), StoreError> {
+    fn load_usage(&self, today: Date) -> StoreResult<()> {
         // The day before and the day after, too: the clock may move back over midnight, or be slightly behind.
         for day in [-1, 0, 1].map(|days| Date::from_days(today.days() + days)) {
             self.key_counter.load(day, self.store.usage(day)?);
@@ -369,7 +369,7 @@ impl AuthService {
     }
 }
 
-fn note_failure<T>(failure: &Mutex<Option<&'static str>>, result: Result<T, StoreError>) -> Result<T, StoreError> {
+fn note_failure<T>(failure: &Mutex<Option<&'static str>>, result: StoreResult<T>) -> StoreResult<T> {
     *failure.lock().unwrap_or_else(PoisonError::into_inner) = result.as_ref().err().map(StoreError::summary);
     result
 }
@@ -392,7 +392,7 @@ fn first_of_days(today: Date, days: u16) -> Date {
     Date::from_days(today.days() - i32::from(days.max(1)) + 1)
 }
 
-pub(crate) fn random<const N: usize>() -> Result<[u8; N], StoreError> {
+pub(crate) fn random<const N: usize>() -> StoreResult<[u8; N]> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)?;
     Ok(bytes)

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use crate::StoreError;
+use crate::StoreResult;
 use crate::account::Account;
 use crate::service::random;
 
@@ -31,7 +31,7 @@ pub(crate) const MAX_SESSIONS: u32 = 20;
 pub struct SessionToken(Zeroizing<[u8; 32]>);
 
 impl SessionToken {
-    pub(crate) fn generate() -> Result<Self, StoreError> {
+    pub(crate) fn generate() -> StoreResult<Self> {
         Ok(Self::from_seed(random()?))
     }
 

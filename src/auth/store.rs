@@ -3,7 +3,7 @@
 use crate::account::AccountId;
 use crate::password::hash::PasswordHash;
 use crate::quota::{CountedWindow, CounterId, Grant, KeyId, LeaseRequest, SharedWindow, Tier, UnusedUnits};
-use crate::sql::{Sql, SqlError};
+use crate::sql::{Sql, SqlResult};
 use crate::totp::TotpSecret;
 use crate::{KeyDigest, MaskedKey, StoreError};
 use data::Date;
@@ -27,7 +27,7 @@ pub enum Durability {
 }
 
 /// The statements of one call. They may run again from the start after a rollback.
-pub type Statements<'s> = &'s mut dyn FnMut(&dyn Sql) -> Result<(), SqlError>;
+pub type Statements<'s> = &'s mut dyn FnMut(&dyn Sql) -> SqlResult<()>;
 
 /// A database with accounts, keys, sessions, usage, saved searches and the outbox. `crate::sql` has its operations: each
 /// is one read or one transaction. Several processes may use one store at the same time. All calls block.
@@ -58,7 +58,7 @@ pub trait Store: Send + Sync {
     }
 
     /// Deletes counters of past days, within a transaction.
-    fn purge_counters(&self, _sql: &dyn Sql, _today: Date) -> Result<(), SqlError> {
+    fn purge_counters(&self, _sql: &dyn Sql, _today: Date) -> SqlResult<()> {
         Ok(())
     }
 
@@ -75,7 +75,7 @@ impl dyn Store + '_ {
     pub(crate) fn look_up<T>(
         &self,
         operation: &'static str,
-        read: impl Fn(&dyn Sql) -> Result<T, SqlError>,
+        read: impl Fn(&dyn Sql) -> SqlResult<T>,
     ) -> Result<T, StoreError> {
         returned(|statements| self.read(ReadKind::LookUp, operation, statements), read)
     }
@@ -83,7 +83,7 @@ impl dyn Store + '_ {
     pub(crate) fn list<T>(
         &self,
         operation: &'static str,
-        read: impl Fn(&dyn Sql) -> Result<T, SqlError>,
+        read: impl Fn(&dyn Sql) -> SqlResult<T>,
     ) -> Result<T, StoreError> {
         returned(|statements| self.read(ReadKind::List, operation, statements), read)
     }
@@ -92,7 +92,7 @@ impl dyn Store + '_ {
     pub(crate) fn change<T>(
         &self,
         operation: &'static str,
-        change: impl Fn(&dyn Sql) -> Result<T, SqlError>,
+        change: impl Fn(&dyn Sql) -> SqlResult<T>,
     ) -> Result<T, StoreError> {
         returned(|statements| self.write(Durability::Full, operation, statements), change)
     }
@@ -101,7 +101,7 @@ impl dyn Store + '_ {
     pub(crate) fn change_quickly<T>(
         &self,
         operation: &'static str,
-        change: impl Fn(&dyn Sql) -> Result<T, SqlError>,
+        change: impl Fn(&dyn Sql) -> SqlResult<T>,
     ) -> Result<T, StoreError> {
         returned(|statements| self.write(Durability::Normal, operation, statements), change)
     }
@@ -109,7 +109,7 @@ impl dyn Store + '_ {
 
 fn returned<T>(
     call: impl FnOnce(Statements<'_>) -> Result<(), StoreError>,
-    statements: impl Fn(&dyn Sql) -> Result<T, SqlError>,
+    statements: impl Fn(&dyn Sql) -> SqlResult<T>,
 ) -> Result<T, StoreError> {
     let mut result = None;
     call(&mut |sql| {

@@ -11,7 +11,7 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use crate::StoreError;
+use crate::StoreResult;
 use crate::service::random;
 
 const STEP_SECONDS: i64 = 30;
@@ -42,7 +42,7 @@ pub(crate) enum SecondFactorCode {
 pub struct ParseTotpSecretError;
 
 impl TotpSecret {
-    pub fn generate() -> Result<Self, StoreError> {
+    pub fn generate() -> StoreResult<Self> {
         Ok(Self(Zeroizing::new(random()?)))
     }
 
@@ -102,7 +102,7 @@ impl SecondFactorCode {
 pub struct RecoveryCode(Zeroizing<[u8; RECOVERY_BYTES]>);
 
 impl RecoveryCode {
-    pub(crate) fn generate() -> Result<Self, StoreError> {
+    pub(crate) fn generate() -> StoreResult<Self> {
         Ok(Self(Zeroizing::new(random()?)))
     }
 

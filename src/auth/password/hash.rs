@@ -4,7 +4,7 @@
 use argon2::password_hash::{Error, phc};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 
-use crate::StoreError;
+use crate::{StoreError, StoreResult};
 use crate::password::Secret;
 use crate::service::random;
 
@@ -34,7 +34,7 @@ impl PasswordHash {
     }
 
     /// Takes about 50 ms.
-    pub(crate) fn compute(secret: &Secret, memory: &mut HashMemory) -> Result<Self, StoreError> {
+    pub(crate) fn compute(secret: &Secret, memory: &mut HashMemory) -> StoreResult<Self> {
         let salt: [u8; 16] = random()?;
         let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(Error::from);
         let hash = params.and_then(|params| hash(Algorithm::Argon2id, params, secret, &salt, memory));

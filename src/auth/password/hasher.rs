@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::password::Secret;
 use crate::password::hash::{HashMemory, PasswordHash};
 use crate::quota::{QueueUsage, WorkQueue};
-use crate::{AccountError, RetryAfter};
+use crate::{AccountError, AccountResult, RetryAfter};
 
 pub(crate) const CONCURRENT: usize = 2;
 /// Passwords that may wait, about one second of work; more are rejected.
@@ -44,7 +44,7 @@ impl Default for PasswordHasher {
 }
 
 impl PasswordHasher {
-    pub(crate) async fn hash(&self, secret: Secret, by: EnteredBy) -> Result<PasswordHash, AccountError> {
+    pub(crate) async fn hash(&self, secret: Secret, by: EnteredBy) -> AccountResult<PasswordHash> {
         self.run(by, move |memory| PasswordHash::compute(&secret, memory)).await?.map_err(AccountError::from)
     }
 
@@ -54,7 +54,7 @@ impl PasswordHasher {
         secret: Secret,
         hash: Option<PasswordHash>,
         by: EnteredBy,
-    ) -> Result<bool, AccountError> {
+    ) -> AccountResult<bool> {
         let matches = self.run(by, move |memory| match hash {
             Some(hash) => hash.matches(&secret, memory),
             None => {
@@ -75,7 +75,7 @@ impl PasswordHasher {
         &self,
         by: EnteredBy,
         work: impl FnOnce(&mut HashMemory) -> T + Send + 'static,
-    ) -> Result<T, AccountError> {
+    ) -> AccountResult<T> {
         let turn = match by {
             EnteredBy::Anybody => self.queue.turn().await,
             EnteredBy::Owner => self.queue.reserved_turn().await,

@@ -11,7 +11,7 @@ pub(crate) mod hasher;
 use unicode_normalization::UnicodeNormalization;
 use zeroize::Zeroizing;
 
-use crate::StoreError;
+use crate::StoreResult;
 use crate::account::Email;
 use crate::password::hash::{HashMemory, PasswordHash};
 
@@ -107,7 +107,7 @@ impl Password {
     }
 
     /// Blocks; a server uses [`hasher::PasswordHasher`].
-    pub fn hash(&self) -> Result<PasswordHash, StoreError> {
+    pub fn hash(&self) -> StoreResult<PasswordHash> {
         PasswordHash::compute(&self.0, &mut HashMemory::default())
     }
 

@@ -18,7 +18,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::StoreError;
 use crate::postgres::address::{PostgresAddress, with_causes};
-use crate::sql::{EachResult, Failure, Sql, SqlError, SqlRow, SqlValue};
+use crate::sql::{EachResult, Failure, Sql, SqlError, SqlResult, SqlRow, SqlValue};
 
 pub(crate) type Params<'p> = &'p [&'p (dyn ToSql + Sync)];
 
@@ -49,7 +49,7 @@ impl Connection {
         address: &PostgresAddress,
         tls: Option<&MakeRustlsConnect>,
         limit: Duration,
-    ) -> Result<Self, SqlError> {
+    ) -> SqlResult<Self> {
         let connecting = async {
             // The task ends when the client is dropped.
             let config = &address.config;
@@ -100,23 +100,19 @@ impl Connection {
         result
     }
 
-    pub(crate) fn rows(&self, sql: &str, params: Params<'_>) -> Result<Vec<tokio_postgres::Row>, SqlError> {
+    pub(crate) fn rows(&self, sql: &str, params: Params<'_>) -> SqlResult<Vec<tokio_postgres::Row>> {
         let statement = self.statement(sql)?;
         self.run(self.client.query(&statement, params))
     }
 
-    pub(crate) fn execute(&self, sql: &str, params: Params<'_>) -> Result<usize, SqlError> {
+    pub(crate) fn execute(&self, sql: &str, params: Params<'_>) -> SqlResult<usize> {
         let statement = self.statement(sql)?;
         let changed = self.run(self.client.execute(&statement, params))?;
         usize::try_from(changed).map_err(|_| SqlError::Data("too many rows".to_owned()))
     }
 
     /// Runs `work` in a transaction; `begin` is `BEGIN` and any settings sent with it.
-    pub(crate) fn transact<T>(
-        &self,
-        begin: &str,
-        work: impl FnOnce(&Self) -> Result<T, SqlError>,
-    ) -> Result<T, SqlError> {
+    pub(crate) fn transact<T>(&self, begin: &str, work: impl FnOnce(&Self) -> SqlResult<T>) -> SqlResult<T> {
         let transaction = Transaction::begin(self, begin)?;
         match work(self) {
             Ok(result) => transaction.commit().map(|()| result),
@@ -128,11 +124,11 @@ impl Connection {
     }
 
     /// Runs statements without parameters, in one message.
-    pub(crate) fn batch(&self, sql: &str) -> Result<(), SqlError> {
+    pub(crate) fn batch(&self, sql: &str) -> SqlResult<()> {
         self.run(self.client.batch_execute(sql))
     }
 
-    fn statement(&self, sql: &str) -> Result<Statement, SqlError> {
+    fn statement(&self, sql: &str) -> SqlResult<Statement> {
         if let Some(known) = self.statements.borrow().get(sql) {
             return Ok(known.clone());
         }
@@ -141,7 +137,7 @@ impl Connection {
         Ok(statement)
     }
 
-    fn run<T>(&self, call: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, SqlError> {
+    fn run<T>(&self, call: impl Future<Output = Result<T, tokio_postgres::Error>>) -> SqlResult<T> {
         let limit = self.limit.get();
         let result = match self.runtime.block_on(async { timeout(limit, call).await }) {
             Ok(result) => result.map_err(PostgresError::from),
@@ -157,12 +153,12 @@ impl Connection {
 pub(crate) struct Transaction<'c>(&'c Connection);
 
 impl<'c> Transaction<'c> {
-    pub(crate) fn begin(connection: &'c Connection, begin: &str) -> Result<Self, SqlError> {
+    pub(crate) fn begin(connection: &'c Connection, begin: &str) -> SqlResult<Self> {
         connection.batch(begin)?;
         Ok(Self(connection))
     }
 
-    pub(crate) fn commit(self) -> Result<(), SqlError> {
+    pub(crate) fn commit(self) -> SqlResult<()> {
         self.0.batch("COMMIT")
     }
 
@@ -182,7 +178,7 @@ impl Deref for Transaction<'_> {
 }
 
 impl Sql for Connection {
-    fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> Result<(), SqlError> {
+    fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> SqlResult<()> {
         let statement = self.statement(sql)?;
         let params: Vec<_> = params.iter().map(|params| as_params(params)).collect();
         // Calls that are polled together are sent in order before the first answer is awaited.
@@ -191,7 +187,7 @@ impl Sql for Connection {
         results.iter().enumerate().try_for_each(|(index, rows)| rows.iter().try_for_each(|row| each(index, row)))
     }
 
-    fn execute(&self, sql: &str, params: &[SqlValue<'_>]) -> Result<usize, SqlError> {
+    fn execute(&self, sql: &str, params: &[SqlValue<'_>]) -> SqlResult<usize> {
         Self::execute(self, sql, &as_params(params))
     }
 
@@ -203,7 +199,7 @@ impl Sql for Connection {
         "json_array_elements"
     }
 
-    fn lock_claims(&self) -> Result<(), SqlError> {
+    fn lock_claims(&self) -> SqlResult<()> {
         self.rows("SELECT pg_advisory_xact_lock(1447314777, hashtext(current_schema()))", &[]).map(drop)
     }
 }
@@ -238,7 +234,7 @@ impl ToSql for SqlValue<'_> {
 }
 
 impl SqlRow for tokio_postgres::Row {
-    fn value(&self, column: usize) -> Result<SqlValue<'_>, SqlError> {
+    fn value(&self, column: usize) -> SqlResult<SqlValue<'_>> {
         let of = self.columns().get(column).map(Column::type_);
         let value = match of {
             Some(&Type::INT8) => self.try_get::<_, Option<i64>>(column)?.map(SqlValue::Number),

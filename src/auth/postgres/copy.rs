@@ -11,8 +11,8 @@ use rusqlite::types::Value;
 use crate::postgres::connection::{Connection, without_nul};
 use crate::postgres::pool::CallKind;
 use crate::postgres::{PostgresSettings, PostgresStore};
-use crate::sql::{Sql, SqlError, SqlRow, SqlValue, params};
-use crate::{DataLock, SqliteStore, StoreError};
+use crate::sql::{Sql, SqlError, SqlResult, SqlRow, SqlValue, params};
+use crate::{DataLock, SqliteStore, StoreError, StoreResult};
 
 /// Rows sent and compared at a time.
 const BATCH: usize = 1_000;
@@ -45,7 +45,7 @@ pub struct CopiedTable {
 impl PostgresStore {
     /// Copies everything from the store in the folder `from`, which no server may use meanwhile.
     /// [`StoreError::InUse`], [`StoreError::Unusable`] if the target is not empty, and those of opening both.
-    pub fn copy_from(from: &Path, settings: &PostgresSettings) -> Result<Vec<CopiedTable>, StoreError> {
+    pub fn copy_from(from: &Path, settings: &PostgresSettings) -> StoreResult<Vec<CopiedTable>> {
         // Opening the store would create a missing one.
         crate::DatabaseFile::open_shared(from)?;
         let _lock = DataLock::acquire(from)?;
@@ -64,11 +64,7 @@ impl PostgresStore {
         })
     }
 
-    fn copy_within(
-        &self,
-        connection: &Connection,
-        source: &rusqlite::Connection,
-    ) -> Result<Vec<CopiedTable>, SqlError> {
+    fn copy_within(&self, connection: &Connection, source: &rusqlite::Connection) -> SqlResult<Vec<CopiedTable>> {
         let names = TABLES.map(|(name, _)| name).join(", ");
         connection.batch(&format!("LOCK TABLE service, leases, {names} IN ACCESS EXCLUSIVE MODE"))?;
         self.check_empty(connection)?;
@@ -101,7 +97,7 @@ impl PostgresStore {
         Ok(copied)
     }
 
-    fn check_empty(&self, sql: &dyn Sql) -> Result<(), SqlError> {
+    fn check_empty(&self, sql: &dyn Sql) -> SqlResult<()> {
         let used = "SELECT EXISTS (SELECT 1 FROM service WHERE change <> 0 OR cursor_secret IS NOT NULL)".to_owned();
         let rows = TABLES.iter().map(|(name, _)| format!("SELECT EXISTS (SELECT 1 FROM {name})"));
         for query in std::iter::once(used).chain(rows) {
@@ -128,12 +124,7 @@ struct TableCopy<'c> {
 }
 
 impl<'c> TableCopy<'c> {
-    fn new(
-        name: &'static str,
-        key: &str,
-        target: &'c Connection,
-        source: &'c rusqlite::Connection,
-    ) -> Result<Self, SqlError> {
+    fn new(name: &'static str, key: &str, target: &'c Connection, source: &'c rusqlite::Connection) -> SqlResult<Self> {
         let statement = source.prepare(&format!("SELECT * FROM {name}")).map_err(unreadable)?;
         let columns = statement.column_names().join(", ");
         let values: Vec<String> = (1..=statement.column_count()).map(|number| format!("?{number}")).collect();
@@ -142,7 +133,7 @@ impl<'c> TableCopy<'c> {
         Ok(Self { name, query, insert, target, source })
     }
 
-    fn read(&self, mut each: impl FnMut(Vec<Vec<Value>>) -> Result<(), SqlError>) -> Result<(), SqlError> {
+    fn read(&self, mut each: impl FnMut(Vec<Vec<Value>>) -> SqlResult<()>) -> SqlResult<()> {
         let mut statement = self.source.prepare(&self.query).map_err(unreadable)?;
         let columns = statement.column_count();
         let mut rows = statement.query([]).map_err(unreadable)?;
@@ -157,7 +148,7 @@ impl<'c> TableCopy<'c> {
         each(batch)
     }
 
-    fn copy(&self) -> Result<(), SqlError> {
+    fn copy(&self) -> SqlResult<()> {
         self.read(|rows| {
             let params: Vec<Vec<SqlValue<'_>>> = rows.iter().map(|row| self.values(row)).collect::<Result<_, _>>()?;
             let params: Vec<&[SqlValue<'_>]> = params.iter().map(Vec::as_slice).collect();
@@ -166,7 +157,7 @@ impl<'c> TableCopy<'c> {
     }
 
     /// Continues the numbering of the source, so that numbers of deleted rows are not given again.
-    fn set_sequence(&self) -> Result<(), SqlError> {
+    fn set_sequence(&self) -> SqlResult<()> {
         let sql = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = ?";
         let last: i64 = self.source.query_row(sql, [self.name], |row| row.get(0)).map_err(unreadable)?;
         let set = "SELECT setval(pg_get_serial_sequence(?1::text, 'id'), greatest(?2::bigint, 1), ?2 > 0)";
@@ -174,7 +165,7 @@ impl<'c> TableCopy<'c> {
         sql.one(set, &params![self.name, last], |_| Ok(()))
     }
 
-    fn compare(&self) -> Result<u64, SqlError> {
+    fn compare(&self) -> SqlResult<u64> {
         // Prepared statements are cached by their text, so each table has a cursor of its own.
         let cursor = format!("copied_{}", self.name);
         self.target.batch(&format!("DECLARE {cursor} CURSOR FOR {}", self.query))?;
@@ -194,7 +185,7 @@ impl<'c> TableCopy<'c> {
         Ok(compared)
     }
 
-    fn values<'r>(&self, row: &'r [Value]) -> Result<Vec<SqlValue<'r>>, SqlError> {
+    fn values<'r>(&self, row: &'r [Value]) -> SqlResult<Vec<SqlValue<'r>>> {
         let value = |value: &'r Value| match value {
             Value::Null => Ok(SqlValue::Null),
             Value::Integer(number) => Ok(SqlValue::Number(*number)),

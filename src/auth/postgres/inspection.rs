@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::postgres::pool::CallKind;
 use crate::postgres::{PostgresSettings, PostgresStore, schema};
-use crate::sql::{Sql, SqlError, SqlRow, inspect};
+use crate::sql::{Sql, SqlResult, SqlRow, inspect};
 use crate::{StoreCounts, StoreError};
 
 /// Calls to measure; the fastest is the round-trip time.
@@ -47,7 +47,7 @@ impl PostgresStore {
         store.read_state().map_err(|error| store.open_error(error))
     }
 
-    fn read_state(&self) -> Result<PostgresInspection, SqlError> {
+    fn read_state(&self) -> SqlResult<PostgresInspection> {
         let connection = self.pool.take(CallKind::Short)?;
         let mut round_trip = Duration::MAX;
         for _ in 0..CALLS {
@@ -83,7 +83,7 @@ impl PostgresStore {
     }
 }
 
-fn inspect_tables(sql: &dyn Sql, versions: schema::Versions) -> Result<PostgresTables, SqlError> {
+fn inspect_tables(sql: &dyn Sql, versions: schema::Versions) -> SqlResult<PostgresTables> {
     let schema::Versions { version, oldest } = versions;
     let (counts, newest_time) = inspect(sql)?;
     Ok(PostgresTables { version, oldest, supported: schema::STEPS.len() as i64, counts, newest_time })

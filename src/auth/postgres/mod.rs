@@ -29,9 +29,10 @@ use crate::postgres::connection::{Connection, PostgresError, Transaction};
 pub use crate::postgres::copy::CopiedTable;
 pub use crate::postgres::inspection::{PostgresInspection, PostgresTables};
 use crate::postgres::pool::{CallKind, ConnectionPool};
-use crate::sql::{Failure, Sql, SqlError, keys};
+use crate::sql::{Failure, Sql, SqlError, SqlResult, keys};
 use crate::{
-    CounterStore, Durability, KeyChanges, ReadKind, Statements, Store, StoreError, StoreMeasurements, random,
+    CounterStore, Durability, KeyChanges, ReadKind, Statements, Store, StoreError, StoreMeasurements, StoreResult,
+    random,
 };
 use data::Date;
 
@@ -51,7 +52,7 @@ pub struct PostgresSettings {
 impl PostgresSettings {
     /// The password is the only line of `password_file`, if there is one.
     /// [`StoreError::Unusable`] if it cannot be read.
-    pub fn read(url: StoreUrl, password_file: Option<&Path>, connections: u32) -> Result<Self, StoreError> {
+    pub fn read(url: StoreUrl, password_file: Option<&Path>, connections: u32) -> StoreResult<Self> {
         let read = |path: &Path| {
             let text = fs::read_to_string(path).map(Zeroizing::new).map_err(|error| StoreError::Unusable {
                 place: format!("--store-password-file {}", path.display()),
@@ -73,11 +74,11 @@ pub struct PostgresStore {
 impl PostgresStore {
     /// Connects, and migrates the tables if needed. Blocks, like every method: none may be called within an async
     /// runtime. [`StoreError::Unreachable`], [`StoreError::Unusable`], [`StoreError::NewerDatabase`].
-    pub fn open(settings: &PostgresSettings) -> Result<Self, StoreError> {
+    pub fn open(settings: &PostgresSettings) -> StoreResult<Self> {
         Self::open_with(settings, schema::STEPS)
     }
 
-    fn open_with(settings: &PostgresSettings, steps: &[schema::MigrationStep]) -> Result<Self, StoreError> {
+    fn open_with(settings: &PostgresSettings, steps: &[schema::MigrationStep]) -> StoreResult<Self> {
         let store = Self::unmigrated(settings)?;
         let migrated = || {
             let connection = store.pool.take(CallKind::Short)?;
@@ -91,7 +92,7 @@ impl PostgresStore {
     }
 
     /// Neither connects nor migrates.
-    fn unmigrated(settings: &PostgresSettings) -> Result<Self, StoreError> {
+    fn unmigrated(settings: &PostgresSettings) -> StoreResult<Self> {
         let password = settings.password.as_ref().map(|password| password.as_str());
         let unusable = |reason| StoreError::Unusable { place: "--store".to_owned(), reason };
         let address = PostgresAddress::parse(&settings.url, password).map_err(unusable)?;
@@ -117,8 +118,8 @@ impl PostgresStore {
         &self,
         work: CallKind,
         operation: &'static str,
-        mut read: impl FnMut(&Connection) -> Result<T, SqlError>,
-    ) -> Result<T, StoreError> {
+        mut read: impl FnMut(&Connection) -> SqlResult<T>,
+    ) -> StoreResult<T> {
         self.calls.measure(|| {
             let result = self.retry(|| read(&*self.pool.take(work)?));
             result.map_err(|error| self.failed(error, operation))
@@ -126,7 +127,7 @@ impl PostgresStore {
     }
 
     /// Repeats a call that conflicts with others, and once a call whose connection was lost.
-    fn retry<T>(&self, mut attempt: impl FnMut() -> Result<T, SqlError>) -> Result<T, SqlError> {
+    fn retry<T>(&self, mut attempt: impl FnMut() -> SqlResult<T>) -> SqlResult<T> {
         let (mut conflicts, mut was_lost) = (0, false);
         loop {
             match attempt() {
@@ -152,19 +153,15 @@ impl PostgresStore {
         &self,
         durability: Durability,
         operation: &'static str,
-        mut change: impl FnMut(&Connection) -> Result<T, SqlError>,
-    ) -> Result<T, StoreError> {
+        mut change: impl FnMut(&Connection) -> SqlResult<T>,
+    ) -> StoreResult<T> {
         self.calls.measure(|| {
             let result = self.retry(|| self.attempt(durability, &mut change));
             result.map_err(|error| self.failed(error, operation))
         })
     }
 
-    fn attempt<T>(
-        &self,
-        durability: Durability,
-        change: impl FnOnce(&Connection) -> Result<T, SqlError>,
-    ) -> Result<T, SqlError> {
+    fn attempt<T>(&self, durability: Durability, change: impl FnOnce(&Connection) -> SqlResult<T>) -> SqlResult<T> {
         let connection = self.pool.take(CallKind::Short)?;
         let begin = match durability {
             Durability::Full => "BEGIN",
@@ -202,7 +199,7 @@ impl Deref for PostgresStore {
 }
 
 impl Store for PostgresStore {
-    fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError> {
+    fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> StoreResult<()> {
         match reading {
             ReadKind::LookUp => self.call(CallKind::Short, operation, |connection| {
                 connection.with_limit(LOOK_UP_LIMIT, || read(connection))
@@ -211,11 +208,11 @@ impl Store for PostgresStore {
         }
     }
 
-    fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> Result<(), StoreError> {
+    fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> StoreResult<()> {
         self.transact(durability, operation, |connection| change(connection))
     }
 
-    fn changes(&self, since: i64) -> Result<KeyChanges, StoreError> {
+    fn changes(&self, since: i64) -> StoreResult<KeyChanges> {
         self.call(CallKind::Short, "read the changed keys", |connection| {
             let last = connection.with_limit(LOOK_UP_LIMIT, || keys::last_change(connection))?;
             keys::changes(connection, since, last)
@@ -223,7 +220,7 @@ impl Store for PostgresStore {
     }
 
     /// A connection always leads to the database that the next start would open.
-    fn check(&self) -> Result<(), StoreError> {
+    fn check(&self) -> StoreResult<()> {
         Ok(())
     }
 
@@ -235,7 +232,7 @@ impl Store for PostgresStore {
         Some(self)
     }
 
-    fn purge_counters(&self, sql: &dyn Sql, today: Date) -> Result<(), SqlError> {
+    fn purge_counters(&self, sql: &dyn Sql, today: Date) -> SqlResult<()> {
         counters::purge(sql, today)
     }
 }

@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::StoreError;
 use crate::postgres::address::PostgresAddress;
 use crate::postgres::connection::Connection;
-use crate::sql::{Sql, SqlError, SqlRow, params};
+use crate::sql::{Sql, SqlError, SqlResult, SqlRow, params};
 
 #[derive(Clone, Copy)]
 pub(crate) struct MigrationStep {
@@ -44,11 +44,7 @@ pub(crate) struct Versions {
 
 /// Makes the missing steps, only once if several servers start together. Accepts a database that a newer program
 /// migrated if this program can use it.
-pub(crate) fn migrate(
-    connection: &Connection,
-    address: &PostgresAddress,
-    steps: &[MigrationStep],
-) -> Result<(), SqlError> {
+pub(crate) fn migrate(connection: &Connection, address: &PostgresAddress, steps: &[MigrationStep]) -> SqlResult<()> {
     let supported = steps.len() as i64;
     if let Some(found) = versions(connection)?
         && found.version >= supported
@@ -59,7 +55,7 @@ pub(crate) fn migrate(
     connection.transact(BEGIN, |connection| migrate_within(connection, address, steps))
 }
 
-fn migrate_within(connection: &Connection, address: &PostgresAddress, steps: &[MigrationStep]) -> Result<(), SqlError> {
+fn migrate_within(connection: &Connection, address: &PostgresAddress, steps: &[MigrationStep]) -> SqlResult<()> {
     let supported = steps.len() as i64;
     let done = match versions(connection)? {
         Some(found) if found.version >= supported => return check(address, found, supported),
@@ -80,7 +76,7 @@ fn migrate_within(connection: &Connection, address: &PostgresAddress, steps: &[M
     sql.execute("UPDATE store_version SET version = ?1, oldest = ?2", &params![supported, oldest]).map(|_| ())
 }
 
-fn check(address: &PostgresAddress, found: Versions, supported: i64) -> Result<(), SqlError> {
+fn check(address: &PostgresAddress, found: Versions, supported: i64) -> SqlResult<()> {
     if found.oldest <= supported {
         return Ok(());
     }
@@ -89,7 +85,7 @@ fn check(address: &PostgresAddress, found: Versions, supported: i64) -> Result<(
 }
 
 /// `None` if the database was never migrated.
-pub(crate) fn versions(sql: &dyn Sql) -> Result<Option<Versions>, SqlError> {
+pub(crate) fn versions(sql: &dyn Sql) -> SqlResult<Option<Versions>> {
     // Not `to_regclass`: it may remember, from before the lock, that there was no table.
     let query = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables \
                  WHERE tablename = 'store_version' AND schemaname = ANY(current_schemas(FALSE)))";
@@ -100,7 +96,7 @@ pub(crate) fn versions(sql: &dyn Sql) -> Result<Option<Versions>, SqlError> {
     sql.one("SELECT version, oldest FROM store_version", &[], read).map(Some)
 }
 
-fn has_tables(sql: &dyn Sql) -> Result<bool, SqlError> {
+fn has_tables(sql: &dyn Sql) -> SqlResult<bool> {
     let query = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema())";
     sql.one(query, &[], |row| row.get(0))
 }

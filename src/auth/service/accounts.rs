@@ -19,7 +19,10 @@ use crate::session::{
     CONFIRMED_SECONDS, ListedSession, NewSession, OPERATOR_SECONDS, SESSION_SECONDS, Session, SessionDigest, SessionId,
     SessionToken,
 };
-use crate::{AccountError, AuthService, BrowserToken, Credentials, PasswordVersion, RetryAfter, StoreError};
+use crate::{
+    AccountError, AccountResult, AuthService, BrowserToken, Credentials, PasswordVersion, RetryAfter, StoreError,
+    StoreResult,
+};
 
 /// Seconds after which the last use of a session is written again.
 const USE_IS_WRITTEN_AFTER: i64 = 3_600;
@@ -75,7 +78,7 @@ impl AuthService {
         password: Password,
         address: IpAddr,
         now: i64,
-    ) -> Result<StartedSession, AccountError> {
+    ) -> AccountResult<StartedSession> {
         let signed_up = async {
             self.rate_limits.count_sign_up(self.store.counters(), address, now)?;
             let hash = self.hasher.hash(password.secret().clone(), EnteredBy::Anybody).await?;
@@ -104,7 +107,7 @@ impl AuthService {
         secret: Secret,
         origin: impl Into<SignInOrigin>,
         now: i64,
-    ) -> Result<StartedSession, AccountError> {
+    ) -> AccountResult<StartedSession> {
         let origin: SignInOrigin = origin.into();
         // That of the e-mail address, also if the password is wrong.
         let mut account = None;
@@ -126,7 +129,7 @@ impl AuthService {
         version: PasswordVersion,
         changed: AccountError,
         now: i64,
-    ) -> Result<StartedSession, AccountError> {
+    ) -> AccountResult<StartedSession> {
         let (token, session) = new_session(now)?;
         match self.blocking(move |service| service.store.add_session(account, version, &session)).await {
             Ok(()) => Ok(self.started(token, &session, account, version)),
@@ -136,7 +139,7 @@ impl AuthService {
     }
 
     /// No effect if the session has already ended.
-    pub async fn sign_out(self: &Arc<Self>, token: &SessionToken, now: i64) -> Result<(), AccountError> {
+    pub async fn sign_out(self: &Arc<Self>, token: &SessionToken, now: i64) -> AccountResult<()> {
         let session = token.digest();
         let ended = self.blocking(move |service| {
             let found = service.store.session(&session, now)?;
@@ -150,7 +153,7 @@ impl AuthService {
     }
 
     /// `None` if the session of the token has ended.
-    pub async fn visitor(self: &Arc<Self>, token: &SessionToken, now: i64) -> Result<Option<Visitor>, AccountError> {
+    pub async fn visitor(self: &Arc<Self>, token: &SessionToken, now: i64) -> AccountResult<Option<Visitor>> {
         let session = token.digest();
         let found = self.blocking(move |service| {
             let found = service.store.session(&session, now)?;
@@ -169,12 +172,12 @@ impl AuthService {
         }))
     }
 
-    pub async fn sessions(self: &Arc<Self>, account: AccountId, now: i64) -> Result<Vec<ListedSession>, AccountError> {
+    pub async fn sessions(self: &Arc<Self>, account: AccountId, now: i64) -> AccountResult<Vec<ListedSession>> {
         self.blocking(move |service| service.store.sessions(account, now)).await
     }
 
     /// No effect if the account has no such session.
-    pub async fn end_session(self: &Arc<Self>, account: AccountId, session: SessionId) -> Result<(), AccountError> {
+    pub async fn end_session(self: &Arc<Self>, account: AccountId, session: SessionId) -> AccountResult<()> {
         if self.blocking(move |service| service.store.end_session_of(account, session)).await? {
             self.audit(AuditEntry::new(AuditEvent::SessionEnd, Some(account)), None);
         }
@@ -183,7 +186,7 @@ impl AuthService {
 
     /// Verifies the visitor's password before a sensitive change; the session is confirmed for some hours then.
     /// [`AccountError::WrongPassword`], [`AccountError::SignedOut`], [`AccountError::Throttled`].
-    pub async fn confirm(self: &Arc<Self>, visitor: &Visitor, password: Secret, now: i64) -> Result<(), AccountError> {
+    pub async fn confirm(self: &Arc<Self>, visitor: &Visitor, password: Secret, now: i64) -> AccountResult<()> {
         let session = visitor.session;
         let confirmed = match self.verify_visitor(visitor, password, now).await {
             Ok(_) => self.blocking(move |service| service.store.session_authenticated(&session, now)).await,
@@ -203,7 +206,7 @@ impl AuthService {
         current: Secret,
         new: Password,
         now: i64,
-    ) -> Result<StartedSession, AccountError> {
+    ) -> AccountResult<StartedSession> {
         let changed = async {
             let same = current == *new.secret();
             let Credentials { account, version, .. } = self.verify_visitor(visitor, current, now).await?;
@@ -223,12 +226,7 @@ impl AuthService {
 
     /// Deletes the visitor's account. Its keys are rejected as revoked when this returns.
     /// [`AccountError::WrongPassword`], [`AccountError::SignedOut`], [`AccountError::Throttled`].
-    pub async fn delete_account(
-        self: &Arc<Self>,
-        visitor: &Visitor,
-        password: Secret,
-        now: i64,
-    ) -> Result<(), AccountError> {
+    pub async fn delete_account(self: &Arc<Self>, visitor: &Visitor, password: Secret, now: i64) -> AccountResult<()> {
         let deleted = async {
             let Credentials { account, version, .. } = self.verify_visitor(visitor, password, now).await?;
             let delete = move |service: &Self| {
@@ -248,7 +246,7 @@ impl AuthService {
         visitor: &Visitor,
         secret: Secret,
         now: i64,
-    ) -> Result<Credentials, AccountError> {
+    ) -> AccountResult<Credentials> {
         let session = Client::Session(*visitor.session.bytes());
         self.rate_limits.count_password(self.store.counters(), session, now)?;
         let found = self.credentials(visitor.account.email.clone()).await?;
@@ -269,7 +267,7 @@ impl AuthService {
         origin: SignInOrigin,
         now: i64,
         account: &mut Option<AccountId>,
-    ) -> Result<Option<Credentials>, AccountError> {
+    ) -> AccountResult<Option<Credentials>> {
         let found = self.credentials(email.clone()).await?;
         *account = found.as_ref().map(|found| found.account);
         // A known browser that has used up its own limit is counted like any other.
@@ -291,7 +289,7 @@ impl AuthService {
         Ok(None)
     }
 
-    async fn credentials(self: &Arc<Self>, email: Email) -> Result<Option<Credentials>, AccountError> {
+    async fn credentials(self: &Arc<Self>, email: Email) -> AccountResult<Option<Credentials>> {
         let found = self.blocking(move |service| match service.store.credentials(&email) {
             Err(StoreError::NoSuchAccount { .. }) => Ok(None),
             found => found.map(Some),
@@ -305,7 +303,7 @@ impl AuthService {
         found: Option<&Credentials>,
         secret: Secret,
         by: EnteredBy,
-    ) -> Result<bool, AccountError> {
+    ) -> AccountResult<bool> {
         let hash = found.and_then(|found| found.password.clone());
         let outdated = hash.as_ref().is_some_and(|hash| hash.is_outdated());
         let matches = self.hasher.verify(secret.clone(), hash, by).await?;
@@ -332,8 +330,8 @@ impl AuthService {
 
     pub async fn blocking<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&Self) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, AccountError> {
+        work: impl FnOnce(&Self) -> StoreResult<T> + Send + 'static,
+    ) -> AccountResult<T> {
         let service = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || work(&service)).await;
         // The task fails only if the server is shutting down.
@@ -341,7 +339,7 @@ impl AuthService {
     }
 }
 
-fn new_session(now: i64) -> Result<(SessionToken, NewSession), AccountError> {
+fn new_session(now: i64) -> AccountResult<(SessionToken, NewSession)> {
     let token = SessionToken::generate()?;
     let (digest, expires_at) = (token.digest(), now.saturating_add(SESSION_SECONDS));
     Ok((token, NewSession { digest, created_at: now, expires_at }))

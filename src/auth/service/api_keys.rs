@@ -9,7 +9,7 @@ use crate::account::{AccountId, KeyId, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::audit::{AuditEntry, AuditEvent};
 use crate::quota::Quota;
 use crate::service::first_of_days;
-use crate::{AccountError, ApiKey, AuthService, RevokedKeys};
+use crate::{AccountError, AccountResult, ApiKey, AuthService, RevokedKeys};
 use data::Date;
 
 /// Number of revoked keys considered for an account page.
@@ -62,7 +62,7 @@ impl AuthService {
         name: KeyName,
         expires_at: Option<i64>,
         now: i64,
-    ) -> Result<NewKey, AccountError> {
+    ) -> AccountResult<NewKey> {
         let created = self.blocking(move |service| {
             let key = ApiKey::generate()?;
             let record = service.store.create_key(account, &name, &key, expires_at, now)?;
@@ -84,7 +84,7 @@ impl AuthService {
         key: KeyId,
         rotation: Rotation,
         now: i64,
-    ) -> Result<(KeyRecord, NewKey), AccountError> {
+    ) -> AccountResult<(KeyRecord, NewKey)> {
         let rotated = self.blocking(move |service| {
             let key_ref = KeyRef::Of(account, key);
             let key = ApiKey::generate()?;
@@ -105,7 +105,7 @@ impl AuthService {
         key: KeyId,
         operator: Option<AccountId>,
         now: i64,
-    ) -> Result<KeyRecord, AccountError> {
+    ) -> AccountResult<KeyRecord> {
         let revoked = self.blocking(move |service| {
             let record = service.store.revoke_key(KeyRef::Of(account, key), now)?;
             service.refresh()?;
@@ -118,24 +118,14 @@ impl AuthService {
 
     /// An active key of an account.
     /// [`AccountError::NoSuchKey`], also for a key of another account and for one that was revoked or has expired.
-    pub async fn active_key(
-        self: &Arc<Self>,
-        account: AccountId,
-        key: KeyId,
-        now: i64,
-    ) -> Result<KeyRecord, AccountError> {
+    pub async fn active_key(self: &Arc<Self>, account: AccountId, key: KeyId, now: i64) -> AccountResult<KeyRecord> {
         let today = Date::from_unix(now);
         let key = self.blocking(move |service| service.store.key(KeyRef::Of(account, key), today)).await?;
         if key.is_active(now) { Ok(self.up_to_date(key, today)) } else { Err(AccountError::NoSuchKey) }
     }
 
     /// The usage of an account's keys on the last `days` days including today, up to the last request.
-    pub async fn usage(
-        self: &Arc<Self>,
-        account: AccountId,
-        days: u16,
-        now: i64,
-    ) -> Result<AccountUsage, AccountError> {
+    pub async fn usage(self: &Arc<Self>, account: AccountId, days: u16, now: i64) -> AccountResult<AccountUsage> {
         let today = Date::from_unix(now);
         let first = first_of_days(today, days);
         let (keys, usage) = self

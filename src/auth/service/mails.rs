@@ -12,7 +12,7 @@ use crate::mail::Mail;
 use crate::password::Password;
 use crate::password::hasher::EnteredBy;
 use crate::watch::DueLink;
-use crate::{AccountError, AuthService, Store, StoreError};
+use crate::{AccountError, AccountResult, AuthService, Store, StoreError, StoreResult};
 
 impl AuthService {
     /// Sets the thread that sends links, which is unparked when one is requested; no effect if there is one already.
@@ -31,7 +31,7 @@ impl AuthService {
         account: &Account,
         address: IpAddr,
         now: i64,
-    ) -> Result<(), AccountError> {
+    ) -> AccountResult<()> {
         if !self.sends_mail() || account.verified_at.is_some() {
             return Ok(());
         }
@@ -54,7 +54,7 @@ impl AuthService {
         purpose: Purpose,
         address: IpAddr,
         now: i64,
-    ) -> Result<(), AccountError> {
+    ) -> AccountResult<()> {
         self.rate_limits.count_mail(self.store.counters(), email.as_str(), address, now)?;
         let expires_at = now.saturating_add(LINK_SECONDS);
         self.blocking(move |service| {
@@ -66,7 +66,7 @@ impl AuthService {
     }
 
     /// Marks the account of a link as verified. [`AccountError::NoSuchLink`].
-    pub async fn verify_by_link(self: &Arc<Self>, token: &str, now: i64) -> Result<Account, AccountError> {
+    pub async fn verify_by_link(self: &Arc<Self>, token: &str, now: i64) -> AccountResult<Account> {
         let verified = match parse_link(token) {
             Ok(link) => self.blocking(move |service| service.store.verify_by_link(&link, now)).await,
             Err(error) => Err(error),
@@ -77,7 +77,7 @@ impl AuthService {
 
     /// Sends a link to set a new password if the address has an account. Neither the result nor its duration reveals
     /// that: the account is looked up in the background. [`AccountError::Throttled`], [`AccountError::Busy`].
-    pub async fn request_reset(self: &Arc<Self>, email: Email, address: IpAddr, now: i64) -> Result<(), AccountError> {
+    pub async fn request_reset(self: &Arc<Self>, email: Email, address: IpAddr, now: i64) -> AccountResult<()> {
         if !self.sends_mail() {
             return Ok(());
         }
@@ -109,7 +109,7 @@ impl AuthService {
     }
 
     /// Account of a link that resets its password. [`AccountError::NoSuchLink`].
-    pub async fn account_of_reset(self: &Arc<Self>, token: &str, now: i64) -> Result<Account, AccountError> {
+    pub async fn account_of_reset(self: &Arc<Self>, token: &str, now: i64) -> AccountResult<Account> {
         let link = parse_link(token)?;
         self.blocking(move |service| service.store.account_of_link(Purpose::Reset, &link, now)).await
     }
@@ -122,7 +122,7 @@ impl AuthService {
         new: Password,
         keeps_keys: bool,
         now: i64,
-    ) -> Result<Account, AccountError> {
+    ) -> AccountResult<Account> {
         let reset = async {
             let link = parse_link(token)?;
             // Before the costly hash.
@@ -141,7 +141,7 @@ impl AuthService {
     }
 }
 
-fn parse_link(token: &str) -> Result<LinkDigest, AccountError> {
+fn parse_link(token: &str) -> AccountResult<LinkDigest> {
     token.parse::<LinkToken>().map(|token| token.digest()).map_err(|_| AccountError::NoSuchLink)
 }
 
@@ -153,7 +153,7 @@ pub fn link_mail(
     service: &str,
     public_url: &str,
     now: i64,
-) -> Result<Option<Mail>, StoreError> {
+) -> StoreResult<Option<Mail>> {
     let DueLink { ref account, purpose, .. } = *due;
     if purpose == Purpose::Verification && account.verified_at.is_some() {
         return Ok(None);

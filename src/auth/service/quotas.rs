@@ -9,7 +9,7 @@ use crate::quota::lease::LeasedCounters;
 use crate::quota::{
     Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, StoreAway, run_in_place,
 };
-use crate::{AuthService, Caller, CounterStore, QuotaSubject, StoreError};
+use crate::{AuthService, Caller, CounterStore, QuotaSubject, StoreResult};
 use data::Date;
 
 /// Time for which no lease is requested after the store failed, so that requests do not wait for it one after the
@@ -202,7 +202,7 @@ impl AuthService {
 
     /// Gives back the unused units of idle counters, or with `all` of every counter, settles requests admitted while
     /// the store was away, and reports that this server runs.
-    pub(super) fn end_leases(&self, today: Date, all: bool) -> Result<(), StoreError> {
+    pub(super) fn end_leases(&self, today: Date, all: bool) -> StoreResult<()> {
         let Some((shared, store)) = self.shared_store() else { return Ok(()) };
         let store_time = store.report_running()?;
         let own_time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64);

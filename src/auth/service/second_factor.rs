@@ -15,7 +15,7 @@ use crate::derived_secret::DerivedSecret;
 use crate::password::Secret;
 use crate::quota::Client;
 use crate::totp::{RECOVERY_CODES, RecoveryCode, RecoveryDigest, SecondFactorCode, TotpSecret};
-use crate::{AccountError, AuthService, PasswordVersion, StartedSession, StoreError, Totp, Visitor};
+use crate::{AccountError, AccountResult, AuthService, PasswordVersion, StartedSession, StoreResult, Totp, Visitor};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
@@ -58,7 +58,7 @@ impl AuthService {
         account: AccountId,
         version: PasswordVersion,
         now: i64,
-    ) -> Result<(), AccountError> {
+    ) -> AccountResult<()> {
         match self.blocking(move |service| service.store.totp(account)).await? {
             None => Ok(()),
             Some(_) => {
@@ -74,7 +74,7 @@ impl AuthService {
         pending: &str,
         code: &str,
         now: i64,
-    ) -> Result<StartedSession, AccountError> {
+    ) -> AccountResult<StartedSession> {
         let opened = PendingSignIn::open(pending, now, &self.sign_in_secret);
         let (account, version) = opened.ok_or(AccountError::SignInExpired)?;
         let started = async {
@@ -87,7 +87,7 @@ impl AuthService {
     }
 
     /// Accepts a code once. An account without an app has no valid code.
-    async fn verify_code(self: &Arc<Self>, account: AccountId, code: &str, now: i64) -> Result<(), AccountError> {
+    async fn verify_code(self: &Arc<Self>, account: AccountId, code: &str, now: i64) -> AccountResult<()> {
         self.rate_limits.count_password(self.store.counters(), Client::Codes(account.0), now)?;
         let parsed = SecondFactorCode::parse(code);
         let accepted = self.blocking(move |service| {
@@ -118,7 +118,7 @@ impl AuthService {
         secret: TotpSecret,
         code: &str,
         now: i64,
-    ) -> Result<Vec<RecoveryCode>, AccountError> {
+    ) -> AccountResult<Vec<RecoveryCode>> {
         let step = match SecondFactorCode::parse(code) {
             Some(SecondFactorCode::App(code)) => secret.step_of(code, 0, now),
             _ => None,
@@ -139,7 +139,7 @@ impl AuthService {
     }
 
     /// Replaces the recovery codes, used or not. [`AccountError::TotpChanged`], [`AccountError::SignedOut`].
-    pub async fn renew_recovery_codes(self: &Arc<Self>, account: AccountId) -> Result<Vec<RecoveryCode>, AccountError> {
+    pub async fn renew_recovery_codes(self: &Arc<Self>, account: AccountId) -> AccountResult<Vec<RecoveryCode>> {
         let renewed = self.blocking(move |service| {
             let (codes, digests) = recovery_codes()?;
             service.store.renew_recovery_codes(account, &digests)?;
@@ -157,7 +157,7 @@ impl AuthService {
         password: Secret,
         code: &str,
         now: i64,
-    ) -> Result<(), AccountError> {
+    ) -> AccountResult<()> {
         let account = visitor.account.id;
         let disabled = async {
             let version = self.verify_visitor(visitor, password, now).await?.version;
@@ -169,7 +169,7 @@ impl AuthService {
     }
 }
 
-fn recovery_codes() -> Result<(Vec<RecoveryCode>, Vec<RecoveryDigest>), StoreError> {
+fn recovery_codes() -> StoreResult<(Vec<RecoveryCode>, Vec<RecoveryDigest>)> {
     let codes: Vec<RecoveryCode> = (0..RECOVERY_CODES).map(|_| RecoveryCode::generate()).collect::<Result<_, _>>()?;
     let digests = codes.iter().map(RecoveryCode::digest).collect();
     Ok((codes, digests))

@@ -4,8 +4,8 @@ use crate::account::{Account, AccountId, Email};
 use crate::password::hash::PasswordHash;
 use crate::quota::Tier;
 use crate::session::NewSession;
-use crate::sql::{Sql, SqlError, SqlRow, deleted_keys, keys, params, sessions, usage};
-use crate::{Credentials, PasswordVersion, Store, StoreError};
+use crate::sql::{Sql, SqlResult, SqlRow, deleted_keys, keys, params, sessions, usage};
+use crate::{Credentials, PasswordVersion, Store, StoreError, StoreResult};
 use data::Date;
 
 /// The columns that [`read_account`] reads.
@@ -15,7 +15,7 @@ pub(crate) const COLUMNS: &str = "accounts.id, accounts.email, accounts.tier, ac
      (SELECT count(*) FROM recovery_codes WHERE recovery_codes.account = accounts.id) AS recovery_codes, \
      accounts.operator, accounts.blocked_at";
 
-pub(crate) fn read_account(row: &dyn SqlRow) -> Result<Account, SqlError> {
+pub(crate) fn read_account(row: &dyn SqlRow) -> SqlResult<Account> {
     Ok(Account {
         id: AccountId(row.get(0)?),
         email: Email::from_stored(row.get(1)?),
@@ -32,16 +32,12 @@ pub(crate) fn read_account(row: &dyn SqlRow) -> Result<Account, SqlError> {
 
 /// Keeps other transactions from changing the account, or anything that belongs to it, until this one ends. The account
 /// may be gone.
-pub(crate) fn lock(sql: &dyn Sql, account: AccountId) -> Result<(), SqlError> {
+pub(crate) fn lock(sql: &dyn Sql, account: AccountId) -> SqlResult<()> {
     sql.lock("SELECT id FROM accounts WHERE id = ?1", &params![account.0])
 }
 
 /// Like [`lock`]; fails unless the password still has this version (`None`: any). [`StoreError::AccountGone`].
-pub(crate) fn lock_version(
-    sql: &dyn Sql,
-    account: AccountId,
-    version: Option<PasswordVersion>,
-) -> Result<(), SqlError> {
+pub(crate) fn lock_version(sql: &dyn Sql, account: AccountId, version: Option<PasswordVersion>) -> SqlResult<()> {
     let found =
         sql.lock_row("SELECT password_version FROM accounts WHERE id = ?1", &params![account.0], |row| row.get(0))?;
     let found = PasswordVersion(found.ok_or(StoreError::AccountGone)?);
@@ -59,7 +55,7 @@ impl dyn Store + '_ {
         tier: Tier,
         password: Option<&PasswordHash>,
         now: i64,
-    ) -> Result<Account, StoreError> {
+    ) -> StoreResult<Account> {
         self.change("create the account", |sql| {
             let inserted = sql.execute(
                 "INSERT INTO accounts (email, tier, password, created_at) VALUES (?1, ?2, ?3, ?4) \
@@ -74,29 +70,29 @@ impl dyn Store + '_ {
     }
 
     /// [`StoreError::NoSuchAccount`].
-    pub fn account(&self, email: &Email) -> Result<Account, StoreError> {
+    pub fn account(&self, email: &Email) -> StoreResult<Account> {
         self.look_up("read the account", |sql| by_email(sql, email))
     }
 
     /// [`StoreError::AccountGone`].
-    pub fn account_by_id(&self, account: AccountId) -> Result<Account, StoreError> {
+    pub fn account_by_id(&self, account: AccountId) -> StoreResult<Account> {
         self.look_up("read the account", |sql| by_id(sql, account))
     }
 
     /// Marks an account as verified; one that already is stays unchanged. [`StoreError::AccountGone`].
-    pub fn verify_account(&self, account: AccountId, now: i64) -> Result<Account, StoreError> {
+    pub fn verify_account(&self, account: AccountId, now: i64) -> StoreResult<Account> {
         self.change("verify the account", |sql| verify(sql, account, now))
     }
 
     /// All accounts, by e-mail address.
-    pub fn accounts(&self) -> Result<Vec<Account>, StoreError> {
+    pub fn accounts(&self) -> StoreResult<Vec<Account>> {
         self.list("list the accounts", |sql| {
             sql.rows(&format!("SELECT {COLUMNS} FROM accounts ORDER BY email"), &[], read_account)
         })
     }
 
     /// [`StoreError::NoSuchAccount`], [`StoreError::TooManyKeys`].
-    pub fn set_tier(&self, email: &Email, tier: Tier) -> Result<Account, StoreError> {
+    pub fn set_tier(&self, email: &Email, tier: Tier) -> StoreResult<Account> {
         self.change("set the tier", |sql| {
             sql.lock("SELECT id FROM accounts WHERE email = ?1", &params![email.as_str()])?;
             let before = by_email(sql, email)?;
@@ -113,7 +109,7 @@ impl dyn Store + '_ {
     }
 
     /// Makes an account an operator, or revokes that. [`StoreError::AccountGone`].
-    pub fn set_operator(&self, account: AccountId, is_operator: bool) -> Result<Account, StoreError> {
+    pub fn set_operator(&self, account: AccountId, is_operator: bool) -> StoreResult<Account> {
         self.change("change the operators", |sql| {
             sql.execute("UPDATE accounts SET operator = ?1 WHERE id = ?2", &params![is_operator, account.0])?;
             by_id(sql, account)
@@ -123,7 +119,7 @@ impl dyn Store + '_ {
     /// Blocks or unblocks an account. Blocking ends its sessions. Until it is unblocked, no session can be added and
     /// its keys are reported as revoked by [`Store::changes`]; they are accepted again then. An account that is already
     /// blocked is unchanged: its `blocked_at` is earlier than `now`. [`StoreError::AccountGone`].
-    pub fn set_blocked(&self, account: AccountId, is_blocked: bool, now: i64) -> Result<Account, StoreError> {
+    pub fn set_blocked(&self, account: AccountId, is_blocked: bool, now: i64) -> StoreResult<Account> {
         self.change("block the account", |sql| {
             lock(sql, account)?;
             if is_blocked {
@@ -140,7 +136,7 @@ impl dyn Store + '_ {
 
     /// Finds accounts by a part of their address, in lower case. Returns their number, and at most `limit` of them
     /// after the first `start`, by address.
-    pub fn find_accounts(&self, part: &str, start: u32, limit: u32) -> Result<(u32, Vec<Account>), StoreError> {
+    pub fn find_accounts(&self, part: &str, start: u32, limit: u32) -> StoreResult<(u32, Vec<Account>)> {
         self.list("list the accounts", |sql| {
             // Removal of a part is the only search that is case-sensitive in both databases.
             const MATCHES: &str = "(replace(accounts.email, ?1, '') <> accounts.email OR ?1 = '')";
@@ -153,7 +149,7 @@ impl dyn Store + '_ {
     }
 
     /// [`StoreError::NoSuchAccount`].
-    pub fn credentials(&self, email: &Email) -> Result<Credentials, StoreError> {
+    pub fn credentials(&self, email: &Email) -> StoreResult<Credentials> {
         self.look_up("read the password", |sql| {
             let query = "SELECT id, password, password_version FROM accounts WHERE email = ?1";
             let found = sql.row(query, &params![email.as_str()], |row| {
@@ -175,7 +171,7 @@ impl dyn Store + '_ {
         version: Option<PasswordVersion>,
         password: &PasswordHash,
         session: Option<&NewSession>,
-    ) -> Result<(), StoreError> {
+    ) -> StoreResult<()> {
         self.change("set the password", |sql| set_password(sql, account, version, password, session))
     }
 
@@ -187,7 +183,7 @@ impl dyn Store + '_ {
         password: &PasswordHash,
         keeps_keys: bool,
         now: i64,
-    ) -> Result<u32, StoreError> {
+    ) -> StoreResult<u32> {
         self.change("set the password", |sql| reset_password(sql, account, password, keeps_keys, now))
     }
 
@@ -198,7 +194,7 @@ impl dyn Store + '_ {
         account: AccountId,
         version: PasswordVersion,
         password: &PasswordHash,
-    ) -> Result<(), StoreError> {
+    ) -> StoreResult<()> {
         self.change("rehash the password", |sql| {
             lock_version(sql, account, Some(version))?;
             sql.execute("UPDATE accounts SET password = ?1 WHERE id = ?2", &params![password.as_str(), account.0])?;
@@ -209,12 +205,7 @@ impl dyn Store + '_ {
     /// Deletes an account with its e-mail address, password, sessions, usage, saved searches, lists and webhooks. Its
     /// keys are revoked and remain as digests without name or short form; their usage of the day of `now` remains until
     /// the day is over. The address may sign up again. [`StoreError::AccountGone`].
-    pub fn delete_account(
-        &self,
-        account: AccountId,
-        version: Option<PasswordVersion>,
-        now: i64,
-    ) -> Result<(), StoreError> {
+    pub fn delete_account(&self, account: AccountId, version: Option<PasswordVersion>, now: i64) -> StoreResult<()> {
         self.change("delete the account", |sql| {
             lock_version(sql, account, version)?;
             let today = Date::from_unix(now);
@@ -234,12 +225,7 @@ impl dyn Store + '_ {
 
     /// Ends the oldest sessions beyond [`MAX_SESSIONS`](crate::session::MAX_SESSIONS). [`StoreError::AccountGone`],
     /// [`StoreError::AccountBlocked`].
-    pub fn add_session(
-        &self,
-        account: AccountId,
-        version: PasswordVersion,
-        session: &NewSession,
-    ) -> Result<(), StoreError> {
+    pub fn add_session(&self, account: AccountId, version: PasswordVersion, session: &NewSession) -> StoreResult<()> {
         self.change("start the session", |sql| {
             lock_version(sql, account, Some(version))?;
             sessions::add(sql, account, session)
@@ -247,7 +233,7 @@ impl dyn Store + '_ {
     }
 }
 
-pub(crate) fn by_email(sql: &dyn Sql, email: &Email) -> Result<Account, SqlError> {
+pub(crate) fn by_email(sql: &dyn Sql, email: &Email) -> SqlResult<Account> {
     let query = format!("SELECT {COLUMNS} FROM accounts WHERE email = ?1");
     Ok(sql.row(&query, &params![email.as_str()], read_account)?.ok_or_else(|| no_such_account(email))?)
 }
@@ -256,7 +242,7 @@ fn no_such_account(email: &Email) -> StoreError {
     StoreError::NoSuchAccount { email: email.clone(), suggestion: None }
 }
 
-pub(crate) fn by_id(sql: &dyn Sql, account: AccountId) -> Result<Account, SqlError> {
+pub(crate) fn by_id(sql: &dyn Sql, account: AccountId) -> SqlResult<Account> {
     let query = format!("SELECT {COLUMNS} FROM accounts WHERE accounts.id = ?1");
     Ok(sql.row(&query, &params![account.0], read_account)?.ok_or(StoreError::AccountGone)?)
 }
@@ -267,7 +253,7 @@ fn set_password(
     version: Option<PasswordVersion>,
     password: &PasswordHash,
     session: Option<&NewSession>,
-) -> Result<(), SqlError> {
+) -> SqlResult<()> {
     lock_version(sql, account, version)?;
     sql.execute(
         "UPDATE accounts SET password = ?1, password_version = password_version + 1 WHERE id = ?2",
@@ -283,12 +269,12 @@ pub(crate) fn reset_password(
     password: &PasswordHash,
     keeps_keys: bool,
     now: i64,
-) -> Result<u32, SqlError> {
+) -> SqlResult<u32> {
     set_password(sql, account, None, password, None)?;
     if keeps_keys { Ok(0) } else { keys::revoke_all(sql, account, now) }
 }
 
-pub(crate) fn verify(sql: &dyn Sql, account: AccountId, now: i64) -> Result<Account, SqlError> {
+pub(crate) fn verify(sql: &dyn Sql, account: AccountId, now: i64) -> SqlResult<Account> {
     let update = "UPDATE accounts SET verified_at = coalesce(verified_at, ?1) WHERE id = ?2";
     sql.execute(update, &params![now, account.0])?;
     by_id(sql, account)

@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::account::{AccountId, Email};
-use crate::sql::{Sql, SqlError, SqlRow, params, watches, webhooks};
+use crate::sql::{Sql, SqlError, SqlResult, SqlRow, params, watches, webhooks};
 use crate::watch::{
     Alert, AlertId, Delivery, DeliveryId, DeliveryResult, DueDeliveries, Evaluation, WatchId, WebhookId,
 };
-use crate::{Store, StoreError};
+use crate::{Store, StoreResult};
 use data::SnapshotVersion;
 
 /// Due time of the deliveries of a stopped webhook.
@@ -20,7 +20,7 @@ const ALERTS: &str = "SELECT alerts.id, alerts.watch, alerts.since, alerts.versi
      alerts.entries, (SELECT string_agg(outcome, '; ' ORDER BY id) FROM outbox WHERE outbox.alert = alerts.id) \
      FROM alerts";
 
-fn read_alert(row: &dyn SqlRow) -> Result<Alert, SqlError> {
+fn read_alert(row: &dyn SqlRow) -> SqlResult<Alert> {
     Ok(Alert {
         id: AlertId(row.get(0)?),
         watch: WatchId(row.get(1)?),
@@ -41,7 +41,7 @@ impl dyn Store + '_ {
         version: SnapshotVersion,
         evaluations: &[Evaluation],
         now: i64,
-    ) -> Result<usize, StoreError> {
+    ) -> StoreResult<usize> {
         self.change("store alerts", |sql| {
             // The lock makes the numbers of an account's alerts ascend in the order of commits.
             let watches: Vec<String> =
@@ -93,7 +93,7 @@ impl dyn Store + '_ {
     }
 
     /// The alerts of a search or list before alert `before`, the newest first.
-    pub fn alerts(&self, watch: WatchId, before: Option<AlertId>, limit: u32) -> Result<Vec<Alert>, StoreError> {
+    pub fn alerts(&self, watch: WatchId, before: Option<AlertId>, limit: u32) -> StoreResult<Vec<Alert>> {
         self.list("list the alerts", |sql| {
             let query = format!("{ALERTS} WHERE alerts.watch = ?1 AND alerts.id < ?2 ORDER BY alerts.id DESC LIMIT ?3");
             let before = before.map_or(i64::MAX, |before| before.0);
@@ -108,7 +108,7 @@ impl dyn Store + '_ {
         watch: Option<WatchId>,
         after: AlertId,
         limit: u32,
-    ) -> Result<Vec<Alert>, StoreError> {
+    ) -> StoreResult<Vec<Alert>> {
         self.list("list the alerts", |sql| {
             let query = format!(
                 "{ALERTS} WHERE alerts.watch IN (SELECT id FROM watches WHERE account = ?1 AND id = coalesce(?2, id)) \
@@ -120,13 +120,7 @@ impl dyn Store + '_ {
 
     /// Claims messages that are due at `now`, for up to `receivers`: up to `messages` for each webhook, all for an
     /// e-mail. Nobody else gets them before `until` (Unix seconds).
-    pub fn claim_due(
-        &self,
-        now: i64,
-        until: i64,
-        receivers: usize,
-        messages: u32,
-    ) -> Result<Vec<DueDeliveries>, StoreError> {
+    pub fn claim_due(&self, now: i64, until: i64, receivers: usize, messages: u32) -> StoreResult<Vec<DueDeliveries>> {
         if !self.has_due("alert", now)? {
             return Ok(Vec::new());
         }
@@ -143,7 +137,7 @@ impl dyn Store + '_ {
 
     /// True if a message of this kind (`alert` or `link`) is due. Checked without a transaction, which would keep others
     /// from writing or claiming.
-    pub(crate) fn has_due(&self, kind: &str, now: i64) -> Result<bool, StoreError> {
+    pub(crate) fn has_due(&self, kind: &str, now: i64) -> StoreResult<bool> {
         self.list("read what is to be sent", |sql| {
             let query = format!("SELECT EXISTS (SELECT 1 FROM outbox WHERE {kind} IS NOT NULL AND due_at <= ?1)");
             sql.one(&query, &params![now], |row| row.get(0))
@@ -153,7 +147,7 @@ impl dyn Store + '_ {
     /// Makes messages that were claimed and not settled due at `now`, and returns their number: for a starting server
     /// that is alone, as its lock of the data folder shows. A store that several servers share releases nothing: claims
     /// end by themselves.
-    pub fn release_claims(&self, now: i64) -> Result<usize, StoreError> {
+    pub fn release_claims(&self, now: i64) -> StoreResult<usize> {
         // Other servers may be sending the messages that they claimed. Those of a killed server are due again when its
         // claims end.
         if self.counters().is_some() {
@@ -165,7 +159,7 @@ impl dyn Store + '_ {
     }
 
     /// Puts off the due messages of a webhook that is not stopped to `due_at` (Unix seconds).
-    pub fn put_off(&self, webhook: WebhookId, due_at: i64) -> Result<(), StoreError> {
+    pub fn put_off(&self, webhook: WebhookId, due_at: i64) -> StoreResult<()> {
         self.change("put off what is to be sent", |sql| {
             let update = "UPDATE outbox SET due_at = ?1, claimed = FALSE WHERE webhook = ?2 AND due_at < ?3";
             sql.execute(update, &params![due_at, webhook.0, NEVER])?;
@@ -174,7 +168,7 @@ impl dyn Store + '_ {
     }
 
     /// Makes messages that were claimed and not tried due at `now`.
-    pub fn put_back(&self, claimed: &[DeliveryId], now: i64) -> Result<(), StoreError> {
+    pub fn put_back(&self, claimed: &[DeliveryId], now: i64) -> StoreResult<()> {
         self.change("put back what is to be sent", |sql| {
             let update = "UPDATE outbox SET due_at = ?1, claimed = FALSE WHERE id = ?2 AND claimed";
             sql.execute_each(update, claimed.iter().map(|id| params![now, id.0]))
@@ -182,7 +176,7 @@ impl dyn Store + '_ {
     }
 
     /// Stores the results of attempts. A link without a next attempt is deleted.
-    pub fn settle(&self, settled: &[DeliveryResult]) -> Result<(), StoreError> {
+    pub fn settle(&self, settled: &[DeliveryResult]) -> StoreResult<()> {
         self.change("store what was sent", |sql| {
             sql.execute_each(
                 "UPDATE outbox SET outcome = ?1, attempts = attempts + 1, due_at = ?2, claimed = FALSE WHERE id = ?3",
@@ -195,7 +189,7 @@ impl dyn Store + '_ {
     }
 }
 
-fn move_listed(sql: &dyn Sql, watch: WatchId, moved: &[(String, String)]) -> Result<(), SqlError> {
+fn move_listed(sql: &dyn Sql, watch: WatchId, moved: &[(String, String)]) -> SqlResult<()> {
     for (from, into) in moved {
         if sql.execute(watches::REMOVE_LISTED, &params![watch.0, from])? > 0 {
             // The list may have the other one already.
@@ -209,7 +203,7 @@ fn move_listed(sql: &dyn Sql, watch: WatchId, moved: &[(String, String)]) -> Res
 type AlertReceiver = (i64, Option<i64>);
 
 /// Receivers of the oldest due messages. Reads at most a constant factor more messages than it needs.
-fn find_receivers(sql: &dyn Sql, now: i64, receivers: usize) -> Result<BTreeSet<AlertReceiver>, SqlError> {
+fn find_receivers(sql: &dyn Sql, now: i64, receivers: usize) -> SqlResult<BTreeSet<AlertReceiver>> {
     let mut found: BTreeSet<AlertReceiver> = BTreeSet::new();
     let mut last = (i64::MIN, i64::MIN);
     let mut limit = i64::try_from(receivers).unwrap_or(i64::MAX).max(DUE_BATCH);
@@ -240,7 +234,7 @@ fn claim_for(
     messages: u32,
     now: i64,
     until: i64,
-) -> Result<DueDeliveries, SqlError> {
+) -> SqlResult<DueDeliveries> {
     let claim = format!(
         "UPDATE outbox SET due_at = ?1, claimed = TRUE WHERE due_at <= ?4 AND id IN (SELECT id FROM outbox \
          WHERE account = ?2 AND webhook IS NOT DISTINCT FROM ?3 AND due_at <= ?4 ORDER BY id LIMIT ?5{}) \
@@ -266,7 +260,7 @@ fn claim_for(
     let deliveries = claimed.into_iter().zip(alerts).zip(watches).map(|(((id, _, attempts), alert), watch)| {
         Ok(Delivery { id: DeliveryId(id), watch: watch.ok_or_else(missing)?, alert, attempts })
     });
-    let deliveries: Vec<Delivery> = deliveries.collect::<Result<_, SqlError>>()?;
+    let deliveries: Vec<Delivery> = deliveries.collect::<SqlResult<_>>()?;
     let webhook = webhook.map(|webhook| webhooks::find_owned(sql, account_id, WebhookId(webhook))).transpose()?;
     let query = "SELECT email FROM accounts WHERE id = ?1 AND verified_at IS NOT NULL";
     let email = sql.row(query, &params![account], |row| Ok(Email::from_stored(row.get(0)?)))?;

@@ -7,11 +7,11 @@ use crate::account::{AccountId, Email};
 use crate::derived_secret::DerivedSecret;
 use crate::service::random;
 use crate::sql::keys::RECENT;
-use crate::sql::{Sql, SqlError, params, service_secret};
+use crate::sql::{Sql, SqlResult, params, service_secret};
 use data::Date;
 
 /// Records the keys of an account that is being deleted `today`: active ones, and those revoked on this day.
-pub(crate) fn add(sql: &dyn Sql, account: AccountId, email: &Email, today: Date) -> Result<(), SqlError> {
+pub(crate) fn add(sql: &dyn Sql, account: AccountId, email: &Email, today: Date) -> SqlResult<()> {
     let owner = hash_owner(sql, email)?;
     sql.execute(
         &format!(
@@ -24,12 +24,7 @@ pub(crate) fn add(sql: &dyn Sql, account: AccountId, email: &Email, today: Date)
 }
 
 /// The most used counter that no key of `account` has, among accounts of this address deleted `today`.
-pub(crate) fn free_counter(
-    sql: &dyn Sql,
-    account: AccountId,
-    email: &Email,
-    today: Date,
-) -> Result<Option<i64>, SqlError> {
+pub(crate) fn free_counter(sql: &dyn Sql, account: AccountId, email: &Email, today: Date) -> SqlResult<Option<i64>> {
     let owner = hash_owner(sql, email)?;
     sql.row(
         "SELECT keys.counter FROM deleted_keys CROSS JOIN keys \
@@ -43,7 +38,7 @@ pub(crate) fn free_counter(
 }
 
 /// HMAC of the address of a deleted account, which is stored in its place.
-fn hash_owner(sql: &dyn Sql, email: &Email) -> Result<[u8; 32], SqlError> {
+fn hash_owner(sql: &dyn Sql, email: &Email) -> SqlResult<[u8; 32]> {
     let secret = service_secret(sql, random()?)?;
     Ok(DerivedSecret::new(&secret, "deleted accounts").tag(email.as_str().as_bytes()))
 }

@@ -4,6 +4,8 @@ use std::error::Error;
 
 use crate::StoreError;
 
+pub(crate) type SqlResult<T> = Result<T, SqlError>;
+
 /// A violated rule of the store, or an error of the database.
 #[derive(Debug, thiserror::Error)]
 pub enum SqlError {

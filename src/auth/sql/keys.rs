@@ -2,8 +2,8 @@
 
 use crate::account::{Account, AccountId, CounterId, Email, KeyId, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::quota::Tier;
-use crate::sql::{Sql, SqlError, SqlRow, SqlValue, accounts, deleted_keys, next_change, params, usage};
-use crate::{ApiKey, KeyChanges, KeyDigest, KeyState, RevokedKeys, Store, StoreError};
+use crate::sql::{Sql, SqlResult, SqlRow, SqlValue, accounts, deleted_keys, next_change, params, usage};
+use crate::{ApiKey, KeyChanges, KeyDigest, KeyState, RevokedKeys, Store, StoreError, StoreResult};
 use data::Date;
 
 /// The short form of a key of a deleted account.
@@ -26,7 +26,7 @@ const STATES: &str = "SELECT keys.id, keys.counter, keys.account, coalesce(accou
 pub(crate) const RECENT: &str = "SELECT id FROM keys WHERE account = ?1 AND revoked_at IS NULL \
      UNION ALL SELECT id FROM keys WHERE account = ?1 AND revoked_at >= ?2";
 
-fn read_key(row: &dyn SqlRow) -> Result<KeyRecord, SqlError> {
+fn read_key(row: &dyn SqlRow) -> SqlResult<KeyRecord> {
     Ok(KeyRecord {
         id: KeyId(row.get(0)?),
         account: AccountId(row.get(1)?),
@@ -43,7 +43,7 @@ fn read_key(row: &dyn SqlRow) -> Result<KeyRecord, SqlError> {
     })
 }
 
-fn read_state(row: &dyn SqlRow) -> Result<KeyState, SqlError> {
+fn read_state(row: &dyn SqlRow) -> SqlResult<KeyState> {
     Ok(KeyState {
         id: KeyId(row.get(0)?),
         counter: CounterId(row.get(1)?),
@@ -68,7 +68,7 @@ impl dyn Store + '_ {
         key: &ApiKey,
         expires_at: Option<i64>,
         now: i64,
-    ) -> Result<KeyRecord, StoreError> {
+    ) -> StoreResult<KeyRecord> {
         self.change("create the key", |sql| {
             accounts::lock(sql, account)?;
             end_expired_of(sql, account, now)?;
@@ -98,7 +98,7 @@ impl dyn Store + '_ {
         successor: &ApiKey,
         rotation: Rotation,
         now: i64,
-    ) -> Result<(KeyRecord, KeyRecord), StoreError> {
+    ) -> StoreResult<(KeyRecord, KeyRecord)> {
         self.change("rotate the key", |sql| {
             let (id, account) = lock_owner(sql, key)?;
             end_expired_of(sql, account, now)?;
@@ -134,7 +134,7 @@ impl dyn Store + '_ {
 
     /// Ends keys that have expired, so that they no longer count as active, and returns their number. They are rejected from
     /// their expiry on regardless.
-    pub fn end_expired_keys(&self, now: i64) -> Result<usize, StoreError> {
+    pub fn end_expired_keys(&self, now: i64) -> StoreResult<usize> {
         self.change("end expired keys", |sql| {
             // Needs no new change number: servers reject a key in memory from its expiry on.
             let update = "UPDATE keys SET revoked_at = expires_at WHERE revoked_at IS NULL AND expires_at <= ?1";
@@ -144,7 +144,7 @@ impl dyn Store + '_ {
 
     /// All keys of an account (`None`: of all accounts), by number, with their usage on `today`. For operators: it reads every
     /// key ever created.
-    pub fn keys(&self, account: Option<AccountId>, today: Date) -> Result<Vec<KeyRecord>, StoreError> {
+    pub fn keys(&self, account: Option<AccountId>, today: Date) -> StoreResult<Vec<KeyRecord>> {
         self.list("list the keys", |sql| {
             match account {
                 Some(id) => select(sql, "WHERE keys.account = ?1", &params![id.0], account, today),
@@ -155,12 +155,7 @@ impl dyn Store + '_ {
 
     /// The active keys of an account and some of its revoked ones, by number, with their usage on `today`. The cost depends on
     /// these only.
-    pub fn recent_keys(
-        &self,
-        account: AccountId,
-        revoked: RevokedKeys,
-        today: Date,
-    ) -> Result<Vec<KeyRecord>, StoreError> {
+    pub fn recent_keys(&self, account: AccountId, revoked: RevokedKeys, today: Date) -> StoreResult<Vec<KeyRecord>> {
         self.list("list the keys", |sql| {
             let recent = "WHERE keys.id IN (SELECT id FROM keys WHERE account = ?1 AND revoked_at IS NULL UNION ALL \
                           SELECT * FROM (SELECT id FROM keys WHERE account = ?1 AND revoked_at >= ?2 \
@@ -170,13 +165,13 @@ impl dyn Store + '_ {
     }
 
     /// [`StoreError::NoSuchKey`], [`StoreError::AmbiguousKey`].
-    pub fn key(&self, key: KeyRef, today: Date) -> Result<KeyRecord, StoreError> {
+    pub fn key(&self, key: KeyRef, today: Date) -> StoreResult<KeyRecord> {
         self.list("read the key", |sql| record(sql, find(sql, key)?, today))
     }
 
     /// A key that is already revoked is unchanged: its `revoked_at` is earlier than `now`.
     /// [`StoreError::NoSuchKey`], [`StoreError::AmbiguousKey`].
-    pub fn revoke_key(&self, key: KeyRef, now: i64) -> Result<KeyRecord, StoreError> {
+    pub fn revoke_key(&self, key: KeyRef, now: i64) -> StoreResult<KeyRecord> {
         self.change("revoke the key", |sql| {
             let (id, account) = lock_owner(sql, key)?;
             let update = format!("UPDATE keys SET revoked_at = ?1 WHERE id = ?2 AND {REVOCABLE}");
@@ -198,7 +193,7 @@ fn insert(
     counter: Option<i64>,
     expires_at: Option<i64>,
     now: i64,
-) -> Result<i64, SqlError> {
+) -> SqlResult<i64> {
     let change = next_change(sql)?;
     let (digest, masked) = (key.digest(), key.masked().to_string());
     let id = sql.one(
@@ -215,7 +210,7 @@ fn insert(
 }
 
 /// Only keys of this account, which the transaction has locked: other transactions may have locked others.
-fn end_expired_of(sql: &dyn Sql, account: AccountId, now: i64) -> Result<(), SqlError> {
+fn end_expired_of(sql: &dyn Sql, account: AccountId, now: i64) -> SqlResult<()> {
     let update =
         "UPDATE keys SET revoked_at = expires_at WHERE account = ?2 AND revoked_at IS NULL AND expires_at <= ?1";
     sql.execute(update, &params![now, account.0])?;
@@ -224,7 +219,7 @@ fn end_expired_of(sql: &dyn Sql, account: AccountId, now: i64) -> Result<(), Sql
 
 /// Fails if the account has created as many keys `today` as its tier allows. [`RECENT`] has all of them: a key cannot be
 /// revoked before the day of its creation.
-fn check_new_keys(sql: &dyn Sql, account: AccountId, email: &Email, tier: Tier, today: Date) -> Result<(), SqlError> {
+fn check_new_keys(sql: &dyn Sql, account: AccountId, email: &Email, tier: Tier, today: Date) -> SqlResult<()> {
     let query =
         format!("SELECT count(*) FROM keys WHERE id IN ({RECENT}) AND created_at >= ?2 AND created_at < ?2 + 86400");
     let created: u32 = sql.one(&query, &params![account.0, today.unix()], |row| row.get(0))?;
@@ -240,7 +235,7 @@ fn check_new_keys(sql: &dyn Sql, account: AccountId, email: &Email, tier: Tier, 
 const REVOCABLE: &str = "(revoked_at IS NULL OR (revoked_at >= expires_at AND revoked_at > ?1))";
 
 /// Revokes all active keys of an account and returns their number.
-pub(crate) fn revoke_all(sql: &dyn Sql, account: AccountId, now: i64) -> Result<u32, SqlError> {
+pub(crate) fn revoke_all(sql: &dyn Sql, account: AccountId, now: i64) -> SqlResult<u32> {
     lock_all(sql, account)?;
     let change = next_change(sql)?;
     let revoked = sql.execute(
@@ -251,7 +246,7 @@ pub(crate) fn revoke_all(sql: &dyn Sql, account: AccountId, now: i64) -> Result<
 }
 
 /// Reports all keys of an account to running servers, because a change of the account applies to them.
-pub(crate) fn mark_changed(sql: &dyn Sql, account: AccountId) -> Result<(), SqlError> {
+pub(crate) fn mark_changed(sql: &dyn Sql, account: AccountId) -> SqlResult<()> {
     lock_all(sql, account)?;
     let change = next_change(sql)?;
     sql.execute("UPDATE keys SET changed = ?1 WHERE account = ?2", &params![change, account.0])?;
@@ -259,7 +254,7 @@ pub(crate) fn mark_changed(sql: &dyn Sql, account: AccountId) -> Result<(), SqlE
 }
 
 /// Revokes all keys of an account and clears all data that identifies it; their digests remain.
-pub(crate) fn orphan(sql: &dyn Sql, account: AccountId, now: i64) -> Result<(), SqlError> {
+pub(crate) fn orphan(sql: &dyn Sql, account: AccountId, now: i64) -> SqlResult<()> {
     let change = next_change(sql)?;
     sql.execute(
         "UPDATE keys SET revoked_at = coalesce(revoked_at, ?1), name = '', shown = ?2, last_used_at = NULL, changed = ?3 \
@@ -270,18 +265,18 @@ pub(crate) fn orphan(sql: &dyn Sql, account: AccountId, now: i64) -> Result<(), 
 }
 
 /// Locks the keys of an account in the order in which [`usage::add`] does.
-pub(crate) fn lock_all(sql: &dyn Sql, account: AccountId) -> Result<(), SqlError> {
+pub(crate) fn lock_all(sql: &dyn Sql, account: AccountId) -> SqlResult<()> {
     sql.lock("SELECT id FROM keys WHERE account = ?1 ORDER BY id", &params![account.0])
 }
 
 /// Number of the last change. Read it before the keys: a change that commits in between is reported now, and again next
 /// time.
-pub(crate) fn last_change(sql: &dyn Sql) -> Result<i64, SqlError> {
+pub(crate) fn last_change(sql: &dyn Sql) -> SqlResult<i64> {
     sql.one("SELECT change FROM service", &[], |row| row.get(0))
 }
 
 /// Keys that changed after `since`; `last` is the number of the last change.
-pub(crate) fn changes(sql: &dyn Sql, since: i64, last: i64) -> Result<KeyChanges, SqlError> {
+pub(crate) fn changes(sql: &dyn Sql, since: i64, last: i64) -> SqlResult<KeyChanges> {
     if last == since {
         return Ok(KeyChanges { last, keys: Vec::new() });
     }
@@ -299,7 +294,7 @@ fn select(
     params: &[SqlValue<'_>],
     account: Option<AccountId>,
     today: Date,
-) -> Result<Vec<KeyRecord>, SqlError> {
+) -> SqlResult<Vec<KeyRecord>> {
     let mut keys = sql.rows(&format!("{KEYS} {condition} ORDER BY keys.id"), params, read_key)?;
     let used = usage::on_counters(sql, account, today)?;
     for key in &mut keys {
@@ -308,13 +303,13 @@ fn select(
     Ok(keys)
 }
 
-fn record(sql: &dyn Sql, (key, account): (i64, AccountId), today: Date) -> Result<KeyRecord, SqlError> {
+fn record(sql: &dyn Sql, (key, account): (i64, AccountId), today: Date) -> SqlResult<KeyRecord> {
     let found = select(sql, "WHERE keys.id = ?1", &params![key], Some(account), today)?;
     Ok(found.into_iter().next().ok_or(StoreError::NoSuchKey)?)
 }
 
 /// Finds a key and locks its account.
-fn lock_owner(sql: &dyn Sql, key: KeyRef) -> Result<(i64, AccountId), SqlError> {
+fn lock_owner(sql: &dyn Sql, key: KeyRef) -> SqlResult<(i64, AccountId)> {
     let found = find(sql, key)?;
     accounts::lock(sql, found.1)?;
     // While this waited for the lock, another key with the same short form may have become the active one.
@@ -325,7 +320,7 @@ fn lock_owner(sql: &dyn Sql, key: KeyRef) -> Result<(i64, AccountId), SqlError> 
 }
 
 /// Finds a key and its account. Keys of deleted accounts are not found.
-fn find(sql: &dyn Sql, key: KeyRef) -> Result<(i64, AccountId), SqlError> {
+fn find(sql: &dyn Sql, key: KeyRef) -> SqlResult<(i64, AccountId)> {
     let read = |row: &dyn SqlRow| Ok((row.get(0)?, AccountId(row.get(1)?)));
     let found = match key {
         KeyRef::Id(id) => {
@@ -356,7 +351,7 @@ fn find(sql: &dyn Sql, key: KeyRef) -> Result<(i64, AccountId), SqlError> {
 ///
 /// Only without such a counter does a key get a new one, so an account never uses more counters per day than its tier
 /// allows keys.
-fn free_counter(sql: &dyn Sql, account: AccountId, today: Date) -> Result<Option<i64>, SqlError> {
+fn free_counter(sql: &dyn Sql, account: AccountId, today: Date) -> SqlResult<Option<i64>> {
     sql.row(
         "SELECT counter FROM keys WHERE account = ?1 AND revoked_at >= ?2 AND revoked_at < ?3 \
          AND counter NOT IN (SELECT counter FROM keys WHERE account = ?1 AND revoked_at IS NULL) \

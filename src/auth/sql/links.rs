@@ -3,9 +3,9 @@
 use crate::account::{Account, AccountId, Email};
 use crate::link::{LinkDigest, Purpose};
 use crate::password::hash::PasswordHash;
-use crate::sql::{Sql, SqlError, SqlRow, accounts, params};
+use crate::sql::{Sql, SqlError, SqlResult, SqlRow, accounts, params};
 use crate::watch::{DeliveryId, DueLink};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, StoreResult};
 
 impl dyn Store + '_ {
     /// Stores the link of an e-mail; an earlier one of the account for the same purpose is no longer valid.
@@ -16,7 +16,7 @@ impl dyn Store + '_ {
         purpose: Purpose,
         link: &LinkDigest,
         expires_at: i64,
-    ) -> Result<(), StoreError> {
+    ) -> StoreResult<()> {
         self.change("store the link", |sql| {
             accounts::lock_version(sql, account, None)?;
             let delete = "DELETE FROM links WHERE account = ?1 AND purpose = ?2 OR digest = ?3";
@@ -30,7 +30,7 @@ impl dyn Store + '_ {
     }
 
     /// The account of a valid link. [`StoreError::NoSuchLink`].
-    pub fn account_of_link(&self, purpose: Purpose, link: &LinkDigest, now: i64) -> Result<Account, StoreError> {
+    pub fn account_of_link(&self, purpose: Purpose, link: &LinkDigest, now: i64) -> StoreResult<Account> {
         self.look_up("read the link", |sql| {
             accounts::by_id(sql, find_owner(sql, purpose, link, now)?).map_err(|error| match error {
                 // The account was deleted in the meantime.
@@ -41,7 +41,7 @@ impl dyn Store + '_ {
     }
 
     /// Uses a link up and marks its account as verified, atomically. [`StoreError::NoSuchLink`].
-    pub fn verify_by_link(&self, link: &LinkDigest, now: i64) -> Result<Account, StoreError> {
+    pub fn verify_by_link(&self, link: &LinkDigest, now: i64) -> StoreResult<Account> {
         self.change("verify the account", |sql| {
             let id = lock_owner(sql, Purpose::Verification, link, now)?;
             sql.execute("DELETE FROM links WHERE digest = ?1", &params![link.bytes()])?;
@@ -57,7 +57,7 @@ impl dyn Store + '_ {
         password: &PasswordHash,
         keeps_keys: bool,
         now: i64,
-    ) -> Result<Account, StoreError> {
+    ) -> StoreResult<Account> {
         self.change("set the password", |sql| {
             let id = lock_owner(sql, Purpose::Reset, link, now)?;
             sql.execute("DELETE FROM links WHERE account = ?1", &params![id.0])?;
@@ -68,7 +68,7 @@ impl dyn Store + '_ {
 
     /// Stores a request for a link to an address, until `expires_at` (Unix seconds). It does the same with and without
     /// an account, so that its duration does not tell.
-    pub fn request_link(&self, email: &Email, purpose: Purpose, expires_at: i64, now: i64) -> Result<(), StoreError> {
+    pub fn request_link(&self, email: &Email, purpose: Purpose, expires_at: i64, now: i64) -> StoreResult<()> {
         self.change("store that a link is to be sent", |sql| {
             sql.execute(
                 "INSERT INTO outbox (link, email, expires_at, due_at) VALUES (?1, ?2, ?3, ?4)",
@@ -80,7 +80,7 @@ impl dyn Store + '_ {
 
     /// Claims up to `limit` links that are due at `now`, oldest first. Nobody else gets them before `until` (Unix
     /// seconds). Those for addresses without an account are deleted.
-    pub fn claim_links(&self, now: i64, until: i64, limit: u32) -> Result<Vec<DueLink>, StoreError> {
+    pub fn claim_links(&self, now: i64, until: i64, limit: u32) -> StoreResult<Vec<DueLink>> {
         if !self.has_due("link", now)? {
             return Ok(Vec::new());
         }
@@ -117,14 +117,14 @@ impl dyn Store + '_ {
     }
 }
 
-fn find_owner(sql: &dyn Sql, purpose: Purpose, link: &LinkDigest, now: i64) -> Result<AccountId, SqlError> {
+fn find_owner(sql: &dyn Sql, purpose: Purpose, link: &LinkDigest, now: i64) -> SqlResult<AccountId> {
     let query = "SELECT account FROM links WHERE digest = ?1 AND purpose = ?2 AND expires_at > ?3";
     let found = sql.row(query, &params![link.bytes(), purpose.name(), now], |row| row.get(0))?;
     Ok(AccountId(found.ok_or(StoreError::NoSuchLink)?))
 }
 
 /// Locks the account of a valid link.
-fn lock_owner(sql: &dyn Sql, purpose: Purpose, link: &LinkDigest, now: i64) -> Result<AccountId, SqlError> {
+fn lock_owner(sql: &dyn Sql, purpose: Purpose, link: &LinkDigest, now: i64) -> SqlResult<AccountId> {
     let owner = find_owner(sql, purpose, link, now)?;
     accounts::lock(sql, owner)?;
     // While this waited for the lock, the link may have been used or replaced.

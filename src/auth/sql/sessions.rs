@@ -3,15 +3,15 @@
 use crate::account::AccountId;
 use crate::session::{IDLE_SECONDS, ListedSession, MAX_SESSIONS, NewSession, Session, SessionDigest, SessionId};
 use crate::sql::accounts::{self, read_account};
-use crate::sql::{Sql, SqlError, params};
-use crate::{Store, StoreError};
+use crate::sql::{Sql, SqlResult, params};
+use crate::{Store, StoreError, StoreResult};
 
 /// Sessions that have not expired at `?1` and were used after `?2`.
 const VALID: &str = "sessions.expires_at > ?1 AND sessions.last_used_at > ?2";
 
 /// Adds a session and ends the oldest ones beyond [`MAX_SESSIONS`]; an error if the account is blocked. The transaction
 /// has locked the account.
-pub(crate) fn add(sql: &dyn Sql, account: AccountId, session: &NewSession) -> Result<(), SqlError> {
+pub(crate) fn add(sql: &dyn Sql, account: AccountId, session: &NewSession) -> SqlResult<()> {
     if accounts::by_id(sql, account)?.blocked_at.is_some() {
         return Err(StoreError::AccountBlocked.into());
     }
@@ -32,7 +32,7 @@ pub(crate) fn add(sql: &dyn Sql, account: AccountId, session: &NewSession) -> Re
 impl dyn Store + '_ {
     /// `None` if the session is unknown, has expired, or was not used for
     /// [`IDLE_SECONDS`](crate::session::IDLE_SECONDS).
-    pub fn session(&self, session: &SessionDigest, now: i64) -> Result<Option<Session>, StoreError> {
+    pub fn session(&self, session: &SessionDigest, now: i64) -> StoreResult<Option<Session>> {
         self.look_up("read the session", |sql| {
             let query = format!(
                 "SELECT {}, sessions.created_at, sessions.last_used_at, sessions.authenticated_at, sessions.expires_at \
@@ -52,7 +52,7 @@ impl dyn Store + '_ {
     }
 
     /// The valid sessions of an account, the newest first.
-    pub fn sessions(&self, account: AccountId, now: i64) -> Result<Vec<ListedSession>, StoreError> {
+    pub fn sessions(&self, account: AccountId, now: i64) -> StoreResult<Vec<ListedSession>> {
         self.list("list the sessions", |sql| {
             let query = format!(
                 "SELECT id, digest, created_at, last_used_at FROM sessions WHERE account = ?3 AND {VALID} \
@@ -70,7 +70,7 @@ impl dyn Store + '_ {
     }
 
     /// Sets `now` as the last use of a session.
-    pub fn session_used(&self, session: &SessionDigest, now: i64) -> Result<(), StoreError> {
+    pub fn session_used(&self, session: &SessionDigest, now: i64) -> StoreResult<()> {
         self.change_quickly("write the use of the session", |sql| {
             let update = "UPDATE sessions SET last_used_at = CASE WHEN last_used_at < ?1 THEN ?1 ELSE last_used_at END \
                           WHERE digest = ?2";
@@ -81,7 +81,7 @@ impl dyn Store + '_ {
 
     /// Sets `now` as the time at which the password was last entered in a session. False if there was no such session: a new
     /// password ended it.
-    pub fn session_authenticated(&self, session: &SessionDigest, now: i64) -> Result<bool, StoreError> {
+    pub fn session_authenticated(&self, session: &SessionDigest, now: i64) -> StoreResult<bool> {
         self.change("confirm the session", |sql| {
             let update = "UPDATE sessions SET authenticated_at = CASE WHEN authenticated_at < ?1 THEN ?1 \
                           ELSE authenticated_at END WHERE digest = ?2";
@@ -90,28 +90,28 @@ impl dyn Store + '_ {
     }
 
     /// False if there was no such session.
-    pub fn end_session(&self, session: &SessionDigest) -> Result<bool, StoreError> {
+    pub fn end_session(&self, session: &SessionDigest) -> StoreResult<bool> {
         self.change("end the session", |sql| {
             Ok(sql.execute("DELETE FROM sessions WHERE digest = ?1", &params![session.bytes()])? > 0)
         })
     }
 
     /// False if the account has no such session.
-    pub fn end_session_of(&self, account: AccountId, session: SessionId) -> Result<bool, StoreError> {
+    pub fn end_session_of(&self, account: AccountId, session: SessionId) -> StoreResult<bool> {
         self.change("end the session", |sql| {
             Ok(sql.execute("DELETE FROM sessions WHERE account = ?1 AND id = ?2", &params![account.0, session.0])? > 0)
         })
     }
 
     /// Deletes sessions that are no longer valid and returns their number.
-    pub fn end_expired_sessions(&self, now: i64) -> Result<usize, StoreError> {
+    pub fn end_expired_sessions(&self, now: i64) -> StoreResult<usize> {
         self.change("end expired sessions", |sql| {
             sql.execute(&format!("DELETE FROM sessions WHERE NOT ({VALID})"), &params![now, now - IDLE_SECONDS])
         })
     }
 }
 
-pub(crate) fn end_all(sql: &dyn Sql, account: AccountId) -> Result<(), SqlError> {
+pub(crate) fn end_all(sql: &dyn Sql, account: AccountId) -> SqlResult<()> {
     sql.execute("DELETE FROM sessions WHERE account = ?1", &params![account.0])?;
     Ok(())
 }

@@ -1,11 +1,11 @@
 //! Authenticator apps and recovery codes of accounts.
 
 use crate::account::AccountId;
-use crate::sql::{Sql, SqlError, accounts, params};
+use crate::sql::{Sql, SqlResult, accounts, params};
 use crate::totp::{RecoveryDigest, TotpSecret};
-use crate::{PasswordVersion, Store, StoreError, Totp};
+use crate::{PasswordVersion, Store, StoreError, StoreResult, Totp};
 
-pub(crate) fn one(sql: &dyn Sql, account: AccountId) -> Result<Option<Totp>, SqlError> {
+pub(crate) fn one(sql: &dyn Sql, account: AccountId) -> SqlResult<Option<Totp>> {
     let query = "SELECT totp_secret, totp_step FROM accounts WHERE id = ?1";
     let found = sql.row(query, &params![account.0], |row| {
         let step = row.get(1)?;
@@ -16,18 +16,12 @@ pub(crate) fn one(sql: &dyn Sql, account: AccountId) -> Result<Option<Totp>, Sql
 
 impl dyn Store + '_ {
     /// The authenticator app of an account; `None` if codes are not required at sign-in. [`StoreError::AccountGone`].
-    pub fn totp(&self, account: AccountId) -> Result<Option<Totp>, StoreError> {
+    pub fn totp(&self, account: AccountId) -> StoreResult<Option<Totp>> {
         self.look_up("read the second factor", |sql| one(sql, account))
     }
 
     /// Requires codes from an app at sign-in from now on. [`StoreError::AccountGone`], [`StoreError::TotpEnabled`].
-    pub fn enable_totp(
-        &self,
-        account: AccountId,
-        totp: &Totp,
-        codes: &[RecoveryDigest],
-        now: i64,
-    ) -> Result<(), StoreError> {
+    pub fn enable_totp(&self, account: AccountId, totp: &Totp, codes: &[RecoveryDigest], now: i64) -> StoreResult<()> {
         self.change("enable the second factor", |sql| {
             let changed = sql.execute(
                 "UPDATE accounts SET totp_secret = ?1, totp_step = ?2, totp_enabled_at = ?3 \
@@ -43,7 +37,7 @@ impl dyn Store + '_ {
     }
 
     /// Accepts a code of a time step. False if one of this step or a later one was accepted before.
-    pub fn accept_totp_step(&self, account: AccountId, step: i64) -> Result<bool, StoreError> {
+    pub fn accept_totp_step(&self, account: AccountId, step: i64) -> StoreResult<bool> {
         self.change("accept the code", |sql| {
             let update = "UPDATE accounts SET totp_step = ?1 \
                           WHERE id = ?2 AND totp_secret IS NOT NULL AND totp_step < ?1";
@@ -52,7 +46,7 @@ impl dyn Store + '_ {
     }
 
     /// False if the account has no such code, or used it before.
-    pub fn use_recovery_code(&self, account: AccountId, code: &RecoveryDigest) -> Result<bool, StoreError> {
+    pub fn use_recovery_code(&self, account: AccountId, code: &RecoveryDigest) -> StoreResult<bool> {
         self.change("use the recovery code", |sql| {
             let delete = "DELETE FROM recovery_codes WHERE account = ?1 AND digest = ?2";
             Ok(sql.execute(delete, &params![account.0, code.bytes()])? > 0)
@@ -60,7 +54,7 @@ impl dyn Store + '_ {
     }
 
     /// Replaces all recovery codes. [`StoreError::AccountGone`], [`StoreError::TotpDisabled`].
-    pub fn renew_recovery_codes(&self, account: AccountId, codes: &[RecoveryDigest]) -> Result<(), StoreError> {
+    pub fn renew_recovery_codes(&self, account: AccountId, codes: &[RecoveryDigest]) -> StoreResult<()> {
         self.change("renew the recovery codes", |sql| {
             accounts::lock(sql, account)?;
             match one(sql, account)? {
@@ -71,7 +65,7 @@ impl dyn Store + '_ {
     }
 
     /// Deletes the secret of the app and the recovery codes. False if there were none. [`StoreError::AccountGone`].
-    pub fn disable_totp(&self, account: AccountId, version: Option<PasswordVersion>) -> Result<bool, StoreError> {
+    pub fn disable_totp(&self, account: AccountId, version: Option<PasswordVersion>) -> StoreResult<bool> {
         let disabled = self.change("disable the second factor", |sql| {
             accounts::lock_version(sql, account, version)?;
             sql.execute("DELETE FROM recovery_codes WHERE account = ?1", &params![account.0])?;
@@ -84,7 +78,7 @@ impl dyn Store + '_ {
     }
 }
 
-fn set_codes(sql: &dyn Sql, account: AccountId, codes: &[RecoveryDigest]) -> Result<(), SqlError> {
+fn set_codes(sql: &dyn Sql, account: AccountId, codes: &[RecoveryDigest]) -> SqlResult<()> {
     sql.execute("DELETE FROM recovery_codes WHERE account = ?1", &params![account.0])?;
     let insert = "INSERT INTO recovery_codes (account, digest) VALUES (?1, ?2)";
     sql.execute_each(insert, codes.iter().map(|code| params![account.0, code.bytes()]))

@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use crate::account::AccountId;
 use crate::quota::{AddedUsage, CounterId, KeyId, StoredUsage};
 use crate::sql::keys::RECENT;
-use crate::sql::{Sql, SqlError, SqlRow, params};
-use crate::{DayUsage, Store, StoreError};
+use crate::sql::{Sql, SqlResult, SqlRow, params};
+use crate::{DayUsage, Store, StoreResult};
 use data::Date;
 
 /// The keys selected by the query `keys`, with each day from `first` to `last` on which they can have usage: from
@@ -30,7 +30,7 @@ pub(crate) fn on_counters(
     sql: &dyn Sql,
     account: Option<AccountId>,
     today: Date,
-) -> Result<HashMap<CounterId, u32>, SqlError> {
+) -> SqlResult<HashMap<CounterId, u32>> {
     let read = |row: &dyn SqlRow| Ok((CounterId(row.get(0)?), row.get(1)?));
     let used = match account {
         None => sql.rows(
@@ -53,7 +53,7 @@ pub(crate) fn on_counters(
 
 impl dyn Store + '_ {
     /// The usage of all keys on one day.
-    pub fn usage(&self, day: Date) -> Result<Vec<StoredUsage>, StoreError> {
+    pub fn usage(&self, day: Date) -> StoreResult<Vec<StoredUsage>> {
         self.list("read the usage", |sql| {
             let query = "SELECT usage.key, keys.counter, usage.requests FROM usage JOIN keys ON keys.id = usage.key \
                          WHERE usage.day = ?1";
@@ -65,7 +65,7 @@ impl dyn Store + '_ {
 
     /// The usage of an account's keys from `first` to `last`, by day and key. Days without usage are left out. The cost depends
     /// on the days on which keys of the account existed, not on other accounts.
-    pub fn usage_of(&self, account: AccountId, first: Date, last: Date) -> Result<Vec<DayUsage>, StoreError> {
+    pub fn usage_of(&self, account: AccountId, first: Date, last: Date) -> StoreResult<Vec<DayUsage>> {
         self.list("read the usage", |sql| {
             let query = if sql.orders_usage_by_day() {
                 format!(
@@ -88,7 +88,7 @@ impl dyn Store + '_ {
 
     /// The requests of all keys from `first` to `last`, by day. Days without usage are left out. For operators, as the next: it
     /// reads the usage of every key.
-    pub fn usage_by_day(&self, first: Date, last: Date) -> Result<Vec<(Date, u64)>, StoreError> {
+    pub fn usage_by_day(&self, first: Date, last: Date) -> StoreResult<Vec<(Date, u64)>> {
         self.list("read the usage", |sql| {
             let query = "SELECT day, CAST(sum(requests) AS BIGINT) FROM usage WHERE day BETWEEN ?1 AND ?2 \
                          GROUP BY day ORDER BY day";
@@ -98,7 +98,7 @@ impl dyn Store + '_ {
     }
 
     /// The requests of each account from `first` to `last`, most first. Accounts without usage are left out.
-    pub fn usage_by_account(&self, first: Date, last: Date) -> Result<Vec<(AccountId, u64)>, StoreError> {
+    pub fn usage_by_account(&self, first: Date, last: Date) -> StoreResult<Vec<(AccountId, u64)>> {
         self.list("read the usage", |sql| {
             let query = "SELECT keys.account, CAST(sum(usage.requests) AS BIGINT) AS total FROM usage CROSS JOIN keys \
                          WHERE usage.day BETWEEN ?1 AND ?2 AND keys.id = usage.key AND keys.account IS NOT NULL \
@@ -109,7 +109,7 @@ impl dyn Store + '_ {
 
     /// Adds to the usage of keys, atomically, and sets `now` as their last use. Returns the new totals in the same
     /// order: other processes may have added too. The total is 0 for a key of an account deleted on another day.
-    pub fn add_usage(&self, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, StoreError> {
+    pub fn add_usage(&self, added: &[AddedUsage], now: i64) -> StoreResult<Vec<u32>> {
         self.change_quickly("write the usage", |sql| {
             mark_used(sql, added, now)?;
             let mut totals = vec![None; added.len()];
@@ -131,7 +131,7 @@ impl dyn Store + '_ {
 
 /// Sets `now` as the last use of the used keys. Locks all keys in one order, so that servers do not deadlock, and
 /// before reading their accounts, so that nothing is stored for an account that is being deleted.
-fn mark_used(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> Result<(), SqlError> {
+fn mark_used(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> SqlResult<()> {
     let rows = as_json(added.iter());
     let keys = added_rows(sql);
     let update = format!(
@@ -175,7 +175,7 @@ fn store(
     added: &[AddedUsage],
     indexes: &[usize],
     totals: &mut [Option<u32>],
-) -> Result<(), SqlError> {
+) -> SqlResult<()> {
     if indexes.is_empty() {
         return Ok(());
     }
@@ -206,7 +206,7 @@ fn added_rows(sql: &dyn Sql) -> String {
 }
 
 /// Deletes the usage of an account, except for that of `today`.
-pub(crate) fn delete(sql: &dyn Sql, account: AccountId, today: Date) -> Result<(), SqlError> {
+pub(crate) fn delete(sql: &dyn Sql, account: AccountId, today: Date) -> SqlResult<()> {
     let keys = "SELECT id FROM keys WHERE account = ?1";
     let of_account = if sql.orders_usage_by_day() {
         let days = days_of_keys(keys, &i32::MIN.to_string(), &i32::MAX.to_string());

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use crate::sql::SqlError;
+use crate::sql::{SqlError, SqlResult};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SqlValue<'v> {
@@ -110,17 +110,17 @@ impl<T: FromValue> FromValue for Option<T> {
 }
 
 pub trait SqlRow {
-    fn value(&self, column: usize) -> Result<SqlValue<'_>, SqlError>;
+    fn value(&self, column: usize) -> SqlResult<SqlValue<'_>>;
 }
 
 impl dyn SqlRow + '_ {
-    pub(crate) fn get<T: FromValue>(&self, column: usize) -> Result<T, SqlError> {
+    pub(crate) fn get<T: FromValue>(&self, column: usize) -> SqlResult<T> {
         let unexpected = || SqlError::Data(format!("column {column} has another type or is out of range"));
         T::from_value(self.value(column)?).ok_or_else(unexpected)
     }
 
     /// Reads a text column and parses it.
-    pub(crate) fn parsed<T: FromStr<Err: std::fmt::Display>>(&self, column: usize) -> Result<T, SqlError> {
+    pub(crate) fn parsed<T: FromStr<Err: std::fmt::Display>>(&self, column: usize) -> SqlResult<T> {
         match self.value(column)? {
             SqlValue::Text(text) => text.parse().map_err(|error: T::Err| SqlError::Data(error.to_string())),
             _ => Err(SqlError::Data(format!("column {column} is not a text"))),

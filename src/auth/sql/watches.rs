@@ -1,9 +1,9 @@
 //! Saved searches and lists of records.
 
 use crate::account::AccountId;
-use crate::sql::{Sql, SqlError, SqlRow, accounts, params, webhooks};
+use crate::sql::{Sql, SqlError, SqlResult, SqlRow, accounts, params, webhooks};
 use crate::watch::{MAX_LISTED, NewWatch, WATCHED, Watch, WatchChange, WatchId, WebhookId};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, StoreResult};
 use data::{SnapshotVersion, Table};
 
 /// Adds a record to a list, unless the list has it.
@@ -14,7 +14,7 @@ const WATCHES: &str = "SELECT watches.id, watches.account, watches.name, watches
      CASE WHEN watches.query IS NULL THEN (SELECT count(*) FROM listed WHERE listed.watch = watches.id) ELSE 0 END, \
      watches.created_at, watches.evaluated, watches.problem, watches.feed, watches.emails, watches.webhook FROM watches";
 
-fn read_watch(row: &dyn SqlRow) -> Result<Watch, SqlError> {
+fn read_watch(row: &dyn SqlRow) -> SqlResult<Watch> {
     Ok(Watch {
         id: WatchId(row.get(0)?),
         account: AccountId(row.get(1)?),
@@ -31,14 +31,14 @@ fn read_watch(row: &dyn SqlRow) -> Result<Watch, SqlError> {
     })
 }
 
-fn find_table(name: &str) -> Result<Table, SqlError> {
+fn find_table(name: &str) -> SqlResult<Table> {
     let unknown = || SqlError::Data(format!("no table `{name}`"));
     WATCHED.into_iter().find(|table| table.name() == name).ok_or_else(unknown)
 }
 
 impl dyn Store + '_ {
     /// [`StoreError::AccountGone`], [`StoreError::TooManyWatches`], [`StoreError::TooManyListed`].
-    pub fn add_watch(&self, account: AccountId, watch: NewWatch<'_>, now: i64) -> Result<Watch, StoreError> {
+    pub fn add_watch(&self, account: AccountId, watch: NewWatch<'_>, now: i64) -> StoreResult<Watch> {
         self.change("save the search", |sql| {
             accounts::lock(sql, account)?;
             let allowed = accounts::by_id(sql, account)?.tier.watches();
@@ -61,7 +61,7 @@ impl dyn Store + '_ {
     }
 
     /// The searches and lists of an account, the newest first.
-    pub fn watches(&self, account: AccountId) -> Result<Vec<Watch>, StoreError> {
+    pub fn watches(&self, account: AccountId) -> StoreResult<Vec<Watch>> {
         self.list("list the saved searches", |sql| {
             let query = format!("{WATCHES} WHERE watches.account = ?1 ORDER BY watches.id DESC");
             sql.rows(&query, &params![account.0], read_watch)
@@ -69,12 +69,12 @@ impl dyn Store + '_ {
     }
 
     /// [`StoreError::NoSuchWatch`].
-    pub fn watch(&self, watch: WatchId) -> Result<Watch, StoreError> {
+    pub fn watch(&self, watch: WatchId) -> StoreResult<Watch> {
         self.list("read the saved search", |sql| one(sql, watch))
     }
 
     /// The records of a list, ascending.
-    pub fn listed(&self, watch: WatchId) -> Result<Vec<String>, StoreError> {
+    pub fn listed(&self, watch: WatchId) -> StoreResult<Vec<String>> {
         self.list("read the list", |sql| {
             let query = "SELECT record FROM listed WHERE watch = ?1 ORDER BY record";
             sql.rows(query, &params![watch.0], |row| row.get(0))
@@ -83,12 +83,7 @@ impl dyn Store + '_ {
 
     /// [`StoreError::NoSuchWatch`], also if it is another account's; [`StoreError::NoSuchWebhook`], likewise;
     /// [`StoreError::TooManyListed`].
-    pub fn change_watch(
-        &self,
-        account: AccountId,
-        watch: WatchId,
-        change: WatchChange<'_>,
-    ) -> Result<Watch, StoreError> {
+    pub fn change_watch(&self, account: AccountId, watch: WatchId, change: WatchChange<'_>) -> StoreResult<Watch> {
         self.change("change the saved search", |sql| {
             accounts::lock(sql, account)?;
             if one(sql, watch)?.account != account {
@@ -118,7 +113,7 @@ impl dyn Store + '_ {
     }
 
     /// Also deletes its alerts. False if the account has no such search or list.
-    pub fn delete_watch(&self, account: AccountId, watch: WatchId) -> Result<bool, StoreError> {
+    pub fn delete_watch(&self, account: AccountId, watch: WatchId) -> StoreResult<bool> {
         self.change("delete the saved search", |sql| {
             accounts::lock(sql, account)?;
             Ok(sql.execute("DELETE FROM watches WHERE id = ?1 AND account = ?2", &params![watch.0, account.0])? > 0)
@@ -127,12 +122,7 @@ impl dyn Store + '_ {
 
     /// The searches and lists of the accounts after `after` that were not evaluated up to `version`, by account: all of an
     /// account, and no further account once there are `limit`.
-    pub fn unevaluated(
-        &self,
-        after: AccountId,
-        version: SnapshotVersion,
-        limit: usize,
-    ) -> Result<Vec<Watch>, StoreError> {
+    pub fn unevaluated(&self, after: AccountId, version: SnapshotVersion, limit: usize) -> StoreResult<Vec<Watch>> {
         self.list("list the saved searches to evaluate", |sql| {
             // Ends with the account of the row that reaches the limit, so that no account is split.
             let query = format!(
@@ -146,18 +136,18 @@ impl dyn Store + '_ {
     }
 }
 
-fn one(sql: &dyn Sql, watch: WatchId) -> Result<Watch, SqlError> {
+fn one(sql: &dyn Sql, watch: WatchId) -> SqlResult<Watch> {
     let found = sql.row(&format!("{WATCHES} WHERE watches.id = ?1"), &params![watch.0], read_watch)?;
     Ok(found.ok_or(StoreError::NoSuchWatch)?)
 }
 
 /// The watches with these ids, in the same order; `None` for one that does not exist.
-pub(crate) fn several(sql: &dyn Sql, watches: &[WatchId]) -> Result<Vec<Option<Watch>>, SqlError> {
+pub(crate) fn several(sql: &dyn Sql, watches: &[WatchId]) -> SqlResult<Vec<Option<Watch>>> {
     let query = format!("{WATCHES} WHERE watches.id = ?1");
     sql.row_each(&query, watches.iter().map(|watch| params![watch.0]), read_watch)
 }
 
-fn add_listed(sql: &dyn Sql, watch: WatchId, records: &[String]) -> Result<(), SqlError> {
+fn add_listed(sql: &dyn Sql, watch: WatchId, records: &[String]) -> SqlResult<()> {
     sql.execute_each(ADD_LISTED, records.iter().map(|record| params![watch.0, record]))?;
     let count: u32 = sql.one("SELECT count(*) FROM listed WHERE watch = ?1", &params![watch.0], |row| row.get(0))?;
     if count > MAX_LISTED { Err(StoreError::TooManyListed.into()) } else { Ok(()) }

@@ -2,13 +2,13 @@
 
 use crate::account::AccountId;
 use crate::sql::alerts::NEVER;
-use crate::sql::{Sql, SqlError, SqlRow, accounts, params};
+use crate::sql::{Sql, SqlResult, SqlRow, accounts, params};
 use crate::watch::{MAX_WEBHOOKS, Webhook, WebhookChange, WebhookId};
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, StoreResult};
 
 const WEBHOOKS: &str = "SELECT id, account, url, secret, previous_until, created_at, stopped FROM webhooks";
 
-fn read_webhook(row: &dyn SqlRow) -> Result<Webhook, SqlError> {
+fn read_webhook(row: &dyn SqlRow) -> SqlResult<Webhook> {
     Ok(Webhook {
         id: WebhookId(row.get(0)?),
         account: AccountId(row.get(1)?),
@@ -22,7 +22,7 @@ fn read_webhook(row: &dyn SqlRow) -> Result<Webhook, SqlError> {
 
 impl dyn Store + '_ {
     /// An address that the account has already is no error. [`StoreError::AccountGone`], [`StoreError::TooManyWebhooks`].
-    pub fn add_webhook(&self, account: AccountId, url: &str, now: i64) -> Result<Webhook, StoreError> {
+    pub fn add_webhook(&self, account: AccountId, url: &str, now: i64) -> StoreResult<Webhook> {
         self.change("add the webhook", |sql| {
             accounts::lock_version(sql, account, None)?;
             sql.execute(
@@ -38,7 +38,7 @@ impl dyn Store + '_ {
     }
 
     /// The webhooks of an account, the oldest first.
-    pub fn webhooks(&self, account: AccountId) -> Result<Vec<Webhook>, StoreError> {
+    pub fn webhooks(&self, account: AccountId) -> StoreResult<Vec<Webhook>> {
         self.list("list the webhooks", |sql| of_account(sql, account))
     }
 
@@ -48,7 +48,7 @@ impl dyn Store + '_ {
         account: AccountId,
         webhook: WebhookId,
         change: WebhookChange<'_>,
-    ) -> Result<Webhook, StoreError> {
+    ) -> StoreResult<Webhook> {
         self.change("change the webhook", |sql| {
             accounts::lock(sql, account)?;
             find_owned(sql, account, webhook)?;
@@ -74,7 +74,7 @@ impl dyn Store + '_ {
     }
 
     /// Also deletes its due messages. False if the account has no such webhook.
-    pub fn delete_webhook(&self, account: AccountId, webhook: WebhookId) -> Result<bool, StoreError> {
+    pub fn delete_webhook(&self, account: AccountId, webhook: WebhookId) -> StoreResult<bool> {
         self.change("delete the webhook", |sql| {
             accounts::lock(sql, account)?;
             Ok(sql.execute("DELETE FROM webhooks WHERE id = ?1 AND account = ?2", &params![webhook.0, account.0])? > 0)
@@ -82,12 +82,12 @@ impl dyn Store + '_ {
     }
 }
 
-fn of_account(sql: &dyn Sql, account: AccountId) -> Result<Vec<Webhook>, SqlError> {
+fn of_account(sql: &dyn Sql, account: AccountId) -> SqlResult<Vec<Webhook>> {
     sql.rows(&format!("{WEBHOOKS} WHERE account = ?1 ORDER BY id"), &params![account.0], read_webhook)
 }
 
 /// [`StoreError::NoSuchWebhook`] if the account has no such webhook.
-pub(crate) fn find_owned(sql: &dyn Sql, account: AccountId, webhook: WebhookId) -> Result<Webhook, SqlError> {
+pub(crate) fn find_owned(sql: &dyn Sql, account: AccountId, webhook: WebhookId) -> SqlResult<Webhook> {
     let query = format!("{WEBHOOKS} WHERE id = ?1 AND account = ?2");
     Ok(sql.row(&query, &params![webhook.0, account.0], read_webhook)?.ok_or(StoreError::NoSuchWebhook)?)
 }

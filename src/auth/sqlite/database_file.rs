@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::StoreError;
+use crate::{StoreError, StoreResult};
 use crate::sql::inspect;
 use crate::sqlite::{BUSY_TIMEOUT, database_error, files, schema};
 
@@ -28,7 +28,7 @@ pub struct StoreCounts {
 impl DatabaseFile {
     /// Opens the database in the folder `data` and changes no file in it.
     /// [`StoreError::File`] if there is none, [`StoreError::ForeignDatabase`], [`StoreError::NewerDatabase`].
-    pub fn open(data: &Path) -> Result<Self, StoreError> {
+    pub fn open(data: &Path) -> StoreResult<Self> {
         let path = files::database_path(data);
         // Without a log nobody uses the database, and SQLite need not create the files that coordinate processes.
         let mode = if files::log_path(&path).exists() { "?mode=ro" } else { "?mode=ro&immutable=1" };
@@ -37,11 +37,11 @@ impl DatabaseFile {
 
     /// Opens the database in the folder `data` to copy it, also while others write to it.
     /// Errors as [`DatabaseFile::open`].
-    pub fn open_shared(data: &Path) -> Result<Self, StoreError> {
+    pub fn open_shared(data: &Path) -> StoreResult<Self> {
         Self::open_uri(files::database_path(data), "?mode=rw")
     }
 
-    fn open_uri(path: PathBuf, parameters: &str) -> Result<Self, StoreError> {
+    fn open_uri(path: PathBuf, parameters: &str) -> StoreResult<Self> {
         // SQLite reports only that it cannot open the file, not why.
         File::open(&path).map_err(|source| StoreError::File { path: path.clone(), source })?;
         let mut uri = OsString::from("file:");
@@ -79,14 +79,14 @@ impl DatabaseFile {
     }
 
     /// The version of its tables, and the version to which this program migrates them.
-    pub fn versions(&self) -> Result<(i64, i64), StoreError> {
+    pub fn versions(&self) -> StoreResult<(i64, i64)> {
         let version = schema::version(&self.connection).map_err(database_error("read the version of the database"))?;
         Ok((version, schema::STEPS.len() as i64))
     }
 
     /// Checks the structure of all tables; reads the whole file.
     /// [`StoreError::Damaged`] with a description of the damage.
-    pub fn check(&self) -> Result<(), StoreError> {
+    pub fn check(&self) -> StoreResult<()> {
         let found: Result<String, _> = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
         let reason = match found {
             Ok(found) if found == "ok" => return Ok(()),
@@ -99,13 +99,13 @@ impl DatabaseFile {
         Err(StoreError::Damaged { path: self.path.clone(), reason })
     }
 
-    pub fn counts(&self) -> Result<StoreCounts, StoreError> {
+    pub fn counts(&self) -> StoreResult<StoreCounts> {
         let inspected = inspect(&self.connection).map_err(|error| error.into_store_error("count accounts and keys"));
         inspected.map(|(counts, _)| counts)
     }
 
     /// The latest time of a past event, in Unix seconds; `None` without accounts.
-    pub fn newest_time(&self) -> Result<Option<i64>, StoreError> {
+    pub fn newest_time(&self) -> StoreResult<Option<i64>> {
         let inspected = inspect(&self.connection).map_err(|error| error.into_store_error("read the newest time"));
         inspected.map(|(_, newest)| newest)
     }
@@ -114,7 +114,7 @@ impl DatabaseFile {
     /// it.
     ///
     /// One transaction reads it, so the copy is consistent however much is written meanwhile.
-    pub fn copy_to(&self, to: &Path) -> Result<(), StoreError> {
+    pub fn copy_to(&self, to: &Path) -> StoreResult<()> {
         let path = files::database_path(to);
         let failed = |source| StoreError::File { path: path.clone(), source };
         // SQLite fills an empty file; the file that it would create has other permissions.
@@ -138,7 +138,7 @@ fn existing(data: &Path) -> Vec<PathBuf> {
 /// moved into the folder `aside`, which is created only then. The database appears as a whole or not at all.
 ///
 /// Requires the lock of the data folder.
-pub fn install_database(from: &Path, data: &Path, aside: &Path) -> Result<bool, StoreError> {
+pub fn install_database(from: &Path, data: &Path, aside: &Path) -> StoreResult<bool> {
     let at = |path: &Path| {
         let path = path.to_owned();
         move |source| StoreError::File { path, source }

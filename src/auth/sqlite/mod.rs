@@ -20,10 +20,10 @@ use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::measured::MeasuredCalls;
-use crate::sql::{Failure, SqlError, keys};
+use crate::sql::{Failure, SqlError, SqlResult, keys};
 use crate::sqlite::files::FileId;
 use crate::sqlite::schema::MigrationError;
-use crate::{Durability, KeyChanges, ReadKind, Statements, Store, StoreError, StoreMeasurements};
+use crate::{Durability, KeyChanges, ReadKind, Statements, Store, StoreError, StoreMeasurements, StoreResult};
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Number of prepared statements that a connection keeps; enough for all that it runs.
@@ -52,7 +52,7 @@ struct IdentityReader {
 impl SqliteStore {
     /// Opens the store in the folder `data`; creates folder (0700) and file (0600) if missing.
     /// [`StoreError::File`], [`StoreError::ForeignDatabase`], [`StoreError::NewerDatabase`], [`StoreError::Busy`].
-    pub fn open(data: &Path) -> Result<Self, StoreError> {
+    pub fn open(data: &Path) -> StoreResult<Self> {
         let path = files::prepare_database(data)?;
         let store_error = |error: MigrationError| match error {
             MigrationError::Foreign => StoreError::ForeignDatabase(path.clone()),
@@ -91,7 +91,7 @@ impl SqliteStore {
     }
 
     /// Runs `read` within one transaction, as of one time.
-    pub(crate) fn read_all<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    pub(crate) fn read_all<T>(&self, read: impl FnOnce(&Connection) -> StoreResult<T>) -> StoreResult<T> {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction = lists.transaction().map_err(database_error("read the store"))?;
         read(&transaction)
@@ -108,7 +108,7 @@ impl Deref for SqliteStore {
 }
 
 impl Store for SqliteStore {
-    fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError> {
+    fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> StoreResult<()> {
         self.calls.measure(|| {
             let read = match reading {
                 ReadKind::LookUp => read(&self.identities().connection),
@@ -118,7 +118,7 @@ impl Store for SqliteStore {
         })
     }
 
-    fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> Result<(), StoreError> {
+    fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> StoreResult<()> {
         self.calls.measure(|| {
             self.check()?;
             let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -133,8 +133,8 @@ impl Store for SqliteStore {
         })
     }
 
-    fn changes(&self, since: i64) -> Result<KeyChanges, StoreError> {
-        let read = || -> Result<KeyChanges, SqlError> {
+    fn changes(&self, since: i64) -> StoreResult<KeyChanges> {
+        let read = || -> SqlResult<KeyChanges> {
             let mut reader = self.identities();
             // Read first: a later commit shows as a new version at the next call.
             let version: i64 = reader.connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
@@ -153,7 +153,7 @@ impl Store for SqliteStore {
         })
     }
 
-    fn check(&self) -> Result<(), StoreError> {
+    fn check(&self) -> StoreResult<()> {
         match files::file_id(&self.path) {
             Ok(file) if file == self.file => Ok(()),
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
