@@ -5,7 +5,7 @@ use crate::password::hash::PasswordHash;
 use crate::quota::{CountedWindow, CounterId, Grant, KeyId, LeaseRequest, SharedWindow, Tier, UnusedUnits};
 use crate::sql::{Sql, SqlResult};
 use crate::totp::TotpSecret;
-use crate::{KeyDigest, MaskedKey, StoreError};
+use crate::{KeyDigest, MaskedKey, StoreResult};
 use data::Date;
 use platform::metrics::Observations;
 
@@ -35,20 +35,20 @@ pub type Statements<'s> = &'s mut dyn FnMut(&dyn Sql) -> SqlResult<()>;
 /// Keys are revoked, never deleted, so that a revoked key can be distinguished from an unknown one. Changes survive a crash of
 /// the machine once the call returned; usage survives a crash of the process.
 ///
-/// `now` is Unix seconds. Every call can fail with [`StoreError::Busy`] or [`StoreError::Database`]; other errors are
+/// `now` is Unix seconds. Every call can fail with `StoreError::Busy` or `StoreError::Database`; other errors are
 /// named. A `password` version restricts a change to an account that still has the password of this version, so that a
-/// verification of it still holds. The change fails with [`StoreError::PasswordChanged`] otherwise.
+/// verification of it still holds. The change fails with `StoreError::PasswordChanged` otherwise.
 pub trait Store: Send + Sync {
-    fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError>;
+    fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> StoreResult<()>;
 
-    fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> Result<(), StoreError>;
+    fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> StoreResult<()>;
 
-    /// [`StoreError::Replaced`] if the next start would open another store than this one. Every write checks this.
-    fn check(&self) -> Result<(), StoreError>;
+    /// `StoreError::Replaced` if the next start would open another store than this one. Every write checks this.
+    fn check(&self) -> StoreResult<()>;
 
     /// The keys that were created, revoked, blocked, unblocked or moved to another tier after change `since` (0: all
-    /// keys). Cheap if nothing changed. [`StoreError::Replaced`].
-    fn changes(&self, since: i64) -> Result<KeyChanges, StoreError>;
+    /// keys). Cheap if nothing changed. `StoreError::Replaced`.
+    fn changes(&self, since: i64) -> StoreResult<KeyChanges>;
 
     fn measurements(&self) -> StoreMeasurements;
 
@@ -72,29 +72,17 @@ impl dyn Store + '_ {
         self
     }
 
-    pub(crate) fn look_up<T>(
-        &self,
-        operation: &'static str,
-        read: impl Fn(&dyn Sql) -> SqlResult<T>,
-    ) -> Result<T, StoreError> {
-        returned(|statements| self.read(ReadKind::LookUp, operation, statements), read)
+    pub(crate) fn look_up<T>(&self, name: &'static str, read: impl Fn(&dyn Sql) -> SqlResult<T>) -> StoreResult<T> {
+        returned(|statements| self.read(ReadKind::LookUp, name, statements), read)
     }
 
-    pub(crate) fn list<T>(
-        &self,
-        operation: &'static str,
-        read: impl Fn(&dyn Sql) -> SqlResult<T>,
-    ) -> Result<T, StoreError> {
-        returned(|statements| self.read(ReadKind::List, operation, statements), read)
+    pub(crate) fn list<T>(&self, name: &'static str, read: impl Fn(&dyn Sql) -> SqlResult<T>) -> StoreResult<T> {
+        returned(|statements| self.read(ReadKind::List, name, statements), read)
     }
 
     /// Runs `change` in one transaction, which is on the disk when this returns.
-    pub(crate) fn change<T>(
-        &self,
-        operation: &'static str,
-        change: impl Fn(&dyn Sql) -> SqlResult<T>,
-    ) -> Result<T, StoreError> {
-        returned(|statements| self.write(Durability::Full, operation, statements), change)
+    pub(crate) fn change<T>(&self, name: &'static str, change: impl Fn(&dyn Sql) -> SqlResult<T>) -> StoreResult<T> {
+        returned(|statements| self.write(Durability::Full, name, statements), change)
     }
 
     /// Runs `change` in one transaction, which a crash of the machine may undo.
@@ -102,15 +90,15 @@ impl dyn Store + '_ {
         &self,
         operation: &'static str,
         change: impl Fn(&dyn Sql) -> SqlResult<T>,
-    ) -> Result<T, StoreError> {
+    ) -> StoreResult<T> {
         returned(|statements| self.write(Durability::Normal, operation, statements), change)
     }
 }
 
 fn returned<T>(
-    call: impl FnOnce(Statements<'_>) -> Result<(), StoreError>,
+    call: impl FnOnce(Statements<'_>) -> StoreResult<()>,
     statements: impl Fn(&dyn Sql) -> SqlResult<T>,
-) -> Result<T, StoreError> {
+) -> StoreResult<T> {
     let mut result = None;
     call(&mut |sql| {
         result = Some(statements(sql)?);
@@ -124,20 +112,20 @@ fn returned<T>(
 pub trait CounterStore: Send + Sync {
     /// Takes units of a counter: the needed number, more if many are left, or fewer if fewer are left. Apart from units
     /// given back, no more than the limit of a day is ever granted, whatever is killed. It fails within a second.
-    fn lease(&self, request: LeaseRequest) -> Result<Grant, StoreError>;
+    fn lease(&self, request: LeaseRequest) -> StoreResult<Grant>;
 
-    fn end_leases(&self, unused: &[UnusedUnits]) -> Result<(), StoreError>;
+    fn end_leases(&self, unused: &[UnusedUnits]) -> StoreResult<()>;
 
     /// Counts a request in each of these windows, largest range first, or in none if one has reached its limit: then it returns
     /// the seconds until that window ends. A window begins with its first request, by the store's clock.
-    fn count(&self, windows: &[SharedWindow]) -> Result<Result<Vec<CountedWindow>, u64>, StoreError>;
+    fn count(&self, windows: &[SharedWindow]) -> StoreResult<Result<Vec<CountedWindow>, u64>>;
 
     /// Uncounts a request; no effect in windows that are over.
-    fn uncount(&self, counted: &[CountedWindow]) -> Result<(), StoreError>;
+    fn uncount(&self, counted: &[CountedWindow]) -> StoreResult<()>;
 
     /// Reports that this server runs, because leases are divided by the number of running servers, and removes some
     /// windows that are over. Returns the store's clock in Unix milliseconds: it decides which day it is.
-    fn report_running(&self) -> Result<i64, StoreError>;
+    fn report_running(&self) -> StoreResult<i64>;
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
