@@ -80,7 +80,10 @@ coded! {
         KeyEnded => "key_ended",
         #[error("the key was rotated, and both keys are still accepted; revoke one of them first")]
         KeyOverlaps => "key_overlaps",
-        #[error("several keys have this short form; use the number of one:{}", .0.iter().map(|id| format!(" {}", id.0)).collect::<String>())]
+        #[error(
+            "several keys have this short form; use the number of one:{}",
+            .0.iter().map(|id| format!(" {}", id.0)).collect::<String>()
+        )]
         AmbiguousKey(Vec<KeyId>) => "ambiguous_key",
         #[error("{}: {source}", path.display())]
         File { path: PathBuf, source: io::Error } => "data_unusable",

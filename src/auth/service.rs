@@ -23,7 +23,6 @@ use crate::account::AccountId;
 use crate::api_key_cache::ApiKeyCache;
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, RequestOrigin};
 use crate::derived_secret::DerivedSecret;
-use crate::known_browser::BrowserSecret;
 use crate::password::hasher::PasswordHasher;
 use crate::quota::{Client, ClientCounter, ClientHasher, CounterId, DailyCounter, KeyId, QueueUsage, Tier};
 use crate::rate_limits::RateLimits;
@@ -74,7 +73,7 @@ pub struct AuthService {
     rate_limits: RateLimits,
     hasher: PasswordHasher,
     cursor_secret: Zeroizing<[u8; 32]>,
-    browser_secret: BrowserSecret,
+    browser_secret: DerivedSecret,
     sign_in_secret: DerivedSecret,
     /// The last change of the store that is in `keys`; locked during a refresh.
     last_change: Mutex<i64>,
@@ -123,7 +122,7 @@ impl AuthService {
             client_counter: ClientCounter::new(&random()?),
             rate_limits: RateLimits::new(&limits_hasher, rate_limits),
             hasher: PasswordHasher::default(),
-            browser_secret: BrowserSecret::derived(&cursor_secret),
+            browser_secret: DerivedSecret::new(&cursor_secret, "known browsers"),
             sign_in_secret: DerivedSecret::new(&cursor_secret, "second step of sign-ins"),
             cursor_secret,
             last_change: Mutex::new(0),

@@ -46,9 +46,7 @@ pub(crate) struct Versions {
 /// migrated if this program can use it.
 pub(crate) fn migrate(connection: &Connection, address: &PostgresAddress, steps: &[MigrationStep]) -> SqlResult<()> {
     let supported = steps.len() as i64;
-    if let Some(found) = versions(connection)?
-        && found.version >= supported
-    {
+    if let Some(found) = versions(connection)?.filter(|found| found.version >= supported) {
         return check(address, found, supported);
     }
     connection.set_limit(LIMIT);

@@ -84,17 +84,14 @@ pub enum Denied {
 
 impl Denied {
     pub fn quota(&self) -> Quota {
-        match self {
-            Self::Exceeded(quota) | Self::Unchecked(quota) | Self::Unknown(quota) => *quota,
-        }
+        let (Self::Exceeded(quota) | Self::Unchecked(quota) | Self::Unknown(quota)) = *self;
+        quota
     }
 
-    pub(crate) fn with_quota(self, quota: Quota) -> Self {
-        match self {
-            Self::Exceeded(_) => Self::Exceeded(quota),
-            Self::Unchecked(_) => Self::Unchecked(quota),
-            Self::Unknown(_) => Self::Unknown(quota),
-        }
+    pub(crate) fn with_quota(mut self, quota: Quota) -> Self {
+        let (Self::Exceeded(own) | Self::Unchecked(own) | Self::Unknown(own)) = &mut self;
+        *own = quota;
+        self
     }
 
     pub(crate) fn with_tier(self, tier: Tier) -> Self {

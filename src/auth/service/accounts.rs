@@ -273,7 +273,7 @@ impl AuthService {
         // A known browser that has used up its own limit is counted like any other.
         let is_known = found.as_ref().zip(origin.browser).is_some_and(|(found, browser)| {
             let browsers = Client::KnownBrowsers(found.account.0);
-            self.browser_secret.is_known(&browser, found, now)
+            browser.is_known(&self.browser_secret, found, now)
                 && self.rate_limits.count_password(self.store.counters(), browsers, now).is_ok()
         });
         if is_known {
@@ -324,7 +324,7 @@ impl AuthService {
         account: AccountId,
         version: PasswordVersion,
     ) -> StartedSession {
-        let browser = self.browser_secret.issue(account, version, session.created_at);
+        let browser = BrowserToken::issue(&self.browser_secret, account, version, session.created_at);
         StartedSession { token, expires_at: session.expires_at, browser }
     }
 

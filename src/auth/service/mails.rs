@@ -58,7 +58,7 @@ impl AuthService {
         self.rate_limits.count_mail(self.store.counters(), email.as_str(), address, now)?;
         let expires_at = now.saturating_add(LINK_SECONDS);
         self.blocking(move |service| {
-            service.store.watch_store().request_link(&email, purpose, expires_at, now)?;
+            service.store.request_link(&email, purpose, expires_at, now)?;
             service.link_sender.get().into_iter().for_each(Thread::unpark);
             Ok(())
         })

@@ -12,7 +12,6 @@ pub trait Sql {
     /// list and each returned row.
     fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> SqlResult<()>;
 
-    /// Returns the number of rows that were changed.
     fn execute(&self, sql: &str, params: &[SqlValue<'_>]) -> SqlResult<usize>;
 
     /// True if others can write during a transaction, which then has to lock the rows that it relies on.

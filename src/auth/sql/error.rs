@@ -6,7 +6,6 @@ use crate::StoreError;
 
 pub(crate) type SqlResult<T> = Result<T, SqlError>;
 
-/// A violated rule of the store, or an error of the database.
 #[derive(Debug, thiserror::Error)]
 pub enum SqlError {
     #[error(transparent)]
@@ -24,11 +23,9 @@ pub enum Failure {
     Busy,
     /// The transaction was rolled back because of another one; it may succeed if repeated.
     Conflict,
-    /// The disk is full.
     Full,
     /// The connection was lost; the call may succeed with another.
     Lost,
-    /// The server did not answer in time.
     Timeout,
     Other,
 }

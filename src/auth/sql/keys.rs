@@ -15,7 +15,6 @@ const KEYS: &str = "SELECT keys.id, keys.account, accounts.email, accounts.tier,
      keys.last_used_at, keys.counter, keys.expires_at \
      FROM keys JOIN accounts ON accounts.id = keys.account";
 
-/// Key states for authentication.
 const STATES: &str = "SELECT keys.id, keys.counter, keys.account, coalesce(accounts.tier, 'free'), \
      accounts.blocked_at IS NOT NULL OR keys.revoked_at IS NOT NULL AND \
      (accounts.id IS NULL OR keys.revoked_at < coalesce(keys.expires_at, keys.revoked_at + 1)), \
@@ -234,7 +233,6 @@ fn check_new_keys(sql: &dyn Sql, account: AccountId, email: &Email, tier: Tier, 
 /// Keys that can be revoked at `?1`, including a key that expired by a fast clock and is accepted again.
 const REVOCABLE: &str = "(revoked_at IS NULL OR (revoked_at >= expires_at AND revoked_at > ?1))";
 
-/// Revokes all active keys of an account and returns their number.
 pub(crate) fn revoke_all(sql: &dyn Sql, account: AccountId, now: i64) -> SqlResult<u32> {
     lock_all(sql, account)?;
     let change = next_change(sql)?;
@@ -264,7 +262,7 @@ pub(crate) fn orphan(sql: &dyn Sql, account: AccountId, now: i64) -> SqlResult<(
     Ok(())
 }
 
-/// Locks the keys of an account in the order in which [`usage::add`] does.
+/// Locks the keys of an account in the order in which `add_usage` does.
 pub(crate) fn lock_all(sql: &dyn Sql, account: AccountId) -> SqlResult<()> {
     sql.lock("SELECT id FROM keys WHERE account = ?1 ORDER BY id", &params![account.0])
 }
@@ -308,7 +306,6 @@ fn record(sql: &dyn Sql, (key, account): (i64, AccountId), today: Date) -> SqlRe
     Ok(found.into_iter().next().ok_or(StoreError::NoSuchKey)?)
 }
 
-/// Finds a key and locks its account.
 fn lock_owner(sql: &dyn Sql, key: KeyRef) -> SqlResult<(i64, AccountId)> {
     let found = find(sql, key)?;
     accounts::lock(sql, found.1)?;

@@ -123,7 +123,6 @@ fn find_owner(sql: &dyn Sql, purpose: Purpose, link: &LinkDigest, now: i64) -> S
     Ok(AccountId(found.ok_or(StoreError::NoSuchLink)?))
 }
 
-/// Locks the account of a valid link.
 fn lock_owner(sql: &dyn Sql, purpose: Purpose, link: &LinkDigest, now: i64) -> SqlResult<AccountId> {
     let owner = find_owner(sql, purpose, link, now)?;
     accounts::lock(sql, owner)?;

@@ -52,7 +52,6 @@ pub(crate) fn on_counters(
 }
 
 impl dyn Store + '_ {
-    /// The usage of all keys on one day.
     pub fn usage(&self, day: Date) -> StoreResult<Vec<StoredUsage>> {
         self.list("read the usage", |sql| {
             let query = "SELECT usage.key, keys.counter, usage.requests FROM usage JOIN keys ON keys.id = usage.key \
@@ -112,6 +111,21 @@ impl dyn Store + '_ {
     pub fn add_usage(&self, added: &[AddedUsage], now: i64) -> StoreResult<Vec<u32>> {
         self.change_quickly("write the usage", |sql| {
             mark_used(sql, added, now)?;
+            let rows = added_rows(sql);
+            let update = format!(
+                "UPDATE usage SET requests = CASE WHEN requests + added.n > 0 THEN requests + added.n ELSE 0 END \
+                 FROM {rows} WHERE key = added.k AND day = added.d RETURNING key, day, requests"
+            );
+            // If the account of a key was deleted, usage is stored only on the day of the deletion, in case the account
+            // returns.
+            let insert = format!(
+                "INSERT INTO usage (key, day, requests) SELECT added.k, added.d, \
+                 CASE WHEN added.n > 0 THEN added.n ELSE 0 END FROM {rows} \
+                 WHERE NOT EXISTS (SELECT 1 FROM keys WHERE keys.id = added.k AND keys.account IS NULL) \
+                 OR EXISTS (SELECT 1 FROM deleted_keys WHERE deleted_keys.day = added.d AND deleted_keys.key = added.k) \
+                 ORDER BY added.k, added.d ON CONFLICT (key, day) \
+                 DO UPDATE SET requests = usage.requests + excluded.requests RETURNING key, day, requests"
+            );
             let mut totals = vec![None; added.len()];
             // One statement changes a row only once; a second round is needed only if a key and day occur twice.
             let mut left: Vec<usize> = (0..added.len()).collect();
@@ -119,9 +133,9 @@ impl dyn Store + '_ {
                 let mut seen = HashSet::new();
                 let (round, later): (Vec<usize>, Vec<usize>) =
                     left.into_iter().partition(|index| seen.insert((added[*index].key, added[*index].day)));
-                store(sql, &update(sql), added, &round, &mut totals)?;
+                store(sql, &update, added, &round, &mut totals)?;
                 let new: Vec<usize> = round.into_iter().filter(|index| totals[*index].is_none()).collect();
-                store(sql, &insert(sql), added, &new, &mut totals)?;
+                store(sql, &insert, added, &new, &mut totals)?;
                 left = later;
             }
             Ok(totals.into_iter().map(|total| total.unwrap_or(0)).collect())
@@ -143,28 +157,6 @@ fn mark_used(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> SqlResult<()> {
     );
     sql.execute(&update, &params![&rows, now])?;
     Ok(())
-}
-
-/// Statement that adds to existing rows.
-fn update(sql: &dyn Sql) -> String {
-    format!(
-        "UPDATE usage SET requests = CASE WHEN requests + added.n > 0 THEN requests + added.n ELSE 0 END \
-         FROM {} WHERE key = added.k AND day = added.d RETURNING key, day, requests",
-        added_rows(sql)
-    )
-}
-
-/// Statement that adds rows. If the account of a key was deleted, usage is stored only on the day of the deletion, in
-/// case the account returns.
-fn insert(sql: &dyn Sql) -> String {
-    format!(
-        "INSERT INTO usage (key, day, requests) SELECT added.k, added.d, CASE WHEN added.n > 0 THEN added.n ELSE 0 END \
-         FROM {} WHERE NOT EXISTS (SELECT 1 FROM keys WHERE keys.id = added.k AND keys.account IS NULL) \
-         OR EXISTS (SELECT 1 FROM deleted_keys WHERE deleted_keys.day = added.d AND deleted_keys.key = added.k) \
-         ORDER BY added.k, added.d \
-         ON CONFLICT (key, day) DO UPDATE SET requests = usage.requests + excluded.requests RETURNING key, day, requests",
-        added_rows(sql)
-    )
 }
 
 /// Runs a statement for the usage at `indexes`, which have distinct keys or days, and records the totals that it

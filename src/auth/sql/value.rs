@@ -119,7 +119,6 @@ impl dyn SqlRow + '_ {
         T::from_value(self.value(column)?).ok_or_else(unexpected)
     }
 
-    /// Reads a text column and parses it.
     pub(crate) fn parsed<T: FromStr<Err: std::fmt::Display>>(&self, column: usize) -> SqlResult<T> {
         match self.value(column)? {
             SqlValue::Text(text) => text.parse().map_err(|error: T::Err| SqlError::Data(error.to_string())),
