@@ -15,6 +15,7 @@ use crate::audit::{AuditEntry, AuditEvent};
 use crate::password::hasher::EnteredBy;
 use crate::password::{Password, Secret};
 use crate::quota::{Client, Tier};
+use crate::service::second_factor::PendingSignIn;
 use crate::session::{
     CONFIRMED_SECONDS, ListedSession, NewSession, OPERATOR_SECONDS, SESSION_SECONDS, Session, SessionDigest, SessionId,
     SessionToken,
@@ -112,9 +113,32 @@ impl AuthService {
         // That of the e-mail address, also if the password is wrong.
         let mut account = None;
         let started = async {
-            let found = self.verify(email, secret, origin, now, &mut account).await?;
-            let Credentials { account, version, .. } = found.ok_or(AccountError::WrongCredentials)?;
-            self.require_code(account, version, now).await?;
+            let found = self.credentials(email.clone()).await?;
+            account = found.as_ref().map(|found| found.account);
+            // A known browser that has used up its own limit is counted like any other.
+            let is_known = found.as_ref().zip(origin.browser).is_some_and(|(found, browser)| {
+                let browsers = Client::KnownBrowsers(found.account.0);
+                browser.is_known(&self.browser_secret, found, now)
+                    && self.rate_limits.count_password(self.store.counters(), browsers, now).is_ok()
+            });
+            let matches = if is_known {
+                self.matches(found.as_ref(), secret, EnteredBy::Owner).await?
+            } else {
+                let (limits, store) = (&self.rate_limits, self.store.counters());
+                let attempt = limits.count_sign_in(store, email.as_str(), origin.address, now)?;
+                let matches = self.matches(found.as_ref(), secret, EnteredBy::Anybody).await;
+                let matches = matches.inspect_err(|_| limits.uncount_unverified(store, &attempt))?;
+                if matches {
+                    limits.uncount_sign_in(store, &attempt);
+                }
+                matches
+            };
+            let Credentials { account, version, .. } =
+                found.filter(|_| matches).ok_or(AccountError::WrongCredentials)?;
+            if self.blocking(move |service| service.store.totp(account)).await?.is_some() {
+                let pending = PendingSignIn::sign(account, version, now, &self.sign_in_secret);
+                return Err(AccountError::CodeRequired(pending));
+            }
             // The password may have changed after it was verified.
             self.start_session(account, version, AccountError::WrongCredentials, now).await
         }
@@ -257,36 +281,6 @@ impl AuthService {
         } else {
             Err(AccountError::WrongPassword)
         }
-    }
-
-    /// `None` if the address is unknown or the password is wrong. Sets `account` to that of the e-mail address.
-    async fn verify(
-        self: &Arc<Self>,
-        email: Email,
-        secret: Secret,
-        origin: SignInOrigin,
-        now: i64,
-        account: &mut Option<AccountId>,
-    ) -> AccountResult<Option<Credentials>> {
-        let found = self.credentials(email.clone()).await?;
-        *account = found.as_ref().map(|found| found.account);
-        // A known browser that has used up its own limit is counted like any other.
-        let is_known = found.as_ref().zip(origin.browser).is_some_and(|(found, browser)| {
-            let browsers = Client::KnownBrowsers(found.account.0);
-            browser.is_known(&self.browser_secret, found, now)
-                && self.rate_limits.count_password(self.store.counters(), browsers, now).is_ok()
-        });
-        if is_known {
-            let matches = self.matches(found.as_ref(), secret, EnteredBy::Owner).await?;
-            return Ok(found.filter(|_| matches));
-        }
-        let attempt = self.rate_limits.count_sign_in(self.store.counters(), email.as_str(), origin.address, now)?;
-        let matches = self.matches(found.as_ref(), secret, EnteredBy::Anybody).await;
-        if matches.inspect_err(|_| self.rate_limits.uncount_unverified(self.store.counters(), &attempt))? {
-            self.rate_limits.uncount_sign_in(self.store.counters(), &attempt);
-            return Ok(found);
-        }
-        Ok(None)
     }
 
     async fn credentials(self: &Arc<Self>, email: Email) -> AccountResult<Option<Credentials>> {

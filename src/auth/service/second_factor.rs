@@ -27,7 +27,7 @@ const PENDING_SECONDS: i64 = 600;
 pub struct PendingSignIn(String);
 
 impl PendingSignIn {
-    fn sign(account: AccountId, version: PasswordVersion, now: i64, secret: &DerivedSecret) -> Self {
+    pub(crate) fn sign(account: AccountId, version: PasswordVersion, now: i64, secret: &DerivedSecret) -> Self {
         let mut bytes = Vec::with_capacity(56);
         for number in [account.0, version.0, now.saturating_add(PENDING_SECONDS)] {
             bytes.extend_from_slice(&number.to_be_bytes());
@@ -52,21 +52,6 @@ impl PendingSignIn {
 hide_debug!(PendingSignIn);
 
 impl AuthService {
-    /// [`AccountError::CodeRequired`] if the account uses an app.
-    pub(crate) async fn require_code(
-        self: &Arc<Self>,
-        account: AccountId,
-        version: PasswordVersion,
-        now: i64,
-    ) -> AccountResult<()> {
-        match self.blocking(move |service| service.store.totp(account)).await? {
-            None => Ok(()),
-            Some(_) => {
-                Err(AccountError::CodeRequired(PendingSignIn::sign(account, version, now, &self.sign_in_secret)))
-            }
-        }
-    }
-
     /// Completes a sign-in with a code.
     /// [`AccountError::WrongCode`], [`AccountError::SignInExpired`], [`AccountError::Throttled`].
     pub async fn sign_in_with_code(

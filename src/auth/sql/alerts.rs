@@ -65,7 +65,12 @@ impl dyn Store + '_ {
             let mut news = Vec::new();
             for (evaluation, changed) in evaluations.iter().zip(changed) {
                 let Some(receivers) = changed else { continue };
-                move_listed(sql, evaluation.watch, &evaluation.moved)?;
+                for (from, into) in &evaluation.moved {
+                    // The list may have the other one already.
+                    if sql.execute(watches::REMOVE_LISTED, &params![evaluation.watch.0, from])? > 0 {
+                        sql.execute(watches::ADD_LISTED, &params![evaluation.watch.0, into])?;
+                    }
+                }
                 if let Some((total, entries)) = &evaluation.news {
                     news.push((evaluation.watch, evaluation.since.to_string(), *total, entries, receivers));
                 }
@@ -187,16 +192,6 @@ impl dyn Store + '_ {
             sql.execute_each(delete, done.map(|settled| params![settled.id.0]))
         })
     }
-}
-
-fn move_listed(sql: &dyn Sql, watch: WatchId, moved: &[(String, String)]) -> SqlResult<()> {
-    for (from, into) in moved {
-        if sql.execute(watches::REMOVE_LISTED, &params![watch.0, from])? > 0 {
-            // The list may have the other one already.
-            sql.execute(watches::ADD_LISTED, &params![watch.0, into])?;
-        }
-    }
-    Ok(())
 }
 
 /// An account and its webhook; `None` if it receives e-mails.

@@ -4,7 +4,7 @@ use crate::account::AccountId;
 use crate::sql::{Sql, SqlError, SqlResult, SqlRow, accounts, params, webhooks};
 use crate::watch::{MAX_LISTED, NewWatch, WATCHED, Watch, WatchChange, WatchId, WebhookId};
 use crate::{Store, StoreError, StoreResult};
-use data::{SnapshotVersion, Table};
+use data::SnapshotVersion;
 
 /// Adds a record to a list, unless the list has it.
 pub(crate) const ADD_LISTED: &str = "INSERT INTO listed (watch, record) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
@@ -15,11 +15,13 @@ const WATCHES: &str = "SELECT watches.id, watches.account, watches.name, watches
      watches.created_at, watches.evaluated, watches.problem, watches.feed, watches.emails, watches.webhook FROM watches";
 
 fn read_watch(row: &dyn SqlRow) -> SqlResult<Watch> {
+    let records: String = row.get(3)?;
+    let unknown = || SqlError::Data(format!("no table `{records}`"));
     Ok(Watch {
         id: WatchId(row.get(0)?),
         account: AccountId(row.get(1)?),
         name: row.parsed(2)?,
-        table: find_table(&row.get::<String>(3)?)?,
+        table: WATCHED.into_iter().find(|table| table.name() == records).ok_or_else(unknown)?,
         query: row.get(4)?,
         listed: row.get(5)?,
         created_at: row.get(6)?,
@@ -29,11 +31,6 @@ fn read_watch(row: &dyn SqlRow) -> SqlResult<Watch> {
         emails: row.get(10)?,
         webhook: row.get::<Option<i64>>(11)?.map(WebhookId),
     })
-}
-
-fn find_table(name: &str) -> SqlResult<Table> {
-    let unknown = || SqlError::Data(format!("no table `{name}`"));
-    WATCHED.into_iter().find(|table| table.name() == name).ok_or_else(unknown)
 }
 
 impl dyn Store + '_ {
