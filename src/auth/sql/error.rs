@@ -27,6 +27,8 @@ pub enum Failure {
     /// The connection was lost; the call may succeed with another.
     Lost,
     Timeout,
+    /// The file is no database.
+    Foreign,
     Other,
 }
 

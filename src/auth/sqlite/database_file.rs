@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, OpenFlags};
 
 use crate::{StoreError, StoreResult};
-use crate::sql::inspect;
-use crate::sqlite::{BUSY_TIMEOUT, database_error, files, schema};
+use crate::sql::{SqlResult, inspect};
+use crate::sqlite::{BUSY_TIMEOUT, database_error, files, open_error, schema};
 
 pub struct DatabaseFile {
     path: PathBuf,
@@ -48,17 +48,13 @@ impl DatabaseFile {
         uri.push(escaped(&path));
         uri.push(parameters);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = || {
+        let opened = || -> SqlResult<_> {
             let connection = Connection::open_with_flags(uri, flags)?;
             connection.busy_timeout(BUSY_TIMEOUT)?;
             let found = (schema::application(&connection)?, schema::version(&connection)?);
             Ok((connection, found))
         };
-        let (connection, (application, version)) =
-            opened().map_err(|error: rusqlite::Error| match error.sqlite_error_code() {
-                Some(rusqlite::ErrorCode::NotADatabase) => StoreError::ForeignDatabase(path.clone()),
-                _ => database_error("open the database")(error),
-            })?;
+        let (connection, (application, version)) = opened().map_err(open_error(&path))?;
         let supported = schema::STEPS.len() as i64;
         if application != schema::APPLICATION {
             return Err(StoreError::ForeignDatabase(path));

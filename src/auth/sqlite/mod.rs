@@ -22,7 +22,6 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::measured::MeasuredCalls;
 use crate::sql::{Failure, SqlError, SqlResult, keys};
 use crate::sqlite::files::FileId;
-use crate::sqlite::schema::MigrationError;
 use crate::{Durability, KeyChanges, ReadKind, Statements, Store, StoreError, StoreMeasurements, StoreResult};
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -54,27 +53,20 @@ impl SqliteStore {
     /// [`StoreError::File`], [`StoreError::ForeignDatabase`], [`StoreError::NewerDatabase`], [`StoreError::Busy`].
     pub fn open(data: &Path) -> StoreResult<Self> {
         let path = files::prepare_database(data)?;
-        let store_error = |error: MigrationError| match error {
-            MigrationError::Foreign => StoreError::ForeignDatabase(path.clone()),
-            MigrationError::Newer(found) => {
-                StoreError::NewerDatabase { path: path.clone(), found, supported: schema::STEPS.len() as i64 }
-            }
-            MigrationError::Database(error) => database_error("open the database")(error),
-        };
         let mut attempts = OPEN_ATTEMPTS;
         let writer = loop {
-            let migrated = || -> Result<Connection, MigrationError> {
+            let migrated = || -> SqlResult<Connection> {
                 let mut writer = connect(&path)?;
-                schema::migrate(&mut writer)?;
+                schema::migrate(&mut writer, &path)?;
                 Ok(writer)
             };
-            match migrated().map_err(store_error) {
+            match migrated().map_err(open_error(&path)) {
                 // Processes that create a store at the same time can block each other; a second attempt succeeds.
                 Err(StoreError::Busy) if attempts > 1 => attempts -= 1,
                 opened => break opened?,
             }
         };
-        let reader = || connect(&path).map_err(|error| store_error(error.into()));
+        let reader = || connect(&path).map_err(|error| open_error(&path)(error.into()));
         let file = files::file_id(&path).map_err(|source| StoreError::File { path: path.clone(), source })?;
         Ok(Self {
             writer: Mutex::new(writer),
@@ -199,10 +191,18 @@ fn database_error(operation: &'static str) -> impl Fn(rusqlite::Error) -> StoreE
     move |error| SqlError::from(error).into_store_error(operation)
 }
 
+fn open_error(path: &Path) -> impl Fn(SqlError) -> StoreError {
+    move |error| match error.is(Failure::Foreign) {
+        true => StoreError::ForeignDatabase(path.to_owned()),
+        false => error.into_store_error("open the database"),
+    }
+}
+
 fn failure(error: &rusqlite::Error) -> Failure {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => Failure::Busy,
         Some(rusqlite::ErrorCode::DiskFull) => Failure::Full,
+        Some(rusqlite::ErrorCode::NotADatabase) => Failure::Foreign,
         // No space for the file in which processes share the index of the log.
         _ if error.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_IOERR_SHMSIZE) => Failure::Full,
         _ => Failure::Other,
