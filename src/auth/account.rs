@@ -1,4 +1,4 @@
-//! Accounts and their keys.
+//! Accounts and their keys. Times are Unix seconds.
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -67,7 +67,6 @@ pub struct Account {
     pub id: AccountId,
     pub email: Email,
     pub tier: Tier,
-    /// Unix seconds.
     pub created_at: i64,
     /// Keys that are accepted; a rotated key and its successor count as one.
     pub active_keys: u32,
@@ -94,7 +93,6 @@ pub struct KeyRecord {
     /// Empty if it was purged.
     pub name: String,
     pub masked: MaskedKey,
-    /// Unix seconds.
     pub created_at: i64,
     /// Unix seconds; `None` if the key was not revoked.
     pub revoked_at: Option<i64>,

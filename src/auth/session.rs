@@ -1,4 +1,4 @@
-//! Sessions of signed-in browsers, identified by a random token.
+//! Sessions of signed-in browsers, identified by a random token. Times are Unix seconds.
 
 use std::str::FromStr;
 
@@ -87,7 +87,6 @@ hide_debug!(SessionToken, SessionDigest);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     pub account: Account,
-    /// Unix seconds.
     pub created_at: i64,
     /// Unix seconds; written at most once an hour.
     pub last_used_at: i64,
@@ -100,9 +99,7 @@ pub struct Session {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewSession {
     pub digest: SessionDigest,
-    /// Unix seconds.
     pub created_at: i64,
-    /// Unix seconds.
     pub expires_at: i64,
 }
 
@@ -113,9 +110,7 @@ pub struct SessionId(pub i64);
 pub struct ListedSession {
     pub id: SessionId,
     pub digest: SessionDigest,
-    /// Unix seconds.
     pub created_at: i64,
-    /// Unix seconds.
     pub last_used_at: i64,
 }
 

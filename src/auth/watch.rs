@@ -1,5 +1,5 @@
 //! Saved searches and lists of records, the alerts that releases bring them, and the outbox of messages and requested
-//! links.
+//! links. Times are Unix seconds.
 
 use crate::account::{Account, AccountId, Email, KeyName};
 use crate::link::Purpose;
@@ -34,7 +34,6 @@ pub struct Watch {
     /// The filters of a search in canonical names and values, as the query of a URL; `None` for a list.
     pub query: Option<String>,
     pub listed: u32,
-    /// Unix seconds.
     pub created_at: i64,
     /// The release up to which alerts were made.
     pub evaluated: SnapshotVersion,
@@ -78,7 +77,6 @@ pub struct Alert {
     /// The release that `version` was compared with.
     pub since: SnapshotVersion,
     pub version: SnapshotVersion,
-    /// Unix seconds.
     pub created_at: i64,
     /// Number of entries. If there are very many, not all are stored.
     pub total: u32,
@@ -110,7 +108,6 @@ pub struct Webhook {
     pub secret: i64,
     /// Unix seconds until which the previous secret is used, too.
     pub previous_until: i64,
-    /// Unix seconds.
     pub created_at: i64,
     pub stopped: Option<String>,
 }

@@ -141,6 +141,5 @@ fn uncount(sql: &dyn Sql, counted: &[CountedWindow]) -> SqlResult<()> {
 /// Deletes the counters of past days, and servers that no longer run.
 pub(crate) fn purge(sql: &dyn Sql, today: Date) -> SqlResult<()> {
     sql.execute("DELETE FROM servers WHERE seen_at < now() - interval '1 day'", &[])?;
-    sql.execute("DELETE FROM leases WHERE day < ?1", &params![today.days() - 1])?;
-    Ok(())
+    sql.execute("DELETE FROM leases WHERE day < ?1", &params![today.days() - 1]).map(drop)
 }

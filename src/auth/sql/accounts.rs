@@ -197,8 +197,8 @@ impl dyn Store + '_ {
     ) -> StoreResult<()> {
         self.change("rehash the password", |sql| {
             lock_version(sql, account, Some(version))?;
-            sql.execute("UPDATE accounts SET password = ?1 WHERE id = ?2", &params![password.as_str(), account.0])?;
-            Ok(())
+            let update = "UPDATE accounts SET password = ?1 WHERE id = ?2";
+            sql.execute(update, &params![password.as_str(), account.0]).map(drop)
         })
     }
 
@@ -216,8 +216,7 @@ impl dyn Store + '_ {
             usage::delete(sql, account, today)?;
             keys::orphan(sql, account, now)?;
             // Foreign keys delete its sessions, and clear the account of its keys, which remain.
-            sql.execute("DELETE FROM accounts WHERE id = ?1", &params![account.0])?;
-            Ok(())
+            sql.execute("DELETE FROM accounts WHERE id = ?1", &params![account.0]).map(drop)
         })?;
         self.erase_deleted();
         Ok(())

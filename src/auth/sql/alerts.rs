@@ -167,8 +167,7 @@ impl dyn Store + '_ {
     pub fn put_off(&self, webhook: WebhookId, due_at: i64) -> StoreResult<()> {
         self.change("put off what is to be sent", |sql| {
             let update = "UPDATE outbox SET due_at = ?1, claimed = FALSE WHERE webhook = ?2 AND due_at < ?3";
-            sql.execute(update, &params![due_at, webhook.0, NEVER])?;
-            Ok(())
+            sql.execute(update, &params![due_at, webhook.0, NEVER]).map(drop)
         })
     }
 

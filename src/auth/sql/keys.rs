@@ -212,8 +212,7 @@ fn insert(
 fn end_expired_of(sql: &dyn Sql, account: AccountId, now: i64) -> SqlResult<()> {
     let update =
         "UPDATE keys SET revoked_at = expires_at WHERE account = ?2 AND revoked_at IS NULL AND expires_at <= ?1";
-    sql.execute(update, &params![now, account.0])?;
-    Ok(())
+    sql.execute(update, &params![now, account.0]).map(drop)
 }
 
 /// Fails if the account has created as many keys `today` as its tier allows. [`RECENT`] has all of them: a key cannot be
@@ -247,8 +246,7 @@ pub(crate) fn revoke_all(sql: &dyn Sql, account: AccountId, now: i64) -> SqlResu
 pub(crate) fn mark_changed(sql: &dyn Sql, account: AccountId) -> SqlResult<()> {
     lock_all(sql, account)?;
     let change = next_change(sql)?;
-    sql.execute("UPDATE keys SET changed = ?1 WHERE account = ?2", &params![change, account.0])?;
-    Ok(())
+    sql.execute("UPDATE keys SET changed = ?1 WHERE account = ?2", &params![change, account.0]).map(drop)
 }
 
 /// Revokes all keys of an account and clears all data that identifies it; their digests remain.
@@ -258,8 +256,7 @@ pub(crate) fn orphan(sql: &dyn Sql, account: AccountId, now: i64) -> SqlResult<(
         "UPDATE keys SET revoked_at = coalesce(revoked_at, ?1), name = '', shown = ?2, last_used_at = NULL, changed = ?3 \
          WHERE account = ?4",
         &params![now, ORPHAN, change, account.0],
-    )?;
-    Ok(())
+    ).map(drop)
 }
 
 /// Locks the keys of an account in the order in which `add_usage` does.

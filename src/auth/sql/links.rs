@@ -24,8 +24,7 @@ impl dyn Store + '_ {
             sql.execute(
                 "INSERT INTO links (account, purpose, digest, expires_at) VALUES (?1, ?2, ?3, ?4)",
                 &params![account.0, purpose.name(), link.bytes(), expires_at],
-            )?;
-            Ok(())
+            ).map(drop)
         })
     }
 
@@ -73,8 +72,7 @@ impl dyn Store + '_ {
             sql.execute(
                 "INSERT INTO outbox (link, email, expires_at, due_at) VALUES (?1, ?2, ?3, ?4)",
                 &params![purpose.name(), email.as_str(), expires_at, now],
-            )?;
-            Ok(())
+            ).map(drop)
         })
     }
 

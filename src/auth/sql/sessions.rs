@@ -25,8 +25,7 @@ pub(crate) fn add(sql: &dyn Sql, account: AccountId, session: &NewSession) -> Sq
         "DELETE FROM sessions WHERE account = ?1 AND id NOT IN \
          (SELECT id FROM sessions WHERE account = ?1 ORDER BY id DESC LIMIT ?2)",
         &params![account.0, MAX_SESSIONS],
-    )?;
-    Ok(())
+    ).map(drop)
 }
 
 impl dyn Store + '_ {
@@ -71,22 +70,13 @@ impl dyn Store + '_ {
 
     /// Sets `now` as the last use of a session.
     pub fn session_used(&self, session: &SessionDigest, now: i64) -> StoreResult<()> {
-        self.change_quickly("write the use of the session", |sql| {
-            let update = "UPDATE sessions SET last_used_at = CASE WHEN last_used_at < ?1 THEN ?1 ELSE last_used_at END \
-                          WHERE digest = ?2";
-            sql.execute(update, &params![now, session.bytes()])?;
-            Ok(())
-        })
+        self.change_quickly("write the use of the session", |sql| set_time(sql, "last_used_at", session, now).map(drop))
     }
 
     /// Sets `now` as the time at which the password was last entered in a session. False if there was no such session: a new
     /// password ended it.
     pub fn session_authenticated(&self, session: &SessionDigest, now: i64) -> StoreResult<bool> {
-        self.change("confirm the session", |sql| {
-            let update = "UPDATE sessions SET authenticated_at = CASE WHEN authenticated_at < ?1 THEN ?1 \
-                          ELSE authenticated_at END WHERE digest = ?2";
-            Ok(sql.execute(update, &params![now, session.bytes()])? > 0)
-        })
+        self.change("confirm the session", |sql| set_time(sql, "authenticated_at", session, now))
     }
 
     /// False if there was no such session.
@@ -111,7 +101,13 @@ impl dyn Store + '_ {
     }
 }
 
+/// Sets a time of a session, unless it has a later one; false if there is no such session.
+fn set_time(sql: &dyn Sql, column: &str, session: &SessionDigest, now: i64) -> SqlResult<bool> {
+    let later = format!("CASE WHEN {column} < ?1 THEN ?1 ELSE {column} END");
+    let update = format!("UPDATE sessions SET {column} = {later} WHERE digest = ?2");
+    Ok(sql.execute(&update, &params![now, session.bytes()])? > 0)
+}
+
 pub(crate) fn end_all(sql: &dyn Sql, account: AccountId) -> SqlResult<()> {
-    sql.execute("DELETE FROM sessions WHERE account = ?1", &params![account.0])?;
-    Ok(())
+    sql.execute("DELETE FROM sessions WHERE account = ?1", &params![account.0]).map(drop)
 }

@@ -155,8 +155,7 @@ fn mark_used(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> SqlResult<()> {
          FROM locked WHERE keys.id = locked.id",
         sql.for_no_key_update()
     );
-    sql.execute(&update, &params![&rows, now])?;
-    Ok(())
+    sql.execute(&update, &params![&rows, now]).map(drop)
 }
 
 /// Runs a statement for the usage at `indexes`, which have distinct keys or days, and records the totals that it
@@ -207,6 +206,5 @@ pub(crate) fn delete(sql: &dyn Sql, account: AccountId, today: Date) -> SqlResul
         format!("key IN ({keys})")
     };
     let delete = format!("DELETE FROM usage WHERE {of_account} AND day <> ?2");
-    sql.execute(&delete, &params![account.0, today.days()])?;
-    Ok(())
+    sql.execute(&delete, &params![account.0, today.days()]).map(drop)
 }
