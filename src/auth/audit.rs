@@ -240,7 +240,11 @@ impl AuditLog {
             account: account.map(|account| account.0),
             key: key.map(|key| key.0),
             request: origin.map(|origin| origin.request.as_str()),
-            address: origin.map(|origin| self.pseudonym(origin.address, Date::from_unix(now))),
+            address: origin.map(|origin| {
+                // The day's hash of the address; for IPv6, of its /64.
+                let hasher = self.hasher.derived(&Date::from_unix(now).days().to_be_bytes());
+                format!("{:016x}", hasher.client(&Client::Address(origin.address)))
+            }),
             tier: tier.map(Tier::name),
             by: (by_operator || operator.is_some()).then_some("operator"),
             operator: operator.map(|operator| operator.0),
@@ -269,12 +273,6 @@ impl AuditLog {
             out.refusals += 1;
         }
         out.append(&line);
-    }
-
-    /// The day's hash of an address (for IPv6, of its /64) as 16 hexadecimal digits.
-    fn pseudonym(&self, address: IpAddr, day: Date) -> String {
-        let hasher = self.hasher.derived(&day.days().to_be_bytes());
-        format!("{:016x}", hasher.client(&Client::Address(address)))
     }
 }
 

@@ -55,10 +55,12 @@ pub(crate) fn migrate(connection: &Connection, address: &PostgresAddress, steps:
 
 fn migrate_within(connection: &Connection, address: &PostgresAddress, steps: &[MigrationStep]) -> SqlResult<()> {
     let supported = steps.len() as i64;
-    let done = match versions(connection)? {
+    let sql: &dyn Sql = connection;
+    let has_tables = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema())";
+    let done = match versions(sql)? {
         Some(found) if found.version >= supported => return check(address, found, supported),
         Some(found) => found.version,
-        None if has_tables(connection)? => {
+        None if sql.one(has_tables, &[], |row| row.get(0))? => {
             let reason = "the database contains tables of another program; name an empty one, or a schema of its own with \
                           ?options=-csearch_path%3DNAME";
             return Err(StoreError::Unusable { place: address.setting(), reason: reason.to_owned() }.into());
@@ -70,7 +72,6 @@ fn migrate_within(connection: &Connection, address: &PostgresAddress, steps: &[M
         connection.batch(step.sql)?;
     }
     let oldest = steps.last().map_or(0, |step| step.oldest);
-    let sql: &dyn Sql = connection;
     sql.execute("UPDATE store_version SET version = ?1, oldest = ?2", &params![supported, oldest]).map(|_| ())
 }
 
@@ -92,9 +93,4 @@ pub(crate) fn versions(sql: &dyn Sql) -> SqlResult<Option<Versions>> {
     }
     let read = |row: &dyn SqlRow| Ok(Versions { version: row.get(0)?, oldest: row.get(1)? });
     sql.one("SELECT version, oldest FROM store_version", &[], read).map(Some)
-}
-
-fn has_tables(sql: &dyn Sql) -> SqlResult<bool> {
-    let query = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema())";
-    sql.one(query, &[], |row| row.get(0))
 }

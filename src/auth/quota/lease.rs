@@ -258,7 +258,10 @@ impl LeasedCounters {
         limit: u32,
     ) -> Result<AdmittedRequest, Denied> {
         let now = Instant::now();
-        let was_used = units.was_used_recently(now) || self.was_used_the_day_before(counter, day, now);
+        // At midnight nothing is known of the new day.
+        let before = (counter, Date::from_days(day.days() - 1));
+        let was_used = units.was_used_recently(now)
+            || self.slots.get(&before).is_some_and(|slot| slot.lock().was_used_recently(now));
         let quota = units.quota(limit, day);
         if !was_used {
             return Err(Denied::Unknown(quota));
@@ -275,12 +278,6 @@ impl LeasedCounters {
         self.unleased.fetch_add(requests.into(), Ordering::Relaxed);
         units.used_at = now;
         Ok(AdmittedRequest { quota: units.quota(limit, day), renews: false })
-    }
-
-    /// True if a counter was used recently on the day before: at midnight nothing is known of the new day.
-    fn was_used_the_day_before(&self, counter: SharedCounter, day: Date, now: Instant) -> bool {
-        let before = Date::from_days(day.days() - 1);
-        self.slots.get(&(counter, before)).is_some_and(|slot| slot.lock().was_used_recently(now))
     }
 
     pub(crate) fn unleased(&self) -> u64 {
