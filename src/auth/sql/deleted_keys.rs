@@ -19,7 +19,8 @@ pub(crate) fn add(sql: &dyn Sql, account: AccountId, email: &Email, today: Date)
              SELECT CAST(?3 AS BIGINT), recent.id, ?4 FROM ({RECENT}) AS recent"
         ),
         &params![account.0, today.unix(), today.days(), &owner],
-    ).map(drop)
+    )
+    .map(drop)
 }
 
 /// The most used counter that no key of `account` has, among accounts of this address deleted `today`.

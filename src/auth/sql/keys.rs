@@ -256,7 +256,8 @@ pub(crate) fn orphan(sql: &dyn Sql, account: AccountId, now: i64) -> SqlResult<(
         "UPDATE keys SET revoked_at = coalesce(revoked_at, ?1), name = '', shown = ?2, last_used_at = NULL, changed = ?3 \
          WHERE account = ?4",
         &params![now, ORPHAN, change, account.0],
-    ).map(drop)
+    )
+    .map(drop)
 }
 
 /// Locks the keys of an account in the order in which `add_usage` does.

@@ -24,7 +24,8 @@ impl dyn Store + '_ {
             sql.execute(
                 "INSERT INTO links (account, purpose, digest, expires_at) VALUES (?1, ?2, ?3, ?4)",
                 &params![account.0, purpose.name(), link.bytes(), expires_at],
-            ).map(drop)
+            )
+            .map(drop)
         })
     }
 
@@ -72,7 +73,8 @@ impl dyn Store + '_ {
             sql.execute(
                 "INSERT INTO outbox (link, email, expires_at, due_at) VALUES (?1, ?2, ?3, ?4)",
                 &params![purpose.name(), email.as_str(), expires_at, now],
-            ).map(drop)
+            )
+            .map(drop)
         })
     }
 

@@ -25,7 +25,8 @@ pub(crate) fn add(sql: &dyn Sql, account: AccountId, session: &NewSession) -> Sq
         "DELETE FROM sessions WHERE account = ?1 AND id NOT IN \
          (SELECT id FROM sessions WHERE account = ?1 ORDER BY id DESC LIMIT ?2)",
         &params![account.0, MAX_SESSIONS],
-    ).map(drop)
+    )
+    .map(drop)
 }
 
 impl dyn Store + '_ {
