@@ -17,7 +17,7 @@ use std::time::Instant;
 use ::service::alerts::evaluate;
 use auth::quota::Tier;
 use auth::watch::{NewWatch, WATCHED};
-use auth::{SqliteStore, Store};
+use auth::SqliteStore;
 use catalog::comparison::SAVED;
 use catalog::{Catalog, Request, Resource, RowFilter};
 use clock::Moment;

@@ -1,4 +1,4 @@
-//! Accounts and their keys.
+//! Accounts and their keys. Times are Unix seconds.
 
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -67,7 +67,6 @@ pub struct Account {
     pub id: AccountId,
     pub email: Email,
     pub tier: Tier,
-    /// Unix seconds.
     pub created_at: i64,
     /// Keys that are accepted; a rotated key and its successor count as one.
     pub active_keys: u32,
@@ -76,7 +75,6 @@ pub struct Account {
     pub verified_at: Option<i64>,
     /// Unix seconds from which codes of an app are required at sign-in; `None` if they are not.
     pub totp_enabled_at: Option<i64>,
-    /// Remaining recovery codes.
     pub recovery_codes: u32,
     /// True if it sees and changes all accounts on the pages below `/admin`.
     pub is_operator: bool,
@@ -95,7 +93,6 @@ pub struct KeyRecord {
     /// Empty if it was purged.
     pub name: String,
     pub masked: MaskedKey,
-    /// Unix seconds.
     pub created_at: i64,
     /// Unix seconds; `None` if the key was not revoked.
     pub revoked_at: Option<i64>,
@@ -108,7 +105,6 @@ pub struct KeyRecord {
 }
 
 impl KeyRecord {
-    /// True if the key is accepted at `now` (Unix seconds).
     pub fn is_active(&self, now: i64) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| end > now)
     }
@@ -120,14 +116,12 @@ impl KeyRecord {
     }
 }
 
-/// Days for which a new key can be valid.
 pub const KEY_DAYS: RangeInclusive<u32> = 1..=3_650;
 
 /// Hours for which a rotated key can remain valid, by default a day.
 pub const OVERLAP_HOURS: RangeInclusive<u32> = 0..=720;
 pub const DEFAULT_OVERLAP_HOURS: u32 = 24;
 
-/// End of a rotated key and of its successor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rotation {
     /// Unix seconds until which the rotated key is accepted, unless it expires earlier.
@@ -168,13 +162,10 @@ impl FromStr for KeyRef {
 
     fn from_str(text: &str) -> Result<Self, ParseKeyRefError> {
         let text = text.trim();
-        if let Ok(id) = text.parse() {
-            return Ok(Self::Id(KeyId(id)));
-        }
-        if let Ok(masked) = text.parse() {
-            return Ok(Self::Masked(masked));
-        }
-        text.parse::<ApiKey>().map(|key| Self::Digest(key.digest())).map_err(|_| ParseKeyRefError)
+        let id = text.parse().map(|id| Self::Id(KeyId(id)));
+        let id_or_short = id.or_else(|_| text.parse().map(Self::Masked));
+        let key = |_| text.parse::<ApiKey>().map(|key| Self::Digest(key.digest()));
+        id_or_short.or_else(key).map_err(|_| ParseKeyRefError)
     }
 }
 

@@ -10,7 +10,7 @@ use std::str::FromStr;
 use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::StoreError;
+use crate::StoreResult;
 use crate::service::random;
 
 pub const KEY_PREFIX: &str = "vdx_";
@@ -31,8 +31,8 @@ pub struct ApiKey([u8; LENGTH]);
 pub struct MalformedKey;
 
 impl ApiKey {
-    pub fn generate() -> Result<Self, StoreError> {
-        Ok(Self::from_seed(&Zeroizing::new(random()?)))
+    pub fn generate() -> StoreResult<Self> {
+        Ok(Self::from_seed(&Zeroizing::new(random::<32>()?)))
     }
 
     /// `seed` is random.
@@ -55,7 +55,6 @@ impl ApiKey {
         Self(key)
     }
 
-    /// The full key, to be shown once to its owner.
     pub fn reveal(&self) -> &str {
         std::str::from_utf8(&self.0).expect("a key consists of ASCII letters and digits")
     }
@@ -158,11 +157,7 @@ impl PartialEq for KeyDigest {
 
 impl Eq for KeyDigest {}
 
-impl fmt::Debug for KeyDigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("KeyDigest(…)")
-    }
-}
+hide_debug!(KeyDigest);
 
 /// The first 8 and last 4 characters of a key: `vdx_aB3d…9xYz`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

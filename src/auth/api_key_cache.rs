@@ -3,7 +3,6 @@ use foldhash::fast::RandomState;
 
 use crate::{ApiKey, AuthError, KeyState};
 
-/// All keys in memory, revoked and expired ones included.
 #[derive(Debug, Default)]
 pub(crate) struct ApiKeyCache {
     /// By the first half of the digest. Half of a SHA-256 reveals nothing about an unknown key; the full digest is compared

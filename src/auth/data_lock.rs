@@ -7,7 +7,7 @@ use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::Path;
 
-use crate::StoreError;
+use crate::{StoreError, StoreResult};
 use crate::sqlite::files;
 
 const FILE: &str = "serve.lock";
@@ -20,10 +20,8 @@ pub struct DataLock {
 
 impl DataLock {
     /// The server that holds the lock of the folder `data`, if there is one. Writes nothing.
-    ///
-    /// # Errors
     /// [`StoreError::File`] if the lock file cannot be read.
-    pub fn holder(data: &Path) -> Result<Option<LockHolder>, StoreError> {
+    pub fn holder(data: &Path) -> StoreResult<Option<LockHolder>> {
         let path = data.join(FILE);
         let failed = |source| StoreError::File { path: path.clone(), source };
         let file = match File::open(&path) {
@@ -38,11 +36,8 @@ impl DataLock {
         }
     }
 
-    /// Locks the folder `data`, which is created if missing.
-    ///
-    /// # Errors
-    /// [`StoreError::InUse`], [`StoreError::File`].
-    pub fn acquire(data: &Path) -> Result<Self, StoreError> {
+    /// Locks the folder `data`, which is created if missing. [`StoreError::InUse`], [`StoreError::File`].
+    pub fn acquire(data: &Path) -> StoreResult<Self> {
         files::create_folder(data)?;
         let path = data.join(FILE);
         let failed = |source| StoreError::File { path: path.clone(), source };
@@ -68,10 +63,8 @@ fn read_process_id(file: File) -> Option<u32> {
     process.trim().parse().ok()
 }
 
-/// The server that holds a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LockHolder {
-    /// Its process id, if the lock file has one.
     pub process: Option<u32>,
 }
 

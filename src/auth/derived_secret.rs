@@ -3,7 +3,6 @@
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-/// Authenticates bytes with HMAC-SHA-256.
 pub struct DerivedSecret(Hmac<Sha256>);
 
 impl DerivedSecret {
@@ -22,6 +21,6 @@ impl DerivedSecret {
     }
 }
 
-fn mac(secret: &[u8; 32]) -> Hmac<Sha256> {
+pub(crate) fn mac(secret: &[u8; 32]) -> Hmac<Sha256> {
     <Hmac<Sha256> as KeyInit>::new_from_slice(secret).expect("HMAC accepts keys of any length")
 }

@@ -19,16 +19,9 @@ const CONTENT_LEN: usize = 24;
 /// HMAC-SHA-256 truncated to half, as RFC 2104 allows.
 const TAG_LEN: usize = 16;
 
-/// Content of the cookie of a known browser; nothing in it is secret, or verified before [`BrowserSecret::is_known`].
+/// Content of the cookie of a known browser; nothing in it is secret, or verified before [`BrowserToken::is_known`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrowserToken([u8; CONTENT_LEN + TAG_LEN]);
-
-impl BrowserToken {
-    /// The token as 54 characters that are valid in a cookie.
-    pub fn reveal(&self) -> String {
-        URL_SAFE_NO_PAD.encode(self.0)
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("invalid token of a known browser")]
@@ -46,33 +39,29 @@ impl FromStr for BrowserToken {
     }
 }
 
-/// Issues and checks tokens.
-pub(crate) struct BrowserSecret(DerivedSecret);
-
-impl BrowserSecret {
-    /// Derived from the secret of the store.
-    pub(crate) fn derived(secret: &[u8; 32]) -> Self {
-        Self(DerivedSecret::new(secret, "known browsers"))
+impl BrowserToken {
+    pub fn reveal(&self) -> String {
+        URL_SAFE_NO_PAD.encode(self.0)
     }
 
     /// A token for the browser in which the password of this version was entered at `now` (Unix seconds).
-    pub(crate) fn issue(&self, account: AccountId, version: PasswordVersion, now: i64) -> BrowserToken {
+    pub(crate) fn issue(secret: &DerivedSecret, account: AccountId, version: PasswordVersion, now: i64) -> Self {
         let mut token = [0; CONTENT_LEN + TAG_LEN];
         let end = now.saturating_add(KNOWN_BROWSER_SECONDS);
         for (part, number) in token.chunks_exact_mut(8).zip([account.0, version.0, end]) {
             part.copy_from_slice(&number.to_le_bytes());
         }
         let (content, tag) = token.split_at_mut(CONTENT_LEN);
-        tag.copy_from_slice(&self.0.tag(content)[..TAG_LEN]);
-        BrowserToken(token)
+        tag.copy_from_slice(&secret.tag(content)[..TAG_LEN]);
+        Self(token)
     }
 
     /// True if the token was issued for this account and its current password, and has not expired.
-    pub(crate) fn is_known(&self, token: &BrowserToken, credentials: &Credentials, now: i64) -> bool {
-        let (content, tag) = token.0.split_at(CONTENT_LEN);
+    pub(crate) fn is_known(&self, secret: &DerivedSecret, credentials: &Credentials, now: i64) -> bool {
+        let (content, tag) = self.0.split_at(CONTENT_LEN);
         let number = |index: usize| i64::from_le_bytes(content[index * 8..][..8].try_into().expect("8 bytes"));
         let is_current = number(0) == credentials.account.0 && number(1) == credentials.version.0;
-        self.0.verify(content, tag) && is_current && now < number(2)
+        secret.verify(content, tag) && is_current && now < number(2)
     }
 }
 
@@ -88,27 +77,28 @@ mod tests {
 
     #[test]
     fn a_token_is_valid_for_its_account_password_secret_and_time() {
-        let secret = BrowserSecret::derived(&[7; 32]);
-        let token = secret.issue(AccountId(3), PasswordVersion(2), NOON);
+        let secret = DerivedSecret::new(&[7; 32], "known browsers");
+        let token = BrowserToken::issue(&secret, AccountId(3), PasswordVersion(2), NOON);
         let token: BrowserToken = token.reveal().parse().unwrap();
         let last = NOON + KNOWN_BROWSER_SECONDS - 1;
-        assert!(secret.is_known(&token, &credentials(3, 2), NOON) && secret.is_known(&token, &credentials(3, 2), last));
-        assert!(!secret.is_known(&token, &credentials(3, 2), last + 1));
-        assert!(!secret.is_known(&token, &credentials(4, 2), NOON));
-        assert!(!secret.is_known(&token, &credentials(3, 3), NOON), "the password changed");
-        assert!(!BrowserSecret::derived(&[8; 32]).is_known(&token, &credentials(3, 2), NOON));
+        assert!(token.is_known(&secret, &credentials(3, 2), NOON) && token.is_known(&secret, &credentials(3, 2), last));
+        assert!(!token.is_known(&secret, &credentials(3, 2), last + 1));
+        assert!(!token.is_known(&secret, &credentials(4, 2), NOON));
+        assert!(!token.is_known(&secret, &credentials(3, 3), NOON), "the password changed");
+        let other = DerivedSecret::new(&[8; 32], "known browsers");
+        assert!(!token.is_known(&other, &credentials(3, 2), NOON));
     }
 
     #[test]
     fn every_modification_is_rejected() {
-        let secret = BrowserSecret::derived(&[7; 32]);
-        let token = secret.issue(AccountId(3), PasswordVersion(2), NOON);
+        let secret = DerivedSecret::new(&[7; 32], "known browsers");
+        let token = BrowserToken::issue(&secret, AccountId(3), PasswordVersion(2), NOON);
         for index in 0..token.0.len() {
             let mut changed = token;
             changed.0[index] ^= 1;
             let found = i64::from_le_bytes(changed.0[..8].try_into().unwrap());
             let version = i64::from_le_bytes(changed.0[8..16].try_into().unwrap());
-            assert!(!secret.is_known(&changed, &credentials(found, version), NOON), "byte {index}");
+            assert!(!changed.is_known(&secret, &credentials(found, version), NOON), "byte {index}");
         }
         for text in ["", "x", &token.reveal()[1..], &format!("{}A", token.reveal()), &"é".repeat(27)] {
             assert_eq!(text.parse::<BrowserToken>(), Err(ParseBrowserTokenError), "{text}");

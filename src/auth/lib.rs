@@ -6,6 +6,41 @@
 //! several; both pass the same conformance suite.
 #![warn(unreachable_pub)]
 
+/// Implements `Debug` for secrets: it shows the name of the type only.
+macro_rules! hide_debug {
+    ($($secret:ident),*) => {
+        $(impl std::fmt::Debug for $secret {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(concat!(stringify!($secret), "(…)"))
+            }
+        })*
+    };
+}
+
+/// Defines an enum, and a function that returns the code of each variant.
+macro_rules! coded {
+    (
+        $(#[$doc:meta])* $function_vis:vis fn $function:ident;
+        $(#[$meta:meta])* pub enum $name:ident {
+            $($(#[$of:meta])* $variant:ident $(($($tuple:tt)*))? $({$($field:tt)*})? => $code:literal,)*
+        }
+    ) => {
+        $(#[$meta])*
+        pub enum $name {
+            $($(#[$of])* $variant $(($($tuple)*))? $({$($field)*})?,)*
+        }
+
+        impl $name {
+            $(#[$doc])*
+            $function_vis fn $function(&self) -> &'static str {
+                match self {
+                    $(Self::$variant { .. } => $code,)*
+                }
+            }
+        }
+    };
+}
+
 pub mod account;
 mod api_key;
 mod api_key_cache;
@@ -25,7 +60,6 @@ pub mod password;
 mod postgres;
 pub mod quota;
 pub(crate) mod rate_limits;
-mod rules;
 mod service;
 pub mod session;
 mod sql;
@@ -37,6 +71,7 @@ pub mod watch;
 pub use api_key::{ApiKey, KEY_PREFIX, KeyDigest, MaskedKey};
 pub use data_lock::{DataLock, LockHolder};
 pub use error::{AccountError, AuthError, StoreError};
+pub(crate) use error::{AccountResult, StoreResult};
 pub use known_browser::BrowserToken;
 pub use log_file::{LogFile, NotWritten};
 pub use postgres::{CopiedTable, PostgresInspection, PostgresSettings, PostgresStore, PostgresTables, StoreUrl};
@@ -51,6 +86,6 @@ pub use sqlite::database_file::{DatabaseFile, StoreCounts, has_database, install
 pub use sqlite::files as private_files;
 pub(crate) use store::REVOKED_NAME_DAYS;
 pub use store::{
-    CounterStore, Credentials, DayUsage, KeyChanges, KeyState, PasswordVersion, RevokedKeys, Store, StoreMeasurements,
-    Totp, USAGE_DAYS,
+    CounterStore, Credentials, DayUsage, Durability, KeyChanges, KeyState, PasswordVersion, ReadKind, RevokedKeys,
+    Statements, Store, StoreMeasurements, Totp, USAGE_DAYS,
 };

@@ -1,21 +1,13 @@
 //! Links in e-mails: opening one proves that its owner reads the e-mails to the address.
 
-use std::fmt;
-use std::str::FromStr;
-
-use crate::StoreError;
-use crate::service::random;
-use crate::session::{ParseTokenError, SessionToken};
+use crate::session::{SessionDigest, SessionToken};
 
 /// Seconds for which a link is valid: 24 hours.
 pub(crate) const LINK_SECONDS: i64 = 86_400;
 
-/// Purpose of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To prove that the address belongs to the account's owner.
     Verification,
-    /// To set a password without the old one.
     Reset,
 }
 
@@ -33,51 +25,8 @@ impl Purpose {
     }
 }
 
-/// The secret in a link, made like that of a session. `Debug` hides it.
-#[derive(Clone)]
-pub(crate) struct LinkToken(SessionToken);
-
-impl LinkToken {
-    pub(crate) fn generate() -> Result<Self, StoreError> {
-        Ok(Self(SessionToken::from_seed(random()?)))
-    }
-
-    /// Valid in a URL.
-    pub(crate) fn reveal(&self) -> String {
-        self.0.reveal()
-    }
-
-    pub(crate) fn digest(&self) -> LinkDigest {
-        LinkDigest(*self.0.digest().bytes())
-    }
-}
-
-impl FromStr for LinkToken {
-    type Err = ParseTokenError;
-
-    fn from_str(text: &str) -> Result<Self, ParseTokenError> {
-        text.parse().map(Self)
-    }
-}
-
-impl fmt::Debug for LinkToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LinkToken(…)")
-    }
-}
+/// The secret in a link, made like that of a session; valid in a URL.
+pub(crate) type LinkToken = SessionToken;
 
 /// SHA-256 of a token, by which the store finds it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct LinkDigest([u8; 32]);
-
-impl LinkDigest {
-    pub(crate) fn bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
-impl fmt::Debug for LinkDigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("LinkDigest(…)")
-    }
-}
+pub type LinkDigest = SessionDigest;

@@ -31,7 +31,6 @@ impl LogFile {
     }
 }
 
-/// Lines that were not written.
 #[derive(Debug)]
 pub struct NotWritten {
     pub error: io::Error,

@@ -10,10 +10,8 @@ use std::fmt;
 
 pub use smtp::{MailTransport, ParseSmtpUrlError, SmtpError, SmtpUrl};
 
-/// Sender of messages.
 #[derive(Clone, Debug)]
 pub struct MailSender {
-    /// The name of the service.
     pub name: String,
     /// An address in ASCII.
     pub address: String,
@@ -24,7 +22,6 @@ pub struct MailSender {
 pub struct Mail {
     /// An address in ASCII.
     pub to: String,
-    /// The number of the account, for the log.
     pub account: i64,
     /// A single line.
     pub subject: Cow<'static, str>,

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use crate::{StoreError, StoreMeasurements};
+use crate::{StoreError, StoreMeasurements, StoreResult};
 use platform::metrics::Histogram;
 
 #[derive(Default)]
@@ -13,8 +13,7 @@ pub(crate) struct MeasuredCalls {
 }
 
 impl MeasuredCalls {
-    /// Runs `call` and measures it.
-    pub(crate) fn measure<T>(&self, call: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    pub(crate) fn measure<T>(&self, call: impl FnOnce() -> StoreResult<T>) -> StoreResult<T> {
         let started = Instant::now();
         let result = call();
         self.durations.observe(started.elapsed());

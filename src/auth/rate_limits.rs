@@ -7,9 +7,8 @@ use std::fmt;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::quota::{Client, ClientHasher, CountedWindow, WindowCounter};
-use crate::service::blocking;
-use crate::{AccountError, CounterStore};
+use crate::quota::{Client, ClientHasher, CountedWindow, WindowCounter, run_in_place};
+use crate::{AccountError, AccountResult, CounterStore};
 
 /// Failed sign-ins of one account from one network (IPv4 /24, IPv6 /48) per [`SIGN_IN_WINDOW`], whether the account
 /// exists or not. The limit from all networks together is five times as high.
@@ -37,7 +36,6 @@ pub(crate) const SIGN_IN_WINDOW: u32 = 15 * 60;
 /// 131,072 entries for each limit.
 const BUCKETS: usize = 1 << 13;
 
-/// Bytes of the table of one limit.
 const MAX_BYTES: usize = 1_800_000;
 
 const _: () = assert!(WindowCounter::max_bytes(BUCKETS) <= MAX_BYTES);
@@ -79,7 +77,6 @@ struct RateLimit {
     denied: AtomicU64,
 }
 
-/// A counted request, which can be uncounted.
 #[derive(Debug)]
 enum CountedRequest {
     Here {
@@ -94,17 +91,15 @@ enum CountedRequest {
 type SharedStore<'s> = Option<&'s dyn CounterStore>;
 
 impl RateLimit {
-    /// Waits for a shared store.
-    fn take(&self, store: SharedStore<'_>, client: Client, now: i64) -> Result<CountedRequest, AccountError> {
+    fn take(&self, store: SharedStore<'_>, client: Client, now: i64) -> AccountResult<CountedRequest> {
         let Some(store) = store else {
             return self.take_here(client, now).map_err(AccountError::Throttled);
         };
         let windows = self.counter.shared(&client, self.limit);
-        let counted = blocking(|| store.count(&windows))?;
+        let counted = run_in_place(|| store.count(&windows))?;
         counted.map(CountedRequest::InStore).map_err(|seconds| AccountError::Throttled(self.deny(seconds)))
     }
 
-    /// Counts in the memory of this server.
     fn take_here(&self, client: Client, now: i64) -> Result<CountedRequest, RetryAfter> {
         match self.counter.take(&client, self.limit, now) {
             Ok(_) => Ok(CountedRequest::Here { client, at: now }),
@@ -121,7 +116,7 @@ impl RateLimit {
         match (counted, store) {
             (CountedRequest::Here { client, at }, _) => self.counter.give_back(client, *at),
             // If it fails, the request remains counted until its window ends.
-            (CountedRequest::InStore(windows), Some(store)) => drop(blocking(|| store.uncount(windows))),
+            (CountedRequest::InStore(windows), Some(store)) => drop(run_in_place(|| store.uncount(windows))),
             (CountedRequest::InStore(_), None) => {}
         }
     }
@@ -138,7 +133,6 @@ pub(crate) struct RateLimits {
     mails_of_address: RateLimit,
 }
 
-/// A sign-in counted as failed.
 #[derive(Debug)]
 pub(crate) struct Attempt {
     of_account: CountedRequest,
@@ -169,7 +163,7 @@ impl RateLimits {
     }
 
     /// Counts a sign-up, whether or not it creates an account.
-    pub(crate) fn count_sign_up(&self, store: SharedStore<'_>, address: IpAddr, now: i64) -> Result<(), AccountError> {
+    pub(crate) fn count_sign_up(&self, store: SharedStore<'_>, address: IpAddr, now: i64) -> AccountResult<()> {
         self.sign_ups.take(store, Client::Address(address), now).map(drop)
     }
 
@@ -180,13 +174,12 @@ impl RateLimits {
         email: &str,
         address: IpAddr,
         now: i64,
-    ) -> Result<Attempt, AccountError> {
+    ) -> AccountResult<Attempt> {
         let of_address = self.sign_ins_of_address.take(store, Client::Address(address), now)?;
         let of_account = self.sign_ins_of_account.take(store, Client::SignIn(email.into(), address), now)?;
         Ok(Attempt { of_account, of_address })
     }
 
-    /// Uncounts a sign-in that succeeded.
     pub(crate) fn uncount_sign_in(&self, store: SharedStore<'_>, attempt: &Attempt) {
         self.sign_ins_of_account.give_back(store, &attempt.of_account);
         self.sign_ins_of_address.give_back(store, &attempt.of_address);
@@ -198,59 +191,40 @@ impl RateLimits {
         self.sign_ins_of_account.give_back(store, &attempt.of_account);
     }
 
-    /// Counts a sign-in in a known browser of this account.
-    pub(crate) fn count_known_browser(
-        &self,
-        store: SharedStore<'_>,
-        account: i64,
-        now: i64,
-    ) -> Result<(), AccountError> {
-        self.passwords_of_owner.take(store, Client::KnownBrowsers(account), now).map(drop)
+    /// Counts a password entered in a known browser or a session of an account, or a code entered for it, from all
+    /// addresses together: the password is known already.
+    pub(crate) fn count_password(&self, store: SharedStore<'_>, owner: Client, now: i64) -> AccountResult<()> {
+        self.passwords_of_owner.take(store, owner, now).map(drop)
     }
 
-    /// Counts a password entered in the session with this digest.
-    pub(crate) fn count_session_password(
-        &self,
-        store: SharedStore<'_>,
-        digest: [u8; 32],
-        now: i64,
-    ) -> Result<(), AccountError> {
-        self.passwords_of_owner.take(store, Client::Session(digest), now).map(drop)
-    }
-
-    /// Counts a code entered for this account, from all addresses together: the password is known already.
-    pub(crate) fn count_code(&self, store: SharedStore<'_>, account: i64, now: i64) -> Result<(), AccountError> {
-        self.passwords_of_owner.take(store, Client::Codes(account), now).map(drop)
-    }
-
-    /// Counts an e-mail to `email` that a client requests, with or without an account.
     pub(crate) fn count_mail(
         &self,
         store: SharedStore<'_>,
         email: &str,
         address: IpAddr,
         now: i64,
-    ) -> Result<(), AccountError> {
+    ) -> AccountResult<()> {
         self.mails_of_address.take(store, Client::Address(address), now)?;
         self.mails_of_account.take(store, Client::Mailbox(email.into()), now).map(drop)
     }
 
-    /// Number of refusals by each kind of limit.
-    pub(crate) fn denied(&self) -> [(&'static str, u64); 4] {
-        let sum = |limits: &[&RateLimit]| limits.iter().map(|limit| limit.denied.load(Ordering::Relaxed)).sum();
+    fn by_kind(&self) -> [(&'static str, Vec<&RateLimit>); 4] {
         [
-            ("pages", sum(&[&self.pages])),
-            ("sign_ups", sum(&[&self.sign_ups])),
-            ("sign_ins", sum(&[&self.sign_ins_of_account, &self.sign_ins_of_address, &self.passwords_of_owner])),
-            ("mails", sum(&[&self.mails_of_account, &self.mails_of_address])),
+            ("pages", vec![&self.pages]),
+            ("sign_ups", vec![&self.sign_ups]),
+            ("sign_ins", vec![&self.sign_ins_of_account, &self.sign_ins_of_address, &self.passwords_of_owner]),
+            ("mails", vec![&self.mails_of_account, &self.mails_of_address]),
         ]
     }
 
+    pub(crate) fn denied(&self) -> [(&'static str, u64); 4] {
+        let denied = |limit: &RateLimit| limit.denied.load(Ordering::Relaxed);
+        self.by_kind().map(|(kind, limits)| (kind, limits.into_iter().map(denied).sum()))
+    }
+
     pub(crate) fn remove_expired(&self, now: i64) {
-        let sign_ins = [&self.sign_ins_of_account, &self.sign_ins_of_address, &self.passwords_of_owner];
-        let mails = [&self.mails_of_account, &self.mails_of_address];
-        for limit in [&self.pages, &self.sign_ups].into_iter().chain(sign_ins).chain(mails) {
-            limit.counter.remove_expired(now);
+        for (_, limits) in self.by_kind() {
+            limits.iter().for_each(|limit| limit.counter.remove_expired(now));
         }
     }
 }

@@ -9,6 +9,7 @@ pub(crate) mod second_factor;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -16,25 +17,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
 
 use once_cell::sync::OnceCell;
-use tokio::runtime::{Handle, RuntimeFlavor};
 use zeroize::Zeroizing;
 
 use crate::account::AccountId;
 use crate::api_key_cache::ApiKeyCache;
 use crate::audit::{AuditEntry, AuditEvent, AuditLog, RequestOrigin};
 use crate::derived_secret::DerivedSecret;
-use crate::known_browser::BrowserSecret;
 use crate::password::hasher::PasswordHasher;
 use crate::quota::{Client, ClientCounter, ClientHasher, CounterId, DailyCounter, KeyId, QueueUsage, Tier};
 use crate::rate_limits::RateLimits;
 use crate::service::quotas::SharedQuotas;
 use crate::{
-    AccountError, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, RateLimitConfig, RetryAfter, SqliteStore, Store,
-    StoreError,
+    AccountError, AccountResult, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, RateLimitConfig, RetryAfter,
+    SqliteStore, Store, StoreError, StoreResult,
 };
 use data::Date;
 
-/// The owner of a valid key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
     pub key: KeyId,
@@ -44,13 +42,6 @@ pub struct Caller {
     pub tier: Tier,
     pub masked: MaskedKey,
     counter: CounterId,
-}
-
-impl From<KeyState> for Caller {
-    fn from(state: KeyState) -> Self {
-        let KeyState { id, counter, account, tier, masked, .. } = state;
-        Self { key: id, account, tier, masked, counter }
-    }
 }
 
 /// Owner of the daily quota that a request counts on.
@@ -82,12 +73,10 @@ pub struct AuthService {
     rate_limits: RateLimits,
     hasher: PasswordHasher,
     cursor_secret: Zeroizing<[u8; 32]>,
-    browser_secret: BrowserSecret,
-    /// Signs sign-ins that wait for a code.
+    browser_secret: DerivedSecret,
     sign_in_secret: DerivedSecret,
     /// The last change of the store that is in `keys`; locked during a refresh.
     last_change: Mutex<i64>,
-    /// Refreshes that were started.
     refreshes: AtomicU64,
     /// Locked by the request that looks up an unknown key, while others wait for its result.
     key_lookup: tokio::sync::Mutex<()>,
@@ -108,21 +97,18 @@ pub struct AuthService {
 impl AuthService {
     /// Opens the store in the folder `data`, which is created if missing, and loads the keys and the usage of the day of
     /// `now` (Unix seconds).
-    pub fn open(data: &Path, now: i64) -> Result<Arc<Self>, StoreError> {
+    pub fn open(data: &Path, now: i64) -> StoreResult<Arc<Self>> {
         Self::open_with(data, RateLimitConfig::default(), now)
     }
 
-    pub fn open_with(data: &Path, rate_limits: RateLimitConfig, now: i64) -> Result<Arc<Self>, StoreError> {
+    pub fn open_with(data: &Path, rate_limits: RateLimitConfig, now: i64) -> StoreResult<Arc<Self>> {
         Self::with_store(Box::new(SqliteStore::open(data)?), rate_limits, now)
     }
 
     /// As [`AuthService::open`], with any store.
-    pub fn with_store(store: Box<dyn Store>, rate_limits: RateLimitConfig, now: i64) -> Result<Arc<Self>, StoreError> {
+    pub fn with_store(store: Box<dyn Store>, rate_limits: RateLimitConfig, now: i64) -> StoreResult<Arc<Self>> {
         let cursor_secret = Zeroizing::new(store.cursor_secret(random()?)?);
-        let (shared, renewals) = match store.counters() {
-            Some(_) => Some(SharedQuotas::new(&cursor_secret)).unzip(),
-            None => (None, None),
-        };
+        let (shared, renewals) = store.counters().map(|_| SharedQuotas::new(&cursor_secret)).unzip();
         // The same on all servers that share the store.
         let limits_hasher = match &shared {
             Some(_) => ClientHasher::new(&cursor_secret).derived(b"rate limits"),
@@ -136,7 +122,7 @@ impl AuthService {
             client_counter: ClientCounter::new(&random()?),
             rate_limits: RateLimits::new(&limits_hasher, rate_limits),
             hasher: PasswordHasher::default(),
-            browser_secret: BrowserSecret::derived(&cursor_secret),
+            browser_secret: DerivedSecret::new(&cursor_secret, "known browsers"),
             sign_in_secret: DerivedSecret::new(&cursor_secret, "second step of sign-ins"),
             cursor_secret,
             last_change: Mutex::new(0),
@@ -176,6 +162,11 @@ impl AuthService {
         }
     }
 
+    pub(crate) fn audited<T>(&self, entry: AuditEntry, result: AccountResult<T>) -> AccountResult<T> {
+        self.audit(entry, result.as_ref().err());
+        result
+    }
+
     /// The lines of the audit log about an account, the oldest first; none if they are not kept in a file. It blocks.
     pub fn audit_lines(&self, account: AccountId) -> std::io::Result<Vec<serde_json::Value>> {
         self.audit.get().map_or_else(|| Ok(Vec::new()), |log| log.lines_of(account))
@@ -184,18 +175,17 @@ impl AuthService {
     /// Logs that a caller's quota is used up, once for each key and day.
     pub fn audit_quota(&self, caller: &Caller, origin: impl FnOnce() -> RequestOrigin) {
         if let Some(log) = self.audit.get() {
-            log.quota_reached(caller.account, caller.key, origin);
+            log.quota_reached(log.now(), caller.account, caller.key, origin);
         }
     }
 
     /// Logs a rejected key, if its client has sent several.
     pub fn audit_rejected_key(&self, error: AuthError, origin: impl FnOnce() -> RequestOrigin) {
         if let Some(log) = self.audit.get().filter(|_| !matches!(error, AuthError::Missing | AuthError::StoreAway)) {
-            log.key_rejected(error, &origin());
+            log.key_rejected(log.now(), error, &origin());
         }
     }
 
-    /// Calls to the store block.
     pub fn store(&self) -> &dyn Store {
         self.store.as_ref()
     }
@@ -207,7 +197,8 @@ impl AuthService {
     pub fn authenticate(&self, authorization: Option<&str>, now: i64) -> Result<Caller, AuthError> {
         let token = bearer_token(authorization)?.ok_or(AuthError::Malformed)?;
         let key: ApiKey = token.parse().map_err(|_| AuthError::Malformed)?;
-        self.keys.find(&key, now).map(Caller::from)
+        let KeyState { id, counter, account, tier, masked, .. } = self.keys.find(&key, now)?;
+        Ok(Caller { key: id, account, tier, masked, counter })
     }
 
     /// Like [`AuthService::authenticate`], but looks up an unknown key in the store before it is rejected.
@@ -249,16 +240,19 @@ impl AuthService {
         authorization: Option<&str>,
         now: i64,
     ) -> Result<Option<Caller>, AuthError> {
-        if sends_key(authorization) { self.authenticate_fresh(authorization, now).await.map(Some) } else { Ok(None) }
+        match bearer_token(authorization) {
+            Ok(Some(token)) if token.starts_with(KEY_PREFIX) => {
+                self.authenticate_fresh(authorization, now).await.map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 
-    /// Number of refusals by each quota and each rate limit.
     pub fn denied(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let quotas = [("key", &self.denied_keys), ("client", &self.denied_clients)];
         quotas.map(|(name, count)| (name, count.load(Ordering::Relaxed))).into_iter().chain(self.rate_limits.denied())
     }
 
-    /// The queue of passwords to hash.
     pub fn password_queue(&self) -> QueueUsage {
         self.hasher.queue_usage()
     }
@@ -269,7 +263,7 @@ impl AuthService {
     }
 
     /// Creates a key that exists only in the memory of this process.
-    pub fn add_demo_key(&self, tier: Tier) -> Result<ApiKey, StoreError> {
+    pub fn add_demo_key(&self, tier: Tier) -> StoreResult<ApiKey> {
         let key = ApiKey::from_seed(&random()?);
         let number = self.next_demo_key.fetch_sub(1, Ordering::Relaxed);
         self.keys.put(KeyState {
@@ -292,23 +286,21 @@ impl AuthService {
 
     /// Loads keys that any process created, revoked or moved to another tier, and returns their number. Cheap if nothing
     /// changed. If the store fails, the keys in memory remain.
-    pub fn refresh(&self) -> Result<usize, StoreError> {
+    pub fn refresh(&self) -> StoreResult<usize> {
         note_failure(&self.refresh_failure, self.read_changes())
     }
 
-    fn read_changes(&self) -> Result<usize, StoreError> {
+    fn read_changes(&self) -> StoreResult<usize> {
         let mut last_change = self.last_change.lock().unwrap_or_else(PoisonError::into_inner);
         self.refreshes.fetch_add(1, Ordering::AcqRel);
         let changes = self.store.changes(*last_change)?;
         let changed = changes.keys.len();
-        let mut moved: Vec<(AccountId, Tier)> = Vec::new();
+        let mut moved = BTreeSet::new();
         for state in changes.keys {
             let before = self.keys.put(state);
             let is_moved = before.is_some_and(|before| before.tier != state.tier);
             moved.extend(state.account.filter(|_| is_moved).map(|account| (account, state.tier)));
         }
-        moved.sort_unstable_by_key(|(account, _)| *account);
-        moved.dedup();
         for (account, tier) in moved {
             self.audit(AuditEntry { tier: Some(tier), ..AuditEntry::new(AuditEvent::TierChange, Some(account)) }, None);
         }
@@ -320,7 +312,7 @@ impl AuthService {
     /// Removes expired rate limit windows. The first call of a day (`now` in Unix seconds) also drops the counters of
     /// past days, loads the stored usage of the day and of the days before and after it, ends expired sessions and
     /// keys, and purges data that is stored for a limited time. If the store fails, the next call writes again.
-    pub fn flush(&self, now: i64) -> Result<usize, StoreError> {
+    pub fn flush(&self, now: i64) -> StoreResult<usize> {
         let now = now + self.clock_ahead();
         let flush = || {
             self.end_leases(Date::from_unix(now), false)?;
@@ -330,7 +322,7 @@ impl AuthService {
     }
 
     /// Flushes for the last time, and gives back this server's units of shared counters.
-    pub fn close(&self, now: i64) -> Result<usize, StoreError> {
+    pub fn close(&self, now: i64) -> StoreResult<usize> {
         self.end_leases(Date::from_unix(now + self.clock_ahead()), true)?;
         self.flush(now)
     }
@@ -341,7 +333,7 @@ impl AuthService {
         failure_of(&self.refresh_failure).or_else(|| failure_of(&self.flush_failure))
     }
 
-    fn write_usage(&self, now: i64) -> Result<usize, StoreError> {
+    fn write_usage(&self, now: i64) -> StoreResult<usize> {
         self.store.check()?;
         let mut loaded_day = self.loaded_day.lock().unwrap_or_else(PoisonError::into_inner);
         let added = self.key_counter.to_write();
@@ -367,7 +359,7 @@ impl AuthService {
         Ok(added.len())
     }
 
-    fn load_usage(&self, today: Date) -> Result<(), StoreError> {
+    fn load_usage(&self, today: Date) -> StoreResult<()> {
         // The day before and the day after, too: the clock may move back over midnight, or be slightly behind.
         for day in [-1, 0, 1].map(|days| Date::from_days(today.days() + days)) {
             self.key_counter.load(day, self.store.usage(day)?);
@@ -376,18 +368,13 @@ impl AuthService {
     }
 }
 
-fn note_failure<T>(failure: &Mutex<Option<&'static str>>, result: Result<T, StoreError>) -> Result<T, StoreError> {
+fn note_failure<T>(failure: &Mutex<Option<&'static str>>, result: StoreResult<T>) -> StoreResult<T> {
     *failure.lock().unwrap_or_else(PoisonError::into_inner) = result.as_ref().err().map(StoreError::summary);
     result
 }
 
 fn failure_of(failure: &Mutex<Option<&'static str>>) -> Option<&'static str> {
     *failure.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// True if the `Authorization` header holds a key of this service, well-formed or not.
-fn sends_key(authorization: Option<&str>) -> bool {
-    matches!(bearer_token(authorization), Ok(Some(token)) if token.starts_with(KEY_PREFIX))
 }
 
 /// `Ok(None)` if the header has another scheme.
@@ -400,21 +387,12 @@ fn bearer_token(authorization: Option<&str>) -> Result<Option<&str>, AuthError> 
     Some(token.trim()).filter(|token| !token.is_empty()).map(Some).ok_or(AuthError::Missing)
 }
 
-/// Runs a call that blocks; on a thread of the runtime, other tasks go on.
-pub(crate) fn blocking<T>(call: impl FnOnce() -> T) -> T {
-    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
-        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(call),
-        _ => call(),
-    }
-}
-
-/// The first of so many days including today, at least one.
 fn first_of_days(today: Date, days: u16) -> Date {
     Date::from_days(today.days() - i32::from(days.max(1)) + 1)
 }
 
-pub(crate) fn random() -> Result<[u8; 32], StoreError> {
-    let mut bytes = [0; 32];
+pub(crate) fn random<const N: usize>() -> StoreResult<[u8; N]> {
+    let mut bytes = [0; N];
     getrandom::fill(&mut bytes)?;
     Ok(bytes)
 }

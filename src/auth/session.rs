@@ -1,6 +1,5 @@
-//! Sessions of signed-in browsers, identified by a random token.
+//! Sessions of signed-in browsers, identified by a random token. Times are Unix seconds.
 
-use std::fmt;
 use std::str::FromStr;
 
 use base64::Engine;
@@ -8,7 +7,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
+use crate::StoreResult;
 use crate::account::Account;
+use crate::service::random;
 
 /// Seconds from sign-in to the end of a session, used or not: 30 days.
 pub const SESSION_SECONDS: i64 = 30 * 86_400;
@@ -30,6 +31,10 @@ pub(crate) const MAX_SESSIONS: u32 = 20;
 pub struct SessionToken(Zeroizing<[u8; 32]>);
 
 impl SessionToken {
+    pub(crate) fn generate() -> StoreResult<Self> {
+        Ok(Self::from_seed(random()?))
+    }
+
     /// `seed` is random.
     pub(crate) fn from_seed(seed: [u8; 32]) -> Self {
         Self(Zeroizing::new(seed))
@@ -42,12 +47,6 @@ impl SessionToken {
 
     pub fn digest(&self) -> SessionDigest {
         SessionDigest(Sha256::digest(*self.0).into())
-    }
-}
-
-impl fmt::Debug for SessionToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SessionToken(…)")
     }
 }
 
@@ -83,17 +82,11 @@ impl SessionDigest {
     }
 }
 
-impl fmt::Debug for SessionDigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SessionDigest(…)")
-    }
-}
+hide_debug!(SessionToken, SessionDigest);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    /// As it is now, not as it was at sign-in.
     pub account: Account,
-    /// Unix seconds.
     pub created_at: i64,
     /// Unix seconds; written at most once an hour.
     pub last_used_at: i64,
@@ -103,27 +96,21 @@ pub struct Session {
     pub expires_at: i64,
 }
 
-/// A session to be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewSession {
     pub digest: SessionDigest,
-    /// Unix seconds.
     pub created_at: i64,
-    /// Unix seconds.
     pub expires_at: i64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SessionId(pub i64);
 
-/// A session as shown to its owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListedSession {
     pub id: SessionId,
     pub digest: SessionDigest,
-    /// Unix seconds.
     pub created_at: i64,
-    /// Unix seconds.
     pub last_used_at: i64,
 }
 

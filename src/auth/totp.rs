@@ -4,7 +4,6 @@
 //! The standard's HMAC is short enough to need no crate of its own. The secret must be readable to verify a code, so it is stored
 //! in clear, in a file that only the service's user can read; recovery codes are stored as digests.
 
-use std::fmt;
 use std::str::FromStr;
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -12,15 +11,13 @@ use sha1::Sha1;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use crate::StoreError;
+use crate::StoreResult;
 use crate::service::random;
 
-/// Seconds for which a code is valid.
 const STEP_SECONDS: i64 = 30;
 const DIGITS: u32 = 6;
 /// Steps by which the clocks of the app and the server may differ.
 const SKEW: i64 = 1;
-/// Recovery codes of an account.
 pub(crate) const RECOVERY_CODES: usize = 10;
 
 const SECRET_BYTES: usize = 20;
@@ -45,10 +42,8 @@ pub(crate) enum SecondFactorCode {
 pub struct ParseTotpSecretError;
 
 impl TotpSecret {
-    pub fn generate() -> Result<Self, StoreError> {
-        let random = Zeroizing::new(random()?);
-        let (secret, _) = random.split_first_chunk().expect("32 bytes are more than 20");
-        Ok(Self(Zeroizing::new(*secret)))
+    pub fn generate() -> StoreResult<Self> {
+        Ok(Self(Zeroizing::new(random()?)))
     }
 
     pub(crate) fn from_bytes(bytes: [u8; SECRET_BYTES]) -> Self {
@@ -89,12 +84,6 @@ impl FromStr for TotpSecret {
     }
 }
 
-impl fmt::Debug for TotpSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("TotpSecret(…)")
-    }
-}
-
 impl SecondFactorCode {
     /// `None` if the text is of neither form.
     pub(crate) fn parse(text: &str) -> Option<Self> {
@@ -113,13 +102,10 @@ impl SecondFactorCode {
 pub struct RecoveryCode(Zeroizing<[u8; RECOVERY_BYTES]>);
 
 impl RecoveryCode {
-    pub(crate) fn generate() -> Result<Self, StoreError> {
-        let random = Zeroizing::new(random()?);
-        let (code, _) = random.split_first_chunk().expect("32 bytes are more than 10");
-        Ok(Self(Zeroizing::new(*code)))
+    pub(crate) fn generate() -> StoreResult<Self> {
+        Ok(Self(Zeroizing::new(random()?)))
     }
 
-    /// Four groups of four characters.
     pub fn reveal(&self) -> String {
         let text = base32(self.0.as_slice());
         [&text[..4], &text[4..8], &text[8..12], &text[12..]].join("-")
@@ -127,12 +113,6 @@ impl RecoveryCode {
 
     pub(crate) fn digest(&self) -> RecoveryDigest {
         RecoveryDigest::new(&self.0)
-    }
-}
-
-impl fmt::Debug for RecoveryCode {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RecoveryCode(…)")
     }
 }
 
@@ -150,11 +130,7 @@ impl RecoveryDigest {
     }
 }
 
-impl fmt::Debug for RecoveryDigest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("RecoveryDigest(…)")
-    }
-}
+hide_debug!(TotpSecret, RecoveryCode, RecoveryDigest);
 
 /// The length of `bytes` is a multiple of five.
 fn base32(bytes: &[u8]) -> String {

@@ -1,9 +1,9 @@
 //! Saved searches and lists of records, the alerts that releases bring them, and the outbox of messages and requested
-//! links.
+//! links. Times are Unix seconds.
 
-use crate::StoreError;
 use crate::account::{Account, AccountId, Email, KeyName};
 use crate::link::Purpose;
+pub use crate::store::Store as WatchStore;
 use data::{SnapshotVersion, Table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,17 +18,12 @@ pub struct WebhookId(pub i64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeliveryId(pub i64);
 
-/// Days for which alerts are stored.
 pub(crate) const ALERT_DAYS: i32 = 90;
-/// Records of one list.
 pub const MAX_LISTED: u32 = 10_000;
-/// Webhooks of one account.
 pub const MAX_WEBHOOKS: u32 = 10;
 
-/// Tables with records that can be watched.
 pub const WATCHED: [Table; 4] = [Table::Firms, Table::Startups, Table::Rounds, Table::People];
 
-/// A saved search or a list of records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Watch {
     pub id: WatchId,
@@ -38,9 +33,7 @@ pub struct Watch {
     pub table: Table,
     /// The filters of a search in canonical names and values, as the query of a URL; `None` for a list.
     pub query: Option<String>,
-    /// The number of records of a list.
     pub listed: u32,
-    /// Unix seconds.
     pub created_at: i64,
     /// The release up to which alerts were made.
     pub evaluated: SnapshotVersion,
@@ -48,12 +41,10 @@ pub struct Watch {
     pub problem: Option<String>,
     /// Number of the current address of its feed.
     pub feed: i64,
-    /// True if alerts are sent by e-mail.
     pub emails: bool,
     pub webhook: Option<WebhookId>,
 }
 
-/// A search or list to be saved.
 #[derive(Clone, Copy, Debug)]
 pub struct NewWatch<'a> {
     pub name: &'a KeyName,
@@ -79,7 +70,6 @@ pub enum WatchChange<'a> {
     RenewFeed,
 }
 
-/// News from a release for a search or list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Alert {
     pub id: AlertId,
@@ -87,7 +77,6 @@ pub struct Alert {
     /// The release that `version` was compared with.
     pub since: SnapshotVersion,
     pub version: SnapshotVersion,
-    /// Unix seconds.
     pub created_at: i64,
     /// Number of entries. If there are very many, not all are stored.
     pub total: u32,
@@ -97,7 +86,6 @@ pub struct Alert {
     pub outcome: Option<String>,
 }
 
-/// The result of comparing two releases for one search or list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Evaluation {
     pub watch: WatchId,
@@ -117,13 +105,10 @@ pub struct Webhook {
     pub id: WebhookId,
     pub account: AccountId,
     pub url: String,
-    /// Number of its current secret.
     pub secret: i64,
     /// Unix seconds until which the previous secret is used, too.
     pub previous_until: i64,
-    /// Unix seconds.
     pub created_at: i64,
-    /// Reason that nothing more is sent.
     pub stopped: Option<String>,
 }
 
@@ -172,107 +157,10 @@ pub struct DueLink {
     pub expires_at: i64,
 }
 
-/// Result of an attempt.
 #[derive(Clone, Debug)]
 pub struct DeliveryResult {
     pub id: DeliveryId,
     pub outcome: String,
     /// Unix seconds of the next attempt; `None` if there is none.
     pub due_at: Option<i64>,
-}
-
-/// The part of [`Store`](crate::Store) for saved searches, lists, alerts and the outbox; the same rules apply.
-pub trait WatchStore: Send + Sync {
-    /// [`StoreError::AccountGone`], [`StoreError::TooManyWatches`], [`StoreError::TooManyListed`].
-    fn add_watch(&self, account: AccountId, watch: NewWatch<'_>, now: i64) -> Result<Watch, StoreError>;
-
-    /// The searches and lists of an account, the newest first.
-    fn watches(&self, account: AccountId) -> Result<Vec<Watch>, StoreError>;
-
-    /// [`StoreError::NoSuchWatch`].
-    fn watch(&self, watch: WatchId) -> Result<Watch, StoreError>;
-
-    /// The records of a list, ascending.
-    fn listed(&self, watch: WatchId) -> Result<Vec<String>, StoreError>;
-
-    /// [`StoreError::NoSuchWatch`], also if it is another account's; [`StoreError::NoSuchWebhook`], likewise;
-    /// [`StoreError::TooManyListed`].
-    fn change_watch(&self, account: AccountId, watch: WatchId, change: WatchChange<'_>) -> Result<Watch, StoreError>;
-
-    /// Also deletes its alerts. False if the account has no such search or list.
-    fn delete_watch(&self, account: AccountId, watch: WatchId) -> Result<bool, StoreError>;
-
-    /// The searches and lists of the accounts after `after` that were not evaluated up to `version`, by account: all of an
-    /// account, and no further account once there are `limit`.
-    fn unevaluated(&self, after: AccountId, version: SnapshotVersion, limit: usize) -> Result<Vec<Watch>, StoreError>;
-
-    /// Stores evaluations of release `version`, their alerts and the messages to send, atomically; returns the number
-    /// of alerts. An evaluation is left out if the search or list is gone or was evaluated in the meantime.
-    fn add_evaluations(
-        &self,
-        version: SnapshotVersion,
-        evaluations: &[Evaluation],
-        now: i64,
-    ) -> Result<usize, StoreError>;
-
-    /// The alerts of a search or list before alert `before`, the newest first.
-    fn alerts(&self, watch: WatchId, before: Option<AlertId>, limit: u32) -> Result<Vec<Alert>, StoreError>;
-
-    /// The alerts of all searches and lists of an account, or of one, after alert `after`, the oldest first.
-    fn alerts_after(
-        &self,
-        account: AccountId,
-        watch: Option<WatchId>,
-        after: AlertId,
-        limit: u32,
-    ) -> Result<Vec<Alert>, StoreError>;
-
-    /// An address that the account has already is no error. [`StoreError::AccountGone`], [`StoreError::TooManyWebhooks`].
-    fn add_webhook(&self, account: AccountId, url: &str, now: i64) -> Result<Webhook, StoreError>;
-
-    /// The webhooks of an account, the oldest first.
-    fn webhooks(&self, account: AccountId) -> Result<Vec<Webhook>, StoreError>;
-
-    /// [`StoreError::NoSuchWebhook`], also if it is another account's.
-    fn change_webhook(
-        &self,
-        account: AccountId,
-        webhook: WebhookId,
-        change: WebhookChange<'_>,
-    ) -> Result<Webhook, StoreError>;
-
-    /// Also deletes its due messages. False if the account has no such webhook.
-    fn delete_webhook(&self, account: AccountId, webhook: WebhookId) -> Result<bool, StoreError>;
-
-    /// Claims messages that are due at `now`, for up to `receivers`: up to `messages` for each webhook, all for an
-    /// e-mail. Nobody else gets them before `until` (Unix seconds).
-    fn claim_due(
-        &self,
-        now: i64,
-        until: i64,
-        receivers: usize,
-        messages: u32,
-    ) -> Result<Vec<DueDeliveries>, StoreError>;
-
-    /// Makes messages that were claimed and not settled due at `now`, and returns their number: for a starting server
-    /// that is alone, as its lock of the data folder shows. A store that several servers share releases nothing: claims
-    /// end by themselves.
-    fn release_claims(&self, now: i64) -> Result<usize, StoreError>;
-
-    /// Puts off the due messages of a webhook that is not stopped to `due_at` (Unix seconds).
-    fn put_off(&self, webhook: WebhookId, due_at: i64) -> Result<(), StoreError>;
-
-    /// Makes messages that were claimed and not tried due at `now`.
-    fn put_back(&self, claimed: &[DeliveryId], now: i64) -> Result<(), StoreError>;
-
-    /// Stores the results of attempts. A link without a next attempt is deleted.
-    fn settle(&self, settled: &[DeliveryResult]) -> Result<(), StoreError>;
-
-    /// Stores a request for a link to an address, until `expires_at` (Unix seconds). It does the same with and without
-    /// an account, so that its duration does not tell.
-    fn request_link(&self, email: &Email, purpose: Purpose, expires_at: i64, now: i64) -> Result<(), StoreError>;
-
-    /// Claims up to `limit` links that are due at `now`, oldest first. Nobody else gets them before `until` (Unix
-    /// seconds). Those for addresses without an account are deleted.
-    fn claim_links(&self, now: i64, until: i64, limit: u32) -> Result<Vec<DueLink>, StoreError>;
 }

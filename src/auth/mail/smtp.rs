@@ -16,6 +16,7 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc2822;
 
 use crate::mail::{Mail, MailSender};
+use crate::service::random;
 use data::hex;
 
 /// Timeout of each reply of the server.
@@ -79,13 +80,11 @@ impl SmtpUrl {
         self.has_password
     }
 
-    /// True if a password is needed.
     pub fn has_user(&self) -> bool {
         self.user.is_some()
     }
 }
 
-/// Reason that a message was not sent, without its address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct SmtpError {
@@ -136,12 +135,10 @@ impl MailTransport {
         Self { smtp, from }
     }
 
-    /// Name of the sending service.
     pub fn service(&self) -> &str {
         &self.from.name
     }
 
-    /// Connects, signs in and disconnects.
     pub(crate) fn check(&self) -> Result<(), SmtpError> {
         let smtp = self.smtp.as_ref().map_err(Clone::clone)?;
         match smtp.test_connection() {
@@ -153,8 +150,7 @@ impl MailTransport {
         }
     }
 
-    /// # Errors
-    /// The server did not accept the message, as far as is known.
+    /// Fails if the server did not accept the message, as far as is known.
     pub fn send(&self, mail: &Mail) -> Result<(), SmtpError> {
         let smtp = self.smtp.as_ref().map_err(Clone::clone)?;
         let address = |text: &str| {
@@ -174,11 +170,7 @@ fn domain(address: &str) -> &str {
 
 /// Empty if the system returns no random bytes: the mail server adds an id then.
 fn message_id() -> String {
-    let mut bytes = [0; 16];
-    match getrandom::fill(&mut bytes) {
-        Ok(()) => hex::digits(&bytes),
-        Err(_) => String::new(),
-    }
+    random::<16>().map_or_else(|_| String::new(), |bytes| hex::digits(&bytes))
 }
 
 /// Bytes in an encoded word of RFC 2047, which has at most 75 characters.
@@ -197,7 +189,6 @@ fn encoded(text: &str) -> String {
     words.collect::<Vec<_>>().join("\r\n ")
 }
 
-/// Formats the name of a sender: plain, quoted or encoded.
 fn phrase(name: &str) -> String {
     let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, ' ' | '-' | '_' | '&' | '\'');
     match name {

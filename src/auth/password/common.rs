@@ -13,10 +13,8 @@ const PASSWORDS: &str = include_str!("common_passwords.txt");
 /// one in about 8,000 other passwords.
 static LEAKED: &[u8; 1 << 18] = include_bytes!("common_filter.bin");
 
-/// Bits that each password sets in [`LEAKED`].
 const LEAKED_HASHES: u64 = 13;
 
-/// Rows of common keyboards.
 const ROWS: [&str; 6] = ["1234567890-=", "qwertyuiop[]", "qwertzuiopü", "asdfghjkl;'", "azertyuiop", "zxcvbnm,./"];
 
 /// A lower-case text without the digits and punctuation around it.

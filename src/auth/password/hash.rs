@@ -1,12 +1,12 @@
 //! Password hashes: argon2id in PHC format, which includes parameters and salt.
 
-use std::fmt;
 
 use argon2::password_hash::{Error, phc};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 
-use crate::StoreError;
+use crate::{StoreError, StoreResult};
 use crate::password::Secret;
+use crate::service::random;
 
 /// OWASP's recommendation for argon2id: 19 MiB, two passes, one lane.
 const MEMORY_KIB: u32 = 19_456;
@@ -16,7 +16,6 @@ const LANES: u32 = 1;
 /// Verified for an account without a password, so that it takes as long. No password has this hash.
 const DUMMY: &str = "$argon2id$v=19$m=19456,t=2,p=1$bm9ib2R5IGhhcyB0aGlzIQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/// `Debug` hides it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PasswordHash(String);
 
@@ -35,19 +34,11 @@ impl PasswordHash {
     }
 
     /// Takes about 50 ms.
-    pub(crate) fn compute(secret: &Secret, memory: &mut HashMemory) -> Result<Self, StoreError> {
-        let mut salt = [0; 16];
-        getrandom::fill(&mut salt)?;
+    pub(crate) fn compute(secret: &Secret, memory: &mut HashMemory) -> StoreResult<Self> {
+        let salt: [u8; 16] = random()?;
         let params = Params::new(MEMORY_KIB, PASSES, LANES, None).map_err(Error::from);
         let hash = params.and_then(|params| hash(Algorithm::Argon2id, params, secret, &salt, memory));
         hash.map(|hash| Self(hash.to_string())).map_err(|error| StoreError::Hashing(error.to_string()))
-    }
-
-    /// A hash with weaker parameters.
-    #[cfg(test)]
-    pub(crate) fn outdated(secret: &Secret) -> Self {
-        let params = Params::new(8_192, 1, 1, None).unwrap();
-        Self(hash(Algorithm::Argon2id, params, secret, &[7; 16], &mut HashMemory::default()).unwrap().to_string())
     }
 
     /// Takes about 50 ms.
@@ -62,17 +53,12 @@ impl PasswordHash {
         own().unwrap_or(false)
     }
 
-    /// True if it was created with other parameters than the current ones.
     pub(crate) fn is_outdated(&self) -> bool {
-        let current = || {
-            let hash = phc::PasswordHash::new(&self.0).ok()?;
-            let params = Params::try_from(&hash).ok()?;
-            let same = hash.algorithm == argon2::ARGON2ID_IDENT
-                && hash.version == Some(Version::V0x13.into())
-                && (params.m_cost(), params.t_cost(), params.p_cost()) == (MEMORY_KIB, PASSES, LANES);
-            same.then_some(())
-        };
-        current().is_none()
+        let Ok(hash) = phc::PasswordHash::new(&self.0) else { return true };
+        let Ok(params) = Params::try_from(&hash) else { return true };
+        hash.algorithm != argon2::ARGON2ID_IDENT
+            || hash.version != Some(Version::V0x13.into())
+            || (params.m_cost(), params.t_cost(), params.p_cost()) != (MEMORY_KIB, PASSES, LANES)
     }
 }
 
@@ -106,16 +92,20 @@ fn hash(
     })
 }
 
-impl fmt::Debug for PasswordHash {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PasswordHash(…)")
-    }
-}
+hide_debug!(PasswordHash);
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::password::Password;
+
+    impl PasswordHash {
+        /// A hash with weaker parameters.
+        pub(crate) fn outdated(secret: &Secret) -> Self {
+            let params = Params::new(8_192, 1, 1, None).unwrap();
+            Self(hash(Algorithm::Argon2id, params, secret, &[7; 16], &mut HashMemory::default()).unwrap().to_string())
+        }
+    }
 
     fn password() -> Password {
         Password::new("glacier violin lantern", &"ada@example.com".parse().unwrap()).unwrap()

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::password::Secret;
 use crate::password::hash::{HashMemory, PasswordHash};
 use crate::quota::{QueueUsage, WorkQueue};
-use crate::{AccountError, RetryAfter};
+use crate::{AccountError, AccountResult, RetryAfter};
 
 pub(crate) const CONCURRENT: usize = 2;
 /// Passwords that may wait, about one second of work; more are rejected.
@@ -15,7 +15,6 @@ pub(crate) const QUEUE: usize = 32;
 /// Extra places for passwords from an account's owner: strangers who fill the queue do not keep owners out.
 const RESERVED: usize = 8;
 
-/// Origin of an entered password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EnteredBy {
     Anybody,
@@ -25,7 +24,6 @@ pub(crate) enum EnteredBy {
 
 pub(crate) struct PasswordHasher {
     queue: WorkQueue,
-    /// Memory for each hash that may run at once.
     memories: Arc<Mutex<Vec<HashMemory>>>,
     verified: AtomicU64,
 }
@@ -46,7 +44,7 @@ impl Default for PasswordHasher {
 }
 
 impl PasswordHasher {
-    pub(crate) async fn hash(&self, secret: Secret, by: EnteredBy) -> Result<PasswordHash, AccountError> {
+    pub(crate) async fn hash(&self, secret: Secret, by: EnteredBy) -> AccountResult<PasswordHash> {
         self.run(by, move |memory| PasswordHash::compute(&secret, memory)).await?.map_err(AccountError::from)
     }
 
@@ -56,7 +54,7 @@ impl PasswordHasher {
         secret: Secret,
         hash: Option<PasswordHash>,
         by: EnteredBy,
-    ) -> Result<bool, AccountError> {
+    ) -> AccountResult<bool> {
         let matches = self.run(by, move |memory| match hash {
             Some(hash) => hash.matches(&secret, memory),
             None => {
@@ -73,23 +71,11 @@ impl PasswordHasher {
         self.queue.usage()
     }
 
-    /// Number of verifications, including those without a hash.
-    #[cfg(test)]
-    pub(crate) fn verified(&self) -> u64 {
-        self.verified.load(Ordering::Relaxed)
-    }
-
-    /// As [`WorkQueue::fill`].
-    #[cfg(test)]
-    pub(crate) fn fill(&self) -> impl Sized + use<> {
-        self.queue.fill()
-    }
-
     async fn run<T: Send + 'static>(
         &self,
         by: EnteredBy,
         work: impl FnOnce(&mut HashMemory) -> T + Send + 'static,
-    ) -> Result<T, AccountError> {
+    ) -> AccountResult<T> {
         let turn = match by {
             EnteredBy::Anybody => self.queue.turn().await,
             EnteredBy::Owner => self.queue.reserved_turn().await,
@@ -113,6 +99,18 @@ impl PasswordHasher {
 mod tests {
     use super::EnteredBy::*;
     use super::*;
+
+    impl PasswordHasher {
+        /// Number of verifications, including those without a hash.
+        pub(crate) fn verified(&self) -> u64 {
+            self.verified.load(Ordering::Relaxed)
+        }
+
+        /// As [`WorkQueue::fill`].
+        pub(crate) fn fill(&self) -> impl Sized + use<> {
+            self.queue.fill()
+        }
+    }
 
     fn secret() -> Secret {
         Secret::new("glacier violin lantern")

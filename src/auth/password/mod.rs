@@ -7,12 +7,11 @@ mod common;
 pub mod hash;
 pub(crate) mod hasher;
 
-use std::fmt;
 
 use unicode_normalization::UnicodeNormalization;
 use zeroize::Zeroizing;
 
-use crate::StoreError;
+use crate::StoreResult;
 use crate::account::Email;
 use crate::password::hash::{HashMemory, PasswordHash};
 
@@ -46,72 +45,47 @@ impl Secret {
     }
 }
 
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Secret(…)")
-    }
-}
+hide_debug!(Secret, Password);
 
-impl fmt::Debug for Password {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Password(…)")
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum WeakPassword {
-    #[error("the password is empty; use at least {MIN_LENGTH} characters")]
-    Empty,
-    #[error(
-        "the password is too short, {0} of at least {MIN_LENGTH} characters; three or four words together are easy to \
-         remember"
-    )]
-    Short(usize),
-    #[error("the password is too long; use at most {MAX_LENGTH} characters")]
-    Long,
-    /// The e-mail address, or the part before its `@`.
-    #[error("the password is the e-mail address; use one that others do not know")]
-    Email,
-    #[error("the password is one of the most common; use another, such as a few words")]
-    Common,
-    /// A few characters repeated, or a sequence of the alphabet or the keyboard.
-    #[error("the password is a pattern that is easy to guess; use another, such as a few words")]
-    Pattern,
-    /// Most likely an accident.
-    #[error("the password contains a line break or another control character; leave it out")]
-    Control,
-}
-
-impl WeakPassword {
+coded! {
     /// The code in the commands' `--json` output.
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::Empty | Self::Short(_) => "password_too_short",
-            Self::Long => "password_too_long",
-            Self::Email => "password_is_email",
-            Self::Common => "password_too_common",
-            Self::Pattern => "password_is_pattern",
-            Self::Control => "password_unreadable",
-        }
+    pub fn code;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+    pub enum WeakPassword {
+        #[error("the password is empty; use at least {MIN_LENGTH} characters")]
+        Empty => "password_too_short",
+        #[error(
+            "the password is too short, {0} of at least {MIN_LENGTH} characters; three or four words together are easy to \
+             remember"
+        )]
+        Short(usize) => "password_too_short",
+        #[error("the password is too long; use at most {MAX_LENGTH} characters")]
+        Long => "password_too_long",
+        #[error("the password is the e-mail address; use one that others do not know")]
+        Email => "password_is_email",
+        #[error("the password is one of the most common; use another, such as a few words")]
+        Common => "password_too_common",
+        /// A few characters repeated, or a sequence of the alphabet or the keyboard.
+        #[error("the password is a pattern that is easy to guess; use another, such as a few words")]
+        Pattern => "password_is_pattern",
+        /// Most likely an accident.
+        #[error("the password contains a line break or another control character; leave it out")]
+        Control => "password_unreadable",
     }
 }
 
 impl Password {
-    /// Checks a new password of the account of `email`.
     pub fn new(text: &str, email: &Email) -> Result<Self, WeakPassword> {
         if text.len() > MAX_BYTES {
             return Err(WeakPassword::Long);
         }
         let secret = Secret::new(text);
-        let length = secret.0.chars().count();
-        if length == 0 {
-            return Err(WeakPassword::Empty);
-        }
-        if length < MIN_LENGTH {
-            return Err(WeakPassword::Short(length));
-        }
-        if length > MAX_LENGTH {
-            return Err(WeakPassword::Long);
+        match secret.0.chars().count() {
+            0 => return Err(WeakPassword::Empty),
+            length @ 1..MIN_LENGTH => return Err(WeakPassword::Short(length)),
+            MIN_LENGTH..=MAX_LENGTH => {}
+            _ => return Err(WeakPassword::Long),
         }
         if secret.0.chars().any(char::is_control) {
             return Err(WeakPassword::Control);
@@ -133,7 +107,7 @@ impl Password {
     }
 
     /// Blocks; a server uses [`hasher::PasswordHasher`].
-    pub fn hash(&self) -> Result<PasswordHash, StoreError> {
+    pub fn hash(&self) -> StoreResult<PasswordHash> {
         PasswordHash::compute(&self.0, &mut HashMemory::default())
     }
 

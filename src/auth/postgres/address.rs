@@ -41,11 +41,7 @@ impl FromStr for StoreUrl {
     }
 }
 
-impl fmt::Debug for StoreUrl {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("StoreUrl(…)")
-    }
-}
+hide_debug!(StoreUrl);
 
 /// A parsed URL. `Debug` and `Display` show neither password nor parameters.
 #[derive(Clone)]
@@ -57,8 +53,7 @@ pub(crate) struct PostgresAddress {
 }
 
 impl PostgresAddress {
-    /// # Errors
-    /// Describes the mistake, without the URL.
+    /// An error describes the mistake, without the URL.
     pub(crate) fn parse(url: &StoreUrl, password: Option<&str>) -> Result<Self, String> {
         let text: &str = &url.0;
         if !["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme)) {
@@ -114,12 +109,10 @@ impl PostgresAddress {
         host * self.config.get_hosts().len() as u32 + Duration::from_secs(1)
     }
 
-    /// The setting, as errors show it.
     pub(crate) fn setting(&self) -> String {
         format!("--store {}", self.place)
     }
 
-    /// True if the URL or a file gives a password.
     pub(crate) fn has_password(&self) -> bool {
         self.config.get_password().is_some()
     }
@@ -172,7 +165,6 @@ fn encryption(mode: Option<&str>, config: &Config) -> Result<SslMode, String> {
     }
 }
 
-/// Text of an error and its causes.
 pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();

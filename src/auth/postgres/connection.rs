@@ -18,7 +18,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::StoreError;
 use crate::postgres::address::{PostgresAddress, with_causes};
-use crate::sql::{EachResult, EachRow, Failure, Sql, SqlError, SqlRow, SqlValue};
+use crate::sql::{EachResult, Failure, Sql, SqlError, SqlResult, SqlRow, SqlValue};
 
 pub(crate) type Params<'p> = &'p [&'p (dyn ToSql + Sync)];
 
@@ -43,14 +43,13 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// # Errors
     /// [`StoreError::Unreachable`], which says how to fix it.
     pub(crate) fn open(
         runtime: &Handle,
         address: &PostgresAddress,
         tls: Option<&MakeRustlsConnect>,
         limit: Duration,
-    ) -> Result<Self, SqlError> {
+    ) -> SqlResult<Self> {
         let connecting = async {
             // The task ends when the client is dropped.
             let config = &address.config;
@@ -69,12 +68,10 @@ impl Connection {
             client.batch_execute(SESSION).await?;
             Ok(client)
         };
-        let client = runtime.block_on(async { timeout(limit, connecting).await });
-        let client = match client {
-            Ok(connected) => connected,
-            Err(_) => return Err(unreachable(address, "no answer; check host, port and firewall".to_owned())),
-        };
-        let client = client.map_err(|error| unreachable(address, explain_failure(address, &error)))?;
+        let client = runtime
+            .block_on(async { timeout(limit, connecting).await })
+            .map_err(|_| unreachable(address, "no answer; check host, port and firewall".to_owned()))?
+            .map_err(|error| unreachable(address, explain_failure(address, &error)))?;
         Ok(Self {
             client,
             runtime: runtime.clone(),
@@ -84,22 +81,18 @@ impl Connection {
         })
     }
 
-    /// True if another call can use it.
     pub(crate) fn is_usable(&self) -> bool {
         !self.is_broken.get() && !self.client.is_closed()
     }
 
-    /// Marks the state of the connection as unknown, so that it is not used again.
     pub(crate) fn mark_broken(&self) {
         self.is_broken.set(true);
     }
 
-    /// Sets the timeout of each of the following statements.
     pub(crate) fn set_limit(&self, limit: Duration) {
         self.limit.set(limit);
     }
 
-    /// Runs `call` with this timeout for each statement.
     pub(crate) fn with_limit<T>(&self, limit: Duration, call: impl FnOnce() -> T) -> T {
         let before = self.limit.replace(limit);
         let result = call();
@@ -107,24 +100,35 @@ impl Connection {
         result
     }
 
-    pub(crate) fn rows(&self, sql: &str, params: Params<'_>) -> Result<Vec<tokio_postgres::Row>, SqlError> {
+    pub(crate) fn rows(&self, sql: &str, params: Params<'_>) -> SqlResult<Vec<tokio_postgres::Row>> {
         let statement = self.statement(sql)?;
         self.run(self.client.query(&statement, params))
     }
 
-    /// Returns the number of changed rows.
-    pub(crate) fn execute(&self, sql: &str, params: Params<'_>) -> Result<usize, SqlError> {
+    pub(crate) fn execute(&self, sql: &str, params: Params<'_>) -> SqlResult<usize> {
         let statement = self.statement(sql)?;
         let changed = self.run(self.client.execute(&statement, params))?;
         usize::try_from(changed).map_err(|_| SqlError::Data("too many rows".to_owned()))
     }
 
+    /// Runs `work` in a transaction; `begin` is `BEGIN` and any settings sent with it.
+    pub(crate) fn transact<T>(&self, begin: &str, work: impl FnOnce(&Self) -> SqlResult<T>) -> SqlResult<T> {
+        let transaction = Transaction::begin(self, begin)?;
+        match work(self) {
+            Ok(result) => transaction.commit().map(|()| result),
+            Err(error) => {
+                transaction.roll_back();
+                Err(error)
+            }
+        }
+    }
+
     /// Runs statements without parameters, in one message.
-    pub(crate) fn batch(&self, sql: &str) -> Result<(), SqlError> {
+    pub(crate) fn batch(&self, sql: &str) -> SqlResult<()> {
         self.run(self.client.batch_execute(sql))
     }
 
-    fn statement(&self, sql: &str) -> Result<Statement, SqlError> {
+    fn statement(&self, sql: &str) -> SqlResult<Statement> {
         if let Some(known) = self.statements.borrow().get(sql) {
             return Ok(known.clone());
         }
@@ -133,7 +137,7 @@ impl Connection {
         Ok(statement)
     }
 
-    fn run<T>(&self, call: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, SqlError> {
+    fn run<T>(&self, call: impl Future<Output = Result<T, tokio_postgres::Error>>) -> SqlResult<T> {
         let limit = self.limit.get();
         let result = match self.runtime.block_on(async { timeout(limit, call).await }) {
             Ok(result) => result.map_err(PostgresError::from),
@@ -146,17 +150,15 @@ impl Connection {
     }
 }
 
-/// A connection within a transaction.
 pub(crate) struct Transaction<'c>(&'c Connection);
 
 impl<'c> Transaction<'c> {
-    /// `begin` is `BEGIN` and any settings sent with it.
-    pub(crate) fn begin(connection: &'c Connection, begin: &str) -> Result<Self, SqlError> {
+    pub(crate) fn begin(connection: &'c Connection, begin: &str) -> SqlResult<Self> {
         connection.batch(begin)?;
         Ok(Self(connection))
     }
 
-    pub(crate) fn commit(self) -> Result<(), SqlError> {
+    pub(crate) fn commit(self) -> SqlResult<()> {
         self.0.batch("COMMIT")
     }
 
@@ -176,11 +178,7 @@ impl Deref for Transaction<'_> {
 }
 
 impl Sql for Connection {
-    fn query(&self, sql: &str, params: &[SqlValue<'_>], each: EachRow<'_>) -> Result<(), SqlError> {
-        self.rows(sql, &as_params(params))?.iter().try_for_each(|row| each(row))
-    }
-
-    fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> Result<(), SqlError> {
+    fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> SqlResult<()> {
         let statement = self.statement(sql)?;
         let params: Vec<_> = params.iter().map(|params| as_params(params)).collect();
         // Calls that are polled together are sent in order before the first answer is awaited.
@@ -189,7 +187,7 @@ impl Sql for Connection {
         results.iter().enumerate().try_for_each(|(index, rows)| rows.iter().try_for_each(|row| each(index, row)))
     }
 
-    fn execute(&self, sql: &str, params: &[SqlValue<'_>]) -> Result<usize, SqlError> {
+    fn execute(&self, sql: &str, params: &[SqlValue<'_>]) -> SqlResult<usize> {
         Self::execute(self, sql, &as_params(params))
     }
 
@@ -201,7 +199,7 @@ impl Sql for Connection {
         "json_array_elements"
     }
 
-    fn lock_claims(&self) -> Result<(), SqlError> {
+    fn lock_claims(&self) -> SqlResult<()> {
         self.rows("SELECT pg_advisory_xact_lock(1447314777, hashtext(current_schema()))", &[]).map(drop)
     }
 }
@@ -214,6 +212,8 @@ impl ToSql for SqlValue<'_> {
     fn to_sql(&self, of: &Type, out: &mut BytesMut) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
         match *self {
             SqlValue::Null => Ok(IsNull::Yes),
+            // A flag of SQLite.
+            SqlValue::Number(number) if *of == Type::BOOL => (number != 0).to_sql(of, out),
             SqlValue::Number(number) => number.to_sql_checked(of, out),
             SqlValue::Flag(flag) => flag.to_sql_checked(of, out),
             SqlValue::Text(json) if *of == Type::JSON => {
@@ -234,7 +234,7 @@ impl ToSql for SqlValue<'_> {
 }
 
 impl SqlRow for tokio_postgres::Row {
-    fn value(&self, column: usize) -> Result<SqlValue<'_>, SqlError> {
+    fn value(&self, column: usize) -> SqlResult<SqlValue<'_>> {
         let of = self.columns().get(column).map(Column::type_);
         let value = match of {
             Some(&Type::INT8) => self.try_get::<_, Option<i64>>(column)?.map(SqlValue::Number),
@@ -252,7 +252,6 @@ pub(crate) fn without_nul(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) }
 }
 
-/// Error of a call.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PostgresError {
     #[error("{}", describe(.0))]
@@ -330,7 +329,6 @@ fn unreachable(address: &PostgresAddress, reason: String) -> SqlError {
     StoreError::Unreachable { place: address.setting(), reason }.into()
 }
 
-/// Reason that a connection could not be opened, and a remedy.
 fn explain_failure(address: &PostgresAddress, error: &tokio_postgres::Error) -> String {
     let text = describe(error);
     let code = error.code();

@@ -7,8 +7,8 @@ use once_cell::sync::Lazy;
 use crate::postgres::{LOOK_UP_LIMIT, PostgresStore};
 use crate::quota::lease::{MAX_UNITS, SHARE};
 use crate::quota::{CountedWindow, Grant, LeaseRequest, SharedCounter, SharedWindow, UnusedUnits};
-use crate::sql::{Durability, Failure, Sql, SqlError, params};
-use crate::{CounterStore, StoreError};
+use crate::sql::{Sql, SqlResult, params};
+use crate::{CounterStore, Durability, StoreResult};
 use data::Date;
 
 /// Timeout of a lease, from waiting for a connection to the commit: a request waits for it.
@@ -62,10 +62,10 @@ fn kind_and_number(counter: SharedCounter) -> (i64, i64) {
 }
 
 impl CounterStore for PostgresStore {
-    fn lease(&self, request: LeaseRequest) -> Result<Grant, StoreError> {
+    fn lease(&self, request: LeaseRequest) -> StoreResult<Grant> {
         let LeaseRequest { counter, day, limit, needed, owed } = request;
         let (kind, counter) = kind_and_number(counter);
-        let lease = || -> Result<Grant, SqlError> {
+        let lease = || -> SqlResult<Grant> {
             let connection = self.pool.take_within(LEASE_LIMIT)?;
             let sql: &dyn Sql = &*connection;
             let params = params![kind, counter, day.days(), limit, owed, needed, MAX_UNITS, SHARE];
@@ -73,43 +73,27 @@ impl CounterStore for PostgresStore {
                 sql.one(&LEASE, &params, |row| Ok(Grant { units: row.get(0)?, left: row.get(1)? }))
             })
         };
-        self.calls.measure(|| {
-            // Units leased by a lost connection are lost too, which only lowers the number of admitted requests.
-            let leased = match lease() {
-                Err(error) if error.is(Failure::Lost) => {
-                    self.pool.drop_idle();
-                    lease()
-                }
-                leased => leased,
-            };
-            leased.map_err(|error| error.into_store_error("lease a quota"))
-        })
+        // Units leased by a lost connection are lost too, which only lowers the number of admitted requests.
+        self.calls.measure(|| self.retry(lease).map_err(|error| error.into_store_error("lease a quota")))
     }
 
-    fn end_leases(&self, unused: &[UnusedUnits]) -> Result<(), StoreError> {
-        let mut columns: [Vec<i64>; 4] = Default::default();
+    fn end_leases(&self, unused: &[UnusedUnits]) -> StoreResult<()> {
         // In one order, so that servers do not deadlock.
         let mut unused = unused.to_vec();
         unused.sort_unstable_by_key(|unused| (unused.day, kind_and_number(unused.counter)));
-        for UnusedUnits { counter, day, units } in unused {
-            let (kind, counter) = kind_and_number(counter);
-            for (column, value) in columns.iter_mut().zip([kind, counter, day.days().into(), units.into()]) {
-                column.push(value);
-            }
-        }
-        let [kinds, counters, days, units] = columns;
         self.transact(Durability::Normal, "give back quotas", |transaction| {
-            transaction.execute(
-                "UPDATE leases SET taken = greatest(leases.taken - unused.units, 0) FROM \
-                 unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) AS unused (kind, counter, day, units) \
-                 WHERE leases.day = unused.day AND leases.kind = unused.kind AND leases.counter = unused.counter",
-                &[&kinds, &counters, &days, &units],
-            )?;
-            Ok(())
+            let sql: &dyn Sql = transaction;
+            sql.execute_each(
+                "UPDATE leases SET taken = greatest(taken - ?4, 0) WHERE kind = ?1 AND counter = ?2 AND day = ?3",
+                unused.iter().map(|UnusedUnits { counter, day, units }| {
+                    let (kind, counter) = kind_and_number(*counter);
+                    params![kind, counter, day.days(), *units]
+                }),
+            )
         })
     }
 
-    fn count(&self, windows: &[SharedWindow]) -> Result<Result<Vec<CountedWindow>, u64>, StoreError> {
+    fn count(&self, windows: &[SharedWindow]) -> StoreResult<Result<Vec<CountedWindow>, u64>> {
         let count = |sql: &dyn Sql| {
             let mut counted = Vec::with_capacity(windows.len());
             // Always the larger range first, so that servers do not deadlock.
@@ -130,11 +114,11 @@ impl CounterStore for PostgresStore {
         })
     }
 
-    fn uncount(&self, counted: &[CountedWindow]) -> Result<(), StoreError> {
+    fn uncount(&self, counted: &[CountedWindow]) -> StoreResult<()> {
         self.transact(Durability::Normal, "uncount a sign-in", |transaction| uncount(transaction, counted))
     }
 
-    fn report_running(&self) -> Result<i64, StoreError> {
+    fn report_running(&self) -> StoreResult<i64> {
         self.transact(Durability::Normal, "report a running server", |transaction| {
             let sql: &dyn Sql = transaction;
             sql.execute(END_WINDOWS, &[])?;
@@ -149,17 +133,13 @@ impl CounterStore for PostgresStore {
     }
 }
 
-fn uncount(sql: &dyn Sql, counted: &[CountedWindow]) -> Result<(), SqlError> {
-    for CountedWindow { counter, started_at } in counted {
-        let update = "UPDATE windows SET count = count - 1 WHERE counter = ?1 AND started_at = ?2 AND count > 0";
-        sql.execute(update, &params![counter.cast_signed(), *started_at])?;
-    }
-    Ok(())
+fn uncount(sql: &dyn Sql, counted: &[CountedWindow]) -> SqlResult<()> {
+    let update = "UPDATE windows SET count = count - 1 WHERE counter = ?1 AND started_at = ?2 AND count > 0";
+    sql.execute_each(update, counted.iter().map(|window| params![window.counter.cast_signed(), window.started_at]))
 }
 
 /// Deletes the counters of past days, and servers that no longer run.
-pub(crate) fn purge(sql: &dyn Sql, today: Date) -> Result<(), SqlError> {
+pub(crate) fn purge(sql: &dyn Sql, today: Date) -> SqlResult<()> {
     sql.execute("DELETE FROM servers WHERE seen_at < now() - interval '1 day'", &[])?;
-    sql.execute("DELETE FROM leases WHERE day < ?1", &params![today.days() - 1])?;
-    Ok(())
+    sql.execute("DELETE FROM leases WHERE day < ?1", &params![today.days() - 1]).map(drop)
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::postgres::pool::CallKind;
 use crate::postgres::{PostgresSettings, PostgresStore, schema};
-use crate::sql::{Sql, SqlError, SqlRow};
+use crate::sql::{Sql, SqlResult, SqlRow, inspect};
 use crate::{StoreCounts, StoreError};
 
 /// Calls to measure; the fastest is the round-trip time.
@@ -15,12 +15,10 @@ pub struct PostgresInspection {
     pub place: String,
     pub server_version: String,
     pub is_encrypted: bool,
-    /// True for a standby, which is read-only.
     pub is_standby: bool,
     pub round_trip: Duration,
     /// Smallest limit of the server, the database and the role, without reserved connections.
     pub max_connections: u32,
-    /// Limit of this program on its own connections.
     pub budget: u32,
     /// `None` if the store was never used.
     pub tables: Option<PostgresTables>,
@@ -31,7 +29,6 @@ pub struct PostgresTables {
     pub version: i64,
     /// Schema version of the oldest program that can use the tables.
     pub oldest: i64,
-    /// Schema version of this program.
     pub supported: i64,
     pub counts: StoreCounts,
     /// The latest time of a past event, in Unix seconds; `None` without accounts.
@@ -39,24 +36,18 @@ pub struct PostgresTables {
 }
 
 impl PostgresStore {
-    /// URL of the store, without its password.
-    ///
-    /// # Errors
-    /// [`StoreError::Unusable`] if the URL cannot be read.
+    /// URL of the store, without its password. [`StoreError::Unusable`] if the URL cannot be read.
     pub fn display_url(settings: &PostgresSettings) -> Result<String, StoreError> {
         Ok(Self::unmigrated(settings)?.pool.address().to_string())
     }
 
-    /// Reads the state of the store, and writes nothing.
-    ///
-    /// # Errors
-    /// [`StoreError::Unreachable`], [`StoreError::Unusable`].
+    /// Reads the state of the store, and writes nothing. [`StoreError::Unreachable`], [`StoreError::Unusable`].
     pub fn inspect(settings: &PostgresSettings) -> Result<PostgresInspection, StoreError> {
         let store = Self::unmigrated(settings)?;
         store.read_state().map_err(|error| store.open_error(error))
     }
 
-    fn read_state(&self) -> Result<PostgresInspection, SqlError> {
+    fn read_state(&self) -> SqlResult<PostgresInspection> {
         let connection = self.pool.take(CallKind::Short)?;
         let mut round_trip = Duration::MAX;
         for _ in 0..CALLS {
@@ -92,20 +83,8 @@ impl PostgresStore {
     }
 }
 
-fn inspect_tables(sql: &dyn Sql, versions: schema::Versions) -> Result<PostgresTables, SqlError> {
-    sql.one(
-        "SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM keys), \
-         (SELECT max(time) FROM (SELECT created_at AS time FROM accounts \
-         UNION ALL SELECT greatest(created_at, last_used_at) FROM keys UNION ALL SELECT day * 86400 FROM usage) AS times)",
-        &[],
-        |row| {
-            Ok(PostgresTables {
-                version: versions.version,
-                oldest: versions.oldest,
-                supported: schema::STEPS.len() as i64,
-                counts: StoreCounts { accounts: row.get(0)?, keys: row.get(1)? },
-                newest_time: row.get(2)?,
-            })
-        },
-    )
+fn inspect_tables(sql: &dyn Sql, versions: schema::Versions) -> SqlResult<PostgresTables> {
+    let schema::Versions { version, oldest } = versions;
+    let (counts, newest_time) = inspect(sql)?;
+    Ok(PostgresTables { version, oldest, supported: schema::STEPS.len() as i64, counts, newest_time })
 }

@@ -15,6 +15,7 @@ pub(crate) mod server;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Deref;
 use std::path::Path;
 use std::time::Duration;
 use std::{fmt, fs};
@@ -27,33 +28,31 @@ pub use crate::postgres::address::StoreUrl;
 use crate::postgres::connection::{Connection, PostgresError, Transaction};
 pub use crate::postgres::copy::CopiedTable;
 pub use crate::postgres::inspection::{PostgresInspection, PostgresTables};
-use crate::postgres::pool::{CallKind, ConnectionPool, PooledConnection};
-use crate::sql::{Database, Durability, Failure, ReadKind, Sql, SqlError, Statements, keys};
-use crate::{CounterStore, KeyChanges, StoreError, random};
+use crate::postgres::pool::{CallKind, ConnectionPool};
+use crate::sql::{Failure, Sql, SqlError, SqlResult, keys};
+use crate::{
+    CounterStore, Durability, KeyChanges, ReadKind, Statements, Store, StoreError, StoreMeasurements, StoreResult,
+    random,
+};
 use data::Date;
 
-/// Attempts at a transaction that conflicts with others.
 const CONFLICTS: u32 = 5;
 
 /// Timeout for interactive look-ups; a slower database counts as unavailable.
 const LOOK_UP_LIMIT: Duration = Duration::from_secs(1);
 
-/// Connection settings of a store.
 #[derive(Clone, Debug)]
 pub struct PostgresSettings {
     pub url: StoreUrl,
     /// Replaces the password of the URL.
     pub password: Option<Zeroizing<String>>,
-    /// Most connections at a time.
     pub connections: u32,
 }
 
 impl PostgresSettings {
     /// The password is the only line of `password_file`, if there is one.
-    ///
-    /// # Errors
     /// [`StoreError::Unusable`] if it cannot be read.
-    pub fn read(url: StoreUrl, password_file: Option<&Path>, connections: u32) -> Result<Self, StoreError> {
+    pub fn read(url: StoreUrl, password_file: Option<&Path>, connections: u32) -> StoreResult<Self> {
         let read = |path: &Path| {
             let text = fs::read_to_string(path).map(Zeroizing::new).map_err(|error| StoreError::Unusable {
                 place: format!("--store-password-file {}", path.display()),
@@ -74,15 +73,12 @@ pub struct PostgresStore {
 
 impl PostgresStore {
     /// Connects, and migrates the tables if needed. Blocks, like every method: none may be called within an async
-    /// runtime.
-    ///
-    /// # Errors
-    /// [`StoreError::Unreachable`], [`StoreError::Unusable`], [`StoreError::NewerDatabase`].
-    pub fn open(settings: &PostgresSettings) -> Result<Self, StoreError> {
+    /// runtime. [`StoreError::Unreachable`], [`StoreError::Unusable`], [`StoreError::NewerDatabase`].
+    pub fn open(settings: &PostgresSettings) -> StoreResult<Self> {
         Self::open_with(settings, schema::STEPS)
     }
 
-    fn open_with(settings: &PostgresSettings, steps: &[schema::MigrationStep]) -> Result<Self, StoreError> {
+    fn open_with(settings: &PostgresSettings, steps: &[schema::MigrationStep]) -> StoreResult<Self> {
         let store = Self::unmigrated(settings)?;
         let migrated = || {
             let connection = store.pool.take(CallKind::Short)?;
@@ -96,16 +92,15 @@ impl PostgresStore {
     }
 
     /// Neither connects nor migrates.
-    fn unmigrated(settings: &PostgresSettings) -> Result<Self, StoreError> {
+    fn unmigrated(settings: &PostgresSettings) -> StoreResult<Self> {
         let password = settings.password.as_ref().map(|password| password.as_str());
         let unusable = |reason| StoreError::Unusable { place: "--store".to_owned(), reason };
         let address = PostgresAddress::parse(&settings.url, password).map_err(unusable)?;
         let pool = ConnectionPool::new(address, settings.connections as usize)?;
-        let server = random()?.first_chunk().map_or(0, |bytes| i64::from_le_bytes(*bytes));
+        let server = i64::from_le_bytes(random()?);
         Ok(Self { server, pool, calls: MeasuredCalls::default() })
     }
 
-    /// The error of a store that could not be opened.
     fn open_error(&self, error: SqlError) -> StoreError {
         match error.into_store_error("open the store") {
             StoreError::Database { source, .. } => {
@@ -123,17 +118,28 @@ impl PostgresStore {
         &self,
         work: CallKind,
         operation: &'static str,
-        mut read: impl FnMut(&Connection) -> Result<T, SqlError>,
-    ) -> Result<T, StoreError> {
+        mut read: impl FnMut(&Connection) -> SqlResult<T>,
+    ) -> StoreResult<T> {
         self.calls.measure(|| {
-            let mut attempt = || read(&*self.pool.take(work)?);
-            let mut result = attempt();
-            if result.as_ref().is_err_and(|error| error.is(Failure::Lost)) {
-                self.pool.drop_idle();
-                result = attempt();
-            }
+            let result = self.retry(|| read(&*self.pool.take(work)?));
             result.map_err(|error| self.failed(error, operation))
         })
+    }
+
+    /// Repeats a call that conflicts with others, and once a call whose connection was lost.
+    fn retry<T>(&self, mut attempt: impl FnMut() -> SqlResult<T>) -> SqlResult<T> {
+        let (mut conflicts, mut was_lost) = (0, false);
+        loop {
+            match attempt() {
+                // Any failure before the commit was sent is rolled back; a conflict is rolled back even after that.
+                Err(error) if error.is(Failure::Conflict) && conflicts + 1 < CONFLICTS => conflicts += 1,
+                Err(error) if error.is(Failure::Lost) && !was_lost => {
+                    was_lost = true;
+                    self.pool.drop_idle();
+                }
+                result => return result,
+            }
+        }
     }
 
     fn failed(&self, error: SqlError, operation: &'static str) -> StoreError {
@@ -143,40 +149,25 @@ impl PostgresStore {
         error.into_store_error(operation)
     }
 
-    /// Runs `change` in one transaction.
     fn transact<T>(
         &self,
         durability: Durability,
         operation: &'static str,
-        mut change: impl FnMut(&Connection) -> Result<T, SqlError>,
-    ) -> Result<T, StoreError> {
+        mut change: impl FnMut(&Connection) -> SqlResult<T>,
+    ) -> StoreResult<T> {
         self.calls.measure(|| {
-            let (mut conflicts, mut was_lost) = (0, false);
-            loop {
-                let error = match self.attempt(durability, &mut change) {
-                    Ok(result) => return Ok(result),
-                    Err(error) => error,
-                };
-                // Any failure before the commit was sent is rolled back; a conflict is rolled back even after that.
-                if error.is(Failure::Conflict) && conflicts + 1 < CONFLICTS {
-                    conflicts += 1;
-                } else if error.is(Failure::Lost) && !was_lost {
-                    was_lost = true;
-                    self.pool.drop_idle();
-                } else {
-                    return Err(self.failed(error, operation));
-                }
-            }
+            let result = self.retry(|| self.attempt(durability, &mut change));
+            result.map_err(|error| self.failed(error, operation))
         })
     }
 
-    fn attempt<T>(
-        &self,
-        durability: Durability,
-        change: impl FnOnce(&Connection) -> Result<T, SqlError>,
-    ) -> Result<T, SqlError> {
-        let connection: PooledConnection<'_> = self.pool.take(CallKind::Short)?;
-        let transaction = Transaction::begin(&connection, begin(durability))?;
+    fn attempt<T>(&self, durability: Durability, change: impl FnOnce(&Connection) -> SqlResult<T>) -> SqlResult<T> {
+        let connection = self.pool.take(CallKind::Short)?;
+        let begin = match durability {
+            Durability::Full => "BEGIN",
+            Durability::Normal => "BEGIN; SET LOCAL synchronous_commit = off",
+        };
+        let transaction = Transaction::begin(&connection, begin)?;
         match change(&transaction) {
             Ok(result) => match transaction.commit() {
                 Err(error) if error.is(Failure::Lost) || error.is(Failure::Timeout) => {
@@ -198,8 +189,17 @@ impl fmt::Debug for PostgresStore {
     }
 }
 
-impl Database for PostgresStore {
-    fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError> {
+/// The operations are methods of `dyn Store`.
+impl Deref for PostgresStore {
+    type Target = dyn Store;
+
+    fn deref(&self) -> &Self::Target {
+        self
+    }
+}
+
+impl Store for PostgresStore {
+    fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> StoreResult<()> {
         match reading {
             ReadKind::LookUp => self.call(CallKind::Short, operation, |connection| {
                 connection.with_limit(LOOK_UP_LIMIT, || read(connection))
@@ -208,11 +208,11 @@ impl Database for PostgresStore {
         }
     }
 
-    fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> Result<(), StoreError> {
+    fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> StoreResult<()> {
         self.transact(durability, operation, |connection| change(connection))
     }
 
-    fn read_changes(&self, since: i64) -> Result<KeyChanges, StoreError> {
+    fn changes(&self, since: i64) -> StoreResult<KeyChanges> {
         self.call(CallKind::Short, "read the changed keys", |connection| {
             let last = connection.with_limit(LOOK_UP_LIMIT, || keys::last_change(connection))?;
             keys::changes(connection, since, last)
@@ -220,26 +220,19 @@ impl Database for PostgresStore {
     }
 
     /// A connection always leads to the database that the next start would open.
-    fn check_location(&self) -> Result<(), StoreError> {
+    fn check(&self) -> StoreResult<()> {
         Ok(())
     }
 
-    fn calls(&self) -> &MeasuredCalls {
-        &self.calls
+    fn measurements(&self) -> StoreMeasurements {
+        self.calls.measurements()
     }
 
-    fn shared_counters(&self) -> Option<&dyn CounterStore> {
+    fn counters(&self) -> Option<&dyn CounterStore> {
         Some(self)
     }
 
-    fn purge_counters(&self, sql: &dyn Sql, today: Date) -> Result<(), SqlError> {
+    fn purge_counters(&self, sql: &dyn Sql, today: Date) -> SqlResult<()> {
         counters::purge(sql, today)
-    }
-}
-
-fn begin(durability: Durability) -> &'static str {
-    match durability {
-        Durability::Full => "BEGIN",
-        Durability::Normal => "BEGIN; SET LOCAL synchronous_commit = off",
     }
 }

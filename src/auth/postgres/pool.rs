@@ -12,18 +12,15 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::StoreError;
+use crate::{StoreError, StoreResult};
 use crate::postgres::address::PostgresAddress;
 use crate::postgres::connection::Connection;
-use crate::sql::SqlError;
+use crate::sql::{SqlError, SqlResult};
 use platform::tls;
 
-/// Timeout for a connection that others use.
 const WAIT: Duration = Duration::from_secs(5);
-/// Pause after a failed attempt to open a connection.
 const AWAY: Duration = Duration::from_millis(500);
 
-/// Kind of call that takes a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallKind {
     /// A look-up or a change.
@@ -48,18 +45,14 @@ struct PoolState {
     idle: Vec<Connection>,
     /// Open connections, including those in use.
     open: usize,
-    /// Connections in use for lists.
     lists: usize,
     /// Reason that no connection could be opened, and the time of the next attempt.
     away: Option<(String, Instant)>,
 }
 
 impl ConnectionPool {
-    /// Opens no connection yet.
-    ///
-    /// # Errors
-    /// [`StoreError::Unusable`] if `sslrootcert` cannot be used or no thread can be started.
-    pub(crate) fn new(address: PostgresAddress, size: usize) -> Result<Self, StoreError> {
+    /// Opens no connection yet. [`StoreError::Unusable`] if `sslrootcert` cannot be used or no thread can be started.
+    pub(crate) fn new(address: PostgresAddress, size: usize) -> StoreResult<Self> {
         let unusable = |reason: String| StoreError::Unusable { place: address.setting(), reason };
         let tls = match address.encryption {
             SslMode::Disable => None,
@@ -88,23 +81,18 @@ impl ConnectionPool {
         self.size
     }
 
-    /// Takes a connection for one call.
-    ///
-    /// # Errors
-    /// [`StoreError::Busy`] if none is free in time, [`StoreError::Unreachable`].
-    pub(crate) fn take(&self, work: CallKind) -> Result<PooledConnection<'_>, SqlError> {
+    /// Takes a connection for one call. [`StoreError::Busy`] if none is free in time, [`StoreError::Unreachable`].
+    pub(crate) fn take(&self, work: CallKind) -> SqlResult<PooledConnection<'_>> {
         self.take_by(work, WAIT, self.address.connect_limit())
     }
 
     /// Takes a connection for a short call; `wait` also limits the time to open one.
-    ///
-    /// # Errors
-    /// As [`ConnectionPool::take`].
-    pub(crate) fn take_within(&self, wait: Duration) -> Result<PooledConnection<'_>, SqlError> {
+    /// Errors as [`ConnectionPool::take`].
+    pub(crate) fn take_within(&self, wait: Duration) -> SqlResult<PooledConnection<'_>> {
         self.take_by(CallKind::Short, wait, wait)
     }
 
-    fn take_by(&self, work: CallKind, wait: Duration, connect: Duration) -> Result<PooledConnection<'_>, SqlError> {
+    fn take_by(&self, work: CallKind, wait: Duration, connect: Duration) -> SqlResult<PooledConnection<'_>> {
         let deadline = Instant::now() + wait;
         let mut state = self.state();
         loop {
@@ -134,7 +122,7 @@ impl ConnectionPool {
     }
 
     /// Reserves the place of a connection; fails while none can be opened.
-    fn begin_to_connect(&self, state: &mut PoolState) -> Result<(), SqlError> {
+    fn begin_to_connect(&self, state: &mut PoolState) -> SqlResult<()> {
         if let Some((reason, until)) = &mut state.away {
             let now = Instant::now();
             if now < *until {
@@ -161,7 +149,7 @@ impl ConnectionPool {
         self.freed.notify_all();
     }
 
-    fn connect(&self, limit: Duration) -> Result<Connection, SqlError> {
+    fn connect(&self, limit: Duration) -> SqlResult<Connection> {
         let runtime = self.runtime.as_ref().expect("the runtime ends with the pool");
         let started = Instant::now();
         let connection = Connection::open(runtime.handle(), &self.address, self.tls.as_ref(), limit);
@@ -206,7 +194,6 @@ impl Drop for ConnectionPool {
     }
 }
 
-/// A connection in use.
 pub(crate) struct PooledConnection<'p> {
     pool: &'p ConnectionPool,
     work: CallKind,

@@ -10,10 +10,9 @@ use std::time::Duration;
 
 use crate::StoreError;
 use crate::postgres::address::PostgresAddress;
-use crate::postgres::connection::{Connection, Transaction};
-use crate::sql::{Sql, SqlError, SqlRow, params};
+use crate::postgres::connection::Connection;
+use crate::sql::{Sql, SqlError, SqlResult, SqlRow, params};
 
-/// A migration.
 #[derive(Clone, Copy)]
 pub(crate) struct MigrationStep {
     pub(crate) sql: &'static str,
@@ -37,51 +36,34 @@ const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL lock_time
      SET LOCAL idle_in_transaction_session_timeout = 0; \
      SELECT pg_advisory_xact_lock(1447314776, hashtext(current_schema()))";
 
-/// The versions that a database records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Versions {
-    /// Number of steps made.
     pub(crate) version: i64,
     pub(crate) oldest: i64,
 }
 
 /// Makes the missing steps, only once if several servers start together. Accepts a database that a newer program
 /// migrated if this program can use it.
-pub(crate) fn migrate(
-    connection: &Connection,
-    address: &PostgresAddress,
-    steps: &[MigrationStep],
-) -> Result<(), SqlError> {
+pub(crate) fn migrate(connection: &Connection, address: &PostgresAddress, steps: &[MigrationStep]) -> SqlResult<()> {
     let supported = steps.len() as i64;
-    if let Some(found) = versions(connection)?
-        && found.version >= supported
-    {
+    if let Some(found) = versions(connection)?.filter(|found| found.version >= supported) {
         return check(address, found, supported);
     }
     connection.set_limit(LIMIT);
-    let transaction = Transaction::begin(connection, BEGIN)?;
-    let migrated = migrate_within(&transaction, address, steps);
-    match migrated {
-        Ok(()) => transaction.commit()?,
-        Err(error) => {
-            transaction.roll_back();
-            return Err(error);
-        }
-    }
-    Ok(())
+    connection.transact(BEGIN, |connection| migrate_within(connection, address, steps))
 }
 
-fn migrate_within(connection: &Connection, address: &PostgresAddress, steps: &[MigrationStep]) -> Result<(), SqlError> {
+fn migrate_within(connection: &Connection, address: &PostgresAddress, steps: &[MigrationStep]) -> SqlResult<()> {
     let supported = steps.len() as i64;
-    let done = match versions(connection)? {
+    let sql: &dyn Sql = connection;
+    let has_tables = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema())";
+    let done = match versions(sql)? {
         Some(found) if found.version >= supported => return check(address, found, supported),
         Some(found) => found.version,
-        None if has_tables(connection)? => {
-            return Err(unusable(
-                address,
-                "the database contains tables of another program; name an empty one, or a schema of its own with \
-                 ?options=-csearch_path%3DNAME",
-            ));
+        None if sql.one(has_tables, &[], |row| row.get(0))? => {
+            let reason = "the database contains tables of another program; name an empty one, or a schema of its own with \
+                          ?options=-csearch_path%3DNAME";
+            return Err(StoreError::Unusable { place: address.setting(), reason: reason.to_owned() }.into());
         }
         None => 0,
     };
@@ -90,12 +72,10 @@ fn migrate_within(connection: &Connection, address: &PostgresAddress, steps: &[M
         connection.batch(step.sql)?;
     }
     let oldest = steps.last().map_or(0, |step| step.oldest);
-    let sql: &dyn Sql = connection;
-    sql.execute("UPDATE store_version SET version = ?1, oldest = ?2", &params![supported, oldest])?;
-    Ok(())
+    sql.execute("UPDATE store_version SET version = ?1, oldest = ?2", &params![supported, oldest]).map(|_| ())
 }
 
-fn check(address: &PostgresAddress, found: Versions, supported: i64) -> Result<(), SqlError> {
+fn check(address: &PostgresAddress, found: Versions, supported: i64) -> SqlResult<()> {
     if found.oldest <= supported {
         return Ok(());
     }
@@ -104,7 +84,7 @@ fn check(address: &PostgresAddress, found: Versions, supported: i64) -> Result<(
 }
 
 /// `None` if the database was never migrated.
-pub(crate) fn versions(sql: &dyn Sql) -> Result<Option<Versions>, SqlError> {
+pub(crate) fn versions(sql: &dyn Sql) -> SqlResult<Option<Versions>> {
     // Not `to_regclass`: it may remember, from before the lock, that there was no table.
     let query = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables \
                  WHERE tablename = 'store_version' AND schemaname = ANY(current_schemas(FALSE)))";
@@ -113,13 +93,4 @@ pub(crate) fn versions(sql: &dyn Sql) -> Result<Option<Versions>, SqlError> {
     }
     let read = |row: &dyn SqlRow| Ok(Versions { version: row.get(0)?, oldest: row.get(1)? });
     sql.one("SELECT version, oldest FROM store_version", &[], read).map(Some)
-}
-
-fn has_tables(sql: &dyn Sql) -> Result<bool, SqlError> {
-    let query = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables WHERE schemaname = current_schema())";
-    sql.one(query, &[], |row| row.get(0))
-}
-
-fn unusable(address: &PostgresAddress, reason: &str) -> SqlError {
-    StoreError::Unusable { place: address.setting(), reason: reason.to_owned() }.into()
 }

@@ -143,5 +143,5 @@ fn usage_and_sign_ins_wait_for_no_change_of_another_account() {
 #[test]
 fn claims_of_other_servers_are_not_released() {
     let Some(database) = Database::create() else { return };
-    assert_eq!(crate::watch::WatchStore::release_claims(&open(&database), NOON).unwrap(), 0);
+    assert_eq!(open(&database).release_claims(NOON).unwrap(), 0);
 }

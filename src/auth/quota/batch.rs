@@ -8,13 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use thiserror::Error;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::quota::work_queue::run_in_place;
-use crate::quota::{ClientNetwork, KeyId, WorkQueue, client_networks};
+use crate::quota::{ClientNetwork, KeyId, WorkQueue, client_networks, run_in_place};
 
-/// Batches of one caller that may wait for a turn.
 pub const MAX_WAITING: usize = 4;
 
-/// Sender of a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BatchOwner {
     Key(KeyId),
@@ -22,7 +19,6 @@ pub enum BatchOwner {
     Address(IpAddr),
 }
 
-/// Group in which waiting batches are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum BatchGroup {
     Key(KeyId),
@@ -30,7 +26,6 @@ enum BatchGroup {
 }
 
 impl BatchOwner {
-    /// Groups of the owner, each with its limit of waiting batches.
     fn groups(self) -> impl Iterator<Item = (BatchGroup, usize)> {
         let (key, networks) = match self {
             Self::Key(key) => (Some((BatchGroup::Key(key), MAX_WAITING)), [None; 3]),
@@ -42,7 +37,6 @@ impl BatchOwner {
     }
 }
 
-/// Reason that a batch is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum BatchRefused {
     #[error("too many look-ups are waiting; retry in a second")]
@@ -54,7 +48,6 @@ pub enum BatchRefused {
     TooManyWaiting,
 }
 
-/// Number of waiting batches of each group.
 #[derive(Debug, Default)]
 pub(super) struct WaitingBatches(Mutex<HashMap<BatchGroup, usize>>);
 
@@ -63,7 +56,6 @@ impl WaitingBatches {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// `None` if a group has reached its limit.
     fn enter(&self, owner: BatchOwner) -> Option<WaitingBatch<'_>> {
         let mut counts = self.counts();
         let is_full = |(group, most): (BatchGroup, usize)| counts.get(&group).is_some_and(|count| *count >= most);
@@ -121,7 +113,6 @@ impl WorkQueue {
 }
 
 impl QueuedBatch<'_> {
-    /// Runs the next piece when it is its turn.
     pub async fn run<T>(&mut self, piece: impl FnOnce() -> T) -> T {
         let turn = self.queue.next_turn().await;
         self.waiting = None;

@@ -16,9 +16,7 @@ pub enum Client {
     /// A sign-in to the account of this e-mail address, whether it exists or not, from this client address. Counted by
     /// the account, and by the account and the network of the address.
     SignIn(Arc<str>, IpAddr),
-    /// The known browsers of this account.
     KnownBrowsers(i64),
-    /// The session with this digest.
     Session([u8; 32]),
     /// Codes entered for this account after its password.
     Codes(i64),
@@ -70,7 +68,6 @@ impl FromStr for ClientPool {
 }
 
 impl ClientPool {
-    /// The first of `pools` that contains `address`.
     pub fn find(pools: &[Self], address: IpAddr) -> Option<&Self> {
         pools.iter().find(|pool| pool.ranges.iter().any(|range| range.contains(address)))
     }

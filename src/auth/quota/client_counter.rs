@@ -12,12 +12,10 @@ use data::Date;
 /// is the only one of its /48: of 600,000 such addresses, one in 15 is forgotten; of 420,000, one in 250.
 const BUCKETS: usize = 1 << 17;
 
-/// Bytes of the table.
 const MAX_BYTES: usize = 28_000_000;
 
 const _: () = assert!(WindowCounter::max_bytes(BUCKETS) <= MAX_BYTES);
 
-/// A day and its table.
 type DayCounter = (Date, Arc<WindowCounter>);
 
 #[derive(Debug)]

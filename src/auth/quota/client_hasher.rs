@@ -2,9 +2,10 @@
 
 use std::net::IpAddr;
 
-use hmac::{Hmac, KeyInit, Mac};
+use hmac::{Hmac, Mac};
 use sha2::Sha256;
 
+use crate::derived_secret::mac;
 use crate::quota::Client;
 use crate::quota::ip_range::{ClientNetwork, client_networks, network};
 
@@ -12,11 +13,9 @@ use crate::quota::ip_range::{ClientNetwork, client_networks, network};
 /// wait.
 const NETWORKS_OF_ACCOUNT: u32 = 5;
 
-/// A client, or a network of several.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClientRange {
     pub(crate) hash: u64,
-    /// Multiple of the limit of one client.
     multiple: u32,
 }
 
@@ -37,13 +36,9 @@ pub(crate) struct ClientHasher(Hmac<Sha256>);
 
 impl ClientHasher {
     pub(crate) fn new(secret: &[u8; 32]) -> Self {
-        // Padded to the block length, as RFC 2104 does.
-        let mut block = [0; 64];
-        block[..32].copy_from_slice(secret);
-        Self(<Hmac<Sha256> as KeyInit>::new(&block.into()))
+        Self(mac(secret))
     }
 
-    /// A hasher with a secret derived from this one and `salt`.
     pub(crate) fn derived(&self, salt: &[u8]) -> Self {
         Self::new(&self.0.clone().chain_update(salt).finalize().into_bytes().into())
     }
@@ -104,7 +99,7 @@ mod tests {
 
     #[test]
     fn hashes_are_those_of_hmac_sha_256() {
-        let mut expected = <Hmac<Sha256> as KeyInit>::new_from_slice(&[9; 32]).unwrap();
+        let mut expected = <Hmac<Sha256> as hmac::KeyInit>::new_from_slice(&[9; 32]).unwrap();
         expected.update(b"ptext");
         let expected = expected.finalize().into_bytes();
         let pool = Client::Pool("text".into());

@@ -25,7 +25,6 @@ pub struct KeyId(pub i64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CounterId(pub i64);
 
-/// Stored requests of one key on one day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredUsage {
     pub key: KeyId,
@@ -33,7 +32,6 @@ pub struct StoredUsage {
     pub requests: u32,
 }
 
-/// Requests of one key on one day, to be added to the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddedUsage {
     pub key: KeyId,
@@ -43,7 +41,6 @@ pub struct AddedUsage {
     pub requests: i64,
 }
 
-/// A key and the counter that its requests count on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CountedKey {
     pub(crate) key: KeyId,
@@ -53,7 +50,6 @@ pub(crate) struct CountedKey {
 #[derive(Debug, Default)]
 pub(crate) struct DailyCounter {
     counts: DashMap<(CounterId, Date), DayCount, RandomState>,
-    /// Counters with something to write, each at most once.
     unwritten: Mutex<Vec<(CounterId, Date)>>,
 }
 
@@ -186,11 +182,6 @@ impl DailyCounter {
         self.counts.retain(|(_, day), count| {
             day.days().abs_diff(today.days()) <= 1 || count.parts.iter().any(|part| part.unwritten != 0)
         });
-    }
-
-    #[cfg(test)]
-    fn len(&self) -> usize {
-        self.counts.len()
     }
 
     /// Queues a counter for writing; `count` is its locked entry. Demo keys are never written.

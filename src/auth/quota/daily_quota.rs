@@ -14,7 +14,6 @@ pub struct Quota {
     pub day: Date,
     /// Unix seconds of the next 00:00 UTC.
     pub resets_at: i64,
-    /// The tier of the key; `None` without a key.
     pub tier: Option<Tier>,
 }
 

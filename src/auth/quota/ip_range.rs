@@ -62,10 +62,8 @@ impl FromStr for IpRange {
     type Err = ParseIpRangeError;
 
     fn from_str(text: &str) -> Result<Self, ParseIpRangeError> {
-        let (address, prefix) = match text.trim().split_once('/') {
-            Some((address, prefix)) => (address, Some(prefix)),
-            None => (text.trim(), None),
-        };
+        let text = text.trim();
+        let (address, prefix) = text.split_once('/').map_or((text, None), |(address, prefix)| (address, Some(prefix)));
         let address: IpAddr = address.parse().map_err(|_| ParseIpRangeError::Address)?;
         let range = match prefix {
             None => IpNet::from(address),

@@ -25,7 +25,6 @@ use foldhash::fast::RandomState;
 use crate::quota::{CounterId, Quota, Tier};
 use data::Date;
 
-/// Units of one lease.
 pub(crate) const MAX_UNITS: u32 = 256;
 /// A lease is one part in this many of the units left, divided by the number of servers.
 pub(crate) const SHARE: u32 = 8;
@@ -38,7 +37,6 @@ const RECENT_USE: Duration = Duration::from_secs(600);
 /// Timeout of a request that waits for a lease that another one takes.
 const WAIT: Duration = Duration::from_secs(2);
 
-/// A counter that all servers share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SharedCounter {
     Key(CounterId),
@@ -46,7 +44,6 @@ pub enum SharedCounter {
     Client(u64),
 }
 
-/// Asks for units of a counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LeaseRequest {
     pub counter: SharedCounter,
@@ -66,7 +63,6 @@ pub struct Grant {
     pub left: u32,
 }
 
-/// Unused units of a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnusedUnits {
     pub counter: SharedCounter,
@@ -74,11 +70,9 @@ pub struct UnusedUnits {
     pub units: u32,
 }
 
-/// The store could not be asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreAway;
 
-/// Reason that a request is not admitted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denied {
     Exceeded(Quota),
@@ -90,17 +84,14 @@ pub enum Denied {
 
 impl Denied {
     pub fn quota(&self) -> Quota {
-        match self {
-            Self::Exceeded(quota) | Self::Unchecked(quota) | Self::Unknown(quota) => *quota,
-        }
+        let (Self::Exceeded(quota) | Self::Unchecked(quota) | Self::Unknown(quota)) = *self;
+        quota
     }
 
-    pub(crate) fn with_quota(self, quota: Quota) -> Self {
-        match self {
-            Self::Exceeded(_) => Self::Exceeded(quota),
-            Self::Unchecked(_) => Self::Unchecked(quota),
-            Self::Unknown(_) => Self::Unknown(quota),
-        }
+    pub(crate) fn with_quota(mut self, quota: Quota) -> Self {
+        let (Self::Exceeded(own) | Self::Unchecked(own) | Self::Unknown(own)) = &mut self;
+        *own = quota;
+        self
     }
 
     pub(crate) fn with_tier(self, tier: Tier) -> Self {
@@ -114,7 +105,6 @@ pub(crate) fn allowance(limit: u32) -> u32 {
     (limit / 100).max(1)
 }
 
-/// An admitted request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AdmittedRequest {
     pub(crate) quota: Quota,
@@ -136,13 +126,10 @@ struct CounterSlot {
 
 #[derive(Debug)]
 struct LeasedUnits {
-    /// Limit at the last request.
     limit: u32,
-    /// Granted and not used.
     unused: u32,
     /// Units left for all servers at the last call.
     left: u32,
-    /// Size of the last lease.
     size: u32,
     is_renewing: bool,
     refused_at: Option<Instant>,
@@ -180,7 +167,7 @@ impl CounterSlot {
         now: Instant,
     ) -> Result<(), StoreAway> {
         // `is_renewing` is cleared even if the store panics, so that nobody waits for ever.
-        let ended = RenewalGuard(self);
+        let _ended = RenewalGuard(self);
         let granted = lease(request);
         let mut units = self.lock();
         if let Ok(grant) = granted {
@@ -191,13 +178,10 @@ impl CounterSlot {
             units.is_known = true;
             units.refused_at = (grant.units < request.needed).then_some(now);
         }
-        drop(units);
-        drop(ended);
         granted.map(|_| ())
     }
 }
 
-/// Ends a call to the store when it is dropped.
 struct RenewalGuard<'a>(&'a CounterSlot);
 
 impl Drop for RenewalGuard<'_> {
@@ -213,7 +197,6 @@ impl LeasedUnits {
         Quota::new(Some(limit), limit - remaining, day)
     }
 
-    /// True if it was used recently enough to be served while the store is away.
     fn was_used_recently(&self, now: Instant) -> bool {
         self.is_known && now.duration_since(self.used_at) <= RECENT_USE
     }
@@ -275,7 +258,10 @@ impl LeasedCounters {
         limit: u32,
     ) -> Result<AdmittedRequest, Denied> {
         let now = Instant::now();
-        let was_used = units.was_used_recently(now) || self.was_used_the_day_before(counter, day, now);
+        // At midnight nothing is known of the new day.
+        let before = (counter, Date::from_days(day.days() - 1));
+        let was_used = units.was_used_recently(now)
+            || self.slots.get(&before).is_some_and(|slot| slot.lock().was_used_recently(now));
         let quota = units.quota(limit, day);
         if !was_used {
             return Err(Denied::Unknown(quota));
@@ -294,13 +280,6 @@ impl LeasedCounters {
         Ok(AdmittedRequest { quota: units.quota(limit, day), renews: false })
     }
 
-    /// True if a counter was used recently on the day before: at midnight nothing is known of the new day.
-    fn was_used_the_day_before(&self, counter: SharedCounter, day: Date, now: Instant) -> bool {
-        let before = Date::from_days(day.days() - 1);
-        self.slots.get(&(counter, before)).is_some_and(|slot| slot.lock().was_used_recently(now))
-    }
-
-    /// Number of requests admitted without a lease while the store was away.
     pub(crate) fn unleased(&self) -> u64 {
         self.unleased.load(Ordering::Relaxed)
     }
@@ -370,7 +349,6 @@ impl LeasedCounters {
         }
     }
 
-    /// Counters that owe units, to be renewed as soon as the store answers.
     pub(crate) fn owing(&self) -> Vec<(SharedCounter, Date)> {
         let owing = self.slots.iter().filter(|entry| entry.lock().owed > 0);
         owing.map(|entry| *entry.key()).collect()

@@ -10,7 +10,6 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// All tiers, the smallest first.
     pub const ALL: [Self; 3] = [Self::Free, Self::Pro, Self::Enterprise];
 
     fn definition(self) -> (&'static str, Option<u32>, Option<u32>, Option<u32>, u32) {

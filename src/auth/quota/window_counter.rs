@@ -34,12 +34,9 @@ struct WindowEntry {
     count: u32,
 }
 
-/// A window that several servers share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedWindow {
-    /// Hash of the client, or of a network of several.
     pub counter: u64,
-    /// The length of the window.
     pub seconds: u32,
     pub limit: u32,
 }
@@ -54,7 +51,6 @@ pub struct CountedWindow {
 
 #[derive(Debug)]
 pub(crate) struct WindowCounter {
-    /// The length of a window.
     seconds: u32,
     hasher: ClientHasher,
     slots: Box<[BucketSlot]>,
@@ -66,7 +62,6 @@ impl WindowCounter {
         Self { seconds, hasher, slots: (0..buckets).map(|_| Mutex::default()).collect() }
     }
 
-    /// Bytes of a table that is full.
     pub(crate) const fn max_bytes(buckets: usize) -> usize {
         buckets * (size_of::<BucketSlot>() + size_of::<Bucket>())
     }
@@ -98,7 +93,6 @@ impl WindowCounter {
         self.hasher.ranges(client).into_iter().flatten().map(window).collect()
     }
 
-    /// The used part of `limit` at `now`.
     pub(crate) fn peek(&self, client: &Client, limit: u32, now: i64) -> u32 {
         let now = timestamp(now);
         let used = |range: &ClientRange| range.used(self.count_of(range.hash, now), limit);
@@ -172,18 +166,6 @@ impl WindowCounter {
         lock(&self.slots[index as usize])
     }
 
-    #[cfg(test)]
-    pub(crate) fn hasher(&self) -> &ClientHasher {
-        &self.hasher
-    }
-
-    /// The entries in use at `now`.
-    #[cfg(test)]
-    fn entries(&self, now: i64) -> usize {
-        let now = timestamp(now);
-        let current = |bucket: &Bucket| bucket.iter().filter(|entry| self.is_current(entry, now)).count();
-        self.slots.iter().map(|slot| lock(slot).as_deref().map_or(0, current)).sum()
-    }
 }
 
 fn lock(slot: &BucketSlot) -> MutexGuard<'_, Option<Box<Bucket>>> {
@@ -204,6 +186,19 @@ mod tests {
 
     use super::*;
     use crate::quota::ClientPool;
+
+    impl WindowCounter {
+        pub(crate) fn hasher(&self) -> &ClientHasher {
+            &self.hasher
+        }
+
+        /// The entries in use at `now`.
+        fn entries(&self, now: i64) -> usize {
+            let now = timestamp(now);
+            let current = |bucket: &Bucket| bucket.iter().filter(|entry| self.is_current(entry, now)).count();
+            self.slots.iter().map(|slot| lock(slot).as_deref().map_or(0, current)).sum()
+        }
+    }
 
     const NOON: i64 = 1_795_262_400;
 

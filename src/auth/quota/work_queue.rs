@@ -14,7 +14,6 @@ use crate::quota::batch::WaitingBatches;
 /// Pieces of work that may wait for each one that runs: some tens of milliseconds.
 const WAITING: usize = 32;
 
-/// Too much work is waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overloaded;
 
@@ -32,7 +31,6 @@ pub struct WorkQueue {
     pub(super) waiting_batches: WaitingBatches,
 }
 
-/// Load of a queue, and the number of rejections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueueUsage {
     pub running: usize,
@@ -40,11 +38,8 @@ pub struct QueueUsage {
     pub rejected: u64,
 }
 
-/// Permission to work, until it is dropped.
-pub(crate) struct WorkTurn {
-    _running: OwnedSemaphorePermit,
-    _place: OwnedSemaphorePermit,
-}
+/// The permissions to work and to have a place, until they are dropped.
+pub(crate) type WorkTurn = (OwnedSemaphorePermit, OwnedSemaphorePermit);
 
 impl WorkQueue {
     pub(crate) fn new(running: usize, waiting: usize) -> Self {
@@ -73,11 +68,11 @@ impl WorkQueue {
     }
 
     async fn wait(&self, place: Result<OwnedSemaphorePermit, TryAcquireError>) -> Result<WorkTurn, Overloaded> {
-        let _place = place.map_err(|_| {
+        let place = place.map_err(|_| {
             self.count_rejection();
             Overloaded
         })?;
-        Ok(WorkTurn { _running: self.next_turn().await, _place })
+        Ok((self.next_turn().await, place))
     }
 
     /// Waits until it is the turn of a caller that has a place, behind all who wait already.
@@ -101,32 +96,16 @@ impl WorkQueue {
         }
     }
 
-    /// The number of callers that could enter now.
-    #[cfg(test)]
-    pub(crate) fn free_places(&self) -> usize {
-        self.places.available_permits()
-    }
-
-    /// Fills the queue, except for the reserved places, until the result is dropped.
-    #[cfg(test)]
-    pub(crate) fn fill(&self) -> OwnedSemaphorePermit {
-        let places = Arc::clone(&self.places);
-        let free = u32::try_from(places.available_permits()).unwrap();
-        places.try_acquire_many_owned(free).unwrap()
-    }
-
-    /// Runs `work` when it is its turn.
     pub async fn run<T>(&self, work: impl FnOnce() -> T) -> Result<T, Overloaded> {
         let _turn = self.turn().await?;
         Ok(run_in_place(work))
     }
 }
 
-/// Runs work on this thread.
-pub(super) fn run_in_place<T>(work: impl FnOnce() -> T) -> T {
-    match Handle::current().runtime_flavor() {
-        // The other tasks of this worker continue on another thread.
-        RuntimeFlavor::MultiThread => block_in_place(work),
+/// Runs work that blocks on this thread; the other tasks of a worker of the runtime continue on another.
+pub(crate) fn run_in_place<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => block_in_place(work),
         _ => work(),
     }
 }
@@ -148,6 +127,20 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
+
+    impl WorkQueue {
+        /// The number of callers that could enter now.
+        pub(crate) fn free_places(&self) -> usize {
+            self.places.available_permits()
+        }
+
+        /// Fills the queue, except for the reserved places, until the result is dropped.
+        pub(crate) fn fill(&self) -> OwnedSemaphorePermit {
+            let places = Arc::clone(&self.places);
+            let free = u32::try_from(places.available_permits()).unwrap();
+            places.try_acquire_many_owned(free).unwrap()
+        }
+    }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn a_few_run_at_once_some_wait_and_the_rest_is_rejected() {

@@ -14,28 +14,28 @@ use crate::account::{Account, AccountId, Email};
 use crate::audit::{AuditEntry, AuditEvent};
 use crate::password::hasher::EnteredBy;
 use crate::password::{Password, Secret};
-use crate::quota::Tier;
-use crate::service::random;
+use crate::quota::{Client, Tier};
+use crate::service::second_factor::PendingSignIn;
 use crate::session::{
     CONFIRMED_SECONDS, ListedSession, NewSession, OPERATOR_SECONDS, SESSION_SECONDS, Session, SessionDigest, SessionId,
     SessionToken,
 };
-use crate::{AccountError, AuthService, BrowserToken, Credentials, PasswordVersion, RetryAfter, StoreError};
+use crate::{
+    AccountError, AccountResult, AuthService, BrowserToken, Credentials, PasswordVersion, RetryAfter, StoreError,
+    StoreResult,
+};
 
 /// Seconds after which the last use of a session is written again.
 const USE_IS_WRITTEN_AFTER: i64 = 3_600;
 
 #[derive(Debug)]
 pub struct StartedSession {
-    /// To be sent to the browser only.
     pub token: SessionToken,
     /// Unix seconds.
     pub expires_at: i64,
-    /// Makes the browser known to the account from now on.
     pub browser: BrowserToken,
 }
 
-/// Origin of a sign-in.
 #[derive(Clone, Copy, Debug)]
 pub struct SignInOrigin {
     pub address: IpAddr,
@@ -51,12 +51,10 @@ impl From<IpAddr> for SignInOrigin {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visitor {
-    /// As it is now.
     pub account: Account,
     pub session: SessionDigest,
     /// Unix seconds at which the password was last entered in the session.
     pub authenticated_at: i64,
-    /// Unix seconds of the session's end.
     pub expires_at: i64,
 }
 
@@ -74,47 +72,35 @@ impl Visitor {
 
 impl AuthService {
     /// Creates an account of the free tier and starts its first session. `now` is Unix seconds in all operations; each can fail
-    /// with [`AccountError::Busy`].
-    ///
-    /// # Errors
-    /// [`AccountError::NotCreated`], [`AccountError::Throttled`].
+    /// with [`AccountError::Busy`]. [`AccountError::NotCreated`], [`AccountError::Throttled`].
     pub async fn sign_up(
         self: &Arc<Self>,
         email: Email,
         password: Password,
         address: IpAddr,
         now: i64,
-    ) -> Result<StartedSession, AccountError> {
-        let signed_up = self.create_account(email, password, address, now).await;
+    ) -> AccountResult<StartedSession> {
+        let signed_up = async {
+            self.rate_limits.count_sign_up(self.store.counters(), address, now)?;
+            let hash = self.hasher.hash(password.secret().clone(), EnteredBy::Anybody).await?;
+            let (token, session) = new_session(now)?;
+            let created = self.blocking(move |service| {
+                service.store.create_account(&email, Tier::Free, Some(&hash), now)?;
+                let credentials = service.store.credentials(&email)?;
+                service.store.add_session(credentials.account, credentials.version, &session)?;
+                Ok(credentials)
+            });
+            let Credentials { account, version, .. } = created.await.map_err(|error| match error {
+                AccountError::Store(StoreError::AccountExists(_)) => AccountError::NotCreated,
+                error => error,
+            })?;
+            Ok::<_, AccountError>((account, self.started(token, &session, account, version)))
+        }
+        .await;
         let account = signed_up.as_ref().ok().map(|(account, _)| *account);
-        self.audit(AuditEntry::new(AuditEvent::SignUp, account), signed_up.as_ref().err());
-        signed_up.map(|(_, started)| started)
+        self.audited(AuditEntry::new(AuditEvent::SignUp, account), signed_up).map(|(_, started)| started)
     }
 
-    async fn create_account(
-        self: &Arc<Self>,
-        email: Email,
-        password: Password,
-        address: IpAddr,
-        now: i64,
-    ) -> Result<(AccountId, StartedSession), AccountError> {
-        self.rate_limits.count_sign_up(self.store.counters(), address, now)?;
-        let hash = self.hasher.hash(password.secret().clone(), EnteredBy::Anybody).await?;
-        let (token, session) = new_session(now)?;
-        let created = self.blocking(move |service| {
-            service.store.create_account(&email, Tier::Free, Some(&hash), now)?;
-            let credentials = service.store.credentials(&email)?;
-            service.store.add_session(credentials.account, credentials.version, &session)?;
-            Ok(credentials)
-        });
-        let Credentials { account, version, .. } = created.await.map_err(|error| match error {
-            AccountError::Store(StoreError::AccountExists(_)) => AccountError::NotCreated,
-            error => error,
-        })?;
-        Ok((account, self.started(token, &session, account, version)))
-    }
-
-    /// # Errors
     /// [`AccountError::WrongCredentials`], [`AccountError::CodeRequired`], [`AccountError::Throttled`].
     pub async fn sign_in(
         self: &Arc<Self>,
@@ -122,30 +108,62 @@ impl AuthService {
         secret: Secret,
         origin: impl Into<SignInOrigin>,
         now: i64,
-    ) -> Result<StartedSession, AccountError> {
+    ) -> AccountResult<StartedSession> {
         let origin: SignInOrigin = origin.into();
         // That of the e-mail address, also if the password is wrong.
         let mut account = None;
         let started = async {
-            let found = self.verify(email, secret, origin, now, &mut account).await?;
-            let Credentials { account, version, .. } = found.ok_or(AccountError::WrongCredentials)?;
-            self.require_code(account, version, now).await?;
-            let (token, session) = new_session(now)?;
-            let added = self.blocking(move |service| service.store.add_session(account, version, &session)).await;
-            added.map_err(|error| match error {
-                // The password changed after it was verified.
-                AccountError::SignedOut => AccountError::WrongCredentials,
-                error => error,
-            })?;
-            Ok::<_, AccountError>(self.started(token, &session, account, version))
+            let found = self.credentials(email.clone()).await?;
+            account = found.as_ref().map(|found| found.account);
+            // A known browser that has used up its own limit is counted like any other.
+            let is_known = found.as_ref().zip(origin.browser).is_some_and(|(found, browser)| {
+                let browsers = Client::KnownBrowsers(found.account.0);
+                browser.is_known(&self.browser_secret, found, now)
+                    && self.rate_limits.count_password(self.store.counters(), browsers, now).is_ok()
+            });
+            let matches = if is_known {
+                self.matches(found.as_ref(), secret, EnteredBy::Owner).await?
+            } else {
+                let (limits, store) = (&self.rate_limits, self.store.counters());
+                let attempt = limits.count_sign_in(store, email.as_str(), origin.address, now)?;
+                let matches = self.matches(found.as_ref(), secret, EnteredBy::Anybody).await;
+                let matches = matches.inspect_err(|_| limits.uncount_unverified(store, &attempt))?;
+                if matches {
+                    limits.uncount_sign_in(store, &attempt);
+                }
+                matches
+            };
+            let Credentials { account, version, .. } =
+                found.filter(|_| matches).ok_or(AccountError::WrongCredentials)?;
+            if self.blocking(move |service| service.store.totp(account)).await?.is_some() {
+                let pending = PendingSignIn::sign(account, version, now, &self.sign_in_secret);
+                return Err(AccountError::CodeRequired(pending));
+            }
+            // The password may have changed after it was verified.
+            self.start_session(account, version, AccountError::WrongCredentials, now).await
         }
         .await;
-        self.audit(AuditEntry::new(AuditEvent::SignIn, account), started.as_ref().err());
-        started
+        self.audited(AuditEntry::new(AuditEvent::SignIn, account), started)
+    }
+
+    /// Starts a session of an account whose password still has this version; `changed` is the error if not.
+    pub(crate) async fn start_session(
+        self: &Arc<Self>,
+        account: AccountId,
+        version: PasswordVersion,
+        changed: AccountError,
+        now: i64,
+    ) -> AccountResult<StartedSession> {
+        let (token, session) = new_session(now)?;
+        match self.blocking(move |service| service.store.add_session(account, version, &session)).await {
+            Ok(()) => Ok(self.started(token, &session, account, version)),
+            Err(AccountError::SignedOut) => Err(changed),
+            Err(error) => Err(error),
+        }
     }
 
     /// No effect if the session has already ended.
-    pub async fn sign_out(self: &Arc<Self>, token: &SessionToken, now: i64) -> Result<(), AccountError> {
+    pub async fn sign_out(self: &Arc<Self>, token: &SessionToken, now: i64) -> AccountResult<()> {
         let session = token.digest();
         let ended = self.blocking(move |service| {
             let found = service.store.session(&session, now)?;
@@ -159,7 +177,7 @@ impl AuthService {
     }
 
     /// `None` if the session of the token has ended.
-    pub async fn visitor(self: &Arc<Self>, token: &SessionToken, now: i64) -> Result<Option<Visitor>, AccountError> {
+    pub async fn visitor(self: &Arc<Self>, token: &SessionToken, now: i64) -> AccountResult<Option<Visitor>> {
         let session = token.digest();
         let found = self.blocking(move |service| {
             let found = service.store.session(&session, now)?;
@@ -178,13 +196,12 @@ impl AuthService {
         }))
     }
 
-    /// The valid sessions of an account, the newest first.
-    pub async fn sessions(self: &Arc<Self>, account: AccountId, now: i64) -> Result<Vec<ListedSession>, AccountError> {
+    pub async fn sessions(self: &Arc<Self>, account: AccountId, now: i64) -> AccountResult<Vec<ListedSession>> {
         self.blocking(move |service| service.store.sessions(account, now)).await
     }
 
     /// No effect if the account has no such session.
-    pub async fn end_session(self: &Arc<Self>, account: AccountId, session: SessionId) -> Result<(), AccountError> {
+    pub async fn end_session(self: &Arc<Self>, account: AccountId, session: SessionId) -> AccountResult<()> {
         if self.blocking(move |service| service.store.end_session_of(account, session)).await? {
             self.audit(AuditEntry::new(AuditEvent::SessionEnd, Some(account)), None);
         }
@@ -192,27 +209,19 @@ impl AuthService {
     }
 
     /// Verifies the visitor's password before a sensitive change; the session is confirmed for some hours then.
-    ///
-    /// # Errors
     /// [`AccountError::WrongPassword`], [`AccountError::SignedOut`], [`AccountError::Throttled`].
-    pub async fn confirm(self: &Arc<Self>, visitor: &Visitor, password: Secret, now: i64) -> Result<(), AccountError> {
+    pub async fn confirm(self: &Arc<Self>, visitor: &Visitor, password: Secret, now: i64) -> AccountResult<()> {
         let session = visitor.session;
         let confirmed = match self.verify_visitor(visitor, password, now).await {
             Ok(_) => self.blocking(move |service| service.store.session_authenticated(&session, now)).await,
             Err(error) => Err(error),
         };
         let confirmed = confirmed.and_then(|exists| if exists { Ok(()) } else { Err(AccountError::SignedOut) });
-        self.audit(
-            AuditEntry::new(AuditEvent::PasswordConfirmation, Some(visitor.account.id)),
-            confirmed.as_ref().err(),
-        );
-        confirmed
+        self.audited(AuditEntry::new(AuditEvent::PasswordConfirmation, Some(visitor.account.id)), confirmed)
     }
 
     /// Sets another password, ends all sessions, the visitor's included, and starts another one: a copy of the visitor's token
     /// is worthless afterwards, and only the visitor's browser remains known.
-    ///
-    /// # Errors
     /// [`AccountError::WrongPassword`], [`AccountError::SamePassword`], [`AccountError::SignedOut`],
     /// [`AccountError::Throttled`].
     pub async fn change_password(
@@ -221,7 +230,7 @@ impl AuthService {
         current: Secret,
         new: Password,
         now: i64,
-    ) -> Result<StartedSession, AccountError> {
+    ) -> AccountResult<StartedSession> {
         let changed = async {
             let same = current == *new.secret();
             let Credentials { account, version, .. } = self.verify_visitor(visitor, current, now).await?;
@@ -236,33 +245,22 @@ impl AuthService {
             Ok(self.started(token, &session, account, PasswordVersion(version.0 + 1)))
         }
         .await;
-        self.audit(AuditEntry::new(AuditEvent::PasswordChange, Some(visitor.account.id)), changed.as_ref().err());
-        changed
+        self.audited(AuditEntry::new(AuditEvent::PasswordChange, Some(visitor.account.id)), changed)
     }
 
     /// Deletes the visitor's account. Its keys are rejected as revoked when this returns.
-    ///
-    /// # Errors
     /// [`AccountError::WrongPassword`], [`AccountError::SignedOut`], [`AccountError::Throttled`].
-    pub async fn delete_account(
-        self: &Arc<Self>,
-        visitor: &Visitor,
-        password: Secret,
-        now: i64,
-    ) -> Result<(), AccountError> {
-        let verified = self.verify_visitor(visitor, password, now).await;
-        let deleted = match verified {
-            Ok(Credentials { account, version, .. }) => {
-                self.blocking(move |service| {
-                    service.store.delete_account(account, Some(version), now)?;
-                    service.refresh().map(|_| ())
-                })
-                .await
-            }
-            Err(error) => Err(error),
-        };
-        self.audit(AuditEntry::new(AuditEvent::AccountDeletion, Some(visitor.account.id)), deleted.as_ref().err());
-        deleted
+    pub async fn delete_account(self: &Arc<Self>, visitor: &Visitor, password: Secret, now: i64) -> AccountResult<()> {
+        let deleted = async {
+            let Credentials { account, version, .. } = self.verify_visitor(visitor, password, now).await?;
+            let delete = move |service: &Self| {
+                service.store.delete_account(account, Some(version), now)?;
+                service.refresh().map(|_| ())
+            };
+            self.blocking(delete).await
+        }
+        .await;
+        self.audited(AuditEntry::new(AuditEvent::AccountDeletion, Some(visitor.account.id)), deleted)
     }
 
     /// Verifies the password of a visitor. Counted by session, so that strangers who guess passwords do not hinder a signed-in
@@ -272,8 +270,9 @@ impl AuthService {
         visitor: &Visitor,
         secret: Secret,
         now: i64,
-    ) -> Result<Credentials, AccountError> {
-        self.rate_limits.count_session_password(self.store.counters(), *visitor.session.bytes(), now)?;
+    ) -> AccountResult<Credentials> {
+        let session = Client::Session(*visitor.session.bytes());
+        self.rate_limits.count_password(self.store.counters(), session, now)?;
         let found = self.credentials(visitor.account.email.clone()).await?;
         // The address may belong to another account by now.
         let own = found.filter(|found| found.account == visitor.account.id).ok_or(AccountError::SignedOut)?;
@@ -284,37 +283,7 @@ impl AuthService {
         }
     }
 
-    /// `None` if the address is unknown or the password is wrong. Sets `account` to that of the e-mail address.
-    async fn verify(
-        self: &Arc<Self>,
-        email: Email,
-        secret: Secret,
-        origin: SignInOrigin,
-        now: i64,
-        account: &mut Option<AccountId>,
-    ) -> Result<Option<Credentials>, AccountError> {
-        let found = self.credentials(email.clone()).await?;
-        *account = found.as_ref().map(|found| found.account);
-        // A known browser that has used up its own limit is counted like any other.
-        let is_known = found.as_ref().zip(origin.browser).is_some_and(|(found, browser)| {
-            self.browser_secret.is_known(&browser, found, now)
-                && self.rate_limits.count_known_browser(self.store.counters(), found.account.0, now).is_ok()
-        });
-        if is_known {
-            let matches = self.matches(found.as_ref(), secret, EnteredBy::Owner).await?;
-            return Ok(found.filter(|_| matches));
-        }
-        let attempt = self.rate_limits.count_sign_in(self.store.counters(), email.as_str(), origin.address, now)?;
-        let matches = self.matches(found.as_ref(), secret, EnteredBy::Anybody).await;
-        if matches.inspect_err(|_| self.rate_limits.uncount_unverified(self.store.counters(), &attempt))? {
-            self.rate_limits.uncount_sign_in(self.store.counters(), &attempt);
-            return Ok(found);
-        }
-        Ok(None)
-    }
-
-    /// `None` if the address is unknown.
-    async fn credentials(self: &Arc<Self>, email: Email) -> Result<Option<Credentials>, AccountError> {
+    async fn credentials(self: &Arc<Self>, email: Email) -> AccountResult<Option<Credentials>> {
         let found = self.blocking(move |service| match service.store.credentials(&email) {
             Err(StoreError::NoSuchAccount { .. }) => Ok(None),
             found => found.map(Some),
@@ -328,40 +297,35 @@ impl AuthService {
         found: Option<&Credentials>,
         secret: Secret,
         by: EnteredBy,
-    ) -> Result<bool, AccountError> {
+    ) -> AccountResult<bool> {
         let hash = found.and_then(|found| found.password.clone());
         let outdated = hash.as_ref().is_some_and(|hash| hash.is_outdated());
         let matches = self.hasher.verify(secret.clone(), hash, by).await?;
-        if let (true, true, Some(found)) = (matches, outdated, found) {
-            self.rehash(found, secret).await;
+        // A hash with outdated parameters is replaced. If this fails, the next sign-in tries again.
+        if let Some(Credentials { account, version, .. }) = found.filter(|_| matches && outdated)
+            && let Ok(hash) = self.hasher.hash(secret, EnteredBy::Owner).await
+        {
+            let (account, version) = (*account, *version);
+            let _ = self.blocking(move |service| service.store.rehash_password(account, version, &hash)).await;
         }
         Ok(matches)
     }
 
-    /// Replaces a hash with outdated parameters. If this fails, the next sign-in tries again.
-    async fn rehash(self: &Arc<Self>, credentials: &Credentials, secret: Secret) {
-        let (account, version) = (credentials.account, credentials.version);
-        if let Ok(hash) = self.hasher.hash(secret, EnteredBy::Owner).await {
-            let _ = self.blocking(move |service| service.store.rehash_password(account, version, &hash)).await;
-        }
-    }
-
-    /// The session of an owner who entered the password of this version.
-    pub(crate) fn started(
+    fn started(
         &self,
         token: SessionToken,
         session: &NewSession,
         account: AccountId,
         version: PasswordVersion,
     ) -> StartedSession {
-        let browser = self.browser_secret.issue(account, version, session.created_at);
+        let browser = BrowserToken::issue(&self.browser_secret, account, version, session.created_at);
         StartedSession { token, expires_at: session.expires_at, browser }
     }
 
     pub async fn blocking<T: Send + 'static>(
         self: &Arc<Self>,
-        work: impl FnOnce(&Self) -> Result<T, StoreError> + Send + 'static,
-    ) -> Result<T, AccountError> {
+        work: impl FnOnce(&Self) -> StoreResult<T> + Send + 'static,
+    ) -> AccountResult<T> {
         let service = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || work(&service)).await;
         // The task fails only if the server is shutting down.
@@ -369,8 +333,8 @@ impl AuthService {
     }
 }
 
-pub(crate) fn new_session(now: i64) -> Result<(SessionToken, NewSession), AccountError> {
-    let token = SessionToken::from_seed(random()?);
+fn new_session(now: i64) -> AccountResult<(SessionToken, NewSession)> {
+    let token = SessionToken::generate()?;
     let (digest, expires_at) = (token.digest(), now.saturating_add(SESSION_SECONDS));
     Ok((token, NewSession { digest, created_at: now, expires_at }))
 }

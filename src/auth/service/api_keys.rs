@@ -9,7 +9,7 @@ use crate::account::{AccountId, KeyId, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::audit::{AuditEntry, AuditEvent};
 use crate::quota::Quota;
 use crate::service::first_of_days;
-use crate::{AccountError, ApiKey, AuthService, RevokedKeys};
+use crate::{AccountError, AccountResult, ApiKey, AuthService, RevokedKeys};
 use data::Date;
 
 /// Number of revoked keys considered for an account page.
@@ -17,7 +17,6 @@ const LISTED_REVOKED: u32 = 20;
 
 #[derive(Debug)]
 pub struct NewKey {
-    /// To be shown once.
     pub key: ApiKey,
     pub record: KeyRecord,
 }
@@ -43,13 +42,11 @@ pub struct KeyUsage {
 }
 
 impl AccountUsage {
-    /// The first of the days on which a key was used.
     pub fn first_day(&self, key: KeyId) -> Option<Date> {
         let usage = self.keys.iter().find(|usage| usage.key.id == key)?;
         self.days.iter().zip(&usage.requests).find(|(_, requests)| **requests > 0).map(|(day, _)| *day)
     }
 
-    /// The requests of all keys on each of the days.
     pub fn totals(&self) -> Vec<u64> {
         let listed = |day: usize| self.keys.iter().map(|key| u64::from(key.requests[day])).sum::<u64>();
         self.others.iter().enumerate().map(|(day, others)| listed(day) + others).collect()
@@ -58,8 +55,6 @@ impl AccountUsage {
 
 impl AuthService {
     /// Creates a key, which is accepted when this returns, until `expires_at` (Unix seconds).
-    ///
-    /// # Errors
     /// [`AccountError::KeyLimitReached`], [`AccountError::NewKeysUsedUp`], [`AccountError::SignedOut`].
     pub async fn create_key(
         self: &Arc<Self>,
@@ -67,7 +62,7 @@ impl AuthService {
         name: KeyName,
         expires_at: Option<i64>,
         now: i64,
-    ) -> Result<NewKey, AccountError> {
+    ) -> AccountResult<NewKey> {
         let created = self.blocking(move |service| {
             let key = ApiKey::generate()?;
             let record = service.store.create_key(account, &name, &key, expires_at, now)?;
@@ -77,16 +72,10 @@ impl AuthService {
         });
         let created = created.await;
         let key = created.as_ref().ok().map(|new| new.record.id);
-        self.audit(
-            AuditEntry { key, ..AuditEntry::new(AuditEvent::KeyCreation, Some(account)) },
-            created.as_ref().err(),
-        );
-        created
+        self.audited(AuditEntry { key, ..AuditEntry::new(AuditEvent::KeyCreation, Some(account)) }, created)
     }
 
     /// Creates a successor of a key, and returns it with the rotated key, which is accepted until the overlap ends.
-    ///
-    /// # Errors
     /// [`AccountError::NoSuchKey`], also for a key of another account and one that is not active,
     /// [`AccountError::KeyOverlaps`], [`AccountError::NewKeysUsedUp`].
     pub async fn rotate_key(
@@ -95,7 +84,7 @@ impl AuthService {
         key: KeyId,
         rotation: Rotation,
         now: i64,
-    ) -> Result<(KeyRecord, NewKey), AccountError> {
+    ) -> AccountResult<(KeyRecord, NewKey)> {
         let rotated = self.blocking(move |service| {
             let key_ref = KeyRef::Of(account, key);
             let key = ApiKey::generate()?;
@@ -104,58 +93,39 @@ impl AuthService {
             let _ = service.refresh();
             Ok((rotated, NewKey { key, record }))
         });
-        let rotated = rotated.await;
         let entry = AuditEntry { key: Some(key), ..AuditEntry::new(AuditEvent::KeyRotation, Some(account)) };
-        self.audit(entry, rotated.as_ref().err());
-        rotated
+        self.audited(entry, rotated.await)
     }
 
     /// Revokes a key, which is rejected when this returns. `operator` is the account of the acting operator; `None` if
-    /// the owner acts.
-    ///
-    /// # Errors
-    /// [`AccountError::NoSuchKey`], also for a key of another account.
+    /// the owner acts. [`AccountError::NoSuchKey`], also for a key of another account.
     pub async fn revoke_key(
         self: &Arc<Self>,
         account: AccountId,
         key: KeyId,
         operator: Option<AccountId>,
         now: i64,
-    ) -> Result<KeyRecord, AccountError> {
+    ) -> AccountResult<KeyRecord> {
         let revoked = self.blocking(move |service| {
             let record = service.store.revoke_key(KeyRef::Of(account, key), now)?;
             service.refresh()?;
             Ok(record)
         });
-        let revoked = revoked.await;
         let entry =
             AuditEntry { key: Some(key), operator, ..AuditEntry::new(AuditEvent::KeyRevocation, Some(account)) };
-        self.audit(entry, revoked.as_ref().err());
-        revoked
+        self.audited(entry, revoked.await)
     }
 
     /// An active key of an account.
-    ///
-    /// # Errors
     /// [`AccountError::NoSuchKey`], also for a key of another account and for one that was revoked or has expired.
-    pub async fn active_key(
-        self: &Arc<Self>,
-        account: AccountId,
-        key: KeyId,
-        now: i64,
-    ) -> Result<KeyRecord, AccountError> {
+    pub async fn active_key(self: &Arc<Self>, account: AccountId, key: KeyId, now: i64) -> AccountResult<KeyRecord> {
         let today = Date::from_unix(now);
         let key = self.blocking(move |service| service.store.key(KeyRef::Of(account, key), today)).await?;
         if key.is_active(now) { Ok(self.up_to_date(key, today)) } else { Err(AccountError::NoSuchKey) }
     }
 
     /// The usage of an account's keys on the last `days` days including today, up to the last request.
-    pub async fn usage(
-        self: &Arc<Self>,
-        account: AccountId,
-        days: u16,
-        now: i64,
-    ) -> Result<AccountUsage, AccountError> {
+    pub async fn usage(self: &Arc<Self>, account: AccountId, days: u16, now: i64) -> AccountResult<AccountUsage> {
         let today = Date::from_unix(now);
         let first = first_of_days(today, days);
         let (keys, usage) = self
@@ -190,7 +160,6 @@ impl AuthService {
         Ok(AccountUsage { days, keys, others })
     }
 
-    /// Adds the requests that are counted but not yet written.
     fn up_to_date(&self, key: KeyRecord, today: Date) -> KeyRecord {
         let counted = self.key_counter.peek(key.counter, None, today).used;
         KeyRecord { used_today: key.used_today.max(counted), ..key }

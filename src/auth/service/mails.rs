@@ -7,12 +7,12 @@ use std::thread::Thread;
 
 use crate::account::{Account, Email};
 use crate::audit::{self, AuditEntry, AuditEvent};
-use crate::link::{LINK_SECONDS, LinkToken, Purpose};
+use crate::link::{LINK_SECONDS, LinkDigest, LinkToken, Purpose};
 use crate::mail::Mail;
 use crate::password::Password;
 use crate::password::hasher::EnteredBy;
 use crate::watch::DueLink;
-use crate::{AccountError, AuthService, Store, StoreError};
+use crate::{AccountError, AccountResult, AuthService, Store, StoreError, StoreResult};
 
 impl AuthService {
     /// Sets the thread that sends links, which is unparked when one is requested; no effect if there is one already.
@@ -25,16 +25,13 @@ impl AuthService {
         self.link_sender.get().is_some()
     }
 
-    /// Sends the link that verifies the address of an account.
-    ///
-    /// # Errors
-    /// [`AccountError::Throttled`], [`AccountError::Busy`].
+    /// Sends the link that verifies the address of an account. [`AccountError::Throttled`], [`AccountError::Busy`].
     pub async fn send_verification(
         self: &Arc<Self>,
         account: &Account,
         address: IpAddr,
         now: i64,
-    ) -> Result<(), AccountError> {
+    ) -> AccountResult<()> {
         if !self.sends_mail() || account.verified_at.is_some() {
             return Ok(());
         }
@@ -57,40 +54,30 @@ impl AuthService {
         purpose: Purpose,
         address: IpAddr,
         now: i64,
-    ) -> Result<(), AccountError> {
+    ) -> AccountResult<()> {
         self.rate_limits.count_mail(self.store.counters(), email.as_str(), address, now)?;
         let expires_at = now.saturating_add(LINK_SECONDS);
         self.blocking(move |service| {
-            service.store.watch_store().request_link(&email, purpose, expires_at, now)?;
+            service.store.request_link(&email, purpose, expires_at, now)?;
             service.link_sender.get().into_iter().for_each(Thread::unpark);
             Ok(())
         })
         .await
     }
 
-    /// Marks the account of a link as verified.
-    ///
-    /// # Errors
-    /// [`AccountError::NoSuchLink`].
-    pub async fn verify_by_link(self: &Arc<Self>, token: &str, now: i64) -> Result<Account, AccountError> {
-        let verified = match token.parse::<LinkToken>() {
-            Ok(token) => {
-                let link = token.digest();
-                self.blocking(move |service| service.store.verify_by_link(&link, now)).await
-            }
-            Err(_) => Err(AccountError::NoSuchLink),
+    /// Marks the account of a link as verified. [`AccountError::NoSuchLink`].
+    pub async fn verify_by_link(self: &Arc<Self>, token: &str, now: i64) -> AccountResult<Account> {
+        let verified = match parse_link(token) {
+            Ok(link) => self.blocking(move |service| service.store.verify_by_link(&link, now)).await,
+            Err(error) => Err(error),
         };
         let account = verified.as_ref().ok().map(|account| account.id);
-        self.audit(AuditEntry::new(AuditEvent::AddressVerification, account), verified.as_ref().err());
-        verified
+        self.audited(AuditEntry::new(AuditEvent::AddressVerification, account), verified)
     }
 
     /// Sends a link to set a new password if the address has an account. Neither the result nor its duration reveals
-    /// that: the account is looked up in the background.
-    ///
-    /// # Errors
-    /// [`AccountError::Throttled`], [`AccountError::Busy`].
-    pub async fn request_reset(self: &Arc<Self>, email: Email, address: IpAddr, now: i64) -> Result<(), AccountError> {
+    /// that: the account is looked up in the background. [`AccountError::Throttled`], [`AccountError::Busy`].
+    pub async fn request_reset(self: &Arc<Self>, email: Email, address: IpAddr, now: i64) -> AccountResult<()> {
         if !self.sends_mail() {
             return Ok(());
         }
@@ -121,29 +108,23 @@ impl AuthService {
         Ok(())
     }
 
-    /// Account of a link that resets its password.
-    ///
-    /// # Errors
-    /// [`AccountError::NoSuchLink`].
-    pub async fn account_of_reset(self: &Arc<Self>, token: &str, now: i64) -> Result<Account, AccountError> {
-        let link = token.parse::<LinkToken>().map_err(|_| AccountError::NoSuchLink)?.digest();
+    /// Account of a link that resets its password. [`AccountError::NoSuchLink`].
+    pub async fn account_of_reset(self: &Arc<Self>, token: &str, now: i64) -> AccountResult<Account> {
+        let link = parse_link(token)?;
         self.blocking(move |service| service.store.account_of_link(Purpose::Reset, &link, now)).await
     }
 
     /// Sets the password of a link's account, ends all its sessions and, unless it `keeps_keys`, revokes its keys. The account is
-    /// verified then: its owner has read the e-mail.
-    ///
-    /// # Errors
-    /// [`AccountError::NoSuchLink`].
+    /// verified then: its owner has read the e-mail. [`AccountError::NoSuchLink`].
     pub async fn reset_by_link(
         self: &Arc<Self>,
         token: &str,
         new: Password,
         keeps_keys: bool,
         now: i64,
-    ) -> Result<Account, AccountError> {
+    ) -> AccountResult<Account> {
         let reset = async {
-            let link = token.parse::<LinkToken>().map_err(|_| AccountError::NoSuchLink)?.digest();
+            let link = parse_link(token)?;
             // Before the costly hash.
             self.blocking(move |service| service.store.account_of_link(Purpose::Reset, &link, now)).await?;
             let hash = self.hasher.hash(new.secret().clone(), EnteredBy::Owner).await?;
@@ -156,9 +137,12 @@ impl AuthService {
         }
         .await;
         let account = reset.as_ref().ok().map(|account| account.id);
-        self.audit(AuditEntry::new(AuditEvent::PasswordReset, account), reset.as_ref().err());
-        reset
+        self.audited(AuditEntry::new(AuditEvent::PasswordReset, account), reset)
     }
+}
+
+fn parse_link(token: &str) -> AccountResult<LinkDigest> {
+    token.parse::<LinkToken>().map(|token| token.digest()).map_err(|_| AccountError::NoSuchLink)
 }
 
 /// Makes the due link, in place of an earlier one of the account for the same purpose, and the e-mail that carries it.
@@ -169,7 +153,7 @@ pub fn link_mail(
     service: &str,
     public_url: &str,
     now: i64,
-) -> Result<Option<Mail>, StoreError> {
+) -> StoreResult<Option<Mail>> {
     let DueLink { ref account, purpose, .. } = *due;
     if purpose == Purpose::Verification && account.verified_at.is_some() {
         return Ok(None);
@@ -179,14 +163,8 @@ pub fn link_mail(
         Err(StoreError::AccountGone) => return Ok(None),
         added => added?,
     }
-    let (subject, text) = compose_link_mail(purpose, service, public_url, &token);
-    let to = account.email.as_str().to_owned();
-    Ok(Some(Mail { to, account: account.id.0, subject: subject.into(), text }))
-}
-
-fn compose_link_mail(purpose: Purpose, service: &str, public_url: &str, token: &LinkToken) -> (&'static str, String) {
-    let token = token.reveal();
-    match purpose {
+    let (to, token) = (account.email.as_str().to_owned(), token.reveal());
+    let (subject, text) = match purpose {
         Purpose::Verification => (
             "Verify your e-mail address",
             format!(
@@ -203,5 +181,6 @@ fn compose_link_mail(purpose: Purpose, service: &str, public_url: &str, token: &
                  ignore this message: nothing has changed.\n"
             ),
         ),
-    }
+    };
+    Ok(Some(Mail { to, account: account.id.0, subject: subject.into(), text }))
 }

@@ -14,7 +14,6 @@ use data::Date;
 pub struct ServiceUsage {
     /// The oldest first, today last.
     pub days: Vec<(Date, u64)>,
-    /// Accounts with requests, most first.
     pub accounts: Vec<(AccountId, u64)>,
 }
 
@@ -31,7 +30,6 @@ impl AuthService {
         self.blocking(move |service| service.store.find_accounts(&part, start, limit)).await
     }
 
-    /// `None` if there is no such account.
     pub async fn find_account(self: &Arc<Self>, account: AccountId) -> Result<Option<Account>, AccountError> {
         self.blocking(move |service| match service.store.account_by_id(account) {
             Err(StoreError::AccountGone) => Ok(None),
@@ -54,8 +52,6 @@ impl AuthService {
     }
 
     /// Moves an account to a tier. Its keys have the tier when this returns.
-    ///
-    /// # Errors
     /// [`AccountError::Store`] of [`StoreError::TooManyKeys`].
     pub async fn set_tier_for(
         self: &Arc<Self>,
@@ -68,13 +64,10 @@ impl AuthService {
             service.store.set_tier(&email, tier)?;
             service.refresh().map(|_| ())
         });
-        let changed = changed.await;
         let entry = AuditEntry { tier: Some(tier), ..operator_entry(operator, AuditEvent::TierChange, account.id) };
-        self.audit(entry, changed.as_ref().err());
-        changed
+        self.audited(entry, changed.await)
     }
 
-    /// Marks an account as verified.
     pub async fn verify_for(
         self: &Arc<Self>,
         operator: AccountId,
@@ -82,8 +75,7 @@ impl AuthService {
         now: i64,
     ) -> Result<(), AccountError> {
         let verified = self.blocking(move |service| service.store.verify_account(account, now).map(|_| ())).await;
-        self.audit(operator_entry(operator, AuditEvent::AccountVerification, account), verified.as_ref().err());
-        verified
+        self.audited(operator_entry(operator, AuditEvent::AccountVerification, account), verified)
     }
 
     /// Blocks or unblocks an account. While it is blocked, sign-in is refused and its keys are rejected; the change
@@ -99,10 +91,8 @@ impl AuthService {
             service.store.set_blocked(account, is_blocked, now)?;
             service.refresh().map(|_| ())
         });
-        let changed = changed.await;
         let event = if is_blocked { AuditEvent::AccountBlock } else { AuditEvent::AccountUnblock };
-        self.audit(operator_entry(operator, event, account), changed.as_ref().err());
-        changed
+        self.audited(operator_entry(operator, event, account), changed.await)
     }
 }
 

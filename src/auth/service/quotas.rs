@@ -2,30 +2,28 @@
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::quota::lease::LeasedCounters;
-use crate::quota::{Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, StoreAway};
-use crate::service::blocking;
-use crate::{AuthService, Caller, CounterStore, QuotaSubject, StoreError};
+use crate::quota::{
+    Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, StoreAway, run_in_place,
+};
+use crate::{AuthService, Caller, CounterStore, QuotaSubject, StoreResult};
 use data::Date;
 
 /// Time for which no lease is requested after the store failed, so that requests do not wait for it one after the
 /// other.
 const AWAY: Duration = Duration::from_secs(1);
 
-/// A counter that needs its next lease.
 type Renewal = (SharedCounter, Date);
 
-/// Quotas that the servers of one store share.
 pub(super) struct SharedQuotas {
     leases: LeasedCounters,
     /// The same on all servers.
     hasher: ClientHasher,
-    /// The time before which the store is not called again.
     away_until: Mutex<Option<Instant>>,
-    renewals: Mutex<Sender<Renewal>>,
+    renewals: Sender<Renewal>,
     /// Calls of the store that leased units, and calls that failed.
     leased: AtomicU64,
     failed: AtomicU64,
@@ -34,14 +32,14 @@ pub(super) struct SharedQuotas {
 }
 
 impl SharedQuotas {
-    /// Also returns the receiver for [`AuthService::renew_leases`].
+    /// Also returns the receiver for [`start_renewals`].
     pub(super) fn new(secret: &[u8; 32]) -> (Self, Receiver<Renewal>) {
         let (renewals, received) = channel();
         let shared = Self {
             leases: LeasedCounters::default(),
             hasher: ClientHasher::new(secret).derived(b"daily counters"),
             away_until: Mutex::default(),
-            renewals: Mutex::new(renewals),
+            renewals,
             leased: AtomicU64::new(0),
             failed: AtomicU64::new(0),
             clock_ahead: AtomicI64::new(0),
@@ -54,7 +52,7 @@ impl SharedQuotas {
         if away_until().is_some_and(|until| Instant::now() < until) {
             return Err(StoreAway);
         }
-        let leased = blocking(|| store.lease(request));
+        let leased = run_in_place(|| store.lease(request));
         let calls = if leased.is_ok() { &self.leased } else { &self.failed };
         calls.fetch_add(1, Ordering::Relaxed);
         *away_until() = leased.is_err().then(|| Instant::now() + AWAY);
@@ -70,12 +68,9 @@ impl SharedQuotas {
     }
 }
 
-/// Statistics of leases so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeaseCounts {
-    /// Calls of the store that leased units.
     pub leased: u64,
-    /// Calls of the store that failed.
     pub failed: u64,
     /// Requests that were admitted while the store was away, without a lease.
     pub unleased: u64,
@@ -89,14 +84,6 @@ impl AuthService {
         LeaseCounts { leased, failed, unleased: shared.leases.unleased() }
     }
 
-    /// Takes requested leases for as long as there is a service.
-    pub(super) fn renew_leases(service: &Weak<Self>, renewals: &Receiver<Renewal>) {
-        while let Ok(renewal) = renewals.recv() {
-            let Some(service) = service.upgrade() else { return };
-            service.renew_lease(renewal);
-        }
-    }
-
     fn renew_lease(&self, renewal: Renewal) {
         if let Some((shared, store)) = self.shared_store() {
             // Otherwise the next request asks.
@@ -108,7 +95,6 @@ impl AuthService {
         Some((self.shared.as_ref()?, self.store.counters()?))
     }
 
-    /// Takes one request from the quota of `today`.
     pub fn take(&self, subject: impl Into<QuotaSubject>, today: Date) -> Result<Quota, Denied> {
         match subject.into() {
             QuotaSubject::Key(caller) => self.take_several(&caller, 1, today),
@@ -150,7 +136,6 @@ impl AuthService {
         Some((shared, store, caller.tier.daily_limit()?)).filter(|_| caller.counter.0 >= 0)
     }
 
-    /// The quota as far as this server knows it.
     pub fn peek(&self, subject: impl Into<QuotaSubject>, today: Date) -> Quota {
         match subject.into() {
             QuotaSubject::Key(caller) => {
@@ -217,7 +202,7 @@ impl AuthService {
 
     /// Gives back the unused units of idle counters, or with `all` of every counter, settles requests admitted while
     /// the store was away, and reports that this server runs.
-    pub(super) fn end_leases(&self, today: Date, all: bool) -> Result<(), StoreError> {
+    pub(super) fn end_leases(&self, today: Date, all: bool) -> StoreResult<()> {
         let Some((shared, store)) = self.shared_store() else { return Ok(()) };
         let store_time = store.report_running()?;
         let own_time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64);
@@ -244,7 +229,7 @@ fn take_from_lease(
     let taken = shared.leases.take(counter, requests, limit, day, |request| shared.lease(store, request))?;
     if taken.renews {
         // The thread ends with the service.
-        let _ = shared.renewals.lock().unwrap_or_else(PoisonError::into_inner).send((counter, day));
+        let _ = shared.renewals.send((counter, day));
     }
     Ok(taken.quota)
 }
@@ -279,9 +264,14 @@ fn client_quota(ranges: impl IntoIterator<Item = Quota>, limit: u32, day: Date) 
     Quota::new(Some(limit), limit - left, day)
 }
 
-/// Starts the thread that renews leases.
+/// Starts the thread that renews leases for as long as there is a service.
 pub(super) fn start_renewals(service: &Arc<AuthService>, renewals: Receiver<Renewal>) -> std::io::Result<()> {
     let service = Arc::downgrade(service);
-    let run = move || AuthService::renew_leases(&service, &renewals);
+    let run = move || {
+        while let Ok(renewal) = renewals.recv() {
+            let Some(service) = service.upgrade() else { return };
+            service.renew_lease(renewal);
+        }
+    };
     std::thread::Builder::new().name("leases".to_owned()).spawn(run).map(drop)
 }

@@ -7,16 +7,15 @@
 #[cfg(test)]
 mod tests;
 
-use std::fmt;
 use std::sync::Arc;
 
 use crate::account::AccountId;
 use crate::audit::{AuditEntry, AuditEvent};
 use crate::derived_secret::DerivedSecret;
 use crate::password::Secret;
-use crate::service::accounts::new_session;
-use crate::totp::{RECOVERY_CODES, RecoveryCode, SecondFactorCode, TotpSecret};
-use crate::{AccountError, AuthService, PasswordVersion, StartedSession, StoreError, Totp, Visitor};
+use crate::quota::Client;
+use crate::totp::{RECOVERY_CODES, RecoveryCode, RecoveryDigest, SecondFactorCode, TotpSecret};
+use crate::{AccountError, AccountResult, AuthService, PasswordVersion, StartedSession, StoreResult, Totp, Visitor};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
@@ -28,7 +27,7 @@ const PENDING_SECONDS: i64 = 600;
 pub struct PendingSignIn(String);
 
 impl PendingSignIn {
-    fn sign(account: AccountId, version: PasswordVersion, now: i64, secret: &DerivedSecret) -> Self {
+    pub(crate) fn sign(account: AccountId, version: PasswordVersion, now: i64, secret: &DerivedSecret) -> Self {
         let mut bytes = Vec::with_capacity(56);
         for number in [account.0, version.0, now.saturating_add(PENDING_SECONDS)] {
             bytes.extend_from_slice(&number.to_be_bytes());
@@ -45,67 +44,36 @@ impl PendingSignIn {
         (secret.verify(signed, tag) && number(2) > now).then(|| (AccountId(number(0)), PasswordVersion(number(1))))
     }
 
-    /// The text for the form.
     pub fn reveal(&self) -> &str {
         &self.0
     }
 }
 
-impl fmt::Debug for PendingSignIn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PendingSignIn(…)")
-    }
-}
+hide_debug!(PendingSignIn);
 
 impl AuthService {
-    /// [`AccountError::CodeRequired`] if the account uses an app.
-    pub(crate) async fn require_code(
-        self: &Arc<Self>,
-        account: AccountId,
-        version: PasswordVersion,
-        now: i64,
-    ) -> Result<(), AccountError> {
-        match self.blocking(move |service| service.store.totp(account)).await? {
-            None => Ok(()),
-            Some(_) => {
-                Err(AccountError::CodeRequired(PendingSignIn::sign(account, version, now, &self.sign_in_secret)))
-            }
-        }
-    }
-
     /// Completes a sign-in with a code.
-    ///
-    /// # Errors
     /// [`AccountError::WrongCode`], [`AccountError::SignInExpired`], [`AccountError::Throttled`].
     pub async fn sign_in_with_code(
         self: &Arc<Self>,
         pending: &str,
         code: &str,
         now: i64,
-    ) -> Result<StartedSession, AccountError> {
+    ) -> AccountResult<StartedSession> {
         let opened = PendingSignIn::open(pending, now, &self.sign_in_secret);
         let (account, version) = opened.ok_or(AccountError::SignInExpired)?;
-        let verified = self.verify_code(account, code, now).await;
-        let started = match verified {
-            Ok(()) => {
-                let (token, session) = new_session(now)?;
-                let added = self.blocking(move |service| service.store.add_session(account, version, &session)).await;
-                let started = |()| self.started(token, &session, account, version);
-                added.map(started).map_err(|error| match error {
-                    // The password changed after it was entered.
-                    AccountError::SignedOut => AccountError::SignInExpired,
-                    error => error,
-                })
-            }
-            Err(error) => Err(error),
-        };
-        self.audit(AuditEntry::new(AuditEvent::SignIn, Some(account)), started.as_ref().err());
-        started
+        let started = async {
+            self.verify_code(account, code, now).await?;
+            // The password may have changed after it was entered.
+            self.start_session(account, version, AccountError::SignInExpired, now).await
+        }
+        .await;
+        self.audited(AuditEntry::new(AuditEvent::SignIn, Some(account)), started)
     }
 
     /// Accepts a code once. An account without an app has no valid code.
-    async fn verify_code(self: &Arc<Self>, account: AccountId, code: &str, now: i64) -> Result<(), AccountError> {
-        self.rate_limits.count_code(self.store.counters(), account.0, now)?;
+    async fn verify_code(self: &Arc<Self>, account: AccountId, code: &str, now: i64) -> AccountResult<()> {
+        self.rate_limits.count_password(self.store.counters(), Client::Codes(account.0), now)?;
         let parsed = SecondFactorCode::parse(code);
         let accepted = self.blocking(move |service| {
             let Some(Totp { secret, step }) = service.store.totp(account)? else { return Ok(false) };
@@ -128,17 +96,14 @@ impl AuthService {
     }
 
     /// Requires codes from an app at sign-in from now on, and returns the recovery codes, to be shown once. `code` proves that the
-    /// app has the secret.
-    ///
-    /// # Errors
-    /// [`AccountError::WrongCode`], [`AccountError::TotpChanged`], [`AccountError::SignedOut`].
+    /// app has the secret. [`AccountError::WrongCode`], [`AccountError::TotpChanged`], [`AccountError::SignedOut`].
     pub async fn enable_totp(
         self: &Arc<Self>,
         account: AccountId,
         secret: TotpSecret,
         code: &str,
         now: i64,
-    ) -> Result<Vec<RecoveryCode>, AccountError> {
+    ) -> AccountResult<Vec<RecoveryCode>> {
         let step = match SecondFactorCode::parse(code) {
             Some(SecondFactorCode::App(code)) => secret.step_of(code, 0, now),
             _ => None,
@@ -148,37 +113,27 @@ impl AuthService {
             None => Err(AccountError::WrongCode),
             Some(step) => {
                 self.blocking(move |service| {
-                    let codes = recovery_codes()?;
-                    let digests: Vec<_> = codes.iter().map(RecoveryCode::digest).collect();
+                    let (codes, digests) = recovery_codes()?;
                     service.store.enable_totp(account, &Totp { secret, step }, &digests, now)?;
                     Ok(codes)
                 })
                 .await
             }
         };
-        self.audit(AuditEntry::new(AuditEvent::TotpActivation, Some(account)), enabled.as_ref().err());
-        enabled
+        self.audited(AuditEntry::new(AuditEvent::TotpActivation, Some(account)), enabled)
     }
 
-    /// Replaces the recovery codes, used or not.
-    ///
-    /// # Errors
-    /// [`AccountError::TotpChanged`], [`AccountError::SignedOut`].
-    pub async fn renew_recovery_codes(self: &Arc<Self>, account: AccountId) -> Result<Vec<RecoveryCode>, AccountError> {
+    /// Replaces the recovery codes, used or not. [`AccountError::TotpChanged`], [`AccountError::SignedOut`].
+    pub async fn renew_recovery_codes(self: &Arc<Self>, account: AccountId) -> AccountResult<Vec<RecoveryCode>> {
         let renewed = self.blocking(move |service| {
-            let codes = recovery_codes()?;
-            let digests: Vec<_> = codes.iter().map(RecoveryCode::digest).collect();
+            let (codes, digests) = recovery_codes()?;
             service.store.renew_recovery_codes(account, &digests)?;
             Ok(codes)
         });
-        let renewed = renewed.await;
-        self.audit(AuditEntry::new(AuditEvent::RecoveryCodeRenewal, Some(account)), renewed.as_ref().err());
-        renewed
+        self.audited(AuditEntry::new(AuditEvent::RecoveryCodeRenewal, Some(account)), renewed.await)
     }
 
     /// No longer requires codes at sign-in.
-    ///
-    /// # Errors
     /// [`AccountError::WrongPassword`], [`AccountError::WrongCode`], [`AccountError::SignedOut`],
     /// [`AccountError::Throttled`].
     pub async fn disable_totp(
@@ -187,7 +142,7 @@ impl AuthService {
         password: Secret,
         code: &str,
         now: i64,
-    ) -> Result<(), AccountError> {
+    ) -> AccountResult<()> {
         let account = visitor.account.id;
         let disabled = async {
             let version = self.verify_visitor(visitor, password, now).await?.version;
@@ -195,11 +150,12 @@ impl AuthService {
             self.blocking(move |service| service.store.disable_totp(account, Some(version))).await.map(|_| ())
         }
         .await;
-        self.audit(AuditEntry::new(AuditEvent::TotpDeactivation, Some(account)), disabled.as_ref().err());
-        disabled
+        self.audited(AuditEntry::new(AuditEvent::TotpDeactivation, Some(account)), disabled)
     }
 }
 
-fn recovery_codes() -> Result<Vec<RecoveryCode>, StoreError> {
-    (0..RECOVERY_CODES).map(|_| RecoveryCode::generate()).collect()
+fn recovery_codes() -> StoreResult<(Vec<RecoveryCode>, Vec<RecoveryDigest>)> {
+    let codes: Vec<RecoveryCode> = (0..RECOVERY_CODES).map(|_| RecoveryCode::generate()).collect::<Result<_, _>>()?;
+    let digests = codes.iter().map(RecoveryCode::digest).collect();
+    Ok((codes, digests))
 }

@@ -4,11 +4,9 @@ use std::sync::Mutex;
 
 use tempfile::TempDir;
 
-use crate::KeyChanges;
 use crate::account::{Email, KeyRecord, KeyRef};
-use crate::measured::MeasuredCalls;
 use crate::service::*;
-use crate::sql::{Database, Durability, ReadKind, Statements};
+use crate::{Durability, KeyChanges, ReadKind, Statements, StoreMeasurements};
 
 const NOON: i64 = 1_795_262_400;
 
@@ -271,7 +269,7 @@ struct FailingStore {
     fails: Arc<Mutex<bool>>,
 }
 
-impl Database for FailingStore {
+impl Store for FailingStore {
     fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError> {
         self.store.read(reading, operation, read)
     }
@@ -283,16 +281,16 @@ impl Database for FailingStore {
         self.store.write(durability, operation, change)
     }
 
-    fn read_changes(&self, since: i64) -> Result<KeyChanges, StoreError> {
-        self.store.read_changes(since)
+    fn changes(&self, since: i64) -> Result<KeyChanges, StoreError> {
+        self.store.changes(since)
     }
 
-    fn check_location(&self) -> Result<(), StoreError> {
-        self.store.check_location()
+    fn check(&self) -> Result<(), StoreError> {
+        self.store.check()
     }
 
-    fn calls(&self) -> &MeasuredCalls {
-        self.store.calls()
+    fn measurements(&self) -> StoreMeasurements {
+        self.store.measurements()
     }
 }
 

@@ -1,27 +1,18 @@
 //! Interface between the statements and the databases.
 
-use crate::sql::{SqlError, SqlRow, SqlValue};
-
-/// Takes the rows of a query.
-pub(crate) type EachRow<'e> = &'e mut dyn FnMut(&dyn SqlRow) -> Result<(), SqlError>;
+use crate::sql::{SqlError, SqlResult, SqlRow, SqlValue};
 
 /// Takes the rows that a statement returns, each with the index of the list of parameters.
-pub(crate) type EachResult<'e> = &'e mut dyn FnMut(usize, &dyn SqlRow) -> Result<(), SqlError>;
+pub(crate) type EachResult<'e> = &'e mut dyn FnMut(usize, &dyn SqlRow) -> SqlResult<()>;
 
 /// A connection, usually within a transaction. Statements have numbered parameters (`?1`); PostgreSQL must be able to
 /// infer their types.
-pub(crate) trait Sql {
-    /// Calls `each` with the rows of a query.
-    fn query(&self, sql: &str, params: &[SqlValue<'_>], each: EachRow<'_>) -> Result<(), SqlError> {
-        self.query_each(sql, &[params], &mut |_, row| each(row))
-    }
-
+pub trait Sql {
     /// Runs a statement once per list of parameters, in order and in one round trip. Calls `each` with the index of the
     /// list and each returned row.
-    fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> Result<(), SqlError>;
+    fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> SqlResult<()>;
 
-    /// Returns the number of rows that were changed.
-    fn execute(&self, sql: &str, params: &[SqlValue<'_>]) -> Result<usize, SqlError>;
+    fn execute(&self, sql: &str, params: &[SqlValue<'_>]) -> SqlResult<usize>;
 
     /// True if others can write during a transaction, which then has to lock the rows that it relies on.
     fn locks_rows(&self) -> bool {
@@ -29,7 +20,7 @@ pub(crate) trait Sql {
     }
 
     /// Makes other transactions that claim messages wait until this one ends.
-    fn lock_claims(&self) -> Result<(), SqlError> {
+    fn lock_claims(&self) -> SqlResult<()> {
         Ok(())
     }
 
@@ -47,10 +38,10 @@ impl dyn Sql + '_ {
         &self,
         sql: &str,
         params: &[SqlValue<'_>],
-        mut read: impl FnMut(&dyn SqlRow) -> Result<T, SqlError>,
-    ) -> Result<Vec<T>, SqlError> {
+        mut read: impl FnMut(&dyn SqlRow) -> SqlResult<T>,
+    ) -> SqlResult<Vec<T>> {
         let mut rows = Vec::new();
-        self.query(sql, params, &mut |row| {
+        self.query_each(sql, &[params], &mut |_, row| {
             rows.push(read(row)?);
             Ok(())
         })?;
@@ -61,8 +52,8 @@ impl dyn Sql + '_ {
         &self,
         sql: &str,
         params: &[SqlValue<'_>],
-        read: impl FnMut(&dyn SqlRow) -> Result<T, SqlError>,
-    ) -> Result<Option<T>, SqlError> {
+        read: impl FnMut(&dyn SqlRow) -> SqlResult<T>,
+    ) -> SqlResult<Option<T>> {
         Ok(self.rows(sql, params, read)?.into_iter().next())
     }
 
@@ -71,8 +62,8 @@ impl dyn Sql + '_ {
         &self,
         sql: &str,
         params: &[SqlValue<'_>],
-        read: impl FnMut(&dyn SqlRow) -> Result<T, SqlError>,
-    ) -> Result<T, SqlError> {
+        read: impl FnMut(&dyn SqlRow) -> SqlResult<T>,
+    ) -> SqlResult<T> {
         self.row(sql, params, read)?.ok_or_else(|| SqlError::Data("a row is missing".to_owned()))
     }
 
@@ -81,8 +72,8 @@ impl dyn Sql + '_ {
         &self,
         sql: &str,
         params: impl IntoIterator<Item = [SqlValue<'p>; N]>,
-        read: impl Fn(&dyn SqlRow) -> Result<T, SqlError>,
-    ) -> Result<Vec<Option<T>>, SqlError> {
+        read: impl Fn(&dyn SqlRow) -> SqlResult<T>,
+    ) -> SqlResult<Vec<Option<T>>> {
         let params: Vec<[SqlValue<'p>; N]> = params.into_iter().collect();
         let params: Vec<&[SqlValue<'p>]> = params.iter().map(<[_; N]>::as_slice).collect();
         let mut rows: Vec<Option<T>> = params.iter().map(|_| None).collect();
@@ -99,7 +90,7 @@ impl dyn Sql + '_ {
         &self,
         sql: &str,
         params: impl IntoIterator<Item = [SqlValue<'p>; N]>,
-    ) -> Result<(), SqlError> {
+    ) -> SqlResult<()> {
         self.row_each(sql, params, |_| Ok(())).map(drop)
     }
 
@@ -108,17 +99,14 @@ impl dyn Sql + '_ {
         &self,
         sql: &str,
         params: &[SqlValue<'_>],
-        read: impl FnMut(&dyn SqlRow) -> Result<T, SqlError>,
-    ) -> Result<Option<T>, SqlError> {
+        read: impl FnMut(&dyn SqlRow) -> SqlResult<T>,
+    ) -> SqlResult<Option<T>> {
         self.row(&format!("{sql}{}", self.for_no_key_update()), params, read)
     }
 
     /// Keeps others from changing the rows of a query, if there are any, until the transaction ends.
-    pub(crate) fn lock(&self, sql: &str, params: &[SqlValue<'_>]) -> Result<(), SqlError> {
-        if !self.locks_rows() {
-            return Ok(());
-        }
-        self.query(&format!("{sql}{}", self.for_no_key_update()), params, &mut |_| Ok(()))
+    pub(crate) fn lock(&self, sql: &str, params: &[SqlValue<'_>]) -> SqlResult<()> {
+        if self.locks_rows() { self.lock_row(sql, params, |_| Ok(())).map(drop) } else { Ok(()) }
     }
 
     /// Suffix of a query that keeps others from changing its rows; they may add rows that refer to them.

@@ -4,14 +4,14 @@
 //! no new quota. The address is stored as an HMAC only.
 
 use crate::account::{AccountId, Email};
-use crate::rules;
+use crate::derived_secret::DerivedSecret;
 use crate::service::random;
 use crate::sql::keys::RECENT;
-use crate::sql::{Sql, SqlError, params, service_secret};
+use crate::sql::{Sql, SqlResult, params, service_secret};
 use data::Date;
 
 /// Records the keys of an account that is being deleted `today`: active ones, and those revoked on this day.
-pub(crate) fn add(sql: &dyn Sql, account: AccountId, email: &Email, today: Date) -> Result<(), SqlError> {
+pub(crate) fn add(sql: &dyn Sql, account: AccountId, email: &Email, today: Date) -> SqlResult<()> {
     let owner = hash_owner(sql, email)?;
     sql.execute(
         &format!(
@@ -19,17 +19,12 @@ pub(crate) fn add(sql: &dyn Sql, account: AccountId, email: &Email, today: Date)
              SELECT CAST(?3 AS BIGINT), recent.id, ?4 FROM ({RECENT}) AS recent"
         ),
         &params![account.0, today.unix(), today.days(), &owner],
-    )?;
-    Ok(())
+    )
+    .map(drop)
 }
 
 /// The most used counter that no key of `account` has, among accounts of this address deleted `today`.
-pub(crate) fn free_counter(
-    sql: &dyn Sql,
-    account: AccountId,
-    email: &Email,
-    today: Date,
-) -> Result<Option<i64>, SqlError> {
+pub(crate) fn free_counter(sql: &dyn Sql, account: AccountId, email: &Email, today: Date) -> SqlResult<Option<i64>> {
     let owner = hash_owner(sql, email)?;
     sql.row(
         "SELECT keys.counter FROM deleted_keys CROSS JOIN keys \
@@ -42,15 +37,8 @@ pub(crate) fn free_counter(
     )
 }
 
-/// Deletes the records of earlier days, and the usage of their keys.
-pub(crate) fn purge(sql: &dyn Sql, today: Date) -> Result<usize, SqlError> {
-    let today = params![today.days()];
-    let delete = "DELETE FROM usage WHERE (day, key) IN (SELECT day, key FROM deleted_keys WHERE day < ?1)";
-    let usage = sql.execute(delete, &today)?;
-    Ok(usage + sql.execute("DELETE FROM deleted_keys WHERE day < ?1", &today)?)
-}
-
-fn hash_owner(sql: &dyn Sql, email: &Email) -> Result<[u8; 32], SqlError> {
+/// HMAC of the address of a deleted account, which is stored in its place.
+fn hash_owner(sql: &dyn Sql, email: &Email) -> SqlResult<[u8; 32]> {
     let secret = service_secret(sql, random()?)?;
-    Ok(rules::deleted_owner(&secret, email))
+    Ok(DerivedSecret::new(&secret, "deleted accounts").tag(email.as_str().as_bytes()))
 }

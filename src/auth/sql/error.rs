@@ -4,9 +4,10 @@ use std::error::Error;
 
 use crate::StoreError;
 
-/// A violated rule of the store, or an error of the database.
+pub(crate) type SqlResult<T> = Result<T, SqlError>;
+
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SqlError {
+pub enum SqlError {
     #[error(transparent)]
     Rule(#[from] StoreError),
     #[error("unexpected value in the database: {0}")]
@@ -17,17 +18,17 @@ pub(crate) enum SqlError {
 
 /// Kind of a failure; decides how the call goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Failure {
+pub enum Failure {
     /// Others held a lock or a connection for too long.
     Busy,
     /// The transaction was rolled back because of another one; it may succeed if repeated.
     Conflict,
-    /// The disk is full.
     Full,
     /// The connection was lost; the call may succeed with another.
     Lost,
-    /// The server did not answer in time.
     Timeout,
+    /// The file is no database.
+    Foreign,
     Other,
 }
 

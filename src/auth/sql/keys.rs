@@ -1,10 +1,13 @@
 //! API keys, and their changes as reported to running servers.
 
 use crate::account::{Account, AccountId, CounterId, Email, KeyId, KeyName, KeyRecord, KeyRef, Rotation};
-use crate::rules::{self, ORPHAN, with_usage};
-use crate::sql::{Sql, SqlError, SqlRow, accounts, deleted_keys, next_change, params, usage};
-use crate::{ApiKey, KeyChanges, KeyDigest, KeyState, RevokedKeys, StoreError};
+use crate::quota::Tier;
+use crate::sql::{Sql, SqlResult, SqlRow, SqlValue, accounts, deleted_keys, next_change, params, usage};
+use crate::{ApiKey, KeyChanges, KeyDigest, KeyState, RevokedKeys, Store, StoreError, StoreResult};
 use data::Date;
+
+/// The short form of a key of a deleted account.
+const ORPHAN: &str = "vdx_0000…0000";
 
 /// Without the usage of the day, which is read by counter.
 const KEYS: &str = "SELECT keys.id, keys.account, accounts.email, accounts.tier, keys.name, keys.shown, \
@@ -12,7 +15,6 @@ const KEYS: &str = "SELECT keys.id, keys.account, accounts.email, accounts.tier,
      keys.last_used_at, keys.counter, keys.expires_at \
      FROM keys JOIN accounts ON accounts.id = keys.account";
 
-/// Key states for authentication.
 const STATES: &str = "SELECT keys.id, keys.counter, keys.account, coalesce(accounts.tier, 'free'), \
      accounts.blocked_at IS NOT NULL OR keys.revoked_at IS NOT NULL AND \
      (accounts.id IS NULL OR keys.revoked_at < coalesce(keys.expires_at, keys.revoked_at + 1)), \
@@ -23,7 +25,7 @@ const STATES: &str = "SELECT keys.id, keys.counter, keys.account, coalesce(accou
 pub(crate) const RECENT: &str = "SELECT id FROM keys WHERE account = ?1 AND revoked_at IS NULL \
      UNION ALL SELECT id FROM keys WHERE account = ?1 AND revoked_at >= ?2";
 
-fn read_key(row: &dyn SqlRow) -> Result<KeyRecord, SqlError> {
+fn read_key(row: &dyn SqlRow) -> SqlResult<KeyRecord> {
     Ok(KeyRecord {
         id: KeyId(row.get(0)?),
         account: AccountId(row.get(1)?),
@@ -40,7 +42,7 @@ fn read_key(row: &dyn SqlRow) -> Result<KeyRecord, SqlError> {
     })
 }
 
-fn read_state(row: &dyn SqlRow) -> Result<KeyState, SqlError> {
+fn read_state(row: &dyn SqlRow) -> SqlResult<KeyState> {
     Ok(KeyState {
         id: KeyId(row.get(0)?),
         counter: CounterId(row.get(1)?),
@@ -53,27 +55,132 @@ fn read_state(row: &dyn SqlRow) -> Result<KeyState, SqlError> {
     })
 }
 
-pub(crate) fn create(
-    sql: &dyn Sql,
-    account: AccountId,
-    name: &KeyName,
-    key: &ApiKey,
-    expires_at: Option<i64>,
-    now: i64,
-) -> Result<KeyRecord, SqlError> {
-    accounts::lock(sql, account)?;
-    end_expired_of(sql, account, now)?;
-    let found = accounts::by_id(sql, account)?;
-    rules::check_new_key(&found)?;
-    let Account { email, tier, .. } = found;
-    let today = Date::from_unix(now);
-    rules::check_created_keys(&email, tier, created_on(sql, account, today)?)?;
-    let counter = match free_counter(sql, account, today)? {
-        None => deleted_keys::free_counter(sql, account, &email, today)?,
-        own => own,
-    };
-    let key = insert(sql, account, name.as_str(), key, counter, expires_at, now)?;
-    record(sql, key, today)
+impl dyn Store + '_ {
+    /// If a key of the account was revoked or expired on the same day (UTC), or an account with the same address was
+    /// deleted on it, the new key takes over a counter: on no day do the accounts of an address use more counters than
+    /// the tier allows keys. [`StoreError::AccountGone`], [`StoreError::KeyLimitReached`],
+    /// [`StoreError::NewKeysUsedUp`].
+    pub fn create_key(
+        &self,
+        account: AccountId,
+        name: &KeyName,
+        key: &ApiKey,
+        expires_at: Option<i64>,
+        now: i64,
+    ) -> StoreResult<KeyRecord> {
+        self.change("create the key", |sql| {
+            accounts::lock(sql, account)?;
+            end_expired_of(sql, account, now)?;
+            let Account { email, tier, active_keys, .. } = accounts::by_id(sql, account)?;
+            if let Some(allowed) = tier.keys()
+                && active_keys >= allowed
+            {
+                return Err(StoreError::KeyLimitReached { email, tier, allowed }.into());
+            }
+            let today = Date::from_unix(now);
+            check_new_keys(sql, account, &email, tier, today)?;
+            let counter = match free_counter(sql, account, today)? {
+                None => deleted_keys::free_counter(sql, account, &email, today)?,
+                own => own,
+            };
+            let key = insert(sql, account, name.as_str(), key, counter, expires_at, now)?;
+            record(sql, (key, account), today)
+        })
+    }
+
+    /// Creates a successor of an active key, with its name and on its counter, so that both together have the quota of one.
+    /// The rotated key expires when the overlap ends. Returns the rotated key and its successor. [`StoreError::NoSuchKey`],
+    /// [`StoreError::AmbiguousKey`], [`StoreError::KeyEnded`], [`StoreError::KeyOverlaps`], [`StoreError::NewKeysUsedUp`].
+    pub fn rotate_key(
+        &self,
+        key: KeyRef,
+        successor: &ApiKey,
+        rotation: Rotation,
+        now: i64,
+    ) -> StoreResult<(KeyRecord, KeyRecord)> {
+        self.change("rotate the key", |sql| {
+            let (id, account) = lock_owner(sql, key)?;
+            end_expired_of(sql, account, now)?;
+            let today = Date::from_unix(now);
+            let rotated = record(sql, (id, account), today)?;
+            if !rotated.is_active(now) {
+                return Err(StoreError::KeyEnded.into());
+            }
+            // At most two active keys share a counter, so repeated rotation does not accumulate valid keys.
+            let overlaps = sql.one(
+                "SELECT EXISTS (SELECT 1 FROM keys \
+                 WHERE account = ?1 AND revoked_at IS NULL AND counter = ?2 AND id <> ?3)",
+                &params![account.0, rotated.counter.0, id],
+                |row| row.get(0),
+            )?;
+            if overlaps {
+                return Err(StoreError::KeyOverlaps.into());
+            }
+            check_new_keys(sql, account, &rotated.email, rotated.tier, today)?;
+            let Rotation { overlap_ends_at, expires_at } = rotation;
+            let counter = Some(rotated.counter.0);
+            let new = insert(sql, account, &rotated.name, successor, counter, expires_at, now)?;
+            let change = next_change(sql)?;
+            sql.execute(
+                "UPDATE keys SET expires_at = CASE WHEN expires_at < ?1 THEN expires_at ELSE ?1 END, changed = ?2 \
+                 WHERE id = ?3",
+                &params![overlap_ends_at, change, id],
+            )?;
+            end_expired_of(sql, account, now)?;
+            Ok((record(sql, (id, account), today)?, record(sql, (new, account), today)?))
+        })
+    }
+
+    /// Ends keys that have expired, so that they no longer count as active, and returns their number. They are rejected from
+    /// their expiry on regardless.
+    pub fn end_expired_keys(&self, now: i64) -> StoreResult<usize> {
+        self.change("end expired keys", |sql| {
+            // Needs no new change number: servers reject a key in memory from its expiry on.
+            let update = "UPDATE keys SET revoked_at = expires_at WHERE revoked_at IS NULL AND expires_at <= ?1";
+            sql.execute(update, &params![now])
+        })
+    }
+
+    /// All keys of an account (`None`: of all accounts), by number, with their usage on `today`. For operators: it reads every
+    /// key ever created.
+    pub fn keys(&self, account: Option<AccountId>, today: Date) -> StoreResult<Vec<KeyRecord>> {
+        self.list("list the keys", |sql| {
+            match account {
+                Some(id) => select(sql, "WHERE keys.account = ?1", &params![id.0], account, today),
+                None => select(sql, "", &[], None, today),
+            }
+        })
+    }
+
+    /// The active keys of an account and some of its revoked ones, by number, with their usage on `today`. The cost depends on
+    /// these only.
+    pub fn recent_keys(&self, account: AccountId, revoked: RevokedKeys, today: Date) -> StoreResult<Vec<KeyRecord>> {
+        self.list("list the keys", |sql| {
+            let recent = "WHERE keys.id IN (SELECT id FROM keys WHERE account = ?1 AND revoked_at IS NULL UNION ALL \
+                          SELECT * FROM (SELECT id FROM keys WHERE account = ?1 AND revoked_at >= ?2 \
+                          ORDER BY revoked_at DESC, id DESC LIMIT ?3) AS revoked)";
+            select(sql, recent, &params![account.0, revoked.since, revoked.max], Some(account), today)
+        })
+    }
+
+    /// [`StoreError::NoSuchKey`], [`StoreError::AmbiguousKey`].
+    pub fn key(&self, key: KeyRef, today: Date) -> StoreResult<KeyRecord> {
+        self.list("read the key", |sql| record(sql, find(sql, key)?, today))
+    }
+
+    /// A key that is already revoked is unchanged: its `revoked_at` is earlier than `now`.
+    /// [`StoreError::NoSuchKey`], [`StoreError::AmbiguousKey`].
+    pub fn revoke_key(&self, key: KeyRef, now: i64) -> StoreResult<KeyRecord> {
+        self.change("revoke the key", |sql| {
+            let (id, account) = lock_owner(sql, key)?;
+            let update = format!("UPDATE keys SET revoked_at = ?1 WHERE id = ?2 AND {REVOCABLE}");
+            if sql.execute(&update, &params![now, id])? > 0 {
+                let change = next_change(sql)?;
+                sql.execute("UPDATE keys SET changed = ?1 WHERE id = ?2", &params![change, id])?;
+            }
+            record(sql, (id, account), Date::from_unix(now))
+        })
+    }
 }
 
 /// Adds a key and returns its number. Without a `counter` it gets one of its own.
@@ -85,7 +192,7 @@ fn insert(
     counter: Option<i64>,
     expires_at: Option<i64>,
     now: i64,
-) -> Result<i64, SqlError> {
+) -> SqlResult<i64> {
     let change = next_change(sql)?;
     let (digest, masked) = (key.digest(), key.masked().to_string());
     let id = sql.one(
@@ -101,116 +208,31 @@ fn insert(
     Ok(id)
 }
 
-/// Creates a successor on the key's counter. At most two active keys share a counter, so repeated rotation does not
-/// accumulate valid keys.
-pub(crate) fn rotate(
-    sql: &dyn Sql,
-    key: KeyRef,
-    successor: &ApiKey,
-    rotation: Rotation,
-    now: i64,
-) -> Result<(KeyRecord, KeyRecord), SqlError> {
-    let (id, account) = lock_owner(sql, key)?;
-    end_expired_of(sql, account, now)?;
-    let today = Date::from_unix(now);
-    let rotated = record(sql, id, today)?;
-    if !rotated.is_active(now) {
-        return Err(StoreError::KeyEnded.into());
-    }
-    let overlaps = sql.one(
-        "SELECT EXISTS (SELECT 1 FROM keys WHERE account = ?1 AND revoked_at IS NULL AND counter = ?2 AND id <> ?3)",
-        &params![account.0, rotated.counter.0, id],
-        |row| row.get(0),
-    )?;
-    if overlaps {
-        return Err(StoreError::KeyOverlaps.into());
-    }
-    rules::check_created_keys(&rotated.email, rotated.tier, created_on(sql, account, today)?)?;
-    let Rotation { overlap_ends_at, expires_at } = rotation;
-    let counter = Some(rotated.counter.0);
-    let new = insert(sql, account, &rotated.name, successor, counter, expires_at, now)?;
-    let change = next_change(sql)?;
-    sql.execute(
-        "UPDATE keys SET expires_at = CASE WHEN expires_at < ?1 THEN expires_at ELSE ?1 END, changed = ?2 WHERE id = ?3",
-        &params![overlap_ends_at, change, id],
-    )?;
-    end_expired_of(sql, account, now)?;
-    Ok((record(sql, id, today)?, record(sql, new, today)?))
-}
-
-/// Needs no new change number: servers reject a key in memory from its expiry on.
-pub(crate) fn end_expired(sql: &dyn Sql, now: i64) -> Result<usize, SqlError> {
-    let update = "UPDATE keys SET revoked_at = expires_at WHERE revoked_at IS NULL AND expires_at <= ?1";
-    sql.execute(update, &params![now])
-}
-
 /// Only keys of this account, which the transaction has locked: other transactions may have locked others.
-fn end_expired_of(sql: &dyn Sql, account: AccountId, now: i64) -> Result<(), SqlError> {
+fn end_expired_of(sql: &dyn Sql, account: AccountId, now: i64) -> SqlResult<()> {
     let update =
         "UPDATE keys SET revoked_at = expires_at WHERE account = ?2 AND revoked_at IS NULL AND expires_at <= ?1";
-    sql.execute(update, &params![now, account.0])?;
-    Ok(())
+    sql.execute(update, &params![now, account.0]).map(drop)
 }
 
-pub(crate) fn all(sql: &dyn Sql, account: Option<AccountId>, today: Date) -> Result<Vec<KeyRecord>, SqlError> {
-    let keys = match account {
-        Some(account) => {
-            sql.rows(&format!("{KEYS} WHERE keys.account = ?1 ORDER BY keys.id"), &params![account.0], read_key)
-        }
-        None => sql.rows(&format!("{KEYS} ORDER BY keys.id"), &[], read_key),
-    }?;
-    let used = usage::on_counters(sql, account, today)?;
-    Ok(keys.into_iter().map(|key| with_usage(key, &used)).collect())
-}
-
-pub(crate) fn recent(
-    sql: &dyn Sql,
-    account: AccountId,
-    revoked: RevokedKeys,
-    today: Date,
-) -> Result<Vec<KeyRecord>, SqlError> {
-    let query = format!(
-        "{KEYS} WHERE keys.id IN (SELECT id FROM keys WHERE account = ?1 AND revoked_at IS NULL UNION ALL \
-         SELECT * FROM (SELECT id FROM keys WHERE account = ?1 AND revoked_at >= ?2 \
-         ORDER BY revoked_at DESC, id DESC LIMIT ?3) AS revoked) ORDER BY keys.id"
-    );
-    let keys = sql.rows(&query, &params![account.0, revoked.since, revoked.max], read_key)?;
-    let used = usage::on_counters(sql, Some(account), today)?;
-    Ok(keys.into_iter().map(|key| with_usage(key, &used)).collect())
-}
-
-pub(crate) fn one(sql: &dyn Sql, key: KeyRef, today: Date) -> Result<KeyRecord, SqlError> {
-    record(sql, find(sql, key)?.0, today)
-}
-
-/// Number of keys that the account created on `day`. [`RECENT`] has all of them: a key cannot be revoked before the day
-/// of its creation.
-fn created_on(sql: &dyn Sql, account: AccountId, day: Date) -> Result<u32, SqlError> {
+/// Fails if the account has created as many keys `today` as its tier allows. [`RECENT`] has all of them: a key cannot be
+/// revoked before the day of its creation.
+fn check_new_keys(sql: &dyn Sql, account: AccountId, email: &Email, tier: Tier, today: Date) -> SqlResult<()> {
     let query =
         format!("SELECT count(*) FROM keys WHERE id IN ({RECENT}) AND created_at >= ?2 AND created_at < ?2 + 86400");
-    sql.one(&query, &params![account.0, day.unix()], |row| row.get(0))
-}
-
-/// Clears the names of keys revoked before `before` (Unix seconds).
-pub(crate) fn clear_names(sql: &dyn Sql, before: i64) -> Result<usize, SqlError> {
-    sql.execute("UPDATE keys SET name = '' WHERE revoked_at < ?1 AND name <> ''", &params![before])
+    let created: u32 = sql.one(&query, &params![account.0, today.unix()], |row| row.get(0))?;
+    match tier.new_keys_per_day() {
+        Some(allowed) if created >= allowed => {
+            Err(StoreError::NewKeysUsedUp { email: email.clone(), tier, allowed }.into())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Keys that can be revoked at `?1`, including a key that expired by a fast clock and is accepted again.
 const REVOCABLE: &str = "(revoked_at IS NULL OR (revoked_at >= expires_at AND revoked_at > ?1))";
 
-pub(crate) fn revoke(sql: &dyn Sql, key: KeyRef, now: i64) -> Result<KeyRecord, SqlError> {
-    let (id, _) = lock_owner(sql, key)?;
-    let update = format!("UPDATE keys SET revoked_at = ?1 WHERE id = ?2 AND {REVOCABLE}");
-    if sql.execute(&update, &params![now, id])? > 0 {
-        let change = next_change(sql)?;
-        sql.execute("UPDATE keys SET changed = ?1 WHERE id = ?2", &params![change, id])?;
-    }
-    record(sql, id, Date::from_unix(now))
-}
-
-/// Revokes all active keys of an account and returns their number.
-pub(crate) fn revoke_all(sql: &dyn Sql, account: AccountId, now: i64) -> Result<u32, SqlError> {
+pub(crate) fn revoke_all(sql: &dyn Sql, account: AccountId, now: i64) -> SqlResult<u32> {
     lock_all(sql, account)?;
     let change = next_change(sql)?;
     let revoked = sql.execute(
@@ -221,37 +243,36 @@ pub(crate) fn revoke_all(sql: &dyn Sql, account: AccountId, now: i64) -> Result<
 }
 
 /// Reports all keys of an account to running servers, because a change of the account applies to them.
-pub(crate) fn mark_changed(sql: &dyn Sql, account: AccountId) -> Result<(), SqlError> {
+pub(crate) fn mark_changed(sql: &dyn Sql, account: AccountId) -> SqlResult<()> {
     lock_all(sql, account)?;
     let change = next_change(sql)?;
-    sql.execute("UPDATE keys SET changed = ?1 WHERE account = ?2", &params![change, account.0])?;
-    Ok(())
+    sql.execute("UPDATE keys SET changed = ?1 WHERE account = ?2", &params![change, account.0]).map(drop)
 }
 
 /// Revokes all keys of an account and clears all data that identifies it; their digests remain.
-pub(crate) fn orphan(sql: &dyn Sql, account: AccountId, now: i64) -> Result<(), SqlError> {
+pub(crate) fn orphan(sql: &dyn Sql, account: AccountId, now: i64) -> SqlResult<()> {
     let change = next_change(sql)?;
     sql.execute(
         "UPDATE keys SET revoked_at = coalesce(revoked_at, ?1), name = '', shown = ?2, last_used_at = NULL, changed = ?3 \
          WHERE account = ?4",
         &params![now, ORPHAN, change, account.0],
-    )?;
-    Ok(())
+    )
+    .map(drop)
 }
 
-/// Locks the keys of an account in the order in which [`usage::add`] does.
-pub(crate) fn lock_all(sql: &dyn Sql, account: AccountId) -> Result<(), SqlError> {
+/// Locks the keys of an account in the order in which `add_usage` does.
+pub(crate) fn lock_all(sql: &dyn Sql, account: AccountId) -> SqlResult<()> {
     sql.lock("SELECT id FROM keys WHERE account = ?1 ORDER BY id", &params![account.0])
 }
 
 /// Number of the last change. Read it before the keys: a change that commits in between is reported now, and again next
 /// time.
-pub(crate) fn last_change(sql: &dyn Sql) -> Result<i64, SqlError> {
+pub(crate) fn last_change(sql: &dyn Sql) -> SqlResult<i64> {
     sql.one("SELECT change FROM service", &[], |row| row.get(0))
 }
 
 /// Keys that changed after `since`; `last` is the number of the last change.
-pub(crate) fn changes(sql: &dyn Sql, since: i64, last: i64) -> Result<KeyChanges, SqlError> {
+pub(crate) fn changes(sql: &dyn Sql, since: i64, last: i64) -> SqlResult<KeyChanges> {
     if last == since {
         return Ok(KeyChanges { last, keys: Vec::new() });
     }
@@ -262,15 +283,28 @@ pub(crate) fn changes(sql: &dyn Sql, since: i64, last: i64) -> Result<KeyChanges
     Ok(KeyChanges { last, keys })
 }
 
-fn record(sql: &dyn Sql, key: i64, today: Date) -> Result<KeyRecord, SqlError> {
-    let found = sql.row(&format!("{KEYS} WHERE keys.id = ?1"), &params![key], read_key)?;
-    let key = found.ok_or(StoreError::NoSuchKey)?;
-    let used = usage::on_counters(sql, Some(key.account), today)?;
-    Ok(with_usage(key, &used))
+/// The keys that satisfy `condition`, by number. `account` is their account; `None` if they belong to several.
+fn select(
+    sql: &dyn Sql,
+    condition: &str,
+    params: &[SqlValue<'_>],
+    account: Option<AccountId>,
+    today: Date,
+) -> SqlResult<Vec<KeyRecord>> {
+    let mut keys = sql.rows(&format!("{KEYS} {condition} ORDER BY keys.id"), params, read_key)?;
+    let used = usage::on_counters(sql, account, today)?;
+    for key in &mut keys {
+        key.used_today = used.get(&key.counter).copied().unwrap_or(0);
+    }
+    Ok(keys)
 }
 
-/// Finds a key and locks its account.
-fn lock_owner(sql: &dyn Sql, key: KeyRef) -> Result<(i64, AccountId), SqlError> {
+fn record(sql: &dyn Sql, (key, account): (i64, AccountId), today: Date) -> SqlResult<KeyRecord> {
+    let found = select(sql, "WHERE keys.id = ?1", &params![key], Some(account), today)?;
+    Ok(found.into_iter().next().ok_or(StoreError::NoSuchKey)?)
+}
+
+fn lock_owner(sql: &dyn Sql, key: KeyRef) -> SqlResult<(i64, AccountId)> {
     let found = find(sql, key)?;
     accounts::lock(sql, found.1)?;
     // While this waited for the lock, another key with the same short form may have become the active one.
@@ -281,7 +315,7 @@ fn lock_owner(sql: &dyn Sql, key: KeyRef) -> Result<(i64, AccountId), SqlError> 
 }
 
 /// Finds a key and its account. Keys of deleted accounts are not found.
-fn find(sql: &dyn Sql, key: KeyRef) -> Result<(i64, AccountId), SqlError> {
+fn find(sql: &dyn Sql, key: KeyRef) -> SqlResult<(i64, AccountId)> {
     let read = |row: &dyn SqlRow| Ok((row.get(0)?, AccountId(row.get(1)?)));
     let found = match key {
         KeyRef::Id(id) => {
@@ -301,14 +335,18 @@ fn find(sql: &dyn Sql, key: KeyRef) -> Result<(i64, AccountId), SqlError> {
             sql.rows(query, &params![digest.bytes()], read)
         }
     }?;
-    Ok(rules::only_key(&found)?)
+    match found[..] {
+        [] => Err(StoreError::NoSuchKey.into()),
+        [key] => Ok(key),
+        _ => Err(StoreError::AmbiguousKey(found.iter().map(|(id, _)| KeyId(*id)).collect()).into()),
+    }
 }
 
 /// Counter that a new key takes over: the one of the key revoked last on `today`, among counters without an active key.
 ///
 /// Only without such a counter does a key get a new one, so an account never uses more counters per day than its tier
 /// allows keys.
-fn free_counter(sql: &dyn Sql, account: AccountId, today: Date) -> Result<Option<i64>, SqlError> {
+fn free_counter(sql: &dyn Sql, account: AccountId, today: Date) -> SqlResult<Option<i64>> {
     sql.row(
         "SELECT counter FROM keys WHERE account = ?1 AND revoked_at >= ?2 AND revoked_at < ?3 \
          AND counter NOT IN (SELECT counter FROM keys WHERE account = ?1 AND revoked_at IS NULL) \

@@ -1,125 +1,129 @@
 //! Tokens of e-mail links, and links waiting to be sent.
 
-use crate::StoreError;
 use crate::account::{Account, AccountId, Email};
 use crate::link::{LinkDigest, Purpose};
 use crate::password::hash::PasswordHash;
-use crate::sql::{Sql, SqlError, SqlRow, accounts, params};
+use crate::sql::{Sql, SqlError, SqlResult, SqlRow, accounts, params};
 use crate::watch::{DeliveryId, DueLink};
+use crate::{Store, StoreError, StoreResult};
 
-/// Replaces an earlier link for the same purpose.
-pub(crate) fn add(
-    sql: &dyn Sql,
-    account: AccountId,
-    purpose: Purpose,
-    link: &LinkDigest,
-    expires_at: i64,
-) -> Result<(), SqlError> {
-    accounts::lock_version(sql, account, None)?;
-    let delete = "DELETE FROM links WHERE account = ?1 AND purpose = ?2 OR digest = ?3";
-    sql.execute(delete, &params![account.0, purpose.name(), link.bytes()])?;
-    sql.execute(
-        "INSERT INTO links (account, purpose, digest, expires_at) VALUES (?1, ?2, ?3, ?4)",
-        &params![account.0, purpose.name(), link.bytes(), expires_at],
-    )?;
-    Ok(())
-}
-
-pub(crate) fn account(sql: &dyn Sql, purpose: Purpose, link: &LinkDigest, now: i64) -> Result<Account, SqlError> {
-    accounts::by_id(sql, find_owner(sql, purpose, link, now)?).map_err(|error| match error {
-        // The account was deleted in the meantime.
-        SqlError::Rule(StoreError::AccountGone) => StoreError::NoSuchLink.into(),
-        error => error,
-    })
-}
-
-pub(crate) fn verify(sql: &dyn Sql, link: &LinkDigest, now: i64) -> Result<Account, SqlError> {
-    let id = lock_owner(sql, Purpose::Verification, link, now)?;
-    sql.execute("DELETE FROM links WHERE digest = ?1", &params![link.bytes()])?;
-    accounts::verify(sql, id, now)
-}
-
-pub(crate) fn reset(
-    sql: &dyn Sql,
-    link: &LinkDigest,
-    password: &PasswordHash,
-    keeps_keys: bool,
-    now: i64,
-) -> Result<Account, SqlError> {
-    let id = lock_owner(sql, Purpose::Reset, link, now)?;
-    sql.execute("DELETE FROM links WHERE account = ?1", &params![id.0])?;
-    accounts::reset_password(sql, id, password, keeps_keys, now)?;
-    accounts::verify(sql, id, now)
-}
-
-pub(crate) fn delete_expired(sql: &dyn Sql, now: i64) -> Result<usize, SqlError> {
-    let links = sql.execute("DELETE FROM links WHERE expires_at <= ?1", &params![now])?;
-    Ok(links + sql.execute("DELETE FROM outbox WHERE expires_at <= ?1", &params![now])?)
-}
-
-pub(crate) fn add_request(
-    sql: &dyn Sql,
-    email: &Email,
-    purpose: Purpose,
-    expires_at: i64,
-    now: i64,
-) -> Result<(), SqlError> {
-    sql.execute(
-        "INSERT INTO outbox (link, email, expires_at, due_at) VALUES (?1, ?2, ?3, ?4)",
-        &params![purpose.name(), email.as_str(), expires_at, now],
-    )?;
-    Ok(())
-}
-
-/// Deletes the requests for the address of an account that is being deleted.
-pub(crate) fn delete_requests(sql: &dyn Sql, email: &Email) -> Result<(), SqlError> {
-    sql.execute("DELETE FROM outbox WHERE email = ?1", &params![email.as_str()])?;
-    Ok(())
-}
-
-pub(crate) fn is_due(sql: &dyn Sql, now: i64) -> Result<bool, SqlError> {
-    let query = "SELECT EXISTS (SELECT 1 FROM outbox WHERE link IS NOT NULL AND due_at <= ?1)";
-    sql.one(query, &params![now], |row| row.get(0))
-}
-
-pub(crate) fn claim(sql: &dyn Sql, now: i64, until: i64, limit: u32) -> Result<Vec<DueLink>, SqlError> {
-    sql.lock_claims()?;
-    sql.execute(
-        "DELETE FROM outbox WHERE link IS NOT NULL AND due_at <= ?1 AND \
-         NOT EXISTS (SELECT 1 FROM accounts WHERE accounts.email = outbox.email)",
-        &params![now],
-    )?;
-    let claim = format!(
-        "UPDATE outbox SET due_at = ?1, claimed = TRUE WHERE due_at <= ?2 AND id IN (SELECT id FROM outbox \
-         WHERE link IS NOT NULL AND due_at <= ?2 ORDER BY due_at, id LIMIT ?3{}) \
-         RETURNING id, email, link, attempts, expires_at",
-        sql.for_update()
-    );
-    let read =
-        |row: &dyn SqlRow| Ok((row.get(0)?, Email::from_stored(row.get(1)?), row.get(2)?, row.get(3)?, row.get(4)?));
-    let claimed: Vec<(i64, Email, String, u32, i64)> = sql.rows(&claim, &params![until, now, limit], read)?;
-    let mut due = Vec::with_capacity(claimed.len());
-    for (id, email, purpose, attempts, expires_at) in claimed {
-        let account = match accounts::by_email(sql, &email) {
-            Ok(account) => account,
-            // It was deleted between the statements.
-            Err(SqlError::Rule(StoreError::NoSuchAccount { .. })) => continue,
-            Err(error) => return Err(error),
-        };
-        let purpose = Purpose::from_name(&purpose);
-        due.push(DueLink { id: DeliveryId(id), account, purpose, attempts, expires_at });
+impl dyn Store + '_ {
+    /// Stores the link of an e-mail; an earlier one of the account for the same purpose is no longer valid.
+    /// [`StoreError::AccountGone`].
+    pub fn add_link(
+        &self,
+        account: AccountId,
+        purpose: Purpose,
+        link: &LinkDigest,
+        expires_at: i64,
+    ) -> StoreResult<()> {
+        self.change("store the link", |sql| {
+            accounts::lock_version(sql, account, None)?;
+            let delete = "DELETE FROM links WHERE account = ?1 AND purpose = ?2 OR digest = ?3";
+            sql.execute(delete, &params![account.0, purpose.name(), link.bytes()])?;
+            sql.execute(
+                "INSERT INTO links (account, purpose, digest, expires_at) VALUES (?1, ?2, ?3, ?4)",
+                &params![account.0, purpose.name(), link.bytes(), expires_at],
+            )
+            .map(drop)
+        })
     }
-    Ok(due)
+
+    /// The account of a valid link. [`StoreError::NoSuchLink`].
+    pub fn account_of_link(&self, purpose: Purpose, link: &LinkDigest, now: i64) -> StoreResult<Account> {
+        self.look_up("read the link", |sql| {
+            accounts::by_id(sql, find_owner(sql, purpose, link, now)?).map_err(|error| match error {
+                // The account was deleted in the meantime.
+                SqlError::Rule(StoreError::AccountGone) => StoreError::NoSuchLink.into(),
+                error => error,
+            })
+        })
+    }
+
+    /// Uses a link up and marks its account as verified, atomically. [`StoreError::NoSuchLink`].
+    pub fn verify_by_link(&self, link: &LinkDigest, now: i64) -> StoreResult<Account> {
+        self.change("verify the account", |sql| {
+            let id = lock_owner(sql, Purpose::Verification, link, now)?;
+            sql.execute("DELETE FROM links WHERE digest = ?1", &params![link.bytes()])?;
+            accounts::verify(sql, id, now)
+        })
+    }
+
+    /// Uses a link up and sets the password as `reset_password` does, atomically; the account is verified then.
+    /// [`StoreError::NoSuchLink`].
+    pub fn reset_by_link(
+        &self,
+        link: &LinkDigest,
+        password: &PasswordHash,
+        keeps_keys: bool,
+        now: i64,
+    ) -> StoreResult<Account> {
+        self.change("set the password", |sql| {
+            let id = lock_owner(sql, Purpose::Reset, link, now)?;
+            sql.execute("DELETE FROM links WHERE account = ?1", &params![id.0])?;
+            accounts::reset_password(sql, id, password, keeps_keys, now)?;
+            accounts::verify(sql, id, now)
+        })
+    }
+
+    /// Stores a request for a link to an address, until `expires_at` (Unix seconds). It does the same with and without
+    /// an account, so that its duration does not tell.
+    pub fn request_link(&self, email: &Email, purpose: Purpose, expires_at: i64, now: i64) -> StoreResult<()> {
+        self.change("store that a link is to be sent", |sql| {
+            sql.execute(
+                "INSERT INTO outbox (link, email, expires_at, due_at) VALUES (?1, ?2, ?3, ?4)",
+                &params![purpose.name(), email.as_str(), expires_at, now],
+            )
+            .map(drop)
+        })
+    }
+
+    /// Claims up to `limit` links that are due at `now`, oldest first. Nobody else gets them before `until` (Unix
+    /// seconds). Those for addresses without an account are deleted.
+    pub fn claim_links(&self, now: i64, until: i64, limit: u32) -> StoreResult<Vec<DueLink>> {
+        if !self.has_due("link", now)? {
+            return Ok(Vec::new());
+        }
+        self.change_quickly("read what is to be sent", |sql| {
+            sql.lock_claims()?;
+            sql.execute(
+                "DELETE FROM outbox WHERE link IS NOT NULL AND due_at <= ?1 AND \
+                 NOT EXISTS (SELECT 1 FROM accounts WHERE accounts.email = outbox.email)",
+                &params![now],
+            )?;
+            let claim = format!(
+                "UPDATE outbox SET due_at = ?1, claimed = TRUE WHERE due_at <= ?2 AND id IN (SELECT id FROM outbox \
+                 WHERE link IS NOT NULL AND due_at <= ?2 ORDER BY due_at, id LIMIT ?3{}) \
+                 RETURNING id, email, link, attempts, expires_at",
+                sql.for_update()
+            );
+            let read = |row: &dyn SqlRow| {
+                Ok((row.get(0)?, Email::from_stored(row.get(1)?), row.get(2)?, row.get(3)?, row.get(4)?))
+            };
+            let claimed: Vec<(i64, Email, String, u32, i64)> = sql.rows(&claim, &params![until, now, limit], read)?;
+            let mut due = Vec::with_capacity(claimed.len());
+            for (id, email, purpose, attempts, expires_at) in claimed {
+                let account = match accounts::by_email(sql, &email) {
+                    Ok(account) => account,
+                    // It was deleted between the statements.
+                    Err(SqlError::Rule(StoreError::NoSuchAccount { .. })) => continue,
+                    Err(error) => return Err(error),
+                };
+                let purpose = Purpose::from_name(&purpose);
+                due.push(DueLink { id: DeliveryId(id), account, purpose, attempts, expires_at });
+            }
+            Ok(due)
+        })
+    }
 }
 
-fn find_owner(sql: &dyn Sql, purpose: Purpose, link: &LinkDigest, now: i64) -> Result<AccountId, SqlError> {
+fn find_owner(sql: &dyn Sql, purpose: Purpose, link: &LinkDigest, now: i64) -> SqlResult<AccountId> {
     let query = "SELECT account FROM links WHERE digest = ?1 AND purpose = ?2 AND expires_at > ?3";
     let found = sql.row(query, &params![link.bytes(), purpose.name(), now], |row| row.get(0))?;
     Ok(AccountId(found.ok_or(StoreError::NoSuchLink)?))
 }
 
-/// Locks the account of a valid link.
-fn lock_owner(sql: &dyn Sql, purpose: Purpose, link: &LinkDigest, now: i64) -> Result<AccountId, SqlError> {
+fn lock_owner(sql: &dyn Sql, purpose: Purpose, link: &LinkDigest, now: i64) -> SqlResult<AccountId> {
     let owner = find_owner(sql, purpose, link, now)?;
     accounts::lock(sql, owner)?;
     // While this waited for the lock, the link may have been used or replaced.

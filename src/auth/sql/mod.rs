@@ -8,33 +8,75 @@
 pub(crate) mod accounts;
 mod alerts;
 mod connection;
-mod database;
 mod deleted_keys;
 mod error;
 pub(crate) mod keys;
 mod links;
 mod sessions;
-mod store;
 mod totp;
 mod usage;
 mod value;
-mod watch_store;
 mod watches;
 mod webhooks;
 
-pub(crate) use connection::{EachResult, EachRow, Sql};
-pub(crate) use database::{Database, Durability, ReadKind, Statements};
-pub(crate) use error::{Failure, SqlError};
+pub(crate) use connection::{EachResult, Sql};
+pub(crate) use error::{Failure, SqlError, SqlResult};
 pub(crate) use value::{SqlRow, SqlValue, params};
+
+use crate::watch::ALERT_DAYS;
+use crate::{REVOKED_NAME_DAYS, Store, StoreCounts, StoreResult, USAGE_DAYS};
+use data::Date;
+
+impl dyn Store + '_ {
+    /// The secret that signs cursors; set to `fresh` on the first call.
+    pub fn cursor_secret(&self, fresh: [u8; 32]) -> StoreResult<[u8; 32]> {
+        self.change("store the cursor secret", |sql| service_secret(sql, fresh))
+    }
+
+    /// Deletes usage older than [`USAGE_DAYS`], alerts older than [`ALERT_DAYS`], the names of keys revoked more than
+    /// [`REVOKED_NAME_DAYS`] ago, links of e-mails that expired before `today`, and the remains of accounts that were
+    /// deleted before it; returns the number of rows that changed.
+    pub fn purge(&self, today: Date) -> StoreResult<usize> {
+        let before = |age: i32| Date::from_days(today.days() - age);
+        let statements = [
+            ("DELETE FROM usage WHERE day < ?1", i64::from(before(USAGE_DAYS).days())),
+            (
+                "DELETE FROM usage WHERE (day, key) IN (SELECT day, key FROM deleted_keys WHERE day < ?1)",
+                today.days().into(),
+            ),
+            ("DELETE FROM deleted_keys WHERE day < ?1", today.days().into()),
+            ("DELETE FROM links WHERE expires_at <= ?1", today.unix()),
+            ("DELETE FROM outbox WHERE expires_at <= ?1", today.unix()),
+            ("DELETE FROM alerts WHERE created_at < ?1", before(ALERT_DAYS).unix()),
+            ("UPDATE keys SET name = '' WHERE revoked_at < ?1 AND name <> ''", before(REVOKED_NAME_DAYS).unix()),
+        ];
+        self.change_quickly("delete old usage", |sql| {
+            self.purge_counters(sql, today)?;
+            let purge = |(statement, time): (&str, i64)| sql.execute(statement, &params![time]);
+            statements.into_iter().map(purge).sum()
+        })
+    }
+}
+
+/// Row counts, and the latest time of a past event in Unix seconds; `None` without accounts.
+pub(crate) fn inspect(sql: &dyn Sql) -> SqlResult<(StoreCounts, Option<i64>)> {
+    sql.one(
+        "SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM keys), (SELECT max(time) FROM \
+         (SELECT created_at AS time FROM accounts UNION ALL SELECT created_at FROM keys \
+         UNION ALL SELECT last_used_at FROM keys UNION ALL SELECT day * 86400 FROM usage) AS times)",
+        &[],
+        |row| Ok((StoreCounts { accounts: row.get(0)?, keys: row.get(1)? }, row.get(2)?)),
+    )
+}
 
 /// Number of the next change. Locks the row of the counter until the transaction ends; always the last lock of a
 /// transaction.
-pub(crate) fn next_change(sql: &dyn Sql) -> Result<i64, SqlError> {
+pub(crate) fn next_change(sql: &dyn Sql) -> SqlResult<i64> {
     sql.one("UPDATE service SET change = change + 1 RETURNING change", &[], |row| row.get(0))
 }
 
 /// The stored secret; stores `fresh` if there is none.
-fn service_secret(sql: &dyn Sql, fresh: [u8; 32]) -> Result<[u8; 32], SqlError> {
+fn service_secret(sql: &dyn Sql, fresh: [u8; 32]) -> SqlResult<[u8; 32]> {
     let stored = || sql.one("SELECT cursor_secret FROM service", &[], |row| row.get::<Option<[u8; 32]>>(0));
     // Writes nothing if a secret is stored: a server must start on a full disk, too.
     if let Some(known) = stored()? {

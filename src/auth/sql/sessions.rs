@@ -1,17 +1,17 @@
 //! Sessions of signed-in browsers.
 
-use crate::StoreError;
 use crate::account::AccountId;
 use crate::session::{IDLE_SECONDS, ListedSession, MAX_SESSIONS, NewSession, Session, SessionDigest, SessionId};
 use crate::sql::accounts::{self, read_account};
-use crate::sql::{Sql, SqlError, params};
+use crate::sql::{Sql, SqlResult, params};
+use crate::{Store, StoreError, StoreResult};
 
 /// Sessions that have not expired at `?1` and were used after `?2`.
 const VALID: &str = "sessions.expires_at > ?1 AND sessions.last_used_at > ?2";
 
 /// Adds a session and ends the oldest ones beyond [`MAX_SESSIONS`]; an error if the account is blocked. The transaction
 /// has locked the account.
-pub(crate) fn add(sql: &dyn Sql, account: AccountId, session: &NewSession) -> Result<(), SqlError> {
+pub(crate) fn add(sql: &dyn Sql, account: AccountId, session: &NewSession) -> SqlResult<()> {
     if accounts::by_id(sql, account)?.blocked_at.is_some() {
         return Err(StoreError::AccountBlocked.into());
     }
@@ -25,67 +25,90 @@ pub(crate) fn add(sql: &dyn Sql, account: AccountId, session: &NewSession) -> Re
         "DELETE FROM sessions WHERE account = ?1 AND id NOT IN \
          (SELECT id FROM sessions WHERE account = ?1 ORDER BY id DESC LIMIT ?2)",
         &params![account.0, MAX_SESSIONS],
-    )?;
-    Ok(())
+    )
+    .map(drop)
 }
 
-pub(crate) fn one(sql: &dyn Sql, session: &SessionDigest, now: i64) -> Result<Option<Session>, SqlError> {
-    let query = format!(
-        "SELECT {}, sessions.created_at, sessions.last_used_at, sessions.authenticated_at, sessions.expires_at \
-         FROM sessions JOIN accounts ON accounts.id = sessions.account WHERE sessions.digest = ?3 AND {VALID}",
-        accounts::COLUMNS
-    );
-    sql.row(&query, &params![now, now - IDLE_SECONDS, session.bytes()], |row| {
-        Ok(Session {
-            account: read_account(row)?,
-            created_at: row.get(10)?,
-            last_used_at: row.get(11)?,
-            authenticated_at: row.get(12)?,
-            expires_at: row.get(13)?,
+impl dyn Store + '_ {
+    /// `None` if the session is unknown, has expired, or was not used for
+    /// [`IDLE_SECONDS`](crate::session::IDLE_SECONDS).
+    pub fn session(&self, session: &SessionDigest, now: i64) -> StoreResult<Option<Session>> {
+        self.look_up("read the session", |sql| {
+            let query = format!(
+                "SELECT {}, sessions.created_at, sessions.last_used_at, sessions.authenticated_at, sessions.expires_at \
+                 FROM sessions JOIN accounts ON accounts.id = sessions.account WHERE sessions.digest = ?3 AND {VALID}",
+                accounts::COLUMNS
+            );
+            sql.row(&query, &params![now, now - IDLE_SECONDS, session.bytes()], |row| {
+                Ok(Session {
+                    account: read_account(row)?,
+                    created_at: row.get(10)?,
+                    last_used_at: row.get(11)?,
+                    authenticated_at: row.get(12)?,
+                    expires_at: row.get(13)?,
+                })
+            })
         })
-    })
-}
+    }
 
-pub(crate) fn of_account(sql: &dyn Sql, account: AccountId, now: i64) -> Result<Vec<ListedSession>, SqlError> {
-    let query = format!(
-        "SELECT id, digest, created_at, last_used_at FROM sessions WHERE account = ?3 AND {VALID} ORDER BY id DESC"
-    );
-    sql.rows(&query, &params![now, now - IDLE_SECONDS, account.0], |row| {
-        Ok(ListedSession {
-            id: SessionId(row.get(0)?),
-            digest: SessionDigest::from_bytes(row.get(1)?),
-            created_at: row.get(2)?,
-            last_used_at: row.get(3)?,
+    /// The valid sessions of an account, the newest first.
+    pub fn sessions(&self, account: AccountId, now: i64) -> StoreResult<Vec<ListedSession>> {
+        self.list("list the sessions", |sql| {
+            let query = format!(
+                "SELECT id, digest, created_at, last_used_at FROM sessions WHERE account = ?3 AND {VALID} \
+                 ORDER BY id DESC"
+            );
+            sql.rows(&query, &params![now, now - IDLE_SECONDS, account.0], |row| {
+                Ok(ListedSession {
+                    id: SessionId(row.get(0)?),
+                    digest: SessionDigest::from_bytes(row.get(1)?),
+                    created_at: row.get(2)?,
+                    last_used_at: row.get(3)?,
+                })
+            })
         })
-    })
+    }
+
+    /// Sets `now` as the last use of a session.
+    pub fn session_used(&self, session: &SessionDigest, now: i64) -> StoreResult<()> {
+        self.change_quickly("write the use of the session", |sql| set_time(sql, "last_used_at", session, now).map(drop))
+    }
+
+    /// Sets `now` as the time at which the password was last entered in a session. False if there was no such session: a new
+    /// password ended it.
+    pub fn session_authenticated(&self, session: &SessionDigest, now: i64) -> StoreResult<bool> {
+        self.change("confirm the session", |sql| set_time(sql, "authenticated_at", session, now))
+    }
+
+    /// False if there was no such session.
+    pub fn end_session(&self, session: &SessionDigest) -> StoreResult<bool> {
+        self.change("end the session", |sql| {
+            Ok(sql.execute("DELETE FROM sessions WHERE digest = ?1", &params![session.bytes()])? > 0)
+        })
+    }
+
+    /// False if the account has no such session.
+    pub fn end_session_of(&self, account: AccountId, session: SessionId) -> StoreResult<bool> {
+        self.change("end the session", |sql| {
+            Ok(sql.execute("DELETE FROM sessions WHERE account = ?1 AND id = ?2", &params![account.0, session.0])? > 0)
+        })
+    }
+
+    /// Deletes sessions that are no longer valid and returns their number.
+    pub fn end_expired_sessions(&self, now: i64) -> StoreResult<usize> {
+        self.change("end expired sessions", |sql| {
+            sql.execute(&format!("DELETE FROM sessions WHERE NOT ({VALID})"), &params![now, now - IDLE_SECONDS])
+        })
+    }
 }
 
-pub(crate) fn mark_used(sql: &dyn Sql, session: &SessionDigest, now: i64) -> Result<(), SqlError> {
-    let update = "UPDATE sessions SET last_used_at = CASE WHEN last_used_at < ?1 THEN ?1 ELSE last_used_at END \
-                  WHERE digest = ?2";
-    sql.execute(update, &params![now, session.bytes()])?;
-    Ok(())
+/// Sets a time of a session, unless it has a later one; false if there is no such session.
+fn set_time(sql: &dyn Sql, column: &str, session: &SessionDigest, now: i64) -> SqlResult<bool> {
+    let later = format!("CASE WHEN {column} < ?1 THEN ?1 ELSE {column} END");
+    let update = format!("UPDATE sessions SET {column} = {later} WHERE digest = ?2");
+    Ok(sql.execute(&update, &params![now, session.bytes()])? > 0)
 }
 
-pub(crate) fn mark_authenticated(sql: &dyn Sql, session: &SessionDigest, now: i64) -> Result<bool, SqlError> {
-    let update = "UPDATE sessions SET authenticated_at = CASE WHEN authenticated_at < ?1 THEN ?1 ELSE authenticated_at \
-                  END WHERE digest = ?2";
-    Ok(sql.execute(update, &params![now, session.bytes()])? > 0)
-}
-
-pub(crate) fn end(sql: &dyn Sql, session: &SessionDigest) -> Result<bool, SqlError> {
-    Ok(sql.execute("DELETE FROM sessions WHERE digest = ?1", &params![session.bytes()])? > 0)
-}
-
-pub(crate) fn end_of_account(sql: &dyn Sql, account: AccountId, session: SessionId) -> Result<bool, SqlError> {
-    Ok(sql.execute("DELETE FROM sessions WHERE account = ?1 AND id = ?2", &params![account.0, session.0])? > 0)
-}
-
-pub(crate) fn end_all(sql: &dyn Sql, account: AccountId) -> Result<(), SqlError> {
-    sql.execute("DELETE FROM sessions WHERE account = ?1", &params![account.0])?;
-    Ok(())
-}
-
-pub(crate) fn end_expired(sql: &dyn Sql, now: i64) -> Result<usize, SqlError> {
-    sql.execute(&format!("DELETE FROM sessions WHERE NOT ({VALID})"), &params![now, now - IDLE_SECONDS])
+pub(crate) fn end_all(sql: &dyn Sql, account: AccountId) -> SqlResult<()> {
+    sql.execute("DELETE FROM sessions WHERE account = ?1", &params![account.0]).map(drop)
 }

@@ -2,11 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::DayUsage;
 use crate::account::AccountId;
 use crate::quota::{AddedUsage, CounterId, KeyId, StoredUsage};
 use crate::sql::keys::RECENT;
-use crate::sql::{Sql, SqlError, SqlRow, params};
+use crate::sql::{Sql, SqlResult, SqlRow, params};
+use crate::{DayUsage, Store, StoreResult};
 use data::Date;
 
 /// The keys selected by the query `keys`, with each day from `first` to `last` on which they can have usage: from
@@ -30,7 +30,7 @@ pub(crate) fn on_counters(
     sql: &dyn Sql,
     account: Option<AccountId>,
     today: Date,
-) -> Result<HashMap<CounterId, u32>, SqlError> {
+) -> SqlResult<HashMap<CounterId, u32>> {
     let read = |row: &dyn SqlRow| Ok((CounterId(row.get(0)?), row.get(1)?));
     let used = match account {
         None => sql.rows(
@@ -51,71 +51,101 @@ pub(crate) fn on_counters(
     Ok(used.into_iter().collect())
 }
 
-pub(crate) fn of_day(sql: &dyn Sql, day: Date) -> Result<Vec<StoredUsage>, SqlError> {
-    let query = "SELECT usage.key, keys.counter, usage.requests FROM usage JOIN keys ON keys.id = usage.key \
-                 WHERE usage.day = ?1";
-    sql.rows(query, &params![day.days()], |row| {
-        Ok(StoredUsage { key: KeyId(row.get(0)?), counter: CounterId(row.get(1)?), requests: row.get(2)? })
-    })
-}
-
-pub(crate) fn of_account(
-    sql: &dyn Sql,
-    account: AccountId,
-    first: Date,
-    last: Date,
-) -> Result<Vec<DayUsage>, SqlError> {
-    let query = if sql.orders_usage_by_day() {
-        format!(
-            "{} SELECT usage.day, usage.key, usage.requests FROM key_days CROSS JOIN usage \
-             ON usage.day = key_days.day AND usage.key = key_days.key \
-             WHERE key_days.day <= key_days.last ORDER BY usage.day, usage.key",
-            days_of_keys(RECENT, "?3", "?4")
-        )
-    } else {
-        format!(
-            "SELECT day, key, requests FROM usage WHERE key IN ({RECENT}) AND day BETWEEN ?3 AND ?4 ORDER BY day, key"
-        )
-    };
-    sql.rows(&query, &params![account.0, first.unix() - 86_400, first.days(), last.days()], |row| {
-        Ok(DayUsage { day: Date::from_days(row.get(0)?), key: KeyId(row.get(1)?), requests: row.get(2)? })
-    })
-}
-
-pub(crate) fn by_day(sql: &dyn Sql, first: Date, last: Date) -> Result<Vec<(Date, u64)>, SqlError> {
-    let query = "SELECT day, CAST(sum(requests) AS BIGINT) FROM usage WHERE day BETWEEN ?1 AND ?2 \
-                 GROUP BY day ORDER BY day";
-    let params = params![first.days(), last.days()];
-    sql.rows(query, &params, |row| Ok((Date::from_days(row.get(0)?), row.get(1)?)))
-}
-
-pub(crate) fn by_account(sql: &dyn Sql, first: Date, last: Date) -> Result<Vec<(AccountId, u64)>, SqlError> {
-    let query = "SELECT keys.account, CAST(sum(usage.requests) AS BIGINT) AS total FROM usage CROSS JOIN keys \
-                 WHERE usage.day BETWEEN ?1 AND ?2 AND keys.id = usage.key AND keys.account IS NOT NULL \
-                 GROUP BY keys.account HAVING sum(usage.requests) > 0 ORDER BY total DESC, keys.account";
-    sql.rows(query, &params![first.days(), last.days()], |row| Ok((AccountId(row.get(0)?), row.get(1)?)))
-}
-
-pub(crate) fn add(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> Result<Vec<u32>, SqlError> {
-    mark_used(sql, added, now)?;
-    let mut totals = vec![None; added.len()];
-    // One statement changes a row only once; a second round is needed only if a key and day occur twice.
-    let mut left: Vec<usize> = (0..added.len()).collect();
-    while !left.is_empty() {
-        let mut seen = HashSet::new();
-        let (round, later): (Vec<usize>, Vec<usize>) =
-            left.into_iter().partition(|index| seen.insert((added[*index].key, added[*index].day)));
-        store(sql, &update(sql), added, &round, &mut totals)?;
-        let new: Vec<usize> = round.into_iter().filter(|index| totals[*index].is_none()).collect();
-        store(sql, &insert(sql), added, &new, &mut totals)?;
-        left = later;
+impl dyn Store + '_ {
+    pub fn usage(&self, day: Date) -> StoreResult<Vec<StoredUsage>> {
+        self.list("read the usage", |sql| {
+            let query = "SELECT usage.key, keys.counter, usage.requests FROM usage JOIN keys ON keys.id = usage.key \
+                         WHERE usage.day = ?1";
+            sql.rows(query, &params![day.days()], |row| {
+                Ok(StoredUsage { key: KeyId(row.get(0)?), counter: CounterId(row.get(1)?), requests: row.get(2)? })
+            })
+        })
     }
-    Ok(totals.into_iter().map(|total| total.unwrap_or(0)).collect())
+
+    /// The usage of an account's keys from `first` to `last`, by day and key. Days without usage are left out. The cost depends
+    /// on the days on which keys of the account existed, not on other accounts.
+    pub fn usage_of(&self, account: AccountId, first: Date, last: Date) -> StoreResult<Vec<DayUsage>> {
+        self.list("read the usage", |sql| {
+            let query = if sql.orders_usage_by_day() {
+                format!(
+                    "{} SELECT usage.day, usage.key, usage.requests FROM key_days CROSS JOIN usage \
+                     ON usage.day = key_days.day AND usage.key = key_days.key \
+                     WHERE key_days.day <= key_days.last ORDER BY usage.day, usage.key",
+                    days_of_keys(RECENT, "?3", "?4")
+                )
+            } else {
+                format!(
+                    "SELECT day, key, requests FROM usage WHERE key IN ({RECENT}) AND day BETWEEN ?3 AND ?4 \
+                     ORDER BY day, key"
+                )
+            };
+            sql.rows(&query, &params![account.0, first.unix() - 86_400, first.days(), last.days()], |row| {
+                Ok(DayUsage { day: Date::from_days(row.get(0)?), key: KeyId(row.get(1)?), requests: row.get(2)? })
+            })
+        })
+    }
+
+    /// The requests of all keys from `first` to `last`, by day. Days without usage are left out. For operators, as the next: it
+    /// reads the usage of every key.
+    pub fn usage_by_day(&self, first: Date, last: Date) -> StoreResult<Vec<(Date, u64)>> {
+        self.list("read the usage", |sql| {
+            let query = "SELECT day, CAST(sum(requests) AS BIGINT) FROM usage WHERE day BETWEEN ?1 AND ?2 \
+                         GROUP BY day ORDER BY day";
+            let params = params![first.days(), last.days()];
+            sql.rows(query, &params, |row| Ok((Date::from_days(row.get(0)?), row.get(1)?)))
+        })
+    }
+
+    /// The requests of each account from `first` to `last`, most first. Accounts without usage are left out.
+    pub fn usage_by_account(&self, first: Date, last: Date) -> StoreResult<Vec<(AccountId, u64)>> {
+        self.list("read the usage", |sql| {
+            let query = "SELECT keys.account, CAST(sum(usage.requests) AS BIGINT) AS total FROM usage CROSS JOIN keys \
+                         WHERE usage.day BETWEEN ?1 AND ?2 AND keys.id = usage.key AND keys.account IS NOT NULL \
+                         GROUP BY keys.account HAVING sum(usage.requests) > 0 ORDER BY total DESC, keys.account";
+            sql.rows(query, &params![first.days(), last.days()], |row| Ok((AccountId(row.get(0)?), row.get(1)?)))
+        })
+    }
+
+    /// Adds to the usage of keys, atomically, and sets `now` as their last use. Returns the new totals in the same
+    /// order: other processes may have added too. The total is 0 for a key of an account deleted on another day.
+    pub fn add_usage(&self, added: &[AddedUsage], now: i64) -> StoreResult<Vec<u32>> {
+        self.change_quickly("write the usage", |sql| {
+            mark_used(sql, added, now)?;
+            let rows = added_rows(sql);
+            let update = format!(
+                "UPDATE usage SET requests = CASE WHEN requests + added.n > 0 THEN requests + added.n ELSE 0 END \
+                 FROM {rows} WHERE key = added.k AND day = added.d RETURNING key, day, requests"
+            );
+            // If the account of a key was deleted, usage is stored only on the day of the deletion, in case the account
+            // returns.
+            let insert = format!(
+                "INSERT INTO usage (key, day, requests) SELECT added.k, added.d, \
+                 CASE WHEN added.n > 0 THEN added.n ELSE 0 END FROM {rows} \
+                 WHERE NOT EXISTS (SELECT 1 FROM keys WHERE keys.id = added.k AND keys.account IS NULL) \
+                 OR EXISTS (SELECT 1 FROM deleted_keys WHERE deleted_keys.day = added.d AND deleted_keys.key = added.k) \
+                 ORDER BY added.k, added.d ON CONFLICT (key, day) \
+                 DO UPDATE SET requests = usage.requests + excluded.requests RETURNING key, day, requests"
+            );
+            let mut totals = vec![None; added.len()];
+            // One statement changes a row only once; a second round is needed only if a key and day occur twice.
+            let mut left: Vec<usize> = (0..added.len()).collect();
+            while !left.is_empty() {
+                let mut seen = HashSet::new();
+                let (round, later): (Vec<usize>, Vec<usize>) =
+                    left.into_iter().partition(|index| seen.insert((added[*index].key, added[*index].day)));
+                store(sql, &update, added, &round, &mut totals)?;
+                let new: Vec<usize> = round.into_iter().filter(|index| totals[*index].is_none()).collect();
+                store(sql, &insert, added, &new, &mut totals)?;
+                left = later;
+            }
+            Ok(totals.into_iter().map(|total| total.unwrap_or(0)).collect())
+        })
+    }
 }
 
 /// Sets `now` as the last use of the used keys. Locks all keys in one order, so that servers do not deadlock, and
 /// before reading their accounts, so that nothing is stored for an account that is being deleted.
-fn mark_used(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> Result<(), SqlError> {
+fn mark_used(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> SqlResult<()> {
     let rows = as_json(added.iter());
     let keys = added_rows(sql);
     let update = format!(
@@ -125,30 +155,7 @@ fn mark_used(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> Result<(), SqlErr
          FROM locked WHERE keys.id = locked.id",
         sql.for_no_key_update()
     );
-    sql.execute(&update, &params![&rows, now])?;
-    Ok(())
-}
-
-/// Statement that adds to existing rows.
-fn update(sql: &dyn Sql) -> String {
-    format!(
-        "UPDATE usage SET requests = CASE WHEN requests + added.n > 0 THEN requests + added.n ELSE 0 END \
-         FROM {} WHERE key = added.k AND day = added.d RETURNING key, day, requests",
-        added_rows(sql)
-    )
-}
-
-/// Statement that adds rows. If the account of a key was deleted, usage is stored only on the day of the deletion, in
-/// case the account returns.
-fn insert(sql: &dyn Sql) -> String {
-    format!(
-        "INSERT INTO usage (key, day, requests) SELECT added.k, added.d, CASE WHEN added.n > 0 THEN added.n ELSE 0 END \
-         FROM {} WHERE NOT EXISTS (SELECT 1 FROM keys WHERE keys.id = added.k AND keys.account IS NULL) \
-         OR EXISTS (SELECT 1 FROM deleted_keys WHERE deleted_keys.day = added.d AND deleted_keys.key = added.k) \
-         ORDER BY added.k, added.d \
-         ON CONFLICT (key, day) DO UPDATE SET requests = usage.requests + excluded.requests RETURNING key, day, requests",
-        added_rows(sql)
-    )
+    sql.execute(&update, &params![&rows, now]).map(drop)
 }
 
 /// Runs a statement for the usage at `indexes`, which have distinct keys or days, and records the totals that it
@@ -159,7 +166,7 @@ fn store(
     added: &[AddedUsage],
     indexes: &[usize],
     totals: &mut [Option<u32>],
-) -> Result<(), SqlError> {
+) -> SqlResult<()> {
     if indexes.is_empty() {
         return Ok(());
     }
@@ -190,7 +197,7 @@ fn added_rows(sql: &dyn Sql) -> String {
 }
 
 /// Deletes the usage of an account, except for that of `today`.
-pub(crate) fn delete(sql: &dyn Sql, account: AccountId, today: Date) -> Result<(), SqlError> {
+pub(crate) fn delete(sql: &dyn Sql, account: AccountId, today: Date) -> SqlResult<()> {
     let keys = "SELECT id FROM keys WHERE account = ?1";
     let of_account = if sql.orders_usage_by_day() {
         let days = days_of_keys(keys, &i32::MIN.to_string(), &i32::MAX.to_string());
@@ -199,10 +206,5 @@ pub(crate) fn delete(sql: &dyn Sql, account: AccountId, today: Date) -> Result<(
         format!("key IN ({keys})")
     };
     let delete = format!("DELETE FROM usage WHERE {of_account} AND day <> ?2");
-    sql.execute(&delete, &params![account.0, today.days()])?;
-    Ok(())
-}
-
-pub(crate) fn delete_before(sql: &dyn Sql, day: Date) -> Result<usize, SqlError> {
-    sql.execute("DELETE FROM usage WHERE day < ?1", &params![day.days()])
+    sql.execute(&delete, &params![account.0, today.days()]).map(drop)
 }

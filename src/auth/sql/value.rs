@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use crate::sql::SqlError;
+use crate::sql::{SqlError, SqlResult};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum SqlValue<'v> {
+pub enum SqlValue<'v> {
     Null,
     Number(i64),
     /// SQLite stores and returns it as a number.
@@ -15,23 +15,17 @@ pub(crate) enum SqlValue<'v> {
     Bytes(&'v [u8]),
 }
 
-impl From<i64> for SqlValue<'_> {
-    fn from(number: i64) -> Self {
-        Self::Number(number)
-    }
+macro_rules! from_numbers {
+    ($($number:ty),*) => {
+        $(impl From<$number> for SqlValue<'_> {
+            fn from(number: $number) -> Self {
+                Self::Number(number.into())
+            }
+        })*
+    };
 }
 
-impl From<i32> for SqlValue<'_> {
-    fn from(number: i32) -> Self {
-        Self::Number(number.into())
-    }
-}
-
-impl From<u32> for SqlValue<'_> {
-    fn from(number: u32) -> Self {
-        Self::Number(number.into())
-    }
-}
+from_numbers!(i64, i32, u32);
 
 impl From<bool> for SqlValue<'_> {
     fn from(flag: bool) -> Self {
@@ -75,29 +69,17 @@ pub(crate) trait FromValue: Sized {
     fn from_value(value: SqlValue<'_>) -> Option<Self>;
 }
 
-impl FromValue for i64 {
-    fn from_value(value: SqlValue<'_>) -> Option<Self> {
-        if let SqlValue::Number(number) = value { Some(number) } else { None }
-    }
+macro_rules! to_numbers {
+    ($($number:ty),*) => {
+        $(impl FromValue for $number {
+            fn from_value(value: SqlValue<'_>) -> Option<Self> {
+                if let SqlValue::Number(number) = value { number.try_into().ok() } else { None }
+            }
+        })*
+    };
 }
 
-impl FromValue for i32 {
-    fn from_value(value: SqlValue<'_>) -> Option<Self> {
-        i64::from_value(value)?.try_into().ok()
-    }
-}
-
-impl FromValue for u32 {
-    fn from_value(value: SqlValue<'_>) -> Option<Self> {
-        i64::from_value(value)?.try_into().ok()
-    }
-}
-
-impl FromValue for u64 {
-    fn from_value(value: SqlValue<'_>) -> Option<Self> {
-        i64::from_value(value)?.try_into().ok()
-    }
-}
+to_numbers!(i64, i32, u32, u64);
 
 impl FromValue for bool {
     fn from_value(value: SqlValue<'_>) -> Option<Self> {
@@ -127,18 +109,17 @@ impl<T: FromValue> FromValue for Option<T> {
     }
 }
 
-pub(crate) trait SqlRow {
-    fn value(&self, column: usize) -> Result<SqlValue<'_>, SqlError>;
+pub trait SqlRow {
+    fn value(&self, column: usize) -> SqlResult<SqlValue<'_>>;
 }
 
 impl dyn SqlRow + '_ {
-    pub(crate) fn get<T: FromValue>(&self, column: usize) -> Result<T, SqlError> {
+    pub(crate) fn get<T: FromValue>(&self, column: usize) -> SqlResult<T> {
         let unexpected = || SqlError::Data(format!("column {column} has another type or is out of range"));
         T::from_value(self.value(column)?).ok_or_else(unexpected)
     }
 
-    /// Reads a text column and parses it.
-    pub(crate) fn parsed<T: FromStr<Err: std::fmt::Display>>(&self, column: usize) -> Result<T, SqlError> {
+    pub(crate) fn parsed<T: FromStr<Err: std::fmt::Display>>(&self, column: usize) -> SqlResult<T> {
         match self.value(column)? {
             SqlValue::Text(text) => text.parse().map_err(|error: T::Err| SqlError::Data(error.to_string())),
             _ => Err(SqlError::Data(format!("column {column} is not a text"))),

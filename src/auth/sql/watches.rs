@@ -1,10 +1,10 @@
 //! Saved searches and lists of records.
 
 use crate::account::AccountId;
-use crate::sql::{Sql, SqlError, SqlRow, accounts, params, webhooks};
-use crate::watch::{NewWatch, WATCHED, Watch, WatchChange, WatchId, WebhookId};
-use crate::{StoreError, rules};
-use data::{SnapshotVersion, Table};
+use crate::sql::{Sql, SqlError, SqlResult, SqlRow, accounts, params, webhooks};
+use crate::watch::{MAX_LISTED, NewWatch, WATCHED, Watch, WatchChange, WatchId, WebhookId};
+use crate::{Store, StoreError, StoreResult};
+use data::SnapshotVersion;
 
 /// Adds a record to a list, unless the list has it.
 pub(crate) const ADD_LISTED: &str = "INSERT INTO listed (watch, record) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
@@ -14,12 +14,14 @@ const WATCHES: &str = "SELECT watches.id, watches.account, watches.name, watches
      CASE WHEN watches.query IS NULL THEN (SELECT count(*) FROM listed WHERE listed.watch = watches.id) ELSE 0 END, \
      watches.created_at, watches.evaluated, watches.problem, watches.feed, watches.emails, watches.webhook FROM watches";
 
-fn read_watch(row: &dyn SqlRow) -> Result<Watch, SqlError> {
+fn read_watch(row: &dyn SqlRow) -> SqlResult<Watch> {
+    let records: String = row.get(3)?;
+    let unknown = || SqlError::Data(format!("no table `{records}`"));
     Ok(Watch {
         id: WatchId(row.get(0)?),
         account: AccountId(row.get(1)?),
         name: row.parsed(2)?,
-        table: find_table(&row.get::<String>(3)?)?,
+        table: WATCHED.into_iter().find(|table| table.name() == records).ok_or_else(unknown)?,
         query: row.get(4)?,
         listed: row.get(5)?,
         created_at: row.get(6)?,
@@ -31,105 +33,119 @@ fn read_watch(row: &dyn SqlRow) -> Result<Watch, SqlError> {
     })
 }
 
-fn find_table(name: &str) -> Result<Table, SqlError> {
-    let unknown = || SqlError::Data(format!("no table `{name}`"));
-    WATCHED.into_iter().find(|table| table.name() == name).ok_or_else(unknown)
-}
-
-pub(crate) fn add(sql: &dyn Sql, account: AccountId, watch: &NewWatch<'_>, now: i64) -> Result<Watch, SqlError> {
-    accounts::lock(sql, account)?;
-    let tier = accounts::by_id(sql, account)?.tier;
-    let count = sql.one("SELECT count(*) FROM watches WHERE account = ?1", &params![account.0], |row| row.get(0))?;
-    rules::check_new_watch(tier, count)?;
-    let served = watch.served.to_string();
-    let id = sql.one(
-        "INSERT INTO watches (account, name, records, query, created_at, evaluated) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
-        &params![account.0, watch.name.as_str(), watch.table.name(), watch.query, now, &served],
-        |row| Ok(WatchId(row.get(0)?)),
-    )?;
-    if watch.query.is_none() {
-        add_listed(sql, id, watch.records)?;
+impl dyn Store + '_ {
+    /// [`StoreError::AccountGone`], [`StoreError::TooManyWatches`], [`StoreError::TooManyListed`].
+    pub fn add_watch(&self, account: AccountId, watch: NewWatch<'_>, now: i64) -> StoreResult<Watch> {
+        self.change("save the search", |sql| {
+            accounts::lock(sql, account)?;
+            let allowed = accounts::by_id(sql, account)?.tier.watches();
+            let count = "SELECT count(*) FROM watches WHERE account = ?1";
+            if sql.one(count, &params![account.0], |row| row.get::<u32>(0))? >= allowed {
+                return Err(StoreError::TooManyWatches { allowed }.into());
+            }
+            let served = watch.served.to_string();
+            let id = sql.one(
+                "INSERT INTO watches (account, name, records, query, created_at, evaluated) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
+                &params![account.0, watch.name.as_str(), watch.table.name(), watch.query, now, &served],
+                |row| Ok(WatchId(row.get(0)?)),
+            )?;
+            if watch.query.is_none() {
+                add_listed(sql, id, watch.records)?;
+            }
+            one(sql, id)
+        })
     }
-    one(sql, id)
+
+    /// The searches and lists of an account, the newest first.
+    pub fn watches(&self, account: AccountId) -> StoreResult<Vec<Watch>> {
+        self.list("list the saved searches", |sql| {
+            let query = format!("{WATCHES} WHERE watches.account = ?1 ORDER BY watches.id DESC");
+            sql.rows(&query, &params![account.0], read_watch)
+        })
+    }
+
+    /// [`StoreError::NoSuchWatch`].
+    pub fn watch(&self, watch: WatchId) -> StoreResult<Watch> {
+        self.list("read the saved search", |sql| one(sql, watch))
+    }
+
+    /// The records of a list, ascending.
+    pub fn listed(&self, watch: WatchId) -> StoreResult<Vec<String>> {
+        self.list("read the list", |sql| {
+            let query = "SELECT record FROM listed WHERE watch = ?1 ORDER BY record";
+            sql.rows(query, &params![watch.0], |row| row.get(0))
+        })
+    }
+
+    /// [`StoreError::NoSuchWatch`], also if it is another account's; [`StoreError::NoSuchWebhook`], likewise;
+    /// [`StoreError::TooManyListed`].
+    pub fn change_watch(&self, account: AccountId, watch: WatchId, change: WatchChange<'_>) -> StoreResult<Watch> {
+        self.change("change the saved search", |sql| {
+            accounts::lock(sql, account)?;
+            if one(sql, watch)?.account != account {
+                return Err(StoreError::NoSuchWatch.into());
+            }
+            match change {
+                WatchChange::Name(name) => {
+                    sql.execute("UPDATE watches SET name = ?1 WHERE id = ?2", &params![name.as_str(), watch.0])?;
+                }
+                WatchChange::Notify { emails, webhook } => {
+                    if let Some(webhook) = webhook {
+                        webhooks::find_owned(sql, account, webhook)?;
+                    }
+                    let update = "UPDATE watches SET emails = ?1, webhook = ?2 WHERE id = ?3";
+                    sql.execute(update, &params![emails, webhook.map(|webhook| webhook.0), watch.0])?;
+                }
+                WatchChange::Add(records) => add_listed(sql, watch, records)?,
+                WatchChange::Remove(records) => {
+                    sql.execute_each(REMOVE_LISTED, records.iter().map(|record| params![watch.0, record]))?;
+                }
+                WatchChange::RenewFeed => {
+                    sql.execute("UPDATE watches SET feed = feed + 1 WHERE id = ?1", &params![watch.0])?;
+                }
+            }
+            one(sql, watch)
+        })
+    }
+
+    /// Also deletes its alerts. False if the account has no such search or list.
+    pub fn delete_watch(&self, account: AccountId, watch: WatchId) -> StoreResult<bool> {
+        self.change("delete the saved search", |sql| {
+            accounts::lock(sql, account)?;
+            Ok(sql.execute("DELETE FROM watches WHERE id = ?1 AND account = ?2", &params![watch.0, account.0])? > 0)
+        })
+    }
+
+    /// The searches and lists of the accounts after `after` that were not evaluated up to `version`, by account: all of an
+    /// account, and no further account once there are `limit`.
+    pub fn unevaluated(&self, after: AccountId, version: SnapshotVersion, limit: usize) -> StoreResult<Vec<Watch>> {
+        self.list("list the saved searches to evaluate", |sql| {
+            // Ends with the account of the row that reaches the limit, so that no account is split.
+            let query = format!(
+                "{WATCHES} WHERE watches.account > ?1 AND watches.evaluated <> ?2 AND watches.account <= \
+                 coalesce((SELECT account FROM watches WHERE account > ?1 AND evaluated <> ?2 \
+                 ORDER BY account LIMIT 1 OFFSET ?3), ?4) ORDER BY watches.account, watches.id"
+            );
+            let limit = i64::try_from(limit.saturating_sub(1)).unwrap_or(i64::MAX);
+            sql.rows(&query, &params![after.0, &version.to_string(), limit, i64::MAX], read_watch)
+        })
+    }
 }
 
-pub(crate) fn of_account(sql: &dyn Sql, account: AccountId) -> Result<Vec<Watch>, SqlError> {
-    let query = format!("{WATCHES} WHERE watches.account = ?1 ORDER BY watches.id DESC");
-    sql.rows(&query, &params![account.0], read_watch)
-}
-
-pub(crate) fn one(sql: &dyn Sql, watch: WatchId) -> Result<Watch, SqlError> {
+fn one(sql: &dyn Sql, watch: WatchId) -> SqlResult<Watch> {
     let found = sql.row(&format!("{WATCHES} WHERE watches.id = ?1"), &params![watch.0], read_watch)?;
     Ok(found.ok_or(StoreError::NoSuchWatch)?)
 }
 
 /// The watches with these ids, in the same order; `None` for one that does not exist.
-pub(crate) fn several(sql: &dyn Sql, watches: &[WatchId]) -> Result<Vec<Option<Watch>>, SqlError> {
+pub(crate) fn several(sql: &dyn Sql, watches: &[WatchId]) -> SqlResult<Vec<Option<Watch>>> {
     let query = format!("{WATCHES} WHERE watches.id = ?1");
     sql.row_each(&query, watches.iter().map(|watch| params![watch.0]), read_watch)
 }
 
-pub(crate) fn listed(sql: &dyn Sql, watch: WatchId) -> Result<Vec<String>, SqlError> {
-    let query = "SELECT record FROM listed WHERE watch = ?1 ORDER BY record";
-    sql.rows(query, &params![watch.0], |row| row.get(0))
-}
-
-pub(crate) fn change(
-    sql: &dyn Sql,
-    account: AccountId,
-    watch: WatchId,
-    change: WatchChange<'_>,
-) -> Result<Watch, SqlError> {
-    accounts::lock(sql, account)?;
-    if one(sql, watch)?.account != account {
-        return Err(StoreError::NoSuchWatch.into());
-    }
-    match change {
-        WatchChange::Name(name) => {
-            sql.execute("UPDATE watches SET name = ?1 WHERE id = ?2", &params![name.as_str(), watch.0])?;
-        }
-        WatchChange::Notify { emails, webhook } => {
-            if let Some(webhook) = webhook {
-                webhooks::find_owned(sql, account, webhook)?;
-            }
-            let update = "UPDATE watches SET emails = ?1, webhook = ?2 WHERE id = ?3";
-            sql.execute(update, &params![emails, webhook.map(|webhook| webhook.0), watch.0])?;
-        }
-        WatchChange::Add(records) => add_listed(sql, watch, records)?,
-        WatchChange::Remove(records) => {
-            sql.execute_each(REMOVE_LISTED, records.iter().map(|record| params![watch.0, record]))?;
-        }
-        WatchChange::RenewFeed => {
-            sql.execute("UPDATE watches SET feed = feed + 1 WHERE id = ?1", &params![watch.0])?;
-        }
-    }
-    one(sql, watch)
-}
-
-fn add_listed(sql: &dyn Sql, watch: WatchId, records: &[String]) -> Result<(), SqlError> {
+fn add_listed(sql: &dyn Sql, watch: WatchId, records: &[String]) -> SqlResult<()> {
     sql.execute_each(ADD_LISTED, records.iter().map(|record| params![watch.0, record]))?;
-    let count = sql.one("SELECT count(*) FROM listed WHERE watch = ?1", &params![watch.0], |row| row.get(0))?;
-    Ok(rules::check_listed(count)?)
-}
-
-pub(crate) fn delete(sql: &dyn Sql, account: AccountId, watch: WatchId) -> Result<bool, SqlError> {
-    accounts::lock(sql, account)?;
-    Ok(sql.execute("DELETE FROM watches WHERE id = ?1 AND account = ?2", &params![watch.0, account.0])? > 0)
-}
-
-pub(crate) fn unevaluated(
-    sql: &dyn Sql,
-    after: AccountId,
-    version: SnapshotVersion,
-    limit: usize,
-) -> Result<Vec<Watch>, SqlError> {
-    // Ends with the account of the row that reaches the limit, so that no account is split.
-    let query = format!(
-        "{WATCHES} WHERE watches.account > ?1 AND watches.evaluated <> ?2 AND watches.account <= coalesce((SELECT account \
-         FROM watches WHERE account > ?1 AND evaluated <> ?2 ORDER BY account LIMIT 1 OFFSET ?3), ?4) \
-         ORDER BY watches.account, watches.id"
-    );
-    let limit = i64::try_from(limit.saturating_sub(1)).unwrap_or(i64::MAX);
-    sql.rows(&query, &params![after.0, &version.to_string(), limit, i64::MAX], read_watch)
+    let count: u32 = sql.one("SELECT count(*) FROM listed WHERE watch = ?1", &params![watch.0], |row| row.get(0))?;
+    if count > MAX_LISTED { Err(StoreError::TooManyListed.into()) } else { Ok(()) }
 }

@@ -3,11 +3,11 @@
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{Connection, params_from_iter};
 
-use crate::sql::{EachResult, Sql, SqlError, SqlRow, SqlValue};
+use crate::sql::{EachResult, Sql, SqlError, SqlResult, SqlRow, SqlValue};
 use crate::sqlite::failure;
 
 impl Sql for Connection {
-    fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> Result<(), SqlError> {
+    fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> SqlResult<()> {
         let mut statement = self.prepare_cached(sql)?;
         for (index, params) in params.iter().enumerate() {
             let mut rows = statement.query(params_from_iter(*params))?;
@@ -18,7 +18,7 @@ impl Sql for Connection {
         Ok(())
     }
 
-    fn execute(&self, sql: &str, params: &[SqlValue<'_>]) -> Result<usize, SqlError> {
+    fn execute(&self, sql: &str, params: &[SqlValue<'_>]) -> SqlResult<usize> {
         Ok(self.prepare_cached(sql)?.execute(params_from_iter(params))?)
     }
 
@@ -44,7 +44,7 @@ impl ToSql for SqlValue<'_> {
 }
 
 impl SqlRow for rusqlite::Row<'_> {
-    fn value(&self, column: usize) -> Result<SqlValue<'_>, SqlError> {
+    fn value(&self, column: usize) -> SqlResult<SqlValue<'_>> {
         let unreadable = |what: &str| SqlError::Data(format!("column {column} is {what}"));
         match self.get_ref(column)? {
             ValueRef::Null => Ok(SqlValue::Null),

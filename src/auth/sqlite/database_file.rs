@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::StoreError;
-use crate::sqlite::{BUSY_TIMEOUT, database_error, files, schema};
+use crate::{StoreError, StoreResult};
+use crate::sql::{SqlResult, inspect};
+use crate::sqlite::{BUSY_TIMEOUT, database_error, files, open_error, schema};
 
 pub struct DatabaseFile {
     path: PathBuf,
     connection: Connection,
 }
 
-/// Row counts of a database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoreCounts {
     pub accounts: u64,
@@ -27,10 +27,8 @@ pub struct StoreCounts {
 
 impl DatabaseFile {
     /// Opens the database in the folder `data` and changes no file in it.
-    ///
-    /// # Errors
     /// [`StoreError::File`] if there is none, [`StoreError::ForeignDatabase`], [`StoreError::NewerDatabase`].
-    pub fn open(data: &Path) -> Result<Self, StoreError> {
+    pub fn open(data: &Path) -> StoreResult<Self> {
         let path = files::database_path(data);
         // Without a log nobody uses the database, and SQLite need not create the files that coordinate processes.
         let mode = if files::log_path(&path).exists() { "?mode=ro" } else { "?mode=ro&immutable=1" };
@@ -38,31 +36,25 @@ impl DatabaseFile {
     }
 
     /// Opens the database in the folder `data` to copy it, also while others write to it.
-    ///
-    /// # Errors
-    /// As [`DatabaseFile::open`].
-    pub fn open_shared(data: &Path) -> Result<Self, StoreError> {
+    /// Errors as [`DatabaseFile::open`].
+    pub fn open_shared(data: &Path) -> StoreResult<Self> {
         Self::open_uri(files::database_path(data), "?mode=rw")
     }
 
-    fn open_uri(path: PathBuf, parameters: &str) -> Result<Self, StoreError> {
+    fn open_uri(path: PathBuf, parameters: &str) -> StoreResult<Self> {
         // SQLite reports only that it cannot open the file, not why.
         File::open(&path).map_err(|source| StoreError::File { path: path.clone(), source })?;
         let mut uri = OsString::from("file:");
         uri.push(escaped(&path));
         uri.push(parameters);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let opened = || {
+        let opened = || -> SqlResult<_> {
             let connection = Connection::open_with_flags(uri, flags)?;
             connection.busy_timeout(BUSY_TIMEOUT)?;
             let found = (schema::application(&connection)?, schema::version(&connection)?);
             Ok((connection, found))
         };
-        let (connection, (application, version)) =
-            opened().map_err(|error: rusqlite::Error| match error.sqlite_error_code() {
-                Some(rusqlite::ErrorCode::NotADatabase) => StoreError::ForeignDatabase(path.clone()),
-                _ => database_error("open the database")(error),
-            })?;
+        let (connection, (application, version)) = opened().map_err(open_error(&path))?;
         let supported = schema::STEPS.len() as i64;
         if application != schema::APPLICATION {
             return Err(StoreError::ForeignDatabase(path));
@@ -73,7 +65,6 @@ impl DatabaseFile {
         Ok(Self { path, connection })
     }
 
-    /// The database in the folder `data`.
     pub fn path_in(data: &Path) -> PathBuf {
         files::database_path(data)
     }
@@ -84,16 +75,14 @@ impl DatabaseFile {
     }
 
     /// The version of its tables, and the version to which this program migrates them.
-    pub fn versions(&self) -> Result<(i64, i64), StoreError> {
+    pub fn versions(&self) -> StoreResult<(i64, i64)> {
         let version = schema::version(&self.connection).map_err(database_error("read the version of the database"))?;
         Ok((version, schema::STEPS.len() as i64))
     }
 
     /// Checks the structure of all tables; reads the whole file.
-    ///
-    /// # Errors
     /// [`StoreError::Damaged`] with a description of the damage.
-    pub fn check(&self) -> Result<(), StoreError> {
+    pub fn check(&self) -> StoreResult<()> {
         let found: Result<String, _> = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
         let reason = match found {
             Ok(found) if found == "ok" => return Ok(()),
@@ -106,25 +95,22 @@ impl DatabaseFile {
         Err(StoreError::Damaged { path: self.path.clone(), reason })
     }
 
-    pub fn counts(&self) -> Result<StoreCounts, StoreError> {
-        let sql = "SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM keys)";
-        let count = |row: &rusqlite::Row<'_>, column| row.get::<_, i64>(column).map(i64::unsigned_abs);
-        let counts = |row: &rusqlite::Row<'_>| Ok(StoreCounts { accounts: count(row, 0)?, keys: count(row, 1)? });
-        self.connection.query_row(sql, [], counts).map_err(database_error("count accounts and keys"))
+    pub fn counts(&self) -> StoreResult<StoreCounts> {
+        let inspected = inspect(&self.connection).map_err(|error| error.into_store_error("count accounts and keys"));
+        inspected.map(|(counts, _)| counts)
     }
 
     /// The latest time of a past event, in Unix seconds; `None` without accounts.
-    pub fn newest_time(&self) -> Result<Option<i64>, StoreError> {
-        let sql = "SELECT max(time) FROM (SELECT created_at AS time FROM accounts \
-             UNION ALL SELECT max(created_at, coalesce(last_used_at, 0)) FROM keys UNION ALL SELECT day * 86400 FROM usage)";
-        self.connection.query_row(sql, [], |row| row.get(0)).map_err(database_error("read the newest time"))
+    pub fn newest_time(&self) -> StoreResult<Option<i64>> {
+        let inspected = inspect(&self.connection).map_err(|error| error.into_store_error("read the newest time"));
+        inspected.map(|(_, newest)| newest)
     }
 
     /// Writes all current content to the folder `to`, readable by its owner only and without deleted data, and syncs
     /// it.
     ///
     /// One transaction reads it, so the copy is consistent however much is written meanwhile.
-    pub fn copy_to(&self, to: &Path) -> Result<(), StoreError> {
+    pub fn copy_to(&self, to: &Path) -> StoreResult<()> {
         let path = files::database_path(to);
         let failed = |source| StoreError::File { path: path.clone(), source };
         // SQLite fills an empty file; the file that it would create has other permissions.
@@ -148,7 +134,7 @@ fn existing(data: &Path) -> Vec<PathBuf> {
 /// moved into the folder `aside`, which is created only then. The database appears as a whole or not at all.
 ///
 /// Requires the lock of the data folder.
-pub fn install_database(from: &Path, data: &Path, aside: &Path) -> Result<bool, StoreError> {
+pub fn install_database(from: &Path, data: &Path, aside: &Path) -> StoreResult<bool> {
     let at = |path: &Path| {
         let path = path.to_owned();
         move |source| StoreError::File { path, source }
@@ -174,7 +160,6 @@ pub fn install_database(from: &Path, data: &Path, aside: &Path) -> Result<bool, 
     Ok(!old.is_empty())
 }
 
-/// A path in a URI.
 fn escaped(path: &Path) -> String {
     let bytes = path.as_os_str().as_encoded_bytes();
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-~".contains(&byte);
@@ -186,7 +171,7 @@ fn escaped(path: &Path) -> String {
 mod tests {
     use super::*;
     use crate::quota::Tier;
-    use crate::{SqliteStore, Store};
+    use crate::SqliteStore;
 
     /// Names and contents of the files in a folder, except for memory that processes share.
     fn content(folder: &Path) -> Vec<(OsString, Vec<u8>)> {

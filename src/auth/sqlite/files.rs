@@ -4,11 +4,10 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::StoreError;
+use crate::{StoreError, StoreResult};
 
 const FILE: &str = "venturedex.sqlite";
 
-/// The database file in the folder `data`.
 pub(crate) fn database_path(data: &Path) -> PathBuf {
     data.join(FILE)
 }
@@ -32,7 +31,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 /// Creates `data` (0700) and an empty database file in it (0600) if missing. SQLite gives its auxiliary files the mode of the
 /// database. Existing files keep their mode.
-pub(crate) fn prepare_database(data: &Path) -> Result<PathBuf, StoreError> {
+pub(crate) fn prepare_database(data: &Path) -> StoreResult<PathBuf> {
     create_folder(data)?;
     let path = database_path(data);
     match owner_only().create_new(true).open(&path) {
@@ -60,8 +59,7 @@ pub(crate) fn file_id(path: &Path) -> io::Result<FileId> {
     Ok(drop(metadata))
 }
 
-/// Creates `data` with mode 0700 if missing.
-pub fn create_folder(data: &Path) -> Result<(), StoreError> {
+pub fn create_folder(data: &Path) -> StoreResult<()> {
     folder().recursive(true).create(data).map_err(|source| StoreError::File { path: data.to_owned(), source })
 }
 

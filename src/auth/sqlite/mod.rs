@@ -10,6 +10,7 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,21 +20,17 @@ use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::measured::MeasuredCalls;
-use crate::sql::{Database, Durability, Failure, ReadKind, SqlError, Statements, keys};
+use crate::sql::{Failure, SqlError, SqlResult, keys};
 use crate::sqlite::files::FileId;
-use crate::sqlite::schema::MigrationError;
-use crate::{KeyChanges, StoreError};
+use crate::{Durability, KeyChanges, ReadKind, Statements, Store, StoreError, StoreMeasurements, StoreResult};
 
-/// Timeout of a call that waits for other processes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Number of prepared statements that a connection keeps; enough for all that it runs.
 const STATEMENTS: usize = 128;
-/// Attempts to open a store that other processes are opening.
 const OPEN_ATTEMPTS: u32 = 6;
 
 pub struct SqliteStore {
     path: PathBuf,
-    /// Identity of the opened file.
     file: FileId,
     writer: Mutex<Connection>,
     /// Reads lists: the cost of a call depends on their length.
@@ -47,38 +44,29 @@ pub struct SqliteStore {
 /// Its `data_version` shows cheaply whether another connection has committed.
 struct IdentityReader {
     connection: Connection,
-    /// The `data_version` and the last change at the last call of [`Database::read_changes`].
+    /// The `data_version` and the last change at the last call of [`Store::changes`].
     seen: Option<(i64, i64)>,
 }
 
 impl SqliteStore {
     /// Opens the store in the folder `data`; creates folder (0700) and file (0600) if missing.
-    ///
-    /// # Errors
     /// [`StoreError::File`], [`StoreError::ForeignDatabase`], [`StoreError::NewerDatabase`], [`StoreError::Busy`].
-    pub fn open(data: &Path) -> Result<Self, StoreError> {
+    pub fn open(data: &Path) -> StoreResult<Self> {
         let path = files::prepare_database(data)?;
-        let store_error = |error: MigrationError| match error {
-            MigrationError::Foreign => StoreError::ForeignDatabase(path.clone()),
-            MigrationError::Newer(found) => {
-                StoreError::NewerDatabase { path: path.clone(), found, supported: schema::STEPS.len() as i64 }
-            }
-            MigrationError::Database(error) => database_error("open the database")(error),
-        };
         let mut attempts = OPEN_ATTEMPTS;
         let writer = loop {
-            let migrated = || -> Result<Connection, MigrationError> {
+            let migrated = || -> SqlResult<Connection> {
                 let mut writer = connect(&path)?;
-                schema::migrate(&mut writer)?;
+                schema::migrate(&mut writer, &path)?;
                 Ok(writer)
             };
-            match migrated().map_err(store_error) {
+            match migrated().map_err(open_error(&path)) {
                 // Processes that create a store at the same time can block each other; a second attempt succeeds.
                 Err(StoreError::Busy) if attempts > 1 => attempts -= 1,
                 opened => break opened?,
             }
         };
-        let reader = || connect(&path).map_err(|error| store_error(error.into()));
+        let reader = || connect(&path).map_err(|error| open_error(&path)(error.into()));
         let file = files::file_id(&path).map_err(|source| StoreError::File { path: path.clone(), source })?;
         Ok(Self {
             writer: Mutex::new(writer),
@@ -95,15 +83,24 @@ impl SqliteStore {
     }
 
     /// Runs `read` within one transaction, as of one time.
-    pub(crate) fn read_all<T>(&self, read: impl FnOnce(&Connection) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    pub(crate) fn read_all<T>(&self, read: impl FnOnce(&Connection) -> StoreResult<T>) -> StoreResult<T> {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction = lists.transaction().map_err(database_error("read the store"))?;
         read(&transaction)
     }
 }
 
-impl Database for SqliteStore {
-    fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> Result<(), StoreError> {
+/// The operations are methods of `dyn Store`.
+impl Deref for SqliteStore {
+    type Target = dyn Store;
+
+    fn deref(&self) -> &Self::Target {
+        self
+    }
+}
+
+impl Store for SqliteStore {
+    fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> StoreResult<()> {
         self.calls.measure(|| {
             let read = match reading {
                 ReadKind::LookUp => read(&self.identities().connection),
@@ -113,12 +110,13 @@ impl Database for SqliteStore {
         })
     }
 
-    fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> Result<(), StoreError> {
+    fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> StoreResult<()> {
         self.calls.measure(|| {
-            self.check_location()?;
+            self.check()?;
             let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
             let mut run = || {
-                writer.pragma_update(None, "synchronous", synchronous(durability))?;
+                let synchronous = if durability == Durability::Full { "full" } else { "normal" };
+                writer.pragma_update(None, "synchronous", synchronous)?;
                 let transaction = writer.transaction_with_behavior(TransactionBehavior::Immediate)?;
                 change(&*transaction)?;
                 Ok(transaction.commit()?)
@@ -127,8 +125,8 @@ impl Database for SqliteStore {
         })
     }
 
-    fn read_changes(&self, since: i64) -> Result<KeyChanges, StoreError> {
-        let read = || -> Result<KeyChanges, SqlError> {
+    fn changes(&self, since: i64) -> StoreResult<KeyChanges> {
+        let read = || -> SqlResult<KeyChanges> {
             let mut reader = self.identities();
             // Read first: a later commit shows as a new version at the next call.
             let version: i64 = reader.connection.pragma_query_value(None, "data_version", |row| row.get(0))?;
@@ -142,12 +140,12 @@ impl Database for SqliteStore {
             Ok(changes)
         };
         self.calls.measure(|| {
-            self.check_location()?;
+            self.check()?;
             read().map_err(|error| error.into_store_error("read the changed keys"))
         })
     }
 
-    fn check_location(&self) -> Result<(), StoreError> {
+    fn check(&self) -> StoreResult<()> {
         match files::file_id(&self.path) {
             Ok(file) if file == self.file => Ok(()),
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -157,8 +155,8 @@ impl Database for SqliteStore {
         }
     }
 
-    fn calls(&self) -> &MeasuredCalls {
-        &self.calls
+    fn measurements(&self) -> StoreMeasurements {
+        self.calls.measurements()
     }
 
     /// Moves the log into the file, so that the log contains no deleted data. If another process is reading, the log is
@@ -189,21 +187,22 @@ fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
     Ok(connection)
 }
 
-fn synchronous(durability: Durability) -> &'static str {
-    match durability {
-        Durability::Full => "full",
-        Durability::Normal => "normal",
-    }
-}
-
 fn database_error(operation: &'static str) -> impl Fn(rusqlite::Error) -> StoreError {
     move |error| SqlError::from(error).into_store_error(operation)
+}
+
+fn open_error(path: &Path) -> impl Fn(SqlError) -> StoreError {
+    move |error| match error.is(Failure::Foreign) {
+        true => StoreError::ForeignDatabase(path.to_owned()),
+        false => error.into_store_error("open the database"),
+    }
 }
 
 fn failure(error: &rusqlite::Error) -> Failure {
     match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked) => Failure::Busy,
         Some(rusqlite::ErrorCode::DiskFull) => Failure::Full,
+        Some(rusqlite::ErrorCode::NotADatabase) => Failure::Foreign,
         // No space for the file in which processes share the index of the log.
         _ if error.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_IOERR_SHMSIZE) => Failure::Full,
         _ => Failure::Other,

@@ -1,6 +1,11 @@
 //! The tables of the database, and migrations to the current version.
 
+use std::path::Path;
+
 use rusqlite::{Connection, TransactionBehavior};
+
+use crate::StoreError;
+use crate::sql::SqlResult;
 
 /// `PRAGMA application_id`: "VDEX".
 pub(crate) const APPLICATION: i64 = 0x5644_4558;
@@ -23,42 +28,26 @@ pub(crate) const STEPS: [&str; 14] = [
     include_str!("migrations/14.sql"),
 ];
 
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum MigrationError {
-    #[error("not a venturedex database")]
-    Foreign,
-    #[error("the database has the newer version {0}")]
-    Newer(i64),
-    #[error(transparent)]
-    Database(rusqlite::Error),
-}
-
-impl From<rusqlite::Error> for MigrationError {
-    fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error_code() {
-            Some(rusqlite::ErrorCode::NotADatabase) => Self::Foreign,
-            _ => Self::Database(error),
-        }
-    }
-}
-
 /// Several processes may migrate at the same time.
-pub(crate) fn migrate(connection: &mut Connection) -> Result<(), MigrationError> {
-    migrate_through(connection, &STEPS)
+pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> SqlResult<()> {
+    migrate_through(connection, path, &STEPS)
 }
 
-fn migrate_through(connection: &mut Connection, steps: &[&str]) -> Result<(), MigrationError> {
+fn migrate_through(connection: &mut Connection, path: &Path, steps: &[&str]) -> SqlResult<()> {
     if version(connection)? == steps.len() as i64 && application(connection)? == APPLICATION {
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let found = version(&transaction)?;
     let empty: bool = transaction.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| row.get(0))?;
+    let foreign = || StoreError::ForeignDatabase(path.to_owned());
     if !empty && application(&transaction)? != APPLICATION {
-        return Err(MigrationError::Foreign);
+        return Err(foreign().into());
     }
-    let done = usize::try_from(found).map_err(|_| MigrationError::Foreign)?;
-    let Some(steps_left) = steps.get(done..) else { return Err(MigrationError::Newer(found)) };
+    let done = usize::try_from(found).map_err(|_| foreign())?;
+    let Some(steps_left) = steps.get(done..) else {
+        return Err(StoreError::NewerDatabase { path: path.to_owned(), found, supported: steps.len() as i64 }.into());
+    };
     for step in steps_left {
         transaction.execute_batch(step)?;
     }
@@ -79,35 +68,38 @@ pub(crate) fn application(connection: &Connection) -> Result<i64, rusqlite::Erro
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sql::SqlError;
 
     #[test]
     fn a_database_is_migrated_step_by_step() {
         let mut connection = Connection::open_in_memory().unwrap();
-        migrate(&mut connection).unwrap();
+        migrate(&mut connection, Path::new("test")).unwrap();
         connection
             .execute("INSERT INTO accounts (id, email, tier, created_at) VALUES (1, 'ada@example.com', 'pro', 0)", [])
             .unwrap();
         let steps: Vec<&str> = STEPS.into_iter().chain(["ALTER TABLE accounts ADD COLUMN note TEXT"]).collect();
-        migrate_through(&mut connection, &steps).unwrap();
-        migrate_through(&mut connection, &steps).unwrap();
+        migrate_through(&mut connection, Path::new("test"), &steps).unwrap();
+        migrate_through(&mut connection, Path::new("test"), &steps).unwrap();
         let note: Option<String> = connection.query_row("SELECT note FROM accounts", [], |row| row.get(0)).unwrap();
         assert_eq!(note, None);
-        assert!(
-            matches!(migrate(&mut connection), Err(MigrationError::Newer(found)) if found == 1 + STEPS.len() as i64)
-        );
+        let newer = 1 + STEPS.len() as i64;
+        assert!(matches!(
+            migrate(&mut connection, Path::new("test")),
+            Err(SqlError::Rule(StoreError::NewerDatabase { found, .. })) if found == newer
+        ));
     }
 
     #[test]
     fn keys_of_the_first_version_are_migrated_and_can_outlive_their_account() {
         let mut connection = Connection::open_in_memory().unwrap();
         connection.pragma_update(None, "foreign_keys", true).unwrap();
-        migrate_through(&mut connection, &STEPS[..1]).unwrap();
+        migrate_through(&mut connection, Path::new("test"), &STEPS[..1]).unwrap();
         let digest = [7_u8; 32];
         connection.execute("INSERT INTO accounts VALUES (4, 'ada@example.com', 'pro', 9)", []).unwrap();
         connection
             .execute("INSERT INTO keys VALUES (6, 4, 'laptop', ?, 'vdx_aB3d…9xYz', 5, 10, NULL, 11, 1)", [digest])
             .unwrap();
-        migrate(&mut connection).unwrap();
+        migrate(&mut connection, Path::new("test")).unwrap();
         let key = |connection: &Connection| {
             connection
                 .query_row("SELECT account, name, digest, counter, last_used_at FROM keys WHERE id = 6", [], |row| {
@@ -136,10 +128,10 @@ mod tests {
     #[test]
     fn accounts_from_before_verification_are_unverified() {
         let mut connection = Connection::open_in_memory().unwrap();
-        migrate_through(&mut connection, &STEPS[..3]).unwrap();
+        migrate_through(&mut connection, Path::new("test"), &STEPS[..3]).unwrap();
         let insert = "INSERT INTO accounts (email, tier, created_at) VALUES ('ada@example.com', 'pro', 9)";
         connection.execute(insert, []).unwrap();
-        migrate(&mut connection).unwrap();
+        migrate(&mut connection, Path::new("test")).unwrap();
         let verified: Option<i64> =
             connection.query_row("SELECT verified_at FROM accounts", [], |row| row.get(0)).unwrap();
         assert_eq!(verified, None);
@@ -148,12 +140,12 @@ mod tests {
     #[test]
     fn sessions_survive_the_migration_that_numbers_them() {
         let mut connection = Connection::open_in_memory().unwrap();
-        migrate_through(&mut connection, &STEPS[..4]).unwrap();
+        migrate_through(&mut connection, Path::new("test"), &STEPS[..4]).unwrap();
         connection
             .execute("INSERT INTO accounts (email, tier, created_at) VALUES ('ada@example.com', 'pro', 9)", [])
             .unwrap();
         connection.execute("INSERT INTO sessions VALUES (?, 1, 10, 4000000000)", [[7_u8; 32]]).unwrap();
-        migrate(&mut connection).unwrap();
+        migrate(&mut connection, Path::new("test")).unwrap();
         let sql = "SELECT id, digest, account, created_at, expires_at, last_used_at > 1000000000 FROM sessions";
         let row: (i64, [u8; 32], i64, i64, i64, bool) = connection
             .query_row(sql, [], |row| {
@@ -167,7 +159,7 @@ mod tests {
     fn deliveries_go_on_in_the_outbox_and_their_numbers_are_not_given_again() {
         let mut connection = Connection::open_in_memory().unwrap();
         connection.pragma_update(None, "foreign_keys", true).unwrap();
-        migrate_through(&mut connection, &STEPS[..13]).unwrap();
+        migrate_through(&mut connection, Path::new("test"), &STEPS[..13]).unwrap();
         connection
             .execute_batch(
                 "INSERT INTO accounts (id, email, tier, created_at) VALUES (1, 'ada@example.com', 'pro', 0);
@@ -177,7 +169,7 @@ mod tests {
                  DELETE FROM deliveries WHERE id = 2",
             )
             .unwrap();
-        migrate(&mut connection).unwrap();
+        migrate(&mut connection, Path::new("test")).unwrap();
         let row = |sql: &str| connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
         assert_eq!(row("SELECT attempts, due_at FROM outbox WHERE alert = 3 AND outcome = 'no'"), (2, 9));
         let insert =
@@ -190,17 +182,17 @@ mod tests {
     #[test]
     fn a_failed_step_leaves_the_database_unchanged() {
         let mut connection = Connection::open_in_memory().unwrap();
-        migrate(&mut connection).unwrap();
+        migrate(&mut connection, Path::new("test")).unwrap();
         let steps: Vec<&str> = STEPS.into_iter().chain(["CREATE TABLE extra (id); CREATE TABLE keys (id)"]).collect();
-        assert!(matches!(migrate_through(&mut connection, &steps), Err(MigrationError::Database(_))));
+        assert!(matches!(migrate_through(&mut connection, Path::new("test"), &steps), Err(SqlError::Database { .. })));
         assert!(connection.execute("SELECT * FROM extra", []).is_err());
-        migrate(&mut connection).unwrap();
+        migrate(&mut connection, Path::new("test")).unwrap();
     }
 
     #[test]
     fn the_database_of_another_program_is_rejected() {
         let mut connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("CREATE TABLE theirs (id)").unwrap();
-        assert!(matches!(migrate(&mut connection), Err(MigrationError::Foreign)));
+        assert!(matches!(migrate(&mut connection, Path::new("test")), Err(SqlError::Rule(StoreError::ForeignDatabase(_)))));
     }
 }

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 
 use auth::account::{AccountId, CounterId, KeyId, KeyRecord, KeyRef};
 use auth::quota::Tier;
-use auth::{ApiKey, AuthError, AuthService, RateLimitConfig, SqliteStore, Store};
+use auth::{ApiKey, AuthError, AuthService, RateLimitConfig, SqliteStore};
 use data::{Date, SnapshotVersion};
 use release::{ReleaseEvent, Starting, Watcher};
 use tokio::runtime::Runtime;

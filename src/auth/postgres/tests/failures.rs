@@ -11,7 +11,6 @@ use crate::postgres::server::{PASSWORD, own_server};
 use crate::postgres::tests::*;
 use crate::quota::{LeaseRequest, SharedCounter};
 use crate::session::SessionDigest;
-use crate::sql::Database as _;
 
 /// The error of opening a store, after a check that nothing shows the password.
 fn refusal(url: &str, password: Option<&str>) -> StoreError {

@@ -6,7 +6,7 @@ use crate::account::KeyRef;
 use crate::password::hash::PasswordHash;
 use crate::rate_limits::{FAILED_SIGN_INS_OF_ACCOUNT, FAILED_SIGN_INS_OF_ADDRESS, PASSWORDS_OF_OWNER, SIGN_IN_WINDOW};
 use crate::service::accounts::*;
-use crate::{AuthError, RateLimitConfig, SqliteStore, Store};
+use crate::{AuthError, RateLimitConfig, SqliteStore};
 
 const NOON: i64 = 1_795_262_400;
 const GOOD: &str = "glacier violin lantern";

@@ -5,7 +5,7 @@ use tempfile::TempDir;
 use crate::account::Email;
 use crate::quota::Tier;
 use crate::service::api_keys::*;
-use crate::{AuthError, SqliteStore, Store};
+use crate::{AuthError, SqliteStore};
 
 const NOON: i64 = 1_795_262_400;
 const DAY: i64 = 86_400;

@@ -8,7 +8,6 @@ use crate::SqliteStore;
 use crate::account::Email;
 use crate::password::Password;
 use crate::service::second_factor::*;
-use crate::store::Store;
 
 const NOON: i64 = 1_795_262_400;
 const GOOD: &str = "glacier violin lantern";
