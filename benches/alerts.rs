@@ -15,9 +15,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use ::service::alerts::evaluate;
+use auth::SqliteStore;
 use auth::quota::Tier;
 use auth::watch::{NewWatch, WATCHED};
-use auth::SqliteStore;
 use catalog::comparison::SAVED;
 use catalog::{Catalog, Request, Resource, RowFilter};
 use clock::Moment;

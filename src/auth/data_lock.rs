@@ -7,8 +7,8 @@ use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
 use std::path::Path;
 
-use crate::{StoreError, StoreResult};
 use crate::sqlite::files;
+use crate::{StoreError, StoreResult};
 
 const FILE: &str = "serve.lock";
 

@@ -300,11 +300,7 @@ fn stages(rounds: &Aggregate, market: MarketScope, link: &Link) -> Vec<(String, 
     Stage::ALL.iter().filter_map(row).collect()
 }
 
-fn investors(
-    catalog: &Catalog,
-    rounds: &Aggregate,
-    filters: &[Filter],
-) -> Vec<(AggregateGroup, Option<(u64, u64)>)> {
+fn investors(catalog: &Catalog, rounds: &Aggregate, filters: &[Filter]) -> Vec<(AggregateGroup, Option<(u64, u64)>)> {
     let investor = |group: &AggregateGroup| {
         let row = catalog.snapshot().find(Table::Firms, &group.value)?;
         Some((group.clone(), count_led(catalog, row, filters)))

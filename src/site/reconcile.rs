@@ -52,7 +52,9 @@ pub(crate) const PAGES: &[PageRow] = &[
     raw(SUGGEST_TYPE, |_, request, _| Ok(json_response(&suggest_types(&Parameters::of(request))))),
     raw(SUGGEST_PROPERTY, |_, request, _| Ok(json_response(&extension::suggest_properties(&Parameters::of(request))))),
     raw(PROPERTIES, |_, request, _| {
-        extension::proposals(Parameters::of(request).text("type")).map(|found| json_response(&found)).or_else(Refusal::response)
+        extension::proposals(Parameters::of(request).text("type"))
+            .map(|found| json_response(&found))
+            .or_else(Refusal::response)
     }),
     raw(PREVIEW, preview),
     raw(VIEW, view),

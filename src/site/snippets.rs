@@ -25,8 +25,11 @@ pub(crate) fn for_request(base: &str, request: &ExampleRequest, key: SnippetKey<
         ("javascript", "JavaScript", "Node 18 or later, as a module", javascript),
         ("rust", "Rust", "the crates ureq 3, with its feature json, and serde_json 1", rust),
     ];
-    languages.map(|(id, language, requirements, write)| {
-        CodeSnippet { id, language, requirements, code: write(&address, &request.query, key) }
+    languages.map(|(id, language, requirements, write)| CodeSnippet {
+        id,
+        language,
+        requirements,
+        code: write(&address, &request.query, key),
     })
 }
 

@@ -44,11 +44,7 @@ pub(crate) type DocsTemplate = fn(&DocsContext<'_>) -> askama::Result<String>;
 
 pub(crate) enum StaticEntry {
     File(fn(&DocsContext<'_>) -> StaticAsset),
-    Page {
-        title: &'static str,
-        description: &'static str,
-        body: PageBody,
-    },
+    Page { title: &'static str, description: &'static str, body: PageBody },
 }
 
 pub(crate) enum PageBody {

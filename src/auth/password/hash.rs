@@ -1,12 +1,11 @@
 //! Password hashes: argon2id in PHC format, which includes parameters and salt.
 
-
 use argon2::password_hash::{Error, phc};
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 
-use crate::{StoreError, StoreResult};
 use crate::password::Secret;
 use crate::service::random;
+use crate::{StoreError, StoreResult};
 
 /// OWASP's recommendation for argon2id: 19 MiB, two passes, one lane.
 const MEMORY_KIB: u32 = 19_456;

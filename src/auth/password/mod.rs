@@ -7,7 +7,6 @@ mod common;
 pub mod hash;
 pub(crate) mod hasher;
 
-
 use unicode_normalization::UnicodeNormalization;
 use zeroize::Zeroizing;
 

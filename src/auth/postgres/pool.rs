@@ -12,10 +12,10 @@ use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::config::SslMode;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::{StoreError, StoreResult};
 use crate::postgres::address::PostgresAddress;
 use crate::postgres::connection::Connection;
 use crate::sql::{SqlError, SqlResult};
+use crate::{StoreError, StoreResult};
 use platform::tls;
 
 const WAIT: Duration = Duration::from_secs(5);

@@ -165,7 +165,6 @@ impl WindowCounter {
         let index = ((hash >> 32) * self.slots.len() as u64) >> 32;
         lock(&self.slots[index as usize])
     }
-
 }
 
 fn lock(slot: &BucketSlot) -> MutexGuard<'_, Option<Box<Bucket>>> {

@@ -78,9 +78,8 @@ impl dyn Store + '_ {
             let alerts = sql.row_each(
                 "INSERT INTO alerts (watch, since, version, created_at, total, entries) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
-                news.iter().map(|(watch, since, total, entries, _)| {
-                    params![watch.0, since, &version, now, *total, *entries]
-                }),
+                news.iter()
+                    .map(|(watch, since, total, entries, _)| params![watch.0, since, &version, now, *total, *entries]),
                 |row| row.get::<i64>(0),
             )?;
             let messages = news.iter().zip(alerts).flat_map(|((.., (account, emails, webhook)), alert)| {

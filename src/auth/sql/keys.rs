@@ -144,11 +144,9 @@ impl dyn Store + '_ {
     /// All keys of an account (`None`: of all accounts), by number, with their usage on `today`. For operators: it reads every
     /// key ever created.
     pub fn keys(&self, account: Option<AccountId>, today: Date) -> StoreResult<Vec<KeyRecord>> {
-        self.list("list the keys", |sql| {
-            match account {
-                Some(id) => select(sql, "WHERE keys.account = ?1", &params![id.0], account, today),
-                None => select(sql, "", &[], None, today),
-            }
+        self.list("list the keys", |sql| match account {
+            Some(id) => select(sql, "WHERE keys.account = ?1", &params![id.0], account, today),
+            None => select(sql, "", &[], None, today),
         })
     }
 

@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OpenFlags};
 
-use crate::{StoreError, StoreResult};
 use crate::sql::{SqlResult, inspect};
 use crate::sqlite::{BUSY_TIMEOUT, database_error, files, open_error, schema};
+use crate::{StoreError, StoreResult};
 
 pub struct DatabaseFile {
     path: PathBuf,
@@ -170,8 +170,8 @@ fn escaped(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::quota::Tier;
     use crate::SqliteStore;
+    use crate::quota::Tier;
 
     /// Names and contents of the files in a folder, except for memory that processes share.
     fn content(folder: &Path) -> Vec<(OsString, Vec<u8>)> {

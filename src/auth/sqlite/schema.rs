@@ -193,6 +193,9 @@ mod tests {
     fn the_database_of_another_program_is_rejected() {
         let mut connection = Connection::open_in_memory().unwrap();
         connection.execute_batch("CREATE TABLE theirs (id)").unwrap();
-        assert!(matches!(migrate(&mut connection, Path::new("test")), Err(SqlError::Rule(StoreError::ForeignDatabase(_)))));
+        assert!(matches!(
+            migrate(&mut connection, Path::new("test")),
+            Err(SqlError::Rule(StoreError::ForeignDatabase(_)))
+        ));
     }
 }

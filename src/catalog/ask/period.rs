@@ -197,9 +197,8 @@ pub(crate) fn period(tokens: &[QuestionToken], today: Date) -> Option<(Period, u
         return Some(period);
     }
     let after = |skip: usize| tokens.get(skip..).and_then(|rest| relative(rest, today).or_else(|| named(rest)));
-    let bounded = |skip: usize, bound: fn(Period) -> Period| {
-        after(skip).map(|(period, length)| (bound(period), skip + length))
-    };
+    let bounded =
+        |skip: usize, bound: fn(Period) -> Period| after(skip).map(|(period, length)| (bound(period), skip + length));
     let later: fn(Period) -> Period =
         |period| Period { from: period.to.map(|date| Date::from_days(date.days() + 1)), to: None };
     let earlier: fn(Period) -> Period =

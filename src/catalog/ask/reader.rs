@@ -364,8 +364,7 @@ impl<'a> QuestionReader<'a> {
         if length == 1 && self.is_at(at, &["search"]) && is_asked() {
             return Some(1);
         }
-        let is_glue =
-            || self.tokens[at].is_glue() && !self.is_country_us(at) && !self.is_glue_sector(at, meanings);
+        let is_glue = || self.tokens[at].is_glue() && !self.is_country_us(at) && !self.is_glue_sector(at, meanings);
         if length == 1 && (self.is_product(at) || is_glue()) {
             return None;
         }
@@ -618,9 +617,8 @@ impl<'a> QuestionReader<'a> {
         // `a $10m round`, `$5m seed rounds`
         let is_round = |at: usize| self.record_at(at) == Some(Table::Rounds);
         let is_of_rounds = || is_round(end) || (end..end + 3).any(|at| is_round(at) && self.is_stage(end, at));
-        let is_about = is_bare
-            && self.table == Table::Rounds
-            && (self.is_after(at, &["a", "an", "the"]) || is_of_rounds());
+        let is_about =
+            is_bare && self.table == Table::Rounds && (self.is_after(at, &["a", "an", "the"]) || is_of_rounds());
         let (min, max) = if is_about { around(min, max) } else { (min, max) };
         let why = if is_bare && !is_about { "amount; taken as the least" } else { "amount" };
         // A single amount is enough if both ends use the same parameter.
@@ -745,9 +743,10 @@ impl<'a> QuestionReader<'a> {
             are_all(pair, "role") && (pair[0].0.end..pair[1].0.start).any(|at| self.is_at(at, &["also"]))
         };
         // `angels and accelerators both`
-        let of_stages = self.parts.iter().position(|(range, part)| {
-            both == Some(range.end) && part.parameter == "stage" && part.value.contains(',')
-        });
+        let of_stages = self
+            .parts
+            .iter()
+            .position(|(range, part)| both == Some(range.end) && part.parameter == "stage" && part.value.contains(','));
         if let Some(stages) = of_stages.filter(|_| self.resource.parameter("stage_all").is_some()) {
             return self.require(&[stages]);
         }

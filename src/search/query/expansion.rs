@@ -217,8 +217,7 @@ impl Expansion {
         if rows.is_empty() {
             return;
         }
-        let (words, ranges) =
-            if is_new { (&self.new, &self.new_ranges) } else { (&self.known, &self.known_ranges) };
+        let (words, ranges) = if is_new { (&self.new, &self.new_ranges) } else { (&self.known, &self.known_ranges) };
         for range in ranges {
             terms.each_rare_row(range, |row, _| found(row, 0));
         }

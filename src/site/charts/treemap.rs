@@ -67,31 +67,31 @@ impl Treemap {
         let values: Vec<f64> = items.iter().map(|item| item.value.unwrap_or(0) as f64).collect();
         let mut labels = LabelPlacer::default();
         let tile = |(Area { start: [x, y], size: [width, height] }, item): (Area, ChartItem)| {
-                let value = item.value.map_or_else(String::new, |value| unit.short(value));
-                let rooms = WIDTHS.map(|all| width * all - 2.0 * PADDING);
-                // A value is shown only below a name.
-                let lines = (height * HEIGHT - 2.0 * PADDING) / LINE;
-                let name = rooms.map(|room| {
-                    let is_readable = text::width(&item.label) <= room || room >= MIN_ROOM;
-                    (is_readable && lines >= 1.0).then(|| text::shortened(&item.label, room))
-                });
-                let value = LAYOUTS.map(|layout| {
-                    let fits = name[layout].is_some() && text::width(&value) <= rooms[layout] && lines >= 2.0;
-                    fits.then(|| value.clone())
-                });
-                for (text, line) in [(name, 1.0), (value, 2.0)] {
-                    let base = y * HEIGHT + PADDING + line * LINE - DESCENT;
-                    labels.add_at(x, PADDING, base, text, Anchor::Start);
-                }
-                TreemapTile {
-                    x: Percent(x),
-                    y: round(y * HEIGHT),
-                    width: Percent(width),
-                    height: round(height * HEIGHT),
-                    title: format!("{}: {}", item.label, unit.long(item.value)),
-                    href: item.href,
-                }
-            };
+            let value = item.value.map_or_else(String::new, |value| unit.short(value));
+            let rooms = WIDTHS.map(|all| width * all - 2.0 * PADDING);
+            // A value is shown only below a name.
+            let lines = (height * HEIGHT - 2.0 * PADDING) / LINE;
+            let name = rooms.map(|room| {
+                let is_readable = text::width(&item.label) <= room || room >= MIN_ROOM;
+                (is_readable && lines >= 1.0).then(|| text::shortened(&item.label, room))
+            });
+            let value = LAYOUTS.map(|layout| {
+                let fits = name[layout].is_some() && text::width(&value) <= rooms[layout] && lines >= 2.0;
+                fits.then(|| value.clone())
+            });
+            for (text, line) in [(name, 1.0), (value, 2.0)] {
+                let base = y * HEIGHT + PADDING + line * LINE - DESCENT;
+                labels.add_at(x, PADDING, base, text, Anchor::Start);
+            }
+            TreemapTile {
+                x: Percent(x),
+                y: round(y * HEIGHT),
+                width: Percent(width),
+                height: round(height * HEIGHT),
+                title: format!("{}: {}", item.label, unit.long(item.value)),
+                href: item.href,
+            }
+        };
         let tiles: Vec<TreemapTile> = squarified(&values).into_iter().zip(items).map(tile).collect();
         let is_linked = tiles.iter().any(|tile| tile.href.is_some());
         (!tiles.is_empty()).then(|| Self { head, tiles, labels: labels.into_list(), unknown, is_linked, table })
