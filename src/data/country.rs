@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn countries_have_their_pairs(USUAL_NAMES) {
+    fn countries_have_their_usual_names() {
         let name = |code: &str| Country::from_alpha2(code).map_or("", Country::name);
         for (code, called) in pairs(USUAL_NAMES) {
             assert_eq!(name(code), called);
