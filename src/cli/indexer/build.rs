@@ -78,8 +78,7 @@ pub(crate) fn run(
         Ok(compiled) => compiled,
         Err(report) => {
             drop(steps);
-            check::print(&report, folder, style)?;
-            return Ok(IndexerExit::Rejected);
+            return check::reject(&report, folder, style);
         }
     };
     let report = compiled.report().clone();
@@ -100,12 +99,7 @@ pub(crate) fn run(
         folder: &release_folder,
     };
     drop(steps);
-    if style.json {
-        format::json(&SummaryJson::new(&summary, style))?
-    } else {
-        summary.print(style)?
-    }
-    Ok(IndexerExit::Success)
+    style.print(&SummaryJson::new(&summary, style), |out| summary.print(style, out))
 }
 
 fn compare(releases: &ReleaseStore, publication: &Publication, steps: &Steps) -> Difference {
@@ -124,9 +118,8 @@ fn compare(releases: &ReleaseStore, publication: &Publication, steps: &Steps) ->
 }
 
 impl BuildSummary<'_> {
-    fn print(&self, style: &Style) -> io::Result<()> {
-        let mut out = io::BufWriter::new(io::stdout().lock());
-        check::list(self.report, style, &mut out)?;
+    fn print(&self, style: &Style, out: &mut dyn Write) -> io::Result<()> {
+        check::list(self.report, style, out)?;
         let manifest = &self.publication.manifest;
         let (version, folder, took) = (manifest.version, self.folder.display(), format::time(self.took));
         match self.publication.outcome {
@@ -138,16 +131,16 @@ impl BuildSummary<'_> {
                 writeln!(out, "{version} is already published with the same content: {folder}")?
             }
         }
-        self.print_tables(&mut out)?;
-        let sizes =
-            [manifest::TABLES, manifest::RECORDS, manifest::TEXT, manifest::BULK].map(|prefix| manifest.bytes(prefix));
-        let [tables, records, text, bulk] = sizes.map(format::size);
+        self.print_tables(out)?;
+        let size = |prefix: &str| format::size(manifest.bytes(prefix));
+        let [tables, records, text, bulk] =
+            [manifest::TABLES, manifest::RECORDS, manifest::TEXT, manifest::BULK].map(size);
         let bulk = if manifest.bulk().next().is_some() { format!(", bulk {bulk}") } else { String::new() };
         let history = manifest.file(manifest::HISTORY);
         let history = history.map_or_else(String::new, |file| format!(", history {}", format::size(file.bytes)));
-        let whole = format::size(manifest.bytes(""));
+        let whole = size("");
         writeln!(out, "  size: {whole} (tables {tables}, records {records}, text {text}{history}{bulk})")?;
-        writeln!(out, "  known aliases added: {}", format::count(self.known_aliases as u64))?;
+        writeln!(out, "  known aliases added: {}", format::count(self.known_aliases))?;
         let steps: Vec<String> =
             self.steps.iter().map(|step| format!("{} {}", step.name, format::time(step.took))).collect();
         writeln!(out, "  time: {}", steps.join(", "))?;
@@ -158,21 +151,15 @@ impl BuildSummary<'_> {
             let (generation, at) = (pointer.generation, rfc3339(pointer.activate_at));
             writeln!(out, "  pushed: {objects}, {bytes}; generation {generation}, served from {at} on")?;
         }
-        match self.publication.current {
-            Some(current) if current == version => writeln!(out, "  current: {version}")?,
-            Some(current) => {
-                writeln!(out, "  current: {current}; activate the new release with `indexer activate {version}`")?;
-            }
-            None => writeln!(out, "  current: none; activate the new release with `indexer activate {version}`")?,
+        let current = self.publication.current.map_or("none".to_owned(), |current| current.to_string());
+        if self.publication.current == Some(version) {
+            return writeln!(out, "  current: {version}");
         }
-        out.flush()
+        writeln!(out, "  current: {current}; activate the new release with `indexer activate {version}`")
     }
 
     fn print_tables(&self, out: &mut dyn Write) -> io::Result<()> {
-        let changes = match &self.difference {
-            Difference::Of(_, changes) => Some(changes),
-            Difference::None | Difference::Unknown(..) => None,
-        };
+        let changes = if let Difference::Of(_, changes) = &self.difference { Some(changes) } else { None };
         for (table, rows) in self.publication.manifest.counts.by_table() {
             let name = table.name();
             write!(out, "  {name:<16}{:>12}", format::count(rows))?;

@@ -1,6 +1,5 @@
 //! `indexer suppress`: removes a record from all future releases.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -8,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{CommandError, IndexerExit, Style, format, import};
+use crate::cli::indexer::{CommandError, IndexerExit, Style, import};
 use ::import::sources::suppressed::{FILE, KINDS};
 use ::import::sources::{EntityKind, Suppressed, view};
 use data::Date;
@@ -61,15 +60,12 @@ pub(crate) fn run(arguments: &SuppressArgs, today: Date, style: &Style) -> Resul
     drop(steps);
     let added = suppressed.add(folder, &entities, today, why)?;
     let entities: Vec<String> = entities.iter().map(|(source, entity)| format!("{source}/{entity}")).collect();
-    if style.json {
-        format::json(&AddedSuppressions { ok: true, entities: &entities, added })?;
-        return Ok(IndexerExit::Success);
-    }
-    let mut out = io::stdout().lock();
-    writeln!(out, "{added} of {} added to {}: {}", entities.len(), folder.join(FILE).display(), entities.join(", "))?;
-    writeln!(
-        out,
-        "the next `indexer build --sources` leaves them out; `indexer prune` deletes releases that have them"
-    )?;
-    Ok(IndexerExit::Success)
+    style.print(&AddedSuppressions { ok: true, entities: &entities, added }, |out| {
+        let (count, file) = (entities.len(), folder.join(FILE));
+        writeln!(out, "{added} of {count} added to {}: {}", file.display(), entities.join(", "))?;
+        writeln!(
+            out,
+            "the next `indexer build --sources` leaves them out; `indexer prune` deletes releases that have them"
+        )
+    })
 }
