@@ -23,7 +23,6 @@ use auth::AuthService;
 use auth::quota::Tier;
 use platform::metrics::{BOUNDS, Observations, panics};
 use release::remote::Replica;
-use search;
 use service::State;
 use service::alerts::Channel;
 use transport::headers::set;

@@ -15,17 +15,14 @@ use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::path::FullPath;
 
-use api;
 use api::Version;
 use auth::audit;
 use catalog::param_error::shortened;
 use data::SnapshotVersion;
-use mcp;
 use mcp::{McpEndpoint, McpPath, McpQuota};
 use release::remote::Replica;
 use service::bulk;
 use service::{State, security_txt};
-use site;
 use site::static_pages::StaticPages;
 use site::{PageRequest, PageRoute};
 use transport::body::{self, BodyReadError, Payload};

@@ -32,7 +32,7 @@ use mcp::{McpQuota, Settings};
 use platform::clock::now;
 use platform::metrics::panics;
 use release::remote::Replica;
-use release::{self, ActiveRelease, KeyError, ReleaseError, ReleaseEvent, Starting};
+use release::{ActiveRelease, KeyError, ReleaseError, ReleaseEvent, Starting};
 use service::alerts::Alerts;
 use service::alerts::webhook::Networks;
 use service::well_known::{WellKnown, WellKnownError};

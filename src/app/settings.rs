@@ -180,6 +180,13 @@ pub struct AuditFilter {
     pub since: Option<String>,
 }
 
+#[derive(Debug, Args)]
+pub struct AccountOption {
+    /// The owner's e-mail address, or the number of the account.
+    #[arg(long)]
+    pub email: AccountRef,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum AccountCommand {
     /// Create a verified account.
@@ -196,11 +203,7 @@ pub enum AccountCommand {
     },
     /// Mark an account as verified, after its owner proved that the e-mail address is theirs. Accounts from the sign-up page are
     /// unverified.
-    Verify {
-        /// The owner's e-mail address, or the number of the account.
-        #[arg(long)]
-        email: AccountRef,
-    },
+    Verify(AccountOption),
     /// Set an account's password, also if the owner forgot it; ends all sessions of the account and revokes its keys.
     SetPassword {
         /// The owner's e-mail address, or the number of the account.
@@ -214,11 +217,7 @@ pub enum AccountCommand {
         password_stdin: bool,
     },
     /// No longer require codes from an authenticator app at sign-in, for an owner who lost the app and the recovery codes.
-    ResetTotp {
-        /// The owner's e-mail address, or the number of the account.
-        #[arg(long)]
-        email: AccountRef,
-    },
+    ResetTotp(AccountOption),
     /// Make an account an operator, who sees and changes all accounts on the pages below /admin, or no longer with --revoke. Takes
     /// effect at once.
     SetOperator {
@@ -231,24 +230,12 @@ pub enum AccountCommand {
     },
     /// Block an account: ends its sessions, refuses sign-in and rejects its keys, until it is unblocked. Takes effect on a running
     /// server within a second.
-    Block {
-        /// The owner's e-mail address, or the number of the account.
-        #[arg(long)]
-        email: AccountRef,
-    },
+    Block(AccountOption),
     /// Unblock an account: its owner can sign in, and the keys that were not revoked are accepted again.
-    Unblock {
-        /// The owner's e-mail address, or the number of the account.
-        #[arg(long)]
-        email: AccountRef,
-    },
+    Unblock(AccountOption),
     /// Delete an account with its e-mail address, password, sessions and usage, and revoke its keys. Takes effect on a
     /// running server within a second.
-    Delete {
-        /// The owner's e-mail address, or the number of the account.
-        #[arg(long)]
-        email: AccountRef,
-    },
+    Delete(AccountOption),
     /// List all accounts.
     List,
     /// Set an account's tier. Takes effect on a running server within a second.

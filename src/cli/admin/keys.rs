@@ -1,8 +1,6 @@
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
-use super::print::{note, print, print_json, print_table};
+use super::print::{note, print, print_json, print_records};
 use super::{AdminError, CommandContext, find_account, line_from_stdin};
 use crate::app::settings::{KeyArgument, KeyCommand};
 use auth::ApiKey;
@@ -19,33 +17,21 @@ pub(super) fn run(context: &CommandContext<'_>, command: KeyCommand) -> Result<(
         KeyCommand::Rotate { key, overlap, expires_in } => rotate_key(context, key_ref(key)?, overlap, expires_in),
         KeyCommand::Revoke { key } => revoke_key(context, key_ref(key)?),
         KeyCommand::List { email } => {
-            let account = match email {
-                Some(email) => Some(find_account(store, &email)?.id),
-                None => None,
-            };
-            let keys = store.keys(account, Date::from_unix(now()))?;
-            if json {
-                let rows: Vec<ListedKey<'_>> = keys.iter().map(ListedKey::from_record).collect();
-                return print_json(&BTreeMap::from([("keys", rows)]));
-            }
-            let time = |seconds: Option<i64>| seconds.map_or("-".to_owned(), rfc3339);
-            let rows = keys.iter().map(|key| {
-                [
-                    key.id.0.to_string(),
-                    key.masked.to_string(),
-                    key.email.to_string(),
-                    name(key).unwrap_or_else(|| "-".to_owned()),
-                    key.used_today.to_string(),
-                    rfc3339(key.created_at),
-                    time(key.last_used_at),
-                    time(key.expires_at),
-                    time(key.revoked_at),
-                ]
-            });
-            print_table(
-                ["ID", "KEY", "E-MAIL", "NAME", "TODAY", "CREATED", "LAST USED", "EXPIRES", "REVOKED"],
-                rows.collect(),
-            )
+            let account = email.map(|email| find_account(store, &email)).transpose()?;
+            let keys = store.keys(account.map(|account| account.id), Date::from_unix(now()))?;
+            let rows: Vec<ListedKey<'_>> = keys.iter().map(ListedKey::from_record).collect();
+            let columns = [
+                ("ID", "id"),
+                ("KEY", "shown"),
+                ("E-MAIL", "email"),
+                ("NAME", "name"),
+                ("TODAY", "used_today"),
+                ("CREATED", "created_at"),
+                ("LAST USED", "last_used_at"),
+                ("EXPIRES", "expires_at"),
+                ("REVOKED", "revoked_at"),
+            ];
+            print_records(json, "keys", &rows, columns)
         }
     }
 }

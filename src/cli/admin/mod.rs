@@ -64,12 +64,14 @@ pub fn audit(filter: &AuditFilter) -> ExitCode {
 
 /// Copies the contents of the folder `data` to a backup, even while a server uses it.
 pub fn backup(data: &Path, store: &StoreSettings, options: &BackupOptions) -> ExitCode {
-    exit_code(store::refuse_backup(store).and_then(|()| backup::backup(data, options)), options.json)
+    let refused = store::refuse_postgres(store, AdminError::BackupOfPostgres);
+    exit_code(refused.and_then(|()| backup::backup(data, options)), options.json)
 }
 
 /// Copies a backup to the folder `data`, which no server may use.
 pub fn restore(data: &Path, store: &StoreSettings, options: &RestoreOptions) -> ExitCode {
-    exit_code(store::refuse_restore(store).and_then(|()| backup::restore(data, options)), options.json)
+    let refused = store::refuse_postgres(store, AdminError::RestoreToPostgres);
+    exit_code(refused.and_then(|()| backup::restore(data, options)), options.json)
 }
 
 /// Moves accounts between stores.
@@ -98,13 +100,13 @@ fn run(
 }
 
 fn exit_code(result: Result<(), AdminError>, json: bool) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            print::print_error(&error, json);
-            ExitCode::FAILURE
-        }
-    }
+    let Err(error) = result else { return ExitCode::SUCCESS };
+    // If standard error is closed, the exit code still reports the failure.
+    print::note(&match json {
+        true => serde_json::json!({ "error": { "code": error.code(), "detail": error.to_string() } }).to_string(),
+        false => format!("error: {error}"),
+    });
+    ExitCode::FAILURE
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -16,7 +16,6 @@ use crate::cli::doctor::finding::Findings;
 use crate::cli::doctor::releases::IndexState;
 use crate::cli::indexer::format;
 use auth::LockHolder;
-use catalog;
 use data::{Date, rfc3339};
 
 const MIB: u64 = 1 << 20;

@@ -14,7 +14,7 @@ use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
 use catalog::ChangeCounts;
 use data::import::DatasetInput;
 use data::rfc3339;
-use data::{self, Counts, Diagnostic, DiagnosticReport, Progress, SnapshotVersion, Table};
+use data::{Counts, Diagnostic, DiagnosticReport, Progress, SnapshotVersion, Table};
 use platform::clock;
 use release::remote::{Current, Pushed, RemoteStore};
 use release::{Policy, Publication, PublicationOutcome, ReleaseError, ReleaseStore, SigningKey, manifest};

@@ -9,7 +9,7 @@ use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
 use data::compile::DatasetQuality;
 use data::import::DatasetInput;
-use data::{self, Compiled, Diagnostic, DiagnosticReport, Table};
+use data::{Compiled, Diagnostic, DiagnosticReport, Table};
 
 /// Number of findings per kind that are listed without `--verbose`.
 const MAX_LISTED: usize = 5;

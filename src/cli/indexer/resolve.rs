@@ -11,7 +11,7 @@ use crate::cli::indexer::review::{self, Reviewer};
 use crate::cli::indexer::{CommandError, IndexerExit, Style, check, format, import};
 use ::import::sources::Suppressed;
 use data::vocabulary::Vocabulary;
-use data::{self, Date, Table};
+use data::{Date, Table};
 use import::resolve::{
     Decision, Decisions, Judgement, MergeConflict, RecordPair, Resolution, SourceRecord, TABLES, decision, record,
     resolve, statements,
