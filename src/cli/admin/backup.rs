@@ -189,8 +189,8 @@ fn describe(description: &Description) -> String {
     let mut text = format!(
         "  database  {}, {} and {}, store version {}, verified",
         format::size(database.bytes),
-        format::counted(database.accounts as usize, "account"),
-        format::counted(database.keys as usize, "key"),
+        format::counted(database.accounts, "account"),
+        format::counted(database.keys, "key"),
         database.version
     );
     text.push_str(&match release {

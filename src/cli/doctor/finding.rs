@@ -38,7 +38,7 @@ pub(super) struct Findings(Vec<Finding>);
 
 impl Findings {
     pub(super) fn ok(&mut self, check: &'static str, detail: impl Into<String>) {
-        self.0.push(Finding { check, status: Status::Ok, detail: detail.into(), remedy: None });
+        self.add(check, Status::Ok, detail, "");
     }
 
     pub(super) fn warning(&mut self, check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) {
@@ -49,6 +49,7 @@ impl Findings {
         self.add(check, Status::Problem, detail, remedy);
     }
 
+    /// Adds a finding; the remedy is for all but [`Status::Ok`].
     pub(super) fn add(
         &mut self,
         check: &'static str,
@@ -56,7 +57,8 @@ impl Findings {
         detail: impl Into<String>,
         remedy: impl Into<String>,
     ) {
-        self.0.push(Finding { check, status, detail: detail.into(), remedy: Some(remedy.into()) });
+        let remedy = (status != Status::Ok).then(|| remedy.into());
+        self.0.push(Finding { check, status, detail: detail.into(), remedy });
     }
 
     pub(super) fn into_vec(self) -> Vec<Finding> {

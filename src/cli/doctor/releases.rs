@@ -28,22 +28,15 @@ pub(super) struct IndexState {
 pub(super) fn check_object_store(place: &Path, findings: &mut Findings) {
     const CHECK: &str = "object_store.writes";
     match RemoteStore::open(place, None).and_then(|remote| remote.probe()) {
-        Ok(wrong) if wrong.is_empty() => findings.ok(
-            CHECK,
-            format!(
-                "{}: creates if absent, replaces if unchanged, refuses conflicts, reads what was written",
-                place.display()
-            ),
-        ),
-        Ok(wrong) => {
-            for problem in wrong {
-                findings.problem(
-                    CHECK,
-                    format!("{}: {problem}", place.display()),
-                    "upgrade the store, or use one with conditional writes: otherwise two indexers at once may both win",
-                );
-            }
+        Ok(wrong) if wrong.is_empty() => {
+            let right = "creates if absent, replaces if unchanged, refuses conflicts, reads what was written";
+            findings.ok(CHECK, format!("{}: {right}", place.display()));
         }
+        Ok(wrong) => wrong.into_iter().for_each(|problem| {
+            let remedy =
+                "upgrade the store, or use one with conditional writes: otherwise two indexers at once may both win";
+            findings.problem(CHECK, format!("{}: {problem}", place.display()), remedy);
+        }),
         Err(error) => findings.problem(
             CHECK,
             error.to_string(),
@@ -90,22 +83,15 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
         }
     };
     match open(&releases, current) {
-        Ok(release) => {
-            let manifest = &release.manifest;
-            let detail = format!(
-                "{current}, {}, built by {}; checksums and test queries are right",
-                format::size(manifest.bytes("")),
-                manifest.program
-            );
+        Ok(Release { manifest, catalog }) => {
+            let (size, program) = (format::size(manifest.bytes("")), &manifest.program);
+            let detail = format!("{current}, {size}, built by {program}; checksums and test queries are right");
             findings.ok("index.current", detail);
-            let released = release.catalog.snapshot().released_on();
-            age(released, Date::from_unix(now), findings);
+            age(catalog.snapshot().released_on(), Date::from_unix(now), findings);
             index.current = Some(current);
-            index.built_at = Some(manifest.built_at.clone());
+            index.built_at = Some(manifest.built_at);
         }
-        Err(error) => {
-            findings.problem("index.current", error.to_string(), remedy(&error, current, &versions));
-        }
+        Err(error) => findings.problem("index.current", error.to_string(), remedy(&error, current, &versions)),
     }
     let others: Vec<SnapshotVersion> = versions.iter().copied().filter(|version| *version != current).collect();
     let manifest = |version: SnapshotVersion| releases.manifest(version).ok();
@@ -153,13 +139,8 @@ fn check_others(
     }
     if bad == 0 && !others.is_empty() {
         let (all, kept) = (format::counted(others.len(), "release"), others.len().min(keep as usize));
-        let size = format::size(kept_bytes);
-        findings.ok(
-            "index.releases",
-            format!(
-                "{all} older or newer, all whole; the server holds {kept} of them ({size}, --keep-releases {keep})"
-            ),
-        );
+        let held = format!("the server holds {kept} of them ({}, --keep-releases {keep})", format::size(kept_bytes));
+        findings.ok("index.releases", format!("{all} older or newer, all whole; {held}"));
     }
 }
 
@@ -178,10 +159,7 @@ fn age(released: Date, today: Date, findings: &mut Findings) {
     let days = i64::from(today.days()) - i64::from(released.days());
     let detail = format!("the data is of {released}, {days} days ago");
     let status = if days > OLD_DAYS { Status::Warning } else { Status::Ok };
-    match status {
-        Status::Ok => findings.ok("index.age", detail),
-        _ => findings.warning("index.age", detail, "publish new data with `indexer build`; check the job that does"),
-    }
+    findings.add("index.age", status, detail, "publish new data with `indexer build`; check the job that does");
 }
 
 #[cfg(test)]
