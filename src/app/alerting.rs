@@ -128,7 +128,7 @@ fn repeat_until_stopped(
 }
 
 /// Logs the first of consecutive failures of `work`.
-fn log_failures(failure: &'static str, mut work: impl FnMut() -> Result<(), StoreError>) -> impl FnMut() {
+pub(super) fn log_failures(failure: &'static str, mut work: impl FnMut() -> Result<(), StoreError>) -> impl FnMut() {
     let mut is_failing = false;
     move || match panics::catch(&mut work) {
         Ok(Ok(())) => is_failing = false,

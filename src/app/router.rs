@@ -129,20 +129,11 @@ pub(crate) fn is_own_path(path: &str) -> bool {
     !matches!(AppRoute::parse(path), AppRoute::Unknown)
 }
 
-/// A request that needs its body or has to wait for the store.
-#[derive(Clone, Copy)]
-pub enum Pending {
-    Api,
-    Mcp(McpPath),
-    Bulk,
-    Page,
-}
-
 /// The service: REST, MCP and the site.
 #[derive(Clone)]
 pub struct Router {
     front_ends: Arc<FrontEnds>,
-    /// Handles [`Pending`] requests.
+    /// Handles requests that need their body or have to wait for the store.
     filter: BoxedFilter<(warp::reply::Response,)>,
 }
 
@@ -162,8 +153,7 @@ impl Router {
         });
         let shared = Arc::clone(&front_ends);
         let query = warp::query::raw().or(warp::any().map(String::new)).unify();
-        let filter = warp::ext::get::<Pending>()
-            .and(warp::method())
+        let filter = warp::method()
             .and(warp::path::full())
             .and(query)
             .and(warp::header::headers_cloned())
@@ -171,10 +161,10 @@ impl Router {
             .and(warp::ext::get::<RequestId>())
             .and(warp::ext::get::<Arc<RequestTrace>>())
             .and(warp::body::stream())
-            .then(move |pending, method, path, query, headers, peer, id, trace, body| {
+            .then(move |method, path, query, headers, peer, id, trace, body| {
                 let shared = Arc::clone(&shared);
                 let request = OwnedRequest { method, path, query, headers, peer, id, trace };
-                async move { reply(shared.respond_later(pending, request, body).await) }
+                async move { reply(shared.respond_later(request, body).await) }
             })
             .boxed();
         Self { front_ends, filter }
@@ -182,14 +172,13 @@ impl Router {
 }
 
 impl Handler for Router {
-    type Pending = Pending;
+    type Pending = ();
 
-    fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, Pending> {
+    fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, ()> {
         self.front_ends.respond(request)
     }
 
-    async fn respond_later(&self, pending: Pending, mut request: Request<RequestBody>) -> Response<ResponseBody> {
-        request.extensions_mut().insert(pending);
+    async fn respond_later(&self, (): (), request: Request<RequestBody>) -> Response<ResponseBody> {
         self.filter.respond_later((), request).await
     }
 
@@ -250,21 +239,20 @@ impl FrontEnds {
         PageRequest { state: &self.state, path: trimmed(path), query, headers, peer, trace }
     }
 
-    fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, Pending> {
+    fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, ()> {
         let route = AppRoute::parse(request.path);
         if let Some(label) = route.label() {
             request.trace.set_route(label);
         }
         match route {
-            AppRoute::Api => api::respond(&self.state, request).ok_or(Pending::Api),
-            AppRoute::Mcp(path) => Err(Pending::Mcp(path)),
-            AppRoute::Bulk => Err(Pending::Bulk),
+            AppRoute::Api => api::respond(&self.state, request).ok_or(()),
+            AppRoute::Mcp(_) | AppRoute::Bulk => Err(()),
             route => Ok(self.site_response(self.respond_site(&route, request)?, request.id)),
         }
     }
 
     /// Responds to everything except REST and MCP: health, static files, the docs, pages, errors.
-    fn respond_site(&self, route: &AppRoute<'_>, request: &RequestParts<'_>) -> Result<Response<Bytes>, Pending> {
+    fn respond_site(&self, route: &AppRoute<'_>, request: &RequestParts<'_>) -> Result<Response<Bytes>, ()> {
         let state = self.state.as_ref();
         let page = self.page_request(request);
         let is_read = request.is_read();
@@ -282,8 +270,8 @@ impl FrontEnds {
             return Ok(file.unwrap_or_else(|| error_response(state, request, &method_not_allowed(page.path, READS))));
         }
         match *route {
-            AppRoute::Page(route) if is_read && route.is_read() => site::cached(route, page).ok_or(Pending::Page),
-            AppRoute::Page(_) if sends_form => Err(Pending::Page),
+            AppRoute::Page(route) if is_read && route.is_read() => site::cached(route, page).ok_or(()),
+            AppRoute::Page(_) if sends_form => Err(()),
             AppRoute::Health if is_read => Ok(alive_response()),
             AppRoute::Readiness if is_read => {
                 if state.stopping.load(Ordering::Relaxed) {
@@ -292,10 +280,7 @@ impl FrontEnds {
                 Ok(readiness(state))
             }
             AppRoute::SecurityTxt if is_read => Ok(match &state.operator.contact {
-                Some(contact) => {
-                    let body = security_txt::text(contact, &state.public_url, state.today());
-                    text_response("text/plain; charset=utf-8", body)
-                }
+                Some(contact) => plain_response(security_txt::text(contact, &state.public_url, state.today())),
                 None => {
                     let detail = "the operator has not set a contact (`--contact`)";
                     error_response(state, request, &Problem::new(Code::UnknownRoute, detail))
@@ -324,20 +309,16 @@ impl FrontEnds {
 
     async fn respond_later<B: Buf + Send + 'static>(
         &self,
-        pending: Pending,
         request: OwnedRequest,
         body: impl Stream<Item = Result<B, warp::Error>> + Send + 'static,
     ) -> Response<Payload> {
-        let response = match pending {
-            Pending::Api => return api::respond_later(&self.state, &request.parts(), body).await,
-            Pending::Bulk => return bulk::respond(&self.state, &request.parts()).await,
-            Pending::Mcp(path) => self.mcp.respond(path, &request.parts(), body).await,
-            Pending::Page => {
-                let parts = request.parts();
+        let parts = request.parts();
+        let response = match AppRoute::parse(parts.path) {
+            AppRoute::Api => return api::respond_later(&self.state, &parts, body).await,
+            AppRoute::Bulk => return bulk::respond(&self.state, &parts).await,
+            AppRoute::Mcp(path) => self.mcp.respond(path, &parts, body).await,
+            AppRoute::Page(route) => {
                 let page = self.page_request(&parts);
-                let AppRoute::Page(route) = AppRoute::parse(parts.path) else {
-                    unreachable!("only pages are pending as such")
-                };
                 let form = match request.method == Method::POST {
                     true => read_form(route, &request.headers, body).await.map(Some),
                     false => Ok(None),
@@ -345,13 +326,14 @@ impl FrontEnds {
                 let response = match form {
                     Ok(form) => {
                         let origin = self.state.origin(&parts);
-                        let address = origin.address;
-                        audit::scope(origin, site::answer(route, page, form, address)).await
+                        let answer = site::answer(route, page, form, origin.address);
+                        audit::scope(origin, answer).await
                     }
                     Err((status, detail)) => site::bad_form(page, status, detail),
                 };
                 self.site_response(response, request.id)
             }
+            _ => unreachable!("no other route waits"),
         };
         response.map(Payload::Whole)
     }
@@ -391,19 +373,24 @@ fn prefers_html(headers: &HeaderMap) -> bool {
     accept.is_some_and(|accept| accept.trim_start().starts_with("text/html"))
 }
 
-fn text_response(content_type: &str, body: impl Into<Bytes>) -> Response<Bytes> {
+fn response(status: StatusCode, content_type: &str, body: impl Into<Bytes>) -> Response<Bytes> {
     let mut response = Response::new(body.into());
+    *response.status_mut() = status;
     set(response.headers_mut(), "content-type", content_type);
     response
 }
 
+fn plain_response(body: impl Into<Bytes>) -> Response<Bytes> {
+    response(StatusCode::OK, "text/plain; charset=utf-8", body)
+}
+
 fn alive_response() -> Response<Bytes> {
-    text_response("text/plain; charset=utf-8", "ok\n")
+    plain_response("ok\n")
 }
 
 fn readiness(state: &State) -> Response<Bytes> {
     let catalog = state.releases.current();
-    let loaded: Vec<String> = state.releases.all().iter().map(|catalog| catalog.version().to_string()).collect();
+    let held: Vec<String> = state.releases.all().iter().map(|catalog| catalog.version().to_string()).collect();
     // Still 200 without the account database or the object store: known keys and pages are served, and no other server
     // would do better.
     let is_behind = state.releases.replica().is_some_and(Replica::is_failing);
@@ -419,7 +406,7 @@ fn readiness(state: &State) -> Response<Bytes> {
         None => (StatusCode::OK, "ready"),
     };
     let snapshot = catalog.version().to_string();
-    let mut body = json!({ "status": status, "snapshot": snapshot, "bundled": catalog.is_bundled(), "held": loaded });
+    let mut body = json!({ "status": status, "snapshot": snapshot, "bundled": catalog.is_bundled(), "held": held });
     if let Some(reason) = reason {
         body["reason"] = reason.into();
     }
@@ -427,9 +414,7 @@ fn readiness(state: &State) -> Response<Bytes> {
 }
 
 fn readiness_response(code: StatusCode, body: &serde_json::Value) -> Response<Bytes> {
-    let mut response = text_response("application/json", format!("{body}\n"));
-    *response.status_mut() = code;
-    response
+    response(code, "application/json", format!("{body}\n"))
 }
 
 /// Response to `OPTIONS` on a path that scripts of other origins may not read.
@@ -447,9 +432,7 @@ fn method_not_allowed(path: &str, methods: &'static str) -> Problem {
 
 fn error_response(state: &State, request: &RequestParts<'_>, problem: &Problem) -> Response<Bytes> {
     let body = problem.body(&state.public_url, request.path, &request.id.to_string());
-    let mut response = Response::new(Bytes::from(body));
-    *response.status_mut() = problem.code.status();
-    set(response.headers_mut(), "content-type", "application/problem+json");
+    let mut response = response(problem.code.status(), "application/problem+json", body);
     if let Some(allow) = problem.allow {
         set(response.headers_mut(), "allow", allow);
     }

@@ -1,8 +1,7 @@
 //! Runs the server: settings, releases, accounts, the router, background tasks, shutdown.
 
 use std::fs;
-use std::io;
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -17,9 +16,8 @@ use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::MissedTickBehavior;
 
-use crate::app::alerting::{self, Threads};
-use crate::app::router::Gate;
-use crate::app::router::is_own_path;
+use crate::app::alerting::{self, Threads, log_failures};
+use crate::app::router::{Gate, is_own_path};
 use crate::app::settings::ServeSettings;
 use crate::app::{MetricsEndpoint, Router, metrics, telemetry};
 use auth::audit::AuditLog;
@@ -27,7 +25,7 @@ use auth::mail::{MailSender, MailTransport};
 use auth::quota::Tier;
 use auth::{ApiKey, AuthService, DataLock, StoreError};
 use catalog::Catalog;
-use data::Table;
+use data::{Counts, Table};
 use mcp::{McpQuota, Settings};
 use platform::clock::now;
 use platform::metrics::panics;
@@ -161,26 +159,57 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         false => None,
     };
     let limits = settings.limits(bound);
-    let router = RouterParts {
-        settings,
-        replica,
-        bound,
-        hosts,
-        well_known,
-        mail,
-        public_url: public_url.clone(),
-        auth: Arc::clone(&auth),
-        telemetry,
-        metrics,
-    };
-    let opening = gate.clone();
     let alerting = Arc::new(Mutex::new(Threads::default()));
-    let alerting_threads = Arc::clone(&alerting);
+    let (opening, alerting_threads) = (gate.clone(), Arc::clone(&alerting));
+    let (base, owner) = (public_url.clone(), Arc::clone(&auth));
+    // Builds the router once there is a release, and starts the threads that evaluate searches and send messages.
     let open = move |releases: Arc<ActiveRelease>| {
-        let key = demo_key.as_ref().map(ApiKey::reveal);
-        let greeting = greeting(&releases.current(), &router.public_url, key);
-        let (router, threads) = router.build(releases);
-        opening.open(router);
+        let greeting = greeting(&releases.current(), &base, demo_key.as_ref().map(ApiKey::reveal));
+        let index = settings.releases().ok();
+        if let Some(replica) = replica {
+            releases.follow(replica);
+        }
+        let networks = settings.webhooks.then(|| Networks::new(settings.webhook_networks));
+        let alerts = Arc::new(Alerts::new(owner.cursor_secret(), networks));
+        let state = Arc::new(State {
+            hosts,
+            releases,
+            index,
+            auth: owner,
+            public_url: base.clone(),
+            has_public_url: settings.public_url.is_some(),
+            operator: Operator {
+                brand: Brand { name: settings.brand_name, color: settings.brand_color },
+                contact: settings.contact,
+                imprint_url: settings.imprint_url,
+                privacy_url: settings.privacy_url,
+                terms_url: settings.terms_url,
+                review_url: settings.review_url,
+            },
+            well_known,
+            alerts,
+            bulk: settings.bulk,
+            response_cache: ResponseCache::default(),
+            trusted_proxies: settings.trusted_proxies,
+            clock: now,
+            stopping: AtomicBool::new(false),
+            work: Default::default(),
+            telemetry,
+        });
+        metrics.open(Arc::clone(&state));
+        let threads = alerting::start(&state, mail);
+        let mcp_settings = Settings {
+            on_loopback: bound.ip().is_loopback(),
+            allowed_origins: settings.allowed_origins,
+            calls_per_day: Some(settings.mcp_daily_limit),
+            ..Settings::new(base)
+        };
+        let mcp_quota = McpQuota {
+            state: Arc::clone(&state),
+            daily_limit: settings.mcp_daily_limit,
+            pools: settings.mcp_pools.into(),
+        };
+        opening.open(Router::new(&state, mcp_quota, &mcp_settings));
         *alerting_threads.lock().unwrap_or_else(PoisonError::into_inner) = threads;
         // Whoever reads the greeting finds the server ready.
         greet(&greeting);
@@ -191,11 +220,8 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
             tokio::spawn(watcher.run(release::POLL_INTERVAL))
         }
         Err(error) => {
-            greet(&format!(
-                "VentureDex {}, waiting for a release\n\n{}",
-                env!("CARGO_PKG_VERSION"),
-                addresses(&public_url)
-            ));
+            let (program, addresses) = (env!("CARGO_PKG_VERSION"), addresses(&public_url));
+            greet(&format!("VentureDex {program}, waiting for a release\n\n{addresses}"));
             gate.refuse(error.to_string());
             let gate = gate.clone();
             tokio::spawn(async move {
@@ -222,73 +248,6 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         tracing::warn!("{} connections aborted at the shutdown deadline", report.aborted);
     }
     flushed.map(|_| ()).map_err(store_error)
-}
-
-/// Parts from which the router is built once there is a release.
-struct RouterParts {
-    settings: ServeSettings,
-    replica: Option<Arc<Replica>>,
-    bound: SocketAddr,
-    hosts: Hosts,
-    well_known: WellKnown,
-    /// The mail transport, if any.
-    mail: Option<MailTransport>,
-    public_url: String,
-    auth: Arc<AuthService>,
-    telemetry: Arc<Telemetry>,
-    metrics: MetricsEndpoint,
-}
-
-impl RouterParts {
-    /// Builds the router, and starts the threads that evaluate searches and send messages.
-    fn build(self, releases: Arc<ActiveRelease>) -> (Router, Threads) {
-        let Self { settings, replica, bound, hosts, well_known, mail, public_url, auth, telemetry, metrics } = self;
-        let index = settings.releases().ok();
-        if let Some(replica) = replica {
-            releases.follow(replica);
-        }
-        let networks = settings.webhooks.then(|| Networks::new(settings.webhook_networks));
-        let alerts = Arc::new(Alerts::new(auth.cursor_secret(), networks));
-        let state = Arc::new(State {
-            hosts,
-            releases,
-            index,
-            auth,
-            public_url: public_url.clone(),
-            has_public_url: settings.public_url.is_some(),
-            operator: Operator {
-                brand: Brand { name: settings.brand_name, color: settings.brand_color },
-                contact: settings.contact,
-                imprint_url: settings.imprint_url,
-                privacy_url: settings.privacy_url,
-                terms_url: settings.terms_url,
-                review_url: settings.review_url,
-            },
-            well_known,
-            alerts: Arc::clone(&alerts),
-            bulk: settings.bulk,
-            response_cache: ResponseCache::default(),
-            trusted_proxies: settings.trusted_proxies,
-            clock: now,
-            stopping: AtomicBool::new(false),
-            work: Default::default(),
-            telemetry,
-        });
-        metrics.open(Arc::clone(&state));
-        let threads = alerting::start(&state, mail);
-        let mcp_settings = Settings {
-            on_loopback: bound.ip().is_loopback(),
-            allowed_origins: settings.allowed_origins,
-            calls_per_day: Some(settings.mcp_daily_limit),
-            ..Settings::new(public_url)
-        };
-        let mcp_quota = McpQuota {
-            state: Arc::clone(&state),
-            daily_limit: settings.mcp_daily_limit,
-            pools: settings.mcp_pools.into(),
-        };
-        (Router::new(&state, mcp_quota, &mcp_settings), threads)
-    }
 }
 
 /// The mail transport, if an SMTP server is configured.
@@ -406,24 +365,18 @@ fn run_every(
     work: fn(&AuthService) -> Result<(), StoreError>,
 ) -> JoinHandle<()> {
     let auth = Arc::clone(auth);
+    let mut work = log_failures(failure, move || work(&auth));
     tokio::spawn(async move {
         let mut ticks = tokio::time::interval(period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut is_failing = false;
         loop {
             ticks.tick().await;
-            let auth = Arc::clone(&auth);
-            let done = spawn_blocking(move || panics::catch(|| work(&auth))).await;
-            match done {
-                Ok(Ok(Ok(()))) => is_failing = false,
-                Ok(Ok(Err(error))) if !is_failing => {
-                    tracing::error!("{failure}: {error}");
-                    is_failing = true;
-                }
-                // A panic is logged elsewhere.
-                Ok(_) => {}
-                Err(_) => return,
-            }
+            let done = spawn_blocking(move || {
+                work();
+                work
+            });
+            let Ok(done) = done.await else { return };
+            work = done;
         }
     })
 }
@@ -435,22 +388,17 @@ fn addresses(base: &str) -> String {
 /// The text printed at startup: the release, the addresses, and an example request.
 fn greeting(catalog: &Catalog, base: &str, demo_key: Option<&str>) -> String {
     let snapshot = catalog.snapshot();
-    let counts = snapshot.counts();
+    let Counts { firms, startups, funding_rounds: rounds, people, sectors, .. } = snapshot.counts();
     let mut text = format!("VentureDex {}, snapshot {}", env!("CARGO_PKG_VERSION"), snapshot.version());
     if !snapshot.title().is_empty() {
         text.push_str(&format!(": {}", snapshot.title()));
     }
+    let (reviews, addresses) = (catalog.totals().reviews, addresses(base));
     text.push_str(&format!(
-        "\n{} firms, {} startups, {} funding rounds, {} people, {} reviews, {} sectors\n\n",
-        counts.firms,
-        counts.startups,
-        counts.funding_rounds,
-        counts.people,
-        catalog.totals().reviews,
-        counts.sectors
+        "\n{firms} firms, {startups} startups, {rounds} funding rounds, {people} people, {reviews} reviews, {sectors} \
+         sectors\n\n{addresses}"
     ));
-    text.push_str(&addresses(base));
-    let name = if counts.firms > 0 { snapshot.name(Table::Firms, 0) } else { "" };
+    let name = if firms > 0 { snapshot.name(Table::Firms, 0) } else { "" };
     if let Some(key) = demo_key {
         let query: String = form_urlencoded::Serializer::new(String::new()).append_pair("q", name).finish();
         text.push_str(&format!(

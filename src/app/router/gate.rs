@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode};
 use serde_json::json;
 
-use crate::app::router::{self, AppRoute, Pending, Router};
+use crate::app::router::{self, AppRoute, Router};
 use transport::headers::PublicScheme;
 use transport::origin_policy::Hosts;
 pub(super) use transport::server::connection_error::ConnectionError;
@@ -58,9 +58,9 @@ impl Gate {
 }
 
 impl Handler for Gate {
-    type Pending = Pending;
+    type Pending = ();
 
-    fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, Pending> {
+    fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, ()> {
         if let Some(router) = self.0.router.get() {
             return router.respond(request);
         }
@@ -80,9 +80,9 @@ impl Handler for Gate {
         Ok(router::with_site_headers(health, request.id, PublicScheme::from_url(&self.0.public_url)))
     }
 
-    async fn respond_later(&self, pending: Pending, request: Request<RequestBody>) -> Response<ResponseBody> {
+    async fn respond_later(&self, (): (), request: Request<RequestBody>) -> Response<ResponseBody> {
         let router = self.0.router.get().expect("only the router leaves requests for later");
-        router.respond_later(pending, request).await
+        router.respond_later((), request).await
     }
 
     fn is_health_check(&self, path: &str) -> bool {
