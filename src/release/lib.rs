@@ -252,12 +252,7 @@ impl ReleaseStore {
         drop(release);
         let _lock = lock::switch(&self.index)?;
         self.manifest(version)?;
-        if self.current().is_ok_and(|current| current == Some(version)) {
-            return Ok(false);
-        }
-        self.prepare(&OsFs, version)?;
-        self.switch(&OsFs)?;
-        Ok(true)
+        self.name_current(&OsFs, version)
     }
 
     /// Removes all releases except the newest `keep` and the current one. A server that has loaded one of them can
@@ -305,6 +300,27 @@ impl ReleaseStore {
             free = free.next();
         }
         free
+    }
+
+    /// Makes `current` name a release. False if it already did. Requires the switch lock.
+    fn name_current(&self, file_system: &dyn Fs, version: SnapshotVersion) -> Result<bool, ReleaseError> {
+        if self.current().is_ok_and(|current| current == Some(version)) {
+            return Ok(false);
+        }
+        self.prepare(file_system, version)?;
+        self.switch(file_system)?;
+        Ok(true)
+    }
+
+    /// Gives a finished draft the name of its release, in place of an earlier folder, which is moved to be removed.
+    /// Requires the switch lock.
+    fn rename_draft(&self, file_system: &dyn Fs, draft: &Path, version: SnapshotVersion) -> Result<(), ReleaseError> {
+        let folder = self.release_folder(version);
+        if folder.symlink_metadata().is_ok() {
+            file_system.rename(&folder, &self.index.join(format!("{REMOVING}{version}"))).at(&folder)?;
+        }
+        file_system.rename(draft, &folder).at(&folder)?;
+        file_system.sync_folder(&self.index).at(&self.index)
     }
 
     /// Writes the next content of `current`. Requires the switch lock.

@@ -14,7 +14,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::checksum::{Checksum, ChecksumHasher};
+use ring::digest::{Context, SHA256};
+
+use crate::checksum::Checksum;
 use crate::error::At;
 use crate::{Manifest, ReleaseError, ReleaseStore, manifest, text};
 use catalog::{BulkFile, Catalog, Filter, ListPosition, Order, Query, RecordHistory, ValueCount};
@@ -234,7 +236,7 @@ pub(crate) fn read_file(
     let path = folder.join(&file.path);
     let length = usize::try_from(file.bytes).map_err(io::Error::other).at(&path)?;
     let mut source = File::open(&path).at(&path)?;
-    let mut hasher = ChecksumHasher::default();
+    let mut hasher = Context::new(&SHA256);
     let bytes = AlignedBytes::read(&mut source, length, |part| {
         hasher.update(part);
         advance(part.len() as u64);
@@ -244,7 +246,7 @@ pub(crate) fn read_file(
     let mut rest = Vec::new();
     source.take(1).read_to_end(&mut rest).at(&path)?;
     hasher.update(&rest);
-    check_sum(version, file, hasher.finish())?;
+    check_sum(version, file, hasher.finish().into())?;
     Ok(bytes)
 }
 

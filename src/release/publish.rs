@@ -72,17 +72,6 @@ pub enum PublicationOutcome {
     Unchanged,
 }
 
-/// State of the version to publish in the index.
-enum ExistingState {
-    Free,
-    Same(Box<Manifest>),
-    /// Same content, but not signed with the key of this build.
-    Unsigned,
-    /// Same content, but without the bulk files of this build.
-    Incomplete,
-    Damaged,
-}
-
 impl<'f> Publisher<'f> {
     pub(crate) fn begin(releases: ReleaseStore, file_system: &'f dyn Fs) -> Result<Self, ReleaseError> {
         let index = releases.folder();
@@ -158,13 +147,10 @@ impl<'f> Publisher<'f> {
         let [tables, records] = self.write_tables(draft, &compiled)?;
         drop(compiled);
         progress.done();
-        let outcome = match self.existing_state(version, &tables)? {
-            ExistingState::Same(manifest) => return self.finish_unchanged(version, *manifest),
-            ExistingState::Unsigned => PublicationOutcome::Signed,
-            ExistingState::Incomplete => PublicationOutcome::Completed,
-            ExistingState::Damaged => PublicationOutcome::Repaired,
-            ExistingState::Free => PublicationOutcome::Published,
-        };
+        let outcome = self.outcome(version, &tables)?;
+        if outcome == PublicationOutcome::Unchanged {
+            return self.finish_unchanged(version);
+        }
         let bytes = open::read_file(draft, version, &tables, |_| {})?;
         let snapshot = open::tables_from_bytes(version, bytes, open::records_on_disk(draft)?)?;
         if !self.policy.is_forced {
@@ -255,8 +241,7 @@ impl<'f> Publisher<'f> {
     /// Compares the records with those of the previous release and writes their history; nothing for a first release. A
     /// rewritten release keeps its history, because the release that it was compared with may be gone.
     fn write_history(&self, draft: &Path, snapshot: &Snapshot) -> Result<Option<File>, ReleaseError> {
-        let version = snapshot.version();
-        let known = self.releases.read_history(version).ok().flatten();
+        let known = self.releases.read_history(snapshot.version()).ok().flatten();
         let bytes = match known {
             Some(known) => Some(known.as_ref().to_vec()),
             None => self.compare(snapshot)?,
@@ -328,11 +313,11 @@ impl<'f> Publisher<'f> {
     }
 
     /// Compares the published release of this version, if any, with these tables.
-    fn existing_state(&self, version: SnapshotVersion, tables: &File) -> Result<ExistingState, ReleaseError> {
+    fn outcome(&self, version: SnapshotVersion, tables: &File) -> Result<PublicationOutcome, ReleaseError> {
         let manifest = match self.releases.manifest(version) {
             Ok(manifest) => manifest,
-            Err(ReleaseError::Missing { .. }) => return Ok(ExistingState::Free),
-            Err(ReleaseError::Damaged { .. }) => return Ok(ExistingState::Damaged),
+            Err(ReleaseError::Missing { .. }) => return Ok(PublicationOutcome::Published),
+            Err(ReleaseError::Damaged { .. }) => return Ok(PublicationOutcome::Repaired),
             Err(ReleaseError::OtherFormat { .. }) => return Err(self.taken(version)),
             Err(other) => return Err(other),
         };
@@ -340,14 +325,11 @@ impl<'f> Publisher<'f> {
         if manifest.file(manifest::TABLES) != Some(tables) {
             return Err(self.taken(version));
         }
-        match self.releases.open(version).and_then(|release| {
-            self.releases.verify_on_disk(&release.manifest)?;
-            Ok(release.manifest)
-        }) {
-            Ok(_) if !self.is_signed(version) => Ok(ExistingState::Unsigned),
-            Ok(manifest) if self.policy.has_bulk && manifest.bulk().next().is_none() => Ok(ExistingState::Incomplete),
-            Ok(manifest) => Ok(ExistingState::Same(Box::new(manifest))),
-            Err(ReleaseError::Damaged { .. } | ReleaseError::OtherFormat { .. }) => Ok(ExistingState::Damaged),
+        match self.releases.open(version).and_then(|release| self.releases.verify_on_disk(&release.manifest)) {
+            Ok(()) if !self.is_signed(version) => Ok(PublicationOutcome::Signed),
+            Ok(()) if self.policy.has_bulk && manifest.bulk().next().is_none() => Ok(PublicationOutcome::Completed),
+            Ok(()) => Ok(PublicationOutcome::Unchanged),
+            Err(ReleaseError::Damaged { .. } | ReleaseError::OtherFormat { .. }) => Ok(PublicationOutcome::Repaired),
             Err(other) => Err(other),
         }
     }
@@ -363,15 +345,12 @@ impl<'f> Publisher<'f> {
     }
 
     /// Finishes a build of an already published release.
-    fn finish_unchanged(&self, version: SnapshotVersion, manifest: Manifest) -> Result<Publication, ReleaseError> {
+    fn finish_unchanged(&self, version: SnapshotVersion) -> Result<Publication, ReleaseError> {
         let _lock = lock::switch(self.releases.folder())?;
+        let manifest = self.releases.manifest(version)?;
         let before = self.releases.current().ok().flatten();
         let unfinished = self.interrupted == Some(version) || before.is_none();
-        let switches = unfinished && before != Some(version);
-        if switches {
-            self.releases.prepare(self.file_system, version)?;
-            self.releases.switch(self.file_system)?;
-        }
+        let switches = unfinished && self.releases.name_current(self.file_system, version)?;
         let current = if switches { Some(version) } else { before };
         Ok(Publication { manifest, outcome: PublicationOutcome::Unchanged, before, current })
     }
@@ -382,17 +361,10 @@ impl<'f> Publisher<'f> {
         draft: &Path,
         version: SnapshotVersion,
     ) -> Result<Option<SnapshotVersion>, ReleaseError> {
-        let index = self.releases.folder();
-        let folder = self.releases.release_folder(version);
-        let _lock = lock::switch(index)?;
+        let _lock = lock::switch(self.releases.folder())?;
         let before = self.releases.current().ok().flatten();
         self.releases.prepare(self.file_system, version)?;
-        if folder.symlink_metadata().is_ok() {
-            let removing = index.join(format!("{REMOVING}{version}"));
-            self.file_system.rename(&folder, &removing).at(&folder)?;
-        }
-        self.file_system.rename(draft, &folder).at(&folder)?;
-        self.file_system.sync_folder(index).at(index)?;
+        self.releases.rename_draft(self.file_system, draft, version)?;
         self.releases.switch(self.file_system)?;
         Ok(before)
     }

@@ -10,6 +10,7 @@
 mod tests;
 
 use std::convert::Infallible;
+use std::iter::once;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -109,25 +110,17 @@ impl Starting {
         let mut rejections = Vec::new();
         let candidates: Vec<SnapshotVersion> = match &named {
             Ok(None) => Vec::new(),
-            Ok(Some(named)) => {
-                std::iter::once(*named).chain(versions.iter().copied().filter(|version| version < named)).collect()
-            }
+            Ok(Some(named)) => once(*named).chain(versions.iter().copied().filter(|version| version < named)).collect(),
             Err(error) => {
                 rejections.push(error.to_string());
                 versions.clone()
             }
         };
-        let mut served = None;
-        for version in candidates {
+        let served = candidates.into_iter().find_map(|version| {
             let stamp = self.releases.stamp(Some(version));
-            match guarded(version, || self.releases.open_at_once(version)) {
-                Ok(item) => {
-                    served = Some((item, Some(Stamps::new(stamp))));
-                    break;
-                }
-                Err(reason) => rejections.push(reason),
-            }
-        }
+            let opened = guarded(version, || self.releases.open_at_once(version));
+            Some((opened.map_err(|reason| rejections.push(reason)).ok()?, Some(Stamps::new(stamp))))
+        });
         let (served, files) = match (served, &named) {
             (Some(served), _) => served,
             (None, Ok(None)) => (self.releases.unpublished(versions.first().copied())?, None),
@@ -136,9 +129,9 @@ impl Starting {
         // The watcher does not repeat anything reported here or not worth a report.
         let is_settled = !rejections.is_empty() || current.is_none();
         let rejected = is_settled.then(|| RejectedState { current, stamps: Stamps::new(stamps) });
-        rejections
-            .iter()
-            .for_each(|reason| (self.report)(ReleaseEvent::Rejected { reason: reason.clone(), served: None }));
+        for reason in &rejections {
+            (self.report)(ReleaseEvent::Rejected { reason: reason.clone(), served: None });
+        }
         (self.report)(ReleaseEvent::Serving { version: served.version(), bundled: served.is_bundled() });
         let others = self.load_others(&served, &versions);
         let active = Arc::new(ActiveRelease::with(Arc::new(served), others, self.keep));
@@ -150,17 +143,12 @@ impl Starting {
 
     /// Loads the newest releases besides the served one, which is not the bundled snapshot if there are any.
     fn load_others(&self, served: &Catalog, versions: &[SnapshotVersion]) -> Vec<Arc<Catalog>> {
-        let mut others = Vec::new();
-        for version in versions.iter().copied().filter(|version| *version != served.version()) {
-            if others.len() == self.keep {
-                break;
-            }
-            match guarded(version, || self.releases.open_at_once(version)) {
-                Ok(item) => others.push(Arc::new(item)),
-                Err(reason) => (self.report)(ReleaseEvent::NotLoaded { reason }),
-            }
-        }
-        others
+        let others = versions.iter().copied().filter(|version| *version != served.version());
+        let opened = others.filter_map(|version| {
+            let opened = guarded(version, || self.releases.open_at_once(version));
+            opened.map(Arc::new).map_err(|reason| (self.report)(ReleaseEvent::NotLoaded { reason })).ok()
+        });
+        opened.take(self.keep).collect()
     }
 
     /// Starts as soon as a release can be served: retries when the index has changed, and on SIGHUP. `refused` gets the
@@ -181,10 +169,7 @@ impl Starting {
     /// Stamps that change with `current` and with any file of any release.
     fn stamp(&self) -> Vec<u64> {
         let versions = self.releases.versions().unwrap_or_default();
-        std::iter::once(None)
-            .chain(versions.into_iter().map(Some))
-            .map(|version| self.releases.stamp(version))
-            .collect()
+        once(None).chain(versions.into_iter().map(Some)).map(|version| self.releases.stamp(version)).collect()
     }
 }
 
@@ -247,19 +232,21 @@ impl Watcher {
             return;
         }
         let stamps = stamps(&self.releases, current);
-        if let Some(previous) =
-            reported.rejected.as_mut().filter(|previous| previous.current == current && !is_requested)
-            && !previous.stamps.has_changed(stamps)
-        {
+        let previous = reported.rejected.as_mut().filter(|previous| previous.current == current && !is_requested);
+        if previous.is_some_and(|previous| !previous.stamps.has_changed(stamps)) {
             return;
         }
         reported.rejected = Some(RejectedState { current, stamps: Stamps::new(stamps) });
         match named {
-            Ok(Some(version)) => {
-                if self.try_activate(version) {
+            // A loaded release is opened again, too: its files may have been damaged since.
+            Ok(Some(version)) => match open(&self.releases, version) {
+                Ok(item) => {
+                    self.active.replace(Arc::new(item));
+                    (self.report)(ReleaseEvent::Serving { version, bundled: false });
                     *reported = ReportedState { rejected: None, served: Some(Stamps::new(stamps[1])) };
                 }
-            }
+                Err(reason) => self.reject(reason),
+            },
             Ok(None) => (self.report)(ReleaseEvent::CurrentRemoved { served: self.active.current().version() }),
             Err(error) => self.reject(error.to_string()),
         }
@@ -339,21 +326,6 @@ impl Watcher {
             Err(reason) => (self.report)(ReleaseEvent::NotLoaded { reason }),
         }
         replica.note_loaded(version);
-    }
-
-    /// Opens and activates a release. A loaded one is opened again, too: its files may have been damaged since.
-    fn try_activate(&self, version: SnapshotVersion) -> bool {
-        match open(&self.releases, version) {
-            Ok(item) => {
-                self.active.replace(Arc::new(item));
-                (self.report)(ReleaseEvent::Serving { version, bundled: false });
-                true
-            }
-            Err(reason) => {
-                self.reject(reason);
-                false
-            }
-        }
     }
 
     fn reject(&self, reason: String) {

@@ -7,18 +7,6 @@ use crate::bulk::{BulkFormat, table_name};
 use catalog::flat::{ColumnType, FlatColumn, table_columns};
 use data::Table;
 
-impl BulkFormat {
-    /// Media types of the file and of its uncompressed content.
-    const fn media_types(self) -> (&'static str, &'static str) {
-        match self {
-            Self::NdjsonGzip => ("application/gzip", "application/x-ndjson"),
-            Self::NdjsonZstd => ("application/zstd", "application/x-ndjson"),
-            Self::CsvGzip => ("application/gzip", "text/csv"),
-            Self::Parquet => ("application/vnd.apache.parquet", "application/vnd.apache.parquet"),
-        }
-    }
-}
-
 impl Package<'_> {
     /// `croissant.json`.
     pub(super) fn croissant(&self) -> Vec<u8> {
@@ -32,7 +20,7 @@ impl Package<'_> {
                 "description": table_description(file.table),
                 "contentUrl": file.path(),
                 "contentSize": format!("{} B", file.bytes),
-                "encodingFormat": file.format.media_types().0,
+                "encodingFormat": file.format.names()[1],
                 "sha256": file.sha256.to_string(),
             })
         });
@@ -58,7 +46,7 @@ impl Package<'_> {
         let snapshot = self.snapshot;
         let media_type = |name: &str| json!({ "@id": format!("https://www.iana.org/assignments/media-types/{name}") });
         let files = self.files.iter().map(|file| {
-            let (outer, inner) = file.format.media_types();
+            let [_, outer, inner] = file.format.names();
             let mut json = json!({
                 "@type": "dcat:Distribution",
                 "dct:title": file.path(),

@@ -38,18 +38,19 @@ enum BulkFormat {
 impl BulkFormat {
     const ALL: [Self; 4] = [Self::CsvGzip, Self::Parquet, Self::NdjsonGzip, Self::NdjsonZstd];
 
-    const fn ending(self) -> &'static str {
+    /// The ending of file names, and the media types of the file and of its uncompressed content.
+    const fn names(self) -> [&'static str; 3] {
         match self {
-            Self::NdjsonGzip => "ndjson.gz",
-            Self::NdjsonZstd => "ndjson.zst",
-            Self::CsvGzip => "csv.gz",
-            Self::Parquet => "parquet",
+            Self::NdjsonGzip => ["ndjson.gz", "application/gzip", "application/x-ndjson"],
+            Self::NdjsonZstd => ["ndjson.zst", "application/zstd", "application/x-ndjson"],
+            Self::CsvGzip => ["csv.gz", "application/gzip", "text/csv"],
+            Self::Parquet => ["parquet", "application/vnd.apache.parquet", "application/vnd.apache.parquet"],
         }
     }
 
     /// File name of a table.
     fn file_name(self, table: Table) -> String {
-        format!("{}.{}", table_name(table), self.ending())
+        format!("{}.{}", table_name(table), self.names()[0])
     }
 }
 

@@ -162,25 +162,16 @@ fn rename_draft(local: &ReleaseStore, version: SnapshotVersion, draft: &Path) ->
     for path in crate::files(draft).at(draft)? {
         permissions::make_read_only(&draft.join(path)).at(draft)?;
     }
-    let folder = local.release_folder(version);
     let _lock = lock::switch(local.folder())?;
+    local.rename_draft(&OsFs, draft, version)?;
     let removing = local.folder().join(format!("{REMOVING}{version}"));
-    if folder.symlink_metadata().is_ok() {
-        OsFs.rename(&folder, &removing).at(&folder)?;
-    }
-    OsFs.rename(draft, &folder).at(&folder)?;
-    OsFs.sync_folder(local.folder()).at(local.folder())?;
     OsFs.remove(&removing).at(&removing)
 }
 
 /// Makes `current` of the folder name a release that it contains.
 fn name_current(local: &ReleaseStore, version: SnapshotVersion) -> Result<(), ReleaseError> {
     let _lock = lock::switch(local.folder())?;
-    if local.current().is_ok_and(|current| current == Some(version)) {
-        return Ok(());
-    }
-    local.prepare(&OsFs, version)?;
-    local.switch(&OsFs)
+    local.name_current(&OsFs, version).map(drop)
 }
 
 /// Follows `current` of an object store and mirrors it into a folder of releases, from which a watcher serves them.
