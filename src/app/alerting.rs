@@ -50,8 +50,7 @@ pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads 
         evaluated = Some(version);
         Ok(())
     });
-    // Claims left by a killed process: the lock of the data folder proves that no other process runs. A shared store
-    // releases none.
+    // Claims of a killed process: the lock of the data folder proves that no other runs. A shared store releases none.
     let (releasing, is_released) = (Arc::clone(state), Mutex::new(false));
     let release_claims = Arc::new(move || {
         let mut is_released = is_released.lock().unwrap_or_else(PoisonError::into_inner);
@@ -96,8 +95,7 @@ pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads 
 }
 
 impl Threads {
-    /// Sends the waiting links, and waits for messages in transit so that their outcome is stored, but no longer than
-    /// one message takes.
+    /// Sends the waiting links, and waits as long as one message takes, so that the outcome of those in transit is stored.
     pub(super) fn finish(&self) {
         let started = Instant::now();
         let _ = self.last_links.set(started + LAST_LINKS);

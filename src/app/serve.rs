@@ -42,8 +42,7 @@ use transport::{ResponseCache, Telemetry};
 
 /// Interval at which the store is read for keys created or revoked by other processes.
 const REFRESH: Duration = Duration::from_millis(250);
-/// Interval at which usage is written to the store. If the process is killed, at most the last second is lost,
-/// including the duration of a write.
+/// Interval at which usage is written to the store. A killed process loses at most a second, with the duration of a write.
 const FLUSH: Duration = Duration::from_millis(500);
 
 /// Reason why the server cannot run. Each message starts with the setting at fault.
@@ -303,8 +302,7 @@ fn greet(text: &str) {
     let _ = writeln!(io::stdout(), "{text}");
 }
 
-/// Follows the object store as long as the program runs. While the store cannot be read, the time between attempts
-/// grows.
+/// Follows the object store as long as the program runs. While it cannot be read, the time between attempts grows.
 fn follow(replica: Arc<Replica>) -> io::Result<()> {
     const POLL: Duration = Duration::from_secs(1);
     const LONGEST: Duration = Duration::from_secs(10);

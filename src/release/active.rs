@@ -88,8 +88,7 @@ impl ActiveRelease {
         all.find(|loaded| loaded.version() == version).map(Arc::clone)
     }
 
-    /// Follows an object store through `replica`, from which the releases come; no effect if another replica is already
-    /// set.
+    /// Follows an object store through `replica`, from which the releases come; no effect if there is a replica.
     pub fn follow(&self, replica: Arc<Replica>) {
         let _ = self.replica.set(replica);
     }

@@ -9,8 +9,7 @@ pub enum ReleaseEvent {
     Serving { version: SnapshotVersion, bundled: bool },
     /// A large release, served since startup, has been verified completely.
     Verified { version: SnapshotVersion },
-    /// The release named by `current` cannot be served. `served` continues; `None` if another one is served from now
-    /// on.
+    /// The release named by `current` cannot be served. `served` continues; `None` if another one is served now.
     Rejected { reason: String, served: Option<SnapshotVersion> },
     /// Files of the served release were changed or removed. Serving does not depend on them.
     FilesChanged { version: SnapshotVersion },

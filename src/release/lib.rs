@@ -116,8 +116,7 @@ impl ReleaseStore {
         Self { trusted: Some(key), ..self }
     }
 
-    /// Permits the bundled snapshot if the folder has no release. Not for a folder that the operator named: invented
-    /// data would silently take the place of a missing release.
+    /// Permits the bundled snapshot if the folder has no release; not in place of one that the operator named.
     #[must_use]
     pub fn or_bundled(self) -> Self {
         Self { is_optional: true, ..self }
@@ -173,8 +172,7 @@ impl ReleaseStore {
         Ok(versions)
     }
 
-    /// A problem with the permissions of the index folder, of `current` or of the release it names: anyone who may
-    /// write to them decides what is served.
+    /// The first of the index folder, `current` and the release it names that others may write to, who decide what is served.
     pub fn permission_problem(&self) -> Option<String> {
         let mut paths = vec![self.index.clone(), self.index.join(CURRENT)];
         if let Ok(Some(current)) = self.current() {
@@ -224,8 +222,7 @@ impl ReleaseStore {
         if losses.is_empty() { Ok(()) } else { Err(ReleaseError::Shrunk { version, current, losses }) }
     }
 
-    /// A hash that changes with any file of the release `version`, or with `current` if no version is given. Only reads
-    /// the metadata of files.
+    /// A hash of the metadata of all files of the release `version`, or of `current` if no version is given.
     pub(crate) fn stamp(&self, version: Option<SnapshotVersion>) -> u64 {
         let mut stamp = DefaultHasher::new();
         match version {
@@ -235,8 +232,7 @@ impl ReleaseStore {
         stamp.finish()
     }
 
-    /// Begins a build: takes the build lock and removes leftovers of killed builds. [`ReleaseError::Busy`] if another
-    /// build is running.
+    /// Takes the build lock and removes leftovers of killed builds. [`ReleaseError::Busy`] if another build is running.
     pub fn begin(&self) -> Result<Publisher<'static>, ReleaseError> {
         Publisher::begin(self.clone(), &OsFs)
     }
@@ -280,8 +276,7 @@ impl ReleaseStore {
         Ok(pruned)
     }
 
-    /// A foreign file in the folder of a release. A folder without a manifest is not a release: all of its files are
-    /// foreign.
+    /// A foreign file in the folder of a release. Without a manifest, all files of the folder are foreign.
     fn foreign_file(&self, version: SnapshotVersion) -> Result<Option<PathBuf>, ReleaseError> {
         let folder = self.release_folder(version);
         let found = match self.manifest(version) {
@@ -312,8 +307,7 @@ impl ReleaseStore {
         Ok(true)
     }
 
-    /// Gives a finished draft the name of its release, in place of an earlier folder, which is moved to be removed.
-    /// Requires the switch lock.
+    /// Gives a draft the name of its release; an earlier one is renamed to be removed. Requires the switch lock.
     fn rename_draft(&self, file_system: &dyn Fs, draft: &Path, version: SnapshotVersion) -> Result<(), ReleaseError> {
         let folder = self.release_folder(version);
         if folder.symlink_metadata().is_ok() {

@@ -28,8 +28,7 @@ use data::{
 };
 use search::IndexFiles;
 
-/// Records larger than this, in bytes, stay on disk. They are about three quarters of a release, and a request reads a
-/// few kilobytes.
+/// Records larger than this, in bytes, stay on disk: three quarters of a release, of which a request reads kilobytes.
 pub(crate) const MAX_RECORDS_IN_MEMORY: u64 = 1 << 30;
 
 /// An open release.
@@ -59,8 +58,7 @@ impl ReleaseStore {
         verify(&self.release_folder(manifest.version), manifest.version, manifest.read_in_parts())
     }
 
-    /// Like [`ReleaseStore::open`], but the tables of a large release are only read on demand, or by
-    /// [`Snapshot::check`].
+    /// Like [`ReleaseStore::open`], but tables of a large release are only read on demand or by [`Snapshot::check`].
     pub(crate) fn open_unchecked(&self, version: SnapshotVersion) -> Result<Release, ReleaseError> {
         let manifest = self.manifest(version)?;
         open_unchecked(&self.release_folder(version), version, manifest, self.max_records_in_memory, &|_| {})
@@ -115,8 +113,7 @@ pub(crate) fn open(
     Ok(release)
 }
 
-/// Like [`open`], but does not check the tables of a large release. `advance` gets the number of bytes of each chunk
-/// read.
+/// Like [`open`], but does not check the tables of a large release. `advance` gets the size of each chunk in bytes.
 fn open_unchecked(
     folder: &Path,
     version: SnapshotVersion,

@@ -12,8 +12,7 @@ impl ReleaseStore {
         self.with_files(release)
     }
 
-    /// Like [`ReleaseStore::open_catalog`], for a server that serves nothing yet: slow verification is left to
-    /// [`ReleaseStore::verify`].
+    /// Like [`Self::open_catalog`], for a server that serves nothing yet: slow checks are left to [`Self::verify`].
     pub(crate) fn open_at_once(&self, version: SnapshotVersion) -> Result<Catalog, ReleaseError> {
         let release = self.open_unchecked(version)?;
         if release.catalog.snapshot().is_checked() {
@@ -22,8 +21,7 @@ impl ReleaseStore {
         self.with_files(release)
     }
 
-    /// Completes the verification left by [`ReleaseStore::open_at_once`], and runs typical queries. False if nothing
-    /// was left.
+    /// Completes what [`Self::open_at_once`] left, and runs typical queries. False if nothing was left.
     pub(crate) fn verify(&self, catalog: &Catalog) -> Result<bool, ReleaseError> {
         let snapshot = catalog.snapshot();
         if snapshot.is_checked() {

@@ -58,8 +58,7 @@ impl<T: Clone + PartialEq> Stamps<T> {
         Self { last: known.clone(), known }
     }
 
-    /// True if the state differs from the known one and did not change since the last poll: while it changes, files are
-    /// being copied.
+    /// True if the state is new and did not change since the last poll: while it changes, files are being copied.
     fn has_changed(&mut self, stamp: T) -> bool {
         let has_changed = self.known != stamp && self.last == stamp;
         self.last = stamp;
@@ -151,8 +150,7 @@ impl Starting {
         opened.take(self.keep).collect()
     }
 
-    /// Starts as soon as a release can be served: retries when the index has changed, and on SIGHUP. `refused` gets the
-    /// reason of each failed attempt. Ends with the runtime.
+    /// Starts when a release can be served: retries when the index has changed, and on SIGHUP. `refused` gets each failure.
     pub async fn wait(self, interval: Duration, refused: impl Fn(&ReleaseError) + Send + Sync + 'static) -> Watcher {
         let requested = Notify::new();
         let poll = move |is_requested| {
@@ -196,8 +194,7 @@ impl Watcher {
         Arc::clone(&self.active)
     }
 
-    /// Polls at this interval and at once on SIGHUP, and meanwhile verifies the releases loaded at startup. Ends with
-    /// the runtime.
+    /// Polls at this interval and on SIGHUP, and verifies the releases loaded at startup. Ends with the runtime.
     pub async fn run(self, interval: Duration) {
         let requested = Notify::new();
         tokio::select! {
@@ -252,8 +249,7 @@ impl Watcher {
         }
     }
 
-    /// Verifies the releases loaded at startup; blocks until done. A damaged release is replaced by the newest older
-    /// one that can be served.
+    /// Verifies the releases loaded at startup; blocks. A damaged one is replaced by the newest older one that is whole.
     fn verify_loaded(&self) {
         for loaded in self.active.all() {
             let Err(reason) = self.verify(&loaded) else { continue };

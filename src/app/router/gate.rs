@@ -14,8 +14,7 @@ pub(super) use transport::server::connection_error::ConnectionError;
 use transport::server::{RequestBody, ResponseBody};
 use transport::{ErrorContext, Handler, RequestParts, Telemetry};
 
-/// Guards the router, which is created with the first release, so that none of its routes has to cope
-/// without one.
+/// Guards the router, which is created with the first release, so that no route has to cope without one.
 #[derive(Clone)]
 pub(crate) struct Gate(Arc<Inner>);
 

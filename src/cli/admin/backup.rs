@@ -1,5 +1,4 @@
-//! `venturedex backup` and `restore`: the accounts, keys and usage of a data folder and, on request, the current
-//! release.
+//! `venturedex backup` and `restore`: accounts, keys and usage of a data folder and, on request, the current release.
 //!
 //! A backup is a folder with the database, `backup.json`, and an index folder with one release. It gets its name once
 //! everything is verified and on disk.

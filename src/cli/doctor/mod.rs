@@ -39,8 +39,7 @@ struct DoctorReport {
     findings: Vec<Finding>,
 }
 
-/// Checks the settings and everything that they name. `variables` are the names in the environment. Exits with 1 if
-/// there is a problem.
+/// Checks the settings and all that they name. `variables` are those of the environment. Exits with 1 if there is a problem.
 pub fn run(
     settings: &ServeSettings,
     object_store: Option<&Path>,

@@ -1,5 +1,4 @@
-//! `indexer import`: converts files of other formats to a dataset, or to the statements of a source. Also reads the
-//! sources of `indexer build`.
+//! `indexer import`: converts files of other formats to a dataset, or to the statements of a source of `indexer build`.
 
 use std::fs;
 use std::io::{self, Write};

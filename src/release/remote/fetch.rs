@@ -36,8 +36,7 @@ impl RemoteStore {
         self.fetch_below(local, version, manifest, super::MAX_DEPTH + 1)
     }
 
-    /// Copies the release named by `current` into the folder `local` and makes it current there. Returns `current` as
-    /// read.
+    /// Copies the release named by `current`, which is returned as read, into the folder `local`, and makes it current.
     pub fn sync(&self, local: &ReleaseStore) -> Result<Current, ReleaseError> {
         permissions::create_folder(local.folder(), true).at(local.folder())?;
         let current = self.current()?;
@@ -274,8 +273,7 @@ impl Replica {
         Ok(())
     }
 
-    /// The next release to load for cursors that other replicas may have issued; `is_loaded` is true for loaded
-    /// releases.
+    /// The next release to load for cursors that other replicas may have issued.
     pub(crate) fn next_to_load(&self, is_loaded: impl Fn(SnapshotVersion) -> bool) -> Option<SnapshotVersion> {
         let mut state = self.lock();
         state.to_load.retain(|version| !is_loaded(*version));
@@ -299,8 +297,7 @@ impl Replica {
         Ok(())
     }
 
-    /// Makes the announced release current in the folder once it is due, or at once if the folder has no current
-    /// release. `now` is in Unix seconds.
+    /// Makes the announced release current in the folder once it is due, or at once if none is. `now` is in Unix seconds.
     pub fn activate(&self, now: i64) -> Result<(), ReleaseError> {
         let due = {
             let state = self.lock();

@@ -55,8 +55,7 @@ const CURRENT: &str = "current";
 /// Number of releases that `current` names besides the one to serve.
 const MAX_BEFORE: usize = 20;
 
-/// True if `--index` names an object store, `s3://bucket/prefix` or `file:///folder`; anything else is a folder of
-/// releases.
+/// True if `--index` names an object store, `s3://bucket/prefix` or `file:///folder`, and not a folder of releases.
 pub fn is_object_store(index: &Path) -> bool {
     index.to_str().is_some_and(|index| index.starts_with("s3://") || index.starts_with("file://"))
 }
@@ -74,8 +73,7 @@ pub struct Pointer {
     pub activate_at: i64,
     /// Random, so that an indexer recognizes its own pointer if the response to its request was lost.
     pub push: String,
-    /// Previously current releases, latest first: a replica without releases fetches them for the cursors of others
-    /// that still serve them.
+    /// Previously current releases, latest first: a new replica fetches them for cursors of others that still serve them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     before: Vec<PushedRelease>,
 }

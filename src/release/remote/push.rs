@@ -102,10 +102,7 @@ impl RemoteStore {
         Ok(Pushed { pointer, objects, bytes: uploaded })
     }
 
-    /// Makes `current` name a pushed release.
-    ///
-    /// # Errors
-    /// As for [`RemoteStore::push`].
+    /// Makes `current` name a pushed release. Errors are those of [`RemoteStore::push`].
     pub fn point(
         &self,
         read: &Current,
@@ -299,8 +296,7 @@ impl PiecePosition {
     }
 }
 
-/// The file of the earlier release that corresponds to this path: the files of text indexes get new names in each
-/// build.
+/// The file of the earlier release for this path: the files of text indexes get new names in each build.
 fn counterpart<'p>(packing: &'p Packing, path: &str) -> Option<&'p PackedFile> {
     let kind = |path: &str| {
         let path = Path::new(path);
