@@ -195,7 +195,7 @@ pub enum AccountCommand {
         #[arg(long)]
         email: Email,
         /// Daily requests and number of keys: free 100 and 3, pro 5,000 and 10, enterprise unlimited.
-        #[arg(long, default_value = "free", value_parser = tier())]
+        #[arg(long, default_value = "free", value_parser = one_of(Tier::ALL, Tier::name))]
         tier: Tier,
         /// Read the owner's password from stdin; without one the owner cannot sign in until set-password is run.
         #[arg(long)]
@@ -244,7 +244,7 @@ pub enum AccountCommand {
         #[arg(long)]
         email: AccountRef,
         /// The new tier.
-        #[arg(long, value_parser = tier())]
+        #[arg(long, value_parser = one_of(Tier::ALL, Tier::name))]
         tier: Tier,
         /// Accept that the account is unverified.
         #[arg(long)]
@@ -336,7 +336,8 @@ pub struct ServeSettings {
     pub keep_releases: u32,
     /// Who may download the bulk files of releases (`indexer build --bulk`) below /data/: everybody, who sends an API key, or
     /// nobody.
-    #[arg(long, env = "VENTUREDEX_BULK", value_name = "ACCESS", default_value = "open", value_parser = bulk_access())]
+    #[arg(long, env = "VENTUREDEX_BULK", value_name = "ACCESS", default_value = "open",
+          value_parser = one_of(BulkAccess::ALL, BulkAccess::name))]
     pub bulk: BulkAccess,
     /// Folder of accounts, keys and usage.
     #[arg(skip)]
@@ -433,13 +434,7 @@ pub struct ServeSettings {
     pub webhooks: bool,
     /// Address ranges that webhooks may lead to, too, separated by commas: those of your own network from which alerts are
     /// wanted [default: none].
-    #[arg(
-        long,
-        env = "VENTUREDEX_WEBHOOK_NETWORKS",
-        value_name = "RANGES",
-        value_delimiter = ',',
-        requires = "webhooks"
-    )]
+    #[arg(long, env = "VENTUREDEX_WEBHOOK_NETWORKS", value_name = "RANGES", value_delimiter = ',', requires = "webhooks")]
     pub webhook_networks: Vec<IpRange>,
     /// File to which sign-ins, refusals and changes of accounts and keys are appended, one JSON line each; `-` for stderr
     /// [default: none].
@@ -449,7 +444,8 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_LOG", value_name = "LEVEL", default_value = "info", value_parser = log_level())]
     pub log: LevelFilter,
     /// Form of the lines of the log and the access log.
-    #[arg(long, env = "VENTUREDEX_LOG_FORMAT", value_name = "FORMAT", default_value = "text", value_parser = log_format())]
+    #[arg(long, env = "VENTUREDEX_LOG_FORMAT", value_name = "FORMAT", default_value = "text",
+          value_parser = one_of(LogFormat::ALL, LogFormat::name))]
     pub log_format: LogFormat,
     /// Milliseconds from which on a request is logged as slow.
     #[arg(long, env = "VENTUREDEX_LOG_SLOW", value_name = "MS", default_value = "1000",
@@ -600,12 +596,9 @@ fn command() -> clap::Command {
 /// The text of an error, with API keys shortened.
 fn error_text(error: &clap::Error, args: &[OsString]) -> String {
     let message = located(error, args);
-    let mut text = String::with_capacity(message.len());
-    for (number, part) in message.split(KEY_PREFIX).enumerate() {
-        if number == 0 {
-            text.push_str(part);
-            continue;
-        }
+    let mut parts = message.split(KEY_PREFIX);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
         let key = part.find(|char: char| !char.is_ascii_alphanumeric()).unwrap_or(part.len());
         match key {
             0..=4 => text.extend([KEY_PREFIX, part]),
@@ -650,17 +643,17 @@ fn variable_of(flag: &str) -> Option<String> {
     Some(arg.get_env()?.to_string_lossy().into_owned())
 }
 
-fn tier() -> impl TypedValueParser<Value = Tier> {
-    PossibleValuesParser::new(Tier::ALL.map(Tier::name)).try_map(|name| name.parse::<Tier>())
+/// Parses one of these values by its name.
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    values: [T; N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let find = move |text: String| values.into_iter().find(|value| name(*value) == text).ok_or("no such value");
+    PossibleValuesParser::new(values.map(name)).try_map(find)
 }
 
 fn log_level() -> impl TypedValueParser<Value = LevelFilter> {
     PossibleValuesParser::new(LEVELS).try_map(|name| name.parse::<LevelFilter>())
-}
-
-fn log_format() -> impl TypedValueParser<Value = LogFormat> {
-    let format = |name: String| LogFormat::ALL.into_iter().find(|format| format.name() == name).ok_or("no format");
-    PossibleValuesParser::new(LogFormat::ALL.map(LogFormat::name)).try_map(format)
 }
 
 fn parse_uint(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
@@ -672,19 +665,10 @@ fn on_or_off() -> impl TypedValueParser<Value = bool> {
     PossibleValuesParser::new(["on", "off"]).map(|text| text == "on")
 }
 
-fn bulk_access() -> impl TypedValueParser<Value = BulkAccess> {
-    let access = |name: String| BulkAccess::ALL.into_iter().find(|access| access.name() == name).ok_or("no access");
-    PossibleValuesParser::new(BulkAccess::ALL.map(BulkAccess::name)).try_map(access)
-}
-
 fn proxies(text: &str) -> Result<IpRange, String> {
     let range: IpRange = text.parse().map_err(|error: ParseIpRangeError| error.to_string())?;
-    match range.has_clients() {
-        true => {
-            Err("clients are in this range, and would choose their own address: name the proxies' addresses".to_owned())
-        }
-        false => Ok(range),
-    }
+    let reason = "clients are in this range, and would choose their own address: name the proxies' addresses";
+    if range.has_clients() { Err(reason.to_owned()) } else { Ok(range) }
 }
 
 /// Like [`listen`], but also accepts a port, on loopback.
@@ -696,12 +680,10 @@ fn metrics_listen(text: &str) -> Result<SocketAddr, String> {
 }
 
 fn listen(text: &str) -> Result<SocketAddr, String> {
-    if let Ok(address) = text.parse() {
-        return Ok(address);
-    }
     let port = text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
-    port.map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port))
-        .ok_or_else(|| "not an address with a port; examples: 127.0.0.1:8080, 0.0.0.0:80, [::1]:8080".to_owned())
+    let local = port.map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
+    let expected = "not an address with a port; examples: 127.0.0.1:8080, 0.0.0.0:80, [::1]:8080";
+    text.parse().ok().or(local).ok_or_else(|| expected.to_owned())
 }
 
 /// A prefix of the times in an audit log, which have a fixed format and therefore sort like text.

@@ -116,7 +116,8 @@ impl ReleaseStore {
         Self { trusted: Some(key), ..self }
     }
 
-    /// Permits the bundled snapshot if the folder has no release; not in place of one that the operator named.
+    /// Permits the bundled snapshot if the folder has no release. Not for a folder that the operator named: invented
+    /// data would silently take the place of a missing release.
     #[must_use]
     pub fn or_bundled(self) -> Self {
         Self { is_optional: true, ..self }

@@ -9,7 +9,7 @@ use std::time::{Instant, SystemTime};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::app::metrics::process::max_files;
+use crate::app::metrics::process::{max_files, parse_size};
 use crate::app::settings::ServeSettings;
 use crate::cli::doctor::data_folder::DataFolderState;
 use crate::cli::doctor::finding::{Findings, Status};
@@ -235,7 +235,7 @@ fn is_server(process: u32) -> bool {
 fn memory_limit(process: &str) -> Option<u64> {
     let groups = fs::read_to_string(format!("/proc/{process}/cgroup")).unwrap_or_default();
     let limits = limit_files(&groups).into_iter().filter_map(|file| parse_limit(&fs::read_to_string(file).ok()?));
-    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| parse_total(&text));
+    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| parse_size(&text, "MemTotal:"));
     limits.chain(machine).min()
 }
 
@@ -262,12 +262,6 @@ fn limit_files(groups: &str) -> Vec<PathBuf> {
 fn parse_limit(text: &str) -> Option<u64> {
     // Version 1 writes the largest multiple of the page size for "no limit".
     text.trim().parse().ok().filter(|limit| *limit < 1 << 60)
-}
-
-/// The memory of the machine in `/proc/meminfo`, in bytes.
-fn parse_total(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
 }
 
 #[cfg(test)]
@@ -328,7 +322,8 @@ mod tests {
              Max open files            1024                 524288               files     \n";
         assert_eq!(parse_max_files(limits), Some(1_024));
         assert_eq!(parse_max_files("Max open files            unlimited            unlimited            files"), None);
-        assert_eq!(parse_total("MemTotal:       24610340 kB\nMemFree: 1 kB\n"), Some(24_610_340 * 1024));
+        let memory = "MemTotal:       24610340 kB\nMemFree: 1 kB\n";
+        assert_eq!(parse_size(memory, "MemTotal:"), Some(24_610_340 * 1024));
         assert_eq!(
             [parse_limit("max\n"), parse_limit("9223372036854771712\n"), parse_limit("536870912\n")],
             [None, None, Some(512 * MIB)]

@@ -193,20 +193,11 @@ impl DatasetArgs {
 #[derive(Subcommand)]
 enum IndexerCommand {
     /// Check a dataset without writing anything
-    Check {
-        #[command(flatten)]
-        dataset: DatasetArgs,
-    },
+    Check(DatasetArgs),
     /// Propose lines for aliases.csv, the surest first: former names, abbreviations, other names of one portfolio
-    Aliases {
-        #[command(flatten)]
-        dataset: DatasetArgs,
-    },
+    Aliases(DatasetArgs),
     /// List the records that are probably the same as a more prominent one
-    Duplicates {
-        #[command(flatten)]
-        dataset: DatasetArgs,
-    },
+    Duplicates(DatasetArgs),
     /// Find the records of one firm, startup or person, across sources or within a dataset, and review the likely ones
     Resolve(resolve::ResolveArgs),
     /// Leave a record out of all releases from now on, whatever its sources say
@@ -236,10 +227,7 @@ enum IndexerCommand {
     /// Generate an invented dataset for tests and benchmarks; by default the bundled one
     Generate(generate::GenerateArgs),
     /// List the releases, newest first
-    List {
-        #[command(flatten)]
-        index: IndexArgs,
-    },
+    List(IndexArgs),
     /// Activate a release: servers load and serve it
     Activate {
         /// Release to activate, such as 2026-11-20.1
@@ -302,9 +290,9 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
     let seconds = now.unix_timestamp();
     let today = Date::from_unix(seconds);
     match command {
-        IndexerCommand::Check { dataset } => check::run(dataset.input(), style),
-        IndexerCommand::Aliases { dataset } => aliases::run(dataset.input(), style),
-        IndexerCommand::Duplicates { dataset } => duplicates::run(dataset.input(), style),
+        IndexerCommand::Check(dataset) => check::run(dataset.input(), style),
+        IndexerCommand::Aliases(dataset) => aliases::run(dataset.input(), style),
+        IndexerCommand::Duplicates(dataset) => duplicates::run(dataset.input(), style),
         IndexerCommand::Build { dataset, index, sources, force, sign_key, bulk, activation } => {
             let signing_key = sign_key.as_deref().map(SigningKey::read).transpose()?;
             let policy = Policy { is_forced: *force, signing_key, has_bulk: *bulk };
@@ -326,7 +314,7 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
         IndexerCommand::Resolve(arguments) => resolve::run(arguments, today, style),
         IndexerCommand::Suppress(arguments) => suppress::run(arguments, today, style),
         IndexerCommand::Generate(arguments) => generate::run(arguments, style),
-        IndexerCommand::List { index } => match index.remote(None)? {
+        IndexerCommand::List(index) => match index.remote(None)? {
             Some(remote) => pushed::list(&remote, style),
             None => releases::list(&index.releases(), style),
         },
@@ -355,7 +343,7 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
 /// Warns if others can change the served data.
 fn warn_of_permissions(command: &IndexerCommand) {
     if let IndexerCommand::Build { index, .. }
-    | IndexerCommand::List { index }
+    | IndexerCommand::List(index)
     | IndexerCommand::Activate { index, .. }
     | IndexerCommand::Verify { index, .. } = command
         && let Some(problem) = index.releases().permission_problem()

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
+use crate::app::settings::one_of;
 use crate::cli::indexer::{CommandError, IndexerExit, Style};
 use catalog::TextIndexes;
 use data::import::diagnostics::did_you_mean;
@@ -18,7 +18,7 @@ pub(crate) struct SearchArgs {
     /// Name to search for
     query: String,
     /// Records to search
-    #[arg(long, value_parser = named_table(), default_value = Table::Firms.name())]
+    #[arg(long, value_parser = one_of(TextIndexes::TABLES, Table::name), default_value = Table::Firms.name())]
     kind: Table,
     /// Maximum number of matches to show
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -26,13 +26,6 @@ pub(crate) struct SearchArgs {
     /// Explain the record with this slug, even if it does not match
     #[arg(long, value_name = "SLUG")]
     slug: Option<String>,
-}
-
-/// Parses the name of a table with named rows.
-fn named_table() -> impl TypedValueParser<Value = Table> {
-    let table = |name: String| TextIndexes::TABLES.into_iter().find(|table| table.name() == name);
-    PossibleValuesParser::new(TextIndexes::TABLES.map(Table::name))
-        .map(move |name| table(name).expect("a possible value"))
 }
 
 #[derive(Serialize)]

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
+use crate::app::settings::one_of;
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{CommandError, IndexerExit, Style, import};
 use ::import::sources::suppressed::{FILE, KINDS};
@@ -17,7 +17,7 @@ pub(super) use import::resolve;
 #[derive(Args)]
 pub(crate) struct SuppressArgs {
     /// Kind of the record
-    #[arg(value_parser = kind())]
+    #[arg(value_parser = one_of(KINDS, EntityKind::name))]
     kind: EntityKind,
     /// Its slug, the last part of the address of its page; of a round its id
     slug: String,
@@ -30,11 +30,6 @@ pub(crate) struct SuppressArgs {
     /// Why, for suppressed.csv, such as the number of a request
     #[arg(long, value_name = "TEXT", default_value = "")]
     why: String,
-}
-
-fn kind() -> impl TypedValueParser<Value = EntityKind> {
-    PossibleValuesParser::new(KINDS.map(EntityKind::name))
-        .map(|name| EntityKind::read(&name).expect("a possible value"))
 }
 
 #[derive(Serialize)]
