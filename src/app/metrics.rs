@@ -6,7 +6,6 @@
 pub(crate) mod process;
 
 use std::fmt;
-use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
@@ -68,11 +67,6 @@ impl MetricsEndpoint {
             }
         })
     }
-}
-
-/// True if other machines may reach an address, which has no authentication.
-pub(crate) fn is_exposed(address: SocketAddr) -> bool {
-    !address.ip().is_loopback()
 }
 
 impl Handler for MetricsEndpoint {

@@ -19,7 +19,7 @@ use tokio::time::MissedTickBehavior;
 use crate::app::alerting::{self, Threads, log_failures};
 use crate::app::router::{Gate, is_own_path};
 use crate::app::settings::ServeSettings;
-use crate::app::{MetricsEndpoint, Router, metrics, telemetry};
+use crate::app::{MetricsEndpoint, Router, telemetry};
 use auth::audit::AuditLog;
 use auth::mail::{MailSender, MailTransport};
 use auth::quota::Tier;
@@ -102,7 +102,10 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     if let Some(replica) = &replica {
         follow(Arc::clone(replica))?;
     }
-    let starting = Starting::new(store, settings.keep_releases as usize, |event| log_event(&event));
+    let starting = Starting::new(store, settings.keep_releases as usize, |event| match event {
+        ReleaseEvent::Serving { .. } | ReleaseEvent::Verified { .. } => tracing::info!("{event}"),
+        _ => tracing::warn!("{event}"),
+    });
     let first = starting.clone();
     let started = blocking(move || first.start()).await?;
     let (data, store) = (settings.data.clone(), settings.store.clone());
@@ -133,7 +136,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     if let Some(listener) = metrics_listener {
         let address = listener.local_addr()?;
         tracing::info!("metrics at http://{address}/metrics");
-        if metrics::is_exposed(address) {
+        if !address.ip().is_loopback() {
             tracing::warn!(
                 "--metrics-listen {address}: anyone who reaches this address reads the metrics; allow only Prometheus to \
                  reach it, or listen on loopback"
@@ -153,10 +156,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     }
     // Elsewhere the key would end up in a log.
     let is_tried = bound.ip().is_loopback() && settings.public_url.is_none() && io::stdout().is_terminal();
-    let demo_key = match is_tried {
-        true => Some(auth.add_demo_key(Tier::Free).map_err(store_error)?),
-        false => None,
-    };
+    let demo_key = is_tried.then(|| auth.add_demo_key(Tier::Free)).transpose().map_err(store_error)?;
     let limits = settings.limits(bound);
     let alerting = Arc::new(Mutex::new(Threads::default()));
     let (opening, alerting_threads) = (gate.clone(), Arc::clone(&alerting));
@@ -331,13 +331,6 @@ fn follow(replica: Arc<Replica>) -> io::Result<()> {
         }
     };
     thread::Builder::new().name("replica".into()).spawn(run).map(|_| ())
-}
-
-fn log_event(event: &ReleaseEvent) {
-    match event {
-        ReleaseEvent::Serving { .. } | ReleaseEvent::Verified { .. } => tracing::info!("{event}"),
-        _ => tracing::warn!("{event}"),
-    }
 }
 
 /// Writes the last usage counts; retries if another process has locked the store.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use data::hex;
 
 /// The SHA-256 of a file's bytes, displayed as 64 hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Checksum([u8; SHA256_OUTPUT_LEN]);
 

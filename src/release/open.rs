@@ -19,8 +19,8 @@ use ring::digest::{Context, SHA256};
 use crate::checksum::Checksum;
 use crate::error::At;
 use crate::{Manifest, ReleaseError, ReleaseStore, manifest, text};
-use catalog::{BulkFile, Catalog, Filter, ListPosition, Order, Query, RecordHistory, ValueCount};
-use data::archive::{AlignedBytes, Archive};
+use catalog::{Catalog, Filter, ListPosition, Order, Query, RecordHistory, ValueCount};
+use data::archive::AlignedBytes;
 use data::parallel::all_in_parallel;
 use data::vocabulary::Vocabulary;
 use data::{
@@ -199,24 +199,7 @@ pub(crate) fn verify<'m>(
     Ok(())
 }
 
-/// Opens the bulk files of the release in `folder`, and verifies their checksums without holding them in memory.
-pub(crate) fn bulk_files(
-    folder: &Path,
-    version: SnapshotVersion,
-    manifest: &Manifest,
-) -> Result<Vec<BulkFile>, ReleaseError> {
-    let mut opened = Vec::new();
-    for file in manifest.bulk() {
-        let path = folder.join(&file.path);
-        let name = file.path.rsplit('/').next().unwrap_or(&file.path);
-        let bulk_file = BulkFile::open(&path, name).at(&path)?;
-        check_sum(version, file, bulk_file.sha256.into())?;
-        opened.push(bulk_file);
-    }
-    Ok(opened)
-}
-
-fn check_sum(version: SnapshotVersion, file: &manifest::File, found: Checksum) -> Result<(), ReleaseError> {
+pub(crate) fn check_sum(version: SnapshotVersion, file: &manifest::File, found: Checksum) -> Result<(), ReleaseError> {
     if found == file.sha256 {
         return Ok(());
     }
@@ -280,13 +263,6 @@ fn check_version(version: SnapshotVersion, opened: Result<Snapshot, ArchiveError
         return Err(damaged(version, manifest::TABLES, format!("is that of release {}", snapshot.version())));
     }
     Ok(snapshot)
-}
-
-/// Checksum of the table of contents of the tables written to `folder`.
-pub(crate) fn contents_of(folder: &Path, version: SnapshotVersion) -> Result<Checksum, ReleaseError> {
-    let path = folder.join(manifest::TABLES);
-    let contents = Archive::contents_sha256(File::open(&path).at(&path)?);
-    contents.map(Checksum::from).map_err(|error| ReleaseError::archive(version, &error))
 }
 
 impl Release {

@@ -20,6 +20,7 @@ use crate::manifest::{self, File, Manifest};
 use crate::signature::SigningKey;
 use crate::{BUILDING, NEXT, REMOVING, ReleaseError, ReleaseStore, bulk, open, permissions, read_version, text};
 use catalog::record_history;
+use data::archive::Archive;
 use data::parallel::in_parallel;
 use data::{Compiled, NoProgress, Progress, Snapshot, SnapshotVersion};
 use search::IndexFiles;
@@ -209,7 +210,10 @@ impl<'f> Publisher<'f> {
             File::new(path, bytes, sha256)
         });
         files.iter().try_for_each(|file| self.finish(&draft.join(&file.path)))?;
-        files[0].contents = Some(open::contents_of(draft, compiled.version())?);
+        let path = draft.join(manifest::TABLES);
+        let contents = Archive::contents_sha256(fs::File::open(&path).at(&path)?);
+        let contents = contents.map_err(|error| ReleaseError::archive(compiled.version(), &error))?;
+        files[0].contents = Some(contents.into());
         Ok(files)
     }
 

@@ -1,7 +1,9 @@
 //! The catalogs that a server opens from the index folder.
 
+use crate::error::At;
+use crate::manifest::File;
 use crate::{Release, ReleaseError, ReleaseStore, open};
-use catalog::{Catalog, bundled};
+use catalog::{BulkFile, Catalog, bundled};
 use data::SnapshotVersion;
 
 impl ReleaseStore {
@@ -39,13 +41,20 @@ impl ReleaseStore {
         }
     }
 
-    /// The catalog of a release, with its bulk files if they are served.
+    /// The catalog of a release; if bulk files are served with them, verified without holding them in memory.
     fn with_files(&self, release: Release) -> Result<Catalog, ReleaseError> {
+        let Release { manifest, catalog } = release;
         if !self.has_bulk_files {
-            return Ok(release.catalog);
+            return Ok(catalog);
         }
-        let version = release.manifest.version;
-        let files = open::bulk_files(&self.release_folder(version), version, &release.manifest)?;
-        Ok(release.catalog.with_bulk_files(files))
+        let open_file = |file: &File| {
+            let path = self.release_folder(manifest.version).join(&file.path);
+            let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+            let opened = BulkFile::open(&path, name).at(&path)?;
+            open::check_sum(manifest.version, file, opened.sha256.into())?;
+            Ok::<_, ReleaseError>(opened)
+        };
+        let files = manifest.bulk().map(open_file).collect::<Result<Vec<_>, _>>()?;
+        Ok(catalog.with_bulk_files(files))
     }
 }

@@ -152,11 +152,11 @@ fn field(table: Table, column: &FlatColumn) -> Value {
 
 /// The context required by Croissant 1.0.
 fn croissant_context() -> Value {
-    json!({
+    const OWN_TERMS: &str = "citeAs column extract field fileProperty fileObject fileSet format includes isLiveDataset \
+        jsonPath key md5 parentField path recordSet references regex repeated replace separator source subField transform";
+    let mut context = json!({
         "@language": "en",
         "@vocab": "https://schema.org/",
-        "citeAs": "cr:citeAs",
-        "column": "cr:column",
         "conformsTo": "dct:conformsTo",
         "cr": "http://mlcommons.org/croissant/",
         "rai": "http://mlcommons.org/croissant/RAI/",
@@ -164,28 +164,10 @@ fn croissant_context() -> Value {
         "dataType": { "@id": "cr:dataType", "@type": "@vocab" },
         "dct": "http://purl.org/dc/terms/",
         "examples": { "@id": "cr:examples", "@type": "@json" },
-        "extract": "cr:extract",
-        "field": "cr:field",
-        "fileProperty": "cr:fileProperty",
-        "fileObject": "cr:fileObject",
-        "fileSet": "cr:fileSet",
-        "format": "cr:format",
-        "includes": "cr:includes",
-        "isLiveDataset": "cr:isLiveDataset",
-        "jsonPath": "cr:jsonPath",
-        "key": "cr:key",
-        "md5": "cr:md5",
-        "parentField": "cr:parentField",
-        "path": "cr:path",
-        "recordSet": "cr:recordSet",
-        "references": "cr:references",
-        "regex": "cr:regex",
-        "repeated": "cr:repeated",
-        "replace": "cr:replace",
         "sc": "https://schema.org/",
-        "separator": "cr:separator",
-        "source": "cr:source",
-        "subField": "cr:subField",
-        "transform": "cr:transform",
-    })
+    });
+    for term in OWN_TERMS.split(' ') {
+        context[term] = format!("cr:{term}").into();
+    }
+    context
 }

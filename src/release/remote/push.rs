@@ -228,46 +228,33 @@ impl RemoteStore {
     /// and all objects that none of these needs. Nothing written less than `grace` seconds ago is removed: it may
     /// belong to an unfinished push, or to a release that a replica is still fetching.
     pub fn prune(&self, keep: usize, grace: i64, now: i64) -> Result<Pruned, ReleaseError> {
-        let before = self.current()?;
-        let mut packings = BTreeMap::new();
-        let listed = self.objects.list("manifests")?;
-        for entry in &listed {
-            let Some((version, manifest)) = super::parse_name(&entry.name) else { continue };
-            packings.insert((version, manifest.to_string()), (manifest, entry.modified_at));
+        let current = self.current()?.pointer;
+        let mut packings: BTreeMap<(SnapshotVersion, Checksum), i64> = BTreeMap::new();
+        for entry in self.objects.list("manifests")? {
+            packings.extend(super::parse_name(&entry.name).map(|key| (key, entry.modified_at)));
         }
-        let named = before.pointer.as_ref().map(|pointer| (pointer.release, pointer.manifest.to_string()));
-        let newest: HashSet<SnapshotVersion> = {
-            let mut versions: Vec<_> = packings.keys().map(|(version, _)| *version).collect();
-            versions.dedup();
-            versions.into_iter().rev().take(keep).collect()
-        };
-        let mut wanted: Vec<_> = packings
-            .iter()
-            .filter(|(key, (_, written))| {
-                newest.contains(&key.0) || *written > now - grace || named.as_ref() == Some(key)
-            })
-            .map(|(key, _)| key.clone())
-            .collect();
-        wanted.extend(named);
-        let mut kept = HashSet::new();
-        let mut objects = HashSet::new();
+        let mut versions: Vec<SnapshotVersion> = packings.keys().map(|(version, _)| *version).collect();
+        versions.dedup();
+        let newest = &versions[versions.len().saturating_sub(keep)..];
+        let is_wanted = |version: &SnapshotVersion, written: i64| newest.contains(version) || written > now - grace;
+        let wanted = packings.iter().filter(|((version, _), written)| is_wanted(version, **written));
+        let mut wanted: Vec<_> = wanted.map(|(key, _)| *key).collect();
+        wanted.extend(current.map(|pointer| (pointer.release, pointer.manifest)));
+        let (mut kept, mut objects) = (HashSet::new(), HashSet::new());
         while let Some(key) = wanted.pop() {
-            if !kept.insert(key.clone()) {
+            if !kept.insert(key) {
                 continue;
             }
-            let manifest = Checksum::try_from(key.1).map_err(|error| self.objects.error("manifests", error))?;
             // If a packing cannot be read, the objects that it needs are unknown, so nothing is removed.
-            let (packing, _) = self.packing(key.0, manifest)?;
+            let (packing, _) = self.packing(key.0, key.1)?;
             objects.extend(packing.objects().map(object_name));
-            wanted.extend(packing.base.map(|base| (base.version, base.manifest.to_string())));
+            wanted.extend(packing.base.map(|base| (base.version, base.manifest)));
         }
         let mut pruned = Pruned::default();
-        for (key, (manifest, _)) in &packings {
-            if !kept.contains(key) {
-                self.objects.remove(&packing_name(key.0, *manifest))?;
-                self.objects.remove(&signature_name(key.0, *manifest))?;
-                pruned.releases.push(key.0);
-            }
+        for (version, manifest) in packings.into_keys().filter(|key| !kept.contains(key)) {
+            self.objects.remove(&packing_name(version, manifest))?;
+            self.objects.remove(&signature_name(version, manifest))?;
+            pruned.releases.push(version);
         }
         for entry in self.objects.list("objects")? {
             if entry.modified_at <= now - grace && !objects.contains(&entry.name) {
