@@ -161,11 +161,23 @@ impl Router {
             .and(warp::ext::get::<RequestId>())
             .and(warp::ext::get::<Arc<RequestTrace>>())
             .and(warp::body::stream())
-            .then(move |method, path, query, headers, peer, id, trace, body| {
-                let shared = Arc::clone(&shared);
-                let request = OwnedRequest { method, path, query, headers, peer, id, trace };
-                async move { reply(shared.respond_later(request, body).await) }
-            })
+            .then(
+                move |method: Method,
+                      path: FullPath,
+                      query: String,
+                      headers: HeaderMap,
+                      peer: Peer,
+                      id: RequestId,
+                      trace: Arc<RequestTrace>,
+                      body| {
+                    let shared = Arc::clone(&shared);
+                    async move {
+                        let (method, path, query, headers) = (&method, path.as_str(), &*query, &headers);
+                        let request = RequestParts { method, path, query, headers, peer, id, trace: &trace };
+                        reply(shared.respond_later(&request, body).await)
+                    }
+                },
+            )
             .boxed();
         Self { front_ends, filter }
     }
@@ -213,24 +225,6 @@ fn is_health_check(path: &str) -> bool {
 
 fn error_context<'a>(path: &str, public_url: &'a str, snapshot: Option<SnapshotVersion>, now: i64) -> ErrorContext<'a> {
     ErrorContext { public_url, snapshot, api_version: Version::of_path(path).map(Version::number), now }
-}
-
-/// A request without its body.
-struct OwnedRequest {
-    method: Method,
-    path: FullPath,
-    query: String,
-    headers: HeaderMap,
-    peer: Peer,
-    id: RequestId,
-    trace: Arc<RequestTrace>,
-}
-
-impl OwnedRequest {
-    fn parts(&self) -> RequestParts<'_> {
-        let Self { method, path, query, headers, peer, id, trace } = self;
-        RequestParts { method, path: path.as_str(), query, headers, peer: *peer, id: *id, trace }
-    }
 }
 
 impl FrontEnds {
@@ -309,23 +303,22 @@ impl FrontEnds {
 
     async fn respond_later<B: Buf + Send + 'static>(
         &self,
-        request: OwnedRequest,
+        request: &RequestParts<'_>,
         body: impl Stream<Item = Result<B, warp::Error>> + Send + 'static,
     ) -> Response<Payload> {
-        let parts = request.parts();
-        let response = match AppRoute::parse(parts.path) {
-            AppRoute::Api => return api::respond_later(&self.state, &parts, body).await,
-            AppRoute::Bulk => return bulk::respond(&self.state, &parts).await,
-            AppRoute::Mcp(path) => self.mcp.respond(path, &parts, body).await,
+        let response = match AppRoute::parse(request.path) {
+            AppRoute::Api => return api::respond_later(&self.state, request, body).await,
+            AppRoute::Bulk => return bulk::respond(&self.state, request).await,
+            AppRoute::Mcp(path) => self.mcp.respond(path, request, body).await,
             AppRoute::Page(route) => {
-                let page = self.page_request(&parts);
-                let form = match request.method == Method::POST {
-                    true => read_form(route, &request.headers, body).await.map(Some),
+                let page = self.page_request(request);
+                let form = match *request.method == Method::POST {
+                    true => read_form(route, request.headers, body).await.map(Some),
                     false => Ok(None),
                 };
                 let response = match form {
                     Ok(form) => {
-                        let origin = self.state.origin(&parts);
+                        let origin = self.state.origin(request);
                         let answer = site::answer(route, page, form, origin.address);
                         audit::scope(origin, answer).await
                     }

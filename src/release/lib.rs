@@ -298,6 +298,17 @@ impl ReleaseStore {
         free
     }
 
+    /// Removes entries with the name prefix `prefix`, left over from a killed process.
+    fn clear(&self, file_system: &dyn Fs, prefix: &str) -> Result<(), ReleaseError> {
+        for entry in fs::read_dir(&self.index).at(&self.index)? {
+            let entry = entry.at(&self.index)?;
+            if entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) {
+                file_system.remove(&entry.path()).at(&entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
     /// Makes `current` name a release. False if it already did. Requires the switch lock.
     fn name_current(&self, file_system: &dyn Fs, version: SnapshotVersion) -> Result<bool, ReleaseError> {
         if self.current().is_ok_and(|current| current == Some(version)) {
@@ -381,11 +392,7 @@ fn hash_metadata(path: &Path, depth: u32, stamp: &mut DefaultHasher) {
 
 /// Total size of all files in a folder, in bytes.
 fn size(folder: &Path) -> io::Result<u64> {
-    let mut bytes = 0;
-    for file in files(folder)? {
-        bytes += fs::metadata(folder.join(file))?.len();
-    }
-    Ok(bytes)
+    files(folder)?.iter().map(|file| Ok(fs::metadata(folder.join(file))?.len())).sum()
 }
 
 /// The files below a folder, as sorted relative paths.

@@ -55,13 +55,7 @@ pub(crate) fn close(folder: &Path) -> io::Result<fs::Permissions> {
 /// True if the group or everybody may write to a file or folder; false if its permissions cannot be read.
 pub(crate) fn are_writable_by_others(path: &Path) -> bool {
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & WRITABLE != 0)
-    }
+    return fs::metadata(path).is_ok_and(|file| std::os::unix::fs::MetadataExt::mode(&file) & WRITABLE != 0);
     #[cfg(not(unix))]
-    {
-        let _ = path;
-        false
-    }
+    false
 }

@@ -103,14 +103,7 @@ impl<'f> Publisher<'f> {
 
     /// Removes entries with the name prefix `prefix`, left over from killed builds.
     pub(crate) fn clear(&self, prefix: &str) -> Result<(), ReleaseError> {
-        let index = self.releases.folder();
-        for entry in fs::read_dir(index).at(index)? {
-            let entry = entry.at(index)?;
-            if entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) {
-                self.file_system.remove(&entry.path()).at(&entry.path())?;
-            }
-        }
-        Ok(())
+        self.releases.clear(self.file_system, prefix)
     }
 
     /// Publishes a compiled dataset and makes `current` name it. `built_at` is recorded in the manifest.

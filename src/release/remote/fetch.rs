@@ -247,7 +247,8 @@ impl Replica {
             fs::write(&path, serde_json::to_vec(&pointer).expect("texts and numbers serialize")).at(&path)?;
             self.remote.fetch(&self.local, pointer.release, pointer.manifest)?;
             self.lock().is_fetched = true;
-            self.remove_drafts()?;
+            // Drafts of releases that were refused or overtaken.
+            self.local.clear(&OsFs, FETCHING)?;
         }
         // A replica that serves nothing yet first gets a release to serve.
         match self.local.current() {
@@ -283,18 +284,6 @@ impl Replica {
     /// Notes that a release from [`Replica::next_to_load`] was loaded or cannot be.
     pub(crate) fn note_loaded(&self, version: SnapshotVersion) {
         self.lock().to_load.retain(|other| *other != version);
-    }
-
-    /// Removes drafts of releases that were refused or overtaken.
-    fn remove_drafts(&self) -> Result<(), ReleaseError> {
-        let folder = self.local.folder();
-        for entry in fs::read_dir(folder).at(folder)? {
-            let entry = entry.at(folder)?;
-            if entry.file_name().to_str().is_some_and(|name| name.starts_with(FETCHING)) {
-                OsFs.remove(&entry.path()).at(&entry.path())?;
-            }
-        }
-        Ok(())
     }
 
     /// Makes the announced release current in the folder once it is due, or at once if none is. `now` is in Unix seconds.
