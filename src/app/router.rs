@@ -62,9 +62,6 @@ fn trimmed(path: &str) -> &str {
 
 impl<'a> AppRoute<'a> {
     fn parse(path: &'a str) -> Self {
-        if Version::of_path(path).is_some() {
-            return Self::Api;
-        }
         if let Some(path) = McpPath::parse(path) {
             return Self::Mcp(path);
         }
@@ -88,6 +85,15 @@ impl<'a> AppRoute<'a> {
                 file.or_else(|| PageRoute::parse(path).map(Self::Page)).unwrap_or(Self::Unknown)
             }
         }
+    }
+
+    /// The destination of a request, which is noted in its trace.
+    fn of_request(request: &RequestParts<'a>) -> Self {
+        let route = Self::parse(request.path);
+        if let Some(label) = route.label() {
+            request.trace.set_route(label);
+        }
+        route
     }
 
     /// Label of the path in logs and metrics; `None` for REST, which labels its own routes, and for unknown paths.
@@ -234,11 +240,7 @@ impl FrontEnds {
     }
 
     fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, ()> {
-        let route = AppRoute::parse(request.path);
-        if let Some(label) = route.label() {
-            request.trace.set_route(label);
-        }
-        match route {
+        match AppRoute::of_request(request) {
             AppRoute::Api => api::respond(&self.state, request).ok_or(()),
             AppRoute::Mcp(_) | AppRoute::Bulk => Err(()),
             route => Ok(self.site_response(self.respond_site(&route, request)?, request.id)),

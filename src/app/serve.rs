@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -59,10 +59,8 @@ pub enum ServeError {
     TrustKey(#[from] KeyError),
     #[error("--metrics-listen {0}: {1}; choose another port, such as {ip}:0 for a free one", ip = .0.ip())]
     MetricsListen(SocketAddr, io::Error),
-    #[error("--access-log {}: {error}: name a file in a folder that the server may write to", path.display())]
-    AccessLog { path: PathBuf, error: io::Error },
-    #[error("--audit-log {}: {error}: name a file in a folder that the server may write to", path.display())]
-    AuditLog { path: PathBuf, error: io::Error },
+    #[error("{setting} {}: {error}: name a file in a folder that the server may write to", path.display())]
+    LogFile { setting: &'static str, path: PathBuf, error: io::Error },
     #[error("--well-known: {0}")]
     WellKnown(#[from] WellKnownError),
     #[error("--smtp-password-file {}: {error}", path.display())]
@@ -84,6 +82,12 @@ pub enum ServeError {
     ObjectStore(#[from] ReleaseError),
     #[error(transparent)]
     System(#[from] io::Error),
+}
+
+impl ServeError {
+    fn log_file(setting: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::LogFile { setting, path: path.to_owned(), error }
+    }
 }
 
 /// Serves until SIGTERM or Ctrl-C, then lets running requests finish.
@@ -121,8 +125,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let (_lock, auth) = opened.await??;
 
     if let Some(path) = &settings.audit_log {
-        let log = AuditLog::open(path, now).map_err(|error| ServeError::AuditLog { path: path.clone(), error })?;
-        auth.log_to(log);
+        auth.log_to(AuditLog::open(path, now).map_err(ServeError::log_file("--audit-log", path))?);
     }
 
     let public_url = settings.base_url(bound);
@@ -130,7 +133,11 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     // Without a public URL, the address by which clients reach the machine is unknown.
     let any_address = settings.public_url.is_none() && !bound.ip().is_loopback();
     let hosts = Hosts::new(&public_url, any_address)?;
-    let telemetry = request_telemetry(&settings)?;
+    let access_log = settings.access_log.as_ref().map(|path| {
+        AccessLog::open(path, settings.log_format, now).map_err(ServeError::log_file("--access-log", path))
+    });
+    let slow = Duration::from_millis(u64::from(settings.log_slow));
+    let telemetry = Arc::new(Telemetry::new(slow, access_log.transpose()?));
     let gate = Gate::new(hosts.clone(), public_url.clone(), Arc::clone(&telemetry), now);
     let metrics = MetricsEndpoint::new(Arc::clone(&telemetry), Arc::clone(&auth), now());
     if let Some(listener) = metrics_listener {
@@ -287,14 +294,6 @@ async fn listener(listen: SocketAddr) -> Result<TcpListener, ServeError> {
 async fn metrics_listener(address: Option<SocketAddr>) -> Result<Option<TcpListener>, ServeError> {
     let Some(address) = address else { return Ok(None) };
     TcpListener::bind(address).await.map(Some).map_err(|error| ServeError::MetricsListen(address, error))
-}
-
-fn request_telemetry(settings: &ServeSettings) -> Result<Arc<Telemetry>, ServeError> {
-    let access_log = settings.access_log.as_ref().map(|path| {
-        let log = AccessLog::open(path, settings.log_format, now);
-        log.map_err(|error| ServeError::AccessLog { path: path.clone(), error })
-    });
-    Ok(Arc::new(Telemetry::new(Duration::from_millis(u64::from(settings.log_slow)), access_log.transpose()?)))
 }
 
 /// Prints a text, ignoring errors: a closed output is no reason to stop.

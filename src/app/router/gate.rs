@@ -63,11 +63,7 @@ impl Handler for Gate {
         if let Some(router) = self.0.router.get() {
             return router.respond(request);
         }
-        let route = AppRoute::parse(request.path);
-        if let Some(label) = route.label() {
-            request.trace.set_route(label);
-        }
-        let health = match route {
+        let health = match AppRoute::of_request(request) {
             AppRoute::Health if request.is_read() => router::alive_response(),
             AppRoute::Readiness if request.is_read() => self.readiness(),
             _ => {
