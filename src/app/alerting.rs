@@ -106,7 +106,6 @@ impl Threads {
     }
 }
 
-/// Runs `work` on a thread until the server stops.
 fn repeat_until_stopped(
     state: &Arc<State>,
     failure: &'static str,

@@ -31,7 +31,6 @@ use transport::{ErrorContext, Handler, RequestParts, ResponseCache, Telemetry};
 
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Responds to `GET /metrics`.
 #[derive(Clone)]
 pub struct MetricsEndpoint {
     registry: Arc<Registry>,
@@ -52,7 +51,6 @@ impl MetricsEndpoint {
         let _ = self.state.set(state);
     }
 
-    /// All metrics as text.
     pub fn text(&self) -> Result<String, fmt::Error> {
         let mut text = String::new();
         text::encode(&mut text, &self.registry)?;
@@ -256,7 +254,6 @@ impl ServiceMetrics {
     }
 }
 
-/// Writes metrics with their descriptions.
 struct MetricsWriter<'a, 'b>(&'a mut DescriptorEncoder<'b>);
 
 type MetricLabels<'a, const N: usize> = [(&'a str, &'a str); N];

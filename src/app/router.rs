@@ -33,7 +33,6 @@ use transport::server::{RequestBody, ResponseBody};
 use transport::telemetry::{Api, RouteGroup, RouteLabel};
 use transport::{ErrorContext, Handler, Peer, RequestId, RequestParts, RequestTrace, Telemetry};
 
-/// Destination of a path.
 enum AppRoute<'a> {
     Api,
     Mcp(McpPath),
@@ -47,7 +46,6 @@ enum AppRoute<'a> {
         position: usize,
         is_page: bool,
     },
-    /// A bulk file of a release.
     Bulk,
     Page(PageRoute<'a>),
     /// `*`, the service as a whole; only responds to OPTIONS.
@@ -130,12 +128,10 @@ impl<'a> AppRoute<'a> {
     }
 }
 
-/// True if the server itself serves a path.
 pub(crate) fn is_own_path(path: &str) -> bool {
     !matches!(AppRoute::parse(path), AppRoute::Unknown)
 }
 
-/// The service: REST, MCP and the site.
 #[derive(Clone)]
 pub struct Router {
     front_ends: Arc<FrontEnds>,
@@ -333,7 +329,6 @@ impl FrontEnds {
         response.map(Payload::Whole)
     }
 
-    /// A response of the site, with the headers common to all.
     fn site_response(&self, response: Response<impl Into<Bytes>>, id: RequestId) -> Response<Bytes> {
         with_site_headers(response.map(Into::into), id, self.state.scheme())
     }

@@ -256,14 +256,12 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     flushed.map(|_| ()).map_err(store_error)
 }
 
-/// The mail transport, if an SMTP server is configured.
 fn mail_transport(settings: &ServeSettings) -> Result<Option<MailTransport>, ServeError> {
     let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return Ok(None) };
     let sender = MailSender { name: settings.brand_name.to_string(), address: from.as_str().to_owned() };
     Ok(Some(MailTransport::new(server, smtp_password(settings)?, sender)))
 }
 
-/// The password of the SMTP user, if any.
 pub(crate) fn smtp_password(settings: &ServeSettings) -> Result<Option<String>, ServeError> {
     let Some(server) = &settings.smtp_url else { return Ok(None) };
     match &settings.smtp_password_file {
@@ -375,7 +373,6 @@ fn addresses(base: &str) -> String {
     format!("  Pages  {base}/\n  REST   {base}/api/v3\n  MCP    {base}/api/mcp   (six tools, no key required)\n")
 }
 
-/// The text printed at startup: the release, the addresses, and an example request.
 fn greeting(catalog: &Catalog, base: &str, demo_key: Option<&str>) -> String {
     let snapshot = catalog.snapshot();
     let Counts { firms, startups, funding_rounds: rounds, people, sectors, .. } = snapshot.counts();

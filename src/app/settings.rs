@@ -294,11 +294,9 @@ pub enum KeyCommand {
     },
 }
 
-/// A key to be rotated or revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyArgument {
     Key(KeyRef),
-    /// Read a key reference from standard input.
     Stdin,
 }
 
@@ -459,11 +457,9 @@ pub struct ServeSettings {
     pub metrics_listen: Option<SocketAddr>,
 }
 
-/// The default folder of releases.
 const DEFAULT_INDEX: &str = "index";
 
 impl ServeSettings {
-    /// The releases to serve.
     pub fn releases(&self) -> Result<ReleaseStore, KeyError> {
         let releases = match &self.index {
             Some(index) if is_object_store(index) => ReleaseStore::at(&self.cache).copied_from(index),
@@ -501,7 +497,6 @@ impl ServeSettings {
         is_https && bound.ip().is_loopback() && self.trusted_proxies.is_empty()
     }
 
-    /// The limits of a server that listens on `bound`.
     pub(crate) fn limits(&self, bound: SocketAddr) -> Limits {
         let delay = self.drain_delay.unwrap_or(if bound.ip().is_loopback() { 0 } else { 5 });
         Limits {

@@ -31,7 +31,6 @@ use search::IndexFiles;
 /// Records larger than this, in bytes, stay on disk: three quarters of a release, of which a request reads kilobytes.
 pub(crate) const MAX_RECORDS_IN_MEMORY: u64 = 1 << 30;
 
-/// An open release.
 pub struct Release {
     pub manifest: Manifest,
     pub catalog: Catalog,
@@ -87,7 +86,6 @@ impl ReleaseStore {
     }
 }
 
-/// Opens a record history from verified bytes.
 pub(crate) fn record_history(
     version: SnapshotVersion,
     bytes: AlignedBytes,
@@ -236,7 +234,6 @@ pub(crate) fn records_on_disk(folder: &Path) -> Result<RecordStore, ReleaseError
     File::open(&path).and_then(RecordFile::new).map(RecordStore::File).at(&path)
 }
 
-/// Opens tables from verified bytes.
 pub(crate) fn tables_from_bytes(
     version: SnapshotVersion,
     bytes: AlignedBytes,
@@ -266,7 +263,6 @@ fn check_version(version: SnapshotVersion, opened: Result<Snapshot, ArchiveError
 }
 
 impl Release {
-    /// Runs typical queries and returns the first problem.
     pub fn smoke_test(&self) -> Result<(), ReleaseError> {
         smoke_test(&self.catalog)
     }

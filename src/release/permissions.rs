@@ -17,7 +17,6 @@ pub(crate) const FOLDER: u32 = 0o755;
 #[cfg(unix)]
 const WRITABLE: u32 = 0o022;
 
-/// Creates a folder; with `recursive`, its parents too.
 pub(crate) fn create_folder(path: &Path, recursive: bool) -> io::Result<()> {
     let mut folder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -25,7 +24,6 @@ pub(crate) fn create_folder(path: &Path, recursive: bool) -> io::Result<()> {
     folder.recursive(recursive).create(path)
 }
 
-/// Options to create a file for writing.
 pub(crate) fn file_options() -> fs::OpenOptions {
     let mut options = fs::File::options();
     options.write(true);

@@ -38,14 +38,10 @@ pub struct Publisher<'f> {
     _lock: Lock,
 }
 
-/// Options for publishing a release.
 #[derive(Default)]
 pub struct Policy {
-    /// Publish even if much of the current release is missing.
     pub is_forced: bool,
-    /// Key to sign the release with.
     pub signing_key: Option<SigningKey>,
-    /// Write bulk files, too.
     pub has_bulk: bool,
 }
 
@@ -69,7 +65,6 @@ pub enum PublicationOutcome {
     Signed,
     /// The release existed with the same content, but without bulk files.
     Completed,
-    /// The release exists with the same content.
     Unchanged,
 }
 
@@ -101,7 +96,6 @@ impl<'f> Publisher<'f> {
         tempfile::tempfile_in(index).at(index)
     }
 
-    /// Removes entries with the name prefix `prefix`, left over from killed builds.
     pub(crate) fn clear(&self, prefix: &str) -> Result<(), ReleaseError> {
         self.releases.clear(self.file_system, prefix)
     }
@@ -189,7 +183,6 @@ impl<'f> Publisher<'f> {
         Ok(Publication { manifest, outcome, before, current: Some(version) })
     }
 
-    /// Writes the tables and the records.
     fn write_tables(&self, draft: &Path, compiled: &Compiled) -> Result<[File; 2], ReleaseError> {
         let create = |name: &str| {
             let path = draft.join(name);
@@ -298,7 +291,6 @@ impl<'f> Publisher<'f> {
         Ok(earlier)
     }
 
-    /// Writes a new file.
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), ReleaseError> {
         self.file_system.create(path).and_then(|mut file| file.write_all(bytes)).at(path)?;
         self.finish(path)
@@ -341,7 +333,6 @@ impl<'f> Publisher<'f> {
         ReleaseError::Taken { version, free: self.releases.next_free(version) }
     }
 
-    /// Finishes a build of an already published release.
     fn finish_unchanged(&self, version: SnapshotVersion) -> Result<Publication, ReleaseError> {
         let _lock = lock::switch(self.releases.folder())?;
         let manifest = self.releases.manifest(version)?;

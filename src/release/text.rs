@@ -21,7 +21,6 @@ const PARTS: [(Table, IndexPart); 8] = [
     (Table::Sectors, IndexPart::Names),
 ];
 
-/// Builds the text indexes of `snapshot`.
 pub(crate) fn create(snapshot: &Snapshot, progress: &dyn Progress) -> Result<IndexFiles, ReleaseError> {
     progress.step(manifest::TEXT, 0);
     let parts = in_parallel(PARTS, |(table, part)| TextIndex::create(&snapshot.names(table), part));
@@ -35,7 +34,6 @@ pub(crate) fn create(snapshot: &Snapshot, progress: &dyn Progress) -> Result<Ind
     Ok(files)
 }
 
-/// Opens the text indexes of `snapshot`.
 pub(crate) fn open(snapshot: &Snapshot, mut files: IndexFiles) -> Result<TextIndexes, ReleaseError> {
     let files = TextIndexes::TABLES.map(|table| {
         let prefix = format!("{}/", table.name());

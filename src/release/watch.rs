@@ -300,7 +300,6 @@ impl Watcher {
         reported.served = Some(Stamps::new(stamp));
     }
 
-    /// Reports changes to the files of the served release.
     fn watch_files(&self, reported: &mut ReportedState) {
         let Some(files) = &mut reported.served else { return };
         let version = self.active.current().version();

@@ -39,7 +39,6 @@ impl Gate {
         *self.0.reason.lock().unwrap_or_else(PoisonError::into_inner) = reason;
     }
 
-    /// Passes all requests to the router from now on.
     pub(crate) fn open(&self, router: Router) {
         let router = self.0.router.get_or_init(|| router);
         if self.0.stopping.load(Ordering::SeqCst) {

@@ -88,7 +88,6 @@ pub(super) fn backup(data: &Path, options: &BackupOptions) -> Result<(), AdminEr
     print::print(&format!("backup of {}: {}\n{}", data.display(), to.display(), describe(&description)))
 }
 
-/// Writes a backup into the folder `draft` and verifies it.
 fn write_backup(draft: &Path, database: &DatabaseFile, options: &BackupOptions) -> Result<Description, AdminError> {
     let made_at = rfc3339(now());
     database.copy_to(draft)?;
@@ -182,7 +181,6 @@ fn read_verified(from: &Path) -> Result<(Description, ReleaseStore), AdminError>
     Ok((description, releases))
 }
 
-/// The contents of a backup, one line per part.
 fn describe(description: &Description) -> String {
     let Description { database, release, .. } = description;
     let mut text = format!(

@@ -27,17 +27,14 @@ use release::ReleaseError;
 /// Maximum input size in bytes; longer than any password or key.
 const MAX_INPUT: u64 = 4_096;
 
-/// Runs a command on the accounts in the folder `data` or in a shared store, and prints its result or error.
 pub fn account(data: &Path, store: &StoreSettings, command: AccountCommand, options: &CommandOptions) -> ExitCode {
     run(data, store, options, |context| accounts::run(context, command))
 }
 
-/// Runs a command on the API keys in the folder `data` or in a shared store, and prints its result or error.
 pub fn key(data: &Path, store: &StoreSettings, command: KeyCommand, options: &CommandOptions) -> ExitCode {
     run(data, store, options, |context| keys::run(context, command))
 }
 
-/// Environment of a command.
 struct CommandContext<'a> {
     store: &'a dyn Store,
     /// Print the result as JSON.
@@ -57,7 +54,6 @@ impl CommandContext<'_> {
     }
 }
 
-/// Prints lines of an audit log.
 pub fn audit(filter: &AuditFilter) -> ExitCode {
     exit_code(audit::run(filter), false)
 }
@@ -74,7 +70,6 @@ pub fn restore(data: &Path, store: &StoreSettings, options: &RestoreOptions) -> 
     exit_code(refused.and_then(|()| backup::restore(data, options)), options.json)
 }
 
-/// Moves accounts between stores.
 pub fn store(store: &StoreSettings, command: &StoreCommand) -> ExitCode {
     let StoreCommand::Copy { from, json } = command;
     exit_code(store::copy(from, store, *json), *json)

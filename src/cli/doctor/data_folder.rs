@@ -18,9 +18,7 @@ const AS_OWNER: &str =
 /// Results needed by later checks.
 #[derive(Default)]
 pub(super) struct DataFolderState {
-    /// The running server of the folder.
     pub holder: Option<LockHolder>,
-    /// The latest time in the database.
     pub newest_time: Option<i64>,
 }
 

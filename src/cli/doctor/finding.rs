@@ -24,7 +24,6 @@ impl Status {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
-    /// Stable name of the check.
     pub check: &'static str,
     pub status: Status,
     pub detail: String,

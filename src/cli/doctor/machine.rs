@@ -33,7 +33,6 @@ const SKEW: i64 = 300;
 struct ProcessLimits {
     open_files: Option<u64>,
     memory: Option<u64>,
-    /// The limits are those of the running server.
     of_server: bool,
 }
 

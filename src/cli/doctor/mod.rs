@@ -25,14 +25,12 @@ use data::rfc3339;
 use platform::PROGRAM;
 use platform::clock::now;
 
-/// The result of the checks, as printed by `--json`.
 #[derive(Serialize)]
 struct DoctorReport {
     /// Name and version of the program.
     program: String,
     /// Time of the checks, RFC 3339 in UTC.
     checked_at: String,
-    /// The worst of the findings.
     status: Status,
     problems: usize,
     warnings: usize,

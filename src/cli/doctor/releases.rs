@@ -16,15 +16,12 @@ const OLD_DAYS: i64 = 35;
 /// Results needed by later checks.
 #[derive(Default)]
 pub(super) struct IndexState {
-    /// The release that should be served.
     pub current: Option<SnapshotVersion>,
     /// Size of the releases that a server loads, in bytes.
     pub loaded_bytes: u64,
-    /// Build time of the current release.
     pub built_at: Option<String>,
 }
 
-/// Tests the conditional writes of an object store.
 pub(super) fn check_object_store(place: &Path, findings: &mut Findings) {
     const CHECK: &str = "object_store.writes";
     match RemoteStore::open(place, None).and_then(|remote| remote.probe()) {

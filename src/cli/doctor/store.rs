@@ -12,7 +12,6 @@ use data::rfc3339;
 /// Round-trip time that counts as slow: a sign-in or a change of a key makes about ten round trips.
 const SLOW: Duration = Duration::from_millis(20);
 
-/// Checks the store and returns its latest time.
 pub(super) fn check(settings: &StoreSettings, findings: &mut Findings) -> Option<i64> {
     if let Some(path) = &settings.store_password_file {
         machine::warn_if_open("store.password", path, findings);

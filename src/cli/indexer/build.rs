@@ -20,7 +20,6 @@ use release::{Manifest, Policy, Publication, PublicationOutcome, ReleaseError, R
 /// release, or the build published nothing new.
 type Difference = Option<Result<BTreeMap<Table, ChangeCounts>, String>>;
 
-/// The object store to push a release to.
 pub(crate) struct PushTarget<'r> {
     pub remote: &'r RemoteStore,
     /// Its `current` before the build.
@@ -121,7 +120,6 @@ struct SummaryJson<'a> {
     outcome: PublicationOutcome,
     version: SnapshotVersion,
     place: String,
-    /// The active release.
     current: Option<SnapshotVersion>,
     counts: Counts,
     /// Number of well-known aliases added to records.
@@ -135,7 +133,6 @@ struct SummaryJson<'a> {
     difference: Option<&'a BTreeMap<Table, ChangeCounts>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_compared: Option<&'a String>,
-    /// Result of the push to the object store.
     #[serde(skip_serializing_if = "Option::is_none")]
     pushed: Option<&'a Pushed>,
     warning_count: usize,

@@ -78,7 +78,6 @@ pub(crate) fn compile(dataset: DatasetInput<'_>, style: &Style) -> Result<Result
     }
 }
 
-/// Prints the errors of a dataset that is rejected.
 pub(crate) fn reject(
     report: &DiagnosticReport,
     folder: &Path,
@@ -149,7 +148,6 @@ fn print_hidden(count: usize, listed: usize, out: &mut dyn Write) -> io::Result<
     }
 }
 
-/// Prints each error and, with `--verbose`, each warning.
 pub(crate) fn list(report: &DiagnosticReport, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     report.errors().try_for_each(|problem| writeln!(out, "error: {problem}"))?;
     report.warnings().filter(|_| style.verbose).try_for_each(|problem| writeln!(out, "warning: {problem}"))

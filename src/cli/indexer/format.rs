@@ -30,7 +30,6 @@ pub(crate) fn time(time: Duration) -> String {
     format!("{time:.1?}")
 }
 
-/// Serializes milliseconds.
 pub(crate) fn as_milliseconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(time.as_millis() as u64)
 }

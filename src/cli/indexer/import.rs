@@ -181,7 +181,6 @@ fn unknown_preset(name: &str) -> SourceError {
     )])
 }
 
-/// Imports into a separate dataset.
 fn write_dataset(
     import: Import,
     to: &Path,

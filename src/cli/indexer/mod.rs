@@ -50,11 +50,9 @@ Exit codes:
 #[repr(u8)]
 pub enum IndexerExit {
     Success = 0,
-    /// The dataset or a release is rejected.
     Rejected = 1,
     Usage = 2,
     Disk = 3,
-    /// Another indexer is using the index.
     Busy = 4,
 }
 
@@ -340,7 +338,6 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
     }
 }
 
-/// Warns if others can change the served data.
 fn warn_of_permissions(command: &IndexerCommand) {
     if let IndexerCommand::Build { index, .. }
     | IndexerCommand::List(index)

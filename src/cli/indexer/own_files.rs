@@ -51,7 +51,6 @@ impl FolderError {
     }
 }
 
-/// The files that a command wrote into a folder.
 pub(crate) struct OwnFiles {
     folder: PathBuf,
     list: FileList,

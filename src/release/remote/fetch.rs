@@ -167,7 +167,6 @@ fn rename_draft(local: &ReleaseStore, version: SnapshotVersion, draft: &Path) ->
     OsFs.remove(&removing).at(&removing)
 }
 
-/// Makes `current` of the folder name a release that it contains.
 fn name_current(local: &ReleaseStore, version: SnapshotVersion) -> Result<(), ReleaseError> {
     let _lock = lock::switch(local.folder())?;
     local.name_current(&OsFs, version).map(drop)
@@ -185,9 +184,7 @@ pub struct Replica {
 
 #[derive(Default)]
 struct ReplicaState {
-    /// The newest pointer.
     pointer: Option<Pointer>,
-    /// Time of its last reading.
     read: Option<Instant>,
     /// True if the folder has its release.
     is_fetched: bool,
@@ -195,7 +192,6 @@ struct ReplicaState {
     passed_over: VecDeque<PushedRelease>,
     /// Passed-over releases that are fetched but not yet loaded.
     to_load: Vec<SnapshotVersion>,
-    /// True if the last attempt failed.
     is_failing: bool,
 }
 

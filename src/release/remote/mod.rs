@@ -47,7 +47,6 @@ const MAX_DEPTH: u32 = 8;
 /// Maximum size of a packing in bytes, enough for a release of some terabytes.
 const MAX_PACKING: u64 = 64 << 20;
 
-/// Number of concurrent requests.
 const CONCURRENCY: usize = 8;
 
 const CURRENT: &str = "current";
@@ -97,7 +96,6 @@ pub(crate) struct Packing {
     files: Vec<PackedFile>,
 }
 
-/// A pushed release.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct PushedRelease {
     version: SnapshotVersion,
@@ -132,7 +130,6 @@ struct FilePart {
     bytes: u64,
 }
 
-/// The releases of an object store.
 pub struct RemoteStore {
     objects: RemoteObjects,
     trusted: Option<TrustedKey>,
@@ -152,7 +149,6 @@ impl RemoteStore {
         self.objects.location()
     }
 
-    /// Reads `current`.
     pub fn current(&self) -> Result<Current, ReleaseError> {
         let found = self.objects.get(CURRENT, 1 << 16)?;
         let pointer = found.as_ref().map(|found| {

@@ -39,7 +39,6 @@ pub(super) struct RemoteObjects {
     runtime: Option<Runtime>,
 }
 
-/// The content of an object.
 #[derive(Clone, Debug)]
 pub(super) struct StoredObject {
     pub bytes: Vec<u8>,
@@ -201,7 +200,6 @@ impl Drop for RemoteObjects {
     }
 }
 
-/// Sends requests of the S3 client through `ureq`.
 #[derive(Debug)]
 struct Connector;
 

@@ -24,7 +24,6 @@ const LEVEL: i32 = 3;
 /// object may be removed at any time. Must be below the shortest grace period.
 const FRESH: i64 = 3_600;
 
-/// Result of a push.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pushed {
     pub pointer: Pointer,
@@ -33,7 +32,6 @@ pub struct Pushed {
     pub bytes: u64,
 }
 
-/// Result of [`RemoteStore::prune`].
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Pruned {
     pub releases: Vec<SnapshotVersion>,
@@ -267,7 +265,6 @@ impl RemoteStore {
     }
 }
 
-/// The position of a piece in a file of `of` bytes.
 struct PiecePosition {
     start: u64,
     of: u64,
