@@ -15,11 +15,12 @@ use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::MissedTickBehavior;
+use tracing::level_filters::LevelFilter;
 
 use crate::app::alerting::{self, Threads, log_failures};
 use crate::app::router::{Gate, is_own_path};
 use crate::app::settings::ServeSettings;
-use crate::app::{MetricsEndpoint, Router, telemetry};
+use crate::app::{MetricsEndpoint, Router};
 use auth::audit::AuditLog;
 use auth::mail::{MailSender, MailTransport};
 use auth::quota::Tier;
@@ -37,7 +38,7 @@ use service::well_known::{WellKnown, WellKnownError};
 use service::{Brand, Operator, State};
 use transport::origin_policy::{Hosts, PublicUrlError};
 use transport::server::{run, stop_signals};
-use transport::telemetry::AccessLog;
+use transport::telemetry::{AccessLog, LogFormat};
 use transport::{ResponseCache, Telemetry};
 
 /// Interval at which the store is read for keys created or revoked by other processes.
@@ -92,7 +93,7 @@ impl ServeError {
 
 /// Serves until SIGTERM or Ctrl-C, then lets running requests finish.
 pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
-    telemetry::init(settings.log, settings.log_format);
+    start_log(settings.log, settings.log_format);
     let listener = listener(settings.listen).await?;
     let metrics_listener = metrics_listener(settings.metrics_listen).await?;
     let bound = listener.local_addr()?;
@@ -274,6 +275,16 @@ pub(crate) fn smtp_password(settings: &ServeSettings) -> Result<Option<String>, 
             Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
         }
     }
+}
+
+/// Starts the log: one line per event on stderr, as text or JSON, with an RFC 3339 time stamp and a level.
+fn start_log(level: LevelFilter, format: LogFormat) {
+    let log = tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(level).with_target(false);
+    match format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().flatten_event(true).with_current_span(false).with_span_list(false).init(),
+    }
+    panics::log_panics();
 }
 
 /// The socket passed by a service manager (`LISTEN_FDS`, see `sd_listen_fds(3)`), which stays open between two runs so

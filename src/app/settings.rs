@@ -24,7 +24,6 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use tracing::level_filters::LevelFilter;
 
-use crate::app::telemetry::LEVELS;
 use auth::account::{
     AccountRef, DEFAULT_OVERLAP_HOURS, Email, KEY_DAYS, KeyName, KeyRef, OVERLAP_HOURS, ParseKeyRefError,
 };
@@ -646,6 +645,9 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
     let find = move |text: String| values.into_iter().find(|value| name(*value) == text).ok_or("no such value");
     PossibleValuesParser::new(values.map(name)).try_map(find)
 }
+
+/// Names of the levels, from fewest to most events.
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 fn log_level() -> impl TypedValueParser<Value = LevelFilter> {
     PossibleValuesParser::new(LEVELS).try_map(|name| name.parse::<LevelFilter>())

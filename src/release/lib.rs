@@ -12,9 +12,7 @@ mod checksum;
 mod copy;
 #[cfg(test)]
 mod crash;
-mod diff;
 mod error;
-mod event;
 pub mod file_system;
 mod lock;
 pub mod manifest;
@@ -25,7 +23,6 @@ pub mod remote;
 #[cfg(test)]
 pub(crate) mod sample;
 mod signature;
-mod source;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -33,12 +30,11 @@ mod watch;
 pub use active::{ActiveRelease, Rejection};
 pub use checksum::Checksum;
 pub use error::ReleaseError;
-pub use event::ReleaseEvent;
 pub use manifest::Manifest;
 pub use open::Release;
 pub use publish::{Policy, Publication, PublicationOutcome, Publisher};
 pub use signature::{KeyError, SigningKey, TrustedKey};
-pub use watch::{POLL_INTERVAL, Starting, Watcher};
+pub use watch::{POLL_INTERVAL, ReleaseEvent, Starting, Watcher};
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};

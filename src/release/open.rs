@@ -8,6 +8,7 @@
 //! response.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
@@ -19,7 +20,9 @@ use ring::digest::{Context, SHA256};
 use crate::checksum::Checksum;
 use crate::error::At;
 use crate::{Manifest, ReleaseError, ReleaseStore, manifest, text};
-use catalog::{Catalog, Filter, ListPosition, Order, Query, RecordHistory, ValueCount};
+use catalog::{
+    BulkFile, Catalog, ChangeCounts, Filter, ListPosition, Order, Query, RecordHistory, ValueCount, bundled, row_changes,
+};
 use data::archive::AlignedBytes;
 use data::parallel::all_in_parallel;
 use data::vocabulary::Vocabulary;
@@ -57,12 +60,6 @@ impl ReleaseStore {
         verify(&self.release_folder(manifest.version), manifest.version, manifest.read_in_parts())
     }
 
-    /// Like [`ReleaseStore::open`], but tables of a large release are only read on demand or by [`Snapshot::check`].
-    pub(crate) fn open_unchecked(&self, version: SnapshotVersion) -> Result<Release, ReleaseError> {
-        let manifest = self.manifest(version)?;
-        open_unchecked(&self.release_folder(version), version, manifest, self.max_records_in_memory, &|_| {})
-    }
-
     /// Number of bytes of a release that a server holds in memory.
     pub fn bytes_in_memory(&self, manifest: &Manifest) -> u64 {
         manifest.in_memory(self.max_records_in_memory).map(|file| file.bytes).sum()
@@ -83,6 +80,72 @@ impl ReleaseStore {
         let manifest = self.manifest(version)?;
         let file = manifest.file(manifest::HISTORY);
         file.map(|file| read_file(&self.release_folder(version), version, file, |_| {})).transpose()
+    }
+
+    /// Counts the records of each table that differ between two releases. Reads the records of both.
+    pub fn difference(
+        &self,
+        before: SnapshotVersion,
+        after: SnapshotVersion,
+    ) -> Result<BTreeMap<Table, ChangeCounts>, ReleaseError> {
+        let (before, after) = (self.open_tables(before)?, self.open_tables(after)?);
+        let count = |table: Table| {
+            let changes = row_changes(table, &before, &after).at(self.folder())?;
+            Ok((table, ChangeCounts::from_changes(&changes)))
+        };
+        Table::ALL.into_iter().map(count).collect()
+    }
+
+    /// Verifies and opens a release and runs typical queries on it. May take seconds: call it off the runtime.
+    pub(crate) fn open_catalog(&self, version: SnapshotVersion) -> Result<Catalog, ReleaseError> {
+        let release = self.open(version)?;
+        release.smoke_test()?;
+        self.with_files(release)
+    }
+
+    /// Like [`Self::open_catalog`], for a server that serves nothing yet: slow checks are left to [`Self::verify`].
+    pub(crate) fn open_at_once(&self, version: SnapshotVersion) -> Result<Catalog, ReleaseError> {
+        let (folder, manifest) = (self.release_folder(version), self.manifest(version)?);
+        let release = open_unchecked(&folder, version, manifest, self.max_records_in_memory, &|_| {})?;
+        if release.catalog.snapshot().is_checked() {
+            release.smoke_test()?;
+        }
+        self.with_files(release)
+    }
+
+    /// Completes what [`Self::open_at_once`] left, and runs typical queries. False if nothing was left.
+    pub(crate) fn verify(&self, catalog: &Catalog) -> Result<bool, ReleaseError> {
+        let snapshot = catalog.snapshot();
+        if snapshot.is_checked() {
+            return Ok(false);
+        }
+        snapshot.check(&|_| {}).map_err(|error| ReleaseError::archive(catalog.version(), &error))?;
+        smoke_test(catalog).map(|()| true)
+    }
+
+    /// The catalog to serve if no release is named; `newest` is the newest one available.
+    pub(crate) fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Catalog, ReleaseError> {
+        match newest {
+            None if self.is_optional => Ok(bundled()?),
+            _ => Err(ReleaseError::NoneActive { index: self.location().to_owned(), newest }),
+        }
+    }
+
+    /// The catalog of a release; if bulk files are served with them, verified without holding them in memory.
+    fn with_files(&self, release: Release) -> Result<Catalog, ReleaseError> {
+        let Release { manifest, catalog } = release;
+        if !self.has_bulk_files {
+            return Ok(catalog);
+        }
+        let open_file = |file: &manifest::File| {
+            let path = self.release_folder(manifest.version).join(&file.path);
+            let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+            let opened = BulkFile::open(&path, name).at(&path)?;
+            check_sum(manifest.version, file, opened.sha256.into())?;
+            Ok::<_, ReleaseError>(opened)
+        };
+        let files = manifest.bulk().map(open_file).collect::<Result<Vec<_>, _>>()?;
+        Ok(catalog.with_bulk_files(files))
     }
 }
 
@@ -197,7 +260,7 @@ pub(crate) fn verify<'m>(
     Ok(())
 }
 
-pub(crate) fn check_sum(version: SnapshotVersion, file: &manifest::File, found: Checksum) -> Result<(), ReleaseError> {
+fn check_sum(version: SnapshotVersion, file: &manifest::File, found: Checksum) -> Result<(), ReleaseError> {
     if found == file.sha256 {
         return Ok(());
     }

@@ -210,21 +210,17 @@ impl<'f> Publisher<'f> {
         let mut listed = Vec::new();
         for (name, bytes) in indexes {
             let path = text.join(&name);
-            for folder in
-                path.ancestors().skip(1).take_while(|above| *above != draft).collect::<Vec<_>>().into_iter().rev()
-            {
-                if !folders.iter().any(|created| created == folder) {
-                    self.file_system.create_folder(folder).at(folder)?;
-                    folders.push(folder.to_owned());
-                }
+            let above = path.ancestors().skip(1).take_while(|above| *above != draft).map(Path::to_owned);
+            let mut missing: Vec<PathBuf> = above.filter(|above| !folders.contains(above)).collect();
+            while let Some(folder) = missing.pop() {
+                self.file_system.create_folder(&folder).at(&folder)?;
+                folders.push(folder);
             }
             self.write(&path, &bytes)?;
             let path = format!("{}/{name}", manifest::TEXT);
             listed.push(File::new(path, bytes.len() as u64, Checksum::of(&bytes)));
         }
-        for folder in folders.iter().rev() {
-            self.file_system.sync_folder(folder).at(folder)?;
-        }
+        folders.iter().rev().try_for_each(|folder| self.file_system.sync_folder(folder).at(folder))?;
         Ok(listed)
     }
 
