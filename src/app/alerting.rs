@@ -33,17 +33,15 @@ pub(super) struct Threads {
 
 /// Starts the threads; they end when the server stops.
 pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads {
-    let evaluating = Arc::clone(state);
     let mut evaluated = None;
-    let evaluation = repeat_until_stopped(state, "cannot evaluate saved searches", move || {
-        let version = evaluating.releases.current().version();
+    let evaluation = repeat_until_stopped(state, "cannot evaluate saved searches", move |state| {
+        let version = state.releases.current().version();
         if evaluated == Some(version) {
             return Ok(());
         }
-        let is_stopping = || evaluating.stopping.load(Ordering::Relaxed);
-        let alerts =
-            evaluate(evaluating.auth.store().watch_store(), &evaluating.releases, evaluating.now(), &is_stopping)?;
-        evaluating.alerts.counts.add_alerts(alerts);
+        let is_stopping = || state.stopping.load(Ordering::Relaxed);
+        let alerts = evaluate(state.auth.store().watch_store(), &state.releases, state.now(), &is_stopping)?;
+        state.alerts.counts.add_alerts(alerts);
         if alerts > 0 {
             tracing::info!("release {version} brought {alerts} alerts");
         }
@@ -63,11 +61,11 @@ pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads 
     let sends_mail = mail.is_some();
     let sender = AlertSender::new(Arc::clone(&state.alerts), mail, state.public_url.clone(), state.clock);
     let sender = Arc::new(sender);
-    let (sending, alert_sender, release) = (Arc::clone(state), Arc::clone(&sender), Arc::clone(&release_claims));
-    let alerts = repeat_until_stopped(state, "cannot send alerts", move || {
+    let (alert_sender, release) = (Arc::clone(&sender), Arc::clone(&release_claims));
+    let alerts = repeat_until_stopped(state, "cannot send alerts", move |state| {
         release()?;
-        let is_stopping = || sending.stopping.load(Ordering::Relaxed);
-        alert_sender.send_due(sending.auth.store().watch_store(), &is_stopping).map(|_| ())
+        let is_stopping = || state.stopping.load(Ordering::Relaxed);
+        alert_sender.send_due(state.auth.store().watch_store(), &is_stopping).map(|_| ())
     });
     let mut threads = Threads { handles: vec![evaluation, alerts], ..Threads::default() };
     if sends_mail {
@@ -109,11 +107,11 @@ impl Threads {
 fn repeat_until_stopped(
     state: &Arc<State>,
     failure: &'static str,
-    work: impl FnMut() -> Result<(), StoreError> + Send + 'static,
+    mut work: impl FnMut(&State) -> Result<(), StoreError> + Send + 'static,
 ) -> JoinHandle<()> {
     let state = Arc::clone(state);
-    let mut work = log_failures(failure, work);
     spawn(move || {
+        let mut work = log_failures(failure, || work(&state));
         while !state.stopping.load(Ordering::Relaxed) {
             work();
             let slept = Instant::now();

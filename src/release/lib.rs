@@ -285,10 +285,14 @@ impl ReleaseStore {
         Ok(found.into_iter().next())
     }
 
-    /// The next version after `version` on its date that is unused in the index folder.
-    pub(crate) fn next_free(&self, version: SnapshotVersion) -> SnapshotVersion {
+    /// The next version after `version` on its date that is unused in the index folder and elsewhere.
+    pub(crate) fn next_free(
+        &self,
+        version: SnapshotVersion,
+        is_used: impl Fn(SnapshotVersion) -> bool,
+    ) -> SnapshotVersion {
         let mut free = version.next();
-        while self.release_folder(free).symlink_metadata().is_ok() && free != free.next() {
+        while (self.release_folder(free).symlink_metadata().is_ok() || is_used(free)) && free != free.next() {
             free = free.next();
         }
         free

@@ -326,7 +326,7 @@ impl<'f> Publisher<'f> {
     }
 
     fn taken(&self, version: SnapshotVersion) -> ReleaseError {
-        ReleaseError::Taken { version, free: self.releases.next_free(version) }
+        ReleaseError::Taken { version, free: self.releases.next_free(version, |_| false) }
     }
 
     fn finish_unchanged(&self, version: SnapshotVersion) -> Result<Publication, ReleaseError> {

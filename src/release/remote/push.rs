@@ -84,9 +84,9 @@ impl RemoteStore {
             packed[*file].pieces.push(piece);
         }
         let is_patched = packed.iter().flat_map(|file| &file.pieces).any(|piece| piece.patched.is_some());
+        let base = base.filter(|_| is_patched);
         let depth = base.as_ref().map_or(0, |(_, packing)| packing.depth + 1);
-        let base = base.map(|(base, _)| base).filter(|_| is_patched);
-        let depth = if is_patched { depth } else { 0 };
+        let base = base.map(|(base, _)| base);
         let packing = Packing { format: FORMAT, version, base, depth, files: packed };
         let json = serde_json::to_vec(&packing).expect("texts and numbers serialize");
         let manifest = Checksum::of(&json);
@@ -157,11 +157,8 @@ impl RemoteStore {
                 let is_same =
                     bytes == tables.bytes && Checksum::of(&read_part(&path, start, piece.bytes)?) == piece.sha256;
                 if !is_same {
-                    let mut free = local.next_free(version);
-                    while versions.iter().any(|(other, _)| *other == free) && free != free.next() {
-                        free = free.next();
-                    }
-                    return Err(ReleaseError::Taken { version, free });
+                    let is_pushed = |free| versions.iter().any(|(other, _)| *other == free);
+                    return Err(ReleaseError::Taken { version, free: local.next_free(version, is_pushed) });
                 }
                 start += piece.bytes;
             }
