@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
 use data::{SnapshotVersion, rfc3339};
-use release::remote::{Pointer, RemoteStore};
+use release::remote::{Pointer, PushedRelease, RemoteStore};
 use release::{ReleaseError, ReleaseStore};
 
 #[derive(Serialize)]
@@ -19,15 +19,15 @@ struct PushedListJson {
 pub(crate) fn list(remote: &RemoteStore, style: &Style) -> Result<IndexerExit, CommandError> {
     let current = remote.current()?.pointer;
     let found = remote.versions()?;
-    let releases = found.iter().map(|(version, _)| *version).collect();
+    let releases = found.iter().map(|pushed| pushed.version).collect();
     let result = PushedListJson { ok: true, current, releases };
     style.print(&result, |out| {
         if found.is_empty() {
             writeln!(out, "no releases in {}; push one with `indexer build`", remote.location())?;
         }
-        for (version, manifest) in found {
-            let current = result.current.as_ref();
-            let named = current.filter(|current| (current.release, current.manifest) == (version, manifest));
+        for pushed in found {
+            let PushedRelease { version, manifest } = pushed;
+            let named = result.current.as_ref().filter(|current| current.pushed() == pushed);
             let mark = if named.is_some() { '*' } else { ' ' };
             let served = named.map_or_else(String::new, |pointer| {
                 format!("  generation {}, served from {} on", pointer.generation, rfc3339(pointer.activate_at))
@@ -46,12 +46,11 @@ pub(crate) fn fetch(
 ) -> Result<(), ReleaseError> {
     remote.sync(releases)?;
     let Some(version) = version else { return Ok(()) };
-    let (version, manifest) = find(remote, version)?;
-    remote.fetch(releases, version, manifest)
+    remote.fetch(releases, find(remote, version)?)
 }
 
-fn find(remote: &RemoteStore, version: SnapshotVersion) -> Result<(SnapshotVersion, release::Checksum), ReleaseError> {
-    let found = remote.versions()?.into_iter().find(|(other, _)| *other == version);
+fn find(remote: &RemoteStore, version: SnapshotVersion) -> Result<PushedRelease, ReleaseError> {
+    let found = remote.versions()?.into_iter().find(|pushed| pushed.version == version);
     found.ok_or_else(|| ReleaseError::Missing { version, index: remote.location().into() })
 }
 
@@ -65,13 +64,13 @@ pub(crate) fn activate(
     style: &Style,
 ) -> Result<IndexerExit, CommandError> {
     let read = remote.sync(releases)?;
-    let (version, manifest) = find(remote, version)?;
-    remote.fetch(releases, version, manifest)?;
+    let pushed = find(remote, version)?;
+    remote.fetch(releases, pushed)?;
     let before = read.pointer.as_ref().map(|pointer| pointer.release);
     if !is_forced {
         releases.check_rows(version, releases.manifest(version)?.counts)?;
     }
-    let pointer = remote.point(&read, version, manifest, activate_at)?;
+    let pointer = remote.point(&read, pushed, activate_at)?;
     style.print(&json!({ "ok": true, "current": pointer, "before": before }), |out| {
         let before = before.map_or_else(|| "none".into(), |before| before.to_string());
         let (generation, at) = (pointer.generation, rfc3339(pointer.activate_at));

@@ -26,14 +26,9 @@ pub(super) const WINDOW_LOG: u32 = 25;
 const FETCHING: &str = ".fetching-";
 
 impl RemoteStore {
-    /// Copies the release `version` into the folder `local` unless it is there: fetches, verifies and tests it.
-    pub fn fetch(
-        &self,
-        local: &ReleaseStore,
-        version: SnapshotVersion,
-        manifest: Checksum,
-    ) -> Result<(), ReleaseError> {
-        self.fetch_below(local, version, manifest, super::MAX_DEPTH + 1)
+    /// Copies a release into the folder `local` unless it is there: fetches, verifies and tests it.
+    pub fn fetch(&self, local: &ReleaseStore, pushed: PushedRelease) -> Result<(), ReleaseError> {
+        self.fetch_below(local, pushed, super::MAX_DEPTH + 1)
     }
 
     /// Copies the release named by `current`, which is returned as read, into the folder `local`, and makes it current.
@@ -41,30 +36,25 @@ impl RemoteStore {
         permissions::create_folder(local.folder(), true).at(local.folder())?;
         let current = self.current()?;
         if let Some(pointer) = &current.pointer {
-            self.fetch(local, pointer.release, pointer.manifest)?;
+            self.fetch(local, pointer.pushed())?;
             name_current(local, pointer.release)?;
         }
         Ok(current)
     }
 
-    fn fetch_below(
-        &self,
-        local: &ReleaseStore,
-        version: SnapshotVersion,
-        manifest: Checksum,
-        depth: u32,
-    ) -> Result<(), ReleaseError> {
+    fn fetch_below(&self, local: &ReleaseStore, pushed: PushedRelease, depth: u32) -> Result<(), ReleaseError> {
+        let PushedRelease { version, manifest } = pushed;
         let kept = fs::read(packing_path(local.folder(), version));
         if kept.is_ok_and(|json| Checksum::of(&json) == manifest) && local.manifest(version).is_ok() {
             return Ok(());
         }
-        let (packing, json) = self.packing(version, manifest)?;
+        let (packing, json) = self.packing(pushed)?;
         if packing.depth >= depth {
             let reason = "its patches refer to releases without end".into();
             return Err(ReleaseError::Damaged { version, reason });
         }
-        if let Some(PushedRelease { version, manifest }) = packing.base {
-            self.fetch_below(local, version, manifest, packing.depth)?;
+        if let Some(base) = packing.base {
+            self.fetch_below(local, base, packing.depth)?;
         }
         let draft = local.folder().join(format!("{FETCHING}{version}"));
         self.fetch_files(local, &packing, &draft)?;
@@ -230,7 +220,7 @@ impl Replica {
                 Some(known) if pointer.generation < known.generation => return Ok(()),
                 Some(known) if *known == pointer && state.is_fetched => true,
                 _ => {
-                    state.passed_over = pointer.before.iter().take(self.keep.saturating_sub(1)).cloned().collect();
+                    state.passed_over = pointer.before.iter().take(self.keep.saturating_sub(1)).copied().collect();
                     state.to_load.clear();
                     state.pointer = Some(pointer.clone());
                     state.is_fetched = false;
@@ -241,7 +231,7 @@ impl Replica {
         if !is_fetched {
             let path = self.local.folder().join(POINTER);
             fs::write(&path, serde_json::to_vec(&pointer).expect("texts and numbers serialize")).at(&path)?;
-            self.remote.fetch(&self.local, pointer.release, pointer.manifest)?;
+            self.remote.fetch(&self.local, pointer.pushed())?;
             self.lock().is_fetched = true;
             // Drafts of releases that were refused or overtaken.
             self.local.clear(&OsFs, FETCHING)?;
@@ -254,9 +244,9 @@ impl Replica {
     }
 
     fn fetch_passed_over(&self) -> Result<(), ReleaseError> {
-        let next = || self.lock().passed_over.front().cloned();
+        let next = || self.lock().passed_over.front().copied();
         while let Some(named) = next() {
-            let fetched = self.remote.fetch(&self.local, named.version, named.manifest);
+            let fetched = self.remote.fetch(&self.local, named);
             if let Err(error @ ReleaseError::ObjectStore { .. }) = fetched {
                 return Err(error);
             }

@@ -96,10 +96,11 @@ pub(crate) struct Packing {
     files: Vec<PackedFile>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct PushedRelease {
-    version: SnapshotVersion,
-    manifest: Checksum,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PushedRelease {
+    pub version: SnapshotVersion,
+    /// SHA-256 of its packing.
+    pub manifest: Checksum,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -164,23 +165,23 @@ impl RemoteStore {
     }
 
     /// The pushed releases, newest first. A version pushed twice with different content is listed twice.
-    pub fn versions(&self) -> Result<Vec<(SnapshotVersion, Checksum)>, ReleaseError> {
-        let mut versions: Vec<_> =
-            self.objects.list("manifests")?.iter().filter_map(|entry| parse_name(&entry.name)).collect();
-        versions.sort_by_key(|(version, _)| std::cmp::Reverse(*version));
-        Ok(versions)
+    pub fn versions(&self) -> Result<Vec<PushedRelease>, ReleaseError> {
+        let listed = self.objects.list("manifests")?;
+        let mut pushed: Vec<_> = listed.iter().filter_map(|entry| PushedRelease::parse(&entry.name)).collect();
+        pushed.sort_by_key(|pushed| std::cmp::Reverse(pushed.version));
+        Ok(pushed)
     }
 
     /// Reads a packing and verifies its checksum, and its signature if there is a trusted key.
-    fn packing(&self, version: SnapshotVersion, manifest: Checksum) -> Result<(Packing, Vec<u8>), ReleaseError> {
-        let name = packing_name(version, manifest);
+    fn packing(&self, pushed: PushedRelease) -> Result<(Packing, Vec<u8>), ReleaseError> {
+        let (PushedRelease { version, manifest }, name) = (pushed, pushed.packing_name());
         let damaged = |reason: String| ReleaseError::Damaged { version, reason: format!("{name} {reason}") };
         let found = self.objects.get(&name, MAX_PACKING)?.ok_or_else(|| damaged("is missing".into()))?;
         if Checksum::of(&found.bytes) != manifest {
             return Err(damaged("was changed: its checksum differs".into()));
         }
         if let Some(key) = &self.trusted {
-            let signature = self.objects.get(&signature_name(version, manifest), 1 << 10)?;
+            let signature = self.objects.get(&pushed.signature_name(), 1 << 10)?;
             let untrusted = |reason| ReleaseError::Untrusted { version, reason };
             let signature = signature.ok_or_else(|| untrusted("is not signed"))?;
             if !key.has_signed(&found.bytes, &signature.bytes) {
@@ -229,22 +230,31 @@ impl Packing {
     }
 }
 
-fn packing_name(version: SnapshotVersion, manifest: Checksum) -> String {
-    format!("manifests/{version}/{manifest}.json")
+impl Pointer {
+    pub fn pushed(&self) -> PushedRelease {
+        PushedRelease { version: self.release, manifest: self.manifest }
+    }
 }
 
-fn signature_name(version: SnapshotVersion, manifest: Checksum) -> String {
-    format!("manifests/{version}/{manifest}.sig")
+impl PushedRelease {
+    fn packing_name(self) -> String {
+        format!("manifests/{}/{}.json", self.version, self.manifest)
+    }
+
+    fn signature_name(self) -> String {
+        format!("manifests/{}/{}.sig", self.version, self.manifest)
+    }
+
+    /// The release whose packing has this object name.
+    fn parse(name: &str) -> Option<Self> {
+        let (version, file) = name.strip_prefix("manifests/")?.split_once('/')?;
+        let manifest = file.strip_suffix(".json")?.to_owned().try_into().ok()?;
+        Some(Self { version: version.parse().ok()?, manifest })
+    }
 }
 
 fn object_name(object: Checksum) -> String {
     format!("objects/{object}")
-}
-
-/// Version and checksum of the packing with this object name.
-fn parse_name(name: &str) -> Option<(SnapshotVersion, Checksum)> {
-    let (version, file) = name.strip_prefix("manifests/")?.split_once('/')?;
-    Some((version.parse().ok()?, file.strip_suffix(".json")?.to_owned().try_into().ok()?))
 }
 
 /// Local copy of the packing of a release, kept by replicas and indexers in their folder.
