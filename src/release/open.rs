@@ -209,7 +209,12 @@ fn open_unchecked(
     let records = records.map_or_else(|| records_on_disk(folder), Ok)?;
     let snapshot = match table_bytes {
         Some(bytes) => tables_from_bytes(version, bytes, records)?,
-        None => tables_on_disk(folder, version, tables, records)?,
+        // Each section is verified when it is read.
+        None => {
+            let (path, no_contents) = (folder.join(&tables.path), "has no checksum of its contents");
+            let contents = tables.contents.ok_or_else(|| damaged(version, &tables.path, no_contents))?;
+            check_version(version, Snapshot::open_file(File::open(&path).at(&path)?, &contents.into(), records))?
+        }
     };
     let (expected, found) = (manifest.counts, snapshot.counts());
     if expected != found {
@@ -303,18 +308,6 @@ pub(crate) fn tables_from_bytes(
     records: RecordStore,
 ) -> Result<Snapshot, ReleaseError> {
     check_version(version, Snapshot::open(Arc::new(bytes), records, Checksums::Trust))
-}
-
-/// Opens the tables of the release in `folder`, with each section verified when it is read.
-fn tables_on_disk(
-    folder: &Path,
-    version: SnapshotVersion,
-    listed: &manifest::File,
-    records: RecordStore,
-) -> Result<Snapshot, ReleaseError> {
-    let path = folder.join(&listed.path);
-    let contents = listed.contents.ok_or_else(|| damaged(version, &listed.path, "has no checksum of its contents"))?;
-    check_version(version, Snapshot::open_file(File::open(&path).at(&path)?, &contents.into(), records))
 }
 
 fn check_version(version: SnapshotVersion, opened: Result<Snapshot, ArchiveError>) -> Result<Snapshot, ReleaseError> {

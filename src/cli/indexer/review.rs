@@ -165,23 +165,22 @@ fn shown(record: &SourceRecord) -> [(&'static str, String); 10] {
 
 /// The clusters joined by the decisions of this review, so that no pair within one is shown.
 struct Groups {
-    cluster_of: HashMap<u32, u32>,
-    joined: HashMap<u32, u32>,
+    /// The row above each row that is not the first of its cluster.
+    above: HashMap<u32, u32>,
 }
 
 impl Groups {
     fn new(resolution: &Resolution) -> Self {
         let clusters = resolution.clusters.iter();
-        let rows = clusters.flat_map(|cluster| cluster.iter().map(|row| (*row, cluster[0])));
-        Self { cluster_of: rows.collect(), joined: HashMap::new() }
+        let rows = clusters.flat_map(|cluster| cluster.iter().skip(1).map(|row| (*row, cluster[0])));
+        Self { above: rows.collect() }
     }
 
-    fn root(&self, row: u32) -> u32 {
-        let mut at = self.cluster_of.get(&row).copied().unwrap_or(row);
-        while let Some(next) = self.joined.get(&at) {
-            at = *next;
+    fn root(&self, mut row: u32) -> u32 {
+        while let Some(above) = self.above.get(&row) {
+            row = *above;
         }
-        at
+        row
     }
 
     fn are_joined(&self, pair: &RecordPair) -> bool {
@@ -191,7 +190,7 @@ impl Groups {
     fn join(&mut self, pair: &RecordPair) {
         let (left, right) = (self.root(pair.left), self.root(pair.right));
         if left != right {
-            self.joined.insert(left, right);
+            self.above.insert(left, right);
         }
     }
 }

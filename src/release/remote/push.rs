@@ -256,6 +256,7 @@ impl RemoteStore {
     }
 }
 
+/// The position of a piece in a file of `of` bytes.
 struct PiecePosition {
     start: u64,
     of: u64,
