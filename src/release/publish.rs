@@ -148,11 +148,9 @@ impl<'f> Publisher<'f> {
         progress.step("sync", 0);
         let mut listed = self.write_text(draft, indexes)?;
         listed.extend([tables, records]);
-        progress.done();
         progress.step("history", 0);
         listed.extend(self.write_history(draft, &snapshot)?);
         if self.keeps_bulk(version) {
-            progress.done();
             listed.extend(self.write_bulk(draft, &snapshot, progress)?);
             progress.step("sync", 0);
         }
@@ -175,7 +173,6 @@ impl<'f> Publisher<'f> {
             false => open::verify(draft, version, manifest.read_in_parts()),
         });
         tested.into_iter().collect::<Result<(), _>>()?;
-        progress.done();
         progress.step("publish", 0);
         let before = self.make_public(draft, version)?;
         self.clear(REMOVING)?;

@@ -1,5 +1,6 @@
 //! The folder of releases: the current release, the integrity of its files, and its age.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use crate::app::settings::ServeSettings;
@@ -46,10 +47,7 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
     let mut index = IndexState::default();
     let releases = match settings.releases() {
         Ok(releases) => releases,
-        Err(error) => {
-            findings.problem("index.trust_key", error.to_string(), "name the file of the public key with --trust-key");
-            return index;
-        }
+        Err(error) => return failed("index.trust_key", &error, "name the file of the public key with --trust-key", findings),
     };
     let folder = releases.folder();
     let current = match releases.current() {
@@ -67,17 +65,11 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
             );
             return index;
         }
-        Err(error) => {
-            findings.problem("index.current", error.to_string(), "indexer activate VERSION");
-            return index;
-        }
+        Err(error) => return failed("index.current", &error, "indexer activate VERSION", findings),
     };
     let versions = match releases.versions() {
         Ok(versions) => versions,
-        Err(error) => {
-            findings.problem("index.current", error.to_string(), "run the doctor as the user of the server");
-            return index;
-        }
+        Err(error) => return failed("index.current", &error, "run the doctor as the user of the server", findings),
     };
     match open(&releases, current) {
         Ok(Release { manifest, catalog }) => {
@@ -106,6 +98,11 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
     let bytes = manifest(current).map_or(0, |manifest| manifest.bytes(""));
     machine::check_disk("index.disk", folder, 2 * bytes, findings);
     index
+}
+
+fn failed(check: &'static str, error: &dyn Display, remedy: &str, findings: &mut Findings) -> IndexState {
+    findings.problem(check, error.to_string(), remedy);
+    IndexState::default()
 }
 
 fn open(releases: &ReleaseStore, version: SnapshotVersion) -> Result<Release, ReleaseError> {

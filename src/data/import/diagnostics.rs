@@ -101,7 +101,7 @@ impl<'a> Diagnostics<'a> {
 
 /// Receives the progress of a compile.
 pub trait Progress: Sync {
-    /// A step starts; `total` is its size in rows or bytes, 0 if unknown.
+    /// A step starts, and the one before ends; `total` is its size in rows or bytes, 0 if unknown.
     fn step(&self, name: &str, total: u64);
     fn advance(&self, done: u64);
     fn done(&self);
