@@ -33,7 +33,7 @@ pub(super) struct Finding {
 
 /// The findings in the order of the checks.
 #[derive(Default)]
-pub(super) struct Findings(Vec<Finding>);
+pub(super) struct Findings(pub(super) Vec<Finding>);
 
 impl Findings {
     pub(super) fn ok(&mut self, check: &'static str, detail: impl Into<String>) {
@@ -59,14 +59,10 @@ impl Findings {
         let remedy = (status != Status::Ok).then(|| remedy.into());
         self.0.push(Finding { check, status, detail: detail.into(), remedy });
     }
-
-    pub(super) fn into_vec(self) -> Vec<Finding> {
-        self.0
-    }
 }
 
 /// The worst status found by a check; `None` if it found nothing.
 #[cfg(test)]
 pub(super) fn status_of(findings: Findings, check: &str) -> Option<Status> {
-    findings.into_vec().into_iter().filter(|finding| finding.check == check).map(|finding| finding.status).max()
+    findings.0.into_iter().filter(|finding| finding.check == check).map(|finding| finding.status).max()
 }

@@ -80,7 +80,7 @@ fn report(
     }
     machine::check(settings, &data, &index, &mut findings);
     machine::check_clock(checked_at, &data, &index, began, &mut findings);
-    let findings = findings.into_vec();
+    let findings = findings.0;
     let count = |status| findings.iter().filter(|finding| finding.status == status).count();
     DoctorReport {
         program: PROGRAM.to_owned(),

@@ -75,16 +75,13 @@ pub(crate) fn write_page(
 ) -> Result<IndexerExit, CommandError> {
     let pair = |pair: &RecordPair| {
         let [left, right] = [pair.left, pair.right].map(|row| &resolution.records[row as usize]);
-        let values = shown(left).into_iter().zip(shown(right));
-        // The heads of the columns are the entities.
-        let known =
-            values.filter(|((label, left), (_, right))| *label != "entity" && (!left.is_empty() || !right.is_empty()));
         ReviewPair {
             left: left.id.clone(),
             right: right.id.clone(),
             evidence: evidence_text(pair),
             held: pair.conflict.as_ref().map(|held| conflict_text(resolution, held)),
-            values: known.map(|((label, left), (_, right))| (label, left, right)).collect(),
+            // The heads of the columns are the entities.
+            values: known_values(left, right).filter(|(label, ..)| *label != "entity").collect(),
         }
     };
     let pairs: Vec<ReviewPair> = resolution.review.iter().map(pair).collect();
@@ -126,11 +123,8 @@ fn ask(input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<Option<(Judge
 }
 
 fn show(resolution: &Resolution, pair: &RecordPair, out: &mut dyn Write) -> io::Result<()> {
-    let [left, right] = [pair.left, pair.right].map(|row| shown(&resolution.records[row as usize]));
-    for ((label, left), (_, right)) in left.iter().zip(&right) {
-        if left.is_empty() && right.is_empty() {
-            continue;
-        }
+    let [left, right] = [pair.left, pair.right].map(|row| &resolution.records[row as usize]);
+    for (label, left, right) in known_values(left, right) {
         let mark = if left == right { "=" } else { " " };
         writeln!(out, "{label:<12} {left:<40} {mark} {right}")?;
     }
@@ -139,6 +133,13 @@ fn show(resolution: &Resolution, pair: &RecordPair, out: &mut dyn Write) -> io::
         writeln!(out, "not merged: {}", conflict_text(resolution, held))?;
     }
     Ok(())
+}
+
+/// The values of two records that one of them has at least, each with its label.
+fn known_values(left: &SourceRecord, right: &SourceRecord) -> impl Iterator<Item = (&'static str, String, String)> {
+    let values = shown(left).into_iter().zip(shown(right));
+    let values = values.map(|((label, left), (_, right))| (label, left, right));
+    values.filter(|(_, left, right)| !left.is_empty() || !right.is_empty())
 }
 
 /// The values of a record, each with its label.
