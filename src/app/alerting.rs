@@ -93,7 +93,7 @@ pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads 
 }
 
 impl Threads {
-    /// Sends the waiting links, and waits as long as one message takes, so that the outcome of those in transit is stored.
+    /// Sends the waiting links, and waits as long as one message takes, for the outcome of those in transit.
     pub(super) fn finish(&self) {
         let started = Instant::now();
         let _ = self.last_links.set(started + LAST_LINKS);

@@ -381,7 +381,7 @@ fn alive_response() -> Response<Bytes> {
 fn readiness(state: &State) -> Response<Bytes> {
     let catalog = state.releases.current();
     let held: Vec<String> = state.releases.all().iter().map(|catalog| catalog.version().to_string()).collect();
-    // 200 without the account database or the object store: known keys and pages are served; no other server does better.
+    // 200 without account database or object store: known keys and pages are served; no other server does better.
     let is_behind = state.releases.replica().is_some_and(Replica::is_failing);
     let behind = is_behind.then_some("new releases cannot be read from the object store");
     let is_damaged = state.releases.is_damaged();

@@ -43,7 +43,7 @@ use transport::{ResponseCache, Telemetry};
 
 /// Interval at which the store is read for keys created or revoked by other processes.
 const REFRESH: Duration = Duration::from_millis(250);
-/// Interval at which usage is written to the store. A killed process loses at most a second, with the duration of a write.
+/// Interval at which usage is written to the store. A killed process loses at most a second, including a write.
 const FLUSH: Duration = Duration::from_millis(500);
 
 /// Reason why the server cannot run. Each message starts with the setting at fault.

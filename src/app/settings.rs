@@ -431,7 +431,8 @@ pub struct ServeSettings {
     pub webhooks: bool,
     /// Address ranges that webhooks may lead to, too, separated by commas: those of your own network from which alerts are
     /// wanted [default: none].
-    #[arg(long, env = "VENTUREDEX_WEBHOOK_NETWORKS", value_name = "RANGES", value_delimiter = ',', requires = "webhooks")]
+    #[arg(long, env = "VENTUREDEX_WEBHOOK_NETWORKS", value_name = "RANGES", value_delimiter = ',',
+          requires = "webhooks")]
     pub webhook_networks: Vec<IpRange>,
     /// File to which sign-ins, refusals and changes of accounts and keys are appended, one JSON line each; `-` for stderr
     /// [default: none].

@@ -73,16 +73,11 @@ pub struct ReleaseStore {
     max_records_in_memory: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Removed {
-    pub version: SnapshotVersion,
-    pub bytes: u64,
-}
-
 /// Result of [`ReleaseStore::prune`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrunedReleases {
-    pub removed: Vec<Removed>,
+    /// Each with its size in bytes.
+    pub removed: Vec<(SnapshotVersion, u64)>,
     /// For each old release that was kept because of a foreign file in its folder, that file.
     pub foreign: Vec<PathBuf>,
 }
@@ -169,7 +164,7 @@ impl ReleaseStore {
         Ok(versions)
     }
 
-    /// The first of the index folder, `current` and the release it names that others may write to, who decide what is served.
+    /// A part of the index that others may write to: they decide what is served.
     pub fn permission_problem(&self) -> Option<String> {
         let mut paths = vec![self.index.clone(), self.index.join(CURRENT)];
         if let Ok(Some(current)) = self.current() {
@@ -265,7 +260,7 @@ impl ReleaseStore {
                 let bytes = size(&folder).at(&folder)?;
                 let removing = self.index.join(format!("{REMOVING}{version}"));
                 OsFs.rename(&folder, &removing).at(&folder)?;
-                pruned.removed.push(Removed { version, bytes });
+                pruned.removed.push((version, bytes));
             }
             OsFs.sync_folder(&self.index).at(&self.index)?;
         }

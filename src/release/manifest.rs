@@ -123,7 +123,7 @@ impl Manifest {
         Checksum::of(&Self { sha256: None, ..self.clone() }.json())
     }
 
-    /// Reads and verifies the manifest of the release `version` in `folder`, with its signature if there is a trusted key.
+    /// Reads and verifies the manifest of a release in `folder`, with its signature if there is a trusted key.
     pub(crate) fn read(
         folder: &Path,
         version: SnapshotVersion,

@@ -151,7 +151,7 @@ impl Starting {
         opened.take(self.keep).collect()
     }
 
-    /// Starts when a release can be served: retries when the index has changed, and on SIGHUP. `refused` gets each failure.
+    /// Starts when a release can be served: retries when the index changes and on SIGHUP. `refused` gets each failure.
     pub async fn wait(self, interval: Duration, refused: impl Fn(&ReleaseError) + Send + Sync + 'static) -> Watcher {
         let requested = Notify::new();
         let poll = move |is_requested| {
@@ -250,7 +250,7 @@ impl Watcher {
         }
     }
 
-    /// Verifies the releases loaded at startup; blocks. A damaged one is replaced by the newest older one that is whole.
+    /// Verifies the releases loaded at startup; blocks. A damaged one is replaced by the newest older whole one.
     fn verify_loaded(&self) {
         for loaded in self.active.all() {
             let Err(reason) = self.verify(&loaded) else { continue };

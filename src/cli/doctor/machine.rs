@@ -116,7 +116,7 @@ fn check_port(listen: SocketAddr, holder: Option<&LockHolder>, findings: &mut Fi
     }
 }
 
-/// Checks the free space for a folder that may not exist yet; `expected` bytes will be written before others are removed.
+/// Checks the free space for a folder, existing or not; `expected` bytes will be written before others are removed.
 pub(super) fn check_disk(check: &'static str, folder: &Path, expected: u64, findings: &mut Findings) {
     let existing = folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
     if let Some(free) = free_space(existing) {

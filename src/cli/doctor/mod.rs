@@ -37,7 +37,7 @@ struct DoctorReport {
     findings: Vec<Finding>,
 }
 
-/// Checks the settings and all that they name. `variables` are those of the environment. Exits with 1 if there is a problem.
+/// Checks the settings and all that they name. `variables` are those of the environment. Exits with 1 for a problem.
 pub fn run(
     settings: &ServeSettings,
     object_store: Option<&Path>,

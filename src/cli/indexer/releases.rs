@@ -157,8 +157,8 @@ pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> Resu
     let kept = releases.versions()?;
     let result = PrunedJson {
         ok: true,
-        removed: removed.iter().map(|removed| removed.version).collect(),
-        freed_bytes: removed.iter().map(|removed| removed.bytes).sum(),
+        removed: removed.iter().map(|(version, _)| *version).collect(),
+        freed_bytes: removed.iter().map(|(_, bytes)| bytes).sum(),
         kept,
         foreign,
     };
@@ -167,8 +167,8 @@ pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> Resu
             let advice = "move it away, so that the release can be removed";
             writeln!(io::stderr(), "warning: {path} is not part of a release: {advice}")?;
         }
-        for removed in &removed {
-            writeln!(out, "removed {} ({})", removed.version, format::size(removed.bytes))?;
+        for (version, bytes) in &removed {
+            writeln!(out, "removed {version} ({})", format::size(*bytes))?;
         }
         let (count, freed) = (format::counted(removed.len(), "release"), format::size(result.freed_bytes));
         writeln!(out, "{count} removed, {} kept, {freed} freed", result.kept.len())

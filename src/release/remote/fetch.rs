@@ -272,7 +272,7 @@ impl Replica {
         self.lock().to_load.retain(|other| *other != version);
     }
 
-    /// Makes the announced release current in the folder once it is due, or at once if none is. `now` is in Unix seconds.
+    /// Makes the announced release current in the folder once it is due, or at once if none is. `now`: Unix seconds.
     pub fn activate(&self, now: i64) -> Result<(), ReleaseError> {
         let due = {
             let state = self.lock();

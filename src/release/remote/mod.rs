@@ -72,7 +72,7 @@ pub struct Pointer {
     pub activate_at: i64,
     /// Random, so that an indexer recognizes its own pointer if the response to its request was lost.
     pub push: String,
-    /// Previously current releases, latest first: a new replica fetches them for cursors of others that still serve them.
+    /// Previously current releases, latest first: a new replica fetches them for cursors of others that serve them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     before: Vec<PushedRelease>,
 }

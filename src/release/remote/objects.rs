@@ -139,7 +139,7 @@ impl RemoteObjects {
         result.map(|_| ()).map_err(|error| self.error(name, error))
     }
 
-    /// Replaces an object if it is as it was `read`, or creates it if there was none. False if it has changed meanwhile.
+    /// Replaces an object if it is as it was `read`, or creates it if there was none. False if it has changed.
     pub(super) fn replace(
         &self,
         name: &str,
