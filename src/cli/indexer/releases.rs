@@ -43,11 +43,23 @@ pub(crate) fn list(releases: &ReleaseStore, style: &Style) -> Result<IndexerExit
     let (current, problem) = current(releases);
     let listed: Vec<(SnapshotVersion, Result<Manifest, ReleaseError>)> =
         releases.versions()?.into_iter().map(|version| (version, releases.manifest(version))).collect();
+    let releases_json = listed.iter().map(|(version, manifest)| {
+        let readable = manifest.as_ref().ok();
+        ReleaseJson {
+            version: *version,
+            current: current == Some(*version),
+            built_at: readable.map(|manifest| manifest.built_at.as_str()),
+            title: readable.map(|manifest| manifest.title.as_str()),
+            counts: readable.map(|manifest| manifest.counts),
+            bytes: readable.map(|manifest| manifest.bytes("")),
+            error: manifest.as_ref().err().map(ToString::to_string),
+        }
+    });
     let result = ReleaseListJson {
         ok: problem.is_none(),
         current,
         current_error: problem.as_deref(),
-        releases: listed.iter().map(|(version, manifest)| release_json(*version, current, manifest)).collect(),
+        releases: releases_json.collect(),
     };
     let code = style.print(&result, |out| print_list(&listed, current, releases, out))?;
     let Some(problem) = &problem else { return Ok(code) };
@@ -74,23 +86,6 @@ fn check_folder(releases: &ReleaseStore) -> Result<(), CommandError> {
     let path = releases.folder();
     let opened = std::fs::read_dir(path).map(drop);
     opened.map_err(|error| ReleaseError::Io { path: path.to_owned(), error }.into())
-}
-
-fn release_json<'a>(
-    version: SnapshotVersion,
-    current: Option<SnapshotVersion>,
-    manifest: &'a Result<Manifest, ReleaseError>,
-) -> ReleaseJson<'a> {
-    let readable = manifest.as_ref().ok();
-    ReleaseJson {
-        version,
-        current: current == Some(version),
-        built_at: readable.map(|manifest| manifest.built_at.as_str()),
-        title: readable.map(|manifest| manifest.title.as_str()),
-        counts: readable.map(|manifest| manifest.counts),
-        bytes: readable.map(|manifest| manifest.bytes("")),
-        error: manifest.as_ref().err().map(ToString::to_string),
-    }
 }
 
 fn print_list(
