@@ -264,7 +264,7 @@ impl FrontEnds {
         match *route {
             AppRoute::Page(route) if is_read && route.is_read() => site::cached(route, page).ok_or(()),
             AppRoute::Page(_) if sends_form => Err(()),
-            AppRoute::Health if is_read => Ok(alive_response()),
+            AppRoute::Health if is_read => Ok(plain_response("ok\n")),
             AppRoute::Readiness if is_read => {
                 if state.stopping.load(Ordering::Relaxed) {
                     request.trace.set_failure(&"the server is stopping");
@@ -372,10 +372,6 @@ fn response(status: StatusCode, content_type: &str, body: impl Into<Bytes>) -> R
 
 fn plain_response(body: impl Into<Bytes>) -> Response<Bytes> {
     response(StatusCode::OK, "text/plain; charset=utf-8", body)
-}
-
-fn alive_response() -> Response<Bytes> {
-    plain_response("ok\n")
 }
 
 fn readiness(state: &State) -> Response<Bytes> {

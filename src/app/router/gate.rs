@@ -63,7 +63,7 @@ impl Handler for Gate {
             return router.respond(request);
         }
         let health = match AppRoute::of_request(request) {
-            AppRoute::Health if request.is_read() => router::alive_response(),
+            AppRoute::Health if request.is_read() => router::plain_response("ok\n"),
             AppRoute::Readiness if request.is_read() => self.readiness(),
             _ => {
                 request.trace.set_failure(&"no release can be served yet");

@@ -118,15 +118,6 @@ impl IndexArgs {
             false => ReleaseStore::at(&self.index),
         }
     }
-
-    /// The folder of releases, synced with the current release of the object store if they are in one.
-    fn synced(&self) -> Result<ReleaseStore, ReleaseError> {
-        let releases = self.releases();
-        if let Some(remote) = self.remote(None)? {
-            remote.sync(&releases)?;
-        }
-        Ok(releases)
-    }
 }
 
 /// When servers that follow an object store switch
@@ -327,7 +318,13 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
             Some(remote) => pushed::prune(&remote, *keep, i64::from(*grace) * 3_600, seconds, style),
             None => releases::prune(&index.releases(), *keep, style),
         },
-        IndexerCommand::Search { search, index } => search::run(search, &index.synced()?, style),
+        IndexerCommand::Search { search, index } => {
+            let releases = index.releases();
+            if let Some(remote) = index.remote(None)? {
+                remote.sync(&releases)?;
+            }
+            search::run(search, &releases, style)
+        }
         IndexerCommand::Verify { version, index, trust } => {
             let releases = trust.releases(index)?;
             if let Some(remote) = index.remote(releases.trusted_key())? {

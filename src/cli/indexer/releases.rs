@@ -61,7 +61,25 @@ pub(crate) fn list(releases: &ReleaseStore, style: &Style) -> Result<IndexerExit
         current_error: problem.as_deref(),
         releases: releases_json.collect(),
     };
-    let code = style.print(&result, |out| print_list(&listed, current, releases, out))?;
+    let code = style.print(&result, |out| {
+        if listed.is_empty() {
+            writeln!(out, "no releases in {}; publish one with `indexer build`", releases.folder().display())?;
+        }
+        for (version, manifest) in &listed {
+            let (mark, version) = (if current == Some(*version) { '*' } else { ' ' }, version.to_string());
+            match manifest {
+                Ok(manifest) => {
+                    let Manifest { built_at, title, counts, .. } = manifest;
+                    let [firms, startups, ..] = counts.by_table().map(|(_, rows)| format::count(rows));
+                    let counts = format!("{firms} firms, {startups} startups");
+                    let size = format::size(manifest.bytes(""));
+                    writeln!(out, "{mark} {version:<14} {built_at}  {size:>9}  {counts}  {title}")?;
+                }
+                Err(error) => writeln!(out, "{mark} {version:<14} {error}")?,
+            }
+        }
+        Ok(())
+    })?;
     let Some(problem) = &problem else { return Ok(code) };
     if !style.json {
         writeln!(io::stderr(), "warning: {problem}")?;
@@ -86,30 +104,6 @@ fn check_folder(releases: &ReleaseStore) -> Result<(), CommandError> {
     let path = releases.folder();
     let opened = std::fs::read_dir(path).map(drop);
     opened.map_err(|error| ReleaseError::Io { path: path.to_owned(), error }.into())
-}
-
-fn print_list(
-    listed: &[(SnapshotVersion, Result<Manifest, ReleaseError>)],
-    current: Option<SnapshotVersion>,
-    releases: &ReleaseStore,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    if listed.is_empty() {
-        writeln!(out, "no releases in {}; publish one with `indexer build`", releases.folder().display())?;
-    }
-    for (version, manifest) in listed {
-        let mark = if current == Some(*version) { '*' } else { ' ' };
-        match manifest {
-            Ok(manifest) => {
-                let Manifest { built_at, title, counts, .. } = manifest;
-                let [firms, startups, ..] = counts.by_table().map(|(_, rows)| format::count(rows));
-                let (version, size) = (version.to_string(), format::size(manifest.bytes("")));
-                writeln!(out, "{mark} {version:<14} {built_at}  {size:>9}  {firms} firms, {startups} startups  {title}")?;
-            }
-            Err(error) => writeln!(out, "{mark} {:<14} {error}", version.to_string())?,
-        }
-    }
-    Ok(())
 }
 
 #[derive(Serialize)]
