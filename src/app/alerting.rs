@@ -33,25 +33,22 @@ pub(super) struct Threads {
 
 /// Starts the threads; they end when the server stops.
 pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads {
-    let evaluating = Arc::clone(state);
     let mut evaluated = None;
-    let evaluation = repeat_until_stopped(state, "cannot evaluate saved searches", move || {
-        let version = evaluating.releases.current().version();
+    let evaluation = repeat_until_stopped(state, "cannot evaluate saved searches", move |state| {
+        let version = state.releases.current().version();
         if evaluated == Some(version) {
             return Ok(());
         }
-        let is_stopping = || evaluating.stopping.load(Ordering::Relaxed);
-        let alerts =
-            evaluate(evaluating.auth.store().watch_store(), &evaluating.releases, evaluating.now(), &is_stopping)?;
-        evaluating.alerts.counts.add_alerts(alerts);
+        let is_stopping = || state.stopping.load(Ordering::Relaxed);
+        let alerts = evaluate(state.auth.store().watch_store(), &state.releases, state.now(), &is_stopping)?;
+        state.alerts.counts.add_alerts(alerts);
         if alerts > 0 {
             tracing::info!("release {version} brought {alerts} alerts");
         }
         evaluated = Some(version);
         Ok(())
     });
-    // Claims left by a killed process: the lock of the data folder proves that no other process runs. A shared store
-    // releases none.
+    // Claims of a killed process: the lock of the data folder proves that no other runs. A shared store releases none.
     let (releasing, is_released) = (Arc::clone(state), Mutex::new(false));
     let release_claims = Arc::new(move || {
         let mut is_released = is_released.lock().unwrap_or_else(PoisonError::into_inner);
@@ -64,11 +61,11 @@ pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads 
     let sends_mail = mail.is_some();
     let sender = AlertSender::new(Arc::clone(&state.alerts), mail, state.public_url.clone(), state.clock);
     let sender = Arc::new(sender);
-    let (sending, alert_sender, release) = (Arc::clone(state), Arc::clone(&sender), Arc::clone(&release_claims));
-    let alerts = repeat_until_stopped(state, "cannot send alerts", move || {
+    let (alert_sender, release) = (Arc::clone(&sender), Arc::clone(&release_claims));
+    let alerts = repeat_until_stopped(state, "cannot send alerts", move |state| {
         release()?;
-        let is_stopping = || sending.stopping.load(Ordering::Relaxed);
-        alert_sender.send_due(sending.auth.store().watch_store(), &is_stopping).map(|_| ())
+        let is_stopping = || state.stopping.load(Ordering::Relaxed);
+        alert_sender.send_due(state.auth.store().watch_store(), &is_stopping).map(|_| ())
     });
     let mut threads = Threads { handles: vec![evaluation, alerts], ..Threads::default() };
     if sends_mail {
@@ -96,8 +93,7 @@ pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads 
 }
 
 impl Threads {
-    /// Sends the waiting links, and waits for messages in transit so that their outcome is stored, but no longer than
-    /// one message takes.
+    /// Sends the waiting links, and waits as long as one message takes, for the outcome of those in transit.
     pub(super) fn finish(&self) {
         let started = Instant::now();
         let _ = self.last_links.set(started + LAST_LINKS);
@@ -108,15 +104,14 @@ impl Threads {
     }
 }
 
-/// Runs `work` on a thread until the server stops.
 fn repeat_until_stopped(
     state: &Arc<State>,
     failure: &'static str,
-    work: impl FnMut() -> Result<(), StoreError> + Send + 'static,
+    mut work: impl FnMut(&State) -> Result<(), StoreError> + Send + 'static,
 ) -> JoinHandle<()> {
     let state = Arc::clone(state);
-    let mut work = log_failures(failure, work);
     spawn(move || {
+        let mut work = log_failures(failure, || work(&state));
         while !state.stopping.load(Ordering::Relaxed) {
             work();
             let slept = Instant::now();
@@ -128,7 +123,7 @@ fn repeat_until_stopped(
 }
 
 /// Logs the first of consecutive failures of `work`.
-fn log_failures(failure: &'static str, mut work: impl FnMut() -> Result<(), StoreError>) -> impl FnMut() {
+pub(super) fn log_failures(failure: &'static str, mut work: impl FnMut() -> Result<(), StoreError>) -> impl FnMut() {
     let mut is_failing = false;
     move || match panics::catch(&mut work) {
         Ok(Ok(())) => is_failing = false,

@@ -6,7 +6,6 @@
 pub(crate) mod process;
 
 use std::fmt;
-use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
@@ -23,7 +22,6 @@ use auth::AuthService;
 use auth::quota::Tier;
 use platform::metrics::{BOUNDS, Observations, panics};
 use release::remote::Replica;
-use search;
 use service::State;
 use service::alerts::Channel;
 use transport::headers::set;
@@ -33,7 +31,6 @@ use transport::{ErrorContext, Handler, RequestParts, ResponseCache, Telemetry};
 
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Responds to `GET /metrics`.
 #[derive(Clone)]
 pub struct MetricsEndpoint {
     registry: Arc<Registry>,
@@ -54,7 +51,6 @@ impl MetricsEndpoint {
         let _ = self.state.set(state);
     }
 
-    /// All metrics as text.
     pub fn text(&self) -> Result<String, fmt::Error> {
         let mut text = String::new();
         text::encode(&mut text, &self.registry)?;
@@ -69,11 +65,6 @@ impl MetricsEndpoint {
             }
         })
     }
-}
-
-/// True if other machines may reach an address, which has no authentication.
-pub(crate) fn is_exposed(address: SocketAddr) -> bool {
-    !address.ip().is_loopback()
 }
 
 impl Handler for MetricsEndpoint {
@@ -161,12 +152,8 @@ impl ServiceMetrics {
         let (hits, misses) = cache.map_or((0, 0), |cache| (cache.hits(), cache.misses()));
         let found = [([("result", "hit")], hits), ([("result", "miss")], misses)];
         out.counters("venturedex_response_cache_requests", "Cacheable responses by whether they were cached", found)?;
-        out.gauge(
-            "venturedex_response_cache",
-            Some(Unit::Bytes),
-            "Memory of cached responses",
-            cache.map_or(0, ResponseCache::bytes) as i64,
-        )?;
+        let bytes = cache.map_or(0, ResponseCache::bytes) as i64;
+        out.gauge("venturedex_response_cache", Some(Unit::Bytes), "Memory of cached responses", bytes)?;
         out.counter("venturedex_panics", "Panics that were caught", panics::count())?;
         let dropped = self.telemetry.access_log.as_ref().map_or(0, |log| log.dropped());
         out.counter("venturedex_access_log_dropped_lines", "Lines that the access log lost", dropped)
@@ -191,11 +178,8 @@ impl ServiceMetrics {
         out.counter("venturedex_connections", "Connections that were accepted", connections.total())?;
         let refused = Excess::ALL.map(|reason| ([("limit", reason.name())], connections.total_refused(reason)));
         out.counters("venturedex_connections_refused", "Connections above a limit", refused)?;
-        out.counter(
-            "venturedex_connections_evicted",
-            "Idle connections closed for new ones",
-            connections.total_evicted(),
-        )?;
+        let evicted = connections.total_evicted();
+        out.counter("venturedex_connections_evicted", "Idle connections closed for new ones", evicted)?;
         out.counter("venturedex_accept_failures", "Connections that the system refused", connections.total_failed())
     }
 
@@ -216,12 +200,8 @@ impl ServiceMetrics {
         out.counter("venturedex_release_file_changes", "Times that files of the served release were changed", changes)?;
         let replica = releases.and_then(|releases| releases.replica());
         let generation = replica.map_or(0, Replica::generation) as i64;
-        out.gauge(
-            "venturedex_object_store_generation",
-            None,
-            "Changes of the current release, as read last",
-            generation,
-        )?;
+        let help = "Changes of the current release, as read last";
+        out.gauge("venturedex_object_store_generation", None, help, generation)?;
         let failures = replica.map_or(0, Replica::failures);
         out.counter("venturedex_object_store_failures", "Reads of the object store that failed", failures)
     }
@@ -249,13 +229,8 @@ impl ServiceMetrics {
         out.counter("venturedex_quota_unleased_requests", "Requests admitted while the database was away", unleased)?;
         let help = "Seconds by which the clock of the database is ahead";
         out.gauge("venturedex_store_clock_ahead", Some(Unit::Seconds), help, self.auth.clock_ahead())?;
-        let is_degraded = self.auth.degraded().is_some();
-        out.gauge(
-            "venturedex_store_degraded",
-            None,
-            "Whether usage is not written (1) or is (0)",
-            i64::from(is_degraded),
-        )
+        let is_degraded = i64::from(self.auth.degraded().is_some());
+        out.gauge("venturedex_store_degraded", None, "Whether usage is not written (1) or is (0)", is_degraded)
     }
 
     fn process(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {
@@ -279,22 +254,32 @@ impl ServiceMetrics {
     }
 }
 
-/// Writes metrics with their descriptions.
 struct MetricsWriter<'a, 'b>(&'a mut DescriptorEncoder<'b>);
 
 type MetricLabels<'a, const N: usize> = [(&'a str, &'a str); N];
 
-/// Writes one series.
-fn series<const N: usize>(
-    metric: &mut MetricEncoder<'_>,
-    labels: &MetricLabels<'_, N>,
-    write: impl FnOnce(&mut MetricEncoder<'_>) -> fmt::Result,
-) -> fmt::Result {
-    // The encoder would write empty braces after the name.
-    if N == 0 { write(metric) } else { write(&mut metric.encode_family(labels)?) }
-}
-
 impl MetricsWriter<'_, '_> {
+    /// Writes a metric, with `encode` for the value of each series.
+    fn write<'l, const N: usize, V>(
+        &mut self,
+        name: &str,
+        help: &str,
+        unit: Option<&Unit>,
+        kind: MetricType,
+        values: impl IntoIterator<Item = (MetricLabels<'l, N>, V)>,
+        encode: impl Fn(&mut MetricEncoder<'_>, &V) -> fmt::Result,
+    ) -> fmt::Result {
+        let mut metric = self.0.encode_descriptor(name, help, unit, kind)?;
+        for (labels, value) in values {
+            // With no labels, the encoder would write empty braces after the name.
+            match N {
+                0 => encode(&mut metric, &value)?,
+                _ => encode(&mut metric.encode_family(&labels)?, &value)?,
+            }
+        }
+        Ok(())
+    }
+
     fn counter(&mut self, name: &str, help: &str, value: u64) -> fmt::Result {
         self.counters::<0>(name, help, [([], value)])
     }
@@ -305,11 +290,9 @@ impl MetricsWriter<'_, '_> {
         help: &str,
         values: impl IntoIterator<Item = (MetricLabels<'l, N>, u64)>,
     ) -> fmt::Result {
-        let mut metric = self.0.encode_descriptor(name, help, None, MetricType::Counter)?;
-        for (labels, value) in values {
-            series(&mut metric, &labels, |series| series.encode_counter::<NoLabelSet, _, f64>(&value, None))?;
-        }
-        Ok(())
+        self.write(name, help, None, MetricType::Counter, values, |series, value| {
+            series.encode_counter::<NoLabelSet, _, f64>(value, None)
+        })
     }
 
     fn gauge(&mut self, name: &str, unit: Option<Unit>, help: &str, value: impl EncodeGaugeValue) -> fmt::Result {
@@ -323,11 +306,7 @@ impl MetricsWriter<'_, '_> {
         help: &str,
         values: impl IntoIterator<Item = (MetricLabels<'l, N>, V)>,
     ) -> fmt::Result {
-        let mut metric = self.0.encode_descriptor(name, help, unit.as_ref(), MetricType::Gauge)?;
-        for (labels, value) in values {
-            series(&mut metric, &labels, |series| series.encode_gauge(&value))?;
-        }
-        Ok(())
+        self.write(name, help, unit.as_ref(), MetricType::Gauge, values, |series, value| series.encode_gauge(value))
     }
 
     /// Histograms of durations.
@@ -337,16 +316,12 @@ impl MetricsWriter<'_, '_> {
         help: &str,
         values: impl IntoIterator<Item = (MetricLabels<'l, N>, Observations)>,
     ) -> fmt::Result {
-        let mut metric = self.0.encode_descriptor(name, help, Some(&Unit::Seconds), MetricType::Histogram)?;
-        for (labels, observed) in values {
+        self.write(name, help, Some(&Unit::Seconds), MetricType::Histogram, values, |series, observed| {
             let bounds = BOUNDS.into_iter().chain([f64::INFINITY]);
             let buckets: Vec<(f64, u64)> = bounds.zip(observed.counts).collect();
             let count = observed.counts.iter().sum();
-            series(&mut metric, &labels, |series| {
-                series.encode_histogram::<NoLabelSet>(observed.seconds, count, &buckets, None)
-            })?;
-        }
-        Ok(())
+            series.encode_histogram::<NoLabelSet>(observed.seconds, count, &buckets, None)
+        })
     }
 
     fn info<const N: usize>(&mut self, name: &str, help: &str, labels: MetricLabels<'_, N>) -> fmt::Result {

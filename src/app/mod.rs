@@ -5,7 +5,6 @@ pub(crate) mod metrics;
 pub(crate) mod router;
 pub(crate) mod serve;
 pub mod settings;
-mod telemetry;
 
 pub use metrics::MetricsEndpoint;
 pub use router::Router;

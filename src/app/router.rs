@@ -15,17 +15,14 @@ use warp::Filter;
 use warp::filters::BoxedFilter;
 use warp::path::FullPath;
 
-use api;
 use api::Version;
 use auth::audit;
 use catalog::param_error::shortened;
 use data::SnapshotVersion;
-use mcp;
 use mcp::{McpEndpoint, McpPath, McpQuota};
 use release::remote::Replica;
 use service::bulk;
 use service::{State, security_txt};
-use site;
 use site::static_pages::StaticPages;
 use site::{PageRequest, PageRoute};
 use transport::body::{self, BodyReadError, Payload};
@@ -36,7 +33,6 @@ use transport::server::{RequestBody, ResponseBody};
 use transport::telemetry::{Api, RouteGroup, RouteLabel};
 use transport::{ErrorContext, Handler, Peer, RequestId, RequestParts, RequestTrace, Telemetry};
 
-/// Destination of a path.
 enum AppRoute<'a> {
     Api,
     Mcp(McpPath),
@@ -50,7 +46,6 @@ enum AppRoute<'a> {
         position: usize,
         is_page: bool,
     },
-    /// A bulk file of a release.
     Bulk,
     Page(PageRoute<'a>),
     /// `*`, the service as a whole; only responds to OPTIONS.
@@ -65,9 +60,6 @@ fn trimmed(path: &str) -> &str {
 
 impl<'a> AppRoute<'a> {
     fn parse(path: &'a str) -> Self {
-        if Version::of_path(path).is_some() {
-            return Self::Api;
-        }
         if let Some(path) = McpPath::parse(path) {
             return Self::Mcp(path);
         }
@@ -91,6 +83,15 @@ impl<'a> AppRoute<'a> {
                 file.or_else(|| PageRoute::parse(path).map(Self::Page)).unwrap_or(Self::Unknown)
             }
         }
+    }
+
+    /// The destination of a request, which is noted in its trace.
+    fn of_request(request: &RequestParts<'a>) -> Self {
+        let route = Self::parse(request.path);
+        if let Some(label) = route.label() {
+            request.trace.set_route(label);
+        }
+        route
     }
 
     /// Label of the path in logs and metrics; `None` for REST, which labels its own routes, and for unknown paths.
@@ -127,25 +128,14 @@ impl<'a> AppRoute<'a> {
     }
 }
 
-/// True if the server itself serves a path.
 pub(crate) fn is_own_path(path: &str) -> bool {
     !matches!(AppRoute::parse(path), AppRoute::Unknown)
 }
 
-/// A request that needs its body or has to wait for the store.
-#[derive(Clone, Copy)]
-pub enum Pending {
-    Api,
-    Mcp(McpPath),
-    Bulk,
-    Page,
-}
-
-/// The service: REST, MCP and the site.
 #[derive(Clone)]
 pub struct Router {
     front_ends: Arc<FrontEnds>,
-    /// Handles [`Pending`] requests.
+    /// Handles requests that need their body or have to wait for the store.
     filter: BoxedFilter<(warp::reply::Response,)>,
 }
 
@@ -165,8 +155,7 @@ impl Router {
         });
         let shared = Arc::clone(&front_ends);
         let query = warp::query::raw().or(warp::any().map(String::new)).unify();
-        let filter = warp::ext::get::<Pending>()
-            .and(warp::method())
+        let filter = warp::method()
             .and(warp::path::full())
             .and(query)
             .and(warp::header::headers_cloned())
@@ -174,25 +163,36 @@ impl Router {
             .and(warp::ext::get::<RequestId>())
             .and(warp::ext::get::<Arc<RequestTrace>>())
             .and(warp::body::stream())
-            .then(move |pending, method, path, query, headers, peer, id, trace, body| {
-                let shared = Arc::clone(&shared);
-                let request = OwnedRequest { method, path, query, headers, peer, id, trace };
-                async move { reply(shared.respond_later(pending, request, body).await) }
-            })
+            .then(
+                move |method: Method,
+                      path: FullPath,
+                      query: String,
+                      headers: HeaderMap,
+                      peer: Peer,
+                      id: RequestId,
+                      trace: Arc<RequestTrace>,
+                      body| {
+                    let shared = Arc::clone(&shared);
+                    async move {
+                        let (method, path, query, headers) = (&method, path.as_str(), &*query, &headers);
+                        let request = RequestParts { method, path, query, headers, peer, id, trace: &trace };
+                        reply(shared.respond_later(&request, body).await)
+                    }
+                },
+            )
             .boxed();
         Self { front_ends, filter }
     }
 }
 
 impl Handler for Router {
-    type Pending = Pending;
+    type Pending = ();
 
-    fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, Pending> {
+    fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, ()> {
         self.front_ends.respond(request)
     }
 
-    async fn respond_later(&self, pending: Pending, mut request: Request<RequestBody>) -> Response<ResponseBody> {
-        request.extensions_mut().insert(pending);
+    async fn respond_later(&self, (): (), request: Request<RequestBody>) -> Response<ResponseBody> {
         self.filter.respond_later((), request).await
     }
 
@@ -229,45 +229,22 @@ fn error_context<'a>(path: &str, public_url: &'a str, snapshot: Option<SnapshotV
     ErrorContext { public_url, snapshot, api_version: Version::of_path(path).map(Version::number), now }
 }
 
-/// A request without its body.
-struct OwnedRequest {
-    method: Method,
-    path: FullPath,
-    query: String,
-    headers: HeaderMap,
-    peer: Peer,
-    id: RequestId,
-    trace: Arc<RequestTrace>,
-}
-
-impl OwnedRequest {
-    fn parts(&self) -> RequestParts<'_> {
-        let Self { method, path, query, headers, peer, id, trace } = self;
-        RequestParts { method, path: path.as_str(), query, headers, peer: *peer, id: *id, trace }
-    }
-}
-
 impl FrontEnds {
     fn page_request<'a>(&'a self, request: &RequestParts<'a>) -> PageRequest<'a> {
         let RequestParts { path, query, headers, peer, trace, .. } = *request;
         PageRequest { state: &self.state, path: trimmed(path), query, headers, peer, trace }
     }
 
-    fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, Pending> {
-        let route = AppRoute::parse(request.path);
-        if let Some(label) = route.label() {
-            request.trace.set_route(label);
-        }
-        match route {
-            AppRoute::Api => api::respond(&self.state, request).ok_or(Pending::Api),
-            AppRoute::Mcp(path) => Err(Pending::Mcp(path)),
-            AppRoute::Bulk => Err(Pending::Bulk),
+    fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, ()> {
+        match AppRoute::of_request(request) {
+            AppRoute::Api => api::respond(&self.state, request).ok_or(()),
+            AppRoute::Mcp(_) | AppRoute::Bulk => Err(()),
             route => Ok(self.site_response(self.respond_site(&route, request)?, request.id)),
         }
     }
 
     /// Responds to everything except REST and MCP: health, static files, the docs, pages, errors.
-    fn respond_site(&self, route: &AppRoute<'_>, request: &RequestParts<'_>) -> Result<Response<Bytes>, Pending> {
+    fn respond_site(&self, route: &AppRoute<'_>, request: &RequestParts<'_>) -> Result<Response<Bytes>, ()> {
         let state = self.state.as_ref();
         let page = self.page_request(request);
         let is_read = request.is_read();
@@ -285,9 +262,9 @@ impl FrontEnds {
             return Ok(file.unwrap_or_else(|| error_response(state, request, &method_not_allowed(page.path, READS))));
         }
         match *route {
-            AppRoute::Page(route) if is_read && route.is_read() => site::cached(route, page).ok_or(Pending::Page),
-            AppRoute::Page(_) if sends_form => Err(Pending::Page),
-            AppRoute::Health if is_read => Ok(alive_response()),
+            AppRoute::Page(route) if is_read && route.is_read() => site::cached(route, page).ok_or(()),
+            AppRoute::Page(_) if sends_form => Err(()),
+            AppRoute::Health if is_read => Ok(plain_response("ok\n")),
             AppRoute::Readiness if is_read => {
                 if state.stopping.load(Ordering::Relaxed) {
                     request.trace.set_failure(&"the server is stopping");
@@ -295,10 +272,7 @@ impl FrontEnds {
                 Ok(readiness(state))
             }
             AppRoute::SecurityTxt if is_read => Ok(match &state.operator.contact {
-                Some(contact) => {
-                    let body = security_txt::text(contact, &state.public_url, state.today());
-                    text_response("text/plain; charset=utf-8", body)
-                }
+                Some(contact) => plain_response(security_txt::text(contact, &state.public_url, state.today())),
                 None => {
                     let detail = "the operator has not set a contact (`--contact`)";
                     error_response(state, request, &Problem::new(Code::UnknownRoute, detail))
@@ -327,39 +301,34 @@ impl FrontEnds {
 
     async fn respond_later<B: Buf + Send + 'static>(
         &self,
-        pending: Pending,
-        request: OwnedRequest,
+        request: &RequestParts<'_>,
         body: impl Stream<Item = Result<B, warp::Error>> + Send + 'static,
     ) -> Response<Payload> {
-        let response = match pending {
-            Pending::Api => return api::respond_later(&self.state, &request.parts(), body).await,
-            Pending::Bulk => return bulk::respond(&self.state, &request.parts()).await,
-            Pending::Mcp(path) => self.mcp.respond(path, &request.parts(), body).await,
-            Pending::Page => {
-                let parts = request.parts();
-                let page = self.page_request(&parts);
-                let AppRoute::Page(route) = AppRoute::parse(parts.path) else {
-                    unreachable!("only pages are pending as such")
-                };
-                let form = match request.method == Method::POST {
-                    true => read_form(route, &request.headers, body).await.map(Some),
+        let response = match AppRoute::parse(request.path) {
+            AppRoute::Api => return api::respond_later(&self.state, request, body).await,
+            AppRoute::Bulk => return bulk::respond(&self.state, request).await,
+            AppRoute::Mcp(path) => self.mcp.respond(path, request, body).await,
+            AppRoute::Page(route) => {
+                let page = self.page_request(request);
+                let form = match *request.method == Method::POST {
+                    true => read_form(route, request.headers, body).await.map(Some),
                     false => Ok(None),
                 };
                 let response = match form {
                     Ok(form) => {
-                        let origin = self.state.origin(&parts);
-                        let address = origin.address;
-                        audit::scope(origin, site::answer(route, page, form, address)).await
+                        let origin = self.state.origin(request);
+                        let answer = site::answer(route, page, form, origin.address);
+                        audit::scope(origin, answer).await
                     }
                     Err((status, detail)) => site::bad_form(page, status, detail),
                 };
                 self.site_response(response, request.id)
             }
+            _ => unreachable!("no other route waits"),
         };
         response.map(Payload::Whole)
     }
 
-    /// A response of the site, with the headers common to all.
     fn site_response(&self, response: Response<impl Into<Bytes>>, id: RequestId) -> Response<Bytes> {
         with_site_headers(response.map(Into::into), id, self.state.scheme())
     }
@@ -394,21 +363,21 @@ fn prefers_html(headers: &HeaderMap) -> bool {
     accept.is_some_and(|accept| accept.trim_start().starts_with("text/html"))
 }
 
-fn text_response(content_type: &str, body: impl Into<Bytes>) -> Response<Bytes> {
+fn response(status: StatusCode, content_type: &str, body: impl Into<Bytes>) -> Response<Bytes> {
     let mut response = Response::new(body.into());
+    *response.status_mut() = status;
     set(response.headers_mut(), "content-type", content_type);
     response
 }
 
-fn alive_response() -> Response<Bytes> {
-    text_response("text/plain; charset=utf-8", "ok\n")
+fn plain_response(body: impl Into<Bytes>) -> Response<Bytes> {
+    response(StatusCode::OK, "text/plain; charset=utf-8", body)
 }
 
 fn readiness(state: &State) -> Response<Bytes> {
     let catalog = state.releases.current();
-    let loaded: Vec<String> = state.releases.all().iter().map(|catalog| catalog.version().to_string()).collect();
-    // Still 200 without the account database or the object store: known keys and pages are served, and no other server
-    // would do better.
+    let held: Vec<String> = state.releases.all().iter().map(|catalog| catalog.version().to_string()).collect();
+    // 200 without account database or object store: known keys and pages are served; no other server does better.
     let is_behind = state.releases.replica().is_some_and(Replica::is_failing);
     let behind = is_behind.then_some("new releases cannot be read from the object store");
     let is_damaged = state.releases.is_damaged();
@@ -422,7 +391,7 @@ fn readiness(state: &State) -> Response<Bytes> {
         None => (StatusCode::OK, "ready"),
     };
     let snapshot = catalog.version().to_string();
-    let mut body = json!({ "status": status, "snapshot": snapshot, "bundled": catalog.is_bundled(), "held": loaded });
+    let mut body = json!({ "status": status, "snapshot": snapshot, "bundled": catalog.is_bundled(), "held": held });
     if let Some(reason) = reason {
         body["reason"] = reason.into();
     }
@@ -430,9 +399,7 @@ fn readiness(state: &State) -> Response<Bytes> {
 }
 
 fn readiness_response(code: StatusCode, body: &serde_json::Value) -> Response<Bytes> {
-    let mut response = text_response("application/json", format!("{body}\n"));
-    *response.status_mut() = code;
-    response
+    response(code, "application/json", format!("{body}\n"))
 }
 
 /// Response to `OPTIONS` on a path that scripts of other origins may not read.
@@ -450,9 +417,7 @@ fn method_not_allowed(path: &str, methods: &'static str) -> Problem {
 
 fn error_response(state: &State, request: &RequestParts<'_>, problem: &Problem) -> Response<Bytes> {
     let body = problem.body(&state.public_url, request.path, &request.id.to_string());
-    let mut response = Response::new(Bytes::from(body));
-    *response.status_mut() = problem.code.status();
-    set(response.headers_mut(), "content-type", "application/problem+json");
+    let mut response = response(problem.code.status(), "application/problem+json", body);
     if let Some(allow) = problem.allow {
         set(response.headers_mut(), "allow", allow);
     }

@@ -1,10 +1,9 @@
 //! Runs the server: settings, releases, accounts, the router, background tasks, shutdown.
 
 use std::fs;
-use std::io;
-use std::io::{IsTerminal, Write};
+use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -16,36 +15,35 @@ use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::task::{JoinHandle, spawn_blocking};
 use tokio::time::MissedTickBehavior;
+use tracing::level_filters::LevelFilter;
 
-use crate::app::alerting::{self, Threads};
-use crate::app::router::Gate;
-use crate::app::router::is_own_path;
+use crate::app::alerting::{self, Threads, log_failures};
+use crate::app::router::{Gate, is_own_path};
 use crate::app::settings::ServeSettings;
-use crate::app::{MetricsEndpoint, Router, metrics, telemetry};
+use crate::app::{MetricsEndpoint, Router};
 use auth::audit::AuditLog;
 use auth::mail::{MailSender, MailTransport};
 use auth::quota::Tier;
 use auth::{ApiKey, AuthService, DataLock, StoreError};
 use catalog::Catalog;
-use data::Table;
+use data::{Counts, Table};
 use mcp::{McpQuota, Settings};
 use platform::clock::now;
 use platform::metrics::panics;
 use release::remote::Replica;
-use release::{self, ActiveRelease, KeyError, ReleaseError, ReleaseEvent, Starting};
+use release::{ActiveRelease, KeyError, ReleaseError, ReleaseEvent, Starting};
 use service::alerts::Alerts;
 use service::alerts::webhook::Networks;
 use service::well_known::{WellKnown, WellKnownError};
 use service::{Brand, Operator, State};
 use transport::origin_policy::{Hosts, PublicUrlError};
 use transport::server::{run, stop_signals};
-use transport::telemetry::AccessLog;
+use transport::telemetry::{AccessLog, LogFormat};
 use transport::{ResponseCache, Telemetry};
 
 /// Interval at which the store is read for keys created or revoked by other processes.
 const REFRESH: Duration = Duration::from_millis(250);
-/// Interval at which usage is written to the store. If the process is killed, at most the last second is lost,
-/// including the duration of a write.
+/// Interval at which usage is written to the store. A killed process loses at most a second, including a write.
 const FLUSH: Duration = Duration::from_millis(500);
 
 /// Reason why the server cannot run. Each message starts with the setting at fault.
@@ -62,10 +60,8 @@ pub enum ServeError {
     TrustKey(#[from] KeyError),
     #[error("--metrics-listen {0}: {1}; choose another port, such as {ip}:0 for a free one", ip = .0.ip())]
     MetricsListen(SocketAddr, io::Error),
-    #[error("--access-log {}: {error}: name a file in a folder that the server may write to", path.display())]
-    AccessLog { path: PathBuf, error: io::Error },
-    #[error("--audit-log {}: {error}: name a file in a folder that the server may write to", path.display())]
-    AuditLog { path: PathBuf, error: io::Error },
+    #[error("{setting} {}: {error}: name a file in a folder that the server may write to", path.display())]
+    LogFile { setting: &'static str, path: PathBuf, error: io::Error },
     #[error("--well-known: {0}")]
     WellKnown(#[from] WellKnownError),
     #[error("--smtp-password-file {}: {error}", path.display())]
@@ -89,9 +85,15 @@ pub enum ServeError {
     System(#[from] io::Error),
 }
 
+impl ServeError {
+    fn log_file(setting: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self::LogFile { setting, path: path.to_owned(), error }
+    }
+}
+
 /// Serves until SIGTERM or Ctrl-C, then lets running requests finish.
 pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
-    telemetry::init(settings.log, settings.log_format);
+    start_log(settings.log, settings.log_format);
     let listener = listener(settings.listen).await?;
     let metrics_listener = metrics_listener(settings.metrics_listen).await?;
     let bound = listener.local_addr()?;
@@ -105,7 +107,10 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     if let Some(replica) = &replica {
         follow(Arc::clone(replica))?;
     }
-    let starting = Starting::new(store, settings.keep_releases as usize, |event| log_event(&event));
+    let starting = Starting::new(store, settings.keep_releases as usize, |event| match event {
+        ReleaseEvent::Serving { .. } | ReleaseEvent::Verified { .. } => tracing::info!("{event}"),
+        _ => tracing::warn!("{event}"),
+    });
     let first = starting.clone();
     let started = blocking(move || first.start()).await?;
     let (data, store) = (settings.data.clone(), settings.store.clone());
@@ -121,8 +126,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let (_lock, auth) = opened.await??;
 
     if let Some(path) = &settings.audit_log {
-        let log = AuditLog::open(path, now).map_err(|error| ServeError::AuditLog { path: path.clone(), error })?;
-        auth.log_to(log);
+        auth.log_to(AuditLog::open(path, now).map_err(ServeError::log_file("--audit-log", path))?);
     }
 
     let public_url = settings.base_url(bound);
@@ -130,13 +134,17 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     // Without a public URL, the address by which clients reach the machine is unknown.
     let any_address = settings.public_url.is_none() && !bound.ip().is_loopback();
     let hosts = Hosts::new(&public_url, any_address)?;
-    let telemetry = request_telemetry(&settings)?;
+    let access_log = settings.access_log.as_ref().map(|path| {
+        AccessLog::open(path, settings.log_format, now).map_err(ServeError::log_file("--access-log", path))
+    });
+    let slow = Duration::from_millis(u64::from(settings.log_slow));
+    let telemetry = Arc::new(Telemetry::new(slow, access_log.transpose()?));
     let gate = Gate::new(hosts.clone(), public_url.clone(), Arc::clone(&telemetry), now);
     let metrics = MetricsEndpoint::new(Arc::clone(&telemetry), Arc::clone(&auth), now());
     if let Some(listener) = metrics_listener {
         let address = listener.local_addr()?;
         tracing::info!("metrics at http://{address}/metrics");
-        if metrics::is_exposed(address) {
+        if !address.ip().is_loopback() {
             tracing::warn!(
                 "--metrics-listen {address}: anyone who reaches this address reads the metrics; allow only Prometheus to \
                  reach it, or listen on loopback"
@@ -156,31 +164,59 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     }
     // Elsewhere the key would end up in a log.
     let is_tried = bound.ip().is_loopback() && settings.public_url.is_none() && io::stdout().is_terminal();
-    let demo_key = match is_tried {
-        true => Some(auth.add_demo_key(Tier::Free).map_err(store_error)?),
-        false => None,
-    };
+    let demo_key = is_tried.then(|| auth.add_demo_key(Tier::Free)).transpose().map_err(store_error)?;
     let limits = settings.limits(bound);
-    let router = RouterParts {
-        settings,
-        replica,
-        bound,
-        hosts,
-        well_known,
-        mail,
-        public_url: public_url.clone(),
-        auth: Arc::clone(&auth),
-        telemetry,
-        metrics,
-    };
-    let opening = gate.clone();
     let alerting = Arc::new(Mutex::new(Threads::default()));
-    let alerting_threads = Arc::clone(&alerting);
+    let (opening, alerting_threads) = (gate.clone(), Arc::clone(&alerting));
+    let (base, owner) = (public_url.clone(), Arc::clone(&auth));
+    // Builds the router once there is a release, and starts the threads that evaluate searches and send messages.
     let open = move |releases: Arc<ActiveRelease>| {
-        let key = demo_key.as_ref().map(ApiKey::reveal);
-        let greeting = greeting(&releases.current(), &router.public_url, key);
-        let (router, threads) = router.build(releases);
-        opening.open(router);
+        let greeting = greeting(&releases.current(), &base, demo_key.as_ref().map(ApiKey::reveal));
+        let index = settings.releases().ok();
+        if let Some(replica) = replica {
+            releases.follow(replica);
+        }
+        let networks = settings.webhooks.then(|| Networks::new(settings.webhook_networks));
+        let alerts = Arc::new(Alerts::new(owner.cursor_secret(), networks));
+        let state = Arc::new(State {
+            hosts,
+            releases,
+            index,
+            auth: owner,
+            public_url: base.clone(),
+            has_public_url: settings.public_url.is_some(),
+            operator: Operator {
+                brand: Brand { name: settings.brand_name, color: settings.brand_color },
+                contact: settings.contact,
+                imprint_url: settings.imprint_url,
+                privacy_url: settings.privacy_url,
+                terms_url: settings.terms_url,
+                review_url: settings.review_url,
+            },
+            well_known,
+            alerts,
+            bulk: settings.bulk,
+            response_cache: ResponseCache::default(),
+            trusted_proxies: settings.trusted_proxies,
+            clock: now,
+            stopping: AtomicBool::new(false),
+            work: Default::default(),
+            telemetry,
+        });
+        metrics.open(Arc::clone(&state));
+        let threads = alerting::start(&state, mail);
+        let mcp_settings = Settings {
+            on_loopback: bound.ip().is_loopback(),
+            allowed_origins: settings.allowed_origins,
+            calls_per_day: Some(settings.mcp_daily_limit),
+            ..Settings::new(base)
+        };
+        let mcp_quota = McpQuota {
+            state: Arc::clone(&state),
+            daily_limit: settings.mcp_daily_limit,
+            pools: settings.mcp_pools.into(),
+        };
+        opening.open(Router::new(&state, mcp_quota, &mcp_settings));
         *alerting_threads.lock().unwrap_or_else(PoisonError::into_inner) = threads;
         // Whoever reads the greeting finds the server ready.
         greet(&greeting);
@@ -191,11 +227,8 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
             tokio::spawn(watcher.run(release::POLL_INTERVAL))
         }
         Err(error) => {
-            greet(&format!(
-                "VentureDex {}, waiting for a release\n\n{}",
-                env!("CARGO_PKG_VERSION"),
-                addresses(&public_url)
-            ));
+            let (program, addresses) = (env!("CARGO_PKG_VERSION"), addresses(&public_url));
+            greet(&format!("VentureDex {program}, waiting for a release\n\n{addresses}"));
             gate.refuse(error.to_string());
             let gate = gate.clone();
             tokio::spawn(async move {
@@ -224,81 +257,12 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     flushed.map(|_| ()).map_err(store_error)
 }
 
-/// Parts from which the router is built once there is a release.
-struct RouterParts {
-    settings: ServeSettings,
-    replica: Option<Arc<Replica>>,
-    bound: SocketAddr,
-    hosts: Hosts,
-    well_known: WellKnown,
-    /// The mail transport, if any.
-    mail: Option<MailTransport>,
-    public_url: String,
-    auth: Arc<AuthService>,
-    telemetry: Arc<Telemetry>,
-    metrics: MetricsEndpoint,
-}
-
-impl RouterParts {
-    /// Builds the router, and starts the threads that evaluate searches and send messages.
-    fn build(self, releases: Arc<ActiveRelease>) -> (Router, Threads) {
-        let Self { settings, replica, bound, hosts, well_known, mail, public_url, auth, telemetry, metrics } = self;
-        let index = settings.releases().ok();
-        if let Some(replica) = replica {
-            releases.follow(replica);
-        }
-        let networks = settings.webhooks.then(|| Networks::new(settings.webhook_networks));
-        let alerts = Arc::new(Alerts::new(auth.cursor_secret(), networks));
-        let state = Arc::new(State {
-            hosts,
-            releases,
-            index,
-            auth,
-            public_url: public_url.clone(),
-            has_public_url: settings.public_url.is_some(),
-            operator: Operator {
-                brand: Brand { name: settings.brand_name, color: settings.brand_color },
-                contact: settings.contact,
-                imprint_url: settings.imprint_url,
-                privacy_url: settings.privacy_url,
-                terms_url: settings.terms_url,
-                review_url: settings.review_url,
-            },
-            well_known,
-            alerts: Arc::clone(&alerts),
-            bulk: settings.bulk,
-            response_cache: ResponseCache::default(),
-            trusted_proxies: settings.trusted_proxies,
-            clock: now,
-            stopping: AtomicBool::new(false),
-            work: Default::default(),
-            telemetry,
-        });
-        metrics.open(Arc::clone(&state));
-        let threads = alerting::start(&state, mail);
-        let mcp_settings = Settings {
-            on_loopback: bound.ip().is_loopback(),
-            allowed_origins: settings.allowed_origins,
-            calls_per_day: Some(settings.mcp_daily_limit),
-            ..Settings::new(public_url)
-        };
-        let mcp_quota = McpQuota {
-            state: Arc::clone(&state),
-            daily_limit: settings.mcp_daily_limit,
-            pools: settings.mcp_pools.into(),
-        };
-        (Router::new(&state, mcp_quota, &mcp_settings), threads)
-    }
-}
-
-/// The mail transport, if an SMTP server is configured.
 fn mail_transport(settings: &ServeSettings) -> Result<Option<MailTransport>, ServeError> {
     let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return Ok(None) };
     let sender = MailSender { name: settings.brand_name.to_string(), address: from.as_str().to_owned() };
     Ok(Some(MailTransport::new(server, smtp_password(settings)?, sender)))
 }
 
-/// The password of the SMTP user, if any.
 pub(crate) fn smtp_password(settings: &ServeSettings) -> Result<Option<String>, ServeError> {
     let Some(server) = &settings.smtp_url else { return Ok(None) };
     match &settings.smtp_password_file {
@@ -311,6 +275,16 @@ pub(crate) fn smtp_password(settings: &ServeSettings) -> Result<Option<String>, 
             Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
         }
     }
+}
+
+/// Starts the log: one line per event on stderr, as text or JSON, with an RFC 3339 time stamp and a level.
+fn start_log(level: LevelFilter, format: LogFormat) {
+    let log = tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(level).with_target(false);
+    match format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().flatten_event(true).with_current_span(false).with_span_list(false).init(),
+    }
+    panics::log_panics();
 }
 
 /// The socket passed by a service manager (`LISTEN_FDS`, see `sd_listen_fds(3)`), which stays open between two runs so
@@ -331,21 +305,12 @@ async fn metrics_listener(address: Option<SocketAddr>) -> Result<Option<TcpListe
     TcpListener::bind(address).await.map(Some).map_err(|error| ServeError::MetricsListen(address, error))
 }
 
-fn request_telemetry(settings: &ServeSettings) -> Result<Arc<Telemetry>, ServeError> {
-    let access_log = settings.access_log.as_ref().map(|path| {
-        let log = AccessLog::open(path, settings.log_format, now);
-        log.map_err(|error| ServeError::AccessLog { path: path.clone(), error })
-    });
-    Ok(Arc::new(Telemetry::new(Duration::from_millis(u64::from(settings.log_slow)), access_log.transpose()?)))
-}
-
 /// Prints a text, ignoring errors: a closed output is no reason to stop.
 fn greet(text: &str) {
     let _ = writeln!(io::stdout(), "{text}");
 }
 
-/// Follows the object store as long as the program runs. While the store cannot be read, the time between attempts
-/// grows.
+/// Follows the object store as long as the program runs. While it cannot be read, the time between attempts grows.
 fn follow(replica: Arc<Replica>) -> io::Result<()> {
     const POLL: Duration = Duration::from_secs(1);
     const LONGEST: Duration = Duration::from_secs(10);
@@ -376,13 +341,6 @@ fn follow(replica: Arc<Replica>) -> io::Result<()> {
     thread::Builder::new().name("replica".into()).spawn(run).map(|_| ())
 }
 
-fn log_event(event: &ReleaseEvent) {
-    match event {
-        ReleaseEvent::Serving { .. } | ReleaseEvent::Verified { .. } => tracing::info!("{event}"),
-        _ => tracing::warn!("{event}"),
-    }
-}
-
 /// Writes the last usage counts; retries if another process has locked the store.
 fn last_flush(auth: &AuthService) -> Result<usize, StoreError> {
     let mut tries = 3;
@@ -406,24 +364,18 @@ fn run_every(
     work: fn(&AuthService) -> Result<(), StoreError>,
 ) -> JoinHandle<()> {
     let auth = Arc::clone(auth);
+    let mut work = log_failures(failure, move || work(&auth));
     tokio::spawn(async move {
         let mut ticks = tokio::time::interval(period);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut is_failing = false;
         loop {
             ticks.tick().await;
-            let auth = Arc::clone(&auth);
-            let done = spawn_blocking(move || panics::catch(|| work(&auth))).await;
-            match done {
-                Ok(Ok(Ok(()))) => is_failing = false,
-                Ok(Ok(Err(error))) if !is_failing => {
-                    tracing::error!("{failure}: {error}");
-                    is_failing = true;
-                }
-                // A panic is logged elsewhere.
-                Ok(_) => {}
-                Err(_) => return,
-            }
+            let done = spawn_blocking(move || {
+                work();
+                work
+            });
+            let Ok(done) = done.await else { return };
+            work = done;
         }
     })
 }
@@ -432,25 +384,19 @@ fn addresses(base: &str) -> String {
     format!("  Pages  {base}/\n  REST   {base}/api/v3\n  MCP    {base}/api/mcp   (six tools, no key required)\n")
 }
 
-/// The text printed at startup: the release, the addresses, and an example request.
 fn greeting(catalog: &Catalog, base: &str, demo_key: Option<&str>) -> String {
     let snapshot = catalog.snapshot();
-    let counts = snapshot.counts();
+    let Counts { firms, startups, funding_rounds: rounds, people, sectors, .. } = snapshot.counts();
     let mut text = format!("VentureDex {}, snapshot {}", env!("CARGO_PKG_VERSION"), snapshot.version());
     if !snapshot.title().is_empty() {
         text.push_str(&format!(": {}", snapshot.title()));
     }
+    let (reviews, addresses) = (catalog.totals().reviews, addresses(base));
     text.push_str(&format!(
-        "\n{} firms, {} startups, {} funding rounds, {} people, {} reviews, {} sectors\n\n",
-        counts.firms,
-        counts.startups,
-        counts.funding_rounds,
-        counts.people,
-        catalog.totals().reviews,
-        counts.sectors
+        "\n{firms} firms, {startups} startups, {rounds} funding rounds, {people} people, {reviews} reviews, {sectors} \
+         sectors\n\n{addresses}"
     ));
-    text.push_str(&addresses(base));
-    let name = if counts.firms > 0 { snapshot.name(Table::Firms, 0) } else { "" };
+    let name = if firms > 0 { snapshot.name(Table::Firms, 0) } else { "" };
     if let Some(key) = demo_key {
         let query: String = form_urlencoded::Serializer::new(String::new()).append_pair("q", name).finish();
         text.push_str(&format!(

@@ -24,7 +24,6 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use tracing::level_filters::LevelFilter;
 
-use crate::app::telemetry::LEVELS;
 use auth::account::{
     AccountRef, DEFAULT_OVERLAP_HOURS, Email, KEY_DAYS, KeyName, KeyRef, OVERLAP_HOURS, ParseKeyRefError,
 };
@@ -180,6 +179,13 @@ pub struct AuditFilter {
     pub since: Option<String>,
 }
 
+#[derive(Debug, Args)]
+pub struct AccountOption {
+    /// The owner's e-mail address, or the number of the account.
+    #[arg(long)]
+    pub email: AccountRef,
+}
+
 #[derive(Debug, Subcommand)]
 pub enum AccountCommand {
     /// Create a verified account.
@@ -188,7 +194,7 @@ pub enum AccountCommand {
         #[arg(long)]
         email: Email,
         /// Daily requests and number of keys: free 100 and 3, pro 5,000 and 10, enterprise unlimited.
-        #[arg(long, default_value = "free", value_parser = tier())]
+        #[arg(long, default_value = "free", value_parser = one_of(Tier::ALL, Tier::name))]
         tier: Tier,
         /// Read the owner's password from stdin; without one the owner cannot sign in until set-password is run.
         #[arg(long)]
@@ -196,11 +202,7 @@ pub enum AccountCommand {
     },
     /// Mark an account as verified, after its owner proved that the e-mail address is theirs. Accounts from the sign-up page are
     /// unverified.
-    Verify {
-        /// The owner's e-mail address, or the number of the account.
-        #[arg(long)]
-        email: AccountRef,
-    },
+    Verify(AccountOption),
     /// Set an account's password, also if the owner forgot it; ends all sessions of the account and revokes its keys.
     SetPassword {
         /// The owner's e-mail address, or the number of the account.
@@ -214,11 +216,7 @@ pub enum AccountCommand {
         password_stdin: bool,
     },
     /// No longer require codes from an authenticator app at sign-in, for an owner who lost the app and the recovery codes.
-    ResetTotp {
-        /// The owner's e-mail address, or the number of the account.
-        #[arg(long)]
-        email: AccountRef,
-    },
+    ResetTotp(AccountOption),
     /// Make an account an operator, who sees and changes all accounts on the pages below /admin, or no longer with --revoke. Takes
     /// effect at once.
     SetOperator {
@@ -231,24 +229,12 @@ pub enum AccountCommand {
     },
     /// Block an account: ends its sessions, refuses sign-in and rejects its keys, until it is unblocked. Takes effect on a running
     /// server within a second.
-    Block {
-        /// The owner's e-mail address, or the number of the account.
-        #[arg(long)]
-        email: AccountRef,
-    },
+    Block(AccountOption),
     /// Unblock an account: its owner can sign in, and the keys that were not revoked are accepted again.
-    Unblock {
-        /// The owner's e-mail address, or the number of the account.
-        #[arg(long)]
-        email: AccountRef,
-    },
+    Unblock(AccountOption),
     /// Delete an account with its e-mail address, password, sessions and usage, and revoke its keys. Takes effect on a
     /// running server within a second.
-    Delete {
-        /// The owner's e-mail address, or the number of the account.
-        #[arg(long)]
-        email: AccountRef,
-    },
+    Delete(AccountOption),
     /// List all accounts.
     List,
     /// Set an account's tier. Takes effect on a running server within a second.
@@ -257,7 +243,7 @@ pub enum AccountCommand {
         #[arg(long)]
         email: AccountRef,
         /// The new tier.
-        #[arg(long, value_parser = tier())]
+        #[arg(long, value_parser = one_of(Tier::ALL, Tier::name))]
         tier: Tier,
         /// Accept that the account is unverified.
         #[arg(long)]
@@ -307,11 +293,9 @@ pub enum KeyCommand {
     },
 }
 
-/// A key to be rotated or revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyArgument {
     Key(KeyRef),
-    /// Read a key reference from standard input.
     Stdin,
 }
 
@@ -349,7 +333,8 @@ pub struct ServeSettings {
     pub keep_releases: u32,
     /// Who may download the bulk files of releases (`indexer build --bulk`) below /data/: everybody, who sends an API key, or
     /// nobody.
-    #[arg(long, env = "VENTUREDEX_BULK", value_name = "ACCESS", default_value = "open", value_parser = bulk_access())]
+    #[arg(long, env = "VENTUREDEX_BULK", value_name = "ACCESS", default_value = "open",
+          value_parser = one_of(BulkAccess::ALL, BulkAccess::name))]
     pub bulk: BulkAccess,
     /// Folder of accounts, keys and usage.
     #[arg(skip)]
@@ -462,7 +447,8 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_LOG", value_name = "LEVEL", default_value = "info", value_parser = log_level())]
     pub log: LevelFilter,
     /// Form of the lines of the log and the access log.
-    #[arg(long, env = "VENTUREDEX_LOG_FORMAT", value_name = "FORMAT", default_value = "text", value_parser = log_format())]
+    #[arg(long, env = "VENTUREDEX_LOG_FORMAT", value_name = "FORMAT", default_value = "text",
+          value_parser = one_of(LogFormat::ALL, LogFormat::name))]
     pub log_format: LogFormat,
     /// Milliseconds from which on a request is logged as slow.
     #[arg(long, env = "VENTUREDEX_LOG_SLOW", value_name = "MS", default_value = "1000",
@@ -476,11 +462,9 @@ pub struct ServeSettings {
     pub metrics_listen: Option<SocketAddr>,
 }
 
-/// The default folder of releases.
 const DEFAULT_INDEX: &str = "index";
 
 impl ServeSettings {
-    /// The releases to serve.
     pub fn releases(&self) -> Result<ReleaseStore, KeyError> {
         let releases = match &self.index {
             Some(index) if is_object_store(index) => ReleaseStore::at(&self.cache).copied_from(index),
@@ -518,7 +502,6 @@ impl ServeSettings {
         is_https && bound.ip().is_loopback() && self.trusted_proxies.is_empty()
     }
 
-    /// The limits of a server that listens on `bound`.
     pub(crate) fn limits(&self, bound: SocketAddr) -> Limits {
         let delay = self.drain_delay.unwrap_or(if bound.ip().is_loopback() { 0 } else { 5 });
         Limits {
@@ -613,12 +596,9 @@ fn command() -> clap::Command {
 /// The text of an error, with API keys shortened.
 fn error_text(error: &clap::Error, args: &[OsString]) -> String {
     let message = located(error, args);
-    let mut text = String::with_capacity(message.len());
-    for (number, part) in message.split(KEY_PREFIX).enumerate() {
-        if number == 0 {
-            text.push_str(part);
-            continue;
-        }
+    let mut parts = message.split(KEY_PREFIX);
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
         let key = part.find(|char: char| !char.is_ascii_alphanumeric()).unwrap_or(part.len());
         match key {
             0..=4 => text.extend([KEY_PREFIX, part]),
@@ -663,17 +643,20 @@ fn variable_of(flag: &str) -> Option<String> {
     Some(arg.get_env()?.to_string_lossy().into_owned())
 }
 
-fn tier() -> impl TypedValueParser<Value = Tier> {
-    PossibleValuesParser::new(Tier::ALL.map(Tier::name)).try_map(|name| name.parse::<Tier>())
+/// Parses one of these values by its name.
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
+    values: [T; N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let find = move |text: String| values.into_iter().find(|value| name(*value) == text).ok_or("no such value");
+    PossibleValuesParser::new(values.map(name)).try_map(find)
 }
+
+/// Names of the levels, from fewest to most events.
+const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
 
 fn log_level() -> impl TypedValueParser<Value = LevelFilter> {
     PossibleValuesParser::new(LEVELS).try_map(|name| name.parse::<LevelFilter>())
-}
-
-fn log_format() -> impl TypedValueParser<Value = LogFormat> {
-    let format = |name: String| LogFormat::ALL.into_iter().find(|format| format.name() == name).ok_or("no format");
-    PossibleValuesParser::new(LogFormat::ALL.map(LogFormat::name)).try_map(format)
 }
 
 fn parse_uint(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
@@ -685,19 +668,10 @@ fn on_or_off() -> impl TypedValueParser<Value = bool> {
     PossibleValuesParser::new(["on", "off"]).map(|text| text == "on")
 }
 
-fn bulk_access() -> impl TypedValueParser<Value = BulkAccess> {
-    let access = |name: String| BulkAccess::ALL.into_iter().find(|access| access.name() == name).ok_or("no access");
-    PossibleValuesParser::new(BulkAccess::ALL.map(BulkAccess::name)).try_map(access)
-}
-
 fn proxies(text: &str) -> Result<IpRange, String> {
     let range: IpRange = text.parse().map_err(|error: ParseIpRangeError| error.to_string())?;
-    match range.has_clients() {
-        true => {
-            Err("clients are in this range, and would choose their own address: name the proxies' addresses".to_owned())
-        }
-        false => Ok(range),
-    }
+    let reason = "clients are in this range, and would choose their own address: name the proxies' addresses";
+    if range.has_clients() { Err(reason.to_owned()) } else { Ok(range) }
 }
 
 /// Like [`listen`], but also accepts a port, on loopback.
@@ -709,12 +683,10 @@ fn metrics_listen(text: &str) -> Result<SocketAddr, String> {
 }
 
 fn listen(text: &str) -> Result<SocketAddr, String> {
-    if let Ok(address) = text.parse() {
-        return Ok(address);
-    }
     let port = text.strip_prefix("localhost:").and_then(|port| port.parse().ok());
-    port.map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port))
-        .ok_or_else(|| "not an address with a port; examples: 127.0.0.1:8080, 0.0.0.0:80, [::1]:8080".to_owned())
+    let local = port.map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port));
+    let expected = "not an address with a port; examples: 127.0.0.1:8080, 0.0.0.0:80, [::1]:8080";
+    text.parse().ok().or(local).ok_or_else(|| expected.to_owned())
 }
 
 /// A prefix of the times in an audit log, which have a fixed format and therefore sort like text.

@@ -4,16 +4,10 @@ use std::io::{self, Write};
 
 /// Aligns lines of cells as columns, each as wide as its widest cell, two spaces apart.
 pub(super) fn aligned<L: AsRef<[String]>>(lines: &[L]) -> String {
-    let mut widths: Vec<usize> = Vec::new();
-    for line in lines {
-        for (column, cell) in line.as_ref().iter().enumerate() {
-            let width = cell.chars().count();
-            match widths.get_mut(column) {
-                Some(widest) => *widest = width.max(*widest),
-                None => widths.push(width),
-            }
-        }
-    }
+    let columns = lines.iter().map(|line| line.as_ref().len()).max().unwrap_or(0);
+    let cells = |column: usize| lines.iter().filter_map(move |line| line.as_ref().get(column));
+    let width = |column: usize| cells(column).map(|cell| cell.chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..columns).map(width).collect();
     let line = |line: &L| {
         let cells = line.as_ref().iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
         cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()

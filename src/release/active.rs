@@ -60,16 +60,9 @@ impl ActiveRelease {
 
     pub(crate) fn with(current: Arc<Catalog>, mut others: Vec<Arc<Catalog>>, keep: usize) -> Self {
         others.truncate(keep);
-        Self {
-            served: ArcSwap::from_pointee(Served { current, since: now(), others }),
-            keep,
-            swaps: AtomicU64::new(0),
-            rejections: AtomicU64::new(0),
-            last_rejection: Mutex::default(),
-            file_changes: AtomicU64::new(0),
-            is_damaged: AtomicBool::new(false),
-            replica: OnceLock::new(),
-        }
+        let served = ArcSwap::from_pointee(Served { current, since: now(), others });
+        let (swaps, rejections, last_rejection, file_changes, is_damaged, replica) = Default::default();
+        Self { served, keep, swaps, rejections, last_rejection, file_changes, is_damaged, replica }
     }
 
     pub fn current(&self) -> Arc<Catalog> {
@@ -88,8 +81,7 @@ impl ActiveRelease {
         all.find(|loaded| loaded.version() == version).map(Arc::clone)
     }
 
-    /// Follows an object store through `replica`, from which the releases come; no effect if another replica is already
-    /// set.
+    /// Follows an object store through `replica`, from which the releases come; no effect if there is a replica.
     pub fn follow(&self, replica: Arc<Replica>) {
         let _ = self.replica.set(replica);
     }

@@ -5,21 +5,19 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use ring::digest::{Context, SHA256, SHA256_OUTPUT_LEN};
+use ring::digest::{Context, Digest, SHA256, SHA256_OUTPUT_LEN, digest};
 use serde::{Deserialize, Serialize};
 
 use data::hex;
 
 /// The SHA-256 of a file's bytes, displayed as 64 hexadecimal digits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub struct Checksum([u8; SHA256_OUTPUT_LEN]);
 
 impl Checksum {
     pub fn of(bytes: &[u8]) -> Self {
-        let mut hasher = ChecksumHasher::default();
-        hasher.update(bytes);
-        hasher.finish()
+        digest(&SHA256, bytes).into()
     }
 
     /// Size of a file in bytes, and its checksum.
@@ -33,6 +31,12 @@ impl Checksum {
 impl From<[u8; SHA256_OUTPUT_LEN]> for Checksum {
     fn from(bytes: [u8; SHA256_OUTPUT_LEN]) -> Self {
         Self(bytes)
+    }
+}
+
+impl From<Digest> for Checksum {
+    fn from(digest: Digest) -> Self {
+        Self(digest.as_ref().try_into().expect("it is a SHA-256"))
     }
 }
 
@@ -64,50 +68,27 @@ impl TryFrom<String> for Checksum {
         if !is_plain {
             return Err(format!("{text:?} is not a checksum of 64 hexadecimal digits"));
         }
-        for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks_exact(2)) {
-            let digit = |digit: u8| if digit.is_ascii_digit() { digit - b'0' } else { digit - b'a' + 10 };
-            *byte = digit(digits[0]) << 4 | digit(digits[1]);
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(&text[2 * index..2 * index + 2], 16).expect("these are digits");
         }
         Ok(Self(bytes))
-    }
-}
-
-/// Computes a checksum incrementally.
-pub(crate) struct ChecksumHasher(Context);
-
-impl Default for ChecksumHasher {
-    fn default() -> Self {
-        Self(Context::new(&SHA256))
-    }
-}
-
-impl ChecksumHasher {
-    pub(crate) fn update(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-
-    pub(crate) fn finish(self) -> Checksum {
-        let digest = self.0.finish();
-        let mut bytes = [0; SHA256_OUTPUT_LEN];
-        bytes.copy_from_slice(digest.as_ref());
-        Checksum(bytes)
     }
 }
 
 /// Counts the bytes written to `out` and computes their checksum.
 pub(crate) struct HashingWriter<W> {
     out: W,
-    hasher: ChecksumHasher,
+    hasher: Context,
     bytes: u64,
 }
 
 impl<W: Write> HashingWriter<W> {
     pub(crate) fn new(out: W) -> Self {
-        Self { out, hasher: ChecksumHasher::default(), bytes: 0 }
+        Self { out, hasher: Context::new(&SHA256), bytes: 0 }
     }
 
     pub(crate) fn finish(self) -> (u64, Checksum) {
-        (self.bytes, self.hasher.finish())
+        (self.bytes, self.hasher.finish().into())
     }
 }
 

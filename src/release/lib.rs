@@ -12,9 +12,7 @@ mod checksum;
 mod copy;
 #[cfg(test)]
 mod crash;
-mod diff;
 mod error;
-mod event;
 pub mod file_system;
 mod lock;
 pub mod manifest;
@@ -25,7 +23,6 @@ pub mod remote;
 #[cfg(test)]
 pub(crate) mod sample;
 mod signature;
-mod source;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -33,12 +30,11 @@ mod watch;
 pub use active::{ActiveRelease, Rejection};
 pub use checksum::Checksum;
 pub use error::ReleaseError;
-pub use event::ReleaseEvent;
 pub use manifest::Manifest;
 pub use open::Release;
 pub use publish::{Policy, Publication, PublicationOutcome, Publisher};
 pub use signature::{KeyError, SigningKey, TrustedKey};
-pub use watch::{POLL_INTERVAL, Starting, Watcher};
+pub use watch::{POLL_INTERVAL, ReleaseEvent, Starting, Watcher};
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -77,16 +73,11 @@ pub struct ReleaseStore {
     max_records_in_memory: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Removed {
-    pub version: SnapshotVersion,
-    pub bytes: u64,
-}
-
 /// Result of [`ReleaseStore::prune`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrunedReleases {
-    pub removed: Vec<Removed>,
+    /// Each with its size in bytes.
+    pub removed: Vec<(SnapshotVersion, u64)>,
     /// For each old release that was kept because of a foreign file in its folder, that file.
     pub foreign: Vec<PathBuf>,
 }
@@ -173,8 +164,7 @@ impl ReleaseStore {
         Ok(versions)
     }
 
-    /// A problem with the permissions of the index folder, of `current` or of the release it names: anyone who may
-    /// write to them decides what is served.
+    /// A part of the index that others may write to: they decide what is served.
     pub fn permission_problem(&self) -> Option<String> {
         let mut paths = vec![self.index.clone(), self.index.join(CURRENT)];
         if let Ok(Some(current)) = self.current() {
@@ -224,8 +214,7 @@ impl ReleaseStore {
         if losses.is_empty() { Ok(()) } else { Err(ReleaseError::Shrunk { version, current, losses }) }
     }
 
-    /// A hash that changes with any file of the release `version`, or with `current` if no version is given. Only reads
-    /// the metadata of files.
+    /// A hash of the metadata of all files of the release `version`, or of `current` if no version is given.
     pub(crate) fn stamp(&self, version: Option<SnapshotVersion>) -> u64 {
         let mut stamp = DefaultHasher::new();
         match version {
@@ -235,8 +224,7 @@ impl ReleaseStore {
         stamp.finish()
     }
 
-    /// Begins a build: takes the build lock and removes leftovers of killed builds. [`ReleaseError::Busy`] if another
-    /// build is running.
+    /// Takes the build lock and removes leftovers of killed builds. [`ReleaseError::Busy`] if another build is running.
     pub fn begin(&self) -> Result<Publisher<'static>, ReleaseError> {
         Publisher::begin(self.clone(), &OsFs)
     }
@@ -252,12 +240,7 @@ impl ReleaseStore {
         drop(release);
         let _lock = lock::switch(&self.index)?;
         self.manifest(version)?;
-        if self.current().is_ok_and(|current| current == Some(version)) {
-            return Ok(false);
-        }
-        self.prepare(&OsFs, version)?;
-        self.switch(&OsFs)?;
-        Ok(true)
+        self.name_current(&OsFs, version)
     }
 
     /// Removes all releases except the newest `keep` and the current one. A server that has loaded one of them can
@@ -277,7 +260,7 @@ impl ReleaseStore {
                 let bytes = size(&folder).at(&folder)?;
                 let removing = self.index.join(format!("{REMOVING}{version}"));
                 OsFs.rename(&folder, &removing).at(&folder)?;
-                pruned.removed.push(Removed { version, bytes });
+                pruned.removed.push((version, bytes));
             }
             OsFs.sync_folder(&self.index).at(&self.index)?;
         }
@@ -285,8 +268,7 @@ impl ReleaseStore {
         Ok(pruned)
     }
 
-    /// A foreign file in the folder of a release. A folder without a manifest is not a release: all of its files are
-    /// foreign.
+    /// A foreign file in the folder of a release. Without a manifest, all files of the folder are foreign.
     fn foreign_file(&self, version: SnapshotVersion) -> Result<Option<PathBuf>, ReleaseError> {
         let folder = self.release_folder(version);
         let found = match self.manifest(version) {
@@ -298,13 +280,48 @@ impl ReleaseStore {
         Ok(found.into_iter().next())
     }
 
-    /// The next version after `version` on its date that is unused in the index folder.
-    pub(crate) fn next_free(&self, version: SnapshotVersion) -> SnapshotVersion {
+    /// The next version after `version` on its date that is unused in the index folder and elsewhere.
+    pub(crate) fn next_free(
+        &self,
+        version: SnapshotVersion,
+        is_used: impl Fn(SnapshotVersion) -> bool,
+    ) -> SnapshotVersion {
         let mut free = version.next();
-        while self.release_folder(free).symlink_metadata().is_ok() && free != free.next() {
+        while (self.release_folder(free).symlink_metadata().is_ok() || is_used(free)) && free != free.next() {
             free = free.next();
         }
         free
+    }
+
+    /// Removes entries with the name prefix `prefix`, left over from a killed process.
+    fn clear(&self, file_system: &dyn Fs, prefix: &str) -> Result<(), ReleaseError> {
+        for entry in fs::read_dir(&self.index).at(&self.index)? {
+            let entry = entry.at(&self.index)?;
+            if entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) {
+                file_system.remove(&entry.path()).at(&entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes `current` name a release. False if it already did. Requires the switch lock.
+    fn name_current(&self, file_system: &dyn Fs, version: SnapshotVersion) -> Result<bool, ReleaseError> {
+        if self.current().is_ok_and(|current| current == Some(version)) {
+            return Ok(false);
+        }
+        self.prepare(file_system, version)?;
+        self.switch(file_system)?;
+        Ok(true)
+    }
+
+    /// Gives a draft the name of its release; an earlier one is renamed to be removed. Requires the switch lock.
+    fn rename_draft(&self, file_system: &dyn Fs, draft: &Path, version: SnapshotVersion) -> Result<(), ReleaseError> {
+        let folder = self.release_folder(version);
+        if folder.symlink_metadata().is_ok() {
+            file_system.rename(&folder, &self.index.join(format!("{REMOVING}{version}"))).at(&folder)?;
+        }
+        file_system.rename(draft, &folder).at(&folder)?;
+        file_system.sync_folder(&self.index).at(&self.index)
     }
 
     /// Writes the next content of `current`. Requires the switch lock.
@@ -370,11 +387,7 @@ fn hash_metadata(path: &Path, depth: u32, stamp: &mut DefaultHasher) {
 
 /// Total size of all files in a folder, in bytes.
 fn size(folder: &Path) -> io::Result<u64> {
-    let mut bytes = 0;
-    for file in files(folder)? {
-        bytes += fs::metadata(folder.join(file))?.len();
-    }
-    Ok(bytes)
+    files(folder)?.iter().map(|file| Ok(fs::metadata(folder.join(file))?.len())).sum()
 }
 
 /// The files below a folder, as sorted relative paths.

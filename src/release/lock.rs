@@ -13,16 +13,14 @@ const BUILD: &str = ".build.lock";
 const SWITCH: &str = ".switch.lock";
 
 /// Released when dropped.
-pub(crate) struct Lock {
-    _file: File,
-}
+pub(crate) type Lock = File;
 
 /// Takes the build lock; [`ReleaseError::Busy`] if it is taken.
 pub(crate) fn build(index: &Path) -> Result<Lock, ReleaseError> {
     let path = index.join(BUILD);
     let file = open(&path)?;
     match file.try_lock() {
-        Ok(()) => Ok(Lock { _file: file }),
+        Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(ReleaseError::Busy { index: index.to_owned() }),
         Err(TryLockError::Error(error)) => Err(error).at(&path),
     }
@@ -33,7 +31,7 @@ pub(crate) fn switch(index: &Path) -> Result<Lock, ReleaseError> {
     let path = index.join(SWITCH);
     let file = open(&path)?;
     file.lock().at(&path)?;
-    Ok(Lock { _file: file })
+    Ok(file)
 }
 
 fn open(path: &Path) -> Result<File, ReleaseError> {

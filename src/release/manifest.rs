@@ -123,8 +123,7 @@ impl Manifest {
         Checksum::of(&Self { sha256: None, ..self.clone() }.json())
     }
 
-    /// Reads and verifies the manifest of the release `version` in `folder`, including its signature if there is a
-    /// trusted key.
+    /// Reads and verifies the manifest of a release in `folder`, with its signature if there is a trusted key.
     pub(crate) fn read(
         folder: &Path,
         version: SnapshotVersion,
@@ -185,8 +184,7 @@ impl Manifest {
         self.bulk().chain(self.file(TABLES)).chain(self.file(RECORDS))
     }
 
-    /// True if the release has more than `max_records` bytes of records. The records of a large release stay on disk,
-    /// and its tables are read section by section.
+    /// True with more than `max_records` bytes of records: they stay on disk, and tables are read section by section.
     pub(crate) fn is_large(&self, max_records: u64) -> bool {
         self.file(RECORDS).is_some_and(|records| records.bytes > max_records)
     }

@@ -8,17 +8,23 @@
 //! response.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::checksum::{Checksum, ChecksumHasher};
+use ring::digest::{Context, SHA256};
+
+use crate::checksum::Checksum;
 use crate::error::At;
 use crate::{Manifest, ReleaseError, ReleaseStore, manifest, text};
-use catalog::{BulkFile, Catalog, Filter, ListPosition, Order, Query, RecordHistory, ValueCount};
-use data::archive::{AlignedBytes, Archive};
+use catalog::{
+    BulkFile, Catalog, ChangeCounts, Filter, ListPosition, Order, Query, RecordHistory, ValueCount, bundled,
+    row_changes,
+};
+use data::archive::AlignedBytes;
 use data::parallel::all_in_parallel;
 use data::vocabulary::Vocabulary;
 use data::{
@@ -26,11 +32,9 @@ use data::{
 };
 use search::IndexFiles;
 
-/// Records larger than this, in bytes, stay on disk. They are about three quarters of a release, and a request reads a
-/// few kilobytes.
+/// Records larger than this, in bytes, stay on disk: three quarters of a release, of which a request reads kilobytes.
 pub(crate) const MAX_RECORDS_IN_MEMORY: u64 = 1 << 30;
 
-/// An open release.
 pub struct Release {
     pub manifest: Manifest,
     pub catalog: Catalog,
@@ -57,13 +61,6 @@ impl ReleaseStore {
         verify(&self.release_folder(manifest.version), manifest.version, manifest.read_in_parts())
     }
 
-    /// Like [`ReleaseStore::open`], but the tables of a large release are only read on demand, or by
-    /// [`Snapshot::check`].
-    pub(crate) fn open_unchecked(&self, version: SnapshotVersion) -> Result<Release, ReleaseError> {
-        let manifest = self.manifest(version)?;
-        open_unchecked(&self.release_folder(version), version, manifest, self.max_records_in_memory, &|_| {})
-    }
-
     /// Number of bytes of a release that a server holds in memory.
     pub fn bytes_in_memory(&self, manifest: &Manifest) -> u64 {
         manifest.in_memory(self.max_records_in_memory).map(|file| file.bytes).sum()
@@ -85,9 +82,74 @@ impl ReleaseStore {
         let file = manifest.file(manifest::HISTORY);
         file.map(|file| read_file(&self.release_folder(version), version, file, |_| {})).transpose()
     }
+
+    /// Counts the records of each table that differ between two releases. Reads the records of both.
+    pub fn difference(
+        &self,
+        before: SnapshotVersion,
+        after: SnapshotVersion,
+    ) -> Result<BTreeMap<Table, ChangeCounts>, ReleaseError> {
+        let (before, after) = (self.open_tables(before)?, self.open_tables(after)?);
+        let count = |table: Table| {
+            let changes = row_changes(table, &before, &after).at(self.folder())?;
+            Ok((table, ChangeCounts::from_changes(&changes)))
+        };
+        Table::ALL.into_iter().map(count).collect()
+    }
+
+    /// Verifies and opens a release and runs typical queries on it. May take seconds: call it off the runtime.
+    pub(crate) fn open_catalog(&self, version: SnapshotVersion) -> Result<Catalog, ReleaseError> {
+        let release = self.open(version)?;
+        release.smoke_test()?;
+        self.with_files(release)
+    }
+
+    /// Like [`Self::open_catalog`], for a server that serves nothing yet: slow checks are left to [`Self::verify`].
+    pub(crate) fn open_at_once(&self, version: SnapshotVersion) -> Result<Catalog, ReleaseError> {
+        let (folder, manifest) = (self.release_folder(version), self.manifest(version)?);
+        let release = open_unchecked(&folder, version, manifest, self.max_records_in_memory, &|_| {})?;
+        if release.catalog.snapshot().is_checked() {
+            release.smoke_test()?;
+        }
+        self.with_files(release)
+    }
+
+    /// Completes what [`Self::open_at_once`] left, and runs typical queries. False if nothing was left.
+    pub(crate) fn verify(&self, catalog: &Catalog) -> Result<bool, ReleaseError> {
+        let snapshot = catalog.snapshot();
+        if snapshot.is_checked() {
+            return Ok(false);
+        }
+        snapshot.check(&|_| {}).map_err(|error| ReleaseError::archive(catalog.version(), &error))?;
+        smoke_test(catalog).map(|()| true)
+    }
+
+    /// The catalog to serve if no release is named; `newest` is the newest one available.
+    pub(crate) fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Catalog, ReleaseError> {
+        match newest {
+            None if self.is_optional => Ok(bundled()?),
+            _ => Err(ReleaseError::NoneActive { index: self.location().to_owned(), newest }),
+        }
+    }
+
+    /// The catalog of a release; if bulk files are served with them, verified without holding them in memory.
+    fn with_files(&self, release: Release) -> Result<Catalog, ReleaseError> {
+        let Release { manifest, catalog } = release;
+        if !self.has_bulk_files {
+            return Ok(catalog);
+        }
+        let open_file = |file: &manifest::File| {
+            let path = self.release_folder(manifest.version).join(&file.path);
+            let name = file.path.rsplit('/').next().unwrap_or(&file.path);
+            let opened = BulkFile::open(&path, name).at(&path)?;
+            check_sum(manifest.version, file, opened.sha256.into())?;
+            Ok::<_, ReleaseError>(opened)
+        };
+        let files = manifest.bulk().map(open_file).collect::<Result<Vec<_>, _>>()?;
+        Ok(catalog.with_bulk_files(files))
+    }
 }
 
-/// Opens a record history from verified bytes.
 pub(crate) fn record_history(
     version: SnapshotVersion,
     bytes: AlignedBytes,
@@ -113,8 +175,7 @@ pub(crate) fn open(
     Ok(release)
 }
 
-/// Like [`open`], but does not check the tables of a large release. `advance` gets the number of bytes of each chunk
-/// read.
+/// Like [`open`], but does not check the tables of a large release. `advance` gets the size of each chunk in bytes.
 fn open_unchecked(
     folder: &Path,
     version: SnapshotVersion,
@@ -149,7 +210,12 @@ fn open_unchecked(
     let records = records.map_or_else(|| records_on_disk(folder), Ok)?;
     let snapshot = match table_bytes {
         Some(bytes) => tables_from_bytes(version, bytes, records)?,
-        None => tables_on_disk(folder, version, tables, records)?,
+        // Each section is verified when it is read.
+        None => {
+            let (path, no_contents) = (folder.join(&tables.path), "has no checksum of its contents");
+            let contents = tables.contents.ok_or_else(|| damaged(version, &tables.path, no_contents))?;
+            check_version(version, Snapshot::open_file(File::open(&path).at(&path)?, &contents.into(), records))?
+        }
     };
     let (expected, found) = (manifest.counts, snapshot.counts());
     if expected != found {
@@ -200,23 +266,6 @@ pub(crate) fn verify<'m>(
     Ok(())
 }
 
-/// Opens the bulk files of the release in `folder`, and verifies their checksums without holding them in memory.
-pub(crate) fn bulk_files(
-    folder: &Path,
-    version: SnapshotVersion,
-    manifest: &Manifest,
-) -> Result<Vec<BulkFile>, ReleaseError> {
-    let mut opened = Vec::new();
-    for file in manifest.bulk() {
-        let path = folder.join(&file.path);
-        let name = file.path.rsplit('/').next().unwrap_or(&file.path);
-        let bulk_file = BulkFile::open(&path, name).at(&path)?;
-        check_sum(version, file, bulk_file.sha256.into())?;
-        opened.push(bulk_file);
-    }
-    Ok(opened)
-}
-
 fn check_sum(version: SnapshotVersion, file: &manifest::File, found: Checksum) -> Result<(), ReleaseError> {
     if found == file.sha256 {
         return Ok(());
@@ -234,7 +283,7 @@ pub(crate) fn read_file(
     let path = folder.join(&file.path);
     let length = usize::try_from(file.bytes).map_err(io::Error::other).at(&path)?;
     let mut source = File::open(&path).at(&path)?;
-    let mut hasher = ChecksumHasher::default();
+    let mut hasher = Context::new(&SHA256);
     let bytes = AlignedBytes::read(&mut source, length, |part| {
         hasher.update(part);
         advance(part.len() as u64);
@@ -244,7 +293,7 @@ pub(crate) fn read_file(
     let mut rest = Vec::new();
     source.take(1).read_to_end(&mut rest).at(&path)?;
     hasher.update(&rest);
-    check_sum(version, file, hasher.finish())?;
+    check_sum(version, file, hasher.finish().into())?;
     Ok(bytes)
 }
 
@@ -254,25 +303,12 @@ pub(crate) fn records_on_disk(folder: &Path) -> Result<RecordStore, ReleaseError
     File::open(&path).and_then(RecordFile::new).map(RecordStore::File).at(&path)
 }
 
-/// Opens tables from verified bytes.
 pub(crate) fn tables_from_bytes(
     version: SnapshotVersion,
     bytes: AlignedBytes,
     records: RecordStore,
 ) -> Result<Snapshot, ReleaseError> {
     check_version(version, Snapshot::open(Arc::new(bytes), records, Checksums::Trust))
-}
-
-/// Opens the tables of the release in `folder`, with each section verified when it is read.
-fn tables_on_disk(
-    folder: &Path,
-    version: SnapshotVersion,
-    listed: &manifest::File,
-    records: RecordStore,
-) -> Result<Snapshot, ReleaseError> {
-    let path = folder.join(&listed.path);
-    let contents = listed.contents.ok_or_else(|| damaged(version, &listed.path, "has no checksum of its contents"))?;
-    check_version(version, Snapshot::open_file(File::open(&path).at(&path)?, &contents.into(), records))
 }
 
 fn check_version(version: SnapshotVersion, opened: Result<Snapshot, ArchiveError>) -> Result<Snapshot, ReleaseError> {
@@ -283,15 +319,7 @@ fn check_version(version: SnapshotVersion, opened: Result<Snapshot, ArchiveError
     Ok(snapshot)
 }
 
-/// Checksum of the table of contents of the tables written to `folder`.
-pub(crate) fn contents_of(folder: &Path, version: SnapshotVersion) -> Result<Checksum, ReleaseError> {
-    let path = folder.join(manifest::TABLES);
-    let contents = Archive::contents_sha256(File::open(&path).at(&path)?);
-    contents.map(Checksum::from).map_err(|error| ReleaseError::archive(version, &error))
-}
-
 impl Release {
-    /// Runs typical queries and returns the first problem.
     pub fn smoke_test(&self) -> Result<(), ReleaseError> {
         smoke_test(&self.catalog)
     }

@@ -17,7 +17,6 @@ pub(crate) const FOLDER: u32 = 0o755;
 #[cfg(unix)]
 const WRITABLE: u32 = 0o022;
 
-/// Creates a folder; with `recursive`, its parents too.
 pub(crate) fn create_folder(path: &Path, recursive: bool) -> io::Result<()> {
     let mut folder = fs::DirBuilder::new();
     #[cfg(unix)]
@@ -25,7 +24,6 @@ pub(crate) fn create_folder(path: &Path, recursive: bool) -> io::Result<()> {
     folder.recursive(recursive).create(path)
 }
 
-/// Options to create a file for writing.
 pub(crate) fn file_options() -> fs::OpenOptions {
     let mut options = fs::File::options();
     options.write(true);
@@ -55,13 +53,7 @@ pub(crate) fn close(folder: &Path) -> io::Result<fs::Permissions> {
 /// True if the group or everybody may write to a file or folder; false if its permissions cannot be read.
 pub(crate) fn are_writable_by_others(path: &Path) -> bool {
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        fs::metadata(path).is_ok_and(|metadata| metadata.permissions().mode() & WRITABLE != 0)
-    }
+    return fs::metadata(path).is_ok_and(|file| std::os::unix::fs::MetadataExt::mode(&file) & WRITABLE != 0);
     #[cfg(not(unix))]
-    {
-        let _ = path;
-        false
-    }
+    false
 }

@@ -20,6 +20,7 @@ use crate::manifest::{self, File, Manifest};
 use crate::signature::SigningKey;
 use crate::{BUILDING, NEXT, REMOVING, ReleaseError, ReleaseStore, bulk, open, permissions, read_version, text};
 use catalog::record_history;
+use data::archive::Archive;
 use data::parallel::in_parallel;
 use data::{Compiled, NoProgress, Progress, Snapshot, SnapshotVersion};
 use search::IndexFiles;
@@ -37,14 +38,10 @@ pub struct Publisher<'f> {
     _lock: Lock,
 }
 
-/// Options for publishing a release.
 #[derive(Default)]
 pub struct Policy {
-    /// Publish even if much of the current release is missing.
     pub is_forced: bool,
-    /// Key to sign the release with.
     pub signing_key: Option<SigningKey>,
-    /// Write bulk files, too.
     pub has_bulk: bool,
 }
 
@@ -68,19 +65,7 @@ pub enum PublicationOutcome {
     Signed,
     /// The release existed with the same content, but without bulk files.
     Completed,
-    /// The release exists with the same content.
     Unchanged,
-}
-
-/// State of the version to publish in the index.
-enum ExistingState {
-    Free,
-    Same(Box<Manifest>),
-    /// Same content, but not signed with the key of this build.
-    Unsigned,
-    /// Same content, but without the bulk files of this build.
-    Incomplete,
-    Damaged,
 }
 
 impl<'f> Publisher<'f> {
@@ -111,16 +96,8 @@ impl<'f> Publisher<'f> {
         tempfile::tempfile_in(index).at(index)
     }
 
-    /// Removes entries with the name prefix `prefix`, left over from killed builds.
     pub(crate) fn clear(&self, prefix: &str) -> Result<(), ReleaseError> {
-        let index = self.releases.folder();
-        for entry in fs::read_dir(index).at(index)? {
-            let entry = entry.at(index)?;
-            if entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) {
-                self.file_system.remove(&entry.path()).at(&entry.path())?;
-            }
-        }
-        Ok(())
+        self.releases.clear(self.file_system, prefix)
     }
 
     /// Publishes a compiled dataset and makes `current` name it. `built_at` is recorded in the manifest.
@@ -158,13 +135,10 @@ impl<'f> Publisher<'f> {
         let [tables, records] = self.write_tables(draft, &compiled)?;
         drop(compiled);
         progress.done();
-        let outcome = match self.existing_state(version, &tables)? {
-            ExistingState::Same(manifest) => return self.finish_unchanged(version, *manifest),
-            ExistingState::Unsigned => PublicationOutcome::Signed,
-            ExistingState::Incomplete => PublicationOutcome::Completed,
-            ExistingState::Damaged => PublicationOutcome::Repaired,
-            ExistingState::Free => PublicationOutcome::Published,
-        };
+        let outcome = self.outcome(version, &tables)?;
+        if outcome == PublicationOutcome::Unchanged {
+            return self.finish_unchanged(version);
+        }
         let bytes = open::read_file(draft, version, &tables, |_| {})?;
         let snapshot = open::tables_from_bytes(version, bytes, open::records_on_disk(draft)?)?;
         if !self.policy.is_forced {
@@ -174,11 +148,9 @@ impl<'f> Publisher<'f> {
         progress.step("sync", 0);
         let mut listed = self.write_text(draft, indexes)?;
         listed.extend([tables, records]);
-        progress.done();
         progress.step("history", 0);
         listed.extend(self.write_history(draft, &snapshot)?);
         if self.keeps_bulk(version) {
-            progress.done();
             listed.extend(self.write_bulk(draft, &snapshot, progress)?);
             progress.step("sync", 0);
         }
@@ -201,7 +173,6 @@ impl<'f> Publisher<'f> {
             false => open::verify(draft, version, manifest.read_in_parts()),
         });
         tested.into_iter().collect::<Result<(), _>>()?;
-        progress.done();
         progress.step("publish", 0);
         let before = self.make_public(draft, version)?;
         self.clear(REMOVING)?;
@@ -209,7 +180,6 @@ impl<'f> Publisher<'f> {
         Ok(Publication { manifest, outcome, before, current: Some(version) })
     }
 
-    /// Writes the tables and the records.
     fn write_tables(&self, draft: &Path, compiled: &Compiled) -> Result<[File; 2], ReleaseError> {
         let create = |name: &str| {
             let path = draft.join(name);
@@ -223,7 +193,10 @@ impl<'f> Publisher<'f> {
             File::new(path, bytes, sha256)
         });
         files.iter().try_for_each(|file| self.finish(&draft.join(&file.path)))?;
-        files[0].contents = Some(open::contents_of(draft, compiled.version())?);
+        let path = draft.join(manifest::TABLES);
+        let contents = Archive::contents_sha256(fs::File::open(&path).at(&path)?);
+        let contents = contents.map_err(|error| ReleaseError::archive(compiled.version(), &error))?;
+        files[0].contents = Some(contents.into());
         Ok(files)
     }
 
@@ -234,29 +207,24 @@ impl<'f> Publisher<'f> {
         let mut listed = Vec::new();
         for (name, bytes) in indexes {
             let path = text.join(&name);
-            for folder in
-                path.ancestors().skip(1).take_while(|above| *above != draft).collect::<Vec<_>>().into_iter().rev()
-            {
-                if !folders.iter().any(|created| created == folder) {
-                    self.file_system.create_folder(folder).at(folder)?;
-                    folders.push(folder.to_owned());
-                }
+            let above = path.ancestors().skip(1).take_while(|above| *above != draft).map(Path::to_owned);
+            let mut missing: Vec<PathBuf> = above.filter(|above| !folders.contains(above)).collect();
+            while let Some(folder) = missing.pop() {
+                self.file_system.create_folder(&folder).at(&folder)?;
+                folders.push(folder);
             }
             self.write(&path, &bytes)?;
             let path = format!("{}/{name}", manifest::TEXT);
             listed.push(File::new(path, bytes.len() as u64, Checksum::of(&bytes)));
         }
-        for folder in folders.iter().rev() {
-            self.file_system.sync_folder(folder).at(folder)?;
-        }
+        folders.iter().rev().try_for_each(|folder| self.file_system.sync_folder(folder).at(folder))?;
         Ok(listed)
     }
 
     /// Compares the records with those of the previous release and writes their history; nothing for a first release. A
     /// rewritten release keeps its history, because the release that it was compared with may be gone.
     fn write_history(&self, draft: &Path, snapshot: &Snapshot) -> Result<Option<File>, ReleaseError> {
-        let version = snapshot.version();
-        let known = self.releases.read_history(version).ok().flatten();
+        let known = self.releases.read_history(snapshot.version()).ok().flatten();
         let bytes = match known {
             Some(known) => Some(known.as_ref().to_vec()),
             None => self.compare(snapshot)?,
@@ -316,7 +284,6 @@ impl<'f> Publisher<'f> {
         Ok(earlier)
     }
 
-    /// Writes a new file.
     fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), ReleaseError> {
         self.file_system.create(path).and_then(|mut file| file.write_all(bytes)).at(path)?;
         self.finish(path)
@@ -328,11 +295,11 @@ impl<'f> Publisher<'f> {
     }
 
     /// Compares the published release of this version, if any, with these tables.
-    fn existing_state(&self, version: SnapshotVersion, tables: &File) -> Result<ExistingState, ReleaseError> {
+    fn outcome(&self, version: SnapshotVersion, tables: &File) -> Result<PublicationOutcome, ReleaseError> {
         let manifest = match self.releases.manifest(version) {
             Ok(manifest) => manifest,
-            Err(ReleaseError::Missing { .. }) => return Ok(ExistingState::Free),
-            Err(ReleaseError::Damaged { .. }) => return Ok(ExistingState::Damaged),
+            Err(ReleaseError::Missing { .. }) => return Ok(PublicationOutcome::Published),
+            Err(ReleaseError::Damaged { .. }) => return Ok(PublicationOutcome::Repaired),
             Err(ReleaseError::OtherFormat { .. }) => return Err(self.taken(version)),
             Err(other) => return Err(other),
         };
@@ -340,14 +307,11 @@ impl<'f> Publisher<'f> {
         if manifest.file(manifest::TABLES) != Some(tables) {
             return Err(self.taken(version));
         }
-        match self.releases.open(version).and_then(|release| {
-            self.releases.verify_on_disk(&release.manifest)?;
-            Ok(release.manifest)
-        }) {
-            Ok(_) if !self.is_signed(version) => Ok(ExistingState::Unsigned),
-            Ok(manifest) if self.policy.has_bulk && manifest.bulk().next().is_none() => Ok(ExistingState::Incomplete),
-            Ok(manifest) => Ok(ExistingState::Same(Box::new(manifest))),
-            Err(ReleaseError::Damaged { .. } | ReleaseError::OtherFormat { .. }) => Ok(ExistingState::Damaged),
+        match self.releases.open(version).and_then(|release| self.releases.verify_on_disk(&release.manifest)) {
+            Ok(()) if !self.is_signed(version) => Ok(PublicationOutcome::Signed),
+            Ok(()) if self.policy.has_bulk && manifest.bulk().next().is_none() => Ok(PublicationOutcome::Completed),
+            Ok(()) => Ok(PublicationOutcome::Unchanged),
+            Err(ReleaseError::Damaged { .. } | ReleaseError::OtherFormat { .. }) => Ok(PublicationOutcome::Repaired),
             Err(other) => Err(other),
         }
     }
@@ -359,19 +323,15 @@ impl<'f> Publisher<'f> {
     }
 
     fn taken(&self, version: SnapshotVersion) -> ReleaseError {
-        ReleaseError::Taken { version, free: self.releases.next_free(version) }
+        ReleaseError::Taken { version, free: self.releases.next_free(version, |_| false) }
     }
 
-    /// Finishes a build of an already published release.
-    fn finish_unchanged(&self, version: SnapshotVersion, manifest: Manifest) -> Result<Publication, ReleaseError> {
+    fn finish_unchanged(&self, version: SnapshotVersion) -> Result<Publication, ReleaseError> {
         let _lock = lock::switch(self.releases.folder())?;
+        let manifest = self.releases.manifest(version)?;
         let before = self.releases.current().ok().flatten();
         let unfinished = self.interrupted == Some(version) || before.is_none();
-        let switches = unfinished && before != Some(version);
-        if switches {
-            self.releases.prepare(self.file_system, version)?;
-            self.releases.switch(self.file_system)?;
-        }
+        let switches = unfinished && self.releases.name_current(self.file_system, version)?;
         let current = if switches { Some(version) } else { before };
         Ok(Publication { manifest, outcome: PublicationOutcome::Unchanged, before, current })
     }
@@ -382,17 +342,10 @@ impl<'f> Publisher<'f> {
         draft: &Path,
         version: SnapshotVersion,
     ) -> Result<Option<SnapshotVersion>, ReleaseError> {
-        let index = self.releases.folder();
-        let folder = self.releases.release_folder(version);
-        let _lock = lock::switch(index)?;
+        let _lock = lock::switch(self.releases.folder())?;
         let before = self.releases.current().ok().flatten();
         self.releases.prepare(self.file_system, version)?;
-        if folder.symlink_metadata().is_ok() {
-            let removing = index.join(format!("{REMOVING}{version}"));
-            self.file_system.rename(&folder, &removing).at(&folder)?;
-        }
-        self.file_system.rename(draft, &folder).at(&folder)?;
-        self.file_system.sync_folder(index).at(index)?;
+        self.releases.rename_draft(self.file_system, draft, version)?;
         self.releases.switch(self.file_system)?;
         Ok(before)
     }

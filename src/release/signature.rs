@@ -14,7 +14,6 @@ use thiserror::Error;
 /// Prefix of a public key in DER (RFC 8410), followed by the 32 bytes of the key.
 const PUBLIC_KEY_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
-/// Signs releases.
 pub struct SigningKey(Ed25519KeyPair);
 
 /// The public key of the accepted publisher.

@@ -295,13 +295,13 @@ fn pruning_keeps_the_newest_and_the_current_and_open_releases_stay_readable() {
     }
     let pruned = releases.prune(1).unwrap();
     assert_eq!(pruned.foreign, notes);
-    assert_eq!(pruned.removed.iter().map(|removed| removed.version).collect::<Vec<_>>(), [version("2026-11-02.1")]);
+    assert_eq!(pruned.removed.iter().map(|(version, _)| *version).collect::<Vec<_>>(), [version("2026-11-02.1")]);
     notes.iter().for_each(|note| fs::remove_file(note).unwrap());
     overwrite(&releases.folder().join("2026-11-03.1/manifest.json"), b"of another format");
     let removed = [pruned.removed, releases.prune(1).unwrap().removed].concat();
-    let versions: Vec<String> = removed.iter().map(|removed| removed.version.to_string()).collect();
+    let versions: Vec<String> = removed.iter().map(|(version, _)| version.to_string()).collect();
     assert_eq!(versions, ["2026-11-02.1", "2026-11-03.1", "2026-10-01.1"]);
-    assert!(removed[..2].iter().all(|removed| removed.bytes > open.manifest.bytes("")));
+    assert!(removed[..2].iter().all(|(_, bytes)| *bytes > open.manifest.bytes("")));
     assert_eq!(names(releases.folder()), ["2026-11-01.1", "2026-11-04.1", "current"]);
     open.smoke_test().unwrap();
     fs::write(releases.folder().join("current"), "?").unwrap();

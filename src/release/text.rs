@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::{ReleaseError, manifest};
 use catalog::TextIndexes;
 use data::parallel::in_parallel;
-use data::{ArchiveError, Progress, Snapshot, SnapshotVersion, Table};
+use data::{ArchiveError, Progress, Snapshot, Table};
 use search::{IndexFiles, IndexPart, SearchError, TextIndex};
 
 /// Parts of the indexes, ordered by typical build time, slowest first.
@@ -21,7 +21,6 @@ const PARTS: [(Table, IndexPart); 8] = [
     (Table::Sectors, IndexPart::Names),
 ];
 
-/// Builds the text indexes of `snapshot`.
 pub(crate) fn create(snapshot: &Snapshot, progress: &dyn Progress) -> Result<IndexFiles, ReleaseError> {
     progress.step(manifest::TEXT, 0);
     let parts = in_parallel(PARTS, |(table, part)| TextIndex::create(&snapshot.names(table), part));
@@ -35,7 +34,6 @@ pub(crate) fn create(snapshot: &Snapshot, progress: &dyn Progress) -> Result<Ind
     Ok(files)
 }
 
-/// Opens the text indexes of `snapshot`.
 pub(crate) fn open(snapshot: &Snapshot, mut files: IndexFiles) -> Result<TextIndexes, ReleaseError> {
     let files = TextIndexes::TABLES.map(|table| {
         let prefix = format!("{}/", table.name());
@@ -47,20 +45,16 @@ pub(crate) fn open(snapshot: &Snapshot, mut files: IndexFiles) -> Result<TextInd
     });
     let [firms, startups, people, sectors] = in_parallel(files.each_ref(), |(table, files)| {
         let files = mem::take(&mut *files.lock().unwrap_or_else(PoisonError::into_inner));
-        TextIndex::open(files, &snapshot.names(*table))
-            .map_err(|error| release_error(snapshot.version(), *table, &error))
+        TextIndex::open(files, &snapshot.names(*table)).map_err(|error| {
+            let (version, reason) = (snapshot.version(), format!("text/{}: {error}", table.name()));
+            match error {
+                SearchError::Format { .. } | SearchError::Tables(ArchiveError::OtherFormat { .. }) => {
+                    ReleaseError::OtherFormat { version, reason }
+                }
+                _ => ReleaseError::Damaged { version, reason },
+            }
+        })
     });
     let (firms, startups, people, sectors) = (firms?, startups?, people?, sectors?);
     Ok(TextIndexes { firms, startups, people, sectors })
-}
-
-/// The error for a release with a text index that cannot be opened.
-fn release_error(version: SnapshotVersion, table: Table, error: &SearchError) -> ReleaseError {
-    let reason = format!("text/{}: {error}", table.name());
-    match error {
-        SearchError::Format { .. } | SearchError::Tables(ArchiveError::OtherFormat { .. }) => {
-            ReleaseError::OtherFormat { version, reason }
-        }
-        _ => ReleaseError::Damaged { version, reason },
-    }
 }

@@ -10,12 +10,14 @@
 mod tests;
 
 use std::convert::Infallible;
+use std::fmt;
+use std::iter::once;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::{ActiveRelease, ReleaseError, ReleaseEvent, ReleaseStore};
+use crate::{ActiveRelease, ReleaseError, ReleaseStore};
 use catalog::Catalog;
 use data::SnapshotVersion;
 use platform::metrics::panics;
@@ -57,8 +59,7 @@ impl<T: Clone + PartialEq> Stamps<T> {
         Self { last: known.clone(), known }
     }
 
-    /// True if the state differs from the known one and did not change since the last poll: while it changes, files are
-    /// being copied.
+    /// True if the state is new and did not change since the last poll: while it changes, files are being copied.
     fn has_changed(&mut self, stamp: T) -> bool {
         let has_changed = self.known != stamp && self.last == stamp;
         self.last = stamp;
@@ -109,25 +110,17 @@ impl Starting {
         let mut rejections = Vec::new();
         let candidates: Vec<SnapshotVersion> = match &named {
             Ok(None) => Vec::new(),
-            Ok(Some(named)) => {
-                std::iter::once(*named).chain(versions.iter().copied().filter(|version| version < named)).collect()
-            }
+            Ok(Some(named)) => once(*named).chain(versions.iter().copied().filter(|version| version < named)).collect(),
             Err(error) => {
                 rejections.push(error.to_string());
                 versions.clone()
             }
         };
-        let mut served = None;
-        for version in candidates {
+        let served = candidates.into_iter().find_map(|version| {
             let stamp = self.releases.stamp(Some(version));
-            match guarded(version, || self.releases.open_at_once(version)) {
-                Ok(item) => {
-                    served = Some((item, Some(Stamps::new(stamp))));
-                    break;
-                }
-                Err(reason) => rejections.push(reason),
-            }
-        }
+            let opened = guarded(version, || self.releases.open_at_once(version));
+            Some((opened.map_err(|reason| rejections.push(reason)).ok()?, Some(Stamps::new(stamp))))
+        });
         let (served, files) = match (served, &named) {
             (Some(served), _) => served,
             (None, Ok(None)) => (self.releases.unpublished(versions.first().copied())?, None),
@@ -136,9 +129,9 @@ impl Starting {
         // The watcher does not repeat anything reported here or not worth a report.
         let is_settled = !rejections.is_empty() || current.is_none();
         let rejected = is_settled.then(|| RejectedState { current, stamps: Stamps::new(stamps) });
-        rejections
-            .iter()
-            .for_each(|reason| (self.report)(ReleaseEvent::Rejected { reason: reason.clone(), served: None }));
+        for reason in &rejections {
+            (self.report)(ReleaseEvent::Rejected { reason: reason.clone(), served: None });
+        }
         (self.report)(ReleaseEvent::Serving { version: served.version(), bundled: served.is_bundled() });
         let others = self.load_others(&served, &versions);
         let active = Arc::new(ActiveRelease::with(Arc::new(served), others, self.keep));
@@ -150,21 +143,15 @@ impl Starting {
 
     /// Loads the newest releases besides the served one, which is not the bundled snapshot if there are any.
     fn load_others(&self, served: &Catalog, versions: &[SnapshotVersion]) -> Vec<Arc<Catalog>> {
-        let mut others = Vec::new();
-        for version in versions.iter().copied().filter(|version| *version != served.version()) {
-            if others.len() == self.keep {
-                break;
-            }
-            match guarded(version, || self.releases.open_at_once(version)) {
-                Ok(item) => others.push(Arc::new(item)),
-                Err(reason) => (self.report)(ReleaseEvent::NotLoaded { reason }),
-            }
-        }
-        others
+        let others = versions.iter().copied().filter(|version| *version != served.version());
+        let opened = others.filter_map(|version| {
+            let opened = guarded(version, || self.releases.open_at_once(version));
+            opened.map(Arc::new).map_err(|reason| (self.report)(ReleaseEvent::NotLoaded { reason })).ok()
+        });
+        opened.take(self.keep).collect()
     }
 
-    /// Starts as soon as a release can be served: retries when the index has changed, and on SIGHUP. `refused` gets the
-    /// reason of each failed attempt. Ends with the runtime.
+    /// Starts when a release can be served: retries when the index changes and on SIGHUP. `refused` gets each failure.
     pub async fn wait(self, interval: Duration, refused: impl Fn(&ReleaseError) + Send + Sync + 'static) -> Watcher {
         let requested = Notify::new();
         let poll = move |is_requested| {
@@ -181,10 +168,7 @@ impl Starting {
     /// Stamps that change with `current` and with any file of any release.
     fn stamp(&self) -> Vec<u64> {
         let versions = self.releases.versions().unwrap_or_default();
-        std::iter::once(None)
-            .chain(versions.into_iter().map(Some))
-            .map(|version| self.releases.stamp(version))
-            .collect()
+        once(None).chain(versions.into_iter().map(Some)).map(|version| self.releases.stamp(version)).collect()
     }
 }
 
@@ -211,8 +195,7 @@ impl Watcher {
         Arc::clone(&self.active)
     }
 
-    /// Polls at this interval and at once on SIGHUP, and meanwhile verifies the releases loaded at startup. Ends with
-    /// the runtime.
+    /// Polls at this interval and on SIGHUP, and verifies the releases loaded at startup. Ends with the runtime.
     pub async fn run(self, interval: Duration) {
         let requested = Notify::new();
         tokio::select! {
@@ -247,26 +230,27 @@ impl Watcher {
             return;
         }
         let stamps = stamps(&self.releases, current);
-        if let Some(previous) =
-            reported.rejected.as_mut().filter(|previous| previous.current == current && !is_requested)
-            && !previous.stamps.has_changed(stamps)
-        {
+        let previous = reported.rejected.as_mut().filter(|previous| previous.current == current && !is_requested);
+        if previous.is_some_and(|previous| !previous.stamps.has_changed(stamps)) {
             return;
         }
         reported.rejected = Some(RejectedState { current, stamps: Stamps::new(stamps) });
         match named {
-            Ok(Some(version)) => {
-                if self.try_activate(version) {
+            // A loaded release is opened again, too: its files may have been damaged since.
+            Ok(Some(version)) => match open(&self.releases, version) {
+                Ok(item) => {
+                    self.active.replace(Arc::new(item));
+                    (self.report)(ReleaseEvent::Serving { version, bundled: false });
                     *reported = ReportedState { rejected: None, served: Some(Stamps::new(stamps[1])) };
                 }
-            }
+                Err(reason) => self.reject(reason),
+            },
             Ok(None) => (self.report)(ReleaseEvent::CurrentRemoved { served: self.active.current().version() }),
             Err(error) => self.reject(error.to_string()),
         }
     }
 
-    /// Verifies the releases loaded at startup; blocks until done. A damaged release is replaced by the newest older
-    /// one that can be served.
+    /// Verifies the releases loaded at startup; blocks. A damaged one is replaced by the newest older whole one.
     fn verify_loaded(&self) {
         for loaded in self.active.all() {
             let Err(reason) = self.verify(&loaded) else { continue };
@@ -317,7 +301,6 @@ impl Watcher {
         reported.served = Some(Stamps::new(stamp));
     }
 
-    /// Reports changes to the files of the served release.
     fn watch_files(&self, reported: &mut ReportedState) {
         let Some(files) = &mut reported.served else { return };
         let version = self.active.current().version();
@@ -339,21 +322,6 @@ impl Watcher {
             Err(reason) => (self.report)(ReleaseEvent::NotLoaded { reason }),
         }
         replica.note_loaded(version);
-    }
-
-    /// Opens and activates a release. A loaded one is opened again, too: its files may have been damaged since.
-    fn try_activate(&self, version: SnapshotVersion) -> bool {
-        match open(&self.releases, version) {
-            Ok(item) => {
-                self.active.replace(Arc::new(item));
-                (self.report)(ReleaseEvent::Serving { version, bundled: false });
-                true
-            }
-            Err(reason) => {
-                self.reject(reason);
-                false
-            }
-        }
     }
 
     fn reject(&self, reason: String) {
@@ -398,4 +366,43 @@ async fn notify_on_hangup(requested: &Notify) -> Infallible {
         }
     }
     std::future::pending().await
+}
+
+/// An event that the operator should know of. `Display` gives one log line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReleaseEvent {
+    /// This release is served from now on.
+    Serving { version: SnapshotVersion, bundled: bool },
+    /// A large release, served since startup, has been verified completely.
+    Verified { version: SnapshotVersion },
+    /// The release named by `current` cannot be served. `served` continues; `None` if another one is served now.
+    Rejected { reason: String, served: Option<SnapshotVersion> },
+    /// Files of the served release were changed or removed. Serving does not depend on them.
+    FilesChanged { version: SnapshotVersion },
+    /// An older release cannot be loaded, so its cursors expire.
+    NotLoaded { reason: String },
+    /// No release can be served; requests are rejected until one can.
+    NotReady { reason: String },
+    /// `current` is gone; `served` continues.
+    CurrentRemoved { served: SnapshotVersion },
+}
+
+impl fmt::Display for ReleaseEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Serving { version, bundled: false } => write!(f, "serving release {version}"),
+            Self::Serving { version, bundled: true } => write!(f, "serving the bundled snapshot {version}"),
+            Self::Verified { version } => write!(f, "release {version} is verified"),
+            Self::Rejected { reason, served: Some(served) } => write!(f, "rejected: {reason}; still serving {served}"),
+            Self::Rejected { reason, served: None } => write!(f, "rejected: {reason}"),
+            Self::NotLoaded { reason } => write!(f, "cursors of an older release expire: {reason}"),
+            Self::FilesChanged { version } => write!(
+                f,
+                "files of release {version} were changed or removed; it is served from memory as it was verified, but a restart \
+                 may fail: check it with `indexer verify {version}`, and build it again if it is damaged"
+            ),
+            Self::NotReady { reason } => write!(f, "not ready, waiting for a release: {reason}"),
+            Self::CurrentRemoved { served } => write!(f, "the index names no release; still serving {served}"),
+        }
+    }
 }

@@ -21,12 +21,10 @@ FAULTS = [
     (
         "`current` is replaced before the release has its name",
         "src/release/publish.rs",
-        "        self.file_system.rename(draft, &folder).at(&folder)?;\n"
-        "        self.file_system.sync_folder(index).at(index)?;\n"
+        "        self.releases.rename_draft(self.file_system, draft, version)?;\n"
         "        self.releases.switch(self.file_system)?;\n",
         "        self.releases.switch(self.file_system)?;\n"
-        "        self.file_system.rename(draft, &folder).at(&folder)?;\n"
-        "        self.file_system.sync_folder(index).at(index)?;\n",
+        "        self.releases.rename_draft(self.file_system, draft, version)?;\n",
         "release",
         "crash::a_build_killed_at_any_point_leaves_the_old_or_the_new_release",
     ),

@@ -6,10 +6,13 @@ use std::fs;
 const TICKS: f64 = 100.0;
 
 pub(super) fn resident_bytes() -> Option<i64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kibibytes: i64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    kibibytes.checked_mul(1024)
+    parse_size(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")?.try_into().ok()
+}
+
+/// The size in bytes after `name` in a file of `/proc`, which has it in kibibytes.
+pub(crate) fn parse_size(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// CPU time of all threads, in user and kernel mode.

@@ -7,15 +7,14 @@ use bytes::Bytes;
 use http::{HeaderMap, Request, Response, StatusCode};
 use serde_json::json;
 
-use crate::app::router::{self, AppRoute, Pending, Router};
+use crate::app::router::{self, AppRoute, Router};
 use transport::headers::PublicScheme;
 use transport::origin_policy::Hosts;
 pub(super) use transport::server::connection_error::ConnectionError;
 use transport::server::{RequestBody, ResponseBody};
 use transport::{ErrorContext, Handler, RequestParts, Telemetry};
 
-/// Guards the router, which is created with the first release, so that none of its routes has to cope
-/// without one.
+/// Guards the router, which is created with the first release, so that no route has to cope without one.
 #[derive(Clone)]
 pub(crate) struct Gate(Arc<Inner>);
 
@@ -40,7 +39,6 @@ impl Gate {
         *self.0.reason.lock().unwrap_or_else(PoisonError::into_inner) = reason;
     }
 
-    /// Passes all requests to the router from now on.
     pub(crate) fn open(&self, router: Router) {
         let router = self.0.router.get_or_init(|| router);
         if self.0.stopping.load(Ordering::SeqCst) {
@@ -58,18 +56,14 @@ impl Gate {
 }
 
 impl Handler for Gate {
-    type Pending = Pending;
+    type Pending = ();
 
-    fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, Pending> {
+    fn respond(&self, request: &RequestParts<'_>) -> Result<Response<Bytes>, ()> {
         if let Some(router) = self.0.router.get() {
             return router.respond(request);
         }
-        let route = AppRoute::parse(request.path);
-        if let Some(label) = route.label() {
-            request.trace.set_route(label);
-        }
-        let health = match route {
-            AppRoute::Health if request.is_read() => router::alive_response(),
+        let health = match AppRoute::of_request(request) {
+            AppRoute::Health if request.is_read() => router::plain_response("ok\n"),
             AppRoute::Readiness if request.is_read() => self.readiness(),
             _ => {
                 request.trace.set_failure(&"no release can be served yet");
@@ -80,9 +74,9 @@ impl Handler for Gate {
         Ok(router::with_site_headers(health, request.id, PublicScheme::from_url(&self.0.public_url)))
     }
 
-    async fn respond_later(&self, pending: Pending, request: Request<RequestBody>) -> Response<ResponseBody> {
+    async fn respond_later(&self, (): (), request: Request<RequestBody>) -> Response<ResponseBody> {
         let router = self.0.router.get().expect("only the router leaves requests for later");
-        router.respond_later(pending, request).await
+        router.respond_later((), request).await
     }
 
     fn is_health_check(&self, path: &str) -> bool {

@@ -7,10 +7,8 @@ use clap::{Args, Subcommand};
 use crate::app::settings::parse_uint;
 use auth::{PostgresSettings, PostgresStore, SqliteStore, Store, StoreError, StoreUrl};
 
-const CONNECTIONS: u32 = 4;
-
 /// For all commands that use accounts.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub struct StoreSettings {
     /// PostgreSQL database of accounts, keys and usage, which several servers may share:
     /// postgres://user@host/database; encrypted unless the host is this machine [default: a file in the folder of --data].
@@ -20,15 +18,9 @@ pub struct StoreSettings {
     #[arg(long, env = "VENTUREDEX_STORE_PASSWORD_FILE", value_name = "FILE", global = true)]
     pub store_password_file: Option<PathBuf>,
     /// Connections to PostgreSQL at a time. Those of all servers together must stay below the database's max_connections.
-    #[arg(long, env = "VENTUREDEX_STORE_CONNECTIONS", value_name = "NUMBER", default_value_t = CONNECTIONS, global = true,
+    #[arg(long, env = "VENTUREDEX_STORE_CONNECTIONS", value_name = "NUMBER", default_value_t = 4, global = true,
           allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 1..=1_000))]
     pub store_connections: u32,
-}
-
-impl Default for StoreSettings {
-    fn default() -> Self {
-        Self { store: None, store_password_file: None, store_connections: CONNECTIONS }
-    }
 }
 
 impl StoreSettings {

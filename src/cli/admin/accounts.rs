@@ -1,12 +1,10 @@
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
-use super::print::{note, print_json, print_table};
+use super::print::{note, print_json, print_records};
 use super::{AdminError, CommandContext, find_account, line_from_stdin};
-use crate::app::settings::AccountCommand;
+use crate::app::settings::{AccountCommand, AccountOption};
 use auth::Store;
-use auth::account::{Account, AccountRef, Email};
+use auth::account::{Account, Email};
 use auth::audit::{AuditEntry, AuditEvent};
 use auth::password::Password;
 use auth::password::hash::PasswordHash;
@@ -15,6 +13,10 @@ use platform::clock::now;
 
 pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Result<(), AdminError> {
     let CommandContext { store, json, .. } = *context;
+    let describe_result = |event: Option<AuditEvent>, account: Account, result: &str| {
+        let message = format!("account {} {} {result}", account.id.0, account.email);
+        (event, account, message)
+    };
     let (event, account, message) = match command {
         AccountCommand::Create { email, tier, password_stdin } => {
             let password = if password_stdin { Some(hash_from_stdin(&email)?) } else { None };
@@ -26,7 +28,7 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
             }
             (Some(AuditEvent::AccountCreation), account, message)
         }
-        AccountCommand::Verify { email } => {
+        AccountCommand::Verify(AccountOption { email }) => {
             let account = store.verify_account(find_account(store, &email)?.id, now())?;
             let mut message = describe("verified", &account);
             message += &format!(
@@ -49,7 +51,7 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
             let active_keys = if keep_keys { *active_keys } else { 0 };
             (Some(AuditEvent::PasswordChange), Account { active_keys, ..account }, message)
         }
-        AccountCommand::ResetTotp { email } => {
+        AccountCommand::ResetTotp(AccountOption { email }) => {
             let account = find_account(store, &email)?;
             let (event, result) = match store.disable_totp(account.id, None)? {
                 true => {
@@ -58,8 +60,7 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
                 }
                 false => (None, "does not require codes at sign-in"),
             };
-            let message = format!("account {} {} {result}", account.id.0, account.email);
-            (event, Account { totp_enabled_at: None, recovery_codes: 0, ..account }, message)
+            describe_result(event, Account { totp_enabled_at: None, recovery_codes: 0, ..account }, result)
         }
         AccountCommand::SetOperator { email, revoke } => {
             let before = find_account(store, &email)?;
@@ -75,12 +76,26 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
                 (true, true) => (Some(AuditEvent::OperatorRevocation), "is an operator no longer"),
                 (false, true) => (None, "is no operator"),
             };
-            let message = format!("account {} {} {result}", account.id.0, account.email);
-            (event, account, message)
+            describe_result(event, account, result)
         }
-        AccountCommand::Block { email } => set_blocked(store, &email, true)?,
-        AccountCommand::Unblock { email } => set_blocked(store, &email, false)?,
-        AccountCommand::Delete { email } => {
+        AccountCommand::Block(ref option) | AccountCommand::Unblock(ref option) => {
+            let is_blocked = matches!(command, AccountCommand::Block(_));
+            let before = find_account(store, &option.email)?;
+            let account = store.set_blocked(before.id, is_blocked, now())?;
+            let (event, result) = match (before.blocked_at, is_blocked) {
+                (None, true) => (
+                    Some(AuditEvent::AccountBlock),
+                    "is blocked now: its sessions were ended, nobody can sign in, and its keys are rejected",
+                ),
+                (Some(_), true) => (None, "is blocked already"),
+                (Some(_), false) => {
+                    (Some(AuditEvent::AccountUnblock), "is no longer blocked: its keys are accepted again")
+                }
+                (None, false) => (None, "is not blocked"),
+            };
+            describe_result(event, account, result)
+        }
+        AccountCommand::Delete(AccountOption { email }) => {
             let account = find_account(store, &email)?;
             store.delete_account(account.id, None, now())?;
             let Account { id, active_keys, ref email, .. } = account;
@@ -113,65 +128,21 @@ pub(super) fn run(context: &CommandContext<'_>, command: AccountCommand) -> Resu
     Ok(())
 }
 
-fn set_blocked(
-    store: &dyn Store,
-    email: &AccountRef,
-    is_blocked: bool,
-) -> Result<(Option<AuditEvent>, Account, String), AdminError> {
-    let before = find_account(store, email)?;
-    let account = store.set_blocked(before.id, is_blocked, now())?;
-    let (event, result) = match (before.blocked_at, is_blocked) {
-        (None, true) => {
-            let result = "is blocked now: its sessions were ended, nobody can sign in, and its keys are rejected";
-            (Some(AuditEvent::AccountBlock), result)
-        }
-        (Some(_), true) => (None, "is blocked already"),
-        (Some(_), false) => (Some(AuditEvent::AccountUnblock), "is no longer blocked: its keys are accepted again"),
-        (None, false) => (None, "is not blocked"),
-    };
-    let message = format!("account {} {} {result}", account.id.0, account.email);
-    Ok((event, account, message))
-}
-
 fn list(store: &dyn Store, json: bool) -> Result<(), AdminError> {
     let accounts = store.accounts()?;
-    if json {
-        let rows: Vec<ListedAccount<'_>> = accounts.iter().map(ListedAccount::from_account).collect();
-        return print_json(&BTreeMap::from([("accounts", rows)]));
-    }
-    let rows = accounts.iter().map(|account| {
-        let Account {
-            id,
-            email,
-            tier,
-            created_at,
-            active_keys,
-            verified_at,
-            totp_enabled_at,
-            is_operator,
-            blocked_at,
-            ..
-        } = account;
-        let [verified, totp, blocked] =
-            [verified_at, totp_enabled_at, blocked_at].map(|at| at.map_or("-".to_owned(), rfc3339));
-        let created = rfc3339(*created_at);
-        let operator = if *is_operator { "yes" } else { "-" }.to_owned();
-        [
-            id.0.to_string(),
-            email.to_string(),
-            tier.to_string(),
-            active_keys.to_string(),
-            created,
-            verified,
-            totp,
-            operator,
-            blocked,
-        ]
-    });
-    print_table(
-        ["ID", "E-MAIL", "TIER", "ACTIVE KEYS", "CREATED", "VERIFIED", "TWO-STEP SIGN-IN", "OPERATOR", "BLOCKED"],
-        rows.collect(),
-    )
+    let rows: Vec<ListedAccount<'_>> = accounts.iter().map(ListedAccount::from_account).collect();
+    let columns = [
+        ("ID", "id"),
+        ("E-MAIL", "email"),
+        ("TIER", "tier"),
+        ("ACTIVE KEYS", "active_keys"),
+        ("CREATED", "created_at"),
+        ("VERIFIED", "verified_at"),
+        ("TWO-STEP SIGN-IN", "totp_enabled_at"),
+        ("OPERATOR", "is_operator"),
+        ("BLOCKED", "blocked_at"),
+    ];
+    print_records(json, "accounts", &rows, columns)
 }
 
 /// Hashes the password on the first and only line of standard input.

@@ -8,7 +8,6 @@ use serde::Deserialize;
 use crate::app::settings::AuditFilter;
 use crate::cli::admin::{AdminError, print};
 
-/// The fields by which lines are selected.
 #[derive(Deserialize)]
 struct AuditLine {
     time: String,

@@ -1,5 +1,4 @@
-//! `venturedex backup` and `restore`: the accounts, keys and usage of a data folder and, on request, the current
-//! release.
+//! `venturedex backup` and `restore`: accounts, keys and usage of a data folder and, on request, the current release.
 //!
 //! A backup is a folder with the database, `backup.json`, and an index folder with one release. It gets its name once
 //! everything is verified and on disk.
@@ -89,7 +88,6 @@ pub(super) fn backup(data: &Path, options: &BackupOptions) -> Result<(), AdminEr
     print::print(&format!("backup of {}: {}\n{}", data.display(), to.display(), describe(&description)))
 }
 
-/// Writes a backup into the folder `draft` and verifies it.
 fn write_backup(draft: &Path, database: &DatabaseFile, options: &BackupOptions) -> Result<Description, AdminError> {
     let made_at = rfc3339(now());
     database.copy_to(draft)?;
@@ -183,14 +181,13 @@ fn read_verified(from: &Path) -> Result<(Description, ReleaseStore), AdminError>
     Ok((description, releases))
 }
 
-/// The contents of a backup, one line per part.
 fn describe(description: &Description) -> String {
     let Description { database, release, .. } = description;
     let mut text = format!(
         "  database  {}, {} and {}, store version {}, verified",
         format::size(database.bytes),
-        format::counted(database.accounts as usize, "account"),
-        format::counted(database.keys as usize, "key"),
+        format::counted(database.accounts, "account"),
+        format::counted(database.keys, "key"),
         database.version
     );
     text.push_str(&match release {

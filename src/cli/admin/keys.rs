@@ -1,12 +1,10 @@
-use std::collections::BTreeMap;
-
 use serde::Serialize;
 
-use super::print::{note, print, print_json, print_table};
+use super::print::{note, print, print_json, print_records};
 use super::{AdminError, CommandContext, find_account, line_from_stdin};
 use crate::app::settings::{KeyArgument, KeyCommand};
 use auth::ApiKey;
-use auth::account::{AccountRef, KeyName, KeyRecord, KeyRef, Rotation, expiry};
+use auth::account::{KeyRecord, KeyRef, Rotation, expiry};
 use auth::audit::AuditEvent;
 use data::import::clean::is_hidden;
 use data::{Date, rfc3339};
@@ -15,37 +13,37 @@ use platform::clock::now;
 pub(super) fn run(context: &CommandContext<'_>, command: KeyCommand) -> Result<(), AdminError> {
     let CommandContext { store, json, .. } = *context;
     match command {
-        KeyCommand::Create { email, name, expires_in } => create_key(context, &email, &name, expires_in),
-        KeyCommand::Rotate { key, overlap, expires_in } => rotate_key(context, key_ref(key)?, overlap, expires_in),
+        KeyCommand::Create { email, name, expires_in } => {
+            let (key, now) = (ApiKey::generate()?, now());
+            let id = find_account(store, &email)?.id;
+            let record = store.create_key(id, &name, &key, expiry(expires_in, now), now)?;
+            context.audit_key(AuditEvent::KeyCreation, &record);
+            print_key(context, &key, &record, None)
+        }
+        KeyCommand::Rotate { key, overlap, expires_in } => {
+            let (key, successor, now) = (key_ref(key)?, ApiKey::generate()?, now());
+            let days = expires_in.or(store.key(key, Date::from_unix(now))?.lifetime());
+            let (rotated, record) = store.rotate_key(key, &successor, Rotation::new(overlap, days, now), now)?;
+            context.audit_key(AuditEvent::KeyRotation, &rotated);
+            print_key(context, &successor, &record, Some(&rotated))
+        }
         KeyCommand::Revoke { key } => revoke_key(context, key_ref(key)?),
         KeyCommand::List { email } => {
-            let account = match email {
-                Some(email) => Some(find_account(store, &email)?.id),
-                None => None,
-            };
-            let keys = store.keys(account, Date::from_unix(now()))?;
-            if json {
-                let rows: Vec<ListedKey<'_>> = keys.iter().map(ListedKey::from_record).collect();
-                return print_json(&BTreeMap::from([("keys", rows)]));
-            }
-            let time = |seconds: Option<i64>| seconds.map_or("-".to_owned(), rfc3339);
-            let rows = keys.iter().map(|key| {
-                [
-                    key.id.0.to_string(),
-                    key.masked.to_string(),
-                    key.email.to_string(),
-                    name(key).unwrap_or_else(|| "-".to_owned()),
-                    key.used_today.to_string(),
-                    rfc3339(key.created_at),
-                    time(key.last_used_at),
-                    time(key.expires_at),
-                    time(key.revoked_at),
-                ]
-            });
-            print_table(
-                ["ID", "KEY", "E-MAIL", "NAME", "TODAY", "CREATED", "LAST USED", "EXPIRES", "REVOKED"],
-                rows.collect(),
-            )
+            let account = email.map(|email| find_account(store, &email)).transpose()?;
+            let keys = store.keys(account.map(|account| account.id), Date::from_unix(now()))?;
+            let rows: Vec<ListedKey<'_>> = keys.iter().map(ListedKey::from_record).collect();
+            let columns = [
+                ("ID", "id"),
+                ("KEY", "shown"),
+                ("E-MAIL", "email"),
+                ("NAME", "name"),
+                ("TODAY", "used_today"),
+                ("CREATED", "created_at"),
+                ("LAST USED", "last_used_at"),
+                ("EXPIRES", "expires_at"),
+                ("REVOKED", "revoked_at"),
+            ];
+            print_records(json, "keys", &rows, columns)
         }
     }
 }
@@ -55,29 +53,6 @@ fn key_ref(key: KeyArgument) -> Result<KeyRef, AdminError> {
         KeyArgument::Key(key) => Ok(key),
         KeyArgument::Stdin => Ok(line_from_stdin("key")?.parse()?),
     }
-}
-
-fn create_key(
-    context: &CommandContext<'_>,
-    email: &AccountRef,
-    name: &KeyName,
-    days: Option<u32>,
-) -> Result<(), AdminError> {
-    let key = ApiKey::generate()?;
-    let id = find_account(context.store, email)?.id;
-    let now = now();
-    let record = context.store.create_key(id, name, &key, expiry(days, now), now)?;
-    context.audit_key(AuditEvent::KeyCreation, &record);
-    print_key(context, &key, &record, None)
-}
-
-fn rotate_key(context: &CommandContext<'_>, key: KeyRef, overlap: u32, days: Option<u32>) -> Result<(), AdminError> {
-    let successor = ApiKey::generate()?;
-    let now = now();
-    let days = days.or(context.store.key(key, Date::from_unix(now))?.lifetime());
-    let (rotated, record) = context.store.rotate_key(key, &successor, Rotation::new(overlap, days, now), now)?;
-    context.audit_key(AuditEvent::KeyRotation, &rotated);
-    print_key(context, &successor, &record, Some(&rotated))
 }
 
 /// Prints a new key, once.

@@ -27,17 +27,14 @@ use release::ReleaseError;
 /// Maximum input size in bytes; longer than any password or key.
 const MAX_INPUT: u64 = 4_096;
 
-/// Runs a command on the accounts in the folder `data` or in a shared store, and prints its result or error.
 pub fn account(data: &Path, store: &StoreSettings, command: AccountCommand, options: &CommandOptions) -> ExitCode {
     run(data, store, options, |context| accounts::run(context, command))
 }
 
-/// Runs a command on the API keys in the folder `data` or in a shared store, and prints its result or error.
 pub fn key(data: &Path, store: &StoreSettings, command: KeyCommand, options: &CommandOptions) -> ExitCode {
     run(data, store, options, |context| keys::run(context, command))
 }
 
-/// Environment of a command.
 struct CommandContext<'a> {
     store: &'a dyn Store,
     /// Print the result as JSON.
@@ -57,22 +54,22 @@ impl CommandContext<'_> {
     }
 }
 
-/// Prints lines of an audit log.
 pub fn audit(filter: &AuditFilter) -> ExitCode {
     exit_code(audit::run(filter), false)
 }
 
 /// Copies the contents of the folder `data` to a backup, even while a server uses it.
 pub fn backup(data: &Path, store: &StoreSettings, options: &BackupOptions) -> ExitCode {
-    exit_code(store::refuse_backup(store).and_then(|()| backup::backup(data, options)), options.json)
+    let refused = store::refuse_postgres(store, AdminError::BackupOfPostgres);
+    exit_code(refused.and_then(|()| backup::backup(data, options)), options.json)
 }
 
 /// Copies a backup to the folder `data`, which no server may use.
 pub fn restore(data: &Path, store: &StoreSettings, options: &RestoreOptions) -> ExitCode {
-    exit_code(store::refuse_restore(store).and_then(|()| backup::restore(data, options)), options.json)
+    let refused = store::refuse_postgres(store, AdminError::RestoreToPostgres);
+    exit_code(refused.and_then(|()| backup::restore(data, options)), options.json)
 }
 
-/// Moves accounts between stores.
 pub fn store(store: &StoreSettings, command: &StoreCommand) -> ExitCode {
     let StoreCommand::Copy { from, json } = command;
     exit_code(store::copy(from, store, *json), *json)
@@ -98,13 +95,13 @@ fn run(
 }
 
 fn exit_code(result: Result<(), AdminError>, json: bool) -> ExitCode {
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            print::print_error(&error, json);
-            ExitCode::FAILURE
-        }
-    }
+    let Err(error) = result else { return ExitCode::SUCCESS };
+    // If standard error is closed, the exit code still reports the failure.
+    print::note(&match json {
+        true => serde_json::json!({ "error": { "code": error.code(), "detail": error.to_string() } }).to_string(),
+        false => format!("error: {error}"),
+    });
+    ExitCode::FAILURE
 }
 
 #[derive(Debug, thiserror::Error)]

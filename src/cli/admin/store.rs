@@ -7,16 +7,10 @@ use crate::app::settings::StoreSettings;
 use crate::cli::admin::{AdminError, print};
 use auth::{CopiedTable, PostgresStore};
 
-pub(super) fn refuse_backup(store: &StoreSettings) -> Result<(), AdminError> {
+/// Fails with `error`, which gets the URL, if the store is in PostgreSQL.
+pub(super) fn refuse_postgres(store: &StoreSettings, error: fn(String) -> AdminError) -> Result<(), AdminError> {
     match store.postgres()? {
-        Some(settings) => Err(AdminError::BackupOfPostgres(PostgresStore::display_url(&settings)?)),
-        None => Ok(()),
-    }
-}
-
-pub(super) fn refuse_restore(store: &StoreSettings) -> Result<(), AdminError> {
-    match store.postgres()? {
-        Some(settings) => Err(AdminError::RestoreToPostgres(PostgresStore::display_url(&settings)?)),
+        Some(settings) => Err(error(PostgresStore::display_url(&settings)?)),
         None => Ok(()),
     }
 }

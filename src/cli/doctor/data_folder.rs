@@ -18,9 +18,7 @@ const AS_OWNER: &str =
 /// Results needed by later checks.
 #[derive(Default)]
 pub(super) struct DataFolderState {
-    /// The running server of the folder.
     pub holder: Option<LockHolder>,
-    /// The latest time in the database.
     pub newest_time: Option<i64>,
 }
 
@@ -105,8 +103,8 @@ fn database(folder: &Path, data: &mut DataFolderState, findings: &mut Findings) 
         let mut detail = format!(
             "whole; {}, {} and {}, store version {version}",
             format::size(bytes),
-            format::counted(counts.accounts as usize, "account"),
-            format::counted(counts.keys as usize, "key"),
+            format::counted(counts.accounts, "account"),
+            format::counted(counts.keys, "key"),
         );
         if version < supported {
             detail.push_str(&format!(", which `serve` migrates to {supported}"));

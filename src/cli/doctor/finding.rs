@@ -24,7 +24,6 @@ impl Status {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
-    /// Stable name of the check.
     pub check: &'static str,
     pub status: Status,
     pub detail: String,
@@ -34,11 +33,11 @@ pub(super) struct Finding {
 
 /// The findings in the order of the checks.
 #[derive(Default)]
-pub(super) struct Findings(Vec<Finding>);
+pub(super) struct Findings(pub(super) Vec<Finding>);
 
 impl Findings {
     pub(super) fn ok(&mut self, check: &'static str, detail: impl Into<String>) {
-        self.0.push(Finding { check, status: Status::Ok, detail: detail.into(), remedy: None });
+        self.add(check, Status::Ok, detail, "");
     }
 
     pub(super) fn warning(&mut self, check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) {
@@ -49,6 +48,7 @@ impl Findings {
         self.add(check, Status::Problem, detail, remedy);
     }
 
+    /// Adds a finding; the remedy is for all but [`Status::Ok`].
     pub(super) fn add(
         &mut self,
         check: &'static str,
@@ -56,16 +56,13 @@ impl Findings {
         detail: impl Into<String>,
         remedy: impl Into<String>,
     ) {
-        self.0.push(Finding { check, status, detail: detail.into(), remedy: Some(remedy.into()) });
-    }
-
-    pub(super) fn into_vec(self) -> Vec<Finding> {
-        self.0
+        let remedy = (status != Status::Ok).then(|| remedy.into());
+        self.0.push(Finding { check, status, detail: detail.into(), remedy });
     }
 }
 
 /// The worst status found by a check; `None` if it found nothing.
 #[cfg(test)]
 pub(super) fn status_of(findings: Findings, check: &str) -> Option<Status> {
-    findings.into_vec().into_iter().filter(|finding| finding.check == check).map(|finding| finding.status).max()
+    findings.0.into_iter().filter(|finding| finding.check == check).map(|finding| finding.status).max()
 }

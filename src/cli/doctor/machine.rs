@@ -9,14 +9,13 @@ use std::time::{Instant, SystemTime};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::app::metrics::process::max_files;
+use crate::app::metrics::process::{max_files, parse_size};
 use crate::app::settings::ServeSettings;
 use crate::cli::doctor::data_folder::DataFolderState;
-use crate::cli::doctor::finding::Findings;
+use crate::cli::doctor::finding::{Findings, Status};
 use crate::cli::doctor::releases::IndexState;
 use crate::cli::indexer::format;
 use auth::LockHolder;
-use catalog;
 use data::{Date, rfc3339};
 
 const MIB: u64 = 1 << 20;
@@ -34,15 +33,14 @@ const SKEW: i64 = 300;
 struct ProcessLimits {
     open_files: Option<u64>,
     memory: Option<u64>,
-    /// The limits are those of the running server.
     of_server: bool,
 }
 
 pub(super) fn check(settings: &ServeSettings, data: &DataFolderState, index: &IndexState, findings: &mut Findings) {
     let server = data.holder.as_ref().and_then(|holder| holder.process).filter(|process| is_server(*process));
     let process = server.map_or("self".to_owned(), |process| process.to_string());
-    let limits =
-        ProcessLimits { open_files: max_files(&process), memory: memory_limit(&process), of_server: server.is_some() };
+    let (open_files, memory) = (max_files(&process), memory_limit(&process));
+    let limits = ProcessLimits { open_files, memory, of_server: server.is_some() };
     check_open_files(&limits, u64::from(settings.max_connections), findings);
     check_memory(&limits, index.loaded_bytes, findings);
     if let Some(owner) = owner(Path::new(&format!("/proc/{process}"))) {
@@ -71,11 +69,8 @@ fn check_memory(limits: &ProcessLimits, releases: u64, findings: &mut Findings) 
     let Some(limit) = limits.memory else { return };
     let (needed, whose) = (OWN_MEMORY + releases, process_name(limits));
     let detail = format!("{whose} may use {}, and needs up to {}", format::size(limit), format::size(needed));
-    if limit < needed {
-        findings.warning(CHECK, detail, "raise the limit of memory, or hold fewer releases: --keep-releases 1");
-    } else {
-        findings.ok(CHECK, detail);
-    }
+    let status = if limit < needed { Status::Warning } else { Status::Ok };
+    findings.add(CHECK, status, detail, "raise the limit of memory, or hold fewer releases: --keep-releases 1");
 }
 
 fn process_name(limits: &ProcessLimits) -> &'static str {
@@ -121,8 +116,7 @@ fn check_port(listen: SocketAddr, holder: Option<&LockHolder>, findings: &mut Fi
     }
 }
 
-/// Checks the free space for a folder, or for its nearest existing ancestor; `expected` bytes will be written before
-/// others are removed.
+/// Checks the free space for a folder, existing or not; `expected` bytes will be written before others are removed.
 pub(super) fn check_disk(check: &'static str, folder: &Path, expected: u64, findings: &mut Findings) {
     let existing = folder.ancestors().find(|folder| folder.exists()).unwrap_or(Path::new("."));
     if let Some(free) = free_space(existing) {
@@ -131,15 +125,13 @@ pub(super) fn check_disk(check: &'static str, folder: &Path, expected: u64, find
 }
 
 fn judge_disk(check: &'static str, free: u64, expected: u64, findings: &mut Findings) {
+    let status = match free {
+        _ if free < LITTLE_DISK => Status::Problem,
+        _ if free < ENOUGH_DISK.max(expected) => Status::Warning,
+        _ => Status::Ok,
+    };
     let detail = format!("{} free", format::size(free));
-    let remedy = "free some space, or move the folder to a larger disk";
-    if free < LITTLE_DISK {
-        findings.problem(check, detail, remedy);
-    } else if free < ENOUGH_DISK.max(expected) {
-        findings.warning(check, detail, remedy);
-    } else {
-        findings.ok(check, detail);
-    }
+    findings.add(check, status, detail, "free some space, or move the folder to a larger disk");
 }
 
 /// Checks the clock against the dates of this program, the database and the release, and against itself since `began`.
@@ -178,11 +170,9 @@ fn judge_clock(now: i64, known: &KnownTimes, jump: f64, findings: &mut Findings)
     if known.program.is_some_and(|released| now < released.unix()) {
         let detail = format!("{text} is before the data that this program was built with: quotas reset on wrong days");
         findings.problem(CHECK, detail, REMEDY);
-    } else if let Some(newest) = ahead(known.database) {
-        let detail = format!(
-            "{text} is before the newest time in the database, {}: used quotas and ended keys come back",
-            rfc3339(newest)
-        );
+    } else if let Some(newest) = ahead(known.database).map(rfc3339) {
+        let lost = "used quotas and ended keys come back";
+        let detail = format!("{text} is before the newest time in the database, {newest}: {lost}");
         findings.problem(CHECK, detail, REMEDY);
     } else if let Some(built) = ahead(known.release) {
         let detail = format!("{text} is before the build of the release, {}", rfc3339(built));
@@ -244,7 +234,7 @@ fn is_server(process: u32) -> bool {
 fn memory_limit(process: &str) -> Option<u64> {
     let groups = fs::read_to_string(format!("/proc/{process}/cgroup")).unwrap_or_default();
     let limits = limit_files(&groups).into_iter().filter_map(|file| parse_limit(&fs::read_to_string(file).ok()?));
-    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| parse_total(&text));
+    let machine = fs::read_to_string("/proc/meminfo").ok().and_then(|text| parse_size(&text, "MemTotal:"));
     limits.chain(machine).min()
 }
 
@@ -273,17 +263,11 @@ fn parse_limit(text: &str) -> Option<u64> {
     text.trim().parse().ok().filter(|limit| *limit < 1 << 60)
 }
 
-/// The memory of the machine in `/proc/meminfo`, in bytes.
-fn parse_total(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-    Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::app::metrics::process::parse_max_files;
-    use crate::cli::doctor::finding::{Status, status_of};
+    use crate::cli::doctor::finding::status_of;
 
     fn found(check: &str, judge: impl FnOnce(&mut Findings)) -> Option<Status> {
         let mut findings = Findings::default();
@@ -337,7 +321,8 @@ mod tests {
              Max open files            1024                 524288               files     \n";
         assert_eq!(parse_max_files(limits), Some(1_024));
         assert_eq!(parse_max_files("Max open files            unlimited            unlimited            files"), None);
-        assert_eq!(parse_total("MemTotal:       24610340 kB\nMemFree: 1 kB\n"), Some(24_610_340 * 1024));
+        let memory = "MemTotal:       24610340 kB\nMemFree: 1 kB\n";
+        assert_eq!(parse_size(memory, "MemTotal:"), Some(24_610_340 * 1024));
         assert_eq!(
             [parse_limit("max\n"), parse_limit("9223372036854771712\n"), parse_limit("536870912\n")],
             [None, None, Some(512 * MIB)]

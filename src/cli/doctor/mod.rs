@@ -25,22 +25,19 @@ use data::rfc3339;
 use platform::PROGRAM;
 use platform::clock::now;
 
-/// The result of the checks, as printed by `--json`.
 #[derive(Serialize)]
 struct DoctorReport {
     /// Name and version of the program.
     program: String,
     /// Time of the checks, RFC 3339 in UTC.
     checked_at: String,
-    /// The worst of the findings.
     status: Status,
     problems: usize,
     warnings: usize,
     findings: Vec<Finding>,
 }
 
-/// Checks the settings and everything that they name. `variables` are the names in the environment. Exits with 1 if
-/// there is a problem.
+/// Checks the settings and all that they name. `variables` are those of the environment. Exits with 1 for a problem.
 pub fn run(
     settings: &ServeSettings,
     object_store: Option<&Path>,
@@ -83,7 +80,7 @@ fn report(
     }
     machine::check(settings, &data, &index, &mut findings);
     machine::check_clock(checked_at, &data, &index, began, &mut findings);
-    let findings = findings.into_vec();
+    let findings = findings.0;
     let count = |status| findings.iter().filter(|finding| finding.status == status).count();
     DoctorReport {
         program: PROGRAM.to_owned(),

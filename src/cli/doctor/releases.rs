@@ -1,5 +1,6 @@
 //! The folder of releases: the current release, the integrity of its files, and its age.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use crate::app::settings::ServeSettings;
@@ -16,34 +17,24 @@ const OLD_DAYS: i64 = 35;
 /// Results needed by later checks.
 #[derive(Default)]
 pub(super) struct IndexState {
-    /// The release that should be served.
     pub current: Option<SnapshotVersion>,
     /// Size of the releases that a server loads, in bytes.
     pub loaded_bytes: u64,
-    /// Build time of the current release.
     pub built_at: Option<String>,
 }
 
-/// Tests the conditional writes of an object store.
 pub(super) fn check_object_store(place: &Path, findings: &mut Findings) {
     const CHECK: &str = "object_store.writes";
     match RemoteStore::open(place, None).and_then(|remote| remote.probe()) {
-        Ok(wrong) if wrong.is_empty() => findings.ok(
-            CHECK,
-            format!(
-                "{}: creates if absent, replaces if unchanged, refuses conflicts, reads what was written",
-                place.display()
-            ),
-        ),
-        Ok(wrong) => {
-            for problem in wrong {
-                findings.problem(
-                    CHECK,
-                    format!("{}: {problem}", place.display()),
-                    "upgrade the store, or use one with conditional writes: otherwise two indexers at once may both win",
-                );
-            }
+        Ok(wrong) if wrong.is_empty() => {
+            let right = "creates if absent, replaces if unchanged, refuses conflicts, reads what was written";
+            findings.ok(CHECK, format!("{}: {right}", place.display()));
         }
+        Ok(wrong) => wrong.into_iter().for_each(|problem| {
+            let remedy =
+                "upgrade the store, or use one with conditional writes: otherwise two indexers at once may both win";
+            findings.problem(CHECK, format!("{}: {problem}", place.display()), remedy);
+        }),
         Err(error) => findings.problem(
             CHECK,
             error.to_string(),
@@ -57,8 +48,7 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
     let releases = match settings.releases() {
         Ok(releases) => releases,
         Err(error) => {
-            findings.problem("index.trust_key", error.to_string(), "name the file of the public key with --trust-key");
-            return index;
+            return failed("index.trust_key", &error, "name the file of the public key with --trust-key", findings);
         }
     };
     let folder = releases.folder();
@@ -77,35 +67,22 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
             );
             return index;
         }
-        Err(error) => {
-            findings.problem("index.current", error.to_string(), "indexer activate VERSION");
-            return index;
-        }
+        Err(error) => return failed("index.current", &error, "indexer activate VERSION", findings),
     };
     let versions = match releases.versions() {
         Ok(versions) => versions,
-        Err(error) => {
-            findings.problem("index.current", error.to_string(), "run the doctor as the user of the server");
-            return index;
-        }
+        Err(error) => return failed("index.current", &error, "run the doctor as the user of the server", findings),
     };
     match open(&releases, current) {
-        Ok(release) => {
-            let manifest = &release.manifest;
-            let detail = format!(
-                "{current}, {}, built by {}; checksums and test queries are right",
-                format::size(manifest.bytes("")),
-                manifest.program
-            );
+        Ok(Release { manifest, catalog }) => {
+            let (size, program) = (format::size(manifest.bytes("")), &manifest.program);
+            let detail = format!("{current}, {size}, built by {program}; checksums and test queries are right");
             findings.ok("index.current", detail);
-            let released = release.catalog.snapshot().released_on();
-            age(released, Date::from_unix(now), findings);
+            age(catalog.snapshot().released_on(), Date::from_unix(now), findings);
             index.current = Some(current);
-            index.built_at = Some(manifest.built_at.clone());
+            index.built_at = Some(manifest.built_at);
         }
-        Err(error) => {
-            findings.problem("index.current", error.to_string(), remedy(&error, current, &versions));
-        }
+        Err(error) => findings.problem("index.current", error.to_string(), remedy(&error, current, &versions)),
     }
     let others: Vec<SnapshotVersion> = versions.iter().copied().filter(|version| *version != current).collect();
     let manifest = |version: SnapshotVersion| releases.manifest(version).ok();
@@ -123,6 +100,11 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
     let bytes = manifest(current).map_or(0, |manifest| manifest.bytes(""));
     machine::check_disk("index.disk", folder, 2 * bytes, findings);
     index
+}
+
+fn failed(check: &'static str, error: &dyn Display, remedy: &str, findings: &mut Findings) -> IndexState {
+    findings.problem(check, error.to_string(), remedy);
+    IndexState::default()
 }
 
 fn open(releases: &ReleaseStore, version: SnapshotVersion) -> Result<Release, ReleaseError> {
@@ -153,13 +135,8 @@ fn check_others(
     }
     if bad == 0 && !others.is_empty() {
         let (all, kept) = (format::counted(others.len(), "release"), others.len().min(keep as usize));
-        let size = format::size(kept_bytes);
-        findings.ok(
-            "index.releases",
-            format!(
-                "{all} older or newer, all whole; the server holds {kept} of them ({size}, --keep-releases {keep})"
-            ),
-        );
+        let held = format!("the server holds {kept} of them ({}, --keep-releases {keep})", format::size(kept_bytes));
+        findings.ok("index.releases", format!("{all} older or newer, all whole; {held}"));
     }
 }
 
@@ -178,10 +155,7 @@ fn age(released: Date, today: Date, findings: &mut Findings) {
     let days = i64::from(today.days()) - i64::from(released.days());
     let detail = format!("the data is of {released}, {days} days ago");
     let status = if days > OLD_DAYS { Status::Warning } else { Status::Ok };
-    match status {
-        Status::Ok => findings.ok("index.age", detail),
-        _ => findings.warning("index.age", detail, "publish new data with `indexer build`; check the job that does"),
-    }
+    findings.add("index.age", status, detail, "publish new data with `indexer build`; check the job that does");
 }
 
 #[cfg(test)]

@@ -61,8 +61,7 @@ fn judge(response: &str, current: Option<SnapshotVersion>, findings: &mut Findin
         findings.problem(CHECK, detail, "wait if it is starting or stopping; otherwise do what its log says");
     } else if status != "ready" {
         findings.problem(CHECK, format!("{status}: {}", text("reason")), "do what the log of the server says");
-    } else if current.is_some_and(|current| current.to_string() != snapshot) {
-        let current = current.map_or_else(String::new, |current| current.to_string());
+    } else if let Some(current) = current.map(|current| current.to_string()).filter(|current| *current != snapshot) {
         findings.problem(
             CHECK,
             format!("the server serves {snapshot}, although {current} is current: it has refused that release"),

@@ -12,6 +12,7 @@ use crate::app::settings::{ServeSettings, unknown_variables};
 use crate::cli::doctor::finding::Findings;
 use crate::cli::doctor::machine;
 use auth::mail;
+use auth::quota::IpRange;
 use service::well_known::WellKnown;
 use transport::origin_policy::Hosts;
 
@@ -65,37 +66,31 @@ fn is_loopback(host: &str) -> bool {
 
 fn public_url(settings: &ServeSettings, findings: &mut Findings) {
     const CHECK: &str = "settings.public_url";
-    let listens_publicly = !settings.listen.ip().is_loopback();
+    let listen = settings.listen;
+    let listens_publicly = !listen.ip().is_loopback();
     let Some(url) = &settings.public_url else {
-        return match listens_publicly {
-            true => findings.warning(
-                CHECK,
-                format!(
-                    "--listen {} is open to other machines, but --public-url is not set: links and \
-                     e-mails name the listening address, and requests for any IP address are answered",
-                    settings.listen
-                ),
-                "set --public-url to the address that clients use, such as https://venturedex.example.com",
-            ),
-            false => findings.ok(CHECK, "not set; the service is for this machine only"),
-        };
+        if !listens_publicly {
+            return findings.ok(CHECK, "not set; the service is for this machine only");
+        }
+        let detail = format!(
+            "--listen {listen} is open to other machines, but --public-url is not set: links and e-mails name the \
+             listening address, and requests for any IP address are answered"
+        );
+        let remedy = "set --public-url to the address that clients use, such as https://venturedex.example.com";
+        return findings.warning(CHECK, detail, remedy);
     };
     if let Err(error) = Hosts::new(url, false) {
         return findings.problem(CHECK, error.to_string(), "set it to a URL such as https://venturedex.example.com");
     }
     let is_local = host(url).is_some_and(|host| is_loopback(&host));
     if url.starts_with("http://") && !is_local {
-        findings.warning(
-            CHECK,
-            format!("{url} is not https: API keys, passwords and sessions can be read on the way"),
-            "put a proxy with TLS in front of the server, and set --public-url to its https address",
-        );
+        let detail = format!("{url} is not https: API keys, passwords and sessions can be read on the way");
+        let remedy = "put a proxy with TLS in front of the server, and set --public-url to its https address";
+        findings.warning(CHECK, detail, remedy);
     } else if is_local && listens_publicly {
-        findings.warning(
-            CHECK,
-            format!("{url} is an address of this machine, but --listen {} is open to others", settings.listen),
-            "set --public-url to the address that clients use, or --listen to 127.0.0.1:8080",
-        );
+        let detail = format!("{url} is an address of this machine, but --listen {listen} is open to others");
+        let remedy = "set --public-url to the address that clients use, or --listen to 127.0.0.1:8080";
+        findings.warning(CHECK, detail, remedy);
     } else {
         findings.ok(CHECK, url.clone());
     }
@@ -105,35 +100,29 @@ fn trusted_proxies(settings: &ServeSettings, findings: &mut Findings) {
     const CHECK: &str = "settings.trusted_proxies";
     let (proxies, listen) = (&settings.trusted_proxies, settings.listen.ip());
     let is_https = settings.public_url.as_ref().is_some_and(|url| url.starts_with("https://"));
-    let mut is_good = true;
-    if proxies.is_empty() && is_https {
-        is_good = false;
-        findings.warning(
-            CHECK,
-            "--public-url is https, so a proxy is in front of the server, but --trusted-proxies names none: all visitors \
-             count as one client",
-            "set --trusted-proxies to the proxy's address, such as 127.0.0.1",
-        );
+    if proxies.is_empty() {
+        let detail = "--public-url is https, so a proxy is in front of the server, but --trusted-proxies names none: all \
+                      visitors count as one client";
+        return match is_https {
+            true => findings.warning(CHECK, detail, "set --trusted-proxies to the proxy's address, such as 127.0.0.1"),
+            false => findings.ok(CHECK, "none"),
+        };
     }
-    if !proxies.is_empty() && listen.is_loopback() && !proxies.iter().any(|range| range.contains(listen)) {
-        is_good = false;
-        findings.warning(
-            CHECK,
-            format!("a proxy reaches {listen} from this machine only, but --trusted-proxies does not contain {listen}"),
-            format!("add {listen} to --trusted-proxies"),
-        );
+    let lacks_own = listen.is_loopback() && !proxies.iter().any(|range| range.contains(listen));
+    if lacks_own {
+        let detail =
+            format!("a proxy reaches {listen} from this machine only, but --trusted-proxies does not contain {listen}");
+        findings.warning(CHECK, detail, format!("add {listen} to --trusted-proxies"));
     }
-    for range in proxies.iter().filter(|range| range.is_wide_and_public()) {
-        is_good = false;
-        findings.warning(
-            CHECK,
-            format!("{range} are many public addresses: who has one of them chooses the address of each request"),
-            "name only the addresses of your own proxies",
-        );
+    let wide: Vec<&IpRange> = proxies.iter().filter(|range| range.is_wide_and_public()).collect();
+    for range in &wide {
+        let detail =
+            format!("{range} are many public addresses: who has one of them chooses the address of each request");
+        findings.warning(CHECK, detail, "name only the addresses of your own proxies");
     }
-    if is_good {
+    if !lacks_own && wide.is_empty() {
         let named: Vec<String> = proxies.iter().map(ToString::to_string).collect();
-        findings.ok(CHECK, if named.is_empty() { "none".to_owned() } else { named.join(", ") });
+        findings.ok(CHECK, named.join(", "));
     }
 }
 
@@ -154,11 +143,8 @@ fn log_file(check: &'static str, flag: &str, path: &Path, findings: &mut Finding
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let target = if path.exists() { path } else { folder };
     if path.is_dir() || !machine::is_writable(target) {
-        findings.problem(
-            check,
-            format!("{flag} {}: cannot be written", path.display()),
-            "name a file in a folder that the user of the server may write to",
-        );
+        let detail = format!("{flag} {}: cannot be written", path.display());
+        findings.problem(check, detail, "name a file in a folder that the user of the server may write to");
     } else if !machine::warn_if_open(check, path, findings) {
         findings.ok(check, path.display().to_string());
     }
@@ -170,22 +156,16 @@ fn mail(settings: &ServeSettings, findings: &mut Findings) {
     let password = match smtp_password(settings) {
         Ok(password) => password,
         Err(error) => {
-            return findings.problem(
-                CHECK,
-                error.to_string(),
-                "write the password to a file that only the server reads",
-            );
+            let remedy = "write the password to a file that only the server reads";
+            return findings.problem(CHECK, error.to_string(), remedy);
         }
     };
     if let Some(path) = &settings.smtp_password_file {
         machine::warn_if_open(CHECK, path, findings);
     }
     if settings.public_url.is_none() {
-        findings.warning(
-            CHECK,
-            "links in e-mails lead to the listening address, because --public-url is not set",
-            "set --public-url to the address that clients use",
-        );
+        let detail = "links in e-mails lead to the listening address, because --public-url is not set";
+        findings.warning(CHECK, detail, "set --public-url to the address that clients use");
     }
     match mail::check_connection(server, password, from.as_str()) {
         Ok(()) => findings.ok(CHECK, "the mail server accepts connections of this service; nothing was sent"),

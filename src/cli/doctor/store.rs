@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::app::settings::StoreSettings;
-use crate::cli::doctor::finding::Findings;
+use crate::cli::doctor::finding::{Findings, Status};
 use crate::cli::doctor::machine;
 use crate::cli::indexer::format;
 use auth::{PostgresInspection, PostgresStore, PostgresTables, StoreError};
@@ -12,16 +12,12 @@ use data::rfc3339;
 /// Round-trip time that counts as slow: a sign-in or a change of a key makes about ten round trips.
 const SLOW: Duration = Duration::from_millis(20);
 
-/// Checks the store and returns its latest time.
 pub(super) fn check(settings: &StoreSettings, findings: &mut Findings) -> Option<i64> {
     if let Some(path) = &settings.store_password_file {
         machine::warn_if_open("store.password", path, findings);
     }
-    let inspected = settings.postgres().and_then(|settings| match settings {
-        Some(settings) => PostgresStore::inspect(&settings).map(Some),
-        None => Ok(None),
-    });
-    match inspected {
+    let settings = settings.postgres();
+    match settings.and_then(|settings| settings.as_ref().map(PostgresStore::inspect).transpose()) {
         Ok(found) => found.and_then(|found| judge(&found, findings)),
         Err(error) => {
             let remedy = match error {
@@ -46,10 +42,8 @@ fn judge(found: &PostgresInspection, findings: &mut Findings) -> Option<i64> {
         ),
         false => findings.ok("store.reachable", format!("{place}, PostgreSQL {server_version}")),
     }
-    match is_encrypted {
-        true => findings.ok("store.encryption", "TLS, certificate verified"),
-        false => findings.ok("store.encryption", "none: the host is this machine, or the URL says so"),
-    }
+    let unencrypted = "none: the host is this machine, or the URL says so";
+    findings.ok("store.encryption", if *is_encrypted { "TLS, certificate verified" } else { unencrypted });
     let milliseconds = round_trip.as_secs_f64() * 1_000.0;
     match *round_trip > SLOW {
         true => findings.warning(
@@ -67,11 +61,9 @@ fn connections(found: &PostgresInspection, findings: &mut Findings) {
     const CHECK: &str = "store.connections";
     let (max, budget) = (found.max_connections, found.budget);
     let servers = max / budget.max(1);
-    let detail = format!("{budget} of at most {max}: enough for {}", format::counted(servers as usize, "server"));
-    match servers {
-        0 | 1 => findings.warning(CHECK, detail, "lower --store-connections, or raise max_connections of PostgreSQL"),
-        _ => findings.ok(CHECK, detail),
-    }
+    let detail = format!("{budget} of at most {max}: enough for {}", format::counted(servers, "server"));
+    let status = if servers < 2 { Status::Warning } else { Status::Ok };
+    findings.add(CHECK, status, detail, "lower --store-connections, or raise max_connections of PostgreSQL");
 }
 
 fn tables(found: Option<&PostgresTables>, findings: &mut Findings) -> Option<i64> {
@@ -86,8 +78,8 @@ fn tables(found: Option<&PostgresTables>, findings: &mut Findings) -> Option<i64
     };
     let mut detail = format!(
         "{} and {}, schema version {version}",
-        format::counted(counts.accounts as usize, "account"),
-        format::counted(counts.keys as usize, "key"),
+        format::counted(counts.accounts, "account"),
+        format::counted(counts.keys, "key"),
     );
     if oldest > supported {
         findings.problem(
@@ -114,7 +106,7 @@ fn tables(found: Option<&PostgresTables>, findings: &mut Findings) -> Option<i64
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::doctor::finding::{Status, status_of};
+    use crate::cli::doctor::finding::status_of;
     use auth::StoreCounts;
 
     fn status(check: &str, change: impl FnOnce(&mut PostgresInspection)) -> Option<Status> {

@@ -2,44 +2,24 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use time::OffsetDateTime;
 
-use crate::cli::indexer::check;
 use crate::cli::indexer::progress::{CompletedStep, Steps};
-use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
+use crate::cli::indexer::{CommandError, IndexerExit, Style, check, format};
 use catalog::ChangeCounts;
 use data::import::DatasetInput;
-use data::rfc3339;
-use data::{self, Counts, Diagnostic, DiagnosticReport, Progress, SnapshotVersion, Table};
+use data::{Counts, Diagnostic, Progress, SnapshotVersion, Table, rfc3339};
 use platform::clock;
 use release::remote::{Current, Pushed, RemoteStore};
-use release::{Policy, Publication, PublicationOutcome, ReleaseError, ReleaseStore, SigningKey, manifest};
+use release::{Manifest, Policy, Publication, PublicationOutcome, ReleaseError, ReleaseStore, SigningKey, manifest};
 
-struct BuildSummary<'a> {
-    pushed: Option<&'a Pushed>,
-    publication: &'a Publication,
-    report: &'a DiagnosticReport,
-    known_aliases: usize,
-    difference: Difference,
-    steps: Vec<CompletedStep>,
-    took: Duration,
-    folder: &'a Path,
-}
+/// Changes compared with the previous release, or the reason why it cannot be read. `None` if there is no previous
+/// release, or the build published nothing new.
+type Difference = Option<Result<BTreeMap<Table, ChangeCounts>, String>>;
 
-/// Changes compared with the previous release.
-enum Difference {
-    /// There is no previous release, or the build published nothing new.
-    None,
-    Of(SnapshotVersion, BTreeMap<Table, ChangeCounts>),
-    /// The previous release cannot be read.
-    Unknown(SnapshotVersion, String),
-}
-
-/// The object store to push a release to.
 pub(crate) struct PushTarget<'r> {
     pub remote: &'r RemoteStore,
     /// Its `current` before the build.
@@ -78,8 +58,7 @@ pub(crate) fn run(
         Ok(compiled) => compiled,
         Err(report) => {
             drop(steps);
-            check::print(&report, folder, style)?;
-            return Ok(IndexerExit::Rejected);
+            return check::reject(&report, folder, style);
         }
     };
     let report = compiled.report().clone();
@@ -87,107 +66,52 @@ pub(crate) fn run(
     let publication = building.publish(compiled, now, &steps)?;
     drop(building);
     let difference = compare(releases, &publication, &steps);
-    let release_folder = releases.release_folder(publication.manifest.version);
+    let difference = difference.as_ref().map(Result::as_ref);
     let pushed = target.map(|target| target.push(releases, &publication, &steps)).transpose()?;
-    let summary = BuildSummary {
-        pushed: pushed.as_ref(),
-        publication: &publication,
-        report: &report,
+    let manifest = &publication.manifest;
+    let summary = SummaryJson {
+        ok: true,
+        outcome: publication.outcome,
+        version: manifest.version,
+        place: releases.release_folder(manifest.version).display().to_string(),
+        current: publication.current,
+        counts: manifest.counts,
         known_aliases,
-        difference,
-        steps: steps.completed(),
+        bytes: ReleaseSizes {
+            tables: manifest.bytes(manifest::TABLES),
+            records: manifest.bytes(manifest::RECORDS),
+            text: manifest.bytes(manifest::TEXT),
+            history: manifest.bytes(manifest::HISTORY),
+            bulk: manifest.bytes(manifest::BULK),
+            total: manifest.bytes(""),
+        },
+        built_at: &manifest.built_at,
         took: start.elapsed(),
-        folder: &release_folder,
+        steps: steps.completed(),
+        before: publication.before,
+        difference: difference.and_then(Result::ok),
+        not_compared: difference.and_then(Result::err),
+        pushed: pushed.as_ref(),
+        warning_count: report.warnings().count(),
+        warnings: style.verbose.then(|| report.warnings().collect()),
     };
     drop(steps);
-    if style.json {
-        format::json(&SummaryJson::new(&summary, style))?
-    } else {
-        summary.print(style)?
-    }
-    Ok(IndexerExit::Success)
+    style.print(&summary, |out| {
+        check::list(&report, style, out)?;
+        summary.print(manifest, check::hint(&report, style), out)
+    })
 }
 
 fn compare(releases: &ReleaseStore, publication: &Publication, steps: &Steps) -> Difference {
     let version = publication.manifest.version;
-    let Some(before) = publication.before.filter(|before| *before != version) else { return Difference::None };
+    let before = publication.before.filter(|before| *before != version)?;
     if publication.outcome == PublicationOutcome::Unchanged {
-        return Difference::None;
+        return None;
     }
     steps.step("compare", 0);
     let difference = releases.difference(before, version);
     steps.done();
-    match difference {
-        Ok(changes) => Difference::Of(before, changes),
-        Err(error) => Difference::Unknown(before, error.to_string()),
-    }
-}
-
-impl BuildSummary<'_> {
-    fn print(&self, style: &Style) -> io::Result<()> {
-        let mut out = io::BufWriter::new(io::stdout().lock());
-        check::list(self.report, style, &mut out)?;
-        let manifest = &self.publication.manifest;
-        let (version, folder, took) = (manifest.version, self.folder.display(), format::time(self.took));
-        match self.publication.outcome {
-            PublicationOutcome::Published => writeln!(out, "published {version} in {took}: {folder}")?,
-            PublicationOutcome::Repaired => writeln!(out, "replaced damaged {version} in {took}: {folder}")?,
-            PublicationOutcome::Signed => writeln!(out, "signed {version} in {took}: {folder}")?,
-            PublicationOutcome::Completed => writeln!(out, "added bulk files to {version} in {took}: {folder}")?,
-            PublicationOutcome::Unchanged => {
-                writeln!(out, "{version} is already published with the same content: {folder}")?
-            }
-        }
-        self.print_tables(&mut out)?;
-        let sizes =
-            [manifest::TABLES, manifest::RECORDS, manifest::TEXT, manifest::BULK].map(|prefix| manifest.bytes(prefix));
-        let [tables, records, text, bulk] = sizes.map(format::size);
-        let bulk = if manifest.bulk().next().is_some() { format!(", bulk {bulk}") } else { String::new() };
-        let history = manifest.file(manifest::HISTORY);
-        let history = history.map_or_else(String::new, |file| format!(", history {}", format::size(file.bytes)));
-        let whole = format::size(manifest.bytes(""));
-        writeln!(out, "  size: {whole} (tables {tables}, records {records}, text {text}{history}{bulk})")?;
-        writeln!(out, "  known aliases added: {}", format::count(self.known_aliases as u64))?;
-        let steps: Vec<String> =
-            self.steps.iter().map(|step| format!("{} {}", step.name, format::time(step.took))).collect();
-        writeln!(out, "  time: {}", steps.join(", "))?;
-        let warnings = format::counted(self.report.warnings().count(), "warning");
-        writeln!(out, "  {warnings}{}", check::hint(self.report, style))?;
-        if let Some(Pushed { pointer, objects, bytes }) = self.pushed {
-            let (objects, bytes) = (format::counted(*objects, "object"), format::size(*bytes));
-            let (generation, at) = (pointer.generation, rfc3339(pointer.activate_at));
-            writeln!(out, "  pushed: {objects}, {bytes}; generation {generation}, served from {at} on")?;
-        }
-        match self.publication.current {
-            Some(current) if current == version => writeln!(out, "  current: {version}")?,
-            Some(current) => {
-                writeln!(out, "  current: {current}; activate the new release with `indexer activate {version}`")?;
-            }
-            None => writeln!(out, "  current: none; activate the new release with `indexer activate {version}`")?,
-        }
-        out.flush()
-    }
-
-    fn print_tables(&self, out: &mut dyn Write) -> io::Result<()> {
-        let changes = match &self.difference {
-            Difference::Of(_, changes) => Some(changes),
-            Difference::None | Difference::Unknown(..) => None,
-        };
-        for (table, rows) in self.publication.manifest.counts.by_table() {
-            let name = table.name();
-            write!(out, "  {name:<16}{:>12}", format::count(rows))?;
-            if let Some(changes) = changes.and_then(|changes| changes.get(&table)) {
-                let [added, removed, changed] = [changes.added, changes.removed, changes.changed].map(format::count);
-                write!(out, "   {added} added, {removed} removed, {changed} changed")?;
-            }
-            writeln!(out)?;
-        }
-        match &self.difference {
-            Difference::None => Ok(()),
-            Difference::Of(before, _) => writeln!(out, "  compared with: {before}"),
-            Difference::Unknown(before, reason) => writeln!(out, "  not compared with {before}: {reason}"),
-        }
-    }
+    Some(difference.map_err(|error| error.to_string()))
 }
 
 #[derive(Serialize)]
@@ -196,7 +120,6 @@ struct SummaryJson<'a> {
     outcome: PublicationOutcome,
     version: SnapshotVersion,
     place: String,
-    /// The active release.
     current: Option<SnapshotVersion>,
     counts: Counts,
     /// Number of well-known aliases added to records.
@@ -205,12 +128,11 @@ struct SummaryJson<'a> {
     built_at: &'a str,
     #[serde(rename = "took_ms", serialize_with = "format::as_milliseconds")]
     took: Duration,
-    steps: &'a [CompletedStep],
+    steps: Vec<CompletedStep>,
     before: Option<SnapshotVersion>,
     difference: Option<&'a BTreeMap<Table, ChangeCounts>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    not_compared: Option<&'a str>,
-    /// Result of the push to the object store.
+    not_compared: Option<&'a String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pushed: Option<&'a Pushed>,
     warning_count: usize,
@@ -228,40 +150,60 @@ struct ReleaseSizes {
     total: u64,
 }
 
-impl<'a> SummaryJson<'a> {
-    fn new(summary: &'a BuildSummary<'a>, style: &Style) -> Self {
-        let publication = summary.publication;
-        let manifest = &publication.manifest;
-        let (difference, not_compared) = match &summary.difference {
-            Difference::None => (None, None),
-            Difference::Of(_, changes) => (Some(changes), None),
-            Difference::Unknown(_, reason) => (None, Some(reason.as_str())),
+impl SummaryJson<'_> {
+    /// `hint` follows the number of warnings.
+    fn print(&self, manifest: &Manifest, hint: &str, out: &mut dyn Write) -> io::Result<()> {
+        let Self { version, place, .. } = self;
+        let took = format::time(self.took);
+        match self.outcome {
+            PublicationOutcome::Published => writeln!(out, "published {version} in {took}: {place}")?,
+            PublicationOutcome::Repaired => writeln!(out, "replaced damaged {version} in {took}: {place}")?,
+            PublicationOutcome::Signed => writeln!(out, "signed {version} in {took}: {place}")?,
+            PublicationOutcome::Completed => writeln!(out, "added bulk files to {version} in {took}: {place}")?,
+            PublicationOutcome::Unchanged => {
+                writeln!(out, "{version} is already published with the same content: {place}")?
+            }
+        }
+        self.print_tables(out)?;
+        let ReleaseSizes { tables, records, text, history, bulk, total } = self.bytes;
+        let [tables, records, text, whole] = [tables, records, text, total].map(format::size);
+        let part = |name: &str, bytes: u64, is_there: bool| match is_there {
+            true => format!(", {name} {}", format::size(bytes)),
+            false => String::new(),
         };
-        Self {
-            ok: true,
-            outcome: publication.outcome,
-            version: manifest.version,
-            place: summary.folder.display().to_string(),
-            current: publication.current,
-            counts: manifest.counts,
-            known_aliases: summary.known_aliases,
-            bytes: ReleaseSizes {
-                tables: manifest.bytes(manifest::TABLES),
-                records: manifest.bytes(manifest::RECORDS),
-                text: manifest.bytes(manifest::TEXT),
-                history: manifest.bytes(manifest::HISTORY),
-                bulk: manifest.bytes(manifest::BULK),
-                total: manifest.bytes(""),
-            },
-            built_at: &manifest.built_at,
-            took: summary.took,
-            steps: &summary.steps,
-            before: publication.before,
-            difference,
-            not_compared,
-            pushed: summary.pushed,
-            warning_count: summary.report.warnings().count(),
-            warnings: style.verbose.then(|| summary.report.warnings().collect()),
+        let history = part("history", history, manifest.file(manifest::HISTORY).is_some());
+        let bulk = part("bulk", bulk, manifest.bulk().next().is_some());
+        writeln!(out, "  size: {whole} (tables {tables}, records {records}, text {text}{history}{bulk})")?;
+        writeln!(out, "  known aliases added: {}", format::count(self.known_aliases))?;
+        let steps: Vec<String> =
+            self.steps.iter().map(|step| format!("{} {}", step.name, format::time(step.took))).collect();
+        writeln!(out, "  time: {}", steps.join(", "))?;
+        writeln!(out, "  {}{hint}", format::counted(self.warning_count, "warning"))?;
+        if let Some(Pushed { pointer, objects, bytes }) = self.pushed {
+            let (objects, bytes) = (format::counted(*objects, "object"), format::size(*bytes));
+            let (generation, at) = (pointer.generation, rfc3339(pointer.activate_at));
+            writeln!(out, "  pushed: {objects}, {bytes}; generation {generation}, served from {at} on")?;
+        }
+        if self.current == Some(*version) {
+            return writeln!(out, "  current: {version}");
+        }
+        let current = self.current.map_or("none".to_owned(), |current| current.to_string());
+        writeln!(out, "  current: {current}; activate the new release with `indexer activate {version}`")
+    }
+
+    fn print_tables(&self, out: &mut dyn Write) -> io::Result<()> {
+        for (table, rows) in self.counts.by_table() {
+            write!(out, "  {:<16}{:>12}", table.name(), format::count(rows))?;
+            if let Some(changes) = self.difference.and_then(|changes| changes.get(&table)) {
+                let [added, removed, changed] = [changes.added, changes.removed, changes.changed].map(format::count);
+                write!(out, "   {added} added, {removed} removed, {changed} changed")?;
+            }
+            writeln!(out)?;
+        }
+        match (self.before, self.difference, self.not_compared) {
+            (Some(before), Some(_), _) => writeln!(out, "  compared with: {before}"),
+            (Some(before), _, Some(reason)) => writeln!(out, "  not compared with {before}: {reason}"),
+            _ => Ok(()),
         }
     }
 }

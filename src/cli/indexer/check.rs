@@ -9,7 +9,7 @@ use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
 use data::compile::DatasetQuality;
 use data::import::DatasetInput;
-use data::{self, Compiled, Diagnostic, DiagnosticReport, Table};
+use data::{Compiled, Diagnostic, DiagnosticReport, Table};
 
 /// Number of findings per kind that are listed without `--verbose`.
 const MAX_LISTED: usize = 5;
@@ -28,11 +28,16 @@ pub(crate) struct ReportJson<'r> {
     warnings: Option<Vec<&'r Diagnostic>>,
     /// Only for a dataset without errors.
     #[serde(skip_serializing_if = "Option::is_none")]
-    quality: Option<DatasetQuality<'r>>,
+    quality: Option<&'r DatasetQuality<'r>>,
 }
 
 impl<'r> ReportJson<'r> {
-    fn new(report: &'r DiagnosticReport, quality: Option<DatasetQuality<'r>>, dataset: &Path, style: &Style) -> Self {
+    fn new(
+        report: &'r DiagnosticReport,
+        quality: Option<&'r DatasetQuality<'r>>,
+        dataset: &Path,
+        style: &Style,
+    ) -> Self {
         let errors: Vec<&'r Diagnostic> = report.errors().collect();
         Self {
             ok: errors.is_empty(),
@@ -53,17 +58,12 @@ pub(crate) fn run(dataset: DatasetInput<'_>, style: &Style) -> Result<IndexerExi
         Ok(compiled) => compiled,
         Err(code) => return Ok(code),
     };
-    let quality = compiled.quality()?;
-    if style.json {
-        format::json(&ReportJson::new(compiled.report(), Some(quality), folder, style))?;
-        return Ok(IndexerExit::Success);
-    }
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    list(compiled.report(), style, &mut out)?;
-    print_quality(&quality, style, &mut out)?;
-    print_verdict(compiled.report(), folder, style, &mut out)?;
-    out.flush()?;
-    Ok(IndexerExit::Success)
+    let (report, quality) = (compiled.report(), compiled.quality()?);
+    style.print(&ReportJson::new(report, Some(&quality), folder, style), |out| {
+        list(report, style, out)?;
+        print_quality(&quality, style, out)?;
+        print_verdict(report, folder, style, out)
+    })
 }
 
 /// Compiles a dataset. If it has errors, prints them and returns the exit code.
@@ -72,23 +72,18 @@ pub(crate) fn compile(dataset: DatasetInput<'_>, style: &Style) -> Result<Result
     let folder = dataset.folder;
     let compiled = data::compile(dataset, &steps);
     drop(steps);
-    Ok(match compiled {
-        Ok(compiled) => Ok(compiled),
-        Err(report) => {
-            print(&report, folder, style)?;
-            Err(IndexerExit::Rejected)
-        }
-    })
+    match compiled {
+        Ok(compiled) => Ok(Ok(compiled)),
+        Err(report) => reject(&report, folder, style).map(Err),
+    }
 }
 
-pub(crate) fn print(report: &DiagnosticReport, folder: &Path, style: &Style) -> io::Result<()> {
-    if style.json {
-        return format::json(&ReportJson::new(report, None, folder, style));
-    }
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    list(report, style, &mut out)?;
-    print_verdict(report, folder, style, &mut out)?;
-    out.flush()
+pub(crate) fn reject(report: &DiagnosticReport, folder: &Path, style: &Style) -> Result<IndexerExit, CommandError> {
+    style.print(&ReportJson::new(report, None, folder, style), |out| {
+        list(report, style, out)?;
+        print_verdict(report, folder, style, out)
+    })?;
+    Ok(IndexerExit::Rejected)
 }
 
 fn print_verdict(report: &DiagnosticReport, folder: &Path, style: &Style, out: &mut dyn Write) -> io::Result<()> {
@@ -103,13 +98,13 @@ fn print_quality(quality: &DatasetQuality<'_>, style: &Style, out: &mut dyn Writ
     let listed = if style.verbose { usize::MAX } else { MAX_LISTED };
     let duplicates = quality.near_duplicates.iter().filter(|(_, count)| **count > 0);
     let duplicates: Vec<String> =
-        duplicates.map(|(table, count)| format!("{} {}", format::count(*count as u64), table.name())).collect();
+        duplicates.map(|(table, count)| format!("{} {}", format::count(count), table.name())).collect();
     if !duplicates.is_empty() {
         writeln!(out, "near-duplicates: {} (list them with `indexer duplicates`)", duplicates.join(", "))?;
     }
     let suspect = &quality.suspect_amounts;
     if !suspect.is_empty() {
-        writeln!(out, "suspect amounts: {}", format::count(suspect.len() as u64))?;
+        writeln!(out, "suspect amounts: {}", format::count(suspect.len()))?;
     }
     for round in suspect.iter().take(listed) {
         let [amount, limit] = [round.amount_usd, round.percentile_99_usd].map(format::count);
@@ -119,7 +114,7 @@ fn print_quality(quality: &DatasetQuality<'_>, style: &Style, out: &mut dyn Writ
     print_hidden(suspect.len(), listed, out)?;
     let reviews = &quality.contradictory_reviews;
     if !reviews.is_empty() {
-        writeln!(out, "contradictory reviews: {}", format::count(reviews.len() as u64))?;
+        writeln!(out, "contradictory reviews: {}", format::count(reviews.len()))?;
     }
     for review in reviews.iter().take(listed) {
         writeln!(out, "  {} of {}: {}", review.id, review.firm.slug, review.problem)?;
@@ -145,21 +140,13 @@ fn print_quality(quality: &DatasetQuality<'_>, style: &Style, out: &mut dyn Writ
 fn print_hidden(count: usize, listed: usize, out: &mut dyn Write) -> io::Result<()> {
     match count.saturating_sub(listed) {
         0 => Ok(()),
-        hidden => writeln!(out, "  and {} more (list them with --verbose)", format::count(hidden as u64)),
+        hidden => writeln!(out, "  and {} more (list them with --verbose)", format::count(hidden)),
     }
 }
 
-/// Prints each error and, with `--verbose`, each warning.
 pub(crate) fn list(report: &DiagnosticReport, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    for problem in report.errors() {
-        writeln!(out, "error: {problem}")?;
-    }
-    if style.verbose {
-        for problem in report.warnings() {
-            writeln!(out, "warning: {problem}")?;
-        }
-    }
-    Ok(())
+    report.errors().try_for_each(|problem| writeln!(out, "error: {problem}"))?;
+    report.warnings().filter(|_| style.verbose).try_for_each(|problem| writeln!(out, "warning: {problem}"))
 }
 
 /// Hint at the option that lists warnings, if they were only counted.

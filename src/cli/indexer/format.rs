@@ -1,5 +1,6 @@
 //! Output of the commands: counts, sizes and times for people, JSON for programs.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ pub(crate) fn json(value: &impl Serialize) -> io::Result<()> {
 }
 
 /// `1 firm`, `2 firms`
-pub(crate) fn counted(number: usize, noun: &str) -> String {
+pub(crate) fn counted(number: impl Display, noun: &str) -> String {
     data::number::counted(number, noun, &format!("{noun}s"))
 }
 
@@ -29,7 +30,6 @@ pub(crate) fn time(time: Duration) -> String {
     format!("{time:.1?}")
 }
 
-/// Serializes milliseconds.
 pub(crate) fn as_milliseconds<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(time.as_millis() as u64)
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -71,8 +70,23 @@ pub(crate) fn run(arguments: &GenerateArgs, style: &Style) -> Result<IndexerExit
     let bytes = generate(&config, folder)?;
     steps.done();
     drop(steps);
-    print(&config, folder, bytes, start.elapsed(), style)?;
-    Ok(IndexerExit::Success)
+    let GenConfig { seed, firms, startups, rounds, people, reviews, version } = config;
+    let counts = [
+        (Table::Firms, firms),
+        (Table::Startups, startups),
+        (Table::Rounds, rounds),
+        (Table::People, people),
+        (Table::Reviews, reviews),
+    ];
+    let (dataset, counts, took) = (folder.display().to_string(), BTreeMap::from(counts), start.elapsed());
+    let result = GeneratedJson { ok: true, dataset, version, seed, counts, bytes, took };
+    style.print(&result, |out| {
+        writeln!(out, "generated {version} with seed {seed} in {}: {}", format::time(took), result.dataset)?;
+        for (table, rows) in &result.counts {
+            writeln!(out, "  {:<16}{:>12}", table.name(), format::count(rows))?;
+        }
+        writeln!(out, "  size: {}", format::size(bytes))
+    })
 }
 
 /// Writes the dataset; returns its size in bytes.
@@ -87,28 +101,6 @@ fn generate(config: &GenConfig, folder: &Path) -> Result<u64, FolderError> {
     }
     own.replace(scratch.path())?;
     Ok(bytes)
-}
-
-fn print(config: &GenConfig, folder: &Path, bytes: u64, took: Duration, style: &Style) -> io::Result<()> {
-    let GenConfig { seed, firms, startups, rounds, people, reviews, version } = *config;
-    let counts = BTreeMap::from([
-        (Table::Firms, firms),
-        (Table::Startups, startups),
-        (Table::Rounds, rounds),
-        (Table::People, people),
-        (Table::Reviews, reviews),
-    ]);
-    if style.json {
-        let dataset = folder.display().to_string();
-        return format::json(&GeneratedJson { ok: true, dataset, version, seed, counts, bytes, took });
-    }
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    writeln!(out, "generated {version} with seed {seed} in {}: {}", format::time(took), folder.display())?;
-    for (table, rows) in counts {
-        writeln!(out, "  {:<16}{:>12}", table.name(), format::count(rows))?;
-    }
-    writeln!(out, "  size: {}", format::size(bytes))?;
-    out.flush()
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! `indexer import`: converts files of other formats to a dataset, or to the statements of a source. Also reads the
-//! sources of `indexer build`.
+//! `indexer import`: converts files of other formats to a dataset, or to the statements of a source of `indexer build`.
 
 use std::fs;
 use std::io::{self, Write};
@@ -129,23 +128,17 @@ pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) ->
     let on = arguments.on.unwrap_or_else(|| Date::from_unix(now.unix_timestamp()));
     let import = arguments.import()?;
     let steps = Steps::new(style.json);
-    let (summary, view) = match (&arguments.sources, &arguments.dataset) {
-        (Some(sources), _) => (import.run(sources, on, &steps)?, None),
+    let (to, summary, view) = match (&arguments.sources, &arguments.dataset) {
+        (Some(sources), _) => (sources, import.run(sources, on, &steps)?, None),
         (None, Some(dataset)) => {
             let (summary, view) = write_dataset(import, dataset, on, &steps)?;
-            (summary, Some(view))
+            (dataset, summary, Some(view))
         }
         (None, None) => return Ok(IndexerExit::Usage),
     };
     drop(steps);
-    let to = arguments.sources.as_ref().or(arguments.dataset.as_ref()).map_or(Path::new(""), PathBuf::as_path);
     let result = ImportJson { ok: true, to: to.display().to_string(), took: start.elapsed(), summary, view };
-    if style.json {
-        format::json(&result)?;
-    } else {
-        result.print(style)?;
-    }
-    Ok(IndexerExit::Success)
+    style.print(&result, |out| result.print(style, out))
 }
 
 impl ImportArgs {
@@ -188,7 +181,6 @@ fn unknown_preset(name: &str) -> SourceError {
     )])
 }
 
-/// Imports into a separate dataset.
 fn write_dataset(
     import: Import,
     to: &Path,
@@ -220,15 +212,14 @@ struct ImportJson {
 }
 
 impl ImportJson {
-    fn print(&self, style: &Style) -> io::Result<()> {
-        let mut out = io::BufWriter::new(io::stdout().lock());
+    fn print(&self, style: &Style, out: &mut dyn Write) -> io::Result<()> {
         let ImportSummary { files, sections, entities, statements, unused, extent, later_import, .. } = &self.summary;
         let (rows, took) = (format::count(self.summary.rows()), format::time(self.took));
         writeln!(out, "imported {rows} rows in {took}: {}", self.to)?;
         for FileSummary { input, file, rows, left_out, bad, warnings, more_warnings, .. } in files {
             let left_out = left_out_by_when(*left_out);
             writeln!(out, "  {input}: {} rows{left_out} of {file}", format::count(*rows))?;
-            print_reasons(bad, &mut out, style)?;
+            print_reasons(bad, out, style)?;
             for warning in warnings {
                 writeln!(out, "      warning: {warning}")?;
             }
@@ -237,7 +228,7 @@ impl ImportJson {
             }
         }
         for section in sections {
-            section_text(section, &mut out, style)?;
+            section_text(section, out, style)?;
         }
         if !unused.is_empty() {
             writeln!(out, "  not read: {}", unused.join(", "))?;
@@ -248,30 +239,22 @@ impl ImportJson {
         let [new, known, gone] = [statements.new, statements.known, statements.gone].map(format::count);
         writeln!(out, "  statements: {new} new, {known} known, {gone} gone")?;
         if self.view.is_none() {
-            print_extent(extent, statements.gone_records, &mut out)?;
+            print_extent(extent, statements.gone_records, out)?;
         }
         if let Some(day) = later_import {
             writeln!(out, "  an earlier import was of {day}, a later day; this one replaces it")?;
         }
-        if let Some(view) = &self.view {
-            print_left_out(view, &mut out)?;
-        }
-        out.flush()
+        self.view.as_ref().map_or(Ok(()), |view| print_left_out(view, out))
     }
 }
 
 /// Prints the number of records that an import removes from its source.
 fn print_extent(extent: &str, gone: u64, out: &mut dyn Write) -> io::Result<()> {
-    match gone {
-        0 => writeln!(out, "  {extent}: no record is gone"),
-        _ => {
-            let gone = format::counted(gone as usize, "record");
-            writeln!(
-                out,
-                "  {extent}: {gone} no longer in the source; the next release has them only from other sources"
-            )
-        }
+    if gone == 0 {
+        return writeln!(out, "  {extent}: no record is gone");
     }
+    let gone = format::counted(gone, "record");
+    writeln!(out, "  {extent}: {gone} no longer in the source; the next release has them only from other sources")
 }
 
 fn left_out_by_when(count: u64) -> String {

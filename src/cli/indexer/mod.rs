@@ -50,11 +50,9 @@ Exit codes:
 #[repr(u8)]
 pub enum IndexerExit {
     Success = 0,
-    /// The dataset or a release is rejected.
     Rejected = 1,
     Usage = 2,
     Disk = 3,
-    /// Another indexer is using the index.
     Busy = 4,
 }
 
@@ -78,6 +76,24 @@ pub(crate) struct Style {
     verbose: bool,
 }
 
+impl Style {
+    /// Prints the result of a command, as JSON or as the text that `text` writes.
+    pub(crate) fn print(
+        &self,
+        result: &impl Serialize,
+        text: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<IndexerExit, CommandError> {
+        if self.json {
+            format::json(result)?;
+        } else {
+            let mut out = io::BufWriter::new(io::stdout().lock());
+            text(&mut out)?;
+            out.flush()?;
+        }
+        Ok(IndexerExit::Success)
+    }
+}
+
 #[derive(Args)]
 struct IndexArgs {
     /// Folder of releases, or the object store that has them: s3://bucket/prefix (endpoint, region and credentials from the
@@ -96,13 +112,11 @@ impl IndexArgs {
         is_remote.then(|| RemoteStore::open(&self.index, trusted.cloned())).transpose()
     }
 
-    /// The folder of releases, synced with the current release of the object store if they are in one.
-    fn synced(&self) -> Result<ReleaseStore, ReleaseError> {
-        let releases = releases_at(self);
-        if let Some(remote) = self.remote(None)? {
-            remote.sync(&releases)?;
+    fn releases(&self) -> ReleaseStore {
+        match is_object_store(&self.index) {
+            true => ReleaseStore::at(&self.cache).copied_from(&self.index),
+            false => ReleaseStore::at(&self.index),
         }
-        Ok(releases)
     }
 }
 
@@ -121,6 +135,13 @@ struct Trust {
     trust_key: Option<PathBuf>,
 }
 
+impl Trust {
+    fn releases(&self, index: &IndexArgs) -> Result<ReleaseStore, KeyError> {
+        let key = self.trust_key.as_deref().map(TrustedKey::read).transpose()?;
+        Ok(key.into_iter().fold(index.releases(), ReleaseStore::trusting))
+    }
+}
+
 #[derive(Args)]
 struct DatasetArgs {
     /// Folder with the CSV files and snapshot.toml
@@ -131,7 +152,7 @@ struct DatasetArgs {
 }
 
 /// What snapshot.toml says, or is to say.
-#[derive(Args)]
+#[derive(Args, Clone)]
 struct MetaArgs {
     /// Version of the release, in place of snapshot.toml's
     #[arg(long, value_name = "YYYY-MM-DD.N")]
@@ -152,33 +173,20 @@ struct MetaArgs {
 
 impl DatasetArgs {
     fn input(&self) -> DatasetInput<'_> {
-        let MetaArgs { release, released_on, title, source, license } = &self.meta;
-        let (title, source, license) = (title.clone(), source.clone(), license.clone());
-        DatasetInput {
-            folder: &self.dataset,
-            meta: MetaValues { version: *release, released_on: *released_on, title, source, license },
-            scratch: None,
-        }
+        let MetaArgs { release: version, released_on, title, source, license } = self.meta.clone();
+        let meta = MetaValues { version, released_on, title, source, license };
+        DatasetInput { folder: &self.dataset, meta, scratch: None }
     }
 }
 
 #[derive(Subcommand)]
 enum IndexerCommand {
     /// Check a dataset without writing anything
-    Check {
-        #[command(flatten)]
-        dataset: DatasetArgs,
-    },
+    Check(DatasetArgs),
     /// Propose lines for aliases.csv, the surest first: former names, abbreviations, other names of one portfolio
-    Aliases {
-        #[command(flatten)]
-        dataset: DatasetArgs,
-    },
+    Aliases(DatasetArgs),
     /// List the records that are probably the same as a more prominent one
-    Duplicates {
-        #[command(flatten)]
-        dataset: DatasetArgs,
-    },
+    Duplicates(DatasetArgs),
     /// Find the records of one firm, startup or person, across sources or within a dataset, and review the likely ones
     Resolve(resolve::ResolveArgs),
     /// Leave a record out of all releases from now on, whatever its sources say
@@ -208,10 +216,7 @@ enum IndexerCommand {
     /// Generate an invented dataset for tests and benchmarks; by default the bundled one
     Generate(generate::GenerateArgs),
     /// List the releases, newest first
-    List {
-        #[command(flatten)]
-        index: IndexArgs,
-    },
+    List(IndexArgs),
     /// Activate a release: servers load and serve it
     Activate {
         /// Release to activate, such as 2026-11-20.1
@@ -267,64 +272,61 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -
     let style = &arguments.style;
     let result = run_command(&arguments.command, now, style);
     warn_of_permissions(&arguments.command);
-    match result {
-        Ok(code) => code,
-        Err(error) => error.print(style),
-    }
+    result.unwrap_or_else(|error| error.print(style))
 }
 
 fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> Result<IndexerExit, CommandError> {
+    let seconds = now.unix_timestamp();
+    let today = Date::from_unix(seconds);
     match command {
-        IndexerCommand::Check { dataset } => check::run(dataset.input(), style),
-        IndexerCommand::Aliases { dataset } => aliases::run(dataset.input(), style),
-        IndexerCommand::Duplicates { dataset } => duplicates::run(dataset.input(), style),
+        IndexerCommand::Check(dataset) => check::run(dataset.input(), style),
+        IndexerCommand::Aliases(dataset) => aliases::run(dataset.input(), style),
+        IndexerCommand::Duplicates(dataset) => duplicates::run(dataset.input(), style),
         IndexerCommand::Build { dataset, index, sources, force, sign_key, bulk, activation } => {
             let signing_key = sign_key.as_deref().map(SigningKey::read).transpose()?;
             let policy = Policy { is_forced: *force, signing_key, has_bulk: *bulk };
             let view = sources.view(style)?;
             let mut input = dataset.input();
             input.folder = view.as_ref().map_or(input.folder, |view| view.path());
-            let remote = index.remote(None)?;
-            let target = match &remote {
-                Some(remote) => Some(build::PushTarget {
+            let (releases, remote) = (index.releases(), index.remote(None)?);
+            let target = remote.as_ref().map(|remote| {
+                Ok::<_, CommandError>(build::PushTarget {
                     remote,
-                    read: remote.sync(&releases_at(index))?,
+                    read: remote.sync(&releases)?,
                     sign_key: sign_key.as_deref().map(SigningKey::read).transpose()?,
                     activate_in: i64::from(activation.activate_in),
-                }),
-                None => None,
-            };
-            build::run(input, &releases_at(index), policy, target, now, style)
+                })
+            });
+            build::run(input, &releases, policy, target.transpose()?, now, style)
         }
         IndexerCommand::Import(arguments) => import::run(arguments, now, style),
-        IndexerCommand::Resolve(arguments) => resolve::run(arguments, Date::from_unix(now.unix_timestamp()), style),
-        IndexerCommand::Suppress(arguments) => suppress::run(arguments, Date::from_unix(now.unix_timestamp()), style),
+        IndexerCommand::Resolve(arguments) => resolve::run(arguments, today, style),
+        IndexerCommand::Suppress(arguments) => suppress::run(arguments, today, style),
         IndexerCommand::Generate(arguments) => generate::run(arguments, style),
-        IndexerCommand::List { index } => match index.remote(None)? {
+        IndexerCommand::List(index) => match index.remote(None)? {
             Some(remote) => pushed::list(&remote, style),
-            None => releases::list(&releases_at(index), style),
+            None => releases::list(&index.releases(), style),
         },
         IndexerCommand::Activate { version, index, force, activation, trust } => {
-            let releases = trusting(index, trust)?;
+            let (releases, at) = (trust.releases(index)?, seconds + i64::from(activation.activate_in));
             match index.remote(releases.trusted_key())? {
-                Some(remote) => pushed::activate(
-                    &remote,
-                    &releases,
-                    *version,
-                    *force,
-                    now.unix_timestamp() + i64::from(activation.activate_in),
-                    style,
-                ),
+                Some(remote) => pushed::activate(&remote, &releases, *version, *force, at, style),
                 None => releases::activate(&releases, *version, *force, style),
             }
         }
         IndexerCommand::Prune { keep, grace, index } => match index.remote(None)? {
-            Some(remote) => pushed::prune(&remote, *keep, i64::from(*grace) * 3_600, now.unix_timestamp(), style),
-            None => releases::prune(&releases_at(index), *keep, style),
+            Some(remote) => pushed::prune(&remote, *keep, i64::from(*grace) * 3_600, seconds, style),
+            None => releases::prune(&index.releases(), *keep, style),
         },
-        IndexerCommand::Search { search, index } => search::run(search, &index.synced()?, style),
+        IndexerCommand::Search { search, index } => {
+            let releases = index.releases();
+            if let Some(remote) = index.remote(None)? {
+                remote.sync(&releases)?;
+            }
+            search::run(search, &releases, style)
+        }
         IndexerCommand::Verify { version, index, trust } => {
-            let releases = trusting(index, trust)?;
+            let releases = trust.releases(index)?;
             if let Some(remote) = index.remote(releases.trusted_key())? {
                 pushed::fetch(&remote, &releases, *version)?;
             }
@@ -333,31 +335,16 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
     }
 }
 
-/// Warns if others can change the served data.
 fn warn_of_permissions(command: &IndexerCommand) {
-    let (IndexerCommand::Build { index, .. }
-    | IndexerCommand::List { index }
+    if let IndexerCommand::Build { index, .. }
+    | IndexerCommand::List(index)
     | IndexerCommand::Activate { index, .. }
-    | IndexerCommand::Verify { index, .. }) = command
-    else {
-        return;
-    };
-    if let Some(problem) = releases_at(index).permission_problem() {
+    | IndexerCommand::Verify { index, .. } = command
+        && let Some(problem) = index.releases().permission_problem()
+    {
         // A warning that cannot be printed does not affect the result.
         let _ = writeln!(io::stderr(), "warning: {problem}");
     }
-}
-
-fn releases_at(index: &IndexArgs) -> ReleaseStore {
-    match is_object_store(&index.index) {
-        true => ReleaseStore::at(&index.cache).copied_from(&index.index),
-        false => ReleaseStore::at(&index.index),
-    }
-}
-
-fn trusting(index: &IndexArgs, trust: &Trust) -> Result<ReleaseStore, KeyError> {
-    let key = trust.trust_key.as_deref().map(TrustedKey::read).transpose()?;
-    Ok(key.into_iter().fold(releases_at(index), ReleaseStore::trusting))
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -51,7 +51,6 @@ impl FolderError {
     }
 }
 
-/// The files that a command wrote into a folder.
 pub(crate) struct OwnFiles {
     folder: PathBuf,
     list: FileList,
@@ -67,12 +66,9 @@ impl OwnFiles {
         let mut own = Self { folder: folder.to_owned(), list, known: BTreeMap::new() };
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && own.is_empty()? => return Ok(own),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return if own.is_empty()? {
-                    Ok(own)
-                } else {
-                    Err(FolderError::Occupied { folder: own.folder, command })
-                };
+                return Err(FolderError::Occupied { folder: own.folder, command });
             }
             Err(error) => return Err(FolderError::Io { path, error }),
         };
@@ -133,7 +129,8 @@ impl OwnFiles {
              folder stay as they are.\n",
             self.list.command
         );
-        self.write_list(file_system, &note, &new.into_iter().map(|(name, checksum)| (name, vec![checksum])).collect())
+        let listed = new.into_iter().map(|(name, checksum)| (name, vec![checksum]));
+        self.write_list(file_system, &note, &listed.collect())
     }
 
     /// Reports files that would be replaced or removed, but differ from what the command wrote.

@@ -1,6 +1,6 @@
 //! Progress of a command on standard error: bars on a terminal, otherwise one line per step.
 
-use std::io::{IsTerminal, Write};
+use std::io::{IsTerminal, Write, stderr};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -10,16 +10,10 @@ use serde::Serialize;
 use crate::cli::indexer::format;
 use data::Progress;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Show {
-    Bars,
-    Lines,
-    Nothing,
-}
-
 /// Shows the steps and records their durations.
 pub(crate) struct Steps {
-    show: Show,
+    /// Neither bars nor lines are shown.
+    is_silent: bool,
     state: Mutex<ProgressState>,
 }
 
@@ -45,12 +39,7 @@ pub(crate) struct CompletedStep {
 impl Steps {
     /// Shows bars on a terminal; otherwise lines, or nothing if `result_only`.
     pub(crate) fn new(result_only: bool) -> Self {
-        let show = match (std::io::stderr().is_terminal(), result_only) {
-            (true, _) => Show::Bars,
-            (false, true) => Show::Nothing,
-            (false, false) => Show::Lines,
-        };
-        Self { show, state: Mutex::default() }
+        Self { is_silent: result_only && !stderr().is_terminal(), state: Mutex::default() }
     }
 
     pub(crate) fn completed(&self) -> Vec<CompletedStep> {
@@ -61,14 +50,13 @@ impl Steps {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn bar(&self, name: &str, total: u64) -> ProgressBar {
-        if self.show != Show::Bars {
+    fn bar(name: &str, total: u64) -> ProgressBar {
+        if !stderr().is_terminal() {
             return ProgressBar::hidden();
         }
-        let template = if total > 0 {
-            "{msg:<20} {bar:32} {percent:>3} % {elapsed:>4}"
-        } else {
-            "{msg:<20} {spinner} {elapsed:>4}"
+        let template = match total {
+            0 => "{msg:<20} {spinner} {elapsed:>4}",
+            _ => "{msg:<20} {bar:32} {percent:>3} % {elapsed:>4}",
         };
         let style = ProgressStyle::with_template(template).expect("valid templates");
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr()).with_style(style);
@@ -81,7 +69,7 @@ impl Steps {
 impl Progress for Steps {
     fn step(&self, name: &str, total: u64) {
         self.done();
-        let bar = self.bar(name, total);
+        let bar = Self::bar(name, total);
         self.state().running = Some(RunningStep { name: name.to_owned(), since: Instant::now(), bar });
     }
 
@@ -96,9 +84,9 @@ impl Progress for Steps {
         let Some(RunningStep { name, since, bar }) = state.running.take() else { return };
         bar.finish_and_clear();
         let took = since.elapsed();
-        if self.show != Show::Nothing {
+        if !self.is_silent {
             // A command does not fail because its progress cannot be shown.
-            let _ = writeln!(std::io::stderr(), "{name:<20} {}", format::time(took));
+            let _ = writeln!(stderr(), "{name:<20} {}", format::time(took));
         }
         state.done.push(CompletedStep { name, took });
     }
@@ -118,7 +106,7 @@ mod tests {
 
     #[test]
     fn steps_are_recorded_in_order_and_end_when_the_next_starts() {
-        let steps = Steps { show: Show::Nothing, state: Mutex::default() };
+        let steps = Steps::new(true);
         steps.advance(3);
         steps.step("one", 10);
         steps.advance(10);

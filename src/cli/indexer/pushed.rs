@@ -1,13 +1,11 @@
 //! `indexer list`, `activate`, `prune` and `verify` for an object store.
 
-use std::io::{self, Write};
-
 use serde::Serialize;
 use serde_json::json;
 
 use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
 use data::{SnapshotVersion, rfc3339};
-use release::remote::{Pointer, RemoteStore};
+use release::remote::{Pointer, PushedRelease, RemoteStore};
 use release::{ReleaseError, ReleaseStore};
 
 #[derive(Serialize)]
@@ -20,25 +18,24 @@ struct PushedListJson {
 
 pub(crate) fn list(remote: &RemoteStore, style: &Style) -> Result<IndexerExit, CommandError> {
     let current = remote.current()?.pointer;
-    let releases = remote.versions()?;
-    if style.json {
-        let releases = releases.into_iter().map(|(version, _)| version).collect();
-        format::json(&PushedListJson { ok: true, current, releases })?;
-        return Ok(IndexerExit::Success);
-    }
-    let mut out = io::stdout().lock();
-    if releases.is_empty() {
-        writeln!(out, "no releases in {}; push one with `indexer build`", remote.location())?;
-    }
-    for (version, manifest) in releases {
-        let named = current.as_ref().filter(|current| (current.release, current.manifest) == (version, manifest));
-        let mark = if named.is_some() { '*' } else { ' ' };
-        let served = named.map_or_else(String::new, |pointer| {
-            format!("  generation {}, served from {} on", pointer.generation, rfc3339(pointer.activate_at))
-        });
-        writeln!(out, "{mark} {:<14} {manifest}{served}", version.to_string())?;
-    }
-    Ok(IndexerExit::Success)
+    let found = remote.versions()?;
+    let releases = found.iter().map(|pushed| pushed.version).collect();
+    let result = PushedListJson { ok: true, current, releases };
+    style.print(&result, |out| {
+        if found.is_empty() {
+            writeln!(out, "no releases in {}; push one with `indexer build`", remote.location())?;
+        }
+        for pushed in found {
+            let PushedRelease { version, manifest } = pushed;
+            let named = result.current.as_ref().filter(|current| current.pushed() == pushed);
+            let mark = if named.is_some() { '*' } else { ' ' };
+            let served = named.map_or_else(String::new, |pointer| {
+                format!("  generation {}, served from {} on", pointer.generation, rfc3339(pointer.activate_at))
+            });
+            writeln!(out, "{mark} {:<14} {manifest}{served}", version.to_string())?;
+        }
+        Ok(())
+    })
 }
 
 /// Copies a release, or the current one, into the folder unless it is there.
@@ -49,12 +46,11 @@ pub(crate) fn fetch(
 ) -> Result<(), ReleaseError> {
     remote.sync(releases)?;
     let Some(version) = version else { return Ok(()) };
-    let (version, manifest) = find(remote, version)?;
-    remote.fetch(releases, version, manifest)
+    remote.fetch(releases, find(remote, version)?)
 }
 
-fn find(remote: &RemoteStore, version: SnapshotVersion) -> Result<(SnapshotVersion, release::Checksum), ReleaseError> {
-    let found = remote.versions()?.into_iter().find(|(other, _)| *other == version);
+fn find(remote: &RemoteStore, version: SnapshotVersion) -> Result<PushedRelease, ReleaseError> {
+    let found = remote.versions()?.into_iter().find(|pushed| pushed.version == version);
     found.ok_or_else(|| ReleaseError::Missing { version, index: remote.location().into() })
 }
 
@@ -68,24 +64,18 @@ pub(crate) fn activate(
     style: &Style,
 ) -> Result<IndexerExit, CommandError> {
     let read = remote.sync(releases)?;
-    let (version, manifest) = find(remote, version)?;
-    remote.fetch(releases, version, manifest)?;
+    let pushed = find(remote, version)?;
+    remote.fetch(releases, pushed)?;
     let before = read.pointer.as_ref().map(|pointer| pointer.release);
     if !is_forced {
         releases.check_rows(version, releases.manifest(version)?.counts)?;
     }
-    let pointer = remote.point(&read, version, manifest, activate_at)?;
-    if style.json {
-        format::json(&json!({ "ok": true, "current": pointer, "before": before }))?;
-    } else {
+    let pointer = remote.point(&read, pushed, activate_at)?;
+    style.print(&json!({ "ok": true, "current": pointer, "before": before }), |out| {
         let before = before.map_or_else(|| "none".into(), |before| before.to_string());
         let (generation, at) = (pointer.generation, rfc3339(pointer.activate_at));
-        writeln!(
-            io::stdout(),
-            "current: {version} (generation {generation}), served from {at} on, previously {before}"
-        )?;
-    }
-    Ok(IndexerExit::Success)
+        writeln!(out, "current: {version} (generation {generation}), served from {at} on, previously {before}")
+    })
 }
 
 pub(crate) fn prune(
@@ -96,15 +86,11 @@ pub(crate) fn prune(
     style: &Style,
 ) -> Result<IndexerExit, CommandError> {
     let pruned = remote.prune(keep, grace, now)?;
-    if style.json {
-        format::json(&json!({ "ok": true, "pruned": pruned }))?;
-        return Ok(IndexerExit::Success);
-    }
-    let mut out = io::stdout().lock();
-    for version in &pruned.releases {
-        writeln!(out, "removed {version}")?;
-    }
-    let (objects, freed) = (format::counted(pruned.objects, "object"), format::size(pruned.bytes));
-    writeln!(out, "{}, {objects} removed, {freed} freed", format::counted(pruned.releases.len(), "release"))?;
-    Ok(IndexerExit::Success)
+    style.print(&json!({ "ok": true, "pruned": pruned }), |out| {
+        for version in &pruned.releases {
+            writeln!(out, "removed {version}")?;
+        }
+        let (objects, freed) = (format::counted(pruned.objects, "object"), format::size(pruned.bytes));
+        writeln!(out, "{}, {objects} removed, {freed} freed", format::counted(pruned.releases.len(), "release"))
+    })
 }

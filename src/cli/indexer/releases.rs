@@ -43,16 +43,48 @@ pub(crate) fn list(releases: &ReleaseStore, style: &Style) -> Result<IndexerExit
     let (current, problem) = current(releases);
     let listed: Vec<(SnapshotVersion, Result<Manifest, ReleaseError>)> =
         releases.versions()?.into_iter().map(|version| (version, releases.manifest(version))).collect();
-    if style.json {
-        let releases = listed.iter().map(|(version, manifest)| release_json(*version, current, manifest)).collect();
-        format::json(&ReleaseListJson { ok: problem.is_none(), current, current_error: problem.as_deref(), releases })?;
-    } else {
-        print_list(&listed, current, releases)?;
-        if let Some(problem) = &problem {
-            writeln!(io::stderr(), "warning: {problem}")?;
+    let releases_json = listed.iter().map(|(version, manifest)| {
+        let readable = manifest.as_ref().ok();
+        ReleaseJson {
+            version: *version,
+            current: current == Some(*version),
+            built_at: readable.map(|manifest| manifest.built_at.as_str()),
+            title: readable.map(|manifest| manifest.title.as_str()),
+            counts: readable.map(|manifest| manifest.counts),
+            bytes: readable.map(|manifest| manifest.bytes("")),
+            error: manifest.as_ref().err().map(ToString::to_string),
         }
+    });
+    let result = ReleaseListJson {
+        ok: problem.is_none(),
+        current,
+        current_error: problem.as_deref(),
+        releases: releases_json.collect(),
+    };
+    let code = style.print(&result, |out| {
+        if listed.is_empty() {
+            writeln!(out, "no releases in {}; publish one with `indexer build`", releases.folder().display())?;
+        }
+        for (version, manifest) in &listed {
+            let (mark, version) = (if current == Some(*version) { '*' } else { ' ' }, version.to_string());
+            match manifest {
+                Ok(manifest) => {
+                    let Manifest { built_at, title, counts, .. } = manifest;
+                    let [firms, startups, ..] = counts.by_table().map(|(_, rows)| format::count(rows));
+                    let counts = format!("{firms} firms, {startups} startups");
+                    let size = format::size(manifest.bytes(""));
+                    writeln!(out, "{mark} {version:<14} {built_at}  {size:>9}  {counts}  {title}")?;
+                }
+                Err(error) => writeln!(out, "{mark} {version:<14} {error}")?,
+            }
+        }
+        Ok(())
+    })?;
+    let Some(problem) = &problem else { return Ok(code) };
+    if !style.json {
+        writeln!(io::stderr(), "warning: {problem}")?;
     }
-    Ok(if problem.is_some() { IndexerExit::Rejected } else { IndexerExit::Success })
+    Ok(IndexerExit::Rejected)
 }
 
 /// The active release, and its problem if any.
@@ -70,58 +102,8 @@ fn current(releases: &ReleaseStore) -> (Option<SnapshotVersion>, Option<String>)
 /// Fails if the index folder does not exist: most likely it is mistyped.
 fn check_folder(releases: &ReleaseStore) -> Result<(), CommandError> {
     let path = releases.folder();
-    match std::fs::read_dir(path) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(ReleaseError::Io { path: path.to_owned(), error }.into()),
-    }
-}
-
-fn release_json<'a>(
-    version: SnapshotVersion,
-    current: Option<SnapshotVersion>,
-    manifest: &'a Result<Manifest, ReleaseError>,
-) -> ReleaseJson<'a> {
-    let readable = manifest.as_ref().ok();
-    ReleaseJson {
-        version,
-        current: current == Some(version),
-        built_at: readable.map(|manifest| manifest.built_at.as_str()),
-        title: readable.map(|manifest| manifest.title.as_str()),
-        counts: readable.map(|manifest| manifest.counts),
-        bytes: readable.map(|manifest| manifest.bytes("")),
-        error: manifest.as_ref().err().map(ToString::to_string),
-    }
-}
-
-fn print_list(
-    listed: &[(SnapshotVersion, Result<Manifest, ReleaseError>)],
-    current: Option<SnapshotVersion>,
-    releases: &ReleaseStore,
-) -> io::Result<()> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
-    if listed.is_empty() {
-        writeln!(out, "no releases in {}; publish one with `indexer build`", releases.folder().display())?;
-    }
-    for (version, manifest) in listed {
-        let mark = if current == Some(*version) { '*' } else { ' ' };
-        match manifest {
-            Ok(manifest) => {
-                let [(_, firms), (_, startups), ..] = manifest.counts.by_table();
-                writeln!(
-                    out,
-                    "{mark} {:<14} {}  {:>9}  {} firms, {} startups  {}",
-                    version.to_string(),
-                    manifest.built_at,
-                    format::size(manifest.bytes("")),
-                    format::count(firms),
-                    format::count(startups),
-                    manifest.title
-                )?;
-            }
-            Err(error) => writeln!(out, "{mark} {:<14} {error}", version.to_string())?,
-        }
-    }
-    out.flush()
+    let opened = std::fs::read_dir(path).map(drop);
+    opened.map_err(|error| ReleaseError::Io { path: path.to_owned(), error }.into())
 }
 
 #[derive(Serialize)]
@@ -140,15 +122,11 @@ pub(crate) fn activate(
 ) -> Result<IndexerExit, CommandError> {
     let before = releases.current().ok().flatten();
     let changed = releases.activate(version, is_forced)?;
-    if style.json {
-        format::json(&ActivatedJson { ok: true, current: version, before, changed })?;
-    } else if changed {
-        let before = before.map_or_else(|| "none".into(), |before| before.to_string());
-        writeln!(io::stdout(), "current: {version}, previously {before}")?;
-    } else {
-        writeln!(io::stdout(), "current: {version}, unchanged")?;
-    }
-    Ok(IndexerExit::Success)
+    style.print(&ActivatedJson { ok: true, current: version, before, changed }, |out| match before {
+        _ if !changed => writeln!(out, "current: {version}, unchanged"),
+        Some(before) => writeln!(out, "current: {version}, previously {before}"),
+        None => writeln!(out, "current: {version}, previously none"),
+    })
 }
 
 #[derive(Serialize)]
@@ -166,26 +144,24 @@ pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> Resu
     check_folder(releases)?;
     let PrunedReleases { removed, foreign } = releases.prune(keep)?;
     let kept = releases.versions()?;
-    let freed = removed.iter().map(|removed| removed.bytes).sum();
-    if style.json {
-        let removed = removed.iter().map(|removed| removed.version).collect();
-        format::json(&PrunedJson { ok: true, removed, freed_bytes: freed, kept, foreign })?;
-        return Ok(IndexerExit::Success);
-    }
-    for path in &foreign {
-        writeln!(
-            io::stderr(),
-            "warning: {} is not part of a release: move it away, so that the release can be removed",
-            path.display()
-        )?;
-    }
-    let mut out = io::stdout().lock();
-    for removed in &removed {
-        writeln!(out, "removed {} ({})", removed.version, format::size(removed.bytes))?;
-    }
-    let count = format::counted(removed.len(), "release");
-    writeln!(out, "{count} removed, {} kept, {} freed", kept.len(), format::size(freed))?;
-    Ok(IndexerExit::Success)
+    let result = PrunedJson {
+        ok: true,
+        removed: removed.iter().map(|(version, _)| *version).collect(),
+        freed_bytes: removed.iter().map(|(_, bytes)| bytes).sum(),
+        kept,
+        foreign,
+    };
+    style.print(&result, |out| {
+        for path in result.foreign.iter().map(|path| path.display()) {
+            let advice = "move it away, so that the release can be removed";
+            writeln!(io::stderr(), "warning: {path} is not part of a release: {advice}")?;
+        }
+        for (version, bytes) in &removed {
+            writeln!(out, "removed {version} ({})", format::size(*bytes))?;
+        }
+        let (count, freed) = (format::counted(removed.len(), "release"), format::size(result.freed_bytes));
+        writeln!(out, "{count} removed, {} kept, {freed} freed", result.kept.len())
+    })
 }
 
 #[derive(Serialize)]
@@ -223,30 +199,22 @@ pub(crate) fn verify(
     let steps = Steps::new(true);
     let mut verified = Vec::new();
     for version in versions {
-        let result = verify_one(releases, version, &steps);
-        if !style.json {
-            match &result {
-                Ok((bytes, unlisted)) => {
-                    writeln!(io::stdout(), "{version}: ok, {}", format::size(*bytes))?;
-                    for path in unlisted {
-                        let path = releases.release_folder(version).join(path);
-                        writeln!(io::stderr(), "warning: {} is not part of the release: remove it", path.display())?;
-                    }
-                }
-                Err(error) => writeln!(io::stdout(), "{version}: failed: {error}")?,
-            }
-        }
-        let (error, unlisted) = match result {
-            Ok((_, unlisted)) => (None, unlisted),
-            Err(error) => (Some(error), Vec::new()),
+        let (bytes, unlisted, error) = match verify_one(releases, version, &steps) {
+            Ok((bytes, unlisted)) => (bytes, unlisted, None),
+            Err(error) => (0, Vec::new(), Some(error)),
         };
-        verified.push(VerifiedJson {
-            version,
-            ok: error.is_none(),
-            code: error.as_ref().map(|error| code_of(error).1),
-            error: error.map(|error| error.to_string()),
-            unlisted,
-        });
+        match &error {
+            _ if style.json => {}
+            Some(error) => writeln!(io::stdout(), "{version}: failed: {error}")?,
+            None => writeln!(io::stdout(), "{version}: ok, {}", format::size(bytes))?,
+        }
+        for path in unlisted.iter().filter(|_| !style.json) {
+            let path = releases.release_folder(version).join(path);
+            writeln!(io::stderr(), "warning: {} is not part of the release: remove it", path.display())?;
+        }
+        let code = error.as_ref().map(|error| code_of(error).1);
+        let (ok, error) = (error.is_none(), error.map(|error| error.to_string()));
+        verified.push(VerifiedJson { version, ok, code, error, unlisted });
     }
     drop(steps);
     let ok = verified.iter().all(|release| release.ok) && problem.is_none();

@@ -1,6 +1,6 @@
 //! `indexer resolve`: finds records that are, or may be, the same firm, startup or person.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -11,7 +11,7 @@ use crate::cli::indexer::review::{self, Reviewer};
 use crate::cli::indexer::{CommandError, IndexerExit, Style, check, format, import};
 use ::import::sources::Suppressed;
 use data::vocabulary::Vocabulary;
-use data::{self, Date, Table};
+use data::{Date, Table};
 use import::resolve::{
     Decision, Decisions, Judgement, MergeConflict, RecordPair, Resolution, SourceRecord, TABLES, decision, record,
     resolve, statements,
@@ -54,10 +54,7 @@ pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> Result
             let folder = folder.as_deref().unwrap_or(Path::new("dataset"));
             match data::import::read(folder, &steps) {
                 (Some(dataset), _) => (record::records_of_dataset(&dataset), Decisions::default()),
-                (None, report) => {
-                    check::print(&report, folder, style)?;
-                    return Ok(IndexerExit::Rejected);
-                }
+                (None, report) => return check::reject(&report, folder, style),
             }
         }
     };
@@ -65,24 +62,15 @@ pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> Result
     drop(steps);
     if let Some(folder) = arguments.sources.as_deref().filter(|_| arguments.review) {
         let reviewer = Reviewer { folder, by: &arguments.by, today };
-        let mut input = io::stdin().lock();
-        return review::run(
-            &reviewer,
-            &resolution,
-            decisions,
-            &mut input as &mut dyn BufRead,
-            &mut io::stdout().lock(),
-        );
+        let (mut input, mut out) = (io::stdin().lock(), io::stdout().lock());
+        return review::run(&reviewer, &resolution, decisions, &mut input, &mut out);
     }
     if let Some(file) = &arguments.page {
         return review::write_page(&resolution, &arguments.by, today, file, style);
     }
-    if style.json {
-        format::json(&ResolutionJson::new(&resolution, &decisions))?;
-    } else {
-        print(&resolution, &decisions, arguments, style)?;
-    }
-    Ok(IndexerExit::Success)
+    style.print(&ResolutionJson::new(&resolution, &decisions), |out| {
+        print(&resolution, &decisions, arguments, style, out)
+    })
 }
 
 #[derive(Serialize)]
@@ -93,27 +81,20 @@ struct AddedDecisions {
 
 /// Appends the new decisions of a file; none if one contradicts another.
 fn add(folder: &Path, file: &Path, style: &Style) -> Result<IndexerExit, CommandError> {
-    let known = Decisions::read(folder)?;
-    let (made, mut report) = decision::read_file(file);
-    let made: Vec<Decision> = made.into_iter().filter(|decision| !known.has(decision)).collect();
-    let mut all = known;
+    let mut known = Decisions::read(folder)?;
+    let (mut made, mut report) = decision::read_file(file);
+    made.retain(|decision| !known.has(decision));
     for decision in &made {
-        all = all.with(decision.clone(), &mut report);
+        known = known.with(decision.clone(), &mut report);
     }
     if report.has_errors() {
-        check::print(&report, file, style)?;
-        return Ok(IndexerExit::Rejected);
+        return check::reject(&report, file, style);
     }
-    for decision in &made {
-        decision::append(folder, decision)?;
-    }
-    if style.json {
-        format::json(&AddedDecisions { ok: true, added: made.len() })?;
-    } else {
+    made.iter().try_for_each(|decision| decision::append(folder, decision))?;
+    style.print(&AddedDecisions { ok: true, added: made.len() }, |out| {
         let added = format::counted(made.len(), "decision");
-        writeln!(io::stdout(), "{added} added to {}", folder.join(decision::FILE).display())?;
-    }
-    Ok(IndexerExit::Success)
+        writeln!(out, "{added} added to {}", folder.join(decision::FILE).display())
+    })
 }
 
 /// The counts of one table.
@@ -166,12 +147,12 @@ struct PairJson<'a> {
 impl<'a> PairJson<'a> {
     fn new(resolution: &'a Resolution, pair: &RecordPair) -> Self {
         let id = |row: u32| resolution.records[row as usize].id.as_str();
-        let evidence = pair.evidence.iter();
+        let evidence = pair.evidence.iter().map(|found| EvidenceJson { name: found.name(), points: found.points() });
         Self {
             left: id(pair.left),
             right: id(pair.right),
             score: f64::from(pair.score) / 100.0,
-            evidence: evidence.map(|found| EvidenceJson { name: found.name(), points: found.points() }).collect(),
+            evidence: evidence.collect(),
             held: pair.conflict.as_ref().map(|held| conflict_text(resolution, held)),
         }
     }
@@ -228,8 +209,13 @@ pub(crate) fn evidence_text(pair: &RecordPair) -> String {
     format!("{:.2}: {}", f64::from(pair.score) / 100.0, evidence.join(", "))
 }
 
-fn print(resolution: &Resolution, decisions: &Decisions, arguments: &ResolveArgs, style: &Style) -> io::Result<()> {
-    let mut out = io::BufWriter::new(io::stdout().lock());
+fn print(
+    resolution: &Resolution,
+    decisions: &Decisions,
+    arguments: &ResolveArgs,
+    style: &Style,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if style.verbose {
         for (tier, pairs) in [("merge", &resolution.merged), ("review", &resolution.review)] {
             for pair in pairs {
@@ -245,23 +231,16 @@ fn print(resolution: &Resolution, decisions: &Decisions, arguments: &ResolveArgs
     for table in TABLES {
         let ResolutionCounts { records, clusters, clustered, review, .. } = ResolutionCounts::new(resolution, table);
         if records > 0 {
-            let count = |number: usize| format::count(number as u64);
-            writeln!(
-                out,
-                "{}: {} records; {} are {} together; {} to review",
-                table.name(),
-                count(records),
-                count(clustered),
-                count(clusters),
-                format::counted(review, "pair"),
-            )?;
+            let [records, clustered, clusters] = [records, clustered, clusters].map(format::count);
+            let (name, review) = (table.name(), format::counted(review, "pair"));
+            writeln!(out, "{name}: {records} records; {clustered} are {clusters} together; {review} to review")?;
         }
     }
     writeln!(out, "{} kept apart by a veto", format::counted(resolution.vetoed, "pair"))?;
     if arguments.sources.is_some() {
         let count = |judgement: Judgement| {
             let decided = decisions.all().iter().filter(|decision: &&Decision| decision.judgement == judgement).count();
-            format!("{} {}", format::count(decided as u64), judgement.name())
+            format!("{} {}", format::count(decided), judgement.name())
         };
         let counts: Vec<String> = Judgement::ALL.iter().map(|judgement| count(*judgement)).collect();
         writeln!(out, "decisions: {}", counts.join(", "))?;
@@ -271,5 +250,5 @@ fn print(resolution: &Resolution, decisions: &Decisions, arguments: &ResolveArgs
         let review = if arguments.sources.is_some() { ", decide them with --review" } else { "" };
         writeln!(out, "list the pairs with --verbose{review}")?;
     }
-    out.flush()
+    Ok(())
 }

@@ -23,28 +23,6 @@ pub(crate) struct Reviewer<'a> {
 
 const KEYS: &str = "s same, d different, u unsure, q quit; a reason may follow: `d another city`";
 
-/// Input of a person.
-enum Answer {
-    Decided(Judgement, String),
-    Quit,
-    Unknown,
-}
-
-impl Answer {
-    /// Parses `s`, `d other fund`, `q`; the end of the input quits.
-    fn parse(line: &str) -> Self {
-        let (key, why) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
-        let judgement = match key.to_lowercase().as_str() {
-            "s" | "same" => Judgement::Same,
-            "d" | "different" => Judgement::Different,
-            "u" | "unsure" => Judgement::Unsure,
-            "q" | "quit" => return Self::Quit,
-            _ => return Self::Unknown,
-        };
-        Self::Decided(judgement, why.trim().to_owned())
-    }
-}
-
 /// Shows pairs until all are decided or the person quits. Each decision is on disk before the next pair is shown.
 pub(crate) fn run(
     reviewer: &Reviewer<'_>,
@@ -97,27 +75,21 @@ pub(crate) fn write_page(
 ) -> Result<IndexerExit, CommandError> {
     let pair = |pair: &RecordPair| {
         let [left, right] = [pair.left, pair.right].map(|row| &resolution.records[row as usize]);
-        let values = Shown::from_record(left).0.into_iter().zip(Shown::from_record(right).0);
-        // The heads of the columns are the entities.
-        let known =
-            values.filter(|((label, left), (_, right))| *label != "entity" && (!left.is_empty() || !right.is_empty()));
         ReviewPair {
             left: left.id.clone(),
             right: right.id.clone(),
             evidence: evidence_text(pair),
             held: pair.conflict.as_ref().map(|held| conflict_text(resolution, held)),
-            values: known.map(|((label, left), (_, right))| (label, left, right)).collect(),
+            // The heads of the columns are the entities.
+            values: known_values(left, right).filter(|(label, ..)| *label != "entity").collect(),
         }
     };
     let pairs: Vec<ReviewPair> = resolution.review.iter().map(pair).collect();
     let html = page(&pairs, by, today, Decision::COLUMNS).map_err(io::Error::other)?;
     fs::write(file, html).map_err(|error| SourceError::io(file, error))?;
-    if style.json {
-        format::json(&PageJson { ok: true, pairs: pairs.len() })?;
-    } else {
-        writeln!(io::stdout(), "{} in {}: open it in a browser", format::counted(pairs.len(), "pair"), file.display())?;
-    }
-    Ok(IndexerExit::Success)
+    style.print(&PageJson { ok: true, pairs: pairs.len() }, |out| {
+        writeln!(out, "{} in {}: open it in a browser", format::counted(pairs.len(), "pair"), file.display())
+    })
 }
 
 #[derive(Serialize)]
@@ -126,7 +98,7 @@ struct PageJson {
     pairs: usize,
 }
 
-/// Asks for the decision about the shown pair; `None` to stop.
+/// Asks for the decision about the shown pair, such as `s` or `d other fund`; `None` to stop.
 fn ask(input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<Option<(Judgement, String)>> {
     loop {
         write!(out, "{KEYS}\n> ")?;
@@ -135,20 +107,24 @@ fn ask(input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<Option<(Judge
         if input.read_line(&mut line)? == 0 {
             return Ok(None);
         }
-        match Answer::parse(&line) {
-            Answer::Decided(judgement, why) => return Ok(Some((judgement, why))),
-            Answer::Quit => return Ok(None),
-            Answer::Unknown => writeln!(out, "`{}` is not a key", line.trim())?,
-        }
+        let (key, why) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+        let judgement = match key.to_lowercase().as_str() {
+            "s" | "same" => Judgement::Same,
+            "d" | "different" => Judgement::Different,
+            "u" | "unsure" => Judgement::Unsure,
+            "q" | "quit" => return Ok(None),
+            _ => {
+                writeln!(out, "`{}` is not a key", line.trim())?;
+                continue;
+            }
+        };
+        return Ok(Some((judgement, why.trim().to_owned())));
     }
 }
 
 fn show(resolution: &Resolution, pair: &RecordPair, out: &mut dyn Write) -> io::Result<()> {
-    let [left, right] = [pair.left, pair.right].map(|row| Shown::from_record(&resolution.records[row as usize]));
-    for ((label, left), (_, right)) in left.0.iter().zip(&right.0) {
-        if left.is_empty() && right.is_empty() {
-            continue;
-        }
+    let [left, right] = [pair.left, pair.right].map(|row| &resolution.records[row as usize]);
+    for (label, left, right) in known_values(left, right) {
         let mark = if left == right { "=" } else { " " };
         writeln!(out, "{label:<12} {left:<40} {mark} {right}")?;
     }
@@ -159,51 +135,53 @@ fn show(resolution: &Resolution, pair: &RecordPair, out: &mut dyn Write) -> io::
     Ok(())
 }
 
-/// The values of a record, each with its label.
-struct Shown([(&'static str, String); 10]);
+/// The values of two records that one of them has at least, each with its label.
+fn known_values(left: &SourceRecord, right: &SourceRecord) -> impl Iterator<Item = (&'static str, String, String)> {
+    let values = shown(left).into_iter().zip(shown(right));
+    let values = values.map(|((label, left), (_, right))| (label, left, right));
+    values.filter(|(_, left, right)| !left.is_empty() || !right.is_empty())
+}
 
-impl Shown {
-    fn from_record(record: &SourceRecord) -> Self {
-        let identifiers = record.identifiers.iter().map(|(scheme, value)| format!("{scheme}:{value}"));
-        let unpublished = match (record.is_suppressed, record.is_gone) {
-            (true, _) => "no: suppressed",
-            (_, true) => "no: its source does not have it any more",
-            _ => "",
-        };
-        Self([
-            ("name", record.name.clone()),
-            ("aliases", record.aliases.join(", ")),
-            ("website", record.website.clone().unwrap_or_default()),
-            ("country", record.country.map(|country| country.to_string()).unwrap_or_default()),
-            ("city", record.city.clone().unwrap_or_default()),
-            ("founded", record.founded_year.map(|year| year.to_string()).unwrap_or_default()),
-            ("identifiers", identifiers.collect::<Vec<_>>().join(" ")),
-            ("rounds", if record.size > 0 { record.size.to_string() } else { String::new() }),
-            ("published", unpublished.to_owned()),
-            ("entity", record.id.clone()),
-        ])
-    }
+/// The values of a record, each with its label.
+fn shown(record: &SourceRecord) -> [(&'static str, String); 10] {
+    let identifiers = record.identifiers.iter().map(|(scheme, value)| format!("{scheme}:{value}"));
+    let unpublished = match (record.is_suppressed, record.is_gone) {
+        (true, _) => "no: suppressed",
+        (_, true) => "no: its source does not have it any more",
+        _ => "",
+    };
+    [
+        ("name", record.name.clone()),
+        ("aliases", record.aliases.join(", ")),
+        ("website", record.website.clone().unwrap_or_default()),
+        ("country", record.country.map(|country| country.to_string()).unwrap_or_default()),
+        ("city", record.city.clone().unwrap_or_default()),
+        ("founded", record.founded_year.map(|year| year.to_string()).unwrap_or_default()),
+        ("identifiers", identifiers.collect::<Vec<_>>().join(" ")),
+        ("rounds", if record.size > 0 { record.size.to_string() } else { String::new() }),
+        ("published", unpublished.to_owned()),
+        ("entity", record.id.clone()),
+    ]
 }
 
 /// The clusters joined by the decisions of this review, so that no pair within one is shown.
 struct Groups {
-    cluster_of: HashMap<u32, u32>,
-    joined: HashMap<u32, u32>,
+    /// The row above each row that is not the first of its cluster.
+    above: HashMap<u32, u32>,
 }
 
 impl Groups {
     fn new(resolution: &Resolution) -> Self {
         let clusters = resolution.clusters.iter();
-        let rows = clusters.flat_map(|cluster| cluster.iter().map(|row| (*row, cluster[0])));
-        Self { cluster_of: rows.collect(), joined: HashMap::new() }
+        let rows = clusters.flat_map(|cluster| cluster.iter().skip(1).map(|row| (*row, cluster[0])));
+        Self { above: rows.collect() }
     }
 
-    fn root(&self, row: u32) -> u32 {
-        let mut at = self.cluster_of.get(&row).copied().unwrap_or(row);
-        while let Some(next) = self.joined.get(&at) {
-            at = *next;
+    fn root(&self, mut row: u32) -> u32 {
+        while let Some(above) = self.above.get(&row) {
+            row = *above;
         }
-        at
+        row
     }
 
     fn are_joined(&self, pair: &RecordPair) -> bool {
@@ -213,7 +191,7 @@ impl Groups {
     fn join(&mut self, pair: &RecordPair) {
         let (left, right) = (self.root(pair.left), self.root(pair.right));
         if left != right {
-            self.joined.insert(left, right);
+            self.above.insert(left, right);
         }
     }
 }

@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
-use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
-use catalog::{Catalog, TextIndexes};
+use crate::app::settings::one_of;
+use crate::cli::indexer::{CommandError, IndexerExit, Style};
+use catalog::TextIndexes;
 use data::import::diagnostics::did_you_mean;
-use data::{SnapshotVersion, Table};
+use data::{SnapshotVersion, Table, number};
 use release::ReleaseStore;
 use search::Explanation;
 
@@ -18,7 +18,7 @@ pub(crate) struct SearchArgs {
     /// Name to search for
     query: String,
     /// Records to search
-    #[arg(long, value_parser = named_table(), default_value = Table::Firms.name())]
+    #[arg(long, value_parser = one_of(TextIndexes::TABLES, Table::name), default_value = Table::Firms.name())]
     kind: Table,
     /// Maximum number of matches to show
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -26,13 +26,6 @@ pub(crate) struct SearchArgs {
     /// Explain the record with this slug, even if it does not match
     #[arg(long, value_name = "SLUG")]
     slug: Option<String>,
-}
-
-/// Parses the name of a table with named rows.
-fn named_table() -> impl TypedValueParser<Value = Table> {
-    let table = |name: String| TextIndexes::TABLES.into_iter().find(|table| table.name() == name);
-    PossibleValuesParser::new(TextIndexes::TABLES.map(Table::name))
-        .map(move |name| table(name).expect("a possible value"))
 }
 
 #[derive(Serialize)]
@@ -53,15 +46,12 @@ struct SearchMatches<'a> {
 
 pub(crate) fn run(arguments: &SearchArgs, releases: &ReleaseStore, style: &Style) -> Result<IndexerExit, CommandError> {
     let Some(version) = releases.current()? else {
-        writeln!(
-            io::stderr(),
-            "error: no active release in {}; run `indexer build` first",
-            releases.folder().display()
-        )?;
+        let folder = releases.folder().display();
+        writeln!(io::stderr(), "error: no active release in {folder}; run `indexer build` first")?;
         return Ok(IndexerExit::Rejected);
     };
     let release = releases.open(version)?;
-    let catalog: &Catalog = &release.catalog;
+    let catalog = &release.catalog;
     let table = arguments.kind;
     let snapshot = catalog.snapshot();
     let found = catalog.search(table, &arguments.query);
@@ -83,27 +73,20 @@ pub(crate) fn run(arguments: &SearchArgs, releases: &ReleaseStore, style: &Style
             Some(SearchMatch { slug: snapshot.slug(table, row), name: snapshot.name(table, row), explanation })
         })
         .collect();
-    if style.json {
-        format::json(&SearchMatches { ok: true, snapshot: version, total: found.hits.len(), matches })?;
-    } else {
-        print(&matches, found.hits.len())?;
-    }
-    Ok(IndexerExit::Success)
-}
-
-fn print(matches: &[SearchMatch<'_>], total: usize) -> io::Result<()> {
-    let mut out = io::stdout().lock();
-    for found in matches {
-        let Explanation { score, strategy, text, prominence_bonus, parts, .. } = &found.explanation;
-        writeln!(out, "{score:.3}  {}  ({})", found.name, found.slug)?;
-        writeln!(out, "       by {strategy} of {text:?}, prominence {prominence_bonus:.4}")?;
-        for part in parts {
-            writeln!(
-                out,
-                "       {:<12} {:.3} × {:.3} = {:.3}",
-                part.strategy, part.ceiling, part.similarity, part.points
-            )?;
+    let result = SearchMatches { ok: true, snapshot: version, total: found.hits.len(), matches };
+    style.print(&result, |out| {
+        for SearchMatch { slug, name, explanation } in &result.matches {
+            let Explanation { score, strategy, text, prominence_bonus, parts, .. } = explanation;
+            writeln!(out, "{score:.3}  {name}  ({slug})")?;
+            writeln!(out, "       by {strategy} of {text:?}, prominence {prominence_bonus:.4}")?;
+            for part in parts {
+                writeln!(
+                    out,
+                    "       {:<12} {:.3} × {:.3} = {:.3}",
+                    part.strategy, part.ceiling, part.similarity, part.points
+                )?;
+            }
         }
-    }
-    writeln!(out, "{} match{}", format::count(total as u64), if total == 1 { "" } else { "es" })
+        writeln!(out, "{}", number::counted(result.total, "match", "matches"))
+    })
 }

@@ -1,14 +1,13 @@
 //! `indexer suppress`: removes a record from all future releases.
 
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
+use crate::app::settings::one_of;
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{CommandError, IndexerExit, Style, format, import};
+use crate::cli::indexer::{CommandError, IndexerExit, Style, import};
 use ::import::sources::suppressed::{FILE, KINDS};
 use ::import::sources::{EntityKind, Suppressed, view};
 use data::Date;
@@ -18,7 +17,7 @@ pub(super) use import::resolve;
 #[derive(Args)]
 pub(crate) struct SuppressArgs {
     /// Kind of the record
-    #[arg(value_parser = kind())]
+    #[arg(value_parser = one_of(KINDS, EntityKind::name))]
     kind: EntityKind,
     /// Its slug, the last part of the address of its page; of a round its id
     slug: String,
@@ -31,11 +30,6 @@ pub(crate) struct SuppressArgs {
     /// Why, for suppressed.csv, such as the number of a request
     #[arg(long, value_name = "TEXT", default_value = "")]
     why: String,
-}
-
-fn kind() -> impl TypedValueParser<Value = EntityKind> {
-    PossibleValuesParser::new(KINDS.map(EntityKind::name))
-        .map(|name| EntityKind::read(&name).expect("a possible value"))
 }
 
 #[derive(Serialize)]
@@ -61,15 +55,12 @@ pub(crate) fn run(arguments: &SuppressArgs, today: Date, style: &Style) -> Resul
     drop(steps);
     let added = suppressed.add(folder, &entities, today, why)?;
     let entities: Vec<String> = entities.iter().map(|(source, entity)| format!("{source}/{entity}")).collect();
-    if style.json {
-        format::json(&AddedSuppressions { ok: true, entities: &entities, added })?;
-        return Ok(IndexerExit::Success);
-    }
-    let mut out = io::stdout().lock();
-    writeln!(out, "{added} of {} added to {}: {}", entities.len(), folder.join(FILE).display(), entities.join(", "))?;
-    writeln!(
-        out,
-        "the next `indexer build --sources` leaves them out; `indexer prune` deletes releases that have them"
-    )?;
-    Ok(IndexerExit::Success)
+    style.print(&AddedSuppressions { ok: true, entities: &entities, added }, |out| {
+        let (count, file) = (entities.len(), folder.join(FILE));
+        writeln!(out, "{added} of {count} added to {}: {}", file.display(), entities.join(", "))?;
+        writeln!(
+            out,
+            "the next `indexer build --sources` leaves them out; `indexer prune` deletes releases that have them"
+        )
+    })
 }

@@ -89,7 +89,7 @@ impl<'a> Diagnostics<'a> {
 }
 
 pub trait Progress: Sync {
-    /// A step starts; `total` is its size in rows or bytes, 0 if unknown.
+    /// A step starts, and the one before ends; `total` is its size in rows or bytes, 0 if unknown.
     fn step(&self, _name: &str, _total: u64) {}
     fn advance(&self, _done: u64) {}
     fn done(&self) {}

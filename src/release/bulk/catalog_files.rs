@@ -7,18 +7,6 @@ use crate::bulk::{BulkFormat, table_name};
 use catalog::flat::{ColumnType, FlatColumn, table_columns};
 use data::Table;
 
-impl BulkFormat {
-    /// Media types of the file and of its uncompressed content.
-    const fn media_types(self) -> (&'static str, &'static str) {
-        match self {
-            Self::NdjsonGzip => ("application/gzip", "application/x-ndjson"),
-            Self::NdjsonZstd => ("application/zstd", "application/x-ndjson"),
-            Self::CsvGzip => ("application/gzip", "text/csv"),
-            Self::Parquet => ("application/vnd.apache.parquet", "application/vnd.apache.parquet"),
-        }
-    }
-}
-
 impl Package<'_> {
     /// `croissant.json`.
     pub(super) fn croissant(&self) -> Vec<u8> {
@@ -32,7 +20,7 @@ impl Package<'_> {
                 "description": table_description(file.table),
                 "contentUrl": file.path(),
                 "contentSize": format!("{} B", file.bytes),
-                "encodingFormat": file.format.media_types().0,
+                "encodingFormat": file.format.names()[1],
                 "sha256": file.sha256.to_string(),
             })
         });
@@ -58,7 +46,7 @@ impl Package<'_> {
         let snapshot = self.snapshot;
         let media_type = |name: &str| json!({ "@id": format!("https://www.iana.org/assignments/media-types/{name}") });
         let files = self.files.iter().map(|file| {
-            let (outer, inner) = file.format.media_types();
+            let [_, outer, inner] = file.format.names();
             let mut json = json!({
                 "@type": "dcat:Distribution",
                 "dct:title": file.path(),
@@ -164,11 +152,11 @@ fn field(table: Table, column: &FlatColumn) -> Value {
 
 /// The context required by Croissant 1.0.
 fn croissant_context() -> Value {
-    json!({
+    const OWN_TERMS: &str = "citeAs column extract field fileProperty fileObject fileSet format includes isLiveDataset \
+        jsonPath key md5 parentField path recordSet references regex repeated replace separator source subField transform";
+    let mut context = json!({
         "@language": "en",
         "@vocab": "https://schema.org/",
-        "citeAs": "cr:citeAs",
-        "column": "cr:column",
         "conformsTo": "dct:conformsTo",
         "cr": "http://mlcommons.org/croissant/",
         "rai": "http://mlcommons.org/croissant/RAI/",
@@ -176,28 +164,10 @@ fn croissant_context() -> Value {
         "dataType": { "@id": "cr:dataType", "@type": "@vocab" },
         "dct": "http://purl.org/dc/terms/",
         "examples": { "@id": "cr:examples", "@type": "@json" },
-        "extract": "cr:extract",
-        "field": "cr:field",
-        "fileProperty": "cr:fileProperty",
-        "fileObject": "cr:fileObject",
-        "fileSet": "cr:fileSet",
-        "format": "cr:format",
-        "includes": "cr:includes",
-        "isLiveDataset": "cr:isLiveDataset",
-        "jsonPath": "cr:jsonPath",
-        "key": "cr:key",
-        "md5": "cr:md5",
-        "parentField": "cr:parentField",
-        "path": "cr:path",
-        "recordSet": "cr:recordSet",
-        "references": "cr:references",
-        "regex": "cr:regex",
-        "repeated": "cr:repeated",
-        "replace": "cr:replace",
         "sc": "https://schema.org/",
-        "separator": "cr:separator",
-        "source": "cr:source",
-        "subField": "cr:subField",
-        "transform": "cr:transform",
-    })
+    });
+    for term in OWN_TERMS.split(' ') {
+        context[term] = format!("cr:{term}").into();
+    }
+    context
 }

@@ -38,18 +38,19 @@ enum BulkFormat {
 impl BulkFormat {
     const ALL: [Self; 4] = [Self::CsvGzip, Self::Parquet, Self::NdjsonGzip, Self::NdjsonZstd];
 
-    const fn ending(self) -> &'static str {
+    /// The ending of file names, and the media types of the file and of its uncompressed content.
+    const fn names(self) -> [&'static str; 3] {
         match self {
-            Self::NdjsonGzip => "ndjson.gz",
-            Self::NdjsonZstd => "ndjson.zst",
-            Self::CsvGzip => "csv.gz",
-            Self::Parquet => "parquet",
+            Self::NdjsonGzip => ["ndjson.gz", "application/gzip", "application/x-ndjson"],
+            Self::NdjsonZstd => ["ndjson.zst", "application/zstd", "application/x-ndjson"],
+            Self::CsvGzip => ["csv.gz", "application/gzip", "text/csv"],
+            Self::Parquet => ["parquet", "application/vnd.apache.parquet", "application/vnd.apache.parquet"],
         }
     }
 
     /// File name of a table.
     fn file_name(self, table: Table) -> String {
-        format!("{}.{}", table_name(table), self.ending())
+        format!("{}.{}", table_name(table), self.names()[0])
     }
 }
 
@@ -72,8 +73,12 @@ pub(crate) fn write_changes(
     })?;
     let mut out = out.finish()?;
     out.flush()?;
-    let (bytes, sha256) = out.finish();
-    Ok(manifest::File::new(format!("{BULK}/{name}"), bytes, sha256))
+    Ok(listed(&name, out.finish()))
+}
+
+/// The entry of a bulk file in the manifest.
+fn listed(name: &str, (bytes, sha256): (u64, Checksum)) -> manifest::File {
+    manifest::File::new(format!("{BULK}/{name}"), bytes, sha256)
 }
 
 /// Writes all bulk files of a snapshot and lists them. `create` creates a file with the given name.
@@ -82,7 +87,6 @@ pub(crate) fn write(
     create: impl Fn(&str) -> io::Result<File>,
     progress: &dyn Progress,
 ) -> io::Result<Vec<manifest::File>> {
-    let listed = |name: &str, bytes, sha256| manifest::File::new(format!("{BULK}/{name}"), bytes, sha256);
     let mut files = Vec::new();
     for table in Table::ALL {
         progress.step(&format!("{BULK}/{}", table_name(table)), 0);
@@ -92,7 +96,7 @@ pub(crate) fn write(
         files.extend(written.map(|(format, (bytes, sha256))| TableFile { table, format, bytes, sha256 }));
         progress.done();
     }
-    let mut all: Vec<_> = files.iter().map(|file| listed(&file.path(), file.bytes, file.sha256)).collect();
+    let mut all: Vec<_> = files.iter().map(|file| listed(&file.path(), (file.bytes, file.sha256))).collect();
     let package = Package { snapshot, files };
     let descriptions = [
         ("datapackage.json", package.data_package()),
@@ -102,7 +106,7 @@ pub(crate) fn write(
     ];
     for (name, text) in descriptions {
         create(name)?.write_all(&text)?;
-        all.push(listed(name, text.len() as u64, Checksum::of(&text)));
+        all.push(listed(name, (text.len() as u64, Checksum::of(&text))));
     }
     Ok(all)
 }

@@ -123,15 +123,7 @@ impl TextBuffer {
 
 impl ColumnValues {
     fn new(column: &FlatColumn) -> Self {
-        let data = match column.kind {
-            ColumnType::Text | ColumnType::Precision | ColumnType::Texts | ColumnType::Json => {
-                ColumnData::Texts(TextBuffer::default())
-            }
-            ColumnType::Integer => ColumnData::Integers(Vec::new()),
-            ColumnType::Number => ColumnData::Numbers(Vec::new()),
-            ColumnType::Boolean => ColumnData::Booleans(Vec::new()),
-            ColumnType::Date => ColumnData::Dates(Vec::new()),
-        };
+        let (data, ..) = native_type(column.kind);
         Self { data, definition: Vec::new(), repetition: Vec::new(), is_nullable: column.is_nullable }
     }
 
@@ -179,9 +171,10 @@ impl ColumnValues {
 
 fn schema(column: &FlatColumn) -> Result<TypePtr, ParquetError> {
     let repetition = if column.is_nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+    let (_, physical, logical) = native_type(column.kind);
     if column.kind == ColumnType::Texts {
         // The Parquet specification prescribes the names of the inner groups.
-        let item = primitive("element", PhysicalType::BYTE_ARRAY, Some(LogicalType::String), Repetition::REQUIRED)?;
+        let item = primitive("element", physical, logical, Repetition::REQUIRED)?;
         let list = Type::group_type_builder("list").with_repetition(Repetition::REPEATED).with_fields(vec![item]);
         let group = Type::group_type_builder(&column.name)
             .with_repetition(Repetition::REQUIRED)
@@ -189,17 +182,21 @@ fn schema(column: &FlatColumn) -> Result<TypePtr, ParquetError> {
             .with_fields(vec![Arc::new(list.build()?)]);
         return Ok(Arc::new(group.build()?));
     }
-    let (physical, logical) = match column.kind {
+    primitive(&column.name, physical, logical, repetition)
+}
+
+/// Empty values of a column, or of the items of its lists, with their types in the file.
+fn native_type(kind: ColumnType) -> (ColumnData, PhysicalType, Option<LogicalType>) {
+    match kind {
         // Some programs read the JSON type as bytes, others as an extension type: use plain text.
         ColumnType::Text | ColumnType::Precision | ColumnType::Texts | ColumnType::Json => {
-            (PhysicalType::BYTE_ARRAY, Some(LogicalType::String))
+            (ColumnData::Texts(TextBuffer::default()), PhysicalType::BYTE_ARRAY, Some(LogicalType::String))
         }
-        ColumnType::Integer => (PhysicalType::INT64, None),
-        ColumnType::Number => (PhysicalType::DOUBLE, None),
-        ColumnType::Boolean => (PhysicalType::BOOLEAN, None),
-        ColumnType::Date => (PhysicalType::INT32, Some(LogicalType::Date)),
-    };
-    primitive(&column.name, physical, logical, repetition)
+        ColumnType::Integer => (ColumnData::Integers(Vec::new()), PhysicalType::INT64, None),
+        ColumnType::Number => (ColumnData::Numbers(Vec::new()), PhysicalType::DOUBLE, None),
+        ColumnType::Boolean => (ColumnData::Booleans(Vec::new()), PhysicalType::BOOLEAN, None),
+        ColumnType::Date => (ColumnData::Dates(Vec::new()), PhysicalType::INT32, Some(LogicalType::Date)),
+    }
 }
 
 fn primitive(

@@ -7,15 +7,6 @@ use std::path::PathBuf;
 
 use object_store::aws::AmazonS3Builder;
 
-/// The keys of a profile.
-#[derive(Debug, PartialEq, Eq)]
-struct S3Credentials {
-    id: String,
-    secret: String,
-    /// Session token of temporary credentials.
-    token: Option<String>,
-}
-
 /// Adds the credentials from the file named by the environment, unless the environment itself has credentials.
 pub(super) fn add(builder: AmazonS3Builder) -> Result<AmazonS3Builder, String> {
     let Some(file) = env::var_os("AWS_SHARED_CREDENTIALS_FILE").filter(|_| env::var_os("AWS_ACCESS_KEY_ID").is_none())
@@ -26,25 +17,21 @@ pub(super) fn add(builder: AmazonS3Builder) -> Result<AmazonS3Builder, String> {
     let error = |error: String| format!("AWS_SHARED_CREDENTIALS_FILE {}: {error}", file.display());
     let text = fs::read_to_string(&file).map_err(|problem| error(problem.to_string()))?;
     let profile = env::var("AWS_PROFILE").unwrap_or_else(|_| "default".into());
-    let S3Credentials { id, secret, token } = parse(&text, &profile)
+    let (id, secret, token) = parse(&text, &profile)
         .ok_or_else(|| error(format!("has no profile [{profile}] with aws_access_key_id and aws_secret_access_key")))?;
     let builder = builder.with_access_key_id(id).with_secret_access_key(secret);
-    Ok(match token {
-        Some(token) => builder.with_token(token),
-        None => builder,
-    })
+    Ok(token.into_iter().fold(builder, AmazonS3Builder::with_token))
 }
 
-/// Parses the lines `name = value` below `[profile]`.
-fn parse(text: &str, profile: &str) -> Option<S3Credentials> {
+/// Parses the lines `name = value` below `[profile]`: id, secret, and the session token of temporary credentials.
+fn parse(text: &str, profile: &str) -> Option<(String, String, Option<String>)> {
     let lines = text.lines().map(str::trim).skip_while(|line| section(line) != Some(profile)).skip(1);
     let lines: Vec<_> = lines.take_while(|line| section(line).is_none()).collect();
     let value = |wanted: &str| {
         let mut pairs = lines.iter().filter_map(|line| line.split_once('='));
         pairs.find(|(name, _)| name.trim() == wanted).map(|(_, value)| value.trim().to_owned())
     };
-    let (id, secret) = (value("aws_access_key_id")?, value("aws_secret_access_key")?);
-    Some(S3Credentials { id, secret, token: value("aws_session_token") })
+    Some((value("aws_access_key_id")?, value("aws_secret_access_key")?, value("aws_session_token")))
 }
 
 fn section(line: &str) -> Option<&str> {
@@ -61,7 +48,7 @@ mod tests {
                     [ indexer ]\n; may write\naws_access_key_id=indexer\naws_secret_access_key = c\naws_session_token = d\n\
                     [half]\naws_access_key_id = e\n";
         let found = |id: &str, secret: &str, token: Option<&str>| {
-            Some(S3Credentials { id: id.into(), secret: secret.into(), token: token.map(str::to_owned) })
+            Some((id.to_owned(), secret.to_owned(), token.map(str::to_owned)))
         };
         assert_eq!(parse(text, "default"), found("replica", "a=b", None));
         assert_eq!(parse(text, "indexer"), found("indexer", "c", Some("d")));

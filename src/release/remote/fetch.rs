@@ -26,46 +26,35 @@ pub(super) const WINDOW_LOG: u32 = 25;
 const FETCHING: &str = ".fetching-";
 
 impl RemoteStore {
-    /// Copies the release `version` into the folder `local` unless it is there: fetches, verifies and tests it.
-    pub fn fetch(
-        &self,
-        local: &ReleaseStore,
-        version: SnapshotVersion,
-        manifest: Checksum,
-    ) -> Result<(), ReleaseError> {
-        self.fetch_below(local, version, manifest, super::MAX_DEPTH + 1)
+    /// Copies a release into the folder `local` unless it is there: fetches, verifies and tests it.
+    pub fn fetch(&self, local: &ReleaseStore, pushed: PushedRelease) -> Result<(), ReleaseError> {
+        self.fetch_below(local, pushed, super::MAX_DEPTH + 1)
     }
 
-    /// Copies the release named by `current` into the folder `local` and makes it current there. Returns `current` as
-    /// read.
+    /// Copies the release named by `current`, which is returned as read, into the folder `local`, and makes it current.
     pub fn sync(&self, local: &ReleaseStore) -> Result<Current, ReleaseError> {
         permissions::create_folder(local.folder(), true).at(local.folder())?;
         let current = self.current()?;
         if let Some(pointer) = &current.pointer {
-            self.fetch(local, pointer.release, pointer.manifest)?;
+            self.fetch(local, pointer.pushed())?;
             name_current(local, pointer.release)?;
         }
         Ok(current)
     }
 
-    fn fetch_below(
-        &self,
-        local: &ReleaseStore,
-        version: SnapshotVersion,
-        manifest: Checksum,
-        depth: u32,
-    ) -> Result<(), ReleaseError> {
+    fn fetch_below(&self, local: &ReleaseStore, pushed: PushedRelease, depth: u32) -> Result<(), ReleaseError> {
+        let PushedRelease { version, manifest } = pushed;
         let kept = fs::read(packing_path(local.folder(), version));
         if kept.is_ok_and(|json| Checksum::of(&json) == manifest) && local.manifest(version).is_ok() {
             return Ok(());
         }
-        let (packing, json) = self.packing(version, manifest)?;
+        let (packing, json) = self.packing(pushed)?;
         if packing.depth >= depth {
             let reason = "its patches refer to releases without end".into();
             return Err(ReleaseError::Damaged { version, reason });
         }
-        if let Some(PushedRelease { version, manifest }) = packing.base {
-            self.fetch_below(local, version, manifest, packing.depth)?;
+        if let Some(base) = packing.base {
+            self.fetch_below(local, base, packing.depth)?;
         }
         let draft = local.folder().join(format!("{FETCHING}{version}"));
         self.fetch_files(local, &packing, &draft)?;
@@ -162,25 +151,15 @@ fn rename_draft(local: &ReleaseStore, version: SnapshotVersion, draft: &Path) ->
     for path in crate::files(draft).at(draft)? {
         permissions::make_read_only(&draft.join(path)).at(draft)?;
     }
-    let folder = local.release_folder(version);
     let _lock = lock::switch(local.folder())?;
+    local.rename_draft(&OsFs, draft, version)?;
     let removing = local.folder().join(format!("{REMOVING}{version}"));
-    if folder.symlink_metadata().is_ok() {
-        OsFs.rename(&folder, &removing).at(&folder)?;
-    }
-    OsFs.rename(draft, &folder).at(&folder)?;
-    OsFs.sync_folder(local.folder()).at(local.folder())?;
     OsFs.remove(&removing).at(&removing)
 }
 
-/// Makes `current` of the folder name a release that it contains.
 fn name_current(local: &ReleaseStore, version: SnapshotVersion) -> Result<(), ReleaseError> {
     let _lock = lock::switch(local.folder())?;
-    if local.current().is_ok_and(|current| current == Some(version)) {
-        return Ok(());
-    }
-    local.prepare(&OsFs, version)?;
-    local.switch(&OsFs)
+    local.name_current(&OsFs, version).map(drop)
 }
 
 /// Follows `current` of an object store and mirrors it into a folder of releases, from which a watcher serves them.
@@ -195,9 +174,7 @@ pub struct Replica {
 
 #[derive(Default)]
 struct ReplicaState {
-    /// The newest pointer.
     pointer: Option<Pointer>,
-    /// Time of its last reading.
     read: Option<Instant>,
     /// True if the folder has its release.
     is_fetched: bool,
@@ -205,7 +182,6 @@ struct ReplicaState {
     passed_over: VecDeque<PushedRelease>,
     /// Passed-over releases that are fetched but not yet loaded.
     to_load: Vec<SnapshotVersion>,
-    /// True if the last attempt failed.
     is_failing: bool,
 }
 
@@ -244,7 +220,7 @@ impl Replica {
                 Some(known) if pointer.generation < known.generation => return Ok(()),
                 Some(known) if *known == pointer && state.is_fetched => true,
                 _ => {
-                    state.passed_over = pointer.before.iter().take(self.keep.saturating_sub(1)).cloned().collect();
+                    state.passed_over = pointer.before.iter().take(self.keep.saturating_sub(1)).copied().collect();
                     state.to_load.clear();
                     state.pointer = Some(pointer.clone());
                     state.is_fetched = false;
@@ -255,9 +231,10 @@ impl Replica {
         if !is_fetched {
             let path = self.local.folder().join(POINTER);
             fs::write(&path, serde_json::to_vec(&pointer).expect("texts and numbers serialize")).at(&path)?;
-            self.remote.fetch(&self.local, pointer.release, pointer.manifest)?;
+            self.remote.fetch(&self.local, pointer.pushed())?;
             self.lock().is_fetched = true;
-            self.remove_drafts()?;
+            // Drafts of releases that were refused or overtaken.
+            self.local.clear(&OsFs, FETCHING)?;
         }
         // A replica that serves nothing yet first gets a release to serve.
         match self.local.current() {
@@ -267,9 +244,9 @@ impl Replica {
     }
 
     fn fetch_passed_over(&self) -> Result<(), ReleaseError> {
-        let next = || self.lock().passed_over.front().cloned();
+        let next = || self.lock().passed_over.front().copied();
         while let Some(named) = next() {
-            let fetched = self.remote.fetch(&self.local, named.version, named.manifest);
+            let fetched = self.remote.fetch(&self.local, named);
             if let Err(error @ ReleaseError::ObjectStore { .. }) = fetched {
                 return Err(error);
             }
@@ -283,8 +260,7 @@ impl Replica {
         Ok(())
     }
 
-    /// The next release to load for cursors that other replicas may have issued; `is_loaded` is true for loaded
-    /// releases.
+    /// The next release to load for cursors that other replicas may have issued.
     pub(crate) fn next_to_load(&self, is_loaded: impl Fn(SnapshotVersion) -> bool) -> Option<SnapshotVersion> {
         let mut state = self.lock();
         state.to_load.retain(|version| !is_loaded(*version));
@@ -296,20 +272,7 @@ impl Replica {
         self.lock().to_load.retain(|other| *other != version);
     }
 
-    /// Removes drafts of releases that were refused or overtaken.
-    fn remove_drafts(&self) -> Result<(), ReleaseError> {
-        let folder = self.local.folder();
-        for entry in fs::read_dir(folder).at(folder)? {
-            let entry = entry.at(folder)?;
-            if entry.file_name().to_str().is_some_and(|name| name.starts_with(FETCHING)) {
-                OsFs.remove(&entry.path()).at(&entry.path())?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes the announced release current in the folder once it is due, or at once if the folder has no current
-    /// release. `now` is in Unix seconds.
+    /// Makes the announced release current in the folder once it is due, or at once if none is. `now`: Unix seconds.
     pub fn activate(&self, now: i64) -> Result<(), ReleaseError> {
         let due = {
             let state = self.lock();

@@ -47,7 +47,6 @@ const MAX_DEPTH: u32 = 8;
 /// Maximum size of a packing in bytes, enough for a release of some terabytes.
 const MAX_PACKING: u64 = 64 << 20;
 
-/// Number of concurrent requests.
 const CONCURRENCY: usize = 8;
 
 const CURRENT: &str = "current";
@@ -55,8 +54,7 @@ const CURRENT: &str = "current";
 /// Number of releases that `current` names besides the one to serve.
 const MAX_BEFORE: usize = 20;
 
-/// True if `--index` names an object store, `s3://bucket/prefix` or `file:///folder`; anything else is a folder of
-/// releases.
+/// True if `--index` names an object store, `s3://bucket/prefix` or `file:///folder`, and not a folder of releases.
 pub fn is_object_store(index: &Path) -> bool {
     index.to_str().is_some_and(|index| index.starts_with("s3://") || index.starts_with("file://"))
 }
@@ -74,8 +72,7 @@ pub struct Pointer {
     pub activate_at: i64,
     /// Random, so that an indexer recognizes its own pointer if the response to its request was lost.
     pub push: String,
-    /// Previously current releases, latest first: a replica without releases fetches them for the cursors of others
-    /// that still serve them.
+    /// Previously current releases, latest first: a new replica fetches them for cursors of others that serve them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     before: Vec<PushedRelease>,
 }
@@ -99,11 +96,11 @@ pub(crate) struct Packing {
     files: Vec<PackedFile>,
 }
 
-/// A pushed release.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct PushedRelease {
-    version: SnapshotVersion,
-    manifest: Checksum,
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct PushedRelease {
+    pub version: SnapshotVersion,
+    /// SHA-256 of its packing.
+    pub manifest: Checksum,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -134,7 +131,6 @@ struct FilePart {
     bytes: u64,
 }
 
-/// The releases of an object store.
 pub struct RemoteStore {
     objects: RemoteObjects,
     trusted: Option<TrustedKey>,
@@ -154,7 +150,6 @@ impl RemoteStore {
         self.objects.location()
     }
 
-    /// Reads `current`.
     pub fn current(&self) -> Result<Current, ReleaseError> {
         let found = self.objects.get(CURRENT, 1 << 16)?;
         let pointer = found.as_ref().map(|found| {
@@ -170,23 +165,23 @@ impl RemoteStore {
     }
 
     /// The pushed releases, newest first. A version pushed twice with different content is listed twice.
-    pub fn versions(&self) -> Result<Vec<(SnapshotVersion, Checksum)>, ReleaseError> {
-        let mut versions: Vec<_> =
-            self.objects.list("manifests")?.iter().filter_map(|entry| parse_name(&entry.name)).collect();
-        versions.sort_by_key(|(version, _)| std::cmp::Reverse(*version));
-        Ok(versions)
+    pub fn versions(&self) -> Result<Vec<PushedRelease>, ReleaseError> {
+        let listed = self.objects.list("manifests")?;
+        let mut pushed: Vec<_> = listed.iter().filter_map(|entry| PushedRelease::parse(&entry.name)).collect();
+        pushed.sort_by_key(|pushed| std::cmp::Reverse(pushed.version));
+        Ok(pushed)
     }
 
     /// Reads a packing and verifies its checksum, and its signature if there is a trusted key.
-    fn packing(&self, version: SnapshotVersion, manifest: Checksum) -> Result<(Packing, Vec<u8>), ReleaseError> {
-        let name = packing_name(version, manifest);
+    fn packing(&self, pushed: PushedRelease) -> Result<(Packing, Vec<u8>), ReleaseError> {
+        let (PushedRelease { version, manifest }, name) = (pushed, pushed.packing_name());
         let damaged = |reason: String| ReleaseError::Damaged { version, reason: format!("{name} {reason}") };
         let found = self.objects.get(&name, MAX_PACKING)?.ok_or_else(|| damaged("is missing".into()))?;
         if Checksum::of(&found.bytes) != manifest {
             return Err(damaged("was changed: its checksum differs".into()));
         }
         if let Some(key) = &self.trusted {
-            let signature = self.objects.get(&signature_name(version, manifest), 1 << 10)?;
+            let signature = self.objects.get(&pushed.signature_name(), 1 << 10)?;
             let untrusted = |reason| ReleaseError::Untrusted { version, reason };
             let signature = signature.ok_or_else(|| untrusted("is not signed"))?;
             if !key.has_signed(&found.bytes, &signature.bytes) {
@@ -235,22 +230,31 @@ impl Packing {
     }
 }
 
-fn packing_name(version: SnapshotVersion, manifest: Checksum) -> String {
-    format!("manifests/{version}/{manifest}.json")
+impl Pointer {
+    pub fn pushed(&self) -> PushedRelease {
+        PushedRelease { version: self.release, manifest: self.manifest }
+    }
 }
 
-fn signature_name(version: SnapshotVersion, manifest: Checksum) -> String {
-    format!("manifests/{version}/{manifest}.sig")
+impl PushedRelease {
+    fn packing_name(self) -> String {
+        format!("manifests/{}/{}.json", self.version, self.manifest)
+    }
+
+    fn signature_name(self) -> String {
+        format!("manifests/{}/{}.sig", self.version, self.manifest)
+    }
+
+    /// The release whose packing has this object name.
+    fn parse(name: &str) -> Option<Self> {
+        let (version, file) = name.strip_prefix("manifests/")?.split_once('/')?;
+        let manifest = file.strip_suffix(".json")?.to_owned().try_into().ok()?;
+        Some(Self { version: version.parse().ok()?, manifest })
+    }
 }
 
 fn object_name(object: Checksum) -> String {
     format!("objects/{object}")
-}
-
-/// Version and checksum of the packing with this object name.
-fn parse_name(name: &str) -> Option<(SnapshotVersion, Checksum)> {
-    let (version, file) = name.strip_prefix("manifests/")?.split_once('/')?;
-    Some((version.parse().ok()?, file.strip_suffix(".json")?.to_owned().try_into().ok()?))
 }
 
 /// Local copy of the packing of a release, kept by replicas and indexers in their folder.

@@ -39,7 +39,6 @@ pub(super) struct RemoteObjects {
     runtime: Option<Runtime>,
 }
 
-/// The content of an object.
 #[derive(Clone, Debug)]
 pub(super) struct StoredObject {
     pub bytes: Vec<u8>,
@@ -110,20 +109,25 @@ impl RemoteObjects {
 
     /// Reads an object of at most `limit` bytes; `None` if there is none.
     pub(super) fn get(&self, name: &str, limit: u64) -> Result<Option<StoredObject>, ReleaseError> {
-        let result = self.run(async {
-            let result = match self.store.get(&self.path(name)).await {
-                Err(Error::NotFound { .. }) => return Ok(None),
-                other => other?,
-            };
+        let found = self.find(name, async {
+            let result = self.store.get(&self.path(name)).await?;
             let (size, e_tag) = (result.meta.size, result.meta.e_tag.clone());
             if size > limit {
-                return Ok(Some(Err(size)));
+                return Ok(Err(size));
             }
-            Ok::<_, Error>(Some(Ok(StoredObject { bytes: result.bytes().await?.to_vec(), e_tag })))
+            Ok::<_, Error>(Ok(StoredObject { bytes: result.bytes().await?.to_vec(), e_tag }))
         });
-        let found = result.map_err(|error| self.error(name, error))?;
-        let found = found.transpose();
+        let found = found?.transpose();
         found.map_err(|size| self.error(name, format!("has {size} bytes, at most {limit} are expected")))
+    }
+
+    /// The result of a request for an object; `None` if there is none.
+    fn find<T>(&self, name: &str, request: impl Future<Output = Result<T, Error>>) -> Result<Option<T>, ReleaseError> {
+        match self.run(request) {
+            Ok(found) => Ok(Some(found)),
+            Err(Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(self.error(name, error)),
+        }
     }
 
     pub(super) fn put(&self, name: &str, bytes: Vec<u8>) -> Result<(), ReleaseError> {
@@ -131,8 +135,7 @@ impl RemoteObjects {
         result.map(|_| ()).map_err(|error| self.error(name, error))
     }
 
-    /// Replaces an object if it is still as it was read, or creates it if there was none. False if it has changed
-    /// meanwhile.
+    /// Replaces an object if it is as it was `read`, or creates it if there was none. False if it has changed.
     pub(super) fn replace(
         &self,
         name: &str,
@@ -162,11 +165,8 @@ impl RemoteObjects {
 
     /// Time at which an object was written in Unix seconds; `None` if there is none.
     pub(super) fn modified_at(&self, name: &str) -> Result<Option<i64>, ReleaseError> {
-        match self.run(self.store.head(&self.path(name))) {
-            Ok(meta) => Ok(Some(meta.last_modified.timestamp())),
-            Err(Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(self.error(name, error)),
-        }
+        let found = self.find(name, self.store.head(&self.path(name)))?;
+        Ok(found.map(|meta| meta.last_modified.timestamp()))
     }
 
     pub(super) fn list(&self, folder: &str) -> Result<Vec<ListedObject>, ReleaseError> {
@@ -183,10 +183,7 @@ impl RemoteObjects {
 
     /// Removes an object; no error if there is none.
     pub(super) fn remove(&self, name: &str) -> Result<(), ReleaseError> {
-        match self.run(self.store.delete(&self.path(name))) {
-            Ok(()) | Err(Error::NotFound { .. }) => Ok(()),
-            Err(error) => Err(self.error(name, error)),
-        }
+        self.find(name, self.store.delete(&self.path(name))).map(drop)
     }
 }
 
@@ -199,7 +196,6 @@ impl Drop for RemoteObjects {
     }
 }
 
-/// Sends requests of the S3 client through `ureq`.
 #[derive(Debug)]
 struct Connector;
 

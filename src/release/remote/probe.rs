@@ -2,6 +2,7 @@
 
 use crate::ReleaseError;
 use crate::remote::RemoteStore;
+use crate::remote::objects::StoredObject;
 
 impl RemoteStore {
     /// Writes, replaces and removes a test object. Returns the store's deviations.
@@ -25,25 +26,15 @@ impl RemoteStore {
         };
         let read = || self.objects.get(name, 1 << 10);
         let has = |bytes: &[u8]| Ok::<_, ReleaseError>(read()?.is_some_and(|found| found.bytes == bytes));
-        check(
-            self.objects.replace(name, b"1".into(), None)?,
-            "an object that does not exist is not created (If-None-Match: *)",
-        );
+        let replace = |content: &[u8], read: Option<&StoredObject>| self.objects.replace(name, content.to_vec(), read);
+        check(replace(b"1", None)?, "an object that does not exist is not created (If-None-Match: *)");
         check(has(b"1")?, "an object that was just created is not read back");
-        check(
-            !self.objects.replace(name, b"2".into(), None)?,
-            "an object is created again though it exists: If-None-Match: * is ignored",
-        );
+        check(!replace(b"2", None)?, "an object is created again though it exists: If-None-Match: * is ignored");
         let first = read()?;
-        check(
-            self.objects.replace(name, b"3".into(), first.as_ref())?,
-            "an unchanged object is not replaced (If-Match)",
-        );
+        check(replace(b"3", first.as_ref())?, "an unchanged object is not replaced (If-Match)");
         check(has(b"3")?, "an object that was just replaced is read as it was before");
-        check(
-            !self.objects.replace(name, b"4".into(), first.as_ref())?,
-            "an object that has changed since is replaced: If-Match is ignored",
-        );
+        let is_replaced = replace(b"4", first.as_ref())?;
+        check(!is_replaced, "an object that has changed since is replaced: If-Match is ignored");
         Ok(wrong)
     }
 }

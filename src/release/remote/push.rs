@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::iter;
 use std::path::Path;
 
 use serde::Serialize;
@@ -11,7 +12,7 @@ use crate::checksum::Checksum;
 use crate::error::At;
 use crate::remote::{
     CONCURRENCY, CURRENT, Current, FORMAT, FilePart, MAX_BEFORE, MAX_DEPTH, PIECE, PackedFile, Packing, Piece, Pointer,
-    PushedRelease, REACH, RemoteStore, object_name, packing_name, packing_path, signature_name,
+    PushedRelease, REACH, RemoteStore, object_name, packing_path,
 };
 use crate::{ReleaseError, ReleaseStore, SigningKey, files, manifest, permissions};
 use data::parallel::{AfterFailure, try_in_parallel};
@@ -24,7 +25,6 @@ const LEVEL: i32 = 3;
 /// object may be removed at any time. Must be below the shortest grace period.
 const FRESH: i64 = 3_600;
 
-/// Result of a push.
 #[derive(Clone, Debug, Serialize)]
 pub struct Pushed {
     pub pointer: Pointer,
@@ -33,7 +33,6 @@ pub struct Pushed {
     pub bytes: u64,
 }
 
-/// Result of [`RemoteStore::prune`].
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Pruned {
     pub releases: Vec<SnapshotVersion>,
@@ -86,41 +85,31 @@ impl RemoteStore {
             packed[*file].pieces.push(piece);
         }
         let is_patched = packed.iter().flat_map(|file| &file.pieces).any(|piece| piece.patched.is_some());
+        let base = base.filter(|_| is_patched);
         let depth = base.as_ref().map_or(0, |(_, packing)| packing.depth + 1);
-        let base = base.map(|(base, _)| base).filter(|_| is_patched);
-        let depth = if is_patched { depth } else { 0 };
+        let base = base.map(|(base, _)| base);
         let packing = Packing { format: FORMAT, version, base, depth, files: packed };
         let json = serde_json::to_vec(&packing).expect("texts and numbers serialize");
-        let manifest = Checksum::of(&json);
+        let pushed = PushedRelease { version, manifest: Checksum::of(&json) };
         if let Some(key) = key {
-            self.objects.put(&signature_name(version, manifest), key.sign(&json))?;
+            self.objects.put(&pushed.signature_name(), key.sign(&json))?;
         }
         uploaded += json.len() as u64;
         store_packing(local.folder(), version, &json)?;
-        self.objects.put(&packing_name(version, manifest), json)?;
-        let pointer = self.point(read, version, manifest, activate_at)?;
+        self.objects.put(&pushed.packing_name(), json)?;
+        let pointer = self.point(read, pushed, activate_at)?;
         Ok(Pushed { pointer, objects, bytes: uploaded })
     }
 
-    /// Makes `current` name a pushed release.
-    ///
-    /// # Errors
-    /// As for [`RemoteStore::push`].
-    pub fn point(
-        &self,
-        read: &Current,
-        release: SnapshotVersion,
-        manifest: Checksum,
-        activate_at: i64,
-    ) -> Result<Pointer, ReleaseError> {
+    /// Makes `current` name a pushed release. Errors are those of [`RemoteStore::push`].
+    pub fn point(&self, read: &Current, pushed: PushedRelease, activate_at: i64) -> Result<Pointer, ReleaseError> {
+        let PushedRelease { version: release, manifest } = pushed;
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| self.objects.error(CURRENT, error))?;
         let push = hex::digits(&random);
         let generation = read.pointer.as_ref().map_or(1, |pointer| pointer.generation + 1);
-        let replaced = read.pointer.iter().flat_map(|pointer| {
-            let current = PushedRelease { version: pointer.release, manifest: pointer.manifest };
-            std::iter::once(current).chain(pointer.before.iter().cloned())
-        });
+        let replaced = read.pointer.iter();
+        let replaced = replaced.flat_map(|pointer| iter::once(pointer.pushed()).chain(pointer.before.iter().copied()));
         let mut before: Vec<PushedRelease> = Vec::new();
         for named in replaced.filter(|named| named.version != release) {
             if before.iter().all(|known| known.version != named.version) && before.len() < MAX_BEFORE {
@@ -147,9 +136,9 @@ impl RemoteStore {
 
     /// Refuses a version that was pushed with other tables; everything else is derived from them.
     fn check_taken(&self, local: &ReleaseStore, version: SnapshotVersion) -> Result<(), ReleaseError> {
-        let versions = self.versions()?;
-        for (_, manifest) in versions.iter().filter(|(other, _)| *other == version) {
-            let packing = match self.packing(version, *manifest) {
+        let all = self.versions()?;
+        for pushed in all.iter().filter(|pushed| pushed.version == version) {
+            let packing = match self.packing(*pushed) {
                 // A packing that no replica accepts does not occupy the version.
                 Err(ReleaseError::Untrusted { .. } | ReleaseError::Damaged { .. }) => continue,
                 other => other?.0,
@@ -162,11 +151,8 @@ impl RemoteStore {
                 let is_same =
                     bytes == tables.bytes && Checksum::of(&read_part(&path, start, piece.bytes)?) == piece.sha256;
                 if !is_same {
-                    let mut free = local.next_free(version);
-                    while versions.iter().any(|(other, _)| *other == free) && free != free.next() {
-                        free = free.next();
-                    }
-                    return Err(ReleaseError::Taken { version, free });
+                    let is_pushed = |free| all.iter().any(|pushed| pushed.version == free);
+                    return Err(ReleaseError::Taken { version, free: local.next_free(version, is_pushed) });
                 }
                 start += piece.bytes;
             }
@@ -185,7 +171,7 @@ impl RemoteStore {
         let packing: Packing = serde_json::from_slice(&json).ok()?;
         let is_same = Checksum::of(&json) == pointer.manifest && packing.version != version;
         let is_usable = is_same && packing.depth < MAX_DEPTH && local.manifest(pointer.release).is_ok();
-        is_usable.then_some((PushedRelease { version: pointer.release, manifest: pointer.manifest }, packing))
+        is_usable.then(|| (pointer.pushed(), packing))
     }
 
     /// Uploads a piece unless it exists. The flag is true if it was uploaded.
@@ -231,46 +217,34 @@ impl RemoteStore {
     /// and all objects that none of these needs. Nothing written less than `grace` seconds ago is removed: it may
     /// belong to an unfinished push, or to a release that a replica is still fetching.
     pub fn prune(&self, keep: usize, grace: i64, now: i64) -> Result<Pruned, ReleaseError> {
-        let before = self.current()?;
-        let mut packings = BTreeMap::new();
-        let listed = self.objects.list("manifests")?;
-        for entry in &listed {
-            let Some((version, manifest)) = super::parse_name(&entry.name) else { continue };
-            packings.insert((version, manifest.to_string()), (manifest, entry.modified_at));
+        let current = self.current()?.pointer;
+        let mut packings: BTreeMap<PushedRelease, i64> = BTreeMap::new();
+        for entry in self.objects.list("manifests")? {
+            packings.extend(PushedRelease::parse(&entry.name).map(|pushed| (pushed, entry.modified_at)));
         }
-        let named = before.pointer.as_ref().map(|pointer| (pointer.release, pointer.manifest.to_string()));
-        let newest: HashSet<SnapshotVersion> = {
-            let mut versions: Vec<_> = packings.keys().map(|(version, _)| *version).collect();
-            versions.dedup();
-            versions.into_iter().rev().take(keep).collect()
-        };
-        let mut wanted: Vec<_> = packings
-            .iter()
-            .filter(|(key, (_, written))| {
-                newest.contains(&key.0) || *written > now - grace || named.as_ref() == Some(key)
-            })
-            .map(|(key, _)| key.clone())
-            .collect();
-        wanted.extend(named);
-        let mut kept = HashSet::new();
-        let mut objects = HashSet::new();
-        while let Some(key) = wanted.pop() {
-            if !kept.insert(key.clone()) {
+        let mut versions: Vec<SnapshotVersion> = packings.keys().map(|pushed| pushed.version).collect();
+        versions.dedup();
+        let newest = &versions[versions.len().saturating_sub(keep)..];
+        let is_wanted =
+            |pushed: &PushedRelease, written: i64| newest.contains(&pushed.version) || written > now - grace;
+        let wanted = packings.iter().filter(|(pushed, written)| is_wanted(pushed, **written));
+        let mut wanted: Vec<PushedRelease> = wanted.map(|(pushed, _)| *pushed).collect();
+        wanted.extend(current.map(|pointer| pointer.pushed()));
+        let (mut kept, mut objects) = (HashSet::new(), HashSet::new());
+        while let Some(pushed) = wanted.pop() {
+            if !kept.insert(pushed) {
                 continue;
             }
-            let manifest = Checksum::try_from(key.1).map_err(|error| self.objects.error("manifests", error))?;
             // If a packing cannot be read, the objects that it needs are unknown, so nothing is removed.
-            let (packing, _) = self.packing(key.0, manifest)?;
+            let (packing, _) = self.packing(pushed)?;
             objects.extend(packing.objects().map(object_name));
-            wanted.extend(packing.base.map(|base| (base.version, base.manifest.to_string())));
+            wanted.extend(packing.base);
         }
         let mut pruned = Pruned::default();
-        for (key, (manifest, _)) in &packings {
-            if !kept.contains(key) {
-                self.objects.remove(&packing_name(key.0, *manifest))?;
-                self.objects.remove(&signature_name(key.0, *manifest))?;
-                pruned.releases.push(key.0);
-            }
+        for removed in packings.into_keys().filter(|pushed| !kept.contains(pushed)) {
+            self.objects.remove(&removed.packing_name())?;
+            self.objects.remove(&removed.signature_name())?;
+            pruned.releases.push(removed.version);
         }
         for entry in self.objects.list("objects")? {
             if entry.modified_at <= now - grace && !objects.contains(&entry.name) {
@@ -299,8 +273,7 @@ impl PiecePosition {
     }
 }
 
-/// The file of the earlier release that corresponds to this path: the files of text indexes get new names in each
-/// build.
+/// The file of the earlier release for this path: the files of text indexes get new names in each build.
 fn counterpart<'p>(packing: &'p Packing, path: &str) -> Option<&'p PackedFile> {
     let kind = |path: &str| {
         let path = Path::new(path);

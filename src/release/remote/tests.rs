@@ -78,7 +78,7 @@ fn a_replica_has_the_files_that_were_pushed_and_switches_at_the_announced_time()
     other.poll().unwrap();
     other.activate(NOW).unwrap();
     assert_eq!(current(&other), Some(version(SECOND)));
-    assert!(store.open().packing(second.pointer.release, second.pointer.manifest).unwrap().0.base.is_some());
+    assert!(store.open().packing(second.pointer.pushed()).unwrap().0.base.is_some());
 }
 
 #[test]
@@ -101,8 +101,8 @@ fn a_replica_without_releases_fetches_those_that_were_current_before() {
     assert!(!fresh.expects(version(FIRST), false) && fresh.next_to_load(|_| false).is_none());
     let remote = store.open();
     let read = remote.current().unwrap();
-    let first = read.pointer.as_ref().unwrap().before[0].clone();
-    let back = remote.point(&read, first.version, first.manifest, NOW).unwrap();
+    let first = read.pointer.as_ref().unwrap().before[0];
+    let back = remote.point(&read, first, NOW).unwrap();
     assert_eq!(back.before.iter().map(|named| named.version).collect::<Vec<_>>(), [version(SECOND)]);
     // A removed release is not needed.
     let manifests = store.folder.path().join("manifests").join(SECOND);
@@ -160,8 +160,8 @@ fn of_two_indexers_one_moves_current_and_the_other_gets_the_winner() {
     let second = store.push(&releases, SECOND, NOW);
     // Back to the first: the same release, but not the same generation.
     let first = read.pointer.clone().unwrap();
-    remote.point(&remote.current().unwrap(), first.release, first.manifest, NOW).unwrap();
-    let lost = remote.point(&read, second.pointer.release, second.pointer.manifest, NOW).unwrap_err();
+    remote.point(&remote.current().unwrap(), first.pushed(), NOW).unwrap();
+    let lost = remote.point(&read, second.pointer.pushed(), NOW).unwrap_err();
     assert!(
         matches!(&lost, ReleaseError::Overtaken { winner, generation: 3, .. } if *winner == version(FIRST)),
         "{lost}"
@@ -171,13 +171,12 @@ fn of_two_indexers_one_moves_current_and_the_other_gets_the_winner() {
 #[test]
 fn one_of_sixteen_indexers_wins() {
     let (store, (_folder, releases)) = (TestRemote::new(), index(&[FIRST]));
-    let manifest = store.push(&releases, FIRST, NOW).pointer.manifest;
+    let pushed = store.push(&releases, FIRST, NOW).pointer.pushed();
     let remote = store.open();
     for round in 2..52 {
         let read = remote.current().unwrap();
         let wins: Vec<bool> = std::thread::scope(|scope| {
-            let threads: Vec<_> =
-                (0..16).map(|_| scope.spawn(|| remote.point(&read, version(FIRST), manifest, NOW).is_ok())).collect();
+            let threads: Vec<_> = (0..16).map(|_| scope.spawn(|| remote.point(&read, pushed, NOW).is_ok())).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert_eq!(wins.iter().filter(|won| **won).count(), 1, "round {round}");
@@ -253,12 +252,12 @@ fn unsigned_and_wrongly_signed_releases_are_refused() {
     for signed in [None, Some(&wrong)] {
         let read = remote.current().unwrap();
         let pushed = remote.push(&releases, version(FIRST), signed, &read, NOW, NOW).unwrap().pointer;
-        let refused = remote.packing(pushed.release, pushed.manifest).unwrap_err();
+        let refused = remote.packing(pushed.pushed()).unwrap_err();
         assert!(matches!(refused, ReleaseError::Untrusted { .. }), "{refused}");
     }
     let read = remote.current().unwrap();
     let pushed = remote.push(&releases, version(FIRST), Some(&right), &read, NOW, NOW).unwrap().pointer;
-    remote.packing(pushed.release, pushed.manifest).unwrap();
+    remote.packing(pushed.pushed()).unwrap();
 }
 
 #[test]
