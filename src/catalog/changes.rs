@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use crate::json::fields::{self, MAX_NAMES};
 use crate::json::{FieldMask, FieldSet, Fields, record};
 use crate::param_error::wrong_term;
+use crate::row_filter::distinct;
 use crate::{Catalog, ParameterError, Resource};
 use data::field::{JsonType, JsonValue, model};
 use data::vocabulary::{Vocabulary, normal, vocabulary};
@@ -58,6 +59,18 @@ impl RowChange {
             Self::Merged { .. } => Operation::Merge,
         }
     }
+
+    /// The change of a record with these rows in the two releases; `None` if it is in neither.
+    pub(crate) fn of_rows(table: Table, before: &Snapshot, after: &Snapshot, rows: RowPair) -> Option<Self> {
+        Some(match rows {
+            (Some(before), Some(after)) => Self::Changed { before, after },
+            (Some(row), None) => match after.merged_into(table, before.slug(table, row)) {
+                Some(into) => Self::Merged { before: row, into },
+                None => Self::Removed { before: row },
+            },
+            (None, after) => Self::Added { after: after? },
+        })
+    }
 }
 
 /// Number of records of a table that differ between two releases.
@@ -90,29 +103,37 @@ impl ChangeCounts {
 /// If a record cannot be read; see [`Snapshot::read_record`].
 pub fn row_changes(table: Table, before: &Snapshot, after: &Snapshot) -> io::Result<Vec<RowChange>> {
     let mut changes = Vec::new();
-    let mut olds = before.published(table).peekable();
-    let mut news = after.published(table).peekable();
-    loop {
+    for rows in paired_rows(table, before, after) {
+        if let (Some(old), Some(new)) = rows
+            && before.read_record(table, old)?.whole() == after.read_record(table, new)?.whole()
+        {
+            continue;
+        }
+        changes.extend(RowChange::of_rows(table, before, after, rows));
+    }
+    Ok(changes)
+}
+
+/// The rows of a record in two releases.
+type RowPair = (Option<u32>, Option<u32>);
+
+/// The published rows of two releases, paired by slug or id, in its order.
+pub(crate) fn paired_rows<'a>(
+    table: Table,
+    before: &'a Snapshot,
+    after: &'a Snapshot,
+) -> impl Iterator<Item = RowPair> + 'a {
+    let (mut olds, mut news) = (before.published(table).peekable(), after.published(table).peekable());
+    std::iter::from_fn(move || {
         let order = match (olds.peek(), news.peek()) {
-            (None, None) => return Ok(changes),
+            (None, None) => return None,
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
             (Some(old), Some(new)) => before.slug(table, *old).cmp(after.slug(table, *new)),
         };
         let old = if order.is_le() { olds.next() } else { None };
-        let new = if order.is_ge() { news.next() } else { None };
-        changes.extend(match (old, new) {
-            (Some(old), Some(new)) => {
-                let is_same = before.read_record(table, old)?.whole() == after.read_record(table, new)?.whole();
-                (!is_same).then_some(RowChange::Changed { before: old, after: new })
-            }
-            (Some(old), None) => Some(match after.merged_into(table, before.slug(table, old)) {
-                Some(into) => RowChange::Merged { before: old, into },
-                None => RowChange::Removed { before: old },
-            }),
-            (None, new) => new.map(|after| RowChange::Added { after }),
-        });
-    }
+        Some((old, if order.is_ge() { news.next() } else { None }))
+    })
 }
 
 /// The rows of each table that differ between two releases.
@@ -226,9 +247,7 @@ fn words<T: Copy + Ord>(
             None => errors.push(wrong_term(name, text, name, accepted.to_vec())),
         }
     }
-    words.sort_unstable();
-    words.dedup();
-    words
+    distinct(words)
 }
 
 /// Parses the fields that `fields` selects in the records of each table.
@@ -360,30 +379,30 @@ impl<'a> ChangeReader<'a> {
 
     fn json(&self, change: RowChange, differing: &[(usize, FieldMask)]) -> io::Result<Vec<u8>> {
         let (table, fields) = (self.table, self.table.fields());
-        let (key, record) = match change {
-            RowChange::Added { after } | RowChange::Changed { after, .. } => {
-                (self.after.slug(table, after), Some(self.after.read_record(table, after)?))
+        let read_old = |row: u32| self.before.read_record(table, row);
+        let read_new = |row: u32| self.after.read_record(table, row);
+        let (key, merged_into, before, record) = match change {
+            RowChange::Added { after } => (self.after.slug(table, after), None, None, Some(read_new(after)?)),
+            RowChange::Changed { before, after } => {
+                (self.after.slug(table, after), None, Some(read_old(before)?), Some(read_new(after)?))
             }
-            RowChange::Removed { before } | RowChange::Merged { before, .. } => (self.before.slug(table, before), None),
+            RowChange::Removed { before } => (self.before.slug(table, before), None, None, None),
+            RowChange::Merged { before, into } => {
+                (self.before.slug(table, before), Some(self.after.slug(table, into)), None, None)
+            }
         };
-        let before = match change {
-            RowChange::Changed { before, .. } => Some(self.before.read_record(table, before)?),
+        let selected = match self.fields {
+            Fields::Some(parts) => Some(parts.as_slice()),
             _ => None,
         };
         let fields = ChangeFields {
             table: Resource::of_table(table).path(),
             op: change.operation().name(),
             key,
-            merged_into: match change {
-                RowChange::Merged { into, .. } => Some(self.after.slug(table, into)),
-                _ => None,
-            },
+            merged_into,
             fields: differing.iter().map(|(index, _)| fields[*index].name).collect(),
             before: before.map(|record| RecordJson::new(table, &record, Some(differing))),
-            record: record.map(|record| match self.fields {
-                Fields::Some(parts) => RecordJson::new(table, &record, Some(parts)),
-                _ => RecordJson::new(table, &record, None),
-            }),
+            record: record.map(|record| RecordJson::new(table, &record, selected)),
         };
         Ok(serde_json::to_vec(&fields).expect("stored records are JSON"))
     }
@@ -396,12 +415,12 @@ impl RecordJson {
         match parts {
             None => json.extend_from_slice(record.whole()),
             Some(parts) => {
+                json.push(b'{');
                 for (count, (index, mask)) in parts.iter().enumerate() {
-                    json.push(if count == 0 { b'{' } else { b',' });
+                    if count > 0 {
+                        json.push(b',');
+                    }
                     record::write_named(&mut json, table.fields()[*index].name, record.value(table, *index), mask);
-                }
-                if parts.is_empty() {
-                    json.push(b'{');
                 }
             }
         }

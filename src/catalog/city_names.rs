@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::Catalog;
 use crate::param_error::shortened;
+use crate::row_filter::distinct;
 use data::city;
 use data::fold::fold;
 use data::number::grouped;
@@ -73,9 +74,7 @@ impl Catalog {
         let cities = &city::state(folded)?.cities;
         let names = cities.iter().chain(cities.iter().flat_map(|city| city::names_of(city))).copied();
         let named = names.chain([folded]);
-        let mut found: Vec<u32> = named.filter_map(|city| self.snapshot().find_term(Facet::City, city)).collect();
-        found.sort_unstable();
-        found.dedup();
+        let found = distinct(named.filter_map(|city| self.snapshot().find_term(Facet::City, city)));
         (!found.is_empty()).then_some(found)
     }
 

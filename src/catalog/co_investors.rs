@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use data::snapshot::known_date;
 use data::{Facet, NONE_I32, PartialDate, Table};
 
+use crate::row_filter::distinct;
 use crate::{Catalog, ListPosition};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,11 +32,7 @@ impl Catalog {
     pub fn investors_of(&self, startup: u32) -> Vec<u32> {
         let snapshot = self.snapshot();
         let rounds = snapshot.facet_rows(Table::Rounds, Facet::Startup, startup).iter();
-        let mut firms: Vec<u32> =
-            rounds.flat_map(|round| snapshot.round_investors(round).map(|(firm, _)| firm)).collect();
-        firms.sort_unstable();
-        firms.dedup();
-        firms
+        distinct(rounds.flat_map(|round| snapshot.round_investors(round).map(|(firm, _)| firm)))
     }
 
     /// One page of the firms that joined rounds with `firm`.

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use data::{Metric, Table};
 
+use crate::row_filter::distinct;
 use crate::{Catalog, Filter, ListPosition, RowFilter};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -102,14 +103,13 @@ impl Catalog {
     ) -> Vec<RankChange> {
         let top = |catalog: &Self, query| catalog.leaderboard(query, ListPosition::default(), first).ranked;
         let with_former = |row: u32| (Some(row), self.former_firm(before, row));
-        let mut firms: Vec<(Option<u32>, Option<u32>)> =
-            page.iter().chain(&top(self, query)).map(|ranked| with_former(ranked.row)).collect();
-        firms.extend(top(before, former).iter().map(|ranked| {
+        let (shown, first_then) = (top(self, query), top(before, former));
+        let shown = page.iter().chain(&shown).map(|ranked| with_former(ranked.row));
+        let first_then = first_then.iter().map(|ranked| {
             let current = self.find(Table::Firms, before.snapshot().slug(Table::Firms, ranked.row));
             current.map_or((None, Some(ranked.row)), with_former)
-        }));
-        firms.sort_unstable();
-        firms.dedup();
+        });
+        let firms: Vec<(Option<u32>, Option<u32>)> = distinct(shown.chain(first_then));
         let ranks = self.ranks(query, firms.iter().filter_map(|(row, _)| *row));
         let former_ranks = before.ranks(former, firms.iter().filter_map(|(_, row)| *row));
         let rank = |row: Option<u32>, ranks: &HashMap<u32, u64>| ranks.get(&row?).copied();

@@ -216,98 +216,23 @@ impl ParamParser<'_> {
     }
 
     fn read_single(&mut self, parameter: &'static Parameter, (name, text): (&str, &str)) {
-        let parsed = match parameter.kind {
-            ParamType::Text | ParamType::Words => match text.chars().count() {
-                chars if chars > MAX_TEXT_CHARS => {
-                    Err(format!("the search text has {chars} characters; the maximum is {MAX_TEXT_CHARS}"))
+        if matches!(parameter.kind, ParamType::Metric) {
+            self.metric = Metric::read(text);
+            return match self.metric {
+                Some(metric) => self.canonical.push((parameter.name, metric.name().to_owned())),
+                None => self.unknown(Issue::UnknownValue { parameter, value: text.to_owned() }),
+            };
+        }
+        match single_condition(parameter, self.resource.table(), text) {
+            Ok((filter, canonical)) => {
+                match filter {
+                    Some(filter) => self.filters.push(filter),
+                    None => self.text = Some(canonical.clone()),
                 }
-                _ => {
-                    if matches!(parameter.kind, ParamType::Words) {
-                        self.filters.push(Filter::Ranked(Ranking::Described(text.to_owned())));
-                    } else {
-                        self.text = Some(text.to_owned());
-                    }
-                    Ok(text.to_owned())
-                }
-            },
-            ParamType::Metric => match Metric::read(text) {
-                Some(metric) => {
-                    self.metric = Some(metric);
-                    Ok(metric.name().to_owned())
-                }
-                None => return self.unknown(Issue::UnknownValue { parameter, value: text.to_owned() }),
-            },
-            ParamType::Number { min, max, filter } => {
-                let number = parse_amount(text).filter(|number| (min..=max).contains(number));
-                let error = || {
-                    let example = parameter.example_number();
-                    format!("`{}` is not an integer from {min} to {max}, such as {example}", shortened(text))
-                };
-                self.filter(number, filter, |number| number.to_string(), error)
+                self.canonical.push((parameter.name, canonical));
             }
-            ParamType::Range { key, bound, unit } => self.range(parameter, key, bound, unit, text),
-            ParamType::Bool(filter) => {
-                let error = || format!("`{}` is neither `true` nor `false`", shortened(text));
-                self.filter(parse_bool(text), filter, |value| value.to_string(), error)
-            }
-            _ => unreachable!("parameters with several values are parsed elsewhere"),
-        };
-        match parsed {
-            Ok(canonical) => self.canonical.push((parameter.name, canonical)),
             Err(detail) => self.invalid(name, detail),
         }
-    }
-
-    /// Adds the filter of a bound and returns the value's canonical text.
-    fn range(
-        &mut self,
-        parameter: &Parameter,
-        key: &str,
-        bound: Bound,
-        unit: BoundUnit,
-        text: &str,
-    ) -> Result<String, String> {
-        let (value, canonical) = match unit {
-            BoundUnit::Number { min, max } => {
-                let number = parse_amount(text).filter(|number| (min..=max).contains(number)).ok_or_else(|| {
-                    let example = parameter.example_number();
-                    format!("`{}` is not an integer from {min} to {max}, such as {example}", shortened(text))
-                })?;
-                (i64::try_from(number).unwrap_or(i64::MAX), number.to_string())
-            }
-            BoundUnit::Percent => {
-                let tenths = parse_percent(text)
-                    .ok_or_else(|| format!("`{}` is not a percentage from 0 to 100, such as 12.5", shortened(text)))?;
-                (i64::from(tenths), format!("{}.{}", tenths / 10, tenths % 10))
-            }
-            BoundUnit::Date => {
-                let day = parse_date(text, bound).map_err(|detail| format!("`{}` {detail}", shortened(text)))?;
-                let code = match bound {
-                    Bound::Min => PartialDate::first_code(day),
-                    Bound::Max => PartialDate::last_code(day),
-                };
-                (i64::from(code), day.to_string())
-            }
-        };
-        let key = self.resource.table().sort_key(key);
-        self.filters.push(match bound {
-            Bound::Min => Filter::Range { key, min: value, max: i64::MAX },
-            Bound::Max => Filter::Range { key, min: i64::MIN, max: value },
-        });
-        Ok(canonical)
-    }
-
-    /// Adds the filter of a parsed value and returns the value's canonical text.
-    fn filter<T: Copy>(
-        &mut self,
-        value: Option<T>,
-        filter: impl FnOnce(T) -> Filter,
-        canonical: impl FnOnce(T) -> String,
-        error: impl FnOnce() -> String,
-    ) -> Result<String, String> {
-        let value = value.ok_or_else(error)?;
-        self.filters.push(filter(value));
-        Ok(canonical(value))
     }
 
     fn sort(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
@@ -449,4 +374,57 @@ impl ParamParser<'_> {
             _ => bounds,
         });
     }
+}
+
+/// The filter of a single value, and the value's canonical text. A name to search for is no filter.
+fn single_condition(parameter: &Parameter, table: Table, text: &str) -> Result<(Option<Filter>, String), String> {
+    let integer = |min: u64, max: u64| {
+        parse_amount(text).filter(|number| (min..=max).contains(number)).ok_or_else(|| {
+            let example = parameter.example_number();
+            format!("`{}` is not an integer from {min} to {max}, such as {example}", shortened(text))
+        })
+    };
+    let (filter, canonical) = match parameter.kind {
+        ParamType::Text | ParamType::Words if text.chars().count() > MAX_TEXT_CHARS => {
+            let chars = text.chars().count();
+            return Err(format!("the search text has {chars} characters; the maximum is {MAX_TEXT_CHARS}"));
+        }
+        ParamType::Text => return Ok((None, text.to_owned())),
+        ParamType::Words => (Filter::Ranked(Ranking::Described(text.to_owned())), text.to_owned()),
+        ParamType::Number { min, max, filter } => {
+            let number = integer(min, max)?;
+            (filter(number), number.to_string())
+        }
+        ParamType::Bool(filter) => {
+            let value =
+                parse_bool(text).ok_or_else(|| format!("`{}` is neither `true` nor `false`", shortened(text)))?;
+            (filter(value), value.to_string())
+        }
+        ParamType::Range { key, bound, unit } => {
+            let (value, canonical) = match unit {
+                BoundUnit::Number { min, max } => {
+                    let number = integer(min, max)?;
+                    (i64::try_from(number).unwrap_or(i64::MAX), number.to_string())
+                }
+                BoundUnit::Percent => {
+                    let tenths = parse_percent(text).ok_or_else(|| {
+                        format!("`{}` is not a percentage from 0 to 100, such as 12.5", shortened(text))
+                    })?;
+                    (i64::from(tenths), format!("{}.{}", tenths / 10, tenths % 10))
+                }
+                BoundUnit::Date => {
+                    let day = parse_date(text, bound).map_err(|detail| format!("`{}` {detail}", shortened(text)))?;
+                    let code = match bound {
+                        Bound::Min => PartialDate::first_code(day),
+                        Bound::Max => PartialDate::last_code(day),
+                    };
+                    (i64::from(code), day.to_string())
+                }
+            };
+            let (min, max) = if bound == Bound::Min { (value, i64::MAX) } else { (i64::MIN, value) };
+            (Filter::Range { key: table.sort_key(key), min, max }, canonical)
+        }
+        _ => unreachable!("parameters with several values are parsed elsewhere"),
+    };
+    Ok((Some(filter), canonical))
 }

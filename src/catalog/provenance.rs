@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::Catalog;
+use crate::row_filter::distinct;
 use data::field::model;
 use data::import::provenance::Source;
 use data::{Date, Table};
@@ -56,10 +57,8 @@ impl Catalog {
 
     /// Sources with a statement about a record, in their order in the release.
     pub fn sources_of(&self, table: Table, row: u32) -> Vec<&Source> {
-        let mut indexes: Vec<usize> =
-            self.snapshot().statements(table, row).iter().map(|(statement, _)| statement.source as usize).collect();
-        indexes.sort_unstable();
-        indexes.dedup();
+        let statements = self.snapshot().statements(table, row);
+        let indexes = distinct(statements.iter().map(|(statement, _)| statement.source as usize));
         indexes.into_iter().filter_map(|index| self.snapshot().sources().get(index)).collect()
     }
 }

@@ -164,7 +164,7 @@ impl<'a> RowFilter<'a> {
             None => match (self.predicates.as_slice(), self.short_slice()) {
                 ([Predicate::Ranks(_, rows)], _) if self.bounds == (0..self.rows) => rows.len() as u64,
                 (_, Some(rows)) => rows.count() as u64,
-                _ => BitWords::from(self, 0).map(|(_, word)| u64::from(word.count_ones())).sum(),
+                _ => self.words_from(0).map(|(_, word)| u64::from(word.count_ones())).sum(),
             },
         }
     }
@@ -176,9 +176,8 @@ impl<'a> RowFilter<'a> {
             return Box::new(rows[start..].iter().copied().filter(move |row| self.contains_except(*row, index)));
         }
         let first = first.max(self.bounds.start);
-        let words = BitWords::from(self, first as usize / 64);
         Box::new(
-            words
+            self.words_from(first as usize / 64)
                 .flat_map(|(index, word)| Bits(word).map(move |bit| index as u32 * 64 + bit))
                 .skip_while(move |row| *row < first),
         )
@@ -190,7 +189,8 @@ impl<'a> RowFilter<'a> {
             Some((index, rows)) => {
                 rows.iter().filter(|row| self.contains_except(**row, index)).for_each(|row| each(*row));
             }
-            None => BitWords::from(self, 0)
+            None => self
+                .words_from(0)
                 .for_each(|(index, word)| Bits(word).for_each(|bit| each(index as u32 * 64 + bit))),
         }
     }
@@ -205,7 +205,7 @@ impl<'a> RowFilter<'a> {
         if self.driver().is_some() {
             return self.rows_from(0).nth(usize::try_from(offset).ok()?);
         }
-        for (index, word) in BitWords::from(self, 0) {
+        for (index, word) in self.words_from(0) {
             let ones = u64::from(word.count_ones());
             if left < ones {
                 return Bits(word).nth(left as usize).map(|bit| index as u32 * 64 + bit);
@@ -213,6 +213,23 @@ impl<'a> RowFilter<'a> {
             left -= ones;
         }
         None
+    }
+
+    /// The words of 64 bits from index `first` on, but not those before the bounds, with their indexes.
+    fn words_from(&self, first: usize) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let first = first.max(self.bounds.start as usize / 64);
+        let cursors = self.predicates.iter().map(|predicate| predicate.cursors(first as u32 * 64));
+        let mut cursors: Vec<Vec<usize>> = cursors.collect();
+        (first..bit_words(self.bounds.end)).map(move |index| {
+            let mut word = self.bounds_word(index);
+            for (predicate, cursors) in self.predicates.iter().zip(&mut cursors) {
+                // Sparse lists advance even if no bit is left, to keep their positions in step.
+                if word != 0 || !cursors.is_empty() {
+                    word &= predicate.word(index, cursors);
+                }
+            }
+            (index, word)
+        })
     }
 
     /// Number of lists that are searched to test a row.
@@ -223,7 +240,7 @@ impl<'a> RowFilter<'a> {
     /// Bits of all rows, in words of 64.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> + '_ {
         let first = self.bounds.start as usize / 64;
-        std::iter::repeat_n(0, first).chain(BitWords::from(self, 0).map(|(_, word)| word))
+        std::iter::repeat_n(0, first).chain(self.words_from(0).map(|(_, word)| word))
     }
 
     /// A bit for each row of the table.
@@ -233,7 +250,7 @@ impl<'a> RowFilter<'a> {
         match (self.driver(), self.short_slice()) {
             (Some(_), _) => self.rows_from(0).for_each(set),
             (None, Some(rows)) => rows.for_each(set),
-            _ => BitWords::from(self, 0).for_each(|(index, word)| bits[index] = word),
+            _ => self.words_from(0).for_each(|(index, word)| bits[index] = word),
         }
         bits
     }
@@ -313,10 +330,7 @@ impl<'a> Predicate<'a> {
         if sets.len() < 2 {
             return Self::Sets(sets);
         }
-        let mut rows: Vec<u32> = sets.iter().flat_map(|set| set.iter()).collect();
-        rows.sort_unstable();
-        rows.dedup();
-        Self::Merged(rows)
+        Self::Merged(distinct(sets.iter().flat_map(|set| set.iter())))
     }
 
     /// The rows of a range of ranks by a sort key; at most `max_merged` become a list.
@@ -389,6 +403,14 @@ impl<'a> Predicate<'a> {
     }
 }
 
+/// Values in ascending order, each once.
+pub(crate) fn distinct<T: Ord>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut values: Vec<T> = values.into_iter().collect();
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
 /// Firms that joined a round dated within these bounds, ascending.
 fn investors_within(catalog: &Catalog, min: i64, max: i64) -> Vec<u32> {
     let snapshot = catalog.snapshot();
@@ -441,42 +463,4 @@ fn bits<T>(values: impl Iterator<Item = T>, passes: impl Fn(T) -> bool) -> u64 {
         let bits = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
         word | bits << (8 * index)
     })
-}
-
-/// The words of a row filter with their indexes.
-struct BitWords<'s, 'a> {
-    filter: &'s RowFilter<'a>,
-    cursors: Vec<Vec<usize>>,
-    next: usize,
-    end: usize,
-}
-
-impl<'s, 'a> BitWords<'s, 'a> {
-    fn from(filter: &'s RowFilter<'a>, first: usize) -> Self {
-        let bounds = &filter.bounds;
-        let first = first.max(bounds.start as usize / 64);
-        let cursors = filter.predicates.iter().map(|predicate| predicate.cursors(first as u32 * 64)).collect();
-        Self { filter, cursors, next: first, end: bit_words(bounds.end) }
-    }
-}
-
-impl Iterator for BitWords<'_, '_> {
-    type Item = (usize, u64);
-
-    fn next(&mut self) -> Option<(usize, u64)> {
-        if self.next >= self.end {
-            return None;
-        }
-        let index = self.next;
-        self.next += 1;
-        let mut word = self.filter.bounds_word(index);
-        for (predicate, cursors) in self.filter.predicates.iter().zip(&mut self.cursors) {
-            // Sparse lists advance even if no bit is left, to keep their positions in step.
-            let sparse = !cursors.is_empty();
-            if word != 0 || sparse {
-                word &= predicate.word(index, cursors);
-            }
-        }
-        Some((index, word))
-    }
 }

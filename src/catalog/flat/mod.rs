@@ -91,11 +91,8 @@ fn add(
     let is_nullable = is_nullable || field.is_nullable || field.is_optional;
     if let JsonType::Object(definition) = field.json {
         for nested in definition.fields {
-            if mask.is_full() {
-                add(columns, nested, mask, &path, is_nullable);
-            } else if let Some(mask) = mask.nested(nested.name) {
-                add(columns, nested, mask, &path, is_nullable);
-            }
+            let mask = if mask.is_full() { Some(mask) } else { mask.nested(nested.name) };
+            mask.into_iter().for_each(|mask| add(columns, nested, mask, &path, is_nullable));
         }
         return;
     }
@@ -113,14 +110,16 @@ fn add(
     if !above.is_empty() {
         description = format!("`{}`: {description}", path.join("."));
     }
-    if matches!(field.json, JsonType::PartialDate) {
-        let exact = format!("How exactly `{name}` is known; of a month or a year, it is the first day.");
-        columns.push(FlatColumn { name, description, kind, is_nullable, field, path: path.clone() });
-        let (name, kind) = (format!("{}_precision", path.join("_")), ColumnType::Precision);
-        columns.push(FlatColumn { name, description: exact, kind, is_nullable, field, path });
-    } else {
-        columns.push(FlatColumn { name, description, kind, is_nullable, field, path });
-    }
+    let precision = matches!(field.json, JsonType::PartialDate).then(|| FlatColumn {
+        name: format!("{name}_precision"),
+        description: format!("How exactly `{name}` is known; of a month or a year, it is the first day."),
+        kind: ColumnType::Precision,
+        is_nullable,
+        field,
+        path: path.clone(),
+    });
+    columns.push(FlatColumn { name, description, kind, is_nullable, field, path });
+    columns.extend(precision);
 }
 
 #[cfg(test)]

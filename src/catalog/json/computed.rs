@@ -1,6 +1,6 @@
 //! Rows of firms with fields computed for the request: ranks, shared rounds, the reasons of a match.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use crate::{Catalog, CoInvestorPage, FirmMatch, LeaderboardPage, MatchPage};
 use data::field::{Field, FieldVisitor, JsonType, JsonValue, Model, model};
@@ -66,19 +66,11 @@ model! {
 }
 
 /// The value of a metric, written without decimals if the metric has none.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize)]
+#[serde(untagged)]
 pub(crate) enum RankValue {
     Integer(i64),
     Decimal(f64),
-}
-
-impl Serialize for RankValue {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Integer(value) => serializer.serialize_i64(*value),
-            Self::Decimal(value) => serializer.serialize_f64(*value),
-        }
-    }
 }
 
 impl JsonValue for RankValue {
@@ -148,5 +140,5 @@ impl FieldVisitor for ComputedTexts {
 pub fn write_row(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, fields: &Fields, computed: &impl Model) {
     let mut texts = ComputedTexts::default();
     computed.visit(&mut texts);
-    record::write_with_computed(out, catalog, table, row, fields, &texts.0);
+    record::write_with_computed(out, catalog, table, row, fields, false, &texts.0);
 }

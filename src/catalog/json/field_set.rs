@@ -21,7 +21,7 @@ const HISTORY: [&str; 2] = ["first_seen", "changed_in"];
 
 impl FieldSet {
     pub fn of_table(table: Table) -> Self {
-        Self { record: table.model().fields, computed: &[], has_history: true }
+        Self::with_computed(table, &[])
     }
 
     /// Fields stored in the records of a table, without those composed from other tables.
@@ -90,12 +90,8 @@ impl FieldSet {
 
     /// All names, nested ones by their path (`score.value`), parents first.
     pub fn paths(self) -> Vec<String> {
-        let mut paths = Vec::new();
-        for field in self.selectable() {
-            paths.push(field.name.to_owned());
-            add_nested_paths(&mut paths, field.name, field);
-        }
-        paths
+        let paths = |field: &Field| [vec![field.name.to_owned()], nested_paths(field)].concat();
+        self.selectable().flat_map(paths).collect()
     }
 }
 

@@ -152,7 +152,7 @@ fn has_commas_of(name: &str, text: &str) -> bool {
 }
 
 /// A note that a name with commas was split. `canonical` is its spelling as one value.
-pub(super) fn split_note(name: &str, canonical: Option<&str>) -> String {
+pub(super) fn split_note(name: &str, canonical: Option<String>) -> String {
     let one = canonical.map_or_else(String::new, |canonical| format!("; the one of this name is `{canonical}`"));
     format!("`{}` was read as several values{one}", shortened(name))
 }
