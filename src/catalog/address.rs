@@ -18,7 +18,6 @@ const CUT_FACTOR: f32 = 0.79;
 /// Maximum number of records of a host; one with more belongs to a platform.
 const MAX_OF_HOST: u64 = 4;
 
-/// A search text in the form of an address.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct SearchAddress {
     /// The host, lowercase, without `www.`; `None` for mail providers.
@@ -37,7 +36,6 @@ struct AddressNames {
 }
 
 impl SearchAddress {
-    /// `None` if the text is not an address.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.trim().trim_matches(['<', '>', '"', '\'', ',', ';']);
         let text = text.strip_prefix("mailto:").unwrap_or(text).trim_start_matches('/');
@@ -81,7 +79,6 @@ impl SearchAddress {
         texts.map(|text| fold(text).split(' ').count()).max().unwrap_or(0)
     }
 
-    /// The names to search a table for.
     fn names(&self, table: Table) -> AddressNames {
         if let Some(name) = &self.name {
             return AddressNames { cut: cut_names(name), likely: vec![name.clone()] };
@@ -146,7 +143,6 @@ fn cut_names(name: &str) -> Vec<String> {
 }
 
 impl Catalog {
-    /// Like [`Catalog::search`], for an address.
     pub(super) fn search_address(&self, table: Table, address: &SearchAddress) -> SearchResults {
         let names = address.names(table);
         let mut found = SearchResults::default();
@@ -185,7 +181,6 @@ impl Catalog {
         SearchResults { hits, did_you_mean: Vec::new(), is_loose: false, left_out: Vec::new(), ..found }
     }
 
-    /// Like [`Catalog::explain`], for an address.
     pub(super) fn explain_address(&self, table: Table, address: &SearchAddress, row: u32) -> Option<Explanation> {
         if self.rows_of_host(table, address).contains(&row) {
             // As high as the best score of a name.
@@ -221,7 +216,6 @@ impl Catalog {
         cut.fold(likely, best).into()
     }
 
-    /// Like [`Catalog::match_classes`], for an address.
     pub(super) fn match_classes_of_address(
         &self,
         table: Table,

@@ -23,14 +23,12 @@ pub const DEFAULT_GROUPS: usize = 20;
 /// Maximum number of groups of each property.
 pub const MAX_GROUPS: usize = 100;
 
-/// A property to group rows by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupBy {
     Facet(Facet),
     /// The year of a date; holds the index of its sort key.
     Year(usize),
     Quarter(usize),
-    /// The number itself.
     Number(usize),
 }
 
@@ -53,7 +51,6 @@ impl GroupOrder {
     ];
 }
 
-/// Options of an aggregate.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AggregateOptions {
     pub group_by: Vec<(&'static str, GroupBy)>,
@@ -115,7 +112,6 @@ model! {
     }
 }
 
-/// The properties that can group the rows of a list.
 pub fn group_bys(resource: Resource) -> Vec<(&'static str, GroupBy)> {
     let table = resource.table();
     let facet = |facet: Facet| (facet.name(), GroupBy::Facet(facet));
@@ -161,10 +157,7 @@ impl AggregateOptions {
     /// Names of the parameters, none of which is a filter of a list.
     pub const NAMES: [&'static str; 3] = ["group_by", "sort", "limit"];
 
-    /// Parses the options of an aggregate from the parameters of a request.
-    ///
-    /// # Errors
-    /// Lists all invalid values.
+    /// Parses the options from the parameters of a request; an error lists all invalid values.
     pub fn parse(resource: Resource, values: &[(String, String)]) -> Result<Self, Issues> {
         let of = |name: &'static str| {
             let own = values.iter().filter(move |(known, _)| known == name);
@@ -251,8 +244,7 @@ impl AggregateOptions {
 }
 
 impl Catalog {
-    /// Computes the counts and amounts of the rows that match a query, with notes on the matches of a search. Cached
-    /// for the life of the release, except for searches.
+    /// The counts and amounts of the rows that match a query, with notes on a search; cached unless it is a search.
     pub fn aggregate(&self, query: &Query, options: &AggregateOptions) -> (Arc<Aggregate>, Vec<ParameterError>) {
         if query.text.is_some() {
             let (aggregate, notes) = self.compute_aggregate(query, options);
@@ -354,7 +346,6 @@ impl Catalog {
         Grouping { by: name, values, other_values: others.len() as u64, other, unknown }
     }
 
-    /// A value as its filter accepts it, and its name.
     fn group_label(&self, table: Table, by: GroupBy, value: u32) -> (String, String) {
         let same = |text: String| (text.clone(), text);
         match by {

@@ -27,16 +27,13 @@ model! {
     }
 }
 
-/// Summarizes amounts given as ranks among the distinct amounts of a table. Its buffers are reused for the next set of
-/// rows.
+/// Summarizes amounts given as ranks among the distinct amounts of a table; its buffers are reused.
 pub(crate) struct AmountCounter<'a> {
     /// The distinct amounts, ascending.
     amounts: &'a [i64],
     /// The rank of each row's amount; above all others if the amount is unknown.
     ranks: Cow<'a, [u32]>,
-    /// The number of rows with each amount.
     counts: Vec<u32>,
-    /// The ranks of a set of few rows.
     few: Vec<u32>,
 }
 
@@ -140,7 +137,6 @@ impl Catalog {
         })
     }
 
-    /// Returns a counter for a table with amounts.
     pub(crate) fn amount_counter(&self, table: Table) -> Option<AmountCounter<'_>> {
         let key = match table {
             Table::Rounds => "amount_usd",

@@ -20,7 +20,6 @@ use data::vocabulary::{Vocabulary, normal, vocabulary};
 use data::{RecordText, Snapshot, Table};
 
 vocabulary! {
-    /// The kind of change of a record between two releases.
     Operation, "operation", {
         Add = "add",
         Change = "change",
@@ -30,7 +29,6 @@ vocabulary! {
     }
 }
 
-/// A row of one table that differs between two releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowChange {
     Added {
@@ -73,7 +71,6 @@ impl RowChange {
     }
 }
 
-/// Number of records of a table that differ between two releases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ChangeCounts {
     pub added: u64,
@@ -98,9 +95,6 @@ impl ChangeCounts {
 
 /// Finds the rows of a table that differ, in the order of their slugs or ids. A row is changed if its record is,
 /// including computed fields. Reads all records of both releases.
-///
-/// # Errors
-/// If a record cannot be read; see [`Snapshot::read_record`].
 pub fn row_changes(table: Table, before: &Snapshot, after: &Snapshot) -> io::Result<Vec<RowChange>> {
     let mut changes = Vec::new();
     for rows in paired_rows(table, before, after) {
@@ -136,10 +130,8 @@ pub(crate) fn paired_rows<'a>(
     })
 }
 
-/// The rows of each table that differ between two releases.
 pub(crate) type AllChanges = [Vec<RowChange>; Table::ALL.len()];
 
-/// Selects changes, and fields of their records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeFilter {
     /// Tables in the order of [`Table::ALL`].
@@ -148,11 +140,9 @@ pub struct ChangeFilter {
     operations: Vec<Operation>,
 }
 
-/// One page of changes.
 pub struct ChangePage {
     /// The JSON of each change.
     pub changes: Vec<Vec<u8>>,
-    /// Number of selected changes.
     pub total: u64,
     /// Start of the next page; `None` on the last one.
     pub next: Option<u64>,
@@ -189,11 +179,8 @@ model! {
 }
 
 impl ChangeFilter {
-    /// Parses `table`, `op` and `fields`. A name in `fields` must be a field of at least one of the tables; tables
-    /// without any of the fields are left out.
-    ///
-    /// # Errors
-    /// Lists each unknown name.
+    /// Parses `table`, `op` and `fields`; an error lists each unknown name. A name in `fields` must be a field of at least
+    /// one of the tables; tables without any of the fields are left out.
     pub fn parse(values: &[(String, String)]) -> Result<Self, Vec<ParameterError>> {
         let mut errors = Vec::new();
         let table = |text: &str| {
@@ -224,7 +211,6 @@ impl ChangeFilter {
     }
 }
 
-/// Names of the tables in changes, in the order of [`Table::ALL`].
 pub fn paths() -> Vec<&'static str> {
     Table::ALL.map(|table| Resource::of_table(table).path()).to_vec()
 }
@@ -250,7 +236,6 @@ fn words<T: Copy + Ord>(
     distinct(words)
 }
 
-/// Parses the fields that `fields` selects in the records of each table.
 fn fields_of(values: &[(String, String)], tables: &[Table]) -> Result<Vec<(Table, Fields)>, Vec<ParameterError>> {
     let given = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let names: Vec<String> = fields::names(given).map(str::to_owned).collect();
@@ -282,9 +267,6 @@ fn fields_of(values: &[(String, String)], tables: &[Table]) -> Result<Vec<(Table
 }
 
 /// Passes the JSON of every change from one release to another, in the order of `/changes`.
-///
-/// # Errors
-/// Errors of `write`, and records that cannot be read.
 pub fn each_change<E: From<io::Error>>(
     before: &Snapshot,
     after: &Snapshot,
@@ -300,7 +282,6 @@ pub fn each_change<E: From<io::Error>>(
 }
 
 impl Catalog {
-    /// The changes from an earlier release to this one, cached while this one is loaded.
     fn all_changes(&self, before: &Self) -> Arc<AllChanges> {
         let key = (before.version(), before.snapshot().content());
         self.changes.get_or_insert_with(key, || {
@@ -308,7 +289,6 @@ impl Catalog {
         })
     }
 
-    /// Number of records of each table that differ from an earlier release.
     pub fn change_counts(&self, before: &Self) -> [(Table, ChangeCounts); Table::ALL.len()] {
         let all = self.all_changes(before);
         Table::ALL.map(|table| (table, ChangeCounts::from_changes(&all[table as usize])))
@@ -353,7 +333,6 @@ pub(super) fn readable<T>(read: io::Result<T>) -> T {
     read.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The records of one table in two releases.
 pub(super) struct ChangeReader<'a> {
     pub table: Table,
     pub fields: &'a Fields,
@@ -409,7 +388,6 @@ impl<'a> ChangeReader<'a> {
 }
 
 impl RecordJson {
-    /// The given parts of a record, or all of it.
     fn new(table: Table, record: &RecordText<'_>, parts: Option<&[(usize, FieldMask)]>) -> Self {
         let mut json = Vec::new();
         match parts {

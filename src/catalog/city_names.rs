@@ -14,12 +14,9 @@ use data::{Country, Facet, Table};
 /// A text means the country rather than the city of the same name if the country has this many times its records.
 const FAR_MORE: u32 = 10;
 
-/// A city named by a text.
 pub(crate) struct NamedCity {
-    /// Folded name of the city.
     pub(crate) folded: String,
     pub(crate) value: u32,
-    /// A note on other meanings of the text.
     pub(crate) note: Option<String>,
 }
 

@@ -13,7 +13,6 @@ use crate::{Catalog, ListPosition};
 pub struct CoInvestorRow {
     pub row: u32,
     pub shared_rounds: u32,
-    /// Date of the latest shared round; `None` if none has a date.
     pub last_shared_on: Option<PartialDate>,
 }
 
@@ -23,7 +22,6 @@ pub struct CoInvestorPage {
     /// record.
     pub firms: Vec<CoInvestorRow>,
     pub total: u64,
-    /// `None` on the last page.
     pub next: Option<ListPosition>,
 }
 
@@ -35,9 +33,7 @@ impl Catalog {
         distinct(rounds.flat_map(|round| snapshot.round_investors(round).map(|(firm, _)| firm)))
     }
 
-    /// One page of the firms that joined rounds with `firm`.
-    ///
-    /// The cost grows with the firm's own rounds, not with the table.
+    /// One page of the firms that joined rounds with `firm`. The cost grows with the firm's own rounds, not the table.
     pub fn co_investors(&self, firm: u32, position: ListPosition, limit: usize) -> CoInvestorPage {
         let snapshot = self.snapshot();
         let dates = snapshot.round_dates();

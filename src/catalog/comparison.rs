@@ -14,11 +14,9 @@ use data::{NONE_U32, Snapshot, Table};
 /// Maximum number of matches that are looked up one by one; more are compared as bits.
 const FEW: usize = 4_096;
 
-/// Parse options for the query of a saved search: unknown names and values are errors, because nobody reads its
-/// warnings.
+/// For saved searches: unknown names and values are errors, because nobody reads warnings.
 pub const SAVED: ParseOptions = ParseOptions { strict: true, review_statuses: &[], other_names: &[] };
 
-/// An earlier release and a later one.
 pub struct ReleaseComparison {
     before: Arc<Catalog>,
     after: Arc<Catalog>,
@@ -26,7 +24,6 @@ pub struct ReleaseComparison {
     former_rows: [OnceCell<Vec<u32>>; Table::ALL.len()],
 }
 
-/// The change of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordChange {
     pub change: RowChange,
@@ -48,10 +45,7 @@ impl ReleaseComparison {
     }
 
     /// Finds the rows of the later release that match a query and did not match it in the earlier one, in table order.
-    /// A value that the earlier release does not have matched nothing there.
-    ///
-    /// # Errors
-    /// Errors of the query in the later release.
+    /// A value that the earlier release does not have matched nothing there. Fails if the later one rejects the query.
     pub fn new_matches(&self, resource: Resource, values: &[(String, String)]) -> Result<Vec<u32>, Issues> {
         let after = rows(&self.after, &parse(&self.after, resource, values)?);
         let former = self.former_rows(resource.table());

@@ -14,7 +14,6 @@ use data::vocabulary::normal;
 use data::{Country, Facet, MAX_PROMINENCE, Table};
 use search::{Completed, Completion, Hit, MatchClass, texts, typed_part};
 
-/// A record with a name that completes a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suggestion {
     pub table: Table,
@@ -66,7 +65,6 @@ const MIN_TYPO: usize = 3;
 /// types `light` rather means a firm with 300 rounds than a startup with one.
 const FAR_MORE_PROMINENT: u32 = MAX_PROMINENCE / 10 * 4;
 
-/// A row with a name that completes the text, or is similar to it.
 struct CompletionHit {
     table: Table,
     row: u32,
@@ -210,7 +208,6 @@ impl Catalog {
         (!note.is_empty()).then_some(note)
     }
 
-    /// City of a firm or startup, otherwise its country.
     fn city_or_country(&self, table: Table, row: u32) -> Option<String> {
         let country = || self.text_field((table, row), "country").and_then(|code| Country::from_alpha2(&code));
         self.text_field((table, row), "city").or_else(|| country().map(|country| country.name().to_owned()))

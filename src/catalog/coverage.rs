@@ -18,7 +18,6 @@ const MIN_SHARE_LEFT_OUT: u32 = 20;
 /// Maximum number of existing values listed if no record has a requested one.
 const MAX_LISTED: usize = 6;
 
-/// Number of records with a value, by field name.
 type KnownCounts = BTreeMap<&'static str, u32>;
 
 model! {
@@ -86,7 +85,6 @@ impl Catalog {
         known_for(&format!("`{name}` is"), known, total, table)
     }
 
-    /// The same for a sort key, which filters and orders use.
     pub(crate) fn low_coverage_of_key(&self, table: Table, key: usize) -> Option<String> {
         let known = self.known_rows(table, Property::Key(key));
         known_for(&format!("`{}` is", table.sort_keys()[key]), known, self.rows_with_values(table), table)

@@ -16,15 +16,10 @@ use data::{Facet, Table};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FacetCounts {
     pub total: u64,
-    /// Notes on the matches of a search.
     pub notes: Vec<ParameterError>,
-    /// Values are indexes of the vocabulary.
     pub stages: Vec<ValueCount>,
-    /// Values are rows of sectors. A firm counts for its sectors and their ancestors.
     pub sectors: Vec<ValueCount>,
-    /// Values are indexes of the country table.
     pub countries: Vec<ValueCount>,
-    /// Values are indexes of the vocabulary.
     pub kinds: Vec<ValueCount>,
 }
 
@@ -84,7 +79,6 @@ impl Catalog {
         }
     }
 
-    /// Counts the firms that invested in a year.
     pub fn active_count(&self, year: i32, rows: &MatchedRows) -> u64 {
         let active = self.active_firms(year);
         match rows {

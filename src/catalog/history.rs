@@ -12,8 +12,7 @@ use crate::Catalog;
 pub struct History {
     /// Number of rounds joined per year (`None`: date unknown), by stage in the order of [`Stage::ALL`].
     pub rounds: BTreeMap<Option<i32>, [u32; Stage::ALL.len()]>,
-    /// Sectors with their number of startups in the portfolio, most frequent first. A startup counts for each of its
-    /// sectors.
+    /// Sectors with their number of startups in the portfolio, most frequent first; a startup counts for each.
     pub sectors: Vec<(u32, u32)>,
     /// Startups, latest investment first, each with the last round that the firm joined.
     pub portfolio: Vec<(u32, u32)>,

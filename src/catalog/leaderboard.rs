@@ -10,7 +10,6 @@ use crate::{Catalog, Filter, ListPosition, RowFilter};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LeaderboardQuery {
     pub metric: Metric,
-    /// Combined with AND.
     pub filters: Vec<Filter>,
 }
 
@@ -27,7 +26,6 @@ pub struct RankedRow {
 pub struct LeaderboardPage {
     pub ranked: Vec<RankedRow>,
     pub total: u64,
-    /// `None` on the last page.
     pub next: Option<ListPosition>,
     pub is_integer: bool,
 }
@@ -37,7 +35,6 @@ pub struct LeaderboardPage {
 pub struct RankChange {
     /// `None` if the firm is not in this release.
     pub row: Option<u32>,
-    /// Its row in the earlier release.
     pub former_row: Option<u32>,
     /// `None` if the firm is not ranked.
     pub rank: Option<u64>,

@@ -26,7 +26,6 @@ const MAX_NAMESAKES: usize = 50;
 /// Maximum number of records with a website or identifier that are compared.
 const MAX_BY_VALUE: usize = 20;
 
-/// The result of looking up an item.
 #[derive(Clone, Debug)]
 pub struct LookedUp {
     pub status: LookUpStatus,

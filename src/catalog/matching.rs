@@ -30,7 +30,6 @@ pub enum MatchReason {
 }
 
 impl MatchReason {
-    /// All reasons, in the order of responses.
     pub const ALL: [Self; 6] =
         [Self::Stage, Self::Sector, Self::Country, Self::CheckSize, Self::Activity, Self::Responsiveness];
 
@@ -161,21 +160,16 @@ pub struct FirmMatch {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MatchPage {
-    /// The firms, best first.
     pub matches: Vec<FirmMatch>,
     pub total: u64,
     pub max_points: u8,
-    /// Number of matching firms by points.
     pub by_points: BTreeMap<u8, u64>,
-    /// `None` on the last page.
     pub next: Option<ListPosition>,
 }
 
 impl Catalog {
-    /// One page of the firms that match.
-    ///
-    /// One pass over the sets and columns, 64 firms at a time, with a heap of the page. Later pages begin after the
-    /// last firm of the previous page, so they cost no more.
+    /// One page. One pass over the sets and columns, 64 firms at a time, with a heap of the page. Later pages begin after
+    /// the last firm of the previous page, so they cost no more.
     pub fn matches(&self, query: &MatchQuery, start: ListPosition, limit: usize) -> MatchPage {
         let scorer = MatchScorer::new(self, query);
         let conditions = RowFilter::new(self, Table::Firms, &query.conditions);

@@ -8,12 +8,10 @@ use data::fold::fold;
 use data::number::grouped;
 use data::{Facet, Table};
 
-/// Maximum number of namesakes that are listed.
 const MAX_LISTED: usize = 3;
 /// Maximum number of names read to find namesakes. A full name that begins more names than this is a common word.
 const MAX_READ: usize = 500;
 
-/// The result of looking up a slug or name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameMatch {
     Nothing,

@@ -16,7 +16,6 @@ pub(crate) const RELEVANCE: &str = "relevance";
 const MAX_EXAMPLES: usize = 5;
 const MAX_ACCEPTED: usize = 20;
 
-/// Limits on the suggestions of one request.
 struct Budget {
     /// Remaining suggestions for unknown names and values of any kind.
     suggestions: usize,
@@ -35,7 +34,6 @@ impl Budget {
     }
 }
 
-/// A warning that nothing matches because of one condition.
 pub fn too_narrow(relaxation: &Relaxation) -> ParameterError {
     let parameter = relaxation.parameter;
     ParameterError { code: "no_match", ..ParameterError::invalid(parameter, relaxation.detail(parameter)) }
@@ -76,7 +74,6 @@ impl Issues {
         self.0.is_empty()
     }
 
-    /// Converts to errors or warnings, with suggestions from `catalog`.
     pub fn report(&self, catalog: &Catalog) -> Vec<ParameterError> {
         let mut budget = Budget::OF_A_REQUEST;
         let report = |issue: &Issue| {
@@ -105,7 +102,6 @@ impl Issues {
         result.map_err(|error| self.extend(error.into())).ok()
     }
 
-    /// Removes these names from the accepted parameters.
     pub fn not_accepting(mut self, names: &[&str]) -> Self {
         for issue in &mut self.0 {
             if let Issue::UnknownParameter { accepted, .. } = issue {
@@ -259,7 +255,6 @@ fn unknown_value(
     ParameterError::unknown_value(parameter.name, detail, suggestion, None)
 }
 
-/// The error for a value outside a closed list, with the nearest one.
 pub(crate) fn wrong_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>) -> ParameterError {
     unknown_term(parameter, value, noun, names, true)
 }

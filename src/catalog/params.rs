@@ -18,7 +18,6 @@ use crate::{Catalog, Filter};
 
 /// Maximum number of values of one parameter; each may cost a look-up by name.
 pub const MAX_VALUES: usize = 100;
-/// Maximum number of values of `title`.
 const MAX_TITLES: usize = 10;
 /// Maximum number of parameters of one request, repeated ones counted each time.
 pub const MAX_PARAMETERS: usize = 200;
@@ -40,12 +39,9 @@ pub enum Resource {
     Match,
 }
 
-/// The combination of the values of one parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// A row has any of the values.
     Any,
-    /// A row has all of the values.
     All,
     /// A row has none of the values, and has another one.
     Not,
@@ -98,7 +94,6 @@ impl Parameter {
         included.unwrap_or(self.name)
     }
 
-    /// The facet that it filters by.
     pub(crate) fn facet(&self) -> Option<Facet> {
         match self.kind {
             ParamType::Terms(_, facet) | ParamType::Listed(_, facet) | ParamType::Records(_, facet) => Some(facet),
@@ -141,14 +136,12 @@ impl Parameter {
     }
 }
 
-/// The type of a parameter's values, and the resulting filter.
 #[derive(Clone, Copy, Debug)]
 pub enum ParamType {
     /// A name to search for, at most [`MAX_TEXT_CHARS`] characters.
     Text,
     /// Words of descriptions, sectors, places and titles, at most [`MAX_TEXT_CHARS`] characters.
     Words,
-    /// Terms of a closed vocabulary.
     Terms(ClosedVocabulary, Facet),
     /// Countries by ISO 3166-1 code or English name.
     Countries,
@@ -163,7 +156,6 @@ pub enum ParamType {
     Organizations,
     /// Rows of the list by slug or id.
     Rows(Table),
-    /// A bound on a sort key value.
     Range {
         key: &'static str,
         bound: Bound,
@@ -181,10 +173,8 @@ pub enum ParamType {
     Sort,
 }
 
-/// The unit of a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundUnit {
-    /// An integer from `min` to `max`.
     Number { min: u64, max: u64 },
     /// A percentage from 0 to 100 with one decimal, stored as tenths.
     Percent,
@@ -192,7 +182,6 @@ pub enum BoundUnit {
     Date,
 }
 
-/// A closed vocabulary as a runtime value.
 #[derive(Clone, Copy, Debug)]
 pub struct ClosedVocabulary {
     pub noun: &'static str,
@@ -247,7 +236,6 @@ impl Resource {
         }
     }
 
-    /// The list of all records of a table.
     pub fn of_table(table: Table) -> Self {
         let list = Self::ALL.into_iter().find(|resource| resource.table() == table);
         list.expect("every table has a list")
@@ -258,7 +246,6 @@ impl Resource {
         self.definition().0
     }
 
-    /// The table that it lists.
     pub fn table(self) -> Table {
         self.definition().1
     }
@@ -268,7 +255,6 @@ impl Resource {
         &PARAMETERS[self as usize]
     }
 
-    /// The parameter of this name or alias.
     pub fn parameter(self, name: &str) -> Option<&'static Parameter> {
         self.parameters().iter().find(|parameter| parameter.is_named(name))
     }
@@ -278,7 +264,6 @@ impl Resource {
         matches!(self, Self::Firms | Self::Startups | Self::Rounds | Self::People)
     }
 
-    /// True if it can be searched by name (`q`).
     pub fn is_searchable(self) -> bool {
         self.parameter("q").is_some()
     }
@@ -294,7 +279,6 @@ impl Catalog {
         }
     }
 
-    /// The same for a parameter other than a search.
     pub(crate) fn example_value(&self, parameter: &Parameter) -> String {
         match parameter.kind {
             ParamType::Listed(table, facet) => self.example_term(table, facet),
@@ -313,7 +297,6 @@ impl Catalog {
         }
     }
 
-    /// Words that describe a row: of a sector or, for people, of a title.
     fn example_words(&self, table: Table) -> String {
         match table {
             Table::People => self.example_term(table, Facet::Title),
@@ -321,7 +304,6 @@ impl Catalog {
         }
     }
 
-    /// Name of the table's first row, in lower case.
     pub fn example_name(&self, table: Table) -> String {
         match self.snapshot().rows(table) {
             0 => "name".to_owned(),

@@ -18,7 +18,6 @@ use crate::params::{BoundUnit, MAX_PARAMETERS, MAX_TEXT_CHARS, ParamType, Parame
 use crate::parse::scalars::{Bound, parse_amount, parse_bool, parse_date, parse_percent};
 use crate::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Query, Ranking, Resource};
 
-/// Options of parsing.
 #[derive(Clone, Copy, Debug)]
 pub struct ParseOptions {
     /// True if unknown parameters and values are errors instead of warnings.
@@ -50,7 +49,6 @@ impl ParseOptions {
 pub enum Request {
     List(Query),
     Leaderboard(LeaderboardQuery),
-    /// The co-investors of a firm, given by its row.
     CoInvestors(u32),
     Match(MatchQuery),
 }

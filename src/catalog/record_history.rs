@@ -14,20 +14,15 @@ use data::{ArchiveError, Checksums, Snapshot, SnapshotVersion, Table};
 /// `first_seen` and `changed_in` of a record, as positions in the list of releases, from 1; 0 if unknown.
 type SeenReleases = [u32; 2];
 
-/// The releases of the records of a snapshot.
 pub struct RecordHistory {
     archive: Archive,
     /// Releases that were compared with a previous one, ascending.
     releases: Vec<SnapshotVersion>,
-    /// Entry of each row, by table.
     seen: [NumberColumn<SeenReleases>; Table::ALL.len()],
 }
 
 impl RecordHistory {
     /// Opens the history of the records of a snapshot; its bytes must be verified.
-    ///
-    /// # Errors
-    /// If it is not a history, or the history of other tables.
     pub fn open(bytes: AlignedBytes, snapshot: &Snapshot) -> Result<Self, ArchiveError> {
         let archive = Archive::open(Arc::new(bytes), Checksums::Trust)?;
         let damaged = |section: &str| ArchiveError::Damaged(format!("section {section}"));
@@ -46,7 +41,6 @@ impl RecordHistory {
         Ok(Self { archive, releases, seen })
     }
 
-    /// A checksum of the content.
     pub(crate) fn content(&self) -> u64 {
         self.archive.content()
     }

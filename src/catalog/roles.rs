@@ -19,7 +19,6 @@ pub struct RelatedRoles {
     pub probable_same: Vec<RelatedRole>,
 }
 
-/// A firm or startup by table and row.
 pub(crate) type OrganizationRow = (Table, u32);
 
 impl Catalog {

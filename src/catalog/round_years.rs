@@ -17,7 +17,6 @@ const MIN_DATED: u32 = 20;
 
 /// Built when years are first needed.
 pub(crate) struct RoundYears {
-    /// Number of rounds by year.
     rounds: BTreeMap<i32, u32>,
     covered: BTreeSet<i32>,
     /// Years with enough rounds with known investors.
@@ -102,7 +101,6 @@ impl Catalog {
         &self.round_years().by_year_only
     }
 
-    /// Firms that joined a round of a year, ascending.
     pub(crate) fn active_firms(&self, year: i32) -> &[u32] {
         self.round_years().active.get(&year).map_or(&[], Vec::as_slice)
     }

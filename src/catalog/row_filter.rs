@@ -28,7 +28,6 @@ impl RowLimits {
 
 /// The rows of a table that match all filters, computed lazily except for merged short lists.
 pub struct RowFilter<'a> {
-    /// Number of rows of the table.
     rows: u32,
     limits: RowLimits,
     /// All matching rows are in this range.
@@ -38,7 +37,6 @@ pub struct RowFilter<'a> {
     ranges: Vec<Ranks<'a>>,
 }
 
-/// A filter with its columns.
 enum Predicate<'a> {
     Sets(Vec<RowSet<'a>>),
     /// Given rows, or the rows of several short lists, ascending.
@@ -115,7 +113,6 @@ impl<'a> RowFilter<'a> {
         self.predicates.push(predicate);
     }
 
-    /// Adds the condition that a sort key value is from `min` to `max`.
     fn add_range(&mut self, snapshot: &'a Snapshot, table: Table, key: usize, min: i64, max: i64) {
         let (values, of_rows) = (snapshot.values(table, key), snapshot.ranks(table, key));
         let max_merged = self.limits.merged;
@@ -183,7 +180,6 @@ impl<'a> RowFilter<'a> {
         )
     }
 
-    /// Calls `each` with every matching row, ascending.
     pub fn each(&self, mut each: impl FnMut(u32)) {
         match self.driver() {
             Some((index, rows)) => {
@@ -195,7 +191,6 @@ impl<'a> RowFilter<'a> {
         }
     }
 
-    /// The matching row after `offset` others; `None` past the end.
     pub fn nth(&self, offset: u64) -> Option<u32> {
         let mut left = offset;
         if self.predicates.is_empty() {
@@ -243,7 +238,6 @@ impl<'a> RowFilter<'a> {
         std::iter::repeat_n(0, first).chain(self.words_from(0).map(|(_, word)| word))
     }
 
-    /// A bit for each row of the table.
     pub(crate) fn bits(&self) -> Vec<u64> {
         let mut bits = vec![0; bit_words(self.rows)];
         let set = |row: u32| bits[row as usize / 64] |= 1 << (row % 64);

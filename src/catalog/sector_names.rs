@@ -55,7 +55,6 @@ impl SectorNames {
         Self { joined, by_initials, larger }
     }
 
-    /// The larger sector with a similar spelling.
     pub(crate) fn larger(&self, row: u32) -> Option<u32> {
         self.larger[row as usize]
     }
@@ -71,7 +70,6 @@ impl Catalog {
         self.sector_names().joined.get(&fold(text).replace(' ', "")).copied()
     }
 
-    /// Finds a sector by its initials.
     pub(crate) fn sector_of_initials(&self, text: &str) -> Option<u32> {
         self.sector_names().by_initials.get(&fold(text)).copied()
     }

@@ -33,7 +33,6 @@ const MAX_REASONS: usize = 3;
 /// Maximum number of values that a reason names.
 const MAX_NAMED: usize = 5;
 
-/// A property that two records may have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Common {
     Startups,
@@ -108,7 +107,6 @@ impl Common {
     }
 }
 
-/// A record that is like another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Similar {
     pub row: u32,
@@ -117,7 +115,6 @@ pub struct Similar {
 }
 
 impl Similar {
-    /// Sum of the points, at most 100.
     pub fn points(&self) -> u8 {
         self.points.iter().sum()
     }
@@ -150,7 +147,6 @@ model! {
 }
 
 impl Similarity<'_> {
-    /// The reasons with the most points, in words.
     pub fn in_words(&self) -> String {
         let mut reasons: Vec<&SimilarityReason> = self.reasons.iter().collect();
         reasons.sort_by_key(|reason| Reverse(reason.points));
@@ -174,7 +170,6 @@ struct SimilarityProfile<'a> {
     linked: HashMap<u32, u32>,
     /// Score of each row for the words of the record's description.
     described: HashMap<u32, f32>,
-    /// The weight of each sector.
     weights: Vec<f32>,
 }
 
@@ -377,8 +372,7 @@ impl Catalog {
         found.into_iter().map(similarity).collect()
     }
 
-    /// Explains what the rows of a list have in common with the record of `like`, in their order; empty for other
-    /// lists.
+    /// Explains what the rows of a list have in common with the record of `like`, in their order; else empty.
     pub fn similarities_of(&self, query: &Query, rows: &[u32]) -> Vec<Similarity<'_>> {
         query.like().map(|row| self.similarities(query.table, row, rows)).unwrap_or_default()
     }

@@ -54,8 +54,7 @@ impl Snippet {
 }
 
 impl Catalog {
-    /// Returns excerpts for the rows with words of the query's text in their descriptions, around the first of these
-    /// words.
+    /// Excerpts for the rows with words of the query's text in their descriptions, around the first of these words.
     pub fn snippets_of(&self, query: &Query, rows: &[u32]) -> Vec<Snippet> {
         let Some(text) = query.described() else { return Vec::new() };
         let names = self.snapshot().names(query.table);

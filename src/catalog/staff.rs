@@ -54,7 +54,6 @@ impl Catalog {
         rows
     }
 
-    /// Like [`Catalog::explain`], for a person found by title and organization.
     pub(super) fn explain_staff(&self, row: u32) -> Explanation {
         let part = ScorePart { strategy: "organization", ceiling: SCORE, similarity: 1.0, points: SCORE };
         Explanation {

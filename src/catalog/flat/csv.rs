@@ -18,7 +18,6 @@ pub enum Formulas {
     Neutralized,
 }
 
-/// Writes records as lines of CSV.
 pub struct CsvWriter<'c, W: Write> {
     out: csv::Writer<W>,
     columns: &'c [FlatColumn],
@@ -32,7 +31,6 @@ impl<'c, W: Write> CsvWriter<'c, W> {
         Self { out, columns, formulas, cell: Vec::new() }
     }
 
-    /// Writes the names of the columns.
     pub fn header(&mut self) -> io::Result<()> {
         Ok(self.out.write_record(self.columns.iter().map(|column| &column.name))?)
     }
@@ -51,7 +49,6 @@ impl<'c, W: Write> CsvWriter<'c, W> {
         Ok(self.out.write_record(None::<&[u8]>)?)
     }
 
-    /// Flushes and returns the writer.
     pub fn finish(self) -> io::Result<W> {
         self.out.into_inner().map_err(csv::IntoInnerError::into_error)
     }

@@ -16,15 +16,12 @@ use crate::json::{FieldMask, FieldSet, Fields};
 use data::Table;
 use data::field::{Field, JsonType};
 
-/// A column of flat rows.
 #[derive(Clone, Debug)]
 pub struct FlatColumn {
     /// Path of the field, joined by `_`: `score_value`.
     pub name: String,
-    /// Description of the content, in a sentence or two.
     pub description: String,
     pub kind: ColumnType,
-    /// True if the value may be unknown.
     pub is_nullable: bool,
     /// The field. Its bounds, pattern and vocabulary apply to the values, or to the items of a list.
     pub field: &'static Field,
@@ -43,13 +40,11 @@ pub enum ColumnType {
     Date,
     /// The precision of a date: one of [`PRECISIONS`].
     Precision,
-    /// A list of texts.
     Texts,
     /// JSON text of a list or an object.
     Json,
 }
 
-/// The values of a column of type [`ColumnType::Precision`].
 pub const PRECISIONS: [&str; 3] = ["year", "month", "day"];
 
 /// Columns of the records of a table as stored: all fields except those from other tables.

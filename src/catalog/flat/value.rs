@@ -10,7 +10,6 @@ use crate::flat::{ColumnType, FlatColumn, PRECISIONS};
 use crate::json::field_mask::ObjectMembers;
 use data::Date;
 
-/// The value of a record in a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FlatValue<'r> {
     /// Unknown, or not in the record.
@@ -22,14 +21,11 @@ pub enum FlatValue<'r> {
     Boolean(bool),
     Date(Date),
     Texts(Vec<Cow<'r, str>>),
-    /// JSON text.
     Json(&'r str),
 }
 
-/// Visits the value of each column, in order. `record` is the JSON of a record that has the columns' fields.
-///
-/// # Errors
-/// Errors of `visit`, and JSON that is not such a record. Records of a release always are.
+/// Visits the value of each column, in order. `record` is the JSON of a record that has the columns' fields, as those of
+/// a release are; other JSON is an error.
 pub fn visit_values<'r>(
     columns: &[FlatColumn],
     record: &'r [u8],

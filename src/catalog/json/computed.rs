@@ -77,7 +77,6 @@ impl JsonValue for RankValue {
     const TYPE: JsonType = JsonType::Number;
 }
 
-/// Writes the row of a page at `index`, as do the functions below.
 pub fn write_ranked(out: &mut Vec<u8>, catalog: &Catalog, page: &LeaderboardPage, index: usize, fields: &Fields) {
     let ranked = &page.ranked[index];
     let rank_value = match page.is_integer && ranked.value.fract() == 0.0 {
@@ -101,7 +100,6 @@ pub fn write_match(out: &mut Vec<u8>, catalog: &Catalog, page: &MatchPage, index
 }
 
 impl<'a> MatchFields<'a> {
-    /// `max_points`: see [`MatchPage`].
     pub fn new(snapshot: &'a Snapshot, fit: &'a FirmMatch, max_points: u8) -> Self {
         let reasons = fit.reasons.iter().map(|(reason, points, detail)| ReasonFields {
             name: reason.name(),
@@ -126,7 +124,6 @@ impl<'a> MatchFields<'a> {
     }
 }
 
-/// The computed fields of a row as JSON texts.
 #[derive(Default)]
 struct ComputedTexts(Vec<(&'static Field, Vec<u8>)>);
 

@@ -12,7 +12,6 @@ use data::field::{Definition, Field, Model};
 pub struct FieldSet {
     record: &'static [Field],
     computed: &'static [Field],
-    /// True if the fields about the history of a record can be selected.
     has_history: bool,
 }
 
@@ -47,7 +46,6 @@ impl FieldSet {
         Self { record: definition.fields, computed: &[], has_history: true }
     }
 
-    /// Fields of the records of a table, then computed ones.
     pub fn with_computed(table: Table, computed: &'static [Field]) -> Self {
         Self { record: table.model().fields, computed, has_history: true }
     }
@@ -62,7 +60,6 @@ impl FieldSet {
         Self::with_computed(resource.table(), computed)
     }
 
-    /// The same without the fields about the history of a record.
     pub fn without_history(self) -> Self {
         Self { has_history: false, ..self }
     }
@@ -71,7 +68,6 @@ impl FieldSet {
         self.selectable().find(|field| field.name == name)
     }
 
-    /// Fields that can be selected.
     pub fn selectable(self) -> impl Iterator<Item = &'static Field> {
         self.iter().filter(move |field| self.is_selectable(field))
     }
@@ -95,7 +91,6 @@ impl FieldSet {
     }
 }
 
-/// Paths of all fields within a field.
 pub(crate) fn nested_paths(field: &Field) -> Vec<String> {
     let mut paths = Vec::new();
     add_nested_paths(&mut paths, field.name, field);

@@ -24,10 +24,7 @@ pub enum Fields {
 
 impl Fields {
     /// Parses `fields`: names in camelCase or snake_case, separated by commas, nested ones by their path (`score.value`);
-    /// `*` for all.
-    ///
-    /// # Errors
-    /// Lists each unknown name.
+    /// `*` for all. An error lists each unknown name.
     pub fn parse(values: &[(String, String)], set: FieldSet) -> Result<Self, Vec<ParameterError>> {
         let mut selected = FieldMask::full();
         let mut errors = Vec::new();
@@ -100,7 +97,6 @@ pub fn canonical<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> Option
     Some(names.join(","))
 }
 
-/// Names in `fields`, as written.
 pub(crate) fn names<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> impl Iterator<Item = &'v str> {
     let lists = values.filter(|(name, _)| *name == "fields");
     lists.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|name| !name.is_empty())

@@ -91,7 +91,6 @@ fn write_with_days(out: &mut Vec<u8>, table: Table, record: &RecordText<'_>, fie
     out.extend_from_slice(&text[start..]);
 }
 
-/// Writes the selected part of one field, with its name.
 fn write_field(
     out: &mut Vec<u8>,
     catalog: &Catalog,
@@ -125,7 +124,6 @@ fn write_name(out: &mut Vec<u8>, name: &str) {
     out.extend_from_slice(b"\":");
 }
 
-/// Writes a field that is not stored in the record.
 fn write_joined(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, field: &str) {
     write_name(out, field);
     let mut write_release = |release: Option<SnapshotVersion>| {

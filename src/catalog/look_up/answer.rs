@@ -61,7 +61,6 @@ model! {
 }
 
 impl LookUpAnswer {
-    /// The answer to an item with errors.
     #[must_use]
     pub fn invalid(errors: Vec<ParameterError>) -> Self {
         Self { status: LookUpStatus::Invalid.name(), candidates: Vec::new(), errors }
@@ -73,7 +72,6 @@ pub fn id_of(catalog: &Catalog, table: Table, row: u32) -> String {
     format!("{}/{}", segment_of(table), catalog.snapshot().slug(table, row))
 }
 
-/// Finds a record by id; returns its table and row.
 pub fn row_of_id(catalog: &Catalog, id: &str) -> Option<(Table, u32)> {
     let (segment, slug) = id.trim_start_matches('/').split_once('/')?;
     let table = super::Item::TABLES.into_iter().find(|table| segment_of(*table) == segment)?;

@@ -30,12 +30,10 @@ pub(crate) fn parameter_of(value: &str) -> String {
     format!("{value}_column")
 }
 
-/// Columns of a table that hold values of items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ItemColumns {
     /// Names of values, each with the index of its column.
     pub values: Vec<(&'static str, usize)>,
-    /// Identifier schemes, each with the index of its column.
     pub schemes: Vec<(String, usize)>,
 }
 

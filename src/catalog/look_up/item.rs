@@ -19,7 +19,6 @@ use super::row_of_id;
 pub const MAX_NAME_WORDS: usize = 12;
 /// Maximum number of identifiers, and of excluded records, of an item.
 const MAX_VALUES: usize = 100;
-/// Range of valid founding years.
 const YEARS: std::ops::RangeInclusive<u16> = 1500..=2200;
 
 /// A firm, startup or person as a client describes it. It has at least a name, a website or an identifier.
@@ -38,15 +37,12 @@ pub struct Item {
     pub organization: Option<String>,
     /// Scheme and normalized value.
     pub identifiers: Vec<(String, String)>,
-    /// Records to exclude from the candidates.
     pub excluded: Vec<(Table, u32)>,
 }
 
 impl Item {
-    /// Tables that are searched.
     pub const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
-    /// An item with just a name.
     #[must_use]
     pub fn named(tables: &[Table], name: &str) -> Self {
         Self {
@@ -75,7 +71,6 @@ impl Item {
         }])
     }
 
-    /// Builds the record to compare candidates of a table with.
     pub(super) fn record(&self, table: Table) -> SourceRecord {
         let identifiers = self.identifiers.iter().map(|(scheme, value)| (scheme.clone(), value.to_lowercase()));
         let mut record = SourceRecord {
@@ -117,7 +112,6 @@ impl<'t> ItemTexts<'t> {
     pub const NAMES: [&'static str; 9] =
         ["kind", "name", "website", "country", "city", "founded_year", "organization", "id", "exclude"];
 
-    /// True if a value may be given several times.
     #[must_use]
     pub fn is_list(name: &str) -> bool {
         matches!(name, "id" | "exclude")

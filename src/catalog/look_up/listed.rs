@@ -9,17 +9,14 @@ use data::Table;
 
 /// Columns with slugs, ids or page URLs, most reliable first.
 const KEYS: [&str; 6] = ["venturedex_slug", "slug", "id", "venturedex_url", "page", "url"];
-/// Columns of a downloaded list.
 const HEADER: [&str; 3] = ["slug", "name", "page"];
 
-/// Lines of a text that name records of a table.
 pub struct ListedLines {
     sheet: Sheet,
     rows: Vec<SheetRow>,
     /// True if each line is a name.
     is_plain: bool,
     table: Table,
-    /// URL of the service, without a trailing slash.
     base: String,
 }
 
@@ -69,7 +66,6 @@ impl ListedLines {
         self.rows[index].line() - u64::from(self.is_plain)
     }
 
-    /// Label of a line.
     pub fn label(&self, index: usize) -> String {
         self.sheet.label(&self.rows[index])
     }
@@ -81,7 +77,6 @@ impl ListedLines {
         texts.into_iter().find_map(|text| row_of(catalog, self.table, &self.base, text))
     }
 
-    /// Looks up a line by name, website and its other values.
     pub fn look_up(&self, catalog: &Catalog, index: usize) -> LookUpAnswer {
         self.sheet.answer(catalog, &self.rows[index])
     }

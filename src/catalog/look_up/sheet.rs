@@ -34,7 +34,6 @@ const UNANSWERED: &str = "unanswered";
 /// Longest row in bytes.
 pub const MAX_ROW: usize = 256 * 1024;
 
-/// Options for looking up the rows of a table.
 #[derive(Clone, Debug)]
 pub struct SheetOptions {
     /// Tables for rows without a kind.
@@ -45,7 +44,6 @@ pub struct SheetOptions {
     pub base: String,
 }
 
-/// A table after its header is parsed.
 #[derive(Debug)]
 pub struct Sheet {
     dialect: SheetDialect,
@@ -58,7 +56,6 @@ pub struct Sheet {
     line: u64,
 }
 
-/// A row of a table.
 #[derive(Debug)]
 pub struct SheetRow {
     cells: ByteRecord,
@@ -116,7 +113,6 @@ impl Sheet {
         Ok(Self { dialect, header, columns, places, options, line })
     }
 
-    /// The header of the result.
     pub fn header(&self) -> Vec<u8> {
         let mut row: Vec<Vec<u8>> = self.header.iter().map(|name| name.clone().into_bytes()).collect();
         for (name, place) in ADDED.iter().zip(self.places) {
@@ -159,12 +155,10 @@ impl Sheet {
         places.filter_map(|place| std::str::from_utf8(row.cells.get(place)?).ok()).collect()
     }
 
-    /// Returns a row with its answer.
     pub fn answered_row(&self, catalog: &Catalog, row: &SheetRow) -> Vec<u8> {
         self.line_of(row, answer_cells(&self.answer(catalog, row)))
     }
 
-    /// The answer to a row.
     pub fn answer(&self, catalog: &Catalog, row: &SheetRow) -> LookUpAnswer {
         match self.item(catalog, row) {
             Ok(item) => answer(catalog, &catalog.look_up(&item), &self.options.base, self.options.candidates),
@@ -256,7 +250,6 @@ impl Sheet {
     }
 }
 
-/// Cells of an answer.
 fn answer_cells(found: &LookUpAnswer) -> [String; ADDED.len()] {
     let mut cells: [String; ADDED.len()] = Default::default();
     found.status.clone_into(&mut cells[STATUS]);
@@ -365,7 +358,6 @@ impl RowEnds {
         is_end
     }
 
-    /// Creates it for a table with this header.
     #[must_use]
     pub fn for_sheet(sheet: &Sheet) -> Self {
         Self { state: RowEndState::CellStart, delimiter: Some(sheet.dialect.delimiter) }

@@ -10,7 +10,6 @@ const fn text(doc: &'static str) -> Parameter {
     Parameter { aliases: &["query", "search"], ..param("q", ParamType::Text, "", doc) }
 }
 
-/// Records by slug, with a slug of the snapshot as example.
 const fn words(doc: &'static str) -> Parameter {
     param("text", ParamType::Words, "", doc)
 }

@@ -68,10 +68,8 @@ pub(crate) fn parse_bool(text: &str) -> Option<bool> {
     }
 }
 
-/// Parses `YYYY-MM-DD`, also with a time of day, `YYYY-MM`, `YYYY` or a quarter such as `2014-Q3`.
-///
-/// # Errors
-/// A description of the error, without the text, with an accepted example.
+/// Parses `YYYY-MM-DD`, also with a time of day, `YYYY-MM`, `YYYY` or a quarter such as `2014-Q3`. An error has an
+/// accepted example, but not the text.
 pub fn parse_date(text: &str, bound: Bound) -> Result<Date, String> {
     let form = || {
         "is not a date of the form YYYY-MM-DD, YYYY-MM, YYYY or YYYY-Qn, such as 2026-06-30, 2026-06, 2026 or 2026-Q2"

@@ -18,7 +18,6 @@ const MAX_PARTS_OF_NAME: usize = 6;
 /// Maximum number of records of a value that are read for its spelling.
 const MAX_SPELLINGS: usize = 100;
 
-/// The values of a list.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ValueList<'t> {
     pub(super) values: Vec<&'t str>,
@@ -79,7 +78,6 @@ impl<'t> ValueList<'t> {
     }
 }
 
-/// Tables of the records that a parameter names.
 fn tables_of(kind: &ParamType) -> &[Table] {
     match kind {
         ParamType::Records(table, _) | ParamType::Rows(table) | ParamType::Like(table) => std::slice::from_ref(table),
@@ -125,7 +123,6 @@ impl Catalog {
         })
     }
 
-    /// Splits a list of names of records.
     pub fn listed_names<'t>(&self, table: Table, text: &'t str) -> Vec<&'t str> {
         let is_name = |text: &str| self.is_record_with_commas(table, text);
         ValueList::parse(text, is_name, |text| self.match_name(table, text) != NameMatch::Nothing).values

@@ -16,7 +16,6 @@ use crate::row_filter::distinct;
 use crate::{Catalog, Filter, NameMatch, Property, Ranking};
 
 impl ParamParser<'_> {
-    /// Terms of a vocabulary.
     pub(super) fn terms(
         &mut self,
         parameter: &'static Parameter,
@@ -120,7 +119,6 @@ impl ParamParser<'_> {
         self.add_values(parameter, names, Filter::AnyOf(Facet::City, distinct(cities)));
     }
 
-    /// Rows of the list by slug or id.
     pub(super) fn rows(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         let (catalog, table) = (self.catalog, self.resource.table());
         let read = |text: &str, notes: &mut Vec<String>| {
@@ -133,7 +131,6 @@ impl ParamParser<'_> {
         }
     }
 
-    /// Properties that are known, or unknown.
     pub(super) fn known(&mut self, parameter: &'static Parameter, known: bool, values: &NamedValues<'_>) {
         let table = self.resource.table();
         let read = |text: &str, _: &mut Vec<String>| {
@@ -169,7 +166,6 @@ impl ParamParser<'_> {
         self.any_of(parameter, facet, values, read);
     }
 
-    /// The record that others are like.
     pub(super) fn like(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         let (catalog, strict, table) = (self.catalog, self.options.strict, self.resource.table());
         let read = |text: &str, notes: &mut Vec<String>| {

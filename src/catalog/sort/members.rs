@@ -33,7 +33,6 @@ impl CandidateRows<'_> {
         }
     }
 
-    /// A bit for each row of the table.
     pub(crate) fn bits(&self, rows: usize) -> &[u64] {
         self.bits.get_or_init(|| match &self.within {
             Within::RowFilter(row_filter) => row_filter.bits(),

@@ -41,7 +41,6 @@ pub(crate) struct SortedRows<'a> {
     budget: u64,
 }
 
-/// Start of a page among the candidates.
 #[derive(Clone, Copy)]
 enum PageStart {
     /// After this number of rows.
@@ -335,9 +334,7 @@ fn first_possible(key: &OrderKey<'_>, members: &CandidateRows<'_>) -> usize {
     row_filter.rank_range(key.ranks).map_or(0, |range| key.start_of_range(&range))
 }
 
-/// The result of a scan with a budget.
 enum Scan {
-    /// The index of a member.
     At(usize),
     /// No member up to the end.
     None,
