@@ -12,7 +12,7 @@ use crate::param_error::shortened;
 use crate::param_error::wrong_term;
 use crate::params::MAX_VALUES;
 use crate::parse::scalars::parse_uint;
-use crate::{Amounts, Catalog, Issue, Issues, Order, ParameterError, Query, Resource};
+use crate::{Amounts, Catalog, Issues, Order, ParameterError, Query, Resource};
 use data::archive::facet_column::RowSet;
 use data::field::model;
 use data::vocabulary::{Vocabulary, normal};
@@ -113,44 +113,32 @@ model! {
 }
 
 pub fn group_bys(resource: Resource) -> Vec<(&'static str, GroupBy)> {
+    use Facet::{
+        City, Country, Firm, Ghosted, Investor, Kind, Lead, Rating, Role, Sector, Stage, Startup, Status, Title,
+    };
     let table = resource.table();
-    let facet = |facet: Facet| (facet.name(), GroupBy::Facet(facet));
     let date = |key: &str| {
         let key = table.sort_key(key);
-        [("year", GroupBy::Year(key)), ("quarter", GroupBy::Quarter(key))]
+        vec![("year", GroupBy::Year(key)), ("quarter", GroupBy::Quarter(key))]
     };
-    let mut properties: Vec<(&'static str, GroupBy)> = match resource {
-        Resource::Firms => [Facet::Stage, Facet::Sector, Facet::Country, Facet::City, Facet::Kind].map(facet).to_vec(),
-        Resource::Startups => {
-            [Facet::Stage, Facet::Sector, Facet::Country, Facet::City, Facet::Status, Facet::Investor]
-                .map(facet)
-                .to_vec()
+    let facets: &[Facet] = match resource {
+        Resource::Firms => &[Stage, Sector, Country, City, Kind],
+        Resource::Startups => &[Stage, Sector, Country, City, Status, Investor],
+        Resource::Rounds => &[Stage, Sector, Country, City, Kind, Investor, Lead, Startup],
+        Resource::People => &[Kind, Role, Country, City, Title],
+        Resource::Reviews => &[Firm, Status, Stage, Rating, Ghosted],
+        _ => &[],
+    };
+    let keys = match resource {
+        Resource::Firms | Resource::Startups => {
+            vec![("founded_year", GroupBy::Number(table.sort_key("founded_year")))]
         }
-        Resource::Rounds => {
-            let facets = [Facet::Stage, Facet::Sector, Facet::Country, Facet::City, Facet::Kind, Facet::Investor];
-            facets
-                .map(facet)
-                .into_iter()
-                .chain([("lead", GroupBy::Facet(Facet::Lead)), facet(Facet::Startup)])
-                .collect()
-        }
-        Resource::People => [Facet::Kind, Facet::Role, Facet::Country, Facet::City, Facet::Title].map(facet).to_vec(),
-        Resource::Reviews => {
-            let vc = ("vc", GroupBy::Facet(Facet::Firm));
-            let facets = [Facet::Status, Facet::Stage, Facet::Rating, Facet::Ghosted].map(facet);
-            std::iter::once(vc).chain(facets).collect()
-        }
+        Resource::Rounds => date("announced_on"),
+        Resource::Reviews => date("created_on"),
         _ => Vec::new(),
     };
-    match resource {
-        Resource::Firms | Resource::Startups => {
-            properties.push(("founded_year", GroupBy::Number(table.sort_key("founded_year"))));
-        }
-        Resource::Rounds => properties.extend(date("announced_on")),
-        Resource::Reviews => properties.extend(date("created_on")),
-        _ => {}
-    }
-    properties
+    let name_of = |facet: Facet| if facet == Firm { "vc" } else { facet.name() };
+    facets.iter().map(|facet| (name_of(*facet), GroupBy::Facet(*facet))).chain(keys).collect()
 }
 
 impl AggregateOptions {
@@ -179,50 +167,38 @@ impl AggregateOptions {
                 }
             }
         }
-        let mut orders: Vec<&str> = of("sort").collect();
-        orders.dedup();
-        let order = match orders.as_slice() {
-            [] => None,
-            [text] => {
-                let found = GroupOrder::ALL.into_iter().find(|(name, _)| name == text);
-                if found.is_none() {
-                    let names = GroupOrder::ALL.map(|(name, _)| name).to_vec();
-                    errors.push(wrong_term("sort", text, "order of groups", names));
-                }
-                found.map(|(_, order)| order)
-            }
-            _ => {
-                errors.push(ParameterError::invalid(
-                    "sort",
-                    "groups have one order, such as `-count`; several are given",
-                ));
-                None
+        let one = |name: &'static str, several: &str| {
+            let mut given: Vec<&str> = of(name).collect();
+            given.dedup();
+            match given.as_slice() {
+                [] => Ok(None),
+                [text] => Ok(Some(*text)),
+                _ => Err(ParameterError::invalid(name, several)),
             }
         };
-        let mut limits: Vec<&str> = of("limit").collect();
-        limits.dedup();
-        let limit = match limits.as_slice() {
-            [] => DEFAULT_GROUPS as u64,
-            [text] => match parse_uint(text) {
-                Some(limit @ 1..) => limit,
-                _ => {
-                    let text = shortened(text);
-                    let detail = format!("`{text}` is not an integer from 1 to {MAX_GROUPS}, such as {DEFAULT_GROUPS}");
-                    errors.push(ParameterError::invalid("limit", detail));
-                    1
-                }
-            },
-            _ => {
-                errors.push(ParameterError::invalid("limit", "`limit` takes one value, several are given"));
-                1
-            }
-        };
-        match errors.is_empty() {
-            true => {
+        let order = one("sort", "groups have one order, such as `-count`; several are given").and_then(|text| {
+            let Some(text) = text else { return Ok(None) };
+            let found = GroupOrder::ALL.into_iter().find(|(name, _)| *name == text);
+            let names = || GroupOrder::ALL.map(|(name, _)| name).to_vec();
+            found.map(|(_, order)| Some(order)).ok_or_else(|| wrong_term("sort", text, "order of groups", names()))
+        });
+        let limit = one("limit", "`limit` takes one value, several are given").and_then(|text| {
+            let Some(text) = text else { return Ok(DEFAULT_GROUPS as u64) };
+            parse_uint(text).filter(|limit| *limit > 0).ok_or_else(|| {
+                let text = shortened(text);
+                let detail = format!("`{text}` is not an integer from 1 to {MAX_GROUPS}, such as {DEFAULT_GROUPS}");
+                ParameterError::invalid("limit", detail)
+            })
+        });
+        match (order, limit) {
+            (Ok(order), Ok(limit)) if errors.is_empty() => {
                 let (max, is_clamped) = (MAX_GROUPS as u64, limit > MAX_GROUPS as u64);
                 Ok(Self { group_by, order, limit: limit.min(max) as usize, is_clamped })
             }
-            false => Err(errors.into_iter().map(Issue::Invalid).collect()),
+            (order, limit) => {
+                errors.extend(order.err().into_iter().chain(limit.err()));
+                Err(errors.into())
+            }
         }
     }
 

@@ -5,6 +5,7 @@ pub mod scorer;
 
 use std::collections::{BTreeMap, BinaryHeap};
 
+use data::vocabulary::{Vocabulary, vocabulary};
 use data::{Facet, Table};
 
 use crate::matching::scorer::MatchScorer;
@@ -19,43 +20,37 @@ pub const METHOD: &str = "Each firm gets whole points for each reason: for `stag
     `conflict_count` is their number; conflicts do not reduce points. The same request on the same snapshot has the same \
     response.";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MatchReason {
-    Stage,
-    Sector,
-    Country,
-    CheckSize,
-    Activity,
-    Responsiveness,
+vocabulary! {
+    MatchReason, "reason", {
+        Stage = "stage",
+        Sector = "sector",
+        Country = "country",
+        CheckSize = "check_size",
+        Activity = "activity",
+        Responsiveness = "responsiveness",
+    }
 }
 
 impl MatchReason {
-    pub const ALL: [Self; 6] =
-        [Self::Stage, Self::Sector, Self::Country, Self::CheckSize, Self::Activity, Self::Responsiveness];
-
-    fn definition(self) -> (&'static str, u8, u8) {
+    /// Its maximum number of points, and that for a near match; 0 for reasons without one.
+    fn points(self) -> (u8, u8) {
         match self {
-            Self::Stage => ("stage", 25, 10),
-            Self::Sector => ("sector", 30, 12),
-            Self::Country => ("country", 10, 0),
-            Self::CheckSize => ("check_size", 15, 0),
-            Self::Activity => ("activity", 10, 5),
-            Self::Responsiveness => ("responsiveness", 10, 0),
+            Self::Stage => (25, 10),
+            Self::Sector => (30, 12),
+            Self::Country => (10, 0),
+            Self::CheckSize => (15, 0),
+            Self::Activity => (10, 5),
+            Self::Responsiveness => (10, 0),
         }
-    }
-
-    pub fn name(self) -> &'static str {
-        self.definition().0
     }
 
     /// Maximum points; 100 in total.
     pub fn max_points(self) -> u8 {
-        self.definition().1
+        self.points().0
     }
 
-    /// Points for a near match; 0 for reasons without one.
     fn near_points(self) -> u8 {
-        self.definition().2
+        self.points().1
     }
 
     /// Explains the points, for the docs.
@@ -200,8 +195,8 @@ impl Catalog {
         let served = start.offset.saturating_add(matches.len() as u64);
         let position = matches.last().map(|firm| firm.row);
         let next = (served < total && position.is_some()).then_some(ListPosition { offset: served, position });
-        let max_points =
-            MatchReason::ALL.into_iter().filter(|reason| query.includes(*reason)).map(MatchReason::max_points).sum();
+        let reasons = MatchReason::ALL.iter().filter(|reason| query.includes(**reason));
+        let max_points = reasons.map(|reason| reason.max_points()).sum();
         MatchPage { matches, total, max_points, by_points, next }
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::{Catalog, Query, Ranked, Ranking};
 use data::field::model;
-use data::vocabulary::{Vocabulary, word};
+use data::vocabulary::{Vocabulary, vocabulary, word};
 use data::{Country, Facet, Stage, Table};
 
 /// Explains how similar records are found, for the docs.
@@ -33,48 +33,21 @@ const MAX_REASONS: usize = 3;
 /// Maximum number of values that a reason names.
 const MAX_NAMED: usize = 5;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Common {
-    Startups,
-    Investors,
-    Sectors,
-    Description,
-    Stage,
-    Country,
-    City,
-    FoundedYear,
+vocabulary! {
+    /// What two records may have in common.
+    Common, "reason", {
+        Startups = "startups",
+        Investors = "investors",
+        Sectors = "sectors",
+        Description = "description",
+        Stage = "stage",
+        Country = "country",
+        City = "city",
+        FoundedYear = "founded_year",
+    }
 }
 
 impl Common {
-    pub const ALL: [Self; 8] = [
-        Self::Startups,
-        Self::Investors,
-        Self::Sectors,
-        Self::Description,
-        Self::Stage,
-        Self::Country,
-        Self::City,
-        Self::FoundedYear,
-    ];
-
-    /// Its name, and its maximum number of points for firms and for startups.
-    fn definition(self) -> (&'static str, u8, u8) {
-        match self {
-            Self::Startups => ("startups", 55, 0),
-            Self::Investors => ("investors", 0, 10),
-            Self::Sectors => ("sectors", 20, 40),
-            Self::Description => ("description", 5, 20),
-            Self::Stage => ("stage", 10, 10),
-            Self::Country => ("country", 5, 5),
-            Self::City => ("city", 5, 5),
-            Self::FoundedYear => ("founded_year", 0, 10),
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        self.definition().0
-    }
-
     /// Explains the points, for the docs.
     pub fn explanation(self) -> &'static str {
         match self {
@@ -102,7 +75,15 @@ impl Common {
 
     /// Maximum number of points; 0 if records of the table are not compared by it.
     pub fn max_points(self, table: Table) -> u8 {
-        let (_, of_firms, of_startups) = self.definition();
+        let (of_firms, of_startups) = match self {
+            Self::Startups => (55, 0),
+            Self::Investors => (0, 10),
+            Self::Sectors => (20, 40),
+            Self::Description => (5, 20),
+            Self::Stage => (10, 10),
+            Self::Country | Self::City => (5, 5),
+            Self::FoundedYear => (0, 10),
+        };
         if table == Table::Firms { of_firms } else { of_startups }
     }
 }
@@ -224,15 +205,15 @@ impl<'a> SimilarityProfile<'a> {
 
     /// Compares with another record: its points, and the sum before rounding.
     fn compare(&self, other: u32) -> (Similar, f32) {
-        let mut sum = 0.0;
-        let points = Common::ALL.map(|common| match common.max_points(self.record.table) {
-            0 => 0,
-            max => {
-                let points = f32::from(max) * self.similarity(common, other);
-                sum += points;
-                points.round() as u8
+        let (mut sum, mut points) = (0.0, [0; Common::ALL.len()]);
+        for (rounded, common) in points.iter_mut().zip(Common::ALL) {
+            let max = common.max_points(self.record.table);
+            if max > 0 {
+                let exact = f32::from(max) * self.similarity(*common, other);
+                sum += exact;
+                *rounded = exact.round() as u8;
             }
-        });
+        }
         (Similar { row: other, points }, sum)
     }
 }
@@ -356,7 +337,7 @@ impl Catalog {
             similar.iter().filter_map(|similar| Some((*places.get(&similar.row)?, similar))).collect();
         found.sort_unstable_by_key(|(place, _)| *place);
         let similarity = |(_, similar): (usize, &Similar)| {
-            let reasons = Common::ALL.into_iter().zip(similar.points).filter(|(_, points)| *points > 0);
+            let reasons = Common::ALL.iter().copied().zip(similar.points).filter(|(_, points)| *points > 0);
             let reasons = reasons.map(|(common, points)| SimilarityReason {
                 name: common.name(),
                 points,

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::{Catalog, CoInvestorPage, FirmMatch, LeaderboardPage, MatchPage};
 use data::field::{Field, FieldVisitor, JsonType, JsonValue, Model, model};
 use data::model::Reference;
+use data::vocabulary::Vocabulary;
 use data::{PartialDate, Snapshot, Table};
 
 use crate::json::{Fields, record};

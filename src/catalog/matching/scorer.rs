@@ -6,6 +6,7 @@ use data::vocabulary::Vocabulary;
 use data::{Facet, NONE_U64, PartialDate, Snapshot, Stage, StartupStatus, Table};
 
 use crate::matching::MatchReason;
+use crate::row_filter::distinct;
 use crate::{Catalog, Filter, FirmMatch, MatchQuery, RowFilter};
 
 /// Stages in the order of a startup's growth; neighbors are adjacent stages.
@@ -30,15 +31,8 @@ impl Points {
     }
 }
 
-/// The parts of the query that a firm matches.
-#[derive(Clone, Copy, Default)]
-struct Facts {
-    stage: bool,
-    near_stage: bool,
-    sector: bool,
-    near_sector: bool,
-    country: bool,
-}
+/// For each of stage, sector and country: true if a firm matches it, and if it nearly does.
+type Facts = [(bool, bool); 3];
 
 /// Firms that match a part of the query, and firms that nearly match it.
 struct QueryPart<'a> {
@@ -62,9 +56,8 @@ pub(crate) struct MatchScorer<'a> {
     query: &'a MatchQuery,
     /// Date from which activity is counted back.
     until: PartialDate,
-    stage: Option<QueryPart<'a>>,
-    sector: Option<QueryPart<'a>>,
-    country: Option<QueryPart<'a>>,
+    /// Those of stage, sector and country that are given.
+    parts: [Option<QueryPart<'a>>; 3],
 }
 
 impl<'a> MatchScorer<'a> {
@@ -73,56 +66,42 @@ impl<'a> MatchScorer<'a> {
         let matching = |facet, values: &'a Option<Vec<u32>>, near: &dyn Fn(&[u32]) -> Vec<u32>| {
             values.as_deref().map(|values| QueryPart::new(catalog, facet, values, near(values)))
         };
-        let parents = |sectors: &[u32]| {
-            let mut parents: Vec<u32> = sectors.iter().filter_map(|sector| snapshot.sector_parent(*sector)).collect();
-            parents.sort_unstable();
-            parents.dedup();
-            parents
-        };
+        let parents =
+            |sectors: &[u32]| distinct(sectors.iter().filter_map(|sector| snapshot.sector_parent(*sector)));
         Self {
             catalog,
             snapshot,
             query,
             until: snapshot.activity_until(),
-            stage: matching(Facet::Stage, &query.stages, &adjacent_stages),
-            sector: matching(Facet::Sector, &query.sectors, &parents),
-            country: matching(Facet::Country, &query.countries, &|_| Vec::new()),
+            parts: [
+                matching(Facet::Stage, &query.stages, &adjacent_stages),
+                matching(Facet::Sector, &query.sectors, &parents),
+                matching(Facet::Country, &query.countries, &|_| Vec::new()),
+            ],
         }
     }
 
     /// Calls `each` with every matching firm and its points, in table order.
     pub(crate) fn each(&self, mut each: impl FnMut(u32, Points)) {
-        let mut stage = words(self.stage.as_ref().map(|part| &part.full));
-        let mut near_stage = words(self.stage.as_ref().map(|part| &part.near));
-        let mut sector = words(self.sector.as_ref().map(|part| &part.full));
-        let mut near_sector = words(self.sector.as_ref().map(|part| &part.near));
-        let mut country = words(self.country.as_ref().map(|part| &part.full));
+        let given = self.parts.each_ref().map(Option::as_ref);
+        let mut words = given.map(|part| part.map(|part| (part.full.words(), part.near.words())));
         let everything = RowFilter::new(self.catalog, Table::Firms, &[]);
-        let by_location = self.stage.is_none() && self.sector.is_none();
+        let [stage, sector, _] = given.map(|part| part.is_some());
         for (index, mut candidates) in everything.words().enumerate() {
-            let next = |words: &mut dyn Iterator<Item = u64>| words.next().unwrap_or(0);
-            let (stage, near_stage) = (next(&mut stage), next(&mut near_stage));
-            let (sector, near_sector) = (next(&mut sector), next(&mut near_sector));
-            let country = next(&mut country);
-            if self.stage.is_some() {
-                candidates &= stage | near_stage;
-            }
-            if self.sector.is_some() {
-                candidates &= sector | near_sector;
+            let next = words.each_mut().map(|words| match words {
+                Some((full, near)) => (full.next().unwrap_or(0), near.next().unwrap_or(0)),
+                None => (0, 0),
+            });
+            for ((full, near), _) in next.into_iter().zip([stage, sector]).filter(|(_, is_given)| *is_given) {
+                candidates &= full | near;
             }
             for bit in Bits(candidates) {
                 let has = |word: u64| word >> bit & 1 == 1;
-                let facts = Facts {
-                    stage: has(stage),
-                    near_stage: has(near_stage),
-                    sector: has(sector),
-                    near_sector: has(near_sector),
-                    country: has(country),
-                };
+                let facts = next.map(|(full, near)| (has(full), has(near)));
                 let row = index as u32 * 64 + bit;
                 let points = self.points_of(row, facts);
                 let [_, _, country, check_size, ..] = points.0;
-                if !by_location || country + check_size > 0 {
+                if stage || sector || country + check_size > 0 {
                     each(row, points);
                 }
             }
@@ -134,35 +113,25 @@ impl<'a> MatchScorer<'a> {
     }
 
     fn facts(&self, row: u32) -> Facts {
-        let full = |part: &Option<QueryPart<'_>>| part.as_ref().is_some_and(|part| part.full.contains(row));
-        let near = |part: &Option<QueryPart<'_>>| part.as_ref().is_some_and(|part| part.near.contains(row));
-        Facts {
-            stage: full(&self.stage),
-            near_stage: near(&self.stage),
-            sector: full(&self.sector),
-            near_sector: near(&self.sector),
-            country: full(&self.country),
-        }
+        let fact = |part: &QueryPart<'_>| (part.full.contains(row), part.near.contains(row));
+        self.parts.each_ref().map(|part| part.as_ref().map_or((false, false), fact))
     }
 
-    fn points_of(&self, row: u32, facts: Facts) -> Points {
-        let graded = |reason: MatchReason, full: bool, near: bool| match (full, near) {
+    fn points_of(&self, row: u32, [stage, sector, country]: Facts) -> Points {
+        let graded = |reason: MatchReason, fact: (bool, bool)| match fact {
             (true, _) => reason.max_points(),
             (false, true) => reason.near_points(),
             (false, false) => 0,
         };
         let age = self.age(row);
+        let is_within = |days: i64| age.is_some_and(|age| age <= days);
         let answered = self.answered(row).map_or(0, u32::from);
         Points([
-            graded(MatchReason::Stage, facts.stage, facts.near_stage),
-            graded(MatchReason::Sector, facts.sector, facts.near_sector),
-            graded(MatchReason::Country, facts.country, false),
-            graded(MatchReason::CheckSize, self.check_fits(row), false),
-            graded(
-                MatchReason::Activity,
-                age.is_some_and(|age| age <= RECENT_DAYS),
-                age.is_some_and(|age| age <= FAIRLY_RECENT_DAYS),
-            ),
+            graded(MatchReason::Stage, stage),
+            graded(MatchReason::Sector, sector),
+            graded(MatchReason::Country, country),
+            graded(MatchReason::CheckSize, (self.check_fits(row), false)),
+            graded(MatchReason::Activity, (is_within(RECENT_DAYS), is_within(FAIRLY_RECENT_DAYS))),
             ((answered * u32::from(MatchReason::Responsiveness.max_points()) + 500) / 1_000) as u8,
         ])
     }
@@ -201,7 +170,7 @@ impl<'a> MatchScorer<'a> {
     pub(crate) fn explain(&self, row: u32) -> FirmMatch {
         let facts = self.facts(row);
         let points = self.points_of(row, facts);
-        let included = MatchReason::ALL.into_iter().zip(points.0).filter(|(reason, _)| self.query.includes(*reason));
+        let included = MatchReason::ALL.iter().copied().zip(points.0).filter(|(reason, _)| self.query.includes(*reason));
         let reasons = included.map(|(reason, points)| (reason, points, self.detail(reason, row, facts))).collect();
         let (conflicts, conflict_count) = self.conflicts(row);
         FirmMatch { row, points: points.sum(), reasons, conflicts, conflict_count }
@@ -214,13 +183,11 @@ impl<'a> MatchScorer<'a> {
                 let name = |stage: u32| {
                     Stage::at(stage as usize).expect("a facet has no values beyond its vocabulary").name().to_owned()
                 };
-                let (full, near) = (facts.stage, facts.near_stage);
-                self.grade(self.stage.as_ref(), row, (full, near), name, "invests at", "next to")
+                self.grade(0, row, facts, name, "invests at", "next to")
             }
             MatchReason::Sector => {
                 let name = |sector: u32| snapshot.slug(Table::Sectors, sector).to_owned();
-                let (full, near) = (facts.sector, facts.near_sector);
-                self.grade(self.sector.as_ref(), row, (full, near), name, "invests in", "above")
+                self.grade(1, row, facts, name, "invests in", "above")
             }
             MatchReason::Country => match snapshot.firm_country(row) {
                 Some(country) => format!("is in {country}"),
@@ -249,21 +216,21 @@ impl<'a> MatchScorer<'a> {
     /// The requested values, or values near them, that a firm has, as text.
     fn grade(
         &self,
-        part: Option<&QueryPart<'_>>,
+        index: usize,
         row: u32,
-        (full, near): (bool, bool),
+        facts: Facts,
         name: impl Fn(u32) -> String,
         verb: &str,
         relation: &str,
     ) -> String {
-        let Some(part) = part else { return String::new() };
+        let Some(part) = &self.parts[index] else { return String::new() };
         let list = |values: &[u32], only_own: bool| {
             let has = |value: u32| self.snapshot.facet_rows(Table::Firms, part.facet, value).contains(row);
             let names: Vec<String> =
                 values.iter().copied().filter(|value| !only_own || has(*value)).map(&name).collect();
             names.join(", ")
         };
-        match (full, near) {
+        match facts[index] {
             (true, _) => format!("{verb} {}", list(part.values, true)),
             (false, true) => {
                 format!("{verb} {}, {relation} {}", list(&part.near_values, true), list(part.values, false))
@@ -301,11 +268,6 @@ impl<'a> MatchScorer<'a> {
 pub fn next_stage(stage: Stage) -> Option<Stage> {
     let place = LADDER.iter().position(|known| *known == stage)?;
     LADDER.get(place + 1).copied()
-}
-
-/// The words of a row filter; none without a filter.
-fn words<'s>(row_filter: Option<&'s RowFilter<'_>>) -> impl Iterator<Item = u64> + 's {
-    row_filter.into_iter().flat_map(RowFilter::words)
 }
 
 /// Stages adjacent to the given ones, without the given ones.

@@ -6,6 +6,7 @@ use crate::docs::html;
 use catalog::matching::{self, MatchReason};
 use catalog::similar::{self, Common};
 use data::Table;
+use data::vocabulary::Vocabulary;
 
 #[derive(Template)]
 #[template(path = "docs/match.html")]
