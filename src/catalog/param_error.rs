@@ -86,7 +86,7 @@ impl Issues {
                     unknown_value(catalog, parameter, value, suggest, &mut budget.searches)
                 }
                 Issue::UnknownSortKey { parameter, key, resource } => {
-                    unknown_key(parameter, key, resource.table().sort_keys(), resource.is_searchable(), suggest())
+                    unknown_key(parameter, key, *resource, suggest())
                 }
             }
         };
@@ -150,11 +150,11 @@ fn tables_of(parameter: &Parameter) -> &'static [Table] {
 
 /// The error for a name that several records share, none of them as its slug.
 fn ambiguous_value(catalog: &Catalog, parameter: &Parameter, value: &str) -> Option<ParameterError> {
-    let mut slugs = Vec::new();
-    for table in tables_of(parameter) {
-        let NameMatch::Several(rows) = catalog.match_name(*table, value) else { continue };
-        slugs.extend(rows.iter().map(|row| catalog.snapshot().slug(*table, *row)));
-    }
+    let slugs_of = |table: &Table| match catalog.match_name(*table, value) {
+        NameMatch::Several(rows) => rows.iter().map(|row| catalog.snapshot().slug(*table, *row)).collect(),
+        _ => Vec::new(),
+    };
+    let mut slugs: Vec<&str> = tables_of(parameter).iter().flat_map(slugs_of).collect();
     if slugs.is_empty() {
         return None;
     }
@@ -208,14 +208,7 @@ fn unknown_value(
     let (noun, suggestion) = match parameter.kind {
         ParamType::Terms(terms, _) => return unknown_term(parameter.name, value, terms.noun, (terms.names)(), suggest),
         ParamType::Metric => return unknown_term(parameter.name, value, Metric::NOUN, Metric::names(), suggest),
-        ParamType::Countries => {
-            let names = Country::names().map(|(name, _)| name).filter(|_| suggest);
-            let country = nearest(value, names).and_then(Country::read);
-            let value = shortened(value);
-            let detail = format!("`{value}` is not a country; use an ISO 3166-1 code or English name, such as `DE`");
-            let suggestion = country.map(|country| country.alpha2().to_owned());
-            return ParameterError::unknown_value(parameter.name, detail, suggestion, None);
-        }
+        ParamType::Countries => return unknown_country(parameter.name, value, suggest),
         ParamType::Listed(table, facet) => {
             (facet.name(), suggest.then(|| catalog.nearest_term(table, facet, value)).flatten())
         }
@@ -231,14 +224,7 @@ fn unknown_value(
             let best = nearest(value, slugs.iter().map(String::as_str)).map(str::to_owned);
             ("firm or startup", best.or_else(|| slugs.into_iter().next()))
         }
-        ParamType::Text
-        | ParamType::Words
-        | ParamType::Number { .. }
-        | ParamType::Range { .. }
-        | ParamType::Bool(_)
-        | ParamType::Sort => {
-            unreachable!("`{}` has no unknown values, only invalid ones", parameter.name)
-        }
+        _ => unreachable!("`{}` has no unknown values, only invalid ones", parameter.name),
     };
     let example = match &suggestion {
         Some(_) => String::new(),
@@ -259,25 +245,27 @@ pub(crate) fn wrong_term(parameter: &str, value: &str, noun: &str, names: Vec<&'
     unknown_term(parameter, value, noun, names, true)
 }
 
+/// The error for a text that names no country.
+pub(crate) fn unknown_country(parameter: &str, value: &str, suggest: bool) -> ParameterError {
+    let country = nearest(value, Country::names().map(|(name, _)| name).filter(|_| suggest)).and_then(Country::read);
+    let value = shortened(value);
+    let detail = format!("`{value}` is not a country; use an ISO 3166-1 code or English name, such as `DE`");
+    let suggestion = country.map(|country| country.alpha2().to_owned());
+    ParameterError::unknown_value(parameter, detail, suggestion, None)
+}
+
 fn unknown_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>, suggest: bool) -> ParameterError {
     let detail = format!("`{}` is not {}", shortened(value), with_article(&noun.replace('_', " ")));
     let suggestion = nearest(value, names.iter().copied().filter(|_| suggest)).map(str::to_owned);
     ParameterError::unknown_value(parameter, detail, suggestion, Some(names))
 }
 
-fn unknown_key(
-    parameter: &str,
-    key: &str,
-    keys: &[&'static str],
-    is_searchable: bool,
-    suggest: bool,
-) -> ParameterError {
+fn unknown_key(parameter: &str, key: &str, resource: Resource, suggest: bool) -> ParameterError {
+    let is_searchable = resource.is_searchable();
     let name = key.trim_start_matches(['-', '+']);
     let sign = if key.starts_with('-') { "-" } else { "" };
-    let mut accepted = keys.to_vec();
-    if is_searchable {
-        accepted.insert(0, RELEVANCE);
-    }
+    let relevance = is_searchable.then_some(RELEVANCE);
+    let accepted: Vec<&str> = relevance.into_iter().chain(resource.table().sort_keys().iter().copied()).collect();
     let detail = match normal(name) == RELEVANCE && is_searchable {
         true => format!("`{key}`: `{RELEVANCE}` cannot be reversed; use `sort={RELEVANCE}`"),
         false => format!("`{}` is not a sort key of this list", shortened(key)),

@@ -3,15 +3,13 @@
 pub(super) use std::borrow::Cow;
 
 use crate::address::SearchAddress;
-use crate::param_error::shortened;
-use crate::param_error::wrong_term;
+use crate::param_error::{shortened, unknown_country, wrong_term};
 use crate::params::MAX_TEXT_CHARS;
 use crate::{Catalog, ParameterError};
 use data::fold::fold;
 use data::vocabulary::normal;
 use data::{Country, Table, identifier};
 use import::resolve::SourceRecord;
-use search::nearest;
 
 use super::row_of_id;
 
@@ -22,7 +20,7 @@ const MAX_VALUES: usize = 100;
 const YEARS: std::ops::RangeInclusive<u16> = 1500..=2200;
 
 /// A firm, startup or person as a client describes it. It has at least a name, a website or an identifier.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Item {
     /// Possible tables: some of [`Item::TABLES`], at least one.
     pub tables: Vec<Table>,
@@ -45,17 +43,7 @@ impl Item {
 
     #[must_use]
     pub fn named(tables: &[Table], name: &str) -> Self {
-        Self {
-            tables: tables.to_vec(),
-            name: name.to_owned(),
-            website: None,
-            country: None,
-            city: None,
-            founded_year: None,
-            organization: None,
-            identifiers: Vec::new(),
-            excluded: Vec::new(),
-        }
+        Self { tables: tables.to_vec(), name: name.to_owned(), ..Self::default() }
     }
 
     /// Tables for a kind of record: `firm` or `vc`, `startup` or `company`, `person`; all for an empty text.
@@ -65,9 +53,7 @@ impl Item {
             "firm" | "firms" | "vc" | "vcs" | "investor" => Table::Firms,
             "startup" | "startups" | "company" => Table::Startups,
             "person" | "people" => Table::People,
-            _ => {
-                return Err(wrong_term("kind", kind, "kind", Self::TABLES.map(Table::noun).to_vec()));
-            }
+            _ => return Err(wrong_term("kind", kind, "kind", Self::TABLES.map(Table::noun).to_vec())),
         }])
     }
 
@@ -149,8 +135,8 @@ impl<'t> ItemTexts<'t> {
         }
         for (name, text) in [("name", self.name), ("city", self.city), ("organization", self.organization)] {
             if text.chars().count() > MAX_TEXT_CHARS {
-                errors
-                    .push(ParameterError::invalid(name, format!("`{name}` has more than {MAX_TEXT_CHARS} characters")));
+                let detail = format!("`{name}` has more than {MAX_TEXT_CHARS} characters");
+                errors.push(ParameterError::invalid(name, detail));
             }
         }
         let words = SearchAddress::parse(self.name)
@@ -161,8 +147,15 @@ impl<'t> ItemTexts<'t> {
             );
             errors.push(ParameterError::invalid("name", detail));
         }
-        item.country = self.read_country(&mut errors);
-        item.founded_year = self.read_year(&mut errors);
+        item.country = Country::read(self.country);
+        if item.country.is_none() && !self.country.is_empty() {
+            errors.push(unknown_country("country", self.country, true));
+        }
+        item.founded_year = self.founded_year.parse::<u16>().ok().filter(|year| YEARS.contains(year));
+        if item.founded_year.is_none() && !self.founded_year.is_empty() {
+            let detail = format!("`{}` is not a year, such as `2014`", shortened(&self.founded_year));
+            errors.push(ParameterError::invalid("founded_year", detail));
+        }
         let known = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         (item.website, item.city) = (known(self.website), known(self.city));
         item.organization = known(self.organization);
@@ -194,37 +187,5 @@ impl<'t> ItemTexts<'t> {
             errors.push(ParameterError::invalid("name", detail));
         }
         if errors.is_empty() { Ok(item) } else { Err(errors) }
-    }
-
-    fn read_country(&self, errors: &mut Vec<ParameterError>) -> Option<Country> {
-        if self.country.is_empty() {
-            return None;
-        }
-        let country = Country::read(self.country);
-        if country.is_none() {
-            let near = nearest(self.country, Country::names().map(|(name, _)| name)).and_then(Country::read);
-            let detail = format!(
-                "`{}` is not a country; use an ISO 3166-1 code or English name, such as `DE`",
-                shortened(self.country)
-            );
-            errors.push(ParameterError {
-                code: "unknown_value",
-                did_you_mean: near.map(|country| country.alpha2().to_owned()),
-                ..ParameterError::invalid("country", detail)
-            });
-        }
-        country
-    }
-
-    fn read_year(&self, errors: &mut Vec<ParameterError>) -> Option<u16> {
-        if self.founded_year.is_empty() {
-            return None;
-        }
-        let year = self.founded_year.parse::<u16>().ok().filter(|year| YEARS.contains(year));
-        if year.is_none() {
-            let detail = format!("`{}` is not a year, such as `2014`", shortened(&self.founded_year));
-            errors.push(ParameterError::invalid("founded_year", detail));
-        }
-        year
     }
 }
