@@ -116,14 +116,11 @@ impl Parameter {
             (Table::People, Some(facet)) => facet == Facet::Role,
             _ => false,
         };
-        let derived = |mode: Mode, name: String, doc: String| Self {
-            name: name.leak(),
-            aliases: &[],
-            mode,
-            doc: doc.leak(),
-            ..*self
-        };
         let name = self.name;
+        let derived = |mode: Mode, name: String, doc: String| {
+            let (name, doc) = (name.leak(), doc.leak());
+            Self { name, aliases: &[], mode, doc, ..*self }
+        };
         let all = has_several.then(|| {
             let doc = format!("As `{name}`, but all of the values are required.");
             derived(Mode::All, format!("{name}_all"), doc)
@@ -272,9 +269,11 @@ impl Resource {
 impl Catalog {
     /// An example value of a parameter that has matches in this snapshot.
     pub fn example(&self, resource: Resource, parameter: &Parameter) -> String {
-        match parameter.kind {
-            ParamType::Text => self.example_name(resource.table()),
-            ParamType::Words => self.example_words(resource.table()),
+        match (parameter.kind, resource.table()) {
+            (ParamType::Text, table) => self.example_name(table),
+            // Words of a title, for others of a sector.
+            (ParamType::Words, Table::People) => self.example_term(Table::People, Facet::Title),
+            (ParamType::Words, _) => self.example_name(Table::Sectors),
             _ => self.example_value(parameter),
         }
     }
@@ -294,13 +293,6 @@ impl Catalog {
         match first {
             None => format!("some-{}", table.noun().replace(' ', "-")),
             Some(row) => self.snapshot().slug(table, row).to_owned(),
-        }
-    }
-
-    fn example_words(&self, table: Table) -> String {
-        match table {
-            Table::People => self.example_term(table, Facet::Title),
-            _ => self.example_name(Table::Sectors),
         }
     }
 
