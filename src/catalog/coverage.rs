@@ -62,11 +62,8 @@ impl Catalog {
         };
         let snapshot = self.snapshot();
         let (name, known) = match filter {
-            // These are known for all records: a sector without a parent is a top-level one.
-            Filter::AnyOf(Facet::Parent, _) | Filter::MemberOf { .. } | Filter::Rows(_) | Filter::Ranked(_) => {
-                return None;
-            }
-            Filter::Not(_) | Filter::Known(_) | Filter::Unknown(_) | Filter::JoinedRound { .. } => return None,
+            // Known for all records: a sector without a parent is a top-level one.
+            Filter::AnyOf(Facet::Parent, _) => return None,
             Filter::AnyOf(facet, _) => (facet.name(), snapshot.known_count(table, *facet)),
             Filter::Range { key, .. } => return self.low_coverage_of_key(table, *key),
             // A firm with either bound has a check range, which is not a field of its own.
@@ -75,6 +72,7 @@ impl Catalog {
                 let known = self.count(table, &filters, &RowFilter::new(self, table, &filters)) as u32;
                 return known_for("check sizes are", known, snapshot.rows(table), table);
             }
+            _ => return None,
         };
         let total = self.rows_with_values(table);
         let unknown = total.saturating_sub(known);
@@ -122,10 +120,9 @@ impl Catalog {
             .filter(|(records, _)| *records > 0)
             .collect();
         known.sort_unstable_by(|left, right| right.cmp(left));
-        let listed = known
-            .iter()
-            .take(MAX_LISTED)
-            .map(|(records, value)| format!("`{}` ({})", self.facet_label(table, facet, *value).0, grouped(*records)));
+        let listed = known.iter().take(MAX_LISTED).map(|(records, value)| {
+            format!("`{}` ({})", self.facet_label(table, facet, *value).0, grouped(*records))
+        });
         let listed = listed.collect::<Vec<_>>().join(", ");
         let name = facet.name();
         match known.is_empty() {

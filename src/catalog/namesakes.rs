@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 
 use crate::Catalog;
 use data::fold::fold;
-use data::number::grouped;
+use data::number::{counted, grouped};
 use data::{Facet, Table};
 
 const MAX_LISTED: usize = 3;
@@ -92,13 +92,7 @@ impl Catalog {
 
     /// A record with its size: `alder (12 startups)`.
     pub(crate) fn slug_and_size(&self, table: Table, row: u32) -> String {
-        let size = self.size(table, row);
-        let unit = match (table, size) {
-            (Table::Firms, 1) => "startup",
-            (Table::Firms, _) => "startups",
-            (_, 1) => "round",
-            _ => "rounds",
-        };
-        format!("{} ({} {unit})", self.snapshot().slug(table, row), grouped(size))
+        let (one, many) = if table == Table::Firms { ("startup", "startups") } else { ("round", "rounds") };
+        format!("{} ({})", self.snapshot().slug(table, row), counted(self.size(table, row), one, many))
     }
 }

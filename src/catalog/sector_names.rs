@@ -26,23 +26,21 @@ impl SectorNames {
     pub(crate) fn from_snapshot(snapshot: &Snapshot) -> Self {
         let rows = snapshot.rows(Table::Sectors);
         let size = |row: u32| snapshot.facet_count(Table::Startups, Facet::Sector, row);
-        let larger = |row: u32, known: Option<u32>| known.is_none_or(|known| size(row) > size(known));
+        let keep_larger = |map: &mut HashMap<String, u32>, key: String, row: u32| {
+            let known = map.entry(key).or_insert(row);
+            if size(row) > size(*known) {
+                *known = row;
+            }
+        };
         let (mut joined, mut by_word, mut by_initials) = (HashMap::new(), HashMap::new(), HashMap::new());
         for row in 0..rows {
             let slug = snapshot.slug(Table::Sectors, row);
-            let whole = slug.replace('-', "");
-            if larger(row, joined.get(&whole).copied()) {
-                joined.insert(whole, row);
-            }
+            keep_larger(&mut joined, slug.replace('-', ""), row);
             let initials: String = slug.split('-').filter_map(|word| word.chars().next()).collect();
-            if initials.len() > 1 && larger(row, by_initials.get(&initials).copied()) {
-                by_initials.insert(initials, row);
+            if initials.len() > 1 {
+                keep_larger(&mut by_initials, initials, row);
             }
-            for word in slug.split('-') {
-                if larger(row, by_word.get(word).copied()) {
-                    by_word.insert(word.to_owned(), row);
-                }
-            }
+            slug.split('-').for_each(|word| keep_larger(&mut by_word, word.to_owned(), row));
         }
         let larger = (0..rows).map(|row| {
             let slug = snapshot.slug(Table::Sectors, row);

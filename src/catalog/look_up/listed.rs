@@ -63,7 +63,7 @@ impl ListedLines {
 
     /// Number of a line in the text, from 1.
     pub fn number(&self, index: usize) -> u64 {
-        self.rows[index].line() - u64::from(self.is_plain)
+        self.rows[index].line - u64::from(self.is_plain)
     }
 
     pub fn label(&self, index: usize) -> String {

@@ -60,16 +60,9 @@ pub struct Sheet {
 pub struct SheetRow {
     cells: ByteRecord,
     /// First line of the row, from 1.
-    line: u64,
+    pub(super) line: u64,
     /// An error in its quotation marks; a cell may have swallowed further rows.
     problem: Option<CsvError>,
-}
-
-impl SheetRow {
-    /// First line of the row, from 1.
-    pub(super) fn line(&self) -> u64 {
-        self.line
-    }
 }
 
 /// Byte order mark before the header, if the table marks itself as UTF-8.
@@ -176,28 +169,21 @@ impl Sheet {
 
     /// Returns a row without a look-up, marked with the reason.
     pub fn unanswered_row(&self, row: &SheetRow, reason: &str) -> Vec<u8> {
-        let mut cells: [String; ADDED.len()] = Default::default();
-        (cells[STATUS], cells[REASONS]) = (UNANSWERED.to_owned(), reason.to_owned());
-        self.line_of(row, cells)
+        self.line_of(row, cells_of(UNANSWERED, reason.to_owned()))
     }
 
     /// The last row of a result that ends early, with the reason.
     pub fn error_row(&self, reason: &str) -> Vec<u8> {
-        let mut cells: [String; ADDED.len()] = Default::default();
-        cells[STATUS] = LookUpStatus::Invalid.name().to_owned();
-        cells[REASONS] = format!("line {}: {reason}", self.line);
+        let cells = cells_of(LookUpStatus::Invalid.name(), format!("line {}: {reason}", self.line));
         self.line_of(&SheetRow { cells: ByteRecord::new(), line: self.line, problem: None }, cells)
     }
 
     /// Parses the item of a row; errors have line and column.
     fn item(&self, catalog: &Catalog, row: &SheetRow) -> Result<Item, Vec<ParameterError>> {
-        let mut texts = ItemTexts::default();
-        let mut identifiers = Vec::new();
-        let mut errors = Vec::new();
         if let Some(problem) = &row.problem {
-            errors.push(ParameterError::invalid("", format!("line {}: {problem}", row.line)));
-            return Err(errors);
+            return Err(vec![ParameterError::invalid("", format!("line {}: {problem}", row.line))]);
         }
+        let (mut texts, mut pairs, mut errors) = (ItemTexts::default(), Vec::new(), Vec::new());
         if row.cells.len() > self.header.len() {
             let detail = format!("the row has {} cells and the header {}", row.cells.len(), self.header.len());
             errors.push(ParameterError::invalid("", format!("line {}: {detail}", row.line)));
@@ -216,12 +202,11 @@ impl Sheet {
             match cell(*index).map(str::trim) {
                 Ok("") | Err(_) => {}
                 Ok(text) => match identifier::normalize(scheme, text) {
-                    Ok(value) => identifiers.push((scheme.clone(), value)),
+                    Ok(value) => pairs.push(format!("{scheme}:{value}")),
                     Err(problem) => errors.push(self.error(row, *index, &format!("`{text}` {problem}"))),
                 },
             }
         }
-        let pairs: Vec<String> = identifiers.iter().map(|(scheme, value)| format!("{scheme}:{value}")).collect();
         pairs.iter().for_each(|pair| texts.id.push(pair));
         let read = texts.parse_item(catalog, &self.options.tables);
         errors.extend(read.as_ref().err().into_iter().flatten().map(|error| {
@@ -251,21 +236,25 @@ impl Sheet {
 }
 
 fn answer_cells(found: &LookUpAnswer) -> [String; ADDED.len()] {
-    let mut cells: [String; ADDED.len()] = Default::default();
-    found.status.clone_into(&mut cells[STATUS]);
     let best = found.candidates.first().filter(|_| found.status == LookUpStatus::Match.name());
-    if let Some(best) = best {
-        let reasons = best.reasons.iter().map(|reason| format!("{} {}", reason.evidence, reason.points));
-        let of_match = [best.kind, &best.slug, &best.name, &best.url].map(str::to_owned);
-        cells[1..5].clone_from_slice(&of_match);
-        cells[5] = best.score.to_string();
-        cells[REASONS] = reasons.collect::<Vec<_>>().join("; ");
-    } else {
+    let Some(best) = best else {
         let errors: Vec<&str> = found.errors.iter().map(|error| error.detail.as_str()).collect();
-        cells[REASONS] = errors.join("; ");
         let candidates = found.candidates.iter().map(|candidate| format!("{} {}", candidate.id, candidate.score));
+        let mut cells = cells_of(found.status, errors.join("; "));
         cells[7] = candidates.collect::<Vec<_>>().join("; ");
-    }
+        return cells;
+    };
+    let reasons = best.reasons.iter().map(|reason| format!("{} {}", reason.evidence, reason.points));
+    let mut cells = cells_of(found.status, reasons.collect::<Vec<_>>().join("; "));
+    cells[1..5].clone_from_slice(&[best.kind, &best.slug, &best.name, &best.url].map(str::to_owned));
+    cells[5] = best.score.to_string();
+    cells
+}
+
+/// Cells with only a status and its reason.
+fn cells_of(status: &str, reason: String) -> [String; ADDED.len()] {
+    let mut cells: [String; ADDED.len()] = Default::default();
+    (cells[STATUS], cells[REASONS]) = (status.to_owned(), reason);
     cells
 }
 

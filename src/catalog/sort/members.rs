@@ -3,7 +3,6 @@
 use std::cell::OnceCell;
 
 use crate::RowFilter;
-use data::archive::facet_column::Bits;
 
 /// Candidate rows: the rows of a filter, or those rows of a wider set that share a value.
 pub(crate) struct CandidateRows<'m> {
@@ -22,14 +21,10 @@ impl CandidateRows<'_> {
     pub(crate) fn contains(&self, row: u32) -> bool {
         match self.bits.get() {
             Some(bits) => bit(bits, row) == 1,
-            None => self.passes(row),
-        }
-    }
-
-    fn passes(&self, row: u32) -> bool {
-        match &self.within {
-            Within::RowFilter(row_filter) => row_filter.contains(row),
-            Within::Group { wider, ranks, rank, .. } => ranks[row as usize] == *rank && wider.contains(row),
+            None => match &self.within {
+                Within::RowFilter(row_filter) => row_filter.contains(row),
+                Within::Group { wider, ranks, rank, .. } => ranks[row as usize] == *rank && wider.contains(row),
+            },
         }
     }
 
@@ -55,10 +50,4 @@ fn bit(bits: &[u64], row: u32) -> u64 {
 /// Mask of the rows, at most 64, that are in the set.
 pub(crate) fn mask(bits: &[u64], rows: &[u32]) -> u64 {
     rows.iter().enumerate().fold(0, |mask, (index, row)| mask | bit(bits, *row) << index)
-}
-
-pub(crate) fn each_bit(bits: &[u64], mut each: impl FnMut(u32)) {
-    for (index, word) in bits.iter().enumerate() {
-        Bits(*word).for_each(|bit| each(index as u32 * 64 + bit));
-    }
 }

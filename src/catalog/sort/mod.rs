@@ -12,12 +12,12 @@ mod tests;
 
 use std::cell::OnceCell;
 
-use data::archive::facet_column::Bits;
+use data::archive::facet_column::{Bits, RowSet};
 
 use crate::{ListPosition, RowFilter};
 
 use crate::sort::keys::{NO_RANK, OrderKey, OrderKeys};
-use crate::sort::members::{CandidateRows, Within, each_bit, mask};
+use crate::sort::members::{CandidateRows, Within, mask};
 
 /// Rows tested one by one before the matching rows are converted into bits; fewer if a test searches lists.
 const TEST_BUDGET: u64 = 2_048;
@@ -207,36 +207,29 @@ impl<'a> SortedRows<'a> {
         let bits = members.bits(key.order.len());
         let count: u64 = bits.iter().map(|word| u64::from(word.count_ones())).sum();
         let behind = count.checked_sub(skip + 1)?;
-        let mut left = skip.min(behind);
         // Search from the nearer end.
-        if skip <= behind {
-            for (index, rows) in key.order.chunks(64).enumerate() {
-                let mask = mask(bits, rows);
-                let ones = u64::from(mask.count_ones());
-                if left < ones {
-                    return Bits(mask).nth(left as usize).map(|bit| index * 64 + bit as usize);
-                }
-                left -= ones;
+        let (is_far, mut left) = (skip > behind, skip.min(behind));
+        let order = key.order;
+        let chunks: Box<dyn Iterator<Item = &[u32]>> =
+            if is_far { Box::new(order.rchunks(64)) } else { Box::new(order.chunks(64)) };
+        let mut passed = 0;
+        for rows in chunks {
+            let mask = mask(bits, rows);
+            let ones = u64::from(mask.count_ones());
+            if left < ones {
+                let (start, nth) =
+                    if is_far { (order.len() - passed - rows.len(), ones - 1 - left) } else { (passed, left) };
+                return Bits(mask).nth(nth as usize).map(|bit| start + bit as usize);
             }
-        } else {
-            let mut start = key.order.len();
-            for rows in key.order.rchunks(64) {
-                start -= rows.len();
-                let mask = mask(bits, rows);
-                let ones = u64::from(mask.count_ones());
-                if left < ones {
-                    return Bits(mask).nth((ones - 1 - left) as usize).map(|bit| start + bit as usize);
-                }
-                left -= ones;
-            }
+            left -= ones;
+            passed += rows.len();
         }
         None
     }
 
     /// Index of the first member from `from` on, within the budget.
     fn scan(&self, key: &OrderKey<'_>, members: &CandidateRows<'_>, from: usize, budget: &mut u64) -> Scan {
-        let mut index = from;
-        while let Some(row) = key.order.get(index) {
+        for (index, row) in key.order.iter().enumerate().skip(from) {
             if *budget == 0 {
                 return Scan::Exhausted(index);
             }
@@ -244,7 +237,6 @@ impl<'a> SortedRows<'a> {
             if members.contains(*row) {
                 return Scan::At(index);
             }
-            index += 1;
         }
         Scan::None
     }
@@ -284,34 +276,27 @@ impl<'a> SortedRows<'a> {
         };
         let end = skip.saturating_add(limit - page.len());
         let mut best: Vec<u32> = Vec::new();
-        let is_after = |row: u32| after.is_none_or(|after| compare(&row, &after).is_gt());
+        let is_after = |row: &u32| after.is_none_or(|after| compare(row, &after).is_gt());
         match (&members.within, members.bits.get()) {
             (_, Some(bits)) => {
                 // A sample estimates the worst rank on the page, so that few rows are sorted; if too few rows reach it,
                 // all rows are.
                 let max_rank = self.rank_estimate(depth, bits, end, after);
-                each_bit(bits, |row| {
-                    if self.keys.directed_rank(depth, row) <= max_rank && is_after(row) {
-                        best.push(row);
-                    }
-                });
+                let reaches = |row: &u32| self.keys.directed_rank(depth, *row) <= max_rank && is_after(row);
+                RowSet::Dense(bits).iter().filter(reaches).for_each(|row| best.push(row));
                 if best.len() < end && max_rank < NO_RANK {
                     best.clear();
-                    each_bit(bits, |row| {
-                        if is_after(row) {
-                            best.push(row);
-                        }
-                    });
+                    RowSet::Dense(bits).iter().filter(is_after).for_each(|row| best.push(row));
                 }
             }
             (Within::RowFilter(row_filter), None) => row_filter.each(|row| {
-                if is_after(row) {
+                if is_after(&row) {
                     best.push(row);
                 }
             }),
             (Within::Group { wider, rows, .. }, None) => {
                 self.prepare_bits(wider, rows.len(), &self.keys.keys[0]);
-                best.extend(rows.iter().copied().filter(|row| wider.contains(*row) && is_after(*row)));
+                best.extend(rows.iter().copied().filter(|row| wider.contains(*row) && is_after(row)));
             }
         }
         let (skip, end) = (skip.min(best.len()), end.min(best.len()));
