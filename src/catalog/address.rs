@@ -20,8 +20,8 @@ const MAX_OF_HOST: u64 = 4;
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct SearchAddress {
-    /// The host, lowercase, without `www.`; `None` for mail providers.
-    host: Option<String>,
+    /// The host, lowercase, without `www.`; `None` for mail providers and hosts of profiles.
+    pub(crate) host: Option<String>,
     /// The local part of an e-mail address, if it names a person.
     person: Option<String>,
     /// A handle, or the name of a profile.
@@ -66,11 +66,6 @@ impl SearchAddress {
         }
         let name = profile(text, &host);
         Some(Self { host: Some(host).filter(|_| name.is_none()), person: None, name })
-    }
-
-    /// The host, unless it belongs to a mail provider or hosts profiles.
-    pub(crate) fn into_host(self) -> Option<String> {
-        self.host
     }
 
     /// Maximum number of words of its searches.

@@ -51,19 +51,13 @@ impl<'a> AmountCounter<'a> {
     /// Summarizes the amounts of `count` rows. For many rows it counts the rows with each amount, which takes one pass
     /// over the rows and one over the distinct amounts; for few rows it selects the middle amounts.
     pub(crate) fn summarize(&mut self, rows: impl Iterator<Item = u32>, count: u64) -> Amounts {
-        let mut unknown = 0;
         self.few.clear();
         let ranks = &*self.ranks;
         if count < self.amounts.len() as u64 / 4 {
-            let few = &mut self.few;
-            rows.for_each(|row| {
-                let rank = ranks[row as usize];
-                if (rank as usize) < self.amounts.len() {
-                    few.push(rank);
-                } else {
-                    unknown += 1;
-                }
-            });
+            self.few.extend(rows.map(|row| ranks[row as usize]));
+            let all = self.few.len();
+            self.few.retain(|rank| (*rank as usize) < self.amounts.len());
+            let unknown = (all - self.few.len()) as u64;
             let amount = |rank: u32| self.amounts[rank as usize] as u64;
             let sum = self.few.iter().map(|rank| u128::from(amount(*rank))).sum();
             let max = self.few.iter().copied().max().map_or(0, amount);

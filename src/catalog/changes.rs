@@ -238,32 +238,26 @@ fn words<T: Copy + Ord>(
 
 fn fields_of(values: &[(String, String)], tables: &[Table]) -> Result<Vec<(Table, Fields)>, Vec<ParameterError>> {
     let given = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let names: Vec<String> = fields::names(given).map(str::to_owned).collect();
-    let parse = |names: String, table: Table| Fields::parse(&[("fields".to_owned(), names)], FieldSet::stored(table));
+    let names: Vec<&str> = fields::names(given).collect();
+    let parse = |names: &str, table: Table| {
+        let fields = Fields::parse(&[("fields".to_owned(), names.to_owned())], FieldSet::stored(table));
+        fields.map(|fields| (table, fields))
+    };
     if names.is_empty() || names.len() > MAX_NAMES {
         // Without names, everything is selected; too many names are one error.
-        return tables.iter().map(|table| Ok((*table, parse(names.join(","), *table)?))).collect();
+        return tables.iter().map(|table| parse(&names.join(","), *table)).collect();
     }
-    let mut known = vec![false; names.len()];
-    let mut selected = Vec::new();
-    for table in tables {
-        let mut own: Vec<&str> = Vec::new();
-        for (name, known) in names.iter().zip(&mut known) {
-            if parse(name.clone(), *table).is_ok() {
-                *known = true;
-                own.push(name);
-            }
-        }
-        if !own.is_empty() {
-            selected.push((*table, parse(own.join(","), *table)?));
-        }
+    let names_of = |table: &Table| -> Vec<&str> {
+        names.iter().copied().filter(|name| parse(name, *table).is_ok()).collect()
+    };
+    let names_of_tables: Vec<Vec<&str>> = tables.iter().map(names_of).collect();
+    let is_unknown = |name: &&str| names_of_tables.iter().all(|known| !known.contains(name));
+    let unknown: Vec<&str> = names.iter().copied().filter(is_unknown).collect();
+    if !unknown.is_empty() {
+        return Err(parse(&unknown.join(","), tables[0]).err().unwrap_or_default());
     }
-    let unknown: Vec<&str> =
-        names.iter().zip(&known).filter(|(_, known)| !**known).map(|(name, _)| name.as_str()).collect();
-    match unknown.is_empty() {
-        true => Ok(selected),
-        false => Err(parse(unknown.join(","), tables[0]).err().unwrap_or_default()),
-    }
+    let selected = tables.iter().zip(names_of_tables).filter(|(_, names)| !names.is_empty());
+    selected.map(|(table, names)| parse(&names.join(","), *table)).collect()
 }
 
 /// Passes the JSON of every change from one release to another, in the order of `/changes`.

@@ -37,7 +37,7 @@ impl Catalog {
     /// Finds the record of an item, and further candidates. Deterministic.
     pub fn look_up(&self, item: &Item) -> LookedUp {
         // An address in place of a name is also a website.
-        let host = item.website.is_none().then(|| SearchAddress::parse(&item.name)?.into_host()).flatten();
+        let host = item.website.is_none().then(|| SearchAddress::parse(&item.name)?.host).flatten();
         let with_host = host.map(|host| Item { website: Some(host), ..item.clone() });
         let is_named_only = with_host.is_some();
         let item = with_host.as_ref().unwrap_or(item);
@@ -116,39 +116,31 @@ impl Catalog {
             let country = snapshot.row_values(table, Facet::Country).of(row).first();
             record.country = country.and_then(|country| Country::at(*country as usize));
         }
+        let mut place = (table, row);
         if table == Table::People {
-            self.describe_person(item, row, &mut record);
-            return record;
-        }
-        if item.website.is_some() || item.identifiers.iter().any(|(scheme, _)| scheme == "domain") {
-            record.website = self.text_field((table, row), "website");
+            if item.organization.is_none() && item.website.is_none() && item.city.is_none() {
+                return record;
+            }
+            let (organization, of) = self.organization_of(row);
+            place = of;
+            if item.organization.is_some() {
+                record.links.add_name(Table::Firms, &organization.name);
+            }
+            let website = item.website.as_ref().and_then(|_| self.text_field(place, "website"));
+            website.iter().for_each(|address| record.links.add_website(address));
+        } else {
+            if item.website.is_some() || item.identifiers.iter().any(|(scheme, _)| scheme == "domain") {
+                record.website = self.text_field(place, "website");
+            }
+            if item.founded_year.is_some() {
+                let stored = snapshot.record(table, row);
+                let value = stored.value(table, table.field_index("founded_year"));
+                record.founded_year = serde_json::from_slice(value).expect("the field is a year or null");
+            }
         }
         if item.city.is_some() {
-            record.city = self.text_field((table, row), "city");
-        }
-        if item.founded_year.is_some() {
-            let stored = snapshot.record(table, row);
-            let value = stored.value(table, table.field_index("founded_year"));
-            record.founded_year = serde_json::from_slice(value).expect("the field is a year or null");
+            record.city = self.text_field(place, "city");
         }
         record
-    }
-
-    fn describe_person(&self, item: &Item, row: u32, record: &mut SourceRecord) {
-        if item.organization.is_none() && item.website.is_none() && item.city.is_none() {
-            return;
-        }
-        let (organization, of) = self.organization_of(row);
-        if item.organization.is_some() {
-            record.links.add_name(Table::Firms, &organization.name);
-        }
-        if item.website.is_some()
-            && let Some(address) = self.text_field(of, "website")
-        {
-            record.links.add_website(&address);
-        }
-        if item.city.is_some() {
-            record.city = self.text_field(of, "city");
-        }
     }
 }

@@ -102,24 +102,17 @@ impl Catalog {
             warnings: Vec::new(),
             notes: Vec::new(),
         };
-        let mut given: Vec<usize> = Vec::new();
         for (place, (name, _)) in values.iter().enumerate() {
-            match resource.parameters().iter().position(|parameter| parameter.is_named(name)) {
-                Some(index) => given.push(index),
-                None if options.other_names.contains(&name.as_str()) || is_ignored(name) => {}
-                // Further parameters are not reported.
-                None if place >= MAX_PARAMETERS => {}
-                None => {
-                    let own = resource.parameters().iter().map(|parameter| parameter.name);
-                    let others = options.other_names.iter().filter(|name| resource.parameter(name).is_none());
-                    let accepted = own.chain(others.copied()).collect();
-                    parser.unknown(Issue::UnknownParameter { name: name.clone(), accepted });
-                }
+            let is_other = options.other_names.contains(&name.as_str()) || is_ignored(name);
+            // Further parameters are not reported.
+            if resource.parameter(name).is_none() && !is_other && place < MAX_PARAMETERS {
+                let own = resource.parameters().iter().map(|parameter| parameter.name);
+                let others = options.other_names.iter().filter(|name| resource.parameter(name).is_none());
+                let accepted = own.chain(others.copied()).collect();
+                parser.unknown(Issue::UnknownParameter { name: name.clone(), accepted });
             }
         }
-        given.sort_unstable();
-        given.dedup();
-        for parameter in given.iter().map(|index| &resource.parameters()[*index]) {
+        for parameter in resource.parameters() {
             let is_empty = |value: &str| match parameter.kind {
                 ParamType::Text | ParamType::Words => value.is_empty(),
                 _ => is_empty_list(value),
@@ -192,12 +185,12 @@ impl ParamParser<'_> {
 
     fn parse_parameter(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         match parameter.kind {
-            ParamType::Terms(terms, facet) => self.terms(parameter, terms, facet, values),
+            ParamType::Terms(terms, _) => self.terms(parameter, terms, values),
             ParamType::Countries => self.countries(parameter, values),
             ParamType::Listed(_, facet) => self.listed(parameter, facet, values),
             ParamType::Rows(_) => self.rows(parameter, values),
             ParamType::Known(_, known) => self.known(parameter, known, values),
-            ParamType::Records(table, facet) => self.records(parameter, table, facet, values),
+            ParamType::Records(table, _) => self.records(parameter, table, values),
             ParamType::Organizations => self.organizations(parameter, values),
             ParamType::Like(_) => self.like(parameter, values),
             ParamType::Sort => self.sort(parameter, values),
@@ -305,15 +298,10 @@ impl ParamParser<'_> {
             Resource::Match => Request::Match(MatchQuery::from_filters(&self.filters)),
             _ => Request::List(self.query()),
         };
-        match self.errors.is_empty() {
-            true => Ok(ParsedRequest {
-                request,
-                canonical: self.canonical,
-                warnings: Issues(self.warnings),
-                notes: self.notes,
-            }),
-            false => Err(Issues(self.errors)),
+        if !self.errors.is_empty() {
+            return Err(Issues(self.errors));
         }
+        Ok(ParsedRequest { request, canonical: self.canonical, warnings: Issues(self.warnings), notes: self.notes })
     }
 
     /// Adds a note if an exclusion leaves no status of those listed without `status`.

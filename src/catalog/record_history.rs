@@ -45,16 +45,9 @@ impl RecordHistory {
         self.archive.content()
     }
 
-    fn first_seen(&self, table: Table, row: u32) -> Option<SnapshotVersion> {
-        self.release(self.seen(table)[row as usize][0])
-    }
-
-    fn changed_in(&self, table: Table, row: u32) -> Option<SnapshotVersion> {
-        self.release(self.seen(table)[row as usize][1])
-    }
-
-    fn release(&self, position: u32) -> Option<SnapshotVersion> {
-        self.releases.get(position.checked_sub(1)? as usize).copied()
+    /// The release at a place of an entry.
+    fn release(&self, table: Table, row: u32, place: usize) -> Option<SnapshotVersion> {
+        self.releases.get(self.seen(table)[row as usize][place].checked_sub(1)? as usize).copied()
     }
 
     fn seen(&self, table: Table) -> &[SeenReleases] {
@@ -120,11 +113,11 @@ impl Catalog {
 
     /// Release in which a record appeared; `None` if it is older than the compared releases.
     pub fn first_seen(&self, table: Table, row: u32) -> Option<SnapshotVersion> {
-        self.record_history.as_ref()?.first_seen(table, row)
+        self.record_history.as_ref()?.release(table, row, 0)
     }
 
     /// Last release that added or changed a record; `None` if no compared release did.
     pub fn changed_in(&self, table: Table, row: u32) -> Option<SnapshotVersion> {
-        self.record_history.as_ref()?.changed_in(table, row)
+        self.record_history.as_ref()?.release(table, row, 1)
     }
 }

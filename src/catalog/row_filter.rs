@@ -311,17 +311,11 @@ impl<'a> RowFilter<'a> {
 impl<'a> Predicate<'a> {
     /// Rows in any of `sets`; short lists of at most `max_merged` rows become one.
     fn any_of(sets: Vec<RowSet<'a>>, max_merged: usize) -> Self {
-        let mut rows = 0;
-        for set in &sets {
-            rows += match set {
-                RowSet::Dense(_) => usize::MAX / 2,
-                RowSet::Sparse(rows) => rows.len(),
-            };
-            if rows > max_merged {
-                return Self::Sets(sets);
-            }
-        }
-        if sets.len() < 2 {
+        let lengths = sets.iter().map(|set| match set {
+            RowSet::Dense(_) => None,
+            RowSet::Sparse(rows) => Some(rows.len()),
+        });
+        if sets.len() < 2 || lengths.sum::<Option<usize>>().is_none_or(|rows| rows > max_merged) {
             return Self::Sets(sets);
         }
         Self::Merged(distinct(sets.iter().flat_map(|set| set.iter())))

@@ -45,12 +45,6 @@ impl<'t> ValueList<'t> {
             (first + 1..end).map(move |last| first..=last)
         });
         let names: Vec<RangeInclusive<usize>> = runs.filter(|places| is_name(text_of(places))).collect();
-        if names.is_empty() {
-            return Self {
-                values: parts.iter().map(|(first, end)| &text[*first..*end]).collect(),
-                split_names: Vec::new(),
-            };
-        }
         // Works backwards from the last part: prefer the fewest parts that are no values, then the most values.
         let mut best: Vec<(usize, usize, usize)> = vec![(0, 0, 0); parts.len() + 1];
         for first in (0..parts.len()).rev() {

@@ -16,13 +16,7 @@ use crate::row_filter::distinct;
 use crate::{Catalog, Filter, NameMatch, Property, Ranking};
 
 impl ParamParser<'_> {
-    pub(super) fn terms(
-        &mut self,
-        parameter: &'static Parameter,
-        terms: ClosedVocabulary,
-        facet: Facet,
-        values: &NamedValues<'_>,
-    ) {
+    pub(super) fn terms(&mut self, parameter: &'static Parameter, terms: ClosedVocabulary, values: &NamedValues<'_>) {
         let read = |text: &str, notes: &mut Vec<String>| {
             let (name, index) = (terms.read)(text)?;
             if (terms.is_narrower)(text) {
@@ -30,7 +24,7 @@ impl ParamParser<'_> {
             }
             Some((name.to_owned(), index))
         };
-        self.any_of(parameter, facet, values, read);
+        self.any_of(parameter, values, read);
     }
 
     /// Countries; regions stand for all of their countries.
@@ -48,7 +42,7 @@ impl ParamParser<'_> {
             notes.push(format!("`{}` was read as {} countries: {}", shortened(text), codes.len(), codes.join(", ")));
             countries.iter().map(|country| (fold(text), country.index() as u32)).collect()
         };
-        self.any_of(parameter, Facet::Country, values, read);
+        self.any_of(parameter, values, read);
     }
 
     /// Parses cities by name, websites by host, identifiers by scheme and value, and job titles by their words. One
@@ -142,13 +136,7 @@ impl ParamParser<'_> {
         }
     }
 
-    pub(super) fn records(
-        &mut self,
-        parameter: &'static Parameter,
-        table: Table,
-        facet: Facet,
-        values: &NamedValues<'_>,
-    ) {
+    pub(super) fn records(&mut self, parameter: &'static Parameter, table: Table, values: &NamedValues<'_>) {
         let (catalog, strict) = (self.catalog, self.options.strict);
         let given = folded_texts(values);
         let read = |text: &str, notes: &mut Vec<String>| {
@@ -163,7 +151,7 @@ impl ParamParser<'_> {
             };
             Some((catalog.snapshot().slug(table, row).to_owned(), row))
         };
-        self.any_of(parameter, facet, values, read);
+        self.any_of(parameter, values, read);
     }
 
     pub(super) fn like(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
@@ -197,15 +185,15 @@ impl ParamParser<'_> {
         self.add_values(parameter, slugs, Filter::MemberOf { firms, startups });
     }
 
-    /// Parses values and adds the filter for a facet with one of them.
+    /// Parses values and adds the filter for the parameter's facet with one of them.
     fn any_of<I: IntoIterator<Item = (String, u32)>>(
         &mut self,
         parameter: &'static Parameter,
-        facet: Facet,
         values: &NamedValues<'_>,
         read: impl FnMut(&str, &mut Vec<String>) -> I,
     ) {
-        if let Some((names, indexes)) = self.parse_values(parameter, values, read) {
+        let found = self.parse_values(parameter, values, read);
+        if let (Some((names, indexes)), Some(facet)) = (found, parameter.facet()) {
             self.add_values(parameter, names, Filter::AnyOf(facet, distinct(indexes)));
         }
     }

@@ -11,6 +11,7 @@ mod members;
 mod tests;
 
 use std::cell::OnceCell;
+use std::ops::Range;
 
 use data::archive::facet_column::{Bits, RowSet};
 
@@ -49,6 +50,11 @@ enum PageStart {
     After(u32),
 }
 
+struct PageRows {
+    rows: Vec<u32>,
+    limit: usize,
+}
+
 impl<'a> SortedRows<'a> {
     /// The `total` rows of a filter, at least one, in the order of `keys`.
     pub(crate) fn new(keys: &'a OrderKeys<'a>, row_filter: &'a RowFilter<'a>, total: u64) -> Self {
@@ -61,16 +67,16 @@ impl<'a> SortedRows<'a> {
         let all =
             CandidateRows { within: Within::RowFilter(self.row_filter), expected: self.total, bits: OnceCell::new() };
         let start = position.position.map_or(PageStart::Skip(position.offset), PageStart::After);
-        let mut page = Vec::with_capacity(limit.min(self.total as usize));
-        self.fill(0, &all, start, limit, &mut page);
-        let position = page.last().copied();
-        (page, position)
+        let mut page = PageRows { rows: Vec::with_capacity(limit.min(self.total as usize)), limit };
+        self.fill(0, &all, start, &mut page);
+        let position = page.rows.last().copied();
+        (page.rows, position)
     }
 
     /// Adds members to the page in the order of the keys from `depth` on.
-    fn fill(&self, depth: usize, members: &CandidateRows<'_>, start: PageStart, limit: usize, page: &mut Vec<u32>) {
+    fn fill(&self, depth: usize, members: &CandidateRows<'_>, start: PageStart, page: &mut PageRows) {
         let key = &self.keys.keys[depth];
-        let missing = (limit - page.len()) as u64;
+        let missing = (page.limit - page.rows.len()) as u64;
         let from_here = match start {
             PageStart::Skip(skip) => missing + skip.min(members.expected.saturating_sub(skip)),
             PageStart::After(_) => missing,
@@ -81,15 +87,15 @@ impl<'a> SortedRows<'a> {
             Within::Group { rows, .. } => rows.len() as u64,
         };
         if reading + members.expected * COLLECT_COST < steps {
-            return self.collect(depth, members, start, limit, page);
+            return self.collect(depth, members, start, page);
         }
-        let initial_len = page.len();
+        let initial_len = page.rows.len();
         let last = depth + 1 == self.keys.keys.len();
         let mut at = match start {
             PageStart::Skip(0) => first_possible(key, members),
             PageStart::Skip(skip) => match self.locate(key, members, skip) {
                 Some(index) if last => index,
-                Some(index) => self.add_rest_of_group(depth, key, members, index, false, limit, page),
+                Some(index) => self.add_rest_of_group(depth, members, index, false, page),
                 None => return,
             },
             PageStart::After(row) if last => {
@@ -98,13 +104,13 @@ impl<'a> SortedRows<'a> {
             PageStart::After(row) => {
                 let index = key.group_start(row);
                 let end = key.group_end(row, index);
-                self.group(depth, key, members, index..end, start, limit, page);
+                self.group(depth, members, index..end, start, page);
                 end
             }
         };
         let mut budget = self.budget;
         let mut has_declined = false;
-        while page.len() < limit {
+        while page.rows.len() < page.limit {
             let index = match self.scan(key, members, at, &mut budget) {
                 Scan::At(index) => Some(index),
                 Scan::None => None,
@@ -113,9 +119,9 @@ impl<'a> SortedRows<'a> {
                     let rest = (key.order.len() - index) as u64;
                     let is_early = matches!(start, PageStart::After(_) | PageStart::Skip(0..EARLY));
                     if is_early && !has_declined && reading + members.expected * REJECT_COST < rest {
-                        page.truncate(initial_len);
+                        page.rows.truncate(initial_len);
                         members.bits(key.order.len());
-                        return self.collect(depth, members, start, limit, page);
+                        return self.collect(depth, members, start, page);
                     }
                     has_declined = true;
                     self.scan_bits(key, members, index)
@@ -123,58 +129,54 @@ impl<'a> SortedRows<'a> {
             };
             let Some(index) = index else { break };
             at = if last {
-                page.push(key.order[index]);
+                page.rows.push(key.order[index]);
                 index + 1
             } else {
-                self.add_rest_of_group(depth, key, members, index, true, limit, page)
+                self.add_rest_of_group(depth, members, index, true, page)
             };
         }
     }
 
     /// Adds the group at `index` to the page, starting with the member there, and returns the end of the group.
     /// `is_first`: no member of the group comes before `index`.
-    #[allow(clippy::too_many_arguments)]
     fn add_rest_of_group(
         &self,
         depth: usize,
-        key: &OrderKey<'_>,
         members: &CandidateRows<'_>,
         index: usize,
         is_first: bool,
-        limit: usize,
-        page: &mut Vec<u32>,
+        page: &mut PageRows,
     ) -> usize {
+        let key = &self.keys.keys[depth];
         let row = key.order[index];
         let end = key.group_end(row, index);
         let start = if is_first { index } else { key.group_start(row) };
         let before = &key.order[start..index];
         self.prepare_bits(members, before.len(), key);
         let skip = before.iter().filter(|row| members.contains(**row)).count() as u64;
-        self.group(depth, key, members, start..end, PageStart::Skip(skip), limit, page);
+        self.group(depth, members, start..end, PageStart::Skip(skip), page);
         end
     }
 
     /// Adds members that share a value of the key at `depth` to the page; `range` is their range in its order, and not
     /// empty.
-    #[allow(clippy::too_many_arguments)]
     fn group(
         &self,
         depth: usize,
-        key: &OrderKey<'_>,
         members: &CandidateRows<'_>,
-        range: std::ops::Range<usize>,
+        range: Range<usize>,
         start: PageStart,
-        limit: usize,
-        page: &mut Vec<u32>,
+        page: &mut PageRows,
     ) {
+        let key = &self.keys.keys[depth];
         let rows = &key.order[range];
         let expected = (rows.len() as u64 * members.expected / key.order.len().max(1) as u64).max(1);
         let within = Within::Group { wider: members, ranks: key.ranks, rank: key.rank(rows[0]), rows };
         let group = CandidateRows { within, expected, bits: OnceCell::new() };
         if rows.len() as u64 <= self.budget {
-            self.collect(depth + 1, &group, start, limit, page);
+            self.collect(depth + 1, &group, start, page);
         } else {
-            self.fill(depth + 1, &group, start, limit, page);
+            self.fill(depth + 1, &group, start, page);
         }
     }
 
@@ -268,13 +270,13 @@ impl<'a> SortedRows<'a> {
     }
 
     /// Tests every member once and adds those of the page.
-    fn collect(&self, depth: usize, members: &CandidateRows<'_>, start: PageStart, limit: usize, page: &mut Vec<u32>) {
+    fn collect(&self, depth: usize, members: &CandidateRows<'_>, start: PageStart, page: &mut PageRows) {
         let compare = |a: &u32, b: &u32| self.keys.compare_from(depth, *a, *b);
         let (skip, after) = match start {
             PageStart::Skip(skip) => (usize::try_from(skip).unwrap_or(usize::MAX), None),
             PageStart::After(row) => (0, Some(row)),
         };
-        let end = skip.saturating_add(limit - page.len());
+        let end = skip.saturating_add(page.limit - page.rows.len());
         let mut best: Vec<u32> = Vec::new();
         let is_after = |row: &u32| after.is_none_or(|after| compare(row, &after).is_gt());
         match (&members.within, members.bits.get()) {
@@ -309,7 +311,7 @@ impl<'a> SortedRows<'a> {
         }
         let mut rest = best.split_off(skip);
         rest.sort_unstable_by(compare);
-        page.append(&mut rest);
+        page.rows.append(&mut rest);
     }
 }
 
