@@ -1,7 +1,6 @@
 //! Addresses as search texts: `https://www.acme.com/about`, `jane.doe@acme.com`, `@acme`, `linkedin.com/in/jane-doe`.
-//!
-//! Records with the website of the host come first. The rest of an address is a name: the host without its ending for
-//! firms and startups, the local part of an e-mail address for people, and the name of a profile for all.
+//! Records with the website of the host come first. The rest is a name: the host without its ending for firms and
+//! startups, the local part of an e-mail address for people, and the name of a profile for all.
 
 use crate::Catalog;
 use data::fold::fold;

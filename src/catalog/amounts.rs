@@ -48,8 +48,7 @@ impl<'a> AmountCounter<'a> {
         Self { ranks, ..self }
     }
 
-    /// Summarizes the amounts of `count` rows. For many rows it counts the rows with each amount, which takes one pass
-    /// over the rows and one over the distinct amounts; for few rows it selects the middle amounts.
+    /// Summarizes the amounts of `count` rows: counts those of each amount if they are many, else selects the middle ones.
     pub(crate) fn summarize(&mut self, rows: impl Iterator<Item = u32>, count: u64) -> Amounts {
         self.few.clear();
         let ranks = &*self.ranks;

@@ -1,8 +1,6 @@
-//! Bulk files of a release: kept open, and verified again on each read.
-//!
-//! They are too large for memory, so they are served from disk. If a file is written to, truncated or removed after the
-//! release was opened, clients must still get the original: the file stays open, and each chunk that is read must have
-//! the checksum it had when the whole file was verified.
+//! Bulk files of a release, too large for memory. If a file is written to, truncated or removed after the release was
+//! opened, clients must still get the original: the file stays open, and each chunk that is read must have the checksum
+//! it had when the whole file was verified.
 
 use std::fs::File;
 use std::io::{self, Read};

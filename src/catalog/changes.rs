@@ -1,6 +1,4 @@
-//! The differences between two releases, record by record, for clients that keep a copy up to date.
-//!
-//! Applying the changes of a table to its records in the first release yields those in the second: an added or changed
+//! The differences between two releases, record by record, for clients that keep a copy up to date: an added or changed
 //! record is stored under its slug or id, a removed or merged one is deleted.
 
 pub use std::cmp::Ordering;

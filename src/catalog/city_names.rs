@@ -14,15 +14,9 @@ use data::{Country, Facet, Table};
 /// A text means the country rather than the city of the same name if the country has this many times its records.
 const FAR_MORE: u32 = 10;
 
-pub(crate) struct NamedCity {
-    pub(crate) folded: String,
-    pub(crate) value: u32,
-    pub(crate) note: Option<String>,
-}
-
 impl Catalog {
-    /// Finds a city by name. `strict`: also by another of its names, and with its country. `given` are the folded texts
-    /// that are requested together.
+    /// Finds a city by name; returns its folded name and value, and adds a note on other meanings of the text. `strict`:
+    /// also by another of its names, and with its country. `given` are the folded texts that are requested together.
     pub(crate) fn city(
         &self,
         table: Table,
@@ -30,20 +24,20 @@ impl Catalog {
         text: &str,
         strict: bool,
         given: &BTreeSet<String>,
-    ) -> Option<NamedCity> {
-        let find = |folded: &str| self.snapshot().find_term(Facet::City, folded);
+        notes: &mut Vec<String>,
+    ) -> Option<(String, u32)> {
         let folded = fold(text);
-        if let Some(value) = find(&folded) {
-            let note = self.city_note(table, parameter, &folded, value, given);
-            return Some(NamedCity { folded, value, note });
+        if let Some(value) = self.snapshot().find_term(Facet::City, &folded) {
+            notes.extend(self.city_note(table, parameter, &folded, value, given));
+            return Some((folded, value));
         }
         if !strict {
             return None;
         }
-        let read_as = |value: u32, more: &str| {
+        let mut read_as = |value: u32, more: &str| {
             let name = self.snapshot().city_name(value).unwrap_or_default();
-            let note = Some(format!("`{}` was read as {name}{more}", shortened(text)));
-            Some(NamedCity { folded: fold(&name), value, note })
+            notes.push(format!("`{}` was read as {name}{more}", shortened(text)));
+            Some((fold(&name), value))
         };
         if let Some((_, value)) = self.other_cities(table, &folded).first() {
             return read_as(*value, "");
@@ -65,8 +59,7 @@ impl Catalog {
         name.unwrap_or_else(|| self.snapshot().term(Facet::City, city).unwrap_or_default().to_owned())
     }
 
-    /// Finds the cities of the release in a state or province, under each of their names, and the city with the folded
-    /// name of the state. `None` if there are none.
+    /// Finds the cities of the release in a state or province, under each of their names, and that with the state's name.
     pub(crate) fn cities_of_state(&self, folded: &str) -> Option<Vec<u32>> {
         let cities = &city::state(folded)?.cities;
         let names = cities.iter().chain(cities.iter().flat_map(|city| city::names_of(city))).copied();

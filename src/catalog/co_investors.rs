@@ -18,8 +18,7 @@ pub struct CoInvestorRow {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoInvestorPage {
-    /// Ordered by shared rounds (descending), then slug; the first ones are the `top_co_investors` of the firm's
-    /// record.
+    /// By shared rounds, then slug; the first ones are the `top_co_investors` of the firm's record.
     pub firms: Vec<CoInvestorRow>,
     pub total: u64,
     pub next: Option<ListPosition>,

@@ -1,5 +1,4 @@
-//! A comparison of two releases for saved searches and lists: the records that match now but did not before, and the
-//! changes of given records.
+//! A comparison of two releases for saved searches and lists: records that match only now, changes of given records.
 
 use std::sync::Arc;
 
@@ -88,8 +87,7 @@ fn parse(catalog: &Catalog, resource: Resource, values: &[(String, String)]) -> 
     }
 }
 
-/// Matches rows by slug, in one pass over both releases. A record with a changed slug is the one that its former slug
-/// leads to.
+/// Matches rows by slug. A record with a changed slug is the one that its former slug leads to.
 fn former_rows(before: &Snapshot, after: &Snapshot, table: Table) -> Vec<u32> {
     let mut former = vec![NONE_U32; after.rows(table) as usize];
     let mut gone = Vec::new();

@@ -1,7 +1,6 @@
-//! Completion of names of all kinds of records, for search boxes.
-//!
-//! Names that equal the text come first, then names that begin with it, then names with a later word that begins with
-//! it, each ordered by prominence, which is comparable between kinds. If these are few, similar names follow.
+//! Completion of names of all kinds of records, for search boxes: names that equal the text come first, then those that
+//! begin with it, then those with a later word that does, each ordered by prominence, which is comparable between kinds.
+//! If these are few, similar names follow.
 
 pub(crate) use std::collections::HashSet;
 use std::ops::Range;
@@ -134,8 +133,7 @@ impl Catalog {
         tables.iter().copied().filter_map(of_table).flatten().collect()
     }
 
-    /// Adds names found by a search. Among several kinds, sectors are left out: there are few, and most words are
-    /// similar to one.
+    /// Adds names found by a search, but of several kinds no sectors: most words are similar to one.
     fn add_near(&self, text: &str, tables: &[Table], limit: usize, found: &mut Vec<CompletionHit>) {
         let known: HashSet<(Table, u32)> = found.iter().map(|found| (found.table, found.row)).collect();
         for table in tables.iter().copied().filter(|table| *table != Table::Sectors || tables.len() == 1) {

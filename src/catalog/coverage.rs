@@ -1,7 +1,5 @@
-//! Coverage of the data: known values by field, rounds by year.
-//!
-//! Known values are counted when a snapshot is compiled. A filter on a field that is unknown for most records adds a
-//! note, because few matches then mean little.
+//! Coverage of the data: known values by field, counted when a snapshot is compiled. A filter on a field that is unknown
+//! for most records adds a note, because few matches then mean little.
 
 use std::collections::BTreeMap;
 
@@ -52,9 +50,8 @@ impl Coverage {
 }
 
 impl Catalog {
-    /// A sentence on the records that a filter cannot match: its field is unknown for more than half of the records, or
-    /// it excludes values and leaves out many records with an unknown value as well. `parameter` is the source of the
-    /// filter.
+    /// A sentence on the records that the filter of a parameter cannot match: its field is unknown for more than half of
+    /// them, or it excludes values and leaves out many records with an unknown value as well.
     pub(crate) fn low_coverage(&self, table: Table, parameter: &str, filter: &Filter) -> Option<String> {
         let (is_exclusion, filter) = match filter {
             Filter::Not(excluded) => (true, &**excluded),

@@ -9,10 +9,8 @@ use crate::{Catalog, ParameterError, Query};
 use data::archive::facet_column::RowSet;
 use data::{Facet, Table};
 
-/// Number of firms that match a query, in total and for each value of each facet.
-///
-/// A count is the `total` of the same query with the value as an additional filter. The facet's own filter applies as
-/// well: under `stage=seed`, the count of `series-a` is the number of firms with both stages.
+/// Number of firms that match a query, in total and for each value of each facet: the `total` of the query with the value
+/// as an additional filter. Under `stage=seed`, the count of `series-a` is the number of firms with both stages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FacetCounts {
     pub total: u64,

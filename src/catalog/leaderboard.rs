@@ -88,8 +88,7 @@ impl Catalog {
         ranks
     }
 
-    /// Ranks, then and now, of the rows of a page and of the first firms of either release. `former` is the same query,
-    /// parsed in the earlier release.
+    /// Ranks, then and now, of the rows of a page and of the first firms of either release. `former` is the query there.
     pub fn rank_changes(
         &self,
         query: &LeaderboardQuery,

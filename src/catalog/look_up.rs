@@ -1,5 +1,4 @@
-//! Look-up of items in a release. Candidates come from the text index, websites and identifiers, and are compared by
-//! the evidence of [`import::resolve`].
+//! Look-up of items: candidates from the text index, websites and identifiers, compared by [`import::resolve`].
 
 mod answer;
 mod columns;
@@ -61,8 +60,7 @@ impl Catalog {
         LookedUp { status: status(candidates.iter().map(|(.., scored)| scored)), candidates }
     }
 
-    /// The candidate rows, each once, likely ones first. Also returns true if a search finds some by all words of the
-    /// name.
+    /// The candidate rows, each once, likely ones first. Also true if a search finds some by all words of the name.
     fn candidates(&self, item: &Item, table: Table) -> (Vec<u32>, bool) {
         let snapshot = self.snapshot();
         let mut rows: Vec<u32> = Vec::new();

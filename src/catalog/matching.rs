@@ -1,5 +1,5 @@
-//! Matches firms to a startup, with reasons: each reason gives points that anyone can check against the records.
-//! Deterministic, no model. [`METHOD`] and [`MatchReason::explanation`] are the public text of the rules.
+//! Matches firms to a startup, with points that anyone can check against the records. Deterministic, no model. [`METHOD`]
+//! and [`MatchReason::explanation`] are the public text of the rules.
 
 pub mod scorer;
 
@@ -93,8 +93,7 @@ pub struct MatchQuery {
 }
 
 impl MatchQuery {
-    /// The query of a startup that raises `raise_usd`. Stage, sector and country of `filters` are weighed, other
-    /// filters are conditions.
+    /// The query of a startup: stage, sector and country of `filters` are weighed, other filters are conditions.
     pub fn among(filters: &[Filter], raise_usd: u64) -> Self {
         let is_weighed =
             |filter: &&Filter| matches!(filter, Filter::AnyOf(Facet::Stage | Facet::Sector | Facet::Country, _));
@@ -163,8 +162,8 @@ pub struct MatchPage {
 }
 
 impl Catalog {
-    /// One page. One pass over the sets and columns, 64 firms at a time, with a heap of the page. Later pages begin after
-    /// the last firm of the previous page, so they cost no more.
+    /// One pass over the sets and columns, 64 firms at a time, with a heap of the page. Later pages begin after the last firm
+    /// of the previous page, so they cost no more.
     pub fn matches(&self, query: &MatchQuery, start: ListPosition, limit: usize) -> MatchPage {
         let scorer = MatchScorer::new(self, query);
         let conditions = RowFilter::new(self, Table::Firms, &query.conditions);

@@ -21,8 +21,7 @@ pub enum NameMatch {
 }
 
 impl Catalog {
-    /// Finds the record with exactly this slug, otherwise with this name, otherwise with this slug in another letter
-    /// case.
+    /// Finds the record with exactly this slug, otherwise this name, otherwise this slug in another letter case.
     pub fn match_name(&self, table: Table, text: &str) -> NameMatch {
         if let Some(row) = self.snapshot().find(table, text) {
             return NameMatch::One(row);

@@ -56,8 +56,7 @@ pub(crate) fn search_warnings(found: &SearchResults) -> Vec<ParameterError> {
     relaxed.into_iter().chain(capped).collect()
 }
 
-/// A problem with one parameter, without the suggestion of its report. Suggestions cost a search, and are computed only
-/// for a request that passed the quota.
+/// A problem with one parameter. Its suggestions cost a search, and are computed only after the quota is charged.
 #[derive(Clone, Debug)]
 pub enum Issue {
     Invalid(ParameterError),
@@ -166,8 +165,7 @@ fn ambiguous_value(catalog: &Catalog, parameter: &Parameter, value: &str) -> Opt
     Some(ParameterError { code: "ambiguous_value", ..error })
 }
 
-/// The error for a text that is not a name but the first words or the initials of names: `NEA` for New Enterprise
-/// Associates.
+/// The error for the first words or the initials of names: `NEA` for New Enterprise Associates.
 fn short_name(catalog: &Catalog, parameter: &Parameter, value: &str) -> Option<ParameterError> {
     let folded = fold(value);
     let of_table = |table: Table| catalog.short_for(table, &folded).into_iter().map(move |row| (table, row));
@@ -275,8 +273,7 @@ fn unknown_key(parameter: &str, key: &str, resource: Resource, suggest: bool) ->
     ParameterError::unknown_value(parameter, detail, suggestion, Some(accepted))
 }
 
-/// Names used by other APIs, the parameters they correspond to (the first accepted one applies), and a hint for the
-/// error. Names are separated by spaces.
+/// Names of other APIs, separated by spaces, the parameters that they mean (the first accepted one), and a hint.
 const OTHER_NAMES: &[(&str, &str, &str)] = &[
     (
         "page offset page_number pagenumber skip start from p",

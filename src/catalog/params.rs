@@ -1,9 +1,6 @@
 //! The parameters of each list: one row per parameter ([`rows`]) drives parsing, error messages, the API documents and the
-//! arguments of the tools.
-//!
-//! A new filter takes a row; only a new kind of condition takes a variant of [`Filter`] and its evaluation in
-//! `row_filter`. Parameters that require all of several values (`stage_all`) or exclude values (`not_stage`) are
-//! derived from the rows.
+//! arguments of the tools. A new kind of condition also takes a variant of [`Filter`] and its evaluation in `row_filter`.
+//! Parameters that require all of several values (`stage_all`) or exclude values (`not_stage`) are derived from the rows.
 
 mod rows;
 

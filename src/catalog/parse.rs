@@ -1,8 +1,6 @@
-//! Parses named values to a typed query, for REST parameters, page queries and tool arguments alike.
-//!
-//! Strict parsing rejects unknown parameters and unknown values of a vocabulary; lenient parsing ignores them and
-//! reports an issue as a warning. Invalid values, such as an impossible date, are errors in both. Suggestions are
-//! computed only when an [`Issue`] is reported, because parsing happens before the quota is charged.
+//! Parses named values to a typed query, for REST parameters, page queries and tool arguments alike. Strict parsing rejects
+//! unknown parameters and unknown values of a vocabulary; lenient parsing ignores them with a warning. Invalid values, such
+//! as an impossible date, are errors in both. Parsing happens before the quota is charged, so suggestions come later.
 
 mod contradictions;
 pub mod scalars;
@@ -344,8 +342,7 @@ impl ParamParser<'_> {
         query
     }
 
-    /// Joins both bounds of a firm's last investment to one filter: a firm active in 2012 has a round of that year,
-    /// even if its last round is later.
+    /// A firm active in 2012 has a round of that year, even if its last round is later: both bounds are one filter.
     fn join_active_bounds(&mut self) {
         if self.resource != Resource::Firms {
             return;

@@ -1,7 +1,6 @@
-//! The releases in which each record appeared and changed: `first_seen` and `changed_in`.
-//!
-//! A release is compared with the previous one when it is built. The result is a file of the release, which the next
-//! comparison extends. It is not part of the tables: a release is the same whatever it was compared with.
+//! The releases in which each record appeared and changed. A release is compared with the previous one when it is built.
+//! The result is a file of the release, which the next comparison extends, and not part of the tables: a release is the
+//! same whatever it was compared with.
 
 use std::io;
 use std::sync::Arc;
@@ -57,8 +56,7 @@ impl RecordHistory {
 
 const RELEASES: &str = "releases";
 
-/// Builds the file of the [`RecordHistory`] of a snapshot: compares it with an earlier one and continues that one's
-/// history. The same releases yield the same bytes.
+/// Builds the file: compares a snapshot with an earlier one and continues that one's history. The bytes are reproducible.
 pub fn record_history(before: &Snapshot, earlier: Option<&RecordHistory>, after: &Snapshot) -> io::Result<Vec<u8>> {
     let mut releases = earlier.map_or_else(Vec::new, |earlier| earlier.releases.clone());
     releases.push(after.version());

@@ -11,8 +11,7 @@ use data::{Date, Facet, PartialDate, Snapshot, Table};
 
 /// A year is covered if it has at least one round for this many rounds of the peak year.
 const MIN_SHARE_OF_PEAK: u32 = 20;
-/// A year counts as dated by year only if it has at least this many rounds and at least nine of ten are dated 1
-/// January.
+/// A year counts as dated by year only if it has this many rounds and nine of ten are dated 1 January.
 const MIN_DATED: u32 = 20;
 
 /// Built when years are first needed.

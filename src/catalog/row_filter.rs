@@ -1,6 +1,5 @@
-//! The rows that match all filters, tested 64 at a time.
-//!
-//! Tables are sorted by a value, such as the date of rounds: a filter on it is a range of rows.
+//! The rows that match all filters, tested 64 at a time. Tables are sorted by a value, such as the date of rounds: a filter
+//! on it is a range of rows.
 
 #[cfg(test)]
 mod tests;
@@ -17,8 +16,7 @@ use crate::{Catalog, Filter, Property};
 pub(crate) struct RowLimits {
     /// Maximum number of rows of short lists that are merged into one.
     pub(crate) merged: usize,
-    /// Cost of testing a row of a range of ranks, whose rows are anywhere in the table, in tests of rows that follow
-    /// each other.
+    /// Cost of testing a row of a range of ranks, anywhere in the table, in tests of rows that follow each other.
     pub(crate) slice_cost: usize,
 }
 

@@ -17,8 +17,7 @@ pub(crate) struct SectorNames {
     joined: HashMap<String, u32>,
     /// The largest sector by the first letters of its words.
     by_initials: HashMap<String, u32>,
-    /// For each sector, a larger one with the same letters, or a far larger one that shares its word or has its
-    /// initials.
+    /// For each sector, a larger one with the same letters, or a far larger one with its word or initials.
     larger: Vec<Option<u32>>,
 }
 

@@ -162,9 +162,8 @@ impl<'a> SimilarityProfile<'a> {
             let count = snapshot.facet_count(table, Facet::Sector, sector).max(1);
             (1.0 + snapshot.rows(table) as f32 / count as f32).ln()
         };
-        let described =
-            catalog.text_index(table).map(|index| index.described_like(&catalog.snapshot().names(table), row));
-        let described = described.unwrap_or_default();
+        let index = catalog.text_index(table);
+        let described = index.map(|index| index.described_like(&snapshot.names(table), row)).unwrap_or_default();
         let weights = (0..snapshot.rows(Table::Sectors)).map(weight).collect();
         Self { record, linked: catalog.linked(table, row), described, weights }
     }
@@ -330,8 +329,9 @@ impl Catalog {
     pub fn similarities(&self, table: Table, row: u32, rows: &[u32]) -> Vec<Similarity<'_>> {
         let record = ComparisonTarget { catalog: self, table, row };
         let Ranked::Like(similar) = &*self.ranked(table, &Ranking::Like(row)) else { return Vec::new() };
-        let distinctive = self.text_index(table).map(|index| index.distinctive(&self.snapshot().names(table), row));
-        let distinctive = distinctive.unwrap_or_default();
+        let index = self.text_index(table);
+        let distinctive =
+            index.map(|index| index.distinctive(&self.snapshot().names(table), row)).unwrap_or_default();
         let places: HashMap<u32, usize> = rows.iter().enumerate().map(|(place, row)| (*row, place)).collect();
         let mut found: Vec<(usize, &Similar)> =
             similar.iter().filter_map(|similar| Some((*places.get(&similar.row)?, similar))).collect();

@@ -1,7 +1,5 @@
-//! People by their organization: `founder of stripe`, `lenskart ceo`.
-//!
-//! Used if a text is not the name of a person: some of its words must be the name of a firm or startup, all others must
-//! be in the title.
+//! People by their organization: `founder of stripe`, `lenskart ceo`. Used if a text is not the name of a person: some of
+//! its words must be the name of a firm or startup, all others must be in the title.
 
 use std::cmp::Reverse;
 

@@ -1,7 +1,5 @@
-//! Flat rows as CSV: RFC 4180 in UTF-8, lines end with a line feed.
-//!
-//! An unknown value is an empty cell. A list of texts is a cell that is itself CSV, separated by `;`. Nearly always
-//! that looks as expected (`fintech;payments`), and if a text contains a `;`, nothing is lost.
+//! Flat rows as CSV: RFC 4180 in UTF-8, lines end with a line feed. An unknown value is an empty cell, a list of texts a
+//! cell that is itself CSV, separated by `;`: nearly always `fintech;payments`, and nothing is lost if a text has a `;`.
 
 use std::io::{self, Write};
 

@@ -1,8 +1,6 @@
-//! Records as flat rows, for CSV and Parquet: columns derived from the fields of a record, and their values.
-//!
-//! The fields of an object are columns of their own (`score.value` is `score_value`). A date that may be known only to
-//! the month or year has two columns, so that programs get dates and lose nothing: its first day and its precision.
-//! Lists of objects stay JSON text: as columns they would need other tables.
+//! Records as flat rows, for CSV and Parquet. The fields of an object are columns of their own (`score.value` is
+//! `score_value`). A date that may be known only to the month or year has two columns, so that programs get dates and
+//! lose nothing: its first day and its precision. Lists of objects stay JSON: as columns they would need other tables.
 
 mod csv;
 mod value;

@@ -24,8 +24,7 @@ pub enum FlatValue<'r> {
     Json(&'r str),
 }
 
-/// Visits the value of each column, in order. `record` is the JSON of a record that has the columns' fields, as those of
-/// a release are; other JSON is an error.
+/// Visits the value of each column, in order. `record` is the JSON of a record with these fields; other JSON is an error.
 pub fn visit_values<'r>(
     columns: &[FlatColumn],
     record: &'r [u8],

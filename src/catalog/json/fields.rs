@@ -85,8 +85,7 @@ impl Fields {
     }
 }
 
-/// Names in `fields`, in snake_case and sorted, so that all spellings of a selection are equal. `None` if there are too
-/// many.
+/// Names in `fields`, in snake_case and sorted: equal for all spellings of a selection. `None` if there are too many.
 pub fn canonical<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> Option<String> {
     let mut names: Vec<String> = names(values).map(snake_case).collect();
     if names.len() > MAX_NAMES {

@@ -15,8 +15,7 @@ pub fn write(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, field
     write_with_computed(out, catalog, table, row, fields, full, &[]);
 }
 
-/// The same with `computed` fields as JSON texts; their indexes follow the record's own. Optional ones that are null are
-/// omitted.
+/// The same with `computed` fields as JSON texts, indexed after the record's own. Optional ones that are null are omitted.
 pub(crate) fn write_with_computed(
     out: &mut Vec<u8>,
     catalog: &Catalog,

@@ -65,10 +65,9 @@ impl ItemColumns {
             columns.schemes.extend(found.map(|index| (scheme.replace('_', "-"), index)));
         }
         if !columns.has("name") && !columns.has("website") && !columns.has("id") && columns.schemes.is_empty() {
-            let listed: Vec<&str> = header.iter().map(String::as_str).collect();
             let detail = format!(
                 "no column has a usual name such as `name` or `website`; name it with `name_column`; the columns are `{}`",
-                shortened(&listed.join("`, `"))
+                shortened(&header.join("`, `"))
             );
             errors.push(ParameterError::invalid("name_column", detail));
         }
@@ -82,9 +81,8 @@ impl ItemColumns {
 
 fn unknown(parameter: &str, name: &str, header: &[String]) -> ParameterError {
     let near = nearest(name, header.iter().map(String::as_str)).map(str::to_owned);
-    let listed: Vec<&str> = header.iter().map(String::as_str).collect();
-    let detail = format!("no column is named `{}`; there are `{}`", shortened(name), shortened(&listed.join("`, `")));
-    ParameterError { code: "unknown_value", did_you_mean: near, ..ParameterError::invalid(parameter, detail) }
+    let detail = format!("no column is named `{}`; there are `{}`", shortened(name), shortened(&header.join("`, `")));
+    ParameterError::unknown_value(parameter, detail, near, None)
 }
 
 /// Normalizes to lowercase, with `_` between words: `Company Name` → `company_name`.

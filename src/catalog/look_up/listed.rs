@@ -21,8 +21,7 @@ pub struct ListedLines {
 }
 
 impl ListedLines {
-    /// Parses a text: CSV if its first line names columns, otherwise a record per line. A line that needs a look-up
-    /// gets up to `candidates` candidates.
+    /// Parses CSV if the first line names columns, else a record per line. A look-up has up to `candidates` candidates.
     pub fn parse(text: &str, table: Table, base: &str, candidates: usize) -> Self {
         let tables = Item::TABLES.into_iter().filter(|known| *known == table).collect();
         let options = SheetOptions { tables, candidates, base: base.to_owned() };
@@ -88,8 +87,7 @@ pub fn without_version(path: &str) -> &str {
     ["v1/", "v2/", "v3/"].into_iter().find_map(|version| path.strip_prefix(version)).unwrap_or(path)
 }
 
-/// Finds a record by slug, id, or page or API URL below `base`. A name does not count as a slug: `Acme` may be several
-/// records.
+/// Finds a record by slug, id, or URL below `base`. A name is no slug: `Acme` may be several records.
 pub fn row_of(catalog: &Catalog, table: Table, base: &str, text: &str) -> Option<u32> {
     let text = text.trim();
     let path = text.strip_prefix(base).filter(|rest| rest.starts_with('/')).unwrap_or(text);

@@ -1,7 +1,6 @@
-//! A table of items as CSV, answered row by row: all cells stay unchanged, and columns are added.
-//!
-//! The separator is detected in the header: comma, semicolon or tab. Cells are bytes, and need to be text only if they
-//! are looked up. A row with an earlier answer keeps it, so that a partly answered table can be sent again.
+//! A table of items as CSV, answered row by row: all cells stay unchanged, and columns are added. The separator (comma,
+//! semicolon or tab) is detected in the header. Cells are bytes, and need to be text only if they are looked up. A row
+//! with an earlier answer keeps it, so that a partly answered table can be sent again.
 
 use csv::{ByteRecord, Terminator, WriterBuilder};
 
@@ -107,12 +106,9 @@ impl Sheet {
     }
 
     pub fn header(&self) -> Vec<u8> {
-        let mut row: Vec<Vec<u8>> = self.header.iter().map(|name| name.clone().into_bytes()).collect();
-        for (name, place) in ADDED.iter().zip(self.places) {
-            put(&mut row, place, name.as_bytes().to_vec());
-        }
+        let row = SheetRow { cells: self.header.iter().collect(), line: 1, problem: None };
         let mark = if self.dialect.has_mark { MARK } else { b"" };
-        [mark, &self.dialect.line(&row)].concat()
+        [mark, &self.line_of(&row, ADDED.map(str::to_owned))].concat()
     }
 
     /// Parses a part of the table that ends at the end of a row.
@@ -228,7 +224,8 @@ impl Sheet {
     fn line_of(&self, row: &SheetRow, added: [String; ADDED.len()]) -> Vec<u8> {
         let mut cells: Vec<Vec<u8>> = row.cells.iter().take(self.header.len()).map(<[u8]>::to_vec).collect();
         for (cell, place) in added.into_iter().zip(self.places) {
-            put(&mut cells, place, neutralized(cell).into_bytes());
+            cells.resize(cells.len().max(place + 1), Vec::new());
+            cells[place] = neutralized(cell).into_bytes();
         }
         cells.extend(row.cells.iter().skip(self.header.len()).map(<[u8]>::to_vec));
         self.dialect.line(&cells)
@@ -256,13 +253,6 @@ fn cells_of(status: &str, reason: String) -> [String; ADDED.len()] {
     let mut cells: [String; ADDED.len()] = Default::default();
     (cells[STATUS], cells[REASONS]) = (status.to_owned(), reason);
     cells
-}
-
-fn put(row: &mut Vec<Vec<u8>>, place: usize, cell: Vec<u8>) {
-    if row.len() <= place {
-        row.resize(place + 1, Vec::new());
-    }
-    row[place] = cell;
 }
 
 fn lines(text: &[u8]) -> u64 {
@@ -332,8 +322,7 @@ enum RowEndState {
 }
 
 impl RowEnds {
-    /// Reads the next byte; returns true if a row ends with it. Before the header is read, any separator may begin a
-    /// cell.
+    /// Reads the next byte; true if a row ends with it. Before the header is read, any separator may begin a cell.
     pub fn push(&mut self, byte: u8) -> bool {
         let is_separator = self.delimiter.map_or(matches!(byte, b',' | b';' | b'\t'), |known| known == byte);
         let is_end = byte == b'\n' && self.state != RowEndState::Quoted;

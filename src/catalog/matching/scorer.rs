@@ -239,8 +239,7 @@ impl<'a> MatchScorer<'a> {
         }
     }
 
-    /// The first startups of the firm in a requested narrow sector, each with that sector, and the number of all of
-    /// them.
+    /// The first startups of the firm in a requested narrow sector, each with that sector, and their number.
     fn conflicts(&self, firm: u32) -> (Vec<(u32, u32)>, u32) {
         let snapshot = self.snapshot;
         let sectors = self.query.sectors.iter().flatten().copied();

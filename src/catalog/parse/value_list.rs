@@ -1,6 +1,5 @@
-//! Lists of values in one text. The text is split at its commas, except for the name of a value that has commas itself.
-//! A name is split nevertheless if all of its parts are values: `hardware,software` is two sectors, even if a third one
-//! has this name.
+//! Lists of values in one text, split at its commas, except for names of values that have commas. A name is split
+//! nevertheless if all of its parts are values: `hardware,software` is two sectors, even if a third one has this name.
 
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
@@ -26,8 +25,7 @@ pub(super) struct ValueList<'t> {
 }
 
 impl<'t> ValueList<'t> {
-    /// `is_name` tests if a text with commas is a name with these commas; `is_value` tests if a text without commas is
-    /// a value.
+    /// `is_name` tests a text with commas for a name with these commas, `is_value` one without commas for a value.
     pub(super) fn parse(text: &'t str, is_name: impl Fn(&str) -> bool, mut is_value: impl FnMut(&str) -> bool) -> Self {
         let mut start = 0;
         let mut parts: Vec<(usize, usize)> = Vec::new();
@@ -81,8 +79,7 @@ fn tables_of(kind: &ParamType) -> &[Table] {
 }
 
 impl Catalog {
-    /// True if a text is the name of a value of a parameter, with commas in the same places. `with_country`: a city
-    /// followed by its country counts as one name.
+    /// True if a text names a value of a parameter, with its commas; `with_country`: also a city with its country.
     pub(super) fn is_name_with_commas(&self, parameter: &Parameter, text: &str, with_country: bool) -> bool {
         match parameter.kind {
             ParamType::Countries => Country::is_name_with_commas(text),

@@ -45,8 +45,7 @@ impl ParamParser<'_> {
         self.any_of(parameter, values, read);
     }
 
-    /// Parses cities by name, websites by host, identifiers by scheme and value, and job titles by their words. One
-    /// text may name several titles.
+    /// Cities by name, websites by host, identifiers by scheme and value, and titles by their words: a text may name several.
     pub(super) fn listed(&mut self, parameter: &'static Parameter, facet: Facet, values: &NamedValues<'_>) {
         if facet == Facet::City {
             return self.cities(parameter, values);
@@ -65,8 +64,7 @@ impl ParamParser<'_> {
         }
     }
 
-    /// Parses cities by any of their names, also with their country (`Berlin, Germany`); states and provinces stand for
-    /// all of their cities.
+    /// Cities by any of their names, also with their country; states and provinces stand for all of their cities.
     fn cities(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         let (catalog, table, strict) = (self.catalog, self.resource.table(), self.options.strict);
         let given = folded_texts(values);
@@ -79,8 +77,7 @@ impl ParamParser<'_> {
         let city_of = |folded: &str| catalog.snapshot().find_term(Facet::City, folded);
         let read = |text: &str, notes: &mut Vec<String>| -> Vec<(String, u32)> {
             let folded = fold(text);
-            // Without its country, a state is read as the city of this name if records have one, because facets list
-            // it.
+            // Without its country, a state is read as the city of this name if records have one: facets list it.
             let other = other_country(&folded);
             if let (Some(of_country), Some(city)) = (other, other.and_then(|_| city_of(&folded))) {
                 let text = shortened(text);
@@ -93,12 +90,7 @@ impl ParamParser<'_> {
                 notes.push(format!("`{}` was read as {} {cities} of the state", shortened(text), state.len()));
                 return state.into_iter().map(|city| (folded.clone(), city)).collect();
             }
-            let found = catalog.city(table, parameter.name, text, strict, &given);
-            let found = found.into_iter().map(|city| {
-                notes.extend(city.note);
-                (city.folded, city.value)
-            });
-            found.collect()
+            catalog.city(table, parameter.name, text, strict, &given, notes).into_iter().collect()
         };
         let Some((names, cities)) = self.parse_values(parameter, values, read) else { return };
         let mut states = names.iter().filter(|name| city_of(name).is_none());
@@ -281,8 +273,7 @@ impl ParamParser<'_> {
     }
 }
 
-/// True if a value begins with a sign or operator, which would be lost with the punctuation: `-US` is not `US`. A name
-/// that begins with one is no operator.
+/// True if a value that is no name begins with a sign, which would be lost with the punctuation: `-US` is not `US`.
 fn has_sign(catalog: &Catalog, parameter: &Parameter, text: &str) -> bool {
     text.starts_with(SIGNS) && !catalog.is_exact_name(parameter, text)
 }
@@ -317,8 +308,7 @@ fn folded_texts(values: &NamedValues<'_>) -> BTreeSet<String> {
     values.iter().flat_map(|(_, text)| text.split(',')).map(fold).collect()
 }
 
-/// Finds the row of a slug or name, with a note to the caller. Lenient parsing still reads a shared name as the slug
-/// with the same spelling.
+/// Finds the row of a slug or name, with a note. Lenient parsing reads a shared name as the slug of the same spelling.
 fn one_of(
     catalog: &Catalog,
     strict: bool,

@@ -1,9 +1,7 @@
-//! Lists in the order of one or more keys.
-//!
-//! The order of each key over the full table is computed when the snapshot is compiled. A page scans the order of the
-//! first key and tests the rows. If several rows share a value, it scans the order of the next key among them, or sorts
-//! them if they are few. A scan that finds few rows gives up after a budget of tests, converts the matching rows into
-//! bits, and continues with 64 rows at a time.
+//! Lists in the order of one or more keys. The order of each key over the full table is computed when the snapshot is
+//! compiled. A page scans the order of the first key and tests the rows. If several rows share a value, it scans the order
+//! of the next key among them, or sorts them if they are few. A scan that finds few rows gives up after a budget of tests,
+//! converts the matching rows into bits, and continues with 64 rows at a time.
 
 pub(crate) mod keys;
 mod members;
@@ -137,8 +135,7 @@ impl<'a> SortedRows<'a> {
         }
     }
 
-    /// Adds the group at `index` to the page, starting with the member there, and returns the end of the group.
-    /// `is_first`: no member of the group comes before `index`.
+    /// Adds the group from the member at `index`, its first if `is_first`, and returns the end of the group.
     fn add_rest_of_group(
         &self,
         depth: usize,
@@ -158,8 +155,7 @@ impl<'a> SortedRows<'a> {
         end
     }
 
-    /// Adds members that share a value of the key at `depth` to the page; `range` is their range in its order, and not
-    /// empty.
+    /// Adds members that share a value of the key at `depth`; `range` is their range in its order, and not empty.
     fn group(
         &self,
         depth: usize,
@@ -281,8 +277,7 @@ impl<'a> SortedRows<'a> {
         let is_after = |row: &u32| after.is_none_or(|after| compare(row, &after).is_gt());
         match (&members.within, members.bits.get()) {
             (_, Some(bits)) => {
-                // A sample estimates the worst rank on the page, so that few rows are sorted; if too few rows reach it,
-                // all rows are.
+                // A sample estimates the worst rank on the page, so that few rows are sorted; all are if too few reach it.
                 let max_rank = self.rank_estimate(depth, bits, end, after);
                 let reaches = |row: &u32| self.keys.directed_rank(depth, *row) <= max_rank && is_after(row);
                 RowSet::Dense(bits).iter().filter(reaches).for_each(|row| best.push(row));
