@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::aggregate::GroupBy;
-use crate::groups::{GroupColumn, MatchedRows, ValueRows, common_count};
+use crate::groups::{GroupColumn, MatchedRows, common_count};
 use crate::{Catalog, ParameterError, Query};
 use data::archive::facet_column::RowSet;
 use data::{Facet, Table};
@@ -32,15 +32,10 @@ impl Catalog {
     /// Counts the firms that match `query` by facet, most frequent value first. Ignores the order of the query.
     pub fn facet_counts(&self, query: &Query) -> FacetCounts {
         let (rows, notes) = self.rows_of(query);
-        let counts = |facet| self.counts_of(query.table, facet, &rows);
-        FacetCounts {
-            total: rows.count(self.snapshot().rows(query.table)),
-            notes,
-            stages: counts(Facet::Stage),
-            sectors: counts(Facet::Sector),
-            countries: counts(Facet::Country),
-            kinds: counts(Facet::Kind),
-        }
+        let facets = [Facet::Stage, Facet::Sector, Facet::Country, Facet::Kind];
+        let [stages, sectors, countries, kinds] = facets.map(|facet| self.counts_of(query.table, facet, &rows));
+        let total = rows.count(self.snapshot().rows(query.table));
+        FacetCounts { total, notes, stages, sectors, countries, kinds }
     }
 
     /// Counts the rows that match `query` by each of `facets`, most frequent value first.
@@ -89,9 +84,8 @@ impl Catalog {
     pub fn counts_of(&self, table: Table, facet: Facet, rows: &MatchedRows) -> Vec<ValueCount> {
         let column = GroupColumn::new(self.snapshot(), table, GroupBy::Facet(facet));
         let mut places = Vec::new();
-        let groups = column.groups(rows, &mut places).into_iter();
-        let mut counts: Vec<ValueCount> =
-            groups.map(|ValueRows { value, count, .. }| ValueCount { value, count }).collect();
+        let groups = column.groups(rows, &mut places);
+        let mut counts: Vec<_> = groups.iter().map(|group| ValueCount { value: group.value, count: group.count }).collect();
         // Ties keep the order of the vocabulary.
         counts.sort_by_key(|counted| Reverse(counted.count));
         counts

@@ -162,12 +162,12 @@ pub struct MatchPage {
 }
 
 impl Catalog {
-    /// One pass over the sets and columns, 64 firms at a time, with a heap of the page. Later pages begin after the last firm
-    /// of the previous page, so they cost no more.
+    /// One pass over the sets and columns, 64 firms at a time, with a heap of the page. Later pages begin after the last
+    /// firm of the previous page, so they cost no more.
     pub fn matches(&self, query: &MatchQuery, start: ListPosition, limit: usize) -> MatchPage {
         let scorer = MatchScorer::new(self, query);
         let conditions = RowFilter::new(self, Table::Firms, &query.conditions);
-        let after = start.position.map(|row| (100 - scorer.points(row).sum(), row));
+        let after = start.position.map(|row| (100 - scorer.points(row).iter().sum::<u8>(), row));
         // Without the last row of the previous page, the skipped rows are computed again.
         let skipped = if after.is_none() { usize::try_from(start.offset).unwrap_or(usize::MAX) } else { 0 };
         let limit = limit.saturating_add(skipped).min(self.snapshot().rows(Table::Firms) as usize);
@@ -177,8 +177,9 @@ impl Catalog {
             if !query.conditions.is_empty() && !conditions.contains(row) {
                 return;
             }
-            by_points[usize::from(points.sum())] += 1;
-            let rank = (100 - points.sum(), row);
+            let points: u8 = points.iter().sum();
+            by_points[usize::from(points)] += 1;
+            let rank = (100 - points, row);
             let is_better = best.len() < limit || best.peek().is_some_and(|worst| rank < *worst);
             if is_better && after.is_none_or(|after| rank > after) {
                 best.push(rank);

@@ -16,22 +16,16 @@ pub(crate) const RELEVANCE: &str = "relevance";
 const MAX_EXAMPLES: usize = 5;
 const MAX_ACCEPTED: usize = 20;
 
-struct Budget {
-    /// Remaining suggestions for unknown names and values of any kind.
-    suggestions: usize,
-    /// Remaining searches by name among them: each costs as much as a list of names with `q`.
-    searches: usize,
-}
+/// Maximum number of suggestions for unknown names and values of one request.
+const MAX_SUGGESTIONS: usize = 6;
+/// Maximum number of searches by name among them: each costs as much as a list of names with `q`.
+const MAX_SEARCHES: usize = 2;
 
-impl Budget {
-    const OF_A_REQUEST: Self = Self { suggestions: 6, searches: 2 };
-
-    /// Spends one unit; false if none is left.
-    fn spend(count: &mut usize) -> bool {
-        let left = *count;
-        *count = left.saturating_sub(1);
-        left > 0
-    }
+/// Spends one unit of a budget; false if none is left.
+fn spend(left: &mut usize) -> bool {
+    let is_left = *left > 0;
+    *left = left.saturating_sub(1);
+    is_left
 }
 
 pub fn too_narrow(relaxation: &Relaxation) -> ParameterError {
@@ -74,15 +68,14 @@ impl Issues {
     }
 
     pub fn report(&self, catalog: &Catalog) -> Vec<ParameterError> {
-        let mut budget = Budget::OF_A_REQUEST;
+        let (mut suggestions, mut searches) = (MAX_SUGGESTIONS, MAX_SEARCHES);
         let report = |issue: &Issue| {
-            let mut suggest = || Budget::spend(&mut budget.suggestions);
+            let mut suggest = || spend(&mut suggestions);
             match issue {
                 Issue::Invalid(error) => error.clone(),
                 Issue::UnknownParameter { name, accepted } => unknown_parameter(name, accepted, suggest()),
                 Issue::UnknownValue { parameter, value } => {
-                    let suggest = suggest();
-                    unknown_value(catalog, parameter, value, suggest, &mut budget.searches)
+                    unknown_value(catalog, parameter, value, suggest(), &mut searches)
                 }
                 Issue::UnknownSortKey { parameter, key, resource } => {
                     unknown_key(parameter, key, *resource, suggest())
@@ -200,7 +193,7 @@ fn unknown_value(
         return error;
     }
     let mut nearest_slug = |table: Table| {
-        let found = (suggest && Budget::spend(searches)).then(|| catalog.nearest_slugs(table, value, 1));
+        let found = (suggest && spend(searches)).then(|| catalog.nearest_slugs(table, value, 1));
         found.and_then(|slugs| slugs.into_iter().next())
     };
     let (noun, suggestion) = match parameter.kind {
@@ -321,7 +314,6 @@ mod tests {
 
     #[test]
     fn an_unknown_sort_key_is_reported_as_given_with_a_suggestion() {
-        let keys = ["name", "health_score"];
         for (key, searchable, suggestion) in [
             ("-relevance", true, Some("relevance")),
             ("--Relevance", true, Some("relevance")),
@@ -333,7 +325,8 @@ mod tests {
             ("-healthscore", false, Some("-health_score")),
             ("-", true, None),
         ] {
-            let error = unknown_key("sort", key, &keys, searchable, true);
+            let resource = if searchable { Resource::Firms } else { Resource::Leaderboard };
+            let error = unknown_key("sort", key, resource, true);
             assert_eq!(error.did_you_mean.as_deref(), suggestion, "{key}");
             assert!(error.detail.starts_with(&format!("`{key}`")), "{}", error.detail);
             let is_explained = error.detail.contains("cannot be reversed");

@@ -25,8 +25,10 @@ impl Catalog {
             return Vec::new();
         }
         // The organization is at the beginning or at the end; try the longest name first.
-        let splits =
-            (1..words.len()).flat_map(|rest| [words.split_at(words.len() - rest), swapped(words.split_at(rest))]);
+        let splits = (1..words.len()).flat_map(|rest| {
+            let (title, organization) = words.split_at(rest);
+            [words.split_at(words.len() - rest), (organization, title)]
+        });
         let found = splits.map(|(organization, title)| self.staff_of(&organization.join(" "), title));
         let rows = found.into_iter().find(|rows| !rows.is_empty()).unwrap_or_default();
         rows.into_iter().map(|row| Hit { row, score: SCORE }).collect()
@@ -64,8 +66,4 @@ impl Catalog {
             prominence_bonus: 0.0,
         }
     }
-}
-
-fn swapped<T>((left, right): (T, T)) -> (T, T) {
-    (right, left)
 }

@@ -39,7 +39,9 @@ impl<'c, W: Write> CsvWriter<'c, W> {
         visit_values(self.columns, record, |_, value| {
             cell.clear();
             write_cell(cell, &value)?;
-            if formulas == Formulas::Neutralized && is_formula(&value, cell) {
+            // JSON begins with a bracket.
+            let is_text = matches!(value, FlatValue::Text(_) | FlatValue::Texts(_));
+            if formulas == Formulas::Neutralized && is_text && begins_formula(cell) {
                 cell.insert(0, b'\'');
             }
             Ok(out.write_field(&cell[..])?)
@@ -52,11 +54,7 @@ impl<'c, W: Write> CsvWriter<'c, W> {
     }
 }
 
-/// True if a spreadsheet would take a text for a formula. JSON begins with a bracket.
-fn is_formula(value: &FlatValue<'_>, cell: &[u8]) -> bool {
-    matches!(value, FlatValue::Text(_) | FlatValue::Texts(_)) && begins_formula(cell)
-}
-
+/// True if a spreadsheet would take a text for a formula.
 fn begins_formula(cell: &[u8]) -> bool {
     matches!(cell.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r'))
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Catalog, LookedUp, ParameterError, Resource};
+use crate::{Catalog, Item, LookedUp, ParameterError, Resource};
 use data::field::model;
 use data::vocabulary::Vocabulary;
 use data::{Country, Facet, LookUpStatus, Table};
@@ -69,21 +69,13 @@ impl LookUpAnswer {
 
 /// Id of a record among all tables, which is also the path of its page: `vcs/alder-capital`.
 pub fn id_of(catalog: &Catalog, table: Table, row: u32) -> String {
-    format!("{}/{}", segment_of(table), catalog.snapshot().slug(table, row))
+    format!("{}/{}", Resource::of_table(table).path(), catalog.snapshot().slug(table, row))
 }
 
 pub fn row_of_id(catalog: &Catalog, id: &str) -> Option<(Table, u32)> {
     let (segment, slug) = id.trim_start_matches('/').split_once('/')?;
-    let table = super::Item::TABLES.into_iter().find(|table| segment_of(*table) == segment)?;
+    let table = Item::TABLES.into_iter().find(|table| Resource::of_table(*table).path() == segment)?;
     Some((table, catalog.find(table, slug)?))
-}
-
-fn segment_of(table: Table) -> &'static str {
-    match table {
-        Table::Startups => Resource::Startups.path(),
-        Table::People => Resource::People.path(),
-        _ => Resource::Firms.path(),
-    }
 }
 
 /// The answer to an item, with at most `limit` candidates. `base` is the URL of the service, without a trailing slash.

@@ -20,16 +20,8 @@ const FAIRLY_RECENT_DAYS: i64 = 730;
 const MAX_ROUND_PER_CHECK: u64 = 10;
 const MAX_CONFLICTS: usize = 5;
 
-/// Points of a firm, in the order of [`MatchReason::ALL`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Points([u8; 6]);
-
-impl Points {
-    /// At most 100.
-    pub(crate) fn sum(self) -> u8 {
-        self.0.iter().sum()
-    }
-}
+/// Points of a firm, in the order of [`MatchReason::ALL`]; together at most 100.
+pub(crate) type Points = [u8; 6];
 
 /// For each of stage, sector and country: true if a firm matches it, and if it nearly does.
 type Facts = [(bool, bool); 3];
@@ -100,7 +92,7 @@ impl<'a> MatchScorer<'a> {
                 let facts = next.map(|(full, near)| (has(full), has(near)));
                 let row = index as u32 * 64 + bit;
                 let points = self.points_of(row, facts);
-                let [_, _, country, check_size, ..] = points.0;
+                let [_, _, country, check_size, ..] = points;
                 if stage || sector || country + check_size > 0 {
                     each(row, points);
                 }
@@ -126,14 +118,14 @@ impl<'a> MatchScorer<'a> {
         let age = self.age(row);
         let is_within = |days: i64| age.is_some_and(|age| age <= days);
         let answered = self.answered(row).map_or(0, u32::from);
-        Points([
+        [
             graded(MatchReason::Stage, stage),
             graded(MatchReason::Sector, sector),
             graded(MatchReason::Country, country),
             graded(MatchReason::CheckSize, (self.check_fits(row), false)),
             graded(MatchReason::Activity, (is_within(RECENT_DAYS), is_within(FAIRLY_RECENT_DAYS))),
             ((answered * u32::from(MatchReason::Responsiveness.max_points()) + 500) / 1_000) as u8,
-        ])
+        ]
     }
 
     /// Days from the last investment to the newest round of the data.
@@ -170,10 +162,10 @@ impl<'a> MatchScorer<'a> {
     pub(crate) fn explain(&self, row: u32) -> FirmMatch {
         let facts = self.facts(row);
         let points = self.points_of(row, facts);
-        let included = MatchReason::ALL.iter().copied().zip(points.0).filter(|(reason, _)| self.query.includes(*reason));
+        let included = MatchReason::ALL.iter().copied().zip(points).filter(|(reason, _)| self.query.includes(*reason));
         let reasons = included.map(|(reason, points)| (reason, points, self.detail(reason, row, facts))).collect();
         let (conflicts, conflict_count) = self.conflicts(row);
-        FirmMatch { row, points: points.sum(), reasons, conflicts, conflict_count }
+        FirmMatch { row, points: points.iter().sum(), reasons, conflicts, conflict_count }
     }
 
     fn detail(&self, reason: MatchReason, row: u32, facts: Facts) -> String {

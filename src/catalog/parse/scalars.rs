@@ -84,16 +84,14 @@ pub fn parse_date(text: &str, bound: Bound) -> Result<Date, String> {
         Some(_) => return Err(form()),
         None => text,
     };
-    let parts: Vec<Option<u64>> = day.split('-').map(parse_uint).collect();
-    let widths: Vec<usize> = day.split('-').map(str::len).collect();
-    let (year, month, day) = match (parts.as_slice(), widths.as_slice()) {
-        ([Some(year)], [4]) => (*year, None, None),
-        ([Some(year), Some(month)], [4, 2]) => (*year, Some(*month), None),
-        ([Some(year), Some(month), Some(day)], [4, 2, 2]) => (*year, Some(*month), Some(*day)),
+    let parts: Vec<(Option<u64>, usize)> = day.split('-').map(|part| (parse_uint(part), part.len())).collect();
+    let (year, month, day) = match parts.as_slice() {
+        [(Some(year), 4)] => (*year, None, None),
+        [(Some(year), 4), (Some(month), 2)] => (*year, Some(*month), None),
+        [(Some(year), 4), (Some(month), 2), (Some(day), 2)] => (*year, Some(*month), Some(*day)),
         _ => return Err(form()),
     };
-    let default_month = if bound == Bound::Min { 1 } else { 12 };
-    let month = month.unwrap_or(default_month);
+    let month = month.unwrap_or(if bound == Bound::Min { 1 } else { 12 });
     let date = |day: u64| format!("{year:04}-{month:02}-{day:02}").parse::<Date>().ok();
     let Some(last) = (28..=31).rev().find(|day| date(*day).is_some()) else {
         return Err(format!("is not a date: months are 01 to 12, such as {year:04}-12"));

@@ -45,7 +45,7 @@ impl ParamParser<'_> {
         self.any_of(parameter, values, read);
     }
 
-    /// Cities by name, websites by host, identifiers by scheme and value, and titles by their words: a text may name several.
+    /// Cities by name, websites by host, identifiers by scheme and value, titles by their words: one may name several.
     pub(super) fn listed(&mut self, parameter: &'static Parameter, facet: Facet, values: &NamedValues<'_>) {
         if facet == Facet::City {
             return self.cities(parameter, values);

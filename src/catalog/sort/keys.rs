@@ -15,13 +15,9 @@ pub(crate) struct OrderKey<'a> {
 }
 
 impl<'a> OrderKey<'a> {
-    pub(crate) fn rank(&self, row: u32) -> u32 {
-        self.ranks[row as usize]
-    }
-
     /// Rank of a row's value in this direction; rows without a value come last in both directions.
     fn directed_rank(&self, row: u32) -> u32 {
-        self.directed(self.rank(row))
+        self.directed(self.ranks[row as usize])
     }
 
     fn directed(&self, rank: u32) -> u32 {

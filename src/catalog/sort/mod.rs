@@ -167,7 +167,7 @@ impl<'a> SortedRows<'a> {
         let key = &self.keys.keys[depth];
         let rows = &key.order[range];
         let expected = (rows.len() as u64 * members.expected / key.order.len().max(1) as u64).max(1);
-        let within = Within::Group { wider: members, ranks: key.ranks, rank: key.rank(rows[0]), rows };
+        let within = Within::Group { wider: members, ranks: key.ranks, rank: key.ranks[rows[0] as usize], rows };
         let group = CandidateRows { within, expected, bits: OnceCell::new() };
         if rows.len() as u64 <= self.budget {
             self.collect(depth + 1, &group, start, page);
