@@ -298,7 +298,14 @@ impl Catalog {
         }
         let (first, others) = groups.split_at(groups.len().min(options.limit));
         let values = first.iter().map(|group| {
-            let (value, name) = self.group_label(table, by, group.value);
+            let (value, name) = match by {
+                GroupBy::Facet(facet) => self.facet_label(table, facet, group.value),
+                GroupBy::Year(_) | GroupBy::Number(_) => (group.value.to_string(), group.value.to_string()),
+                GroupBy::Quarter(_) => {
+                    let quarter = format!("{}-Q{}", group.value / 4, group.value % 4 + 1);
+                    (quarter.clone(), quarter)
+                }
+            };
             let amounts = known_amounts.get(&group.value).copied().unwrap_or_else(|| amounts_of(group));
             AggregateGroup { value, name, count: group.count, amounts }
         });
@@ -320,15 +327,6 @@ impl Catalog {
         };
         let (other, unknown) = (rest(&other), rest(&unknown));
         Grouping { by: name, values, other_values: others.len() as u64, other, unknown }
-    }
-
-    fn group_label(&self, table: Table, by: GroupBy, value: u32) -> (String, String) {
-        let same = |text: String| (text.clone(), text);
-        match by {
-            GroupBy::Facet(facet) => self.facet_label(table, facet, value),
-            GroupBy::Year(_) | GroupBy::Number(_) => same(value.to_string()),
-            GroupBy::Quarter(_) => same(format!("{}-Q{}", value / 4, value % 4 + 1)),
-        }
     }
 
     /// A facet value as its parameter accepts it, and its name.

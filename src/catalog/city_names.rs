@@ -87,17 +87,12 @@ impl Catalog {
             let own = counted(&(own, city));
             return Some(format!("{own} is also written {}; name all, separated by commas", others.join(", ")));
         }
-        let (country, records) = self.country_of_name(table, city, folded)?;
+        let country = Country::read(folded)?;
+        let records = self.snapshot().facet_count(table, Facet::Country, country.index() as u32);
         let (city, parameter) = (counted(&(own, city)), parameter.replace("city", "country"));
-        Some(format!("{city} was read as a city; the country is `{parameter}={country}` ({})", grouped(records)))
-    }
-
-    /// The country with a city's name if it has far more records, and their number.
-    fn country_of_name(&self, table: Table, city: u32, name: &str) -> Option<(Country, u32)> {
-        let country = Country::read(name)?;
-        let count = |facet: Facet, value: u32| self.snapshot().facet_count(table, facet, value);
-        let records = count(Facet::Country, country.index() as u32);
-        (records >= count(Facet::City, city).saturating_mul(FAR_MORE).max(1)).then_some((country, records))
+        let detail =
+            format!("{city} was read as a city; the country is `{parameter}={country}` ({})", grouped(records));
+        (records >= own.saturating_mul(FAR_MORE).max(1)).then_some(detail)
     }
 
     /// Other names of a city in the records and their record counts, most frequent first.

@@ -98,11 +98,17 @@ impl Catalog {
         first: usize,
     ) -> Vec<RankChange> {
         let top = |catalog: &Self, query| catalog.leaderboard(query, ListPosition::default(), first).ranked;
-        let with_former = |row: u32| (Some(row), self.former_firm(before, row));
+        let (now, then) = (self.snapshot(), before.snapshot());
+        // A firm may have had the slug of a record that was merged into it since.
+        let with_former = |row: u32| {
+            let mut slugs = now.merged_slugs(Table::Firms, row);
+            let same = then.find(Table::Firms, now.slug(Table::Firms, row));
+            (Some(row), same.or_else(|| slugs.find_map(|slug| then.find(Table::Firms, slug))))
+        };
         let (shown, first_then) = (top(self, query), top(before, former));
         let shown = page.iter().chain(&shown).map(|ranked| with_former(ranked.row));
         let first_then = first_then.iter().map(|ranked| {
-            let current = self.find(Table::Firms, before.snapshot().slug(Table::Firms, ranked.row));
+            let current = self.find(Table::Firms, then.slug(Table::Firms, ranked.row));
             current.map_or((None, Some(ranked.row)), with_former)
         });
         let firms: Vec<(Option<u32>, Option<u32>)> = distinct(shown.chain(first_then));
@@ -116,13 +122,6 @@ impl Catalog {
             former_rank: rank(former_row, &former_ranks),
         };
         firms.into_iter().map(change).collect()
-    }
-
-    /// Row of a firm in an earlier release. It may have had the slug of a record that was merged into it since.
-    fn former_firm(&self, before: &Self, row: u32) -> Option<u32> {
-        let (now, then) = (self.snapshot(), before.snapshot());
-        let same = then.find(Table::Firms, now.slug(Table::Firms, row));
-        same.or_else(|| now.merged_slugs(Table::Firms, row).find_map(|slug| then.find(Table::Firms, slug)))
     }
 }
 

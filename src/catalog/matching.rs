@@ -33,7 +33,7 @@ vocabulary! {
 
 impl MatchReason {
     /// Its maximum number of points, and that for a near match; 0 for reasons without one.
-    fn points(self) -> (u8, u8) {
+    pub(crate) fn points(self) -> (u8, u8) {
         match self {
             Self::Stage => (25, 10),
             Self::Sector => (30, 12),
@@ -47,10 +47,6 @@ impl MatchReason {
     /// Maximum points; 100 in total.
     pub fn max_points(self) -> u8 {
         self.points().0
-    }
-
-    fn near_points(self) -> u8 {
-        self.points().1
     }
 
     /// Explains the points, for the docs.

@@ -293,8 +293,8 @@ const OTHER_NAMES: &[(&str, &str, &str)] = &[
 
 fn known_by_other_name<'a>(name: &str, accepted: &[&'a str]) -> Option<(&'a str, &'static str)> {
     let name = name.to_ascii_lowercase().replace('-', "_");
-    let entries = OTHER_NAMES.iter().filter(|(names, ..)| names.split(' ').any(|known| known == name));
-    entries.into_iter().find_map(|(_, parameters, hint)| {
+    let mut entries = OTHER_NAMES.iter().filter(|(names, ..)| names.split(' ').any(|known| known == name));
+    entries.find_map(|(_, parameters, hint)| {
         let known = parameters.split(' ').find_map(|name| accepted.iter().find(|accepted| **accepted == name))?;
         Some((*known, *hint))
     })

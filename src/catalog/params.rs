@@ -75,12 +75,6 @@ impl Parameter {
         self.example
     }
 
-    /// Example of a number, with a shorter spelling for an amount.
-    pub(crate) fn example_number(&self) -> String {
-        let short = if self.name.ends_with("_usd") { ", 500k or $1.5m" } else { "" };
-        format!("{}{short}", self.example)
-    }
-
     /// Name of the parameter that includes any of its values.
     pub(crate) fn included(&self) -> &'static str {
         let included = match self.mode {

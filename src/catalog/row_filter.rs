@@ -116,7 +116,10 @@ impl<'a> RowFilter<'a> {
         let max_merged = self.limits.merged;
         let with_rows = |range: Range<u32>| {
             let rows = snapshot.rows_of_ranks(table, key, range.clone());
-            Predicate::of_ranks(Ranks { of_rows, range }, rows, max_merged)
+            match rows.len() <= max_merged {
+                true => Predicate::Merged(distinct(rows.iter().copied())),
+                false => Predicate::Ranks(Ranks { of_rows, range }, rows),
+            }
         };
         let low = values.partition_point(|value| *value < min) as u32;
         let high = values.partition_point(|value| *value <= max) as u32;
@@ -317,16 +320,6 @@ impl<'a> Predicate<'a> {
             return Self::Sets(sets);
         }
         Self::Merged(distinct(sets.iter().flat_map(|set| set.iter())))
-    }
-
-    /// The rows of a range of ranks by a sort key; at most `max_merged` become a list.
-    fn of_ranks(ranks: Ranks<'a>, rows: &'a [u32], max_merged: usize) -> Self {
-        if rows.len() > max_merged {
-            return Self::Ranks(ranks, rows);
-        }
-        let mut rows = rows.to_vec();
-        rows.sort_unstable();
-        Self::Merged(rows)
     }
 
     /// Number of lists that are searched to test a row.

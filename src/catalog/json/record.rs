@@ -51,7 +51,17 @@ pub(crate) fn write_with_computed(
                     }
                     None => {
                         separate(out);
-                        write_field(out, catalog, table, row, &record, *index, mask);
+                        let begin = out.len();
+                        match index.checked_sub(table.fields().len()) {
+                            Some(joined) => write_joined(out, catalog, table, row, table.joined_fields()[joined].name),
+                            None => out.extend_from_slice(record.field(*index)),
+                        }
+                        if !mask.is_full() {
+                            let whole = out.split_off(begin);
+                            let name = table.model().fields[*index].name;
+                            // The value follows `"name":`.
+                            write_named(out, name, &whole[name.len() + 3..], mask);
+                        }
                     }
                 }
             }
@@ -88,28 +98,6 @@ fn write_with_days(out: &mut Vec<u8>, table: Table, record: &RecordText<'_>, fie
         start = end;
     }
     out.extend_from_slice(&text[start..]);
-}
-
-fn write_field(
-    out: &mut Vec<u8>,
-    catalog: &Catalog,
-    table: Table,
-    row: u32,
-    record: &RecordText<'_>,
-    index: usize,
-    mask: &FieldMask,
-) {
-    let start = out.len();
-    match index.checked_sub(table.fields().len()) {
-        Some(index) => write_joined(out, catalog, table, row, table.joined_fields()[index].name),
-        None => out.extend_from_slice(record.field(index)),
-    }
-    if !mask.is_full() {
-        let whole = out.split_off(start);
-        let name = table.model().fields[index].name;
-        // The value follows `"name":`.
-        write_named(out, name, &whole[name.len() + 3..], mask);
-    }
 }
 
 pub(crate) fn write_named(out: &mut Vec<u8>, name: &str, json: &[u8], mask: &FieldMask) {

@@ -112,7 +112,7 @@ impl<'a> MatchScorer<'a> {
     fn points_of(&self, row: u32, [stage, sector, country]: Facts) -> Points {
         let graded = |reason: MatchReason, fact: (bool, bool)| match fact {
             (true, _) => reason.max_points(),
-            (false, true) => reason.near_points(),
+            (false, true) => reason.points().1,
             (false, false) => 0,
         };
         let age = self.age(row);

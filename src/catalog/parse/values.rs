@@ -52,7 +52,11 @@ impl ParamParser<'_> {
         }
         let snapshot = self.catalog.snapshot();
         let read = |text: &str, _: &mut Vec<String>| {
-            let folded = term_of(facet, text);
+            let folded = match facet {
+                Facet::Website => website::host(text),
+                Facet::Identifier => identifier::normalize_pair(text).unwrap_or_default().to_lowercase(),
+                _ => fold(text),
+            };
             let found = match facet {
                 Facet::Title => titles_with(snapshot, &folded),
                 _ => snapshot.find_term(facet, &folded).into_iter().collect(),
@@ -276,15 +280,6 @@ impl ParamParser<'_> {
 /// True if a value that is no name begins with a sign, which would be lost with the punctuation: `-US` is not `US`.
 fn has_sign(catalog: &Catalog, parameter: &Parameter, text: &str) -> bool {
     text.starts_with(SIGNS) && !catalog.is_exact_name(parameter, text)
-}
-
-/// The text that a value means for a facet of [`Facet::LISTED`].
-fn term_of(facet: Facet, text: &str) -> String {
-    match facet {
-        Facet::Website => website::host(text),
-        Facet::Identifier => identifier::normalize_pair(text).unwrap_or_default().to_lowercase(),
-        _ => fold(text),
-    }
 }
 
 /// Maximum number of different words of a job title.

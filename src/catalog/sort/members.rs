@@ -6,6 +6,8 @@ use crate::RowFilter;
 
 /// Candidate rows: the rows of a filter, or those rows of a wider set that share a value.
 pub(crate) struct CandidateRows<'m> {
+    /// Index of the key that orders them first.
+    pub(crate) depth: usize,
     pub(crate) within: Within<'m>,
     /// Approximate number of candidates.
     pub(crate) expected: u64,

@@ -62,18 +62,18 @@ impl<'a> SortedRows<'a> {
 
     /// One page; the returned position is its last row.
     pub(crate) fn page(&self, position: ListPosition, limit: usize) -> (Vec<u32>, Option<u32>) {
-        let all =
-            CandidateRows { within: Within::RowFilter(self.row_filter), expected: self.total, bits: OnceCell::new() };
+        let within = Within::RowFilter(self.row_filter);
+        let all = CandidateRows { depth: 0, within, expected: self.total, bits: OnceCell::new() };
         let start = position.position.map_or(PageStart::Skip(position.offset), PageStart::After);
         let mut page = PageRows { rows: Vec::with_capacity(limit.min(self.total as usize)), limit };
-        self.fill(0, &all, start, &mut page);
+        self.fill(&all, start, &mut page);
         let position = page.rows.last().copied();
         (page.rows, position)
     }
 
-    /// Adds members to the page in the order of the keys from `depth` on.
-    fn fill(&self, depth: usize, members: &CandidateRows<'_>, start: PageStart, page: &mut PageRows) {
-        let key = &self.keys.keys[depth];
+    /// Adds members to the page, in order.
+    fn fill(&self, members: &CandidateRows<'_>, start: PageStart, page: &mut PageRows) {
+        let key = &self.keys.keys[members.depth];
         let missing = (page.limit - page.rows.len()) as u64;
         let from_here = match start {
             PageStart::Skip(skip) => missing + skip.min(members.expected.saturating_sub(skip)),
@@ -85,24 +85,28 @@ impl<'a> SortedRows<'a> {
             Within::Group { rows, .. } => rows.len() as u64,
         };
         if reading + members.expected * COLLECT_COST < steps {
-            return self.collect(depth, members, start, page);
+            return self.collect(members, start, page);
         }
         let initial_len = page.rows.len();
-        let last = depth + 1 == self.keys.keys.len();
+        let last = members.depth + 1 == self.keys.keys.len();
         let mut at = match start {
-            PageStart::Skip(0) => first_possible(key, members),
+            // If a filter is a range of the key's values, the order has no member before it.
+            PageStart::Skip(0) => match members.within {
+                Within::RowFilter(rows) => rows.rank_range(key.ranks).map_or(0, |range| key.start_of_range(&range)),
+                Within::Group { .. } => 0,
+            },
             PageStart::Skip(skip) => match self.locate(key, members, skip) {
                 Some(index) if last => index,
-                Some(index) => self.add_rest_of_group(depth, members, index, false, page),
+                Some(index) => self.add_rest(members, index, false, page),
                 None => return,
             },
             PageStart::After(row) if last => {
-                key.order.partition_point(|other| self.keys.compare_from(depth, *other, row).is_le())
+                key.order.partition_point(|other| self.keys.compare_from(members.depth, *other, row).is_le())
             }
             PageStart::After(row) => {
                 let index = key.group_start(row);
                 let end = key.group_end(row, index);
-                self.group(depth, members, index..end, start, page);
+                self.group(members, index..end, start, page);
                 end
             }
         };
@@ -119,7 +123,7 @@ impl<'a> SortedRows<'a> {
                     if is_early && !has_declined && reading + members.expected * REJECT_COST < rest {
                         page.rows.truncate(initial_len);
                         members.bits(key.order.len());
-                        return self.collect(depth, members, start, page);
+                        return self.collect(members, start, page);
                     }
                     has_declined = true;
                     self.scan_bits(key, members, index)
@@ -130,49 +134,35 @@ impl<'a> SortedRows<'a> {
                 page.rows.push(key.order[index]);
                 index + 1
             } else {
-                self.add_rest_of_group(depth, members, index, true, page)
+                self.add_rest(members, index, true, page)
             };
         }
     }
 
     /// Adds the group from the member at `index`, its first if `is_first`, and returns the end of the group.
-    fn add_rest_of_group(
-        &self,
-        depth: usize,
-        members: &CandidateRows<'_>,
-        index: usize,
-        is_first: bool,
-        page: &mut PageRows,
-    ) -> usize {
-        let key = &self.keys.keys[depth];
+    fn add_rest(&self, members: &CandidateRows<'_>, index: usize, is_first: bool, page: &mut PageRows) -> usize {
+        let key = &self.keys.keys[members.depth];
         let row = key.order[index];
         let end = key.group_end(row, index);
         let start = if is_first { index } else { key.group_start(row) };
         let before = &key.order[start..index];
         self.prepare_bits(members, before.len(), key);
         let skip = before.iter().filter(|row| members.contains(**row)).count() as u64;
-        self.group(depth, members, start..end, PageStart::Skip(skip), page);
+        self.group(members, start..end, PageStart::Skip(skip), page);
         end
     }
 
-    /// Adds members that share a value of the key at `depth`; `range` is their range in its order, and not empty.
-    fn group(
-        &self,
-        depth: usize,
-        members: &CandidateRows<'_>,
-        range: Range<usize>,
-        start: PageStart,
-        page: &mut PageRows,
-    ) {
-        let key = &self.keys.keys[depth];
+    /// Adds members that share a value; `range` is their range in the order of the key, and not empty.
+    fn group(&self, members: &CandidateRows<'_>, range: Range<usize>, start: PageStart, page: &mut PageRows) {
+        let key = &self.keys.keys[members.depth];
         let rows = &key.order[range];
         let expected = (rows.len() as u64 * members.expected / key.order.len().max(1) as u64).max(1);
         let within = Within::Group { wider: members, ranks: key.ranks, rank: key.ranks[rows[0] as usize], rows };
-        let group = CandidateRows { within, expected, bits: OnceCell::new() };
+        let group = CandidateRows { depth: members.depth + 1, within, expected, bits: OnceCell::new() };
         if rows.len() as u64 <= self.budget {
-            self.collect(depth + 1, &group, start, page);
+            self.collect(&group, start, page);
         } else {
-            self.fill(depth + 1, &group, start, page);
+            self.fill(&group, start, page);
         }
     }
 
@@ -266,7 +256,8 @@ impl<'a> SortedRows<'a> {
     }
 
     /// Tests every member once and adds those of the page.
-    fn collect(&self, depth: usize, members: &CandidateRows<'_>, start: PageStart, page: &mut PageRows) {
+    fn collect(&self, members: &CandidateRows<'_>, start: PageStart, page: &mut PageRows) {
+        let depth = members.depth;
         let compare = |a: &u32, b: &u32| self.keys.compare_from(depth, *a, *b);
         let (skip, after) = match start {
             PageStart::Skip(skip) => (usize::try_from(skip).unwrap_or(usize::MAX), None),
@@ -308,12 +299,6 @@ impl<'a> SortedRows<'a> {
         rest.sort_unstable_by(compare);
         page.rows.append(&mut rest);
     }
-}
-
-/// Index before which the order of a key has no member, because a filter is a range of its values.
-fn first_possible(key: &OrderKey<'_>, members: &CandidateRows<'_>) -> usize {
-    let Within::RowFilter(row_filter) = members.within else { return 0 };
-    row_filter.rank_range(key.ranks).map_or(0, |range| key.start_of_range(&range))
 }
 
 enum Scan {
