@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use crate::row_filter::distinct;
 use crate::{Catalog, Query, Ranked, Ranking};
 use data::field::model;
 use data::vocabulary::{Vocabulary, vocabulary, word};
@@ -251,31 +252,30 @@ impl<'a> ComparisonTarget<'a> {
     /// Describes what both have in common; `distinctive` are words of the description.
     fn detail(self, common: Common, distinctive: &[String], other: u32) -> String {
         let snapshot = self.catalog.snapshot();
-        let names = |table: Table, rows: &[u32]| -> Vec<String> {
-            rows.iter().take(MAX_NAMED).map(|row| snapshot.name(table, *row).to_owned()).collect()
-        };
         let some = |count: usize, noun: &str, names: Vec<String>| {
             let noun = if count == 1 { noun.to_owned() } else { format!("{noun}s") };
             let these = if count > names.len() { ", such as " } else { ": " };
             format!("{count} {noun} in common{these}{}", names.join(", "))
+        };
+        let some_rows = |noun: &str, table: Table, both: &[u32]| {
+            let names = both.iter().take(MAX_NAMED).map(|row| snapshot.name(table, *row).to_owned());
+            some(both.len(), noun, names.collect())
         };
         match common {
             Common::Startups => {
                 let own = snapshot.facet_rows(Table::Startups, Facet::Investor, self.row);
                 let others = snapshot.facet_rows(Table::Startups, Facet::Investor, other);
                 let both: Vec<u32> = own.iter().filter(|startup| others.contains(*startup)).collect();
-                some(both.len(), "startup", names(Table::Startups, &both))
+                some_rows("startup", Table::Startups, &both)
             }
             Common::Investors => {
-                let mut both: Vec<u32> = self.common(Facet::Investor, other).collect();
-                both.sort_unstable();
-                some(both.len(), "investor", names(Table::Firms, &both))
+                some_rows("investor", Table::Firms, &distinct(self.common(Facet::Investor, other)))
             }
             Common::Sectors => {
                 let mut both: Vec<u32> = self.common(Facet::Sector, other).collect();
                 // The rarest ones say the most.
                 both.sort_by_key(|sector| (snapshot.facet_count(self.table, Facet::Sector, *sector), *sector));
-                some(both.len(), "sector", names(Table::Sectors, &both))
+                some_rows("sector", Table::Sectors, &both)
             }
             Common::Description => {
                 let index = self.catalog.text_index(self.table);
@@ -294,12 +294,11 @@ impl<'a> ComparisonTarget<'a> {
                 }
             }
             Common::Country => {
-                let country =
-                    self.common(Facet::Country, other).next().and_then(|country| Country::at(country as usize));
+                let country = self.common(Facet::Country, other).find_map(|country| Country::at(country as usize));
                 format!("both in {}", country.map_or("", Country::name))
             }
             Common::City => {
-                let city = self.common(Facet::City, other).next().and_then(|city| snapshot.city_name(city));
+                let city = self.common(Facet::City, other).find_map(|city| snapshot.city_name(city));
                 format!("both in {}", city.unwrap_or_default())
             }
             Common::FoundedYear => match self.years_between(other) {

@@ -28,16 +28,11 @@ impl ListedLines {
         let mut ends = RowEnds::default();
         let end = text.bytes().position(|byte| ends.push(byte)).map_or(text.len(), |end| end + 1);
         let (header, rest) = text.split_at(end);
-        let mut sheet = Sheet::open(header.as_bytes(), &[], options.clone());
-        for key in KEYS {
-            // A column of slugs is sufficient.
-            sheet = sheet.or_else(|_| {
-                let named = [("name_column".to_owned(), key.to_owned())];
-                Sheet::open(header.as_bytes(), &named, options.clone())
-            });
-        }
+        // A column of slugs is sufficient.
+        let named = KEYS.map(|key| vec![("name_column".to_owned(), key.to_owned())]);
+        let open = |named: Vec<(String, String)>| Sheet::open(header.as_bytes(), &named, options.clone()).ok();
         let base = base.to_owned();
-        if let Ok(mut sheet) = sheet {
+        if let Some(mut sheet) = std::iter::once(Vec::new()).chain(named).find_map(open) {
             let rows = sheet.rows(rest.as_bytes());
             return Self { sheet, rows, is_plain: false, table, base };
         }

@@ -40,14 +40,6 @@ pub(crate) struct SortedRows<'a> {
     budget: u64,
 }
 
-#[derive(Clone, Copy)]
-enum PageStart {
-    /// After this number of rows.
-    Skip(u64),
-    /// After this row, which is a candidate.
-    After(u32),
-}
-
 struct PageRows {
     rows: Vec<u32>,
     limit: usize,
@@ -61,24 +53,21 @@ impl<'a> SortedRows<'a> {
     }
 
     /// One page; the returned position is its last row.
-    pub(crate) fn page(&self, position: ListPosition, limit: usize) -> (Vec<u32>, Option<u32>) {
+    pub(crate) fn page(&self, start: ListPosition, limit: usize) -> (Vec<u32>, Option<u32>) {
         let within = Within::RowFilter(self.row_filter);
         let all = CandidateRows { depth: 0, within, expected: self.total, bits: OnceCell::new() };
-        let start = position.position.map_or(PageStart::Skip(position.offset), PageStart::After);
         let mut page = PageRows { rows: Vec::with_capacity(limit.min(self.total as usize)), limit };
         self.fill(&all, start, &mut page);
         let position = page.rows.last().copied();
         (page.rows, position)
     }
 
-    /// Adds members to the page, in order.
-    fn fill(&self, members: &CandidateRows<'_>, start: PageStart, page: &mut PageRows) {
+    /// Adds members to the page, in order: after the one at the position of `start` or else after others.
+    fn fill(&self, members: &CandidateRows<'_>, start: ListPosition, page: &mut PageRows) {
         let key = &self.keys.keys[members.depth];
         let missing = (page.limit - page.rows.len()) as u64;
-        let from_here = match start {
-            PageStart::Skip(skip) => missing + skip.min(members.expected.saturating_sub(skip)),
-            PageStart::After(_) => missing,
-        };
+        let skip = if start.position.is_some() { 0 } else { start.offset };
+        let from_here = missing + skip.min(members.expected.saturating_sub(skip));
         let steps = from_here.saturating_mul(key.order.len() as u64) / members.expected.max(1);
         let reading = match &members.within {
             Within::RowFilter(_) => key.order.len() as u64 / 64,
@@ -89,21 +78,21 @@ impl<'a> SortedRows<'a> {
         }
         let initial_len = page.rows.len();
         let last = members.depth + 1 == self.keys.keys.len();
-        let mut at = match start {
+        let mut at = match (start.position, skip) {
             // If a filter is a range of the key's values, the order has no member before it.
-            PageStart::Skip(0) => match members.within {
+            (None, 0) => match members.within {
                 Within::RowFilter(rows) => rows.rank_range(key.ranks).map_or(0, |range| key.start_of_range(&range)),
                 Within::Group { .. } => 0,
             },
-            PageStart::Skip(skip) => match self.locate(key, members, skip) {
+            (None, skip) => match self.locate(key, members, skip) {
                 Some(index) if last => index,
                 Some(index) => self.add_rest(members, index, false, page),
                 None => return,
             },
-            PageStart::After(row) if last => {
+            (Some(row), _) if last => {
                 key.order.partition_point(|other| self.keys.compare_from(members.depth, *other, row).is_le())
             }
-            PageStart::After(row) => {
+            (Some(row), _) => {
                 let index = key.group_start(row);
                 let end = key.group_end(row, index);
                 self.group(members, index..end, start, page);
@@ -114,13 +103,11 @@ impl<'a> SortedRows<'a> {
         let mut has_declined = false;
         while page.rows.len() < page.limit {
             let index = match self.scan(key, members, at, &mut budget) {
-                Scan::At(index) => Some(index),
-                Scan::None => None,
-                Scan::Exhausted(index) => {
+                Ok(index) => index,
+                Err(index) => {
                     // The members come late in this order, so testing each of them once may be cheaper.
                     let rest = (key.order.len() - index) as u64;
-                    let is_early = matches!(start, PageStart::After(_) | PageStart::Skip(0..EARLY));
-                    if is_early && !has_declined && reading + members.expected * REJECT_COST < rest {
+                    if skip < EARLY && !has_declined && reading + members.expected * REJECT_COST < rest {
                         page.rows.truncate(initial_len);
                         members.bits(key.order.len());
                         return self.collect(members, start, page);
@@ -148,12 +135,12 @@ impl<'a> SortedRows<'a> {
         let before = &key.order[start..index];
         self.prepare_bits(members, before.len(), key);
         let skip = before.iter().filter(|row| members.contains(**row)).count() as u64;
-        self.group(members, start..end, PageStart::Skip(skip), page);
+        self.group(members, start..end, ListPosition::after(skip), page);
         end
     }
 
     /// Adds members that share a value; `range` is their range in the order of the key, and not empty.
-    fn group(&self, members: &CandidateRows<'_>, range: Range<usize>, start: PageStart, page: &mut PageRows) {
+    fn group(&self, members: &CandidateRows<'_>, range: Range<usize>, start: ListPosition, page: &mut PageRows) {
         let key = &self.keys.keys[members.depth];
         let rows = &key.order[range];
         let expected = (rows.len() as u64 * members.expected / key.order.len().max(1) as u64).max(1);
@@ -178,10 +165,8 @@ impl<'a> SortedRows<'a> {
         let length = key.order.len() as u64;
         if skip.saturating_mul(length) / members.expected.max(1) <= self.budget {
             let mut budget = self.budget;
-            let mut find = |from: usize| match self.scan(key, members, from, &mut budget) {
-                Scan::At(index) => Some(index),
-                Scan::None => None,
-                Scan::Exhausted(index) => self.scan_bits(key, members, index),
+            let mut find = |from: usize| {
+                self.scan(key, members, from, &mut budget).unwrap_or_else(|index| self.scan_bits(key, members, index))
             };
             let mut index = find(0)?;
             for _ in 0..skip {
@@ -215,18 +200,24 @@ impl<'a> SortedRows<'a> {
         None
     }
 
-    /// Index of the first member from `from` on, within the budget.
-    fn scan(&self, key: &OrderKey<'_>, members: &CandidateRows<'_>, from: usize, budget: &mut u64) -> Scan {
+    /// Index of the first member from `from` on; an error has the index at which the budget ended.
+    fn scan(
+        &self,
+        key: &OrderKey<'_>,
+        members: &CandidateRows<'_>,
+        from: usize,
+        budget: &mut u64,
+    ) -> Result<Option<usize>, usize> {
         for (index, row) in key.order.iter().enumerate().skip(from) {
             if *budget == 0 {
-                return Scan::Exhausted(index);
+                return Err(index);
             }
             *budget -= 1;
             if members.contains(*row) {
-                return Scan::At(index);
+                return Ok(Some(index));
             }
         }
-        Scan::None
+        Ok(None)
     }
 
     /// Index of the first member from `from` on, by bits.
@@ -256,13 +247,11 @@ impl<'a> SortedRows<'a> {
     }
 
     /// Tests every member once and adds those of the page.
-    fn collect(&self, members: &CandidateRows<'_>, start: PageStart, page: &mut PageRows) {
+    fn collect(&self, members: &CandidateRows<'_>, start: ListPosition, page: &mut PageRows) {
         let depth = members.depth;
         let compare = |a: &u32, b: &u32| self.keys.compare_from(depth, *a, *b);
-        let (skip, after) = match start {
-            PageStart::Skip(skip) => (usize::try_from(skip).unwrap_or(usize::MAX), None),
-            PageStart::After(row) => (0, Some(row)),
-        };
+        let after = start.position;
+        let skip = if after.is_some() { 0 } else { usize::try_from(start.offset).unwrap_or(usize::MAX) };
         let end = skip.saturating_add(page.limit - page.rows.len());
         let mut best: Vec<u32> = Vec::new();
         let is_after = |row: &u32| after.is_none_or(|after| compare(row, &after).is_gt());
@@ -299,12 +288,4 @@ impl<'a> SortedRows<'a> {
         rest.sort_unstable_by(compare);
         page.rows.append(&mut rest);
     }
-}
-
-enum Scan {
-    At(usize),
-    /// No member up to the end.
-    None,
-    /// The budget ended before this index.
-    Exhausted(usize),
 }
