@@ -18,7 +18,6 @@ use data::field::model;
 use data::vocabulary::{Vocabulary, normal};
 use data::{Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table};
 
-/// Default number of groups of each property.
 pub const DEFAULT_GROUPS: usize = 20;
 /// Maximum number of groups of each property.
 pub const MAX_GROUPS: usize = 100;
@@ -202,7 +201,6 @@ impl AggregateOptions {
         }
     }
 
-    /// The options in canonical names and values, without defaults.
     pub fn canonical(&self) -> Vec<(&'static str, String)> {
         let names: Vec<&str> = self.group_by.iter().map(|(name, _)| *name).collect();
         let order = self.order.and_then(|order| GroupOrder::ALL.into_iter().find(|(_, known)| *known == order));

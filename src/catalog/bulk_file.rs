@@ -17,7 +17,6 @@ type Sha256Digest = [u8; SHA256_OUTPUT_LEN];
 pub struct BulkFile {
     pub name: String,
     pub bytes: u64,
-    /// SHA-256 of the whole file.
     pub sha256: Sha256Digest,
     file: File,
     /// SHA-256 of each chunk of [`BulkFile::CHUNK`] bytes; the last chunk may be shorter.

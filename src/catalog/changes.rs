@@ -106,7 +106,6 @@ pub fn row_changes(table: Table, before: &Snapshot, after: &Snapshot) -> io::Res
     Ok(changes)
 }
 
-/// The rows of a record in two releases.
 type RowPair = (Option<u32>, Option<u32>);
 
 /// The published rows of two releases, paired by slug or id, in its order.
@@ -200,7 +199,6 @@ impl ChangeFilter {
         if errors.is_empty() { Ok(Self { tables, operations }) } else { Err(errors) }
     }
 
-    /// `table` and `op` in canonical names and values, without defaults.
     pub fn canonical(&self) -> Vec<(&'static str, String)> {
         let tables: Vec<&str> = self.tables.iter().map(|(table, _)| Resource::of_table(*table).path()).collect();
         let operations: Vec<&str> = self.operations.iter().map(|operation| operation.name()).collect();

@@ -29,7 +29,6 @@ pub struct ValueCount {
 }
 
 impl Catalog {
-    /// Counts the firms that match `query` by facet, most frequent value first. Ignores the order of the query.
     pub fn facet_counts(&self, query: &Query) -> FacetCounts {
         let (rows, notes) = self.rows_of(query);
         let facets = [Facet::Stage, Facet::Sector, Facet::Country, Facet::Kind];

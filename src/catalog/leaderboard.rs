@@ -55,7 +55,6 @@ impl Catalog {
         page
     }
 
-    /// Values of all firms that a leaderboard ranks, best first.
     pub fn leaderboard_values(&self, metric: Metric) -> impl Iterator<Item = f64> {
         self.snapshot().leaderboard(metric).1.iter().map(move |value| public_value(metric, *value))
     }

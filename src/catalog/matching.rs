@@ -49,7 +49,6 @@ impl MatchReason {
         self.points().0
     }
 
-    /// Explains the points, for the docs.
     pub fn explanation(self) -> &'static str {
         match self {
             Self::Stage => {
@@ -74,14 +73,11 @@ impl MatchReason {
     }
 }
 
-/// The profile and needs of a startup; `None` is ignored.
+/// The profile and needs of a startup; `None` is ignored, several values of a facet are combined with OR.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MatchQuery {
-    /// Indexes of the vocabulary, combined with OR.
     pub stages: Option<Vec<u32>>,
-    /// Rows, combined with OR.
     pub sectors: Option<Vec<u32>>,
-    /// Indexes of the country table, combined with OR.
     pub countries: Option<Vec<u32>>,
     pub raise_usd: Option<u64>,
     /// Conditions that a firm must meet in addition, combined with AND.

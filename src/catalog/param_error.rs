@@ -33,7 +33,6 @@ pub fn too_narrow(relaxation: &Relaxation) -> ParameterError {
     ParameterError { code: "no_match", ..ParameterError::invalid(parameter, relaxation.detail(parameter)) }
 }
 
-/// Warnings about the matches of a search: none is sure, or more may be similar.
 pub(crate) fn search_warnings(found: &SearchResults) -> Vec<ParameterError> {
     let relaxed = found.is_loose.then(|| {
         let left_out: Vec<String> = found.left_out.iter().map(|word| format!("`{}`", shortened(word))).collect();
@@ -236,7 +235,6 @@ pub(crate) fn wrong_term(parameter: &str, value: &str, noun: &str, names: Vec<&'
     unknown_term(parameter, value, noun, names, true)
 }
 
-/// The error for a text that names no country.
 pub(crate) fn unknown_country(parameter: &str, value: &str, suggest: bool) -> ParameterError {
     let country = nearest(value, Country::names().map(|(name, _)| name).filter(|_| suggest)).and_then(Country::read);
     let value = shortened(value);

@@ -44,7 +44,6 @@ impl RecordHistory {
         self.archive.content()
     }
 
-    /// The release at a place of an entry.
     fn release(&self, table: Table, row: u32, place: usize) -> Option<SnapshotVersion> {
         self.releases.get(self.seen(table)[row as usize][place].checked_sub(1)? as usize).copied()
     }
@@ -104,7 +103,6 @@ fn seen(
 }
 
 impl Catalog {
-    /// True if the release was compared with an earlier one.
     pub fn has_record_history(&self) -> bool {
         self.record_history.is_some()
     }

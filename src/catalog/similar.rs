@@ -19,7 +19,6 @@ pub const METHOD: &str = "Each record gets whole points for what it has in commo
     and a list has the best 10,000. Equal points are ordered by their value before rounding, then in the default order. \
     What is unknown gives no points. The same request on the same snapshot has the same response.";
 
-/// Minimum number of points of a similar record.
 const MIN_POINTS: u8 = 20;
 /// Minimum number of shared startups that counts for firms: one may be chance.
 const MIN_SHARED: u32 = 2;
@@ -49,7 +48,6 @@ vocabulary! {
 }
 
 impl Common {
-    /// Explains the points, for the docs.
     pub fn explanation(self) -> &'static str {
         match self {
             Self::Startups => {
@@ -137,7 +135,6 @@ impl Similarity<'_> {
     }
 }
 
-/// The record that others are compared with.
 #[derive(Clone, Copy)]
 struct ComparisonTarget<'a> {
     catalog: &'a Catalog,

@@ -15,7 +15,6 @@ pub struct FieldSet {
     has_history: bool,
 }
 
-/// Fields about the history of a record.
 const HISTORY: [&str; 2] = ["first_seen", "changed_in"];
 
 impl FieldSet {

@@ -38,7 +38,6 @@ pub(super) struct ItemColumns {
 }
 
 impl ItemColumns {
-    /// Finds the columns in a header; `named` are parameters such as `name_column`, with names of columns.
     pub(super) fn find(header: &[String], named: &[(String, String)]) -> Result<Self, Vec<ParameterError>> {
         let normal: Vec<String> = header.iter().map(|name| normal(name)).collect();
         let mut columns = Self { values: Vec::new(), schemes: Vec::new() };

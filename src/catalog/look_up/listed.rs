@@ -64,7 +64,6 @@ impl ListedLines {
         self.sheet.label(&self.rows[index])
     }
 
-    /// The row that a line names by slug, id or page; `None` if it needs a look-up.
     pub fn row(&self, catalog: &Catalog, index: usize) -> Option<u32> {
         let columns: &[&str] = if self.is_plain { &["name"] } else { &KEYS };
         let texts = self.sheet.texts(&self.rows[index], columns);

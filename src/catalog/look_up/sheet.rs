@@ -248,7 +248,6 @@ fn answer_cells(found: &LookUpAnswer) -> [String; ADDED.len()] {
     cells
 }
 
-/// Cells with only a status and its reason.
 fn cells_of(status: &str, reason: String) -> [String; ADDED.len()] {
     let mut cells: [String; ADDED.len()] = Default::default();
     (cells[STATUS], cells[REASONS]) = (status.to_owned(), reason);

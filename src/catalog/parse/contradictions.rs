@@ -13,7 +13,6 @@ impl ParamParser<'_> {
         details.map(|(name, detail)| Issue::Invalid(ParameterError::invalid(name, detail))).collect()
     }
 
-    /// A minimum above the maximum of the same field.
     fn crossed_bounds(&self) -> Vec<(&'static str, String)> {
         let given: Vec<(&Parameter, &str)> = self
             .canonical
@@ -45,7 +44,6 @@ impl ParamParser<'_> {
         ranges.fold((i64::MIN, i64::MAX), |(least, most), (min, max)| (least.max(min), most.min(max)))
     }
 
-    /// Required values that are all excluded.
     fn excluded_values(&self) -> Vec<(&'static str, String)> {
         let details = self.filters.iter().filter_map(|filter| {
             let Filter::Not(excluded) = filter else { return None };
@@ -76,7 +74,6 @@ impl ParamParser<'_> {
         })
     }
 
-    /// Conditions on properties that must be unknown.
     fn unknown_values(&self) -> Vec<(&'static str, String)> {
         let table = self.resource.table();
         let unknown = self.filters.iter().filter_map(|filter| match filter {

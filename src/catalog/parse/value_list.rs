@@ -119,12 +119,10 @@ impl Catalog {
         ValueList::parse(text, is_name, |text| self.match_name(table, text) != NameMatch::Nothing).values
     }
 
-    /// True if several records have this name, and none has it as its slug.
     pub(super) fn is_shared_name(&self, parameter: &Parameter, text: &str) -> bool {
         tables_of(&parameter.kind).iter().any(|table| matches!(self.match_name(*table, text), NameMatch::Several(_)))
     }
 
-    /// True if a text is exactly the slug or name of a record that a parameter names.
     pub(super) fn is_exact_name(&self, parameter: &Parameter, text: &str) -> bool {
         let snapshot = self.snapshot();
         tables_of(&parameter.kind).iter().any(|table| {

@@ -293,7 +293,6 @@ const SIGNS: [char; 6] = ['-', '!', '<', '>', '~', '='];
 /// A word before a value that a caller wants to exclude.
 const NOT: &str = "not ";
 
-/// A note that a value was read as one with another meaning.
 fn wider_note(text: &str, read_as: &str) -> String {
     format!("`{}` was read as {read_as}", shortened(text))
 }

@@ -220,7 +220,6 @@ impl<'a> SortedRows<'a> {
         Ok(None)
     }
 
-    /// Index of the first member from `from` on, by bits.
     fn scan_bits(&self, key: &OrderKey<'_>, members: &CandidateRows<'_>, from: usize) -> Option<usize> {
         let bits = members.bits(key.order.len());
         let chunks = key.order.get(from..)?.chunks(64).enumerate();
