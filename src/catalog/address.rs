@@ -60,7 +60,9 @@ impl SearchAddress {
         let host = website::host(text);
         let lower = text.to_lowercase();
         let is_marked = lower.starts_with("www.") || lower.contains("://");
-        if !is_host(&host) || !(is_marked || has_known_ending(&host)) {
+        let ending = host.rsplit('.').next().unwrap_or_default();
+        let is_country = ending.len() == 2 && Country::from_alpha2(&ending.to_uppercase()).is_some();
+        if !is_host(&host) || !(is_marked || is_country || WordList::HostEndings.contains(ending)) {
             return None;
         }
         let name = profile(text, &host);
@@ -102,12 +104,6 @@ fn is_host(host: &str) -> bool {
         && host.split('.').all(is_label)
         && ending.chars().count() > 1
         && (ending.starts_with("xn--") || ending.chars().all(char::is_alphabetic))
-}
-
-fn has_known_ending(host: &str) -> bool {
-    let ending = host.rsplit('.').next().unwrap_or_default();
-    WordList::HostEndings.contains(ending)
-        || (ending.len() == 2 && Country::from_alpha2(&ending.to_uppercase()).is_some())
 }
 
 /// The name of a profile on another site: `linkedin.com/in/jane-doe`.

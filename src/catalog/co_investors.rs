@@ -46,15 +46,13 @@ impl Catalog {
             }
         }
         let slugs = snapshot.slug_ranks(Table::Firms);
-        let mut firms: Vec<(u32, u32, i32)> =
-            shared.into_iter().map(|(row, (rounds, last))| (row, rounds, last)).collect();
-        firms.sort_unstable_by_key(|(row, rounds, _)| (Reverse(*rounds), slugs[*row as usize]));
+        let of_firm = |(row, (shared_rounds, last))| {
+            let last_shared_on = known_date(last);
+            CoInvestorRow { row, shared_rounds, last_shared_on }
+        };
+        let mut firms: Vec<CoInvestorRow> = shared.into_iter().map(of_firm).collect();
+        firms.sort_unstable_by_key(|firm| (Reverse(firm.shared_rounds), slugs[firm.row as usize]));
         let (firms, total, next) = position.page_of(firms, limit);
-        let firms = firms.into_iter().map(|(row, shared_rounds, last)| CoInvestorRow {
-            row,
-            shared_rounds,
-            last_shared_on: known_date(last),
-        });
-        CoInvestorPage { firms: firms.collect(), total, next }
+        CoInvestorPage { firms, total, next }
     }
 }

@@ -11,7 +11,7 @@ use data::fold::fold;
 use data::number::counted;
 use data::vocabulary::normal;
 use data::{Country, Facet, MAX_PROMINENCE, Table};
-use search::{Completed, Completion, Hit, MatchClass, texts, typed_part};
+use search::{Completed, Completion, MatchClass, texts, typed_part};
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suggestion {
@@ -83,10 +83,6 @@ impl CompletionHit {
         Self { table, row: completed.row, score: floor + 0.2 * prominence, completed: Some(completed) }
     }
 
-    fn near(table: Table, hit: Hit) -> Self {
-        Self { table, row: hit.row, score: 0.2 * hit.score.min(1.0), completed: None }
-    }
-
     fn completion(&self) -> Option<Completion> {
         self.completed.map(|completed| completed.completion)
     }
@@ -144,7 +140,7 @@ impl Catalog {
             // A name may begin with the text apart from its spaces.
             found.extend(hits.map(|hit| match index.completion(&names, text, hit.row) {
                 Some(completed) => CompletionHit::new(table, completed),
-                None => CompletionHit::near(table, hit),
+                None => CompletionHit { table, row: hit.row, score: 0.2 * hit.score.min(1.0), completed: None },
             }));
         }
     }

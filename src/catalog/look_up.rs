@@ -12,6 +12,7 @@ pub use item::{Item, ItemTexts};
 
 use crate::Catalog;
 use crate::address::SearchAddress;
+use data::import::csv_row::distinct;
 use data::import::website;
 use data::name::OwnName;
 use data::{Country, Facet, LookUpStatus, Names, Table};
@@ -79,13 +80,8 @@ impl Catalog {
             rows.extend(found.hits.iter().take(MAX_BY_NAME).map(|hit| hit.row));
             rows.extend(self.rows_named(table, &item.name).into_iter().take(MAX_NAMESAKES));
         }
-        let mut distinct: Vec<u32> = Vec::with_capacity(rows.len());
-        for row in rows {
-            if !distinct.contains(&row) && !item.excluded.contains(&(table, row)) {
-                distinct.push(row);
-            }
-        }
-        (distinct, is_sure)
+        let rows = rows.into_iter().filter(|row| !item.excluded.contains(&(table, *row)));
+        (distinct(rows), is_sure)
     }
 
     /// Finds the records with a website on the host of an address, or on the domain that its owner chose.

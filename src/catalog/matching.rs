@@ -88,10 +88,8 @@ impl MatchQuery {
     /// The query of a startup: stage, sector and country of `filters` are weighed, other filters are conditions.
     pub fn among(filters: &[Filter], raise_usd: u64) -> Self {
         let is_weighed =
-            |filter: &&Filter| matches!(filter, Filter::AnyOf(Facet::Stage | Facet::Sector | Facet::Country, _));
-        let (weighed, conditions): (Vec<&Filter>, Vec<&Filter>) = filters.iter().partition(is_weighed);
-        let weighed: Vec<Filter> = weighed.into_iter().cloned().collect();
-        let conditions = conditions.into_iter().cloned().collect();
+            |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Stage | Facet::Sector | Facet::Country, _));
+        let (weighed, conditions): (Vec<Filter>, Vec<Filter>) = filters.iter().cloned().partition(is_weighed);
         Self { raise_usd: Some(raise_usd), conditions, ..Self::from_filters(&weighed) }
     }
 

@@ -116,10 +116,8 @@ impl From<Vec<ParameterError>> for Issues {
 }
 
 fn unknown_parameter(name: &str, accepted: &[&str], suggest: bool) -> ParameterError {
-    let (suggestion, hint) = match known_by_other_name(name, accepted) {
-        Some((suggestion, hint)) => (Some(suggestion), hint),
-        None => (nearest(name, accepted.iter().copied().filter(|_| suggest)), ""),
-    };
+    let near = || (nearest(name, accepted.iter().copied().filter(|_| suggest)), "");
+    let (suggestion, hint) = known_by_other_name(name, accepted).map_or_else(near, |(known, hint)| (Some(known), hint));
     ParameterError {
         parameter: shortened(name).into_owned(),
         code: "unknown_parameter",
@@ -185,10 +183,8 @@ fn unknown_value(
         let detail = format!("`{}` {problem}", shortened(value));
         return ParameterError::unknown_value(parameter.name, detail, None, None);
     }
-    if let Some(error) = ambiguous_value(catalog, parameter, value) {
-        return error;
-    }
-    if let Some(error) = suggest.then(|| short_name(catalog, parameter, value)).flatten() {
+    let short = || suggest.then(|| short_name(catalog, parameter, value)).flatten();
+    if let Some(error) = ambiguous_value(catalog, parameter, value).or_else(short) {
         return error;
     }
     let mut nearest_slug = |table: Table| {
@@ -216,18 +212,15 @@ fn unknown_value(
         }
         _ => unreachable!("`{}` has no unknown values, only invalid ones", parameter.name),
     };
-    let example = match &suggestion {
-        Some(_) => String::new(),
-        None => format!("; use one such as `{}`", catalog.example_value(parameter)),
-    };
+    let example = suggestion.is_none().then(|| format!("use one such as `{}`", catalog.example_value(parameter)));
     let coverage = match parameter.kind {
         ParamType::Listed(table, facet) => {
             catalog.low_coverage(table, parameter.name, &Filter::AnyOf(facet, Vec::new()))
         }
         _ => None,
     };
-    let coverage = coverage.map_or_else(String::new, |detail| format!("; {detail}"));
-    let detail = format!("`{}` is not {} of this snapshot{example}{coverage}", shortened(value), with_article(noun));
+    let hints: String = example.into_iter().chain(coverage).map(|hint| format!("; {hint}")).collect();
+    let detail = format!("`{}` is not {} of this snapshot{hints}", shortened(value), with_article(noun));
     ParameterError::unknown_value(parameter.name, detail, suggestion, None)
 }
 

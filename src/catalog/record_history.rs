@@ -63,43 +63,33 @@ pub fn record_history(before: &Snapshot, earlier: Option<&RecordHistory>, after:
     let mut writer = ArchiveWriter::new(&mut bytes)?;
     writer.begin(RELEASES)?;
     writer.append(&serde_json::to_vec(&releases)?)?;
+    let own = releases.len() as u32;
     for table in Table::ALL {
-        writer.section(table.name(), &seen(table, before, earlier, after, releases.len() as u32)?)?;
+        let known = |row: u32| earlier.map_or([0; 2], |earlier| earlier.seen(table)[row as usize]);
+        let mut seen: Vec<SeenReleases> = vec![[0; 2]; after.rows(table) as usize];
+        for row in after.published(table) {
+            if let Some(old) = before.find(table, after.slug(table, row)) {
+                seen[row as usize] = known(old);
+            }
+        }
+        let mut merged = Vec::new();
+        for change in row_changes(table, before, after)? {
+            match change {
+                RowChange::Added { after } => seen[after as usize] = [own; 2],
+                RowChange::Changed { after, .. } => seen[after as usize][1] = own,
+                RowChange::Merged { before, into } => merged.push((before, into)),
+                RowChange::Removed { .. } => {}
+            }
+        }
+        // A record is as old as the oldest record merged into it.
+        for (old, into) in merged {
+            let first = &mut seen[into as usize][0];
+            *first = (*first).min(known(old)[0]);
+        }
+        writer.section(table.name(), &seen)?;
     }
     writer.finish()?;
     Ok(bytes)
-}
-
-/// Computes the history of each row of a table; `own` is the position of the release itself.
-fn seen(
-    table: Table,
-    before: &Snapshot,
-    earlier: Option<&RecordHistory>,
-    after: &Snapshot,
-    own: u32,
-) -> io::Result<Vec<SeenReleases>> {
-    let known = |row: u32| earlier.map_or([0; 2], |earlier| earlier.seen(table)[row as usize]);
-    let mut seen = vec![[0; 2]; after.rows(table) as usize];
-    for row in after.published(table) {
-        if let Some(old) = before.find(table, after.slug(table, row)) {
-            seen[row as usize] = known(old);
-        }
-    }
-    let mut merged = Vec::new();
-    for change in row_changes(table, before, after)? {
-        match change {
-            RowChange::Added { after } => seen[after as usize] = [own; 2],
-            RowChange::Changed { after, .. } => seen[after as usize][1] = own,
-            RowChange::Merged { before, into } => merged.push((before, into)),
-            RowChange::Removed { .. } => {}
-        }
-    }
-    // A record is as old as the oldest record merged into it.
-    for (old, into) in merged {
-        let first = &mut seen[into as usize][0];
-        *first = (*first).min(known(old)[0]);
-    }
-    Ok(seen)
 }
 
 impl Catalog {

@@ -150,10 +150,9 @@ impl Catalog {
     pub(crate) fn too_short_period(&self, min: Option<Date>, max: Option<Date>) -> Option<String> {
         let known = &self.round_years().by_year_only;
         let is_within = |day: Option<Date>, edge: &str| {
-            day.filter(|day| known.contains(&day.year()) && !day.to_string().ends_with(edge))
+            day.is_some_and(|day| known.contains(&day.year()) && !day.to_string().ends_with(edge))
         };
-        let cut = [is_within(min, "-01-01"), is_within(max, "-12-31")];
-        cut.iter().any(Option::is_some).then(|| by_year_note(known))
+        (is_within(min, "-01-01") || is_within(max, "-12-31")).then(|| by_year_note(known))
     }
 
     /// Sentences on the years among groups of rounds that the data does not cover, and on years without quarters.

@@ -47,18 +47,21 @@ pub const PRECISIONS: [&str; 3] = ["year", "month", "day"];
 
 /// Columns of the records of a table as stored: all fields except those from other tables.
 pub fn table_columns(table: Table) -> Vec<FlatColumn> {
-    columns(table.fields().iter().map(|field| (field, FieldMask::full())))
+    columns(table.fields().iter().map(in_full))
+}
+
+fn in_full(field: &'static Field) -> (&'static Field, FieldMask) {
+    (field, FieldMask::full())
 }
 
 /// Columns of the items of a list with the selected fields.
 pub fn list_columns(resource: Resource, fields: &Fields) -> Vec<FlatColumn> {
     let set = FieldSet::of_list(resource);
-    let all = |fields: &'static [Field]| fields.iter().map(|field| (field, FieldMask::full()));
     match fields {
         Fields::Default | Fields::DefaultWithDays => {
-            columns(all(resource.table().default_fields()).chain(all(set.computed())))
+            columns(resource.table().default_fields().iter().chain(set.computed()).map(in_full))
         }
-        Fields::All => columns(set.iter().map(|field| (field, FieldMask::full()))),
+        Fields::All => columns(set.iter().map(in_full)),
         Fields::Some(parts) => {
             let fields: Vec<&Field> = set.iter().collect();
             columns(parts.iter().map(|(index, mask)| (fields[*index], mask.clone())))

@@ -2,6 +2,7 @@
 
 use crate::ParameterError;
 use crate::param_error::shortened;
+use crate::row_filter::distinct;
 use data::field::Field;
 use search::nearest;
 
@@ -87,13 +88,8 @@ impl Fields {
 
 /// Names in `fields`, in snake_case and sorted: equal for all spellings of a selection. `None` if there are too many.
 pub fn canonical<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> Option<String> {
-    let mut names: Vec<String> = names(values).map(snake_case).collect();
-    if names.len() > MAX_NAMES {
-        return None;
-    }
-    names.sort_unstable();
-    names.dedup();
-    Some(names.join(","))
+    let names: Vec<String> = names(values).map(snake_case).collect();
+    (names.len() <= MAX_NAMES).then(|| distinct(names).join(","))
 }
 
 pub(crate) fn names<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> impl Iterator<Item = &'v str> {

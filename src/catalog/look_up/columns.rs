@@ -25,11 +25,6 @@ const USUAL: [(&str, &str); 9] = [
 /// Identifier schemes that serve as names of columns.
 const SCHEMES: [&str; 6] = ["lei", "cik", "crd", "uei", "wikidata", "companies_house"];
 
-/// The parameter that names the column of a value: `name_column`.
-pub(crate) fn parameter_of(value: &str) -> String {
-    format!("{value}_column")
-}
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ItemColumns {
     /// Names of values, each with the index of its column.
@@ -43,7 +38,7 @@ impl ItemColumns {
         let mut columns = Self { values: Vec::new(), schemes: Vec::new() };
         let mut errors = Vec::new();
         for value in ItemTexts::NAMES {
-            let parameter = parameter_of(value);
+            let parameter = format!("{value}_column");
             for (_, name) in named.iter().filter(|(known, text)| *known == parameter && !text.trim().is_empty()) {
                 let exact = header.iter().position(|known| known.trim() == name.trim());
                 match exact.or_else(|| normal.iter().position(|known| *known == self::normal(name))) {

@@ -17,7 +17,6 @@ pub struct ListedLines {
     /// True if each line is a name.
     is_plain: bool,
     table: Table,
-    base: String,
 }
 
 impl ListedLines {
@@ -31,10 +30,9 @@ impl ListedLines {
         // A column of slugs is sufficient.
         let named = KEYS.map(|key| vec![("name_column".to_owned(), key.to_owned())]);
         let open = |named: Vec<(String, String)>| Sheet::open(header.as_bytes(), &named, options.clone()).ok();
-        let base = base.to_owned();
         if let Some(mut sheet) = std::iter::once(Vec::new()).chain(named).find_map(open) {
             let rows = sheet.rows(rest.as_bytes());
-            return Self { sheet, rows, is_plain: false, table, base };
+            return Self { sheet, rows, is_plain: false, table };
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let quoted = |line: &str| match line.trim() {
@@ -44,7 +42,7 @@ impl ListedLines {
         let lines: String = text.lines().map(quoted).collect();
         let mut sheet = Sheet::open(b"name\n", &[], options).expect("`name` is a column that is looked up");
         let rows = sheet.rows(lines.as_bytes());
-        Self { sheet, rows, is_plain: true, table, base }
+        Self { sheet, rows, is_plain: true, table }
     }
 
     pub fn len(&self) -> usize {
@@ -67,7 +65,7 @@ impl ListedLines {
     pub fn row(&self, catalog: &Catalog, index: usize) -> Option<u32> {
         let columns: &[&str] = if self.is_plain { &["name"] } else { &KEYS };
         let texts = self.sheet.texts(&self.rows[index], columns);
-        texts.into_iter().find_map(|text| row_of(catalog, self.table, &self.base, text))
+        texts.into_iter().find_map(|text| row_of(catalog, self.table, &self.sheet.options.base, text))
     }
 
     pub fn look_up(&self, catalog: &Catalog, index: usize) -> LookUpAnswer {

@@ -50,7 +50,7 @@ pub struct Sheet {
     columns: ItemColumns,
     /// Positions of the cells of [`ADDED`] in a row of the result.
     places: [usize; ADDED.len()],
-    options: SheetOptions,
+    pub(super) options: SheetOptions,
     /// First line of the next row, from 1.
     line: u64,
 }

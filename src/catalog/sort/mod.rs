@@ -11,11 +11,12 @@ mod tests;
 use std::cell::OnceCell;
 use std::ops::Range;
 
+use data::NONE_U32;
 use data::archive::facet_column::{Bits, RowSet};
 
 use crate::{ListPosition, RowFilter};
 
-use crate::sort::keys::{NO_RANK, OrderKey, OrderKeys};
+use crate::sort::keys::{OrderKey, OrderKeys};
 use crate::sort::members::{CandidateRows, Within, mask};
 
 /// Rows tested one by one before the matching rows are converted into bits; fewer if a test searches lists.
@@ -240,7 +241,7 @@ impl<'a> SortedRows<'a> {
         let mut sample: Vec<u32> = ranks.filter(|rank| *rank >= floor).collect();
         let index = count / 64 + 12;
         if index >= sample.len() {
-            return NO_RANK;
+            return NONE_U32;
         }
         *sample.select_nth_unstable(index).1
     }
@@ -260,7 +261,7 @@ impl<'a> SortedRows<'a> {
                 let max_rank = self.rank_estimate(depth, bits, end, after);
                 let reaches = |row: &u32| self.keys.directed_rank(depth, *row) <= max_rank && is_after(row);
                 RowSet::Dense(bits).iter().filter(reaches).for_each(|row| best.push(row));
-                if best.len() < end && max_rank < NO_RANK {
+                if best.len() < end && max_rank < NONE_U32 {
                     best.clear();
                     RowSet::Dense(bits).iter().filter(is_after).for_each(|row| best.push(row));
                 }
