@@ -213,9 +213,8 @@ impl Catalog {
         rows: &[u32],
     ) -> Vec<MatchClass> {
         let of_host = self.rows_of_host(table, address);
-        let names = address.names(table).likely;
-        let of_names = names.iter().map(|name| self.match_classes_of_name(table, name, rows));
-        let of_names: Vec<Vec<MatchClass>> = of_names.collect();
+        let names = address.names(table).likely.into_iter();
+        let of_names: Vec<_> = names.map(|name| self.match_classes_of_name(table, &name, rows)).collect();
         let of_name = |index: usize| of_names.iter().filter_map(|classes| classes.get(index).copied()).min();
         let class = |(index, row): (usize, &u32)| match of_host.contains(row) {
             true => MatchClass::Exact,

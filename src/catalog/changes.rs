@@ -296,10 +296,10 @@ impl Catalog {
         let mut position = 0;
         for (table, fields) in &filter.tables {
             let reader = ChangeReader { table: *table, fields, before: before.snapshot(), after: self.snapshot() };
-            let selected = all[*table as usize]
-                .iter()
-                .filter(|change| filter.operations.is_empty() || filter.operations.contains(&change.operation()));
-            for change in selected {
+            let is_selected = |change: &&RowChange| {
+                filter.operations.is_empty() || filter.operations.contains(&change.operation())
+            };
+            for change in all[*table as usize].iter().filter(is_selected) {
                 let differing = readable(reader.differing(*change));
                 if matches!(change, RowChange::Changed { .. }) && differing.is_empty() {
                     continue;

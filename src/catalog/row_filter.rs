@@ -73,12 +73,11 @@ impl<'a> RowFilter<'a> {
         let sets = |facet: Facet, values: &[u32]| -> Vec<RowSet<'a>> {
             values.iter().map(|value| snapshot.facet_rows(table, facet, *value)).collect()
         };
+        let known = |facet: Facet| Predicate::Sets(vec![snapshot.known_rows(table, facet)]);
         let predicate = match filter {
             Filter::AnyOf(facet, values) => Predicate::any_of(sets(*facet, values), self.limits.merged),
             Filter::MemberOf { firms, startups } => {
-                let mut all = sets(Facet::Firm, firms);
-                all.extend(sets(Facet::Startup, startups));
-                Predicate::Sets(all)
+                Predicate::Sets([sets(Facet::Firm, firms), sets(Facet::Startup, startups)].concat())
             }
             Filter::Rows(rows) => Predicate::Merged(rows.clone()),
             Filter::Ranked(ranking) => Predicate::Merged(catalog.ranked(table, ranking).ascending()),
@@ -88,7 +87,7 @@ impl<'a> RowFilter<'a> {
                 self.predicates
                     .extend(inner.predicates.into_iter().map(|predicate| Predicate::Not(Box::new(predicate))));
                 match **filter {
-                    Filter::AnyOf(facet, _) => Predicate::Sets(vec![snapshot.known_rows(table, facet)]),
+                    Filter::AnyOf(facet, _) => known(facet),
                     _ => return,
                 }
             }
@@ -97,10 +96,8 @@ impl<'a> RowFilter<'a> {
                 let (mins, maxes) = snapshot.check_sizes();
                 Predicate::CheckRange(mins, maxes, *min..=*max)
             }
-            Filter::Known(Property::Facet(facet)) => Predicate::Sets(vec![snapshot.known_rows(table, *facet)]),
-            Filter::Unknown(Property::Facet(facet)) => {
-                Predicate::Not(Box::new(Predicate::Sets(vec![snapshot.known_rows(table, *facet)])))
-            }
+            Filter::Known(Property::Facet(facet)) => known(*facet),
+            Filter::Unknown(Property::Facet(facet)) => Predicate::Not(Box::new(known(*facet))),
             Filter::Unknown(Property::Key(key)) => {
                 let ranks = Ranks { of_rows: snapshot.ranks(table, *key), range: NONE_U32..NONE_U32 };
                 Predicate::Ranks(ranks, snapshot.rows_without(table, *key))

@@ -237,21 +237,16 @@ impl<'a> MatchScorer<'a> {
         let sectors = self.query.sectors.iter().flatten().copied();
         let narrow: Vec<u32> =
             sectors.filter(|sector| snapshot.facet_count(Table::Sectors, Facet::Parent, *sector) == 0).collect();
-        if narrow.is_empty() {
-            return (Vec::new(), 0);
-        }
         let closed = snapshot.facet_rows(Table::Startups, Facet::Status, StartupStatus::Closed.index() as u32);
-        let (mut named, mut count) = (Vec::new(), 0);
-        for startup in snapshot.facet_rows(Table::Startups, Facet::Investor, firm).iter() {
+        let common = |startup: u32| {
             let is_in = |sector: &&u32| snapshot.facet_rows(Table::Startups, Facet::Sector, **sector).contains(startup);
-            if let Some(sector) = narrow.iter().find(is_in).filter(|_| !closed.contains(startup)) {
-                count += 1;
-                if named.len() < MAX_CONFLICTS {
-                    named.push((startup, *sector));
-                }
-            }
-        }
-        (named, count)
+            Some((startup, *narrow.iter().find(is_in).filter(|_| !closed.contains(startup))?))
+        };
+        let startups = snapshot.facet_rows(Table::Startups, Facet::Investor, firm).iter();
+        let mut conflicts: Vec<(u32, u32)> = startups.filter_map(common).collect();
+        let count = conflicts.len() as u32;
+        conflicts.truncate(MAX_CONFLICTS);
+        (conflicts, count)
     }
 }
 
@@ -263,15 +258,7 @@ pub fn next_stage(stage: Stage) -> Option<Stage> {
 
 /// Stages adjacent to the given ones, without the given ones.
 fn adjacent_stages(stages: &[u32]) -> Vec<u32> {
-    let index = |stage: &Stage| stage.index() as u32;
-    let mut near: Vec<u32> = Vec::new();
-    for pair in LADDER.windows(2) {
-        let [before, after] = pair else { continue };
-        for (here, there) in [(index(before), index(after)), (index(after), index(before))] {
-            if stages.contains(&here) && !stages.contains(&there) && !near.contains(&there) {
-                near.push(there);
-            }
-        }
-    }
-    near
+    let has = |place: usize| LADDER.get(place).is_some_and(|stage| stages.contains(&(stage.index() as u32)));
+    let is_near = |place: &usize| !has(*place) && (has(*place + 1) || place.checked_sub(1).is_some_and(has));
+    (0..LADDER.len()).filter(is_near).map(|place| LADDER[place].index() as u32).collect()
 }
