@@ -8,8 +8,7 @@ use serde::Serialize;
 
 use crate::amounts::AmountCounter;
 use crate::groups::{GroupColumn, MatchedRows, ValueRows, each_common, remove};
-use crate::param_error::shortened;
-use crate::param_error::wrong_term;
+use crate::param_error::{shortened, wrong_term};
 use crate::params::MAX_VALUES;
 use crate::parse::scalars::parse_uint;
 use crate::{Amounts, Catalog, Issues, Order, ParameterError, Query, Resource};

@@ -6,10 +6,9 @@ use std::collections::BTreeSet;
 use crate::Catalog;
 use crate::param_error::shortened;
 use crate::row_filter::distinct;
-use data::city;
 use data::fold::fold;
 use data::number::grouped;
-use data::{Country, Facet, Table};
+use data::{Country, Facet, Table, city};
 
 /// A text means the country rather than the city of the same name if the country has this many times its records.
 const FAR_MORE: u32 = 10;

@@ -7,8 +7,7 @@ pub mod listed;
 pub mod sheet;
 
 pub use answer::{LookUpAnswer, answer, id_of, row_of_id};
-pub use item::MAX_NAME_WORDS;
-pub use item::{Item, ItemTexts};
+pub use item::{Item, ItemTexts, MAX_NAME_WORDS};
 
 use crate::Catalog;
 use crate::address::SearchAddress;

@@ -250,9 +250,7 @@ impl<'a> RowFilter<'a> {
     /// The matching rows as an ascending list, or as a bit for each row of the table if there are more than `max`.
     pub(crate) fn list_or_bits(&self, max: usize) -> Result<Vec<u32>, Vec<u64>> {
         if self.driver().is_some_and(|(_, rows)| rows.len() <= max) {
-            let mut rows = Vec::new();
-            self.each(|row| rows.push(row));
-            return Ok(rows);
+            return Ok(self.rows_from(0).collect());
         }
         let bits = self.bits();
         let set = RowSet::Dense(&bits);

@@ -5,8 +5,7 @@
 mod csv;
 mod value;
 
-pub use csv::neutralized;
-pub use csv::{CsvWriter, Formulas};
+pub use csv::{CsvWriter, Formulas, neutralized};
 pub use value::{FlatValue, visit_values};
 
 use crate::Resource;

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use data::fold::fold;
-use data::identifier;
 use data::import::website;
 use data::vocabulary::normal;
-use data::{Country, Facet, Snapshot, Table, city};
+use data::{Country, Facet, Snapshot, Table, city, identifier};
 
 use crate::param_error::{Issue, ParameterError, shortened};
 use crate::params::{ClosedVocabulary, Mode, Parameter};
