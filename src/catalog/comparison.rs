@@ -55,10 +55,10 @@ impl ReleaseComparison {
         };
         Ok(if after.is_ok() && query.text.is_none() {
             let filter = RowFilter::new(&self.before, query.table, &query.filters);
-            new_unless(&|row| filter.contains(row))
+            new_unless(&|row: u32| filter.contains(row))
         } else {
             let before = rows(&self.before, &query);
-            new_unless(&|row| set_of(&before).contains(row))
+            new_unless(&|row: u32| set_of(&before).contains(row))
         })
     }
 
