@@ -274,7 +274,7 @@ impl Catalog {
                 (set, _) => counter.summarize(set.iter(), group.count),
             })
         };
-        let by_value = matches!(by, GroupBy::Year(_) | GroupBy::Quarter(_) | GroupBy::Number(_));
+        let by_value = !matches!(by, GroupBy::Facet(_));
         let order = options.order.unwrap_or(if by_value { GroupOrder::Value } else { GroupOrder::Count });
         let mut known_amounts = HashMap::new();
         match order {

@@ -40,12 +40,9 @@ impl Coverage {
             let optional = fields.filter(|(_, field)| field.is_nullable || matches!(field.json, JsonType::List(_)));
             optional.map(|(index, field)| (field.name, snapshot.known_values(table, index))).collect()
         };
-        Self {
-            firms: known(Table::Firms),
-            startups: known(Table::Startups),
-            funding_rounds: known(Table::Rounds),
-            people: known(Table::People),
-        }
+        let tables = [Table::Firms, Table::Startups, Table::Rounds, Table::People];
+        let [firms, startups, funding_rounds, people] = tables.map(known);
+        Self { firms, startups, funding_rounds, people }
     }
 }
 

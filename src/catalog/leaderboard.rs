@@ -114,11 +114,9 @@ impl Catalog {
         let ranks = self.ranks(query, firms.iter().filter_map(|(row, _)| *row));
         let former_ranks = before.ranks(former, firms.iter().filter_map(|(_, row)| *row));
         let rank = |row: Option<u32>, ranks: &HashMap<u32, u64>| ranks.get(&row?).copied();
-        let change = |(row, former_row)| RankChange {
-            row,
-            former_row,
-            rank: rank(row, &ranks),
-            former_rank: rank(former_row, &former_ranks),
+        let change = |(row, former_row)| {
+            let (rank, former_rank) = (rank(row, &ranks), rank(former_row, &former_ranks));
+            RankChange { row, former_row, rank, former_rank }
         };
         firms.into_iter().map(change).collect()
     }

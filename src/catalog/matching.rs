@@ -105,13 +105,8 @@ impl MatchQuery {
             Filter::CheckRange { max, .. } => Some(*max),
             _ => None,
         });
-        Self {
-            stages: values(Facet::Stage),
-            sectors: values(Facet::Sector),
-            countries: values(Facet::Country),
-            raise_usd,
-            conditions: Vec::new(),
-        }
+        let [stages, sectors, countries] = [Facet::Stage, Facet::Sector, Facet::Country].map(values);
+        Self { stages, sectors, countries, raise_usd, conditions: Vec::new() }
     }
 
     /// True if anything but the amount is known about the startup.

@@ -118,13 +118,11 @@ impl From<Vec<ParameterError>> for Issues {
 fn unknown_parameter(name: &str, accepted: &[&str], suggest: bool) -> ParameterError {
     let near = || (nearest(name, accepted.iter().copied().filter(|_| suggest)), "");
     let (suggestion, hint) = known_by_other_name(name, accepted).map_or_else(near, |(known, hint)| (Some(known), hint));
-    ParameterError {
-        parameter: shortened(name).into_owned(),
-        code: "unknown_parameter",
-        detail: format!("unknown parameter `{}`{hint}", shortened(name)),
-        did_you_mean: suggestion.map(str::to_owned),
-        accepted: Some(accepted.iter().map(|name| (*name).to_owned()).collect()),
-    }
+    let detail = format!("unknown parameter `{}`{hint}", shortened(name));
+    let did_you_mean = suggestion.map(str::to_owned);
+    let accepted = Some(accepted.iter().map(|name| (*name).to_owned()).collect());
+    let error = ParameterError::invalid(&shortened(name), detail);
+    ParameterError { code: "unknown_parameter", did_you_mean, accepted, ..error }
 }
 
 /// Tables of the records that a parameter names, if several records may share a name.

@@ -102,26 +102,16 @@ pub fn write_match(out: &mut Vec<u8>, catalog: &Catalog, page: &MatchPage, index
 
 impl<'a> MatchFields<'a> {
     pub fn new(snapshot: &'a Snapshot, fit: &'a FirmMatch, max_points: u8) -> Self {
-        let reasons = fit.reasons.iter().map(|(reason, points, detail)| ReasonFields {
-            name: reason.name(),
-            points: *points,
-            max_points: reason.max_points(),
-            detail,
+        let reasons = fit.reasons.iter().map(|(reason, points, detail)| {
+            let max_points = reason.max_points();
+            ReasonFields { name: reason.name(), points: *points, max_points, detail }
         });
-        let conflicts = fit.conflicts.iter().map(|(startup, sector)| ConflictFields {
-            startup: Reference {
-                slug: snapshot.slug(Table::Startups, *startup),
-                name: snapshot.name(Table::Startups, *startup),
-            },
-            sector: snapshot.slug(Table::Sectors, *sector),
+        let conflicts = fit.conflicts.iter().map(|(startup, sector)| {
+            let (slug, name) = (snapshot.slug(Table::Startups, *startup), snapshot.name(Table::Startups, *startup));
+            ConflictFields { startup: Reference { slug, name }, sector: snapshot.slug(Table::Sectors, *sector) }
         });
-        Self {
-            points: fit.points,
-            max_points,
-            reasons: reasons.collect(),
-            conflicts: conflicts.collect(),
-            conflict_count: fit.conflict_count,
-        }
+        let (reasons, conflicts, conflict_count) = (reasons.collect(), conflicts.collect(), fit.conflict_count);
+        Self { points: fit.points, max_points, reasons, conflicts, conflict_count }
     }
 }
 

@@ -135,13 +135,8 @@ fn unknown_nested(name: &str, normal: &str, field: &'static Field) -> ParameterE
 }
 
 fn unknown_field(detail: String, suggestion: Option<&str>, accepted: Option<Vec<String>>) -> ParameterError {
-    ParameterError {
-        parameter: "fields".to_owned(),
-        code: "unknown_field",
-        detail,
-        did_you_mean: suggestion.map(str::to_owned),
-        accepted,
-    }
+    let did_you_mean = suggestion.map(str::to_owned);
+    ParameterError { code: "unknown_field", did_you_mean, accepted, ..ParameterError::invalid("fields", detail) }
 }
 
 /// `healthScore`, `HEALTH_SCORE` and `health-score` → `health_score`.
