@@ -11,7 +11,6 @@ use data::{Facet, Table};
 use crate::matching::scorer::MatchScorer;
 use crate::{Catalog, Filter, ListPosition, RowFilter};
 
-/// Explains the matching of firms to a startup, for the docs.
 pub const METHOD: &str = "Each firm gets whole points for each reason: for `stage`, `sector`, `country` and `raise_usd` \
     if given, and always for recent activity and responsiveness. `points` is their sum, `max_points` the most that the \
     request allows. A firm is listed if it has points for the stage and the sector given; if neither is given, if it has \
@@ -93,7 +92,6 @@ impl MatchQuery {
         Self { raise_usd: Some(raise_usd), conditions, ..Self::from_filters(&weighed) }
     }
 
-    /// Builds the query from the filters on stage, sector, country and check range.
     pub(crate) fn from_filters(filters: &[Filter]) -> Self {
         let values = |facet: Facet| {
             filters.iter().find_map(|filter| match filter {

@@ -164,7 +164,6 @@ impl ParamParser<'_> {
         self.notes.extend(detail.map(|detail| ParameterError::low_coverage(parameter.name, detail)));
     }
 
-    /// Adds a note if the data covers none of the requested years of rounds.
     fn note_uncovered_years(&mut self) {
         if !matches!(self.resource, Resource::Firms | Resource::Startups | Resource::Rounds) {
             return;

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::Catalog;
 use crate::row_filter::distinct;
 use data::field::model;
-use data::import::provenance::Source;
+use data::import::provenance::{Source, SourceStatement};
 use data::{Date, Table};
 
 model! {
@@ -39,18 +39,10 @@ impl Catalog {
         let sources = self.snapshot().sources();
         let statements = self.snapshot().statements(table, row).into_iter();
         let stated = statements.filter_map(|(statement, used)| {
-            let source = sources.get(statement.source as usize)?;
-            Some(ProvenanceStatement {
-                field: statement.field,
-                value: statement.value,
-                used,
-                original: statement.original,
-                source: source.id.clone(),
-                source_key: statement.source_key,
-                license: source.license.clone(),
-                first_seen: statement.first_seen,
-                last_seen: statement.last_seen,
-            })
+            let SourceStatement { field, value, original, source, source_key, first_seen, last_seen } = statement;
+            let source = sources.get(source as usize)?;
+            let (source, license) = (source.id.clone(), source.license.clone());
+            Some(ProvenanceStatement { field, value, used, original, source, source_key, license, first_seen, last_seen })
         });
         stated.collect()
     }

@@ -14,7 +14,6 @@ const MIN_SHARE_OF_PEAK: u32 = 20;
 /// A year counts as dated by year only if it has this many rounds and nine of ten are dated 1 January.
 const MIN_DATED: u32 = 20;
 
-/// Built when years are first needed.
 pub(crate) struct RoundYears {
     rounds: BTreeMap<i32, u32>,
     covered: BTreeSet<i32>,
@@ -22,7 +21,6 @@ pub(crate) struct RoundYears {
     with_investors: BTreeSet<i32>,
     /// Firms that joined a round, by year, ascending.
     active: BTreeMap<i32, Vec<u32>>,
-    /// Years with rounds dated by year only.
     by_year_only: BTreeSet<i32>,
 }
 
@@ -65,7 +63,6 @@ impl RoundYears {
     }
 }
 
-/// Years with enough of these rounds.
 fn covered(rounds: &BTreeMap<i32, u32>) -> BTreeSet<i32> {
     let peak = rounds.values().copied().max().unwrap_or(0);
     let is_covered = |rounds: u32| rounds.saturating_mul(MIN_SHARE_OF_PEAK) >= peak;

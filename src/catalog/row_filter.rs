@@ -317,7 +317,6 @@ impl<'a> Predicate<'a> {
         Self::Merged(distinct(sets.iter().flat_map(|set| set.iter())))
     }
 
-    /// Number of lists that are searched to test a row.
     fn lists(&self) -> usize {
         match self {
             Self::Sets(sets) => sets.iter().filter(|set| matches!(set, RowSet::Sparse(_))).count(),

@@ -11,7 +11,6 @@ use data::{Facet, Snapshot, Table};
 /// A sector is far larger than another if it has this many times its startups.
 const FAR_LARGER: u32 = 10;
 
-/// Built when a sector is first named.
 pub(crate) struct SectorNames {
     /// The largest sector by slug without spaces.
     joined: HashMap<String, u32>,

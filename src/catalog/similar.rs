@@ -12,7 +12,6 @@ use data::field::model;
 use data::vocabulary::{Vocabulary, vocabulary, word};
 use data::{Country, Facet, Stage, Table};
 
-/// Explains how similar records are found, for the docs.
 pub const METHOD: &str = "Each record gets whole points for what it has in common with that of `like`, at most 100. Records \
     with fewer than 20 points are left out, and so are those that share neither a sector, nor startups or investors, nor \
     words of descriptions. Of very common sectors the first 5,000 records in the default order of the list are compared, \

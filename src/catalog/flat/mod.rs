@@ -53,7 +53,6 @@ fn in_full(field: &'static Field) -> (&'static Field, FieldMask) {
     (field, FieldMask::full())
 }
 
-/// Columns of the items of a list with the selected fields.
 pub fn list_columns(resource: Resource, fields: &Fields) -> Vec<FlatColumn> {
     let set = FieldSet::of_list(resource);
     match fields {

@@ -90,13 +90,8 @@ fn candidate(catalog: &Catalog, table: Table, row: u32, scored: &ScoredCandidate
     let id = id_of(catalog, table, row);
     let country = snapshot.row_values(table, Facet::Country).of(row).first();
     let country = country.and_then(|country| Country::at(*country as usize));
-    let (organization, place) = match table {
-        Table::People => {
-            let (organization, place) = catalog.organization_of(row);
-            (Some(organization.name), place)
-        }
-        _ => (None, (table, row)),
-    };
+    let employer = (table == Table::People).then(|| catalog.organization_of(row));
+    let place = employer.as_ref().map_or((table, row), |(_, place)| *place);
     let reasons = scored.evidence.iter().map(|found| LookUpReason { evidence: found.name(), points: found.points() });
     let excess = Some(scored.excess()).filter(|excess| *excess > 0);
     let reasons =
@@ -110,7 +105,7 @@ fn candidate(catalog: &Catalog, table: Table, row: u32, scored: &ScoredCandidate
         country: country.map(|country| country.alpha2().to_owned()),
         city: catalog.text_field(place, "city"),
         website: catalog.text_field(place, "website"),
-        organization,
+        organization: employer.map(|(organization, _)| organization.name),
         score: u8::try_from(scored.score).expect("a score is from 0 to 100"),
         reasons: reasons.collect(),
         veto: scored.veto.as_ref().map(ToString::to_string),

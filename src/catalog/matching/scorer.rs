@@ -205,7 +205,6 @@ impl<'a> MatchScorer<'a> {
         }
     }
 
-    /// The requested values, or values near them, that a firm has, as text.
     fn grade(
         &self,
         index: usize,

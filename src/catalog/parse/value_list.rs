@@ -58,13 +58,9 @@ impl<'t> ValueList<'t> {
             let chosen = all.min_by_key(|(unknown, values, last)| (*unknown, Reverse(*values), Reverse(*last)));
             best[first] = chosen.unwrap_or(single);
         }
-        let mut chosen = Vec::new();
-        let mut first = 0;
-        while first < parts.len() {
-            let last = best[first].2;
-            chosen.push(first..=last);
-            first = last + 1;
-        }
+        let starts = std::iter::successors(Some(0), |first: &usize| Some(best[*first].2 + 1));
+        let starts = starts.take_while(|first| *first < parts.len());
+        let chosen: Vec<RangeInclusive<usize>> = starts.map(|first| first..=best[first].2).collect();
         let split_names = names.iter().filter(|name| !chosen.contains(name)).map(text_of).collect();
         Self { values: chosen.iter().map(text_of).collect(), split_names }
     }
