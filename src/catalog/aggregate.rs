@@ -205,14 +205,10 @@ impl AggregateOptions {
         let order = self.order.and_then(|order| GroupOrder::ALL.into_iter().find(|(_, known)| *known == order));
         // All limits above the maximum get the same response, with a warning.
         let limit = if self.is_clamped { MAX_GROUPS + 1 } else { self.limit };
-        [
-            ("group_by", names.join(",")),
-            ("sort", order.map_or("", |(name, _)| name).to_owned()),
-            ("limit", if limit == DEFAULT_GROUPS { String::new() } else { limit.to_string() }),
-        ]
-        .into_iter()
-        .filter(|(_, value)| !value.is_empty())
-        .collect()
+        let limit = if limit == DEFAULT_GROUPS { String::new() } else { limit.to_string() };
+        let order = order.map_or("", |(name, _)| name).to_owned();
+        let all = [("group_by", names.join(",")), ("sort", order), ("limit", limit)];
+        all.into_iter().filter(|(_, value)| !value.is_empty()).collect()
     }
 }
 
@@ -338,10 +334,8 @@ impl Catalog {
             Facet::Investor | Facet::Lead | Facet::Firm => return record(Table::Firms),
             Facet::Startup => return record(Table::Startups),
             Facet::Country => {
-                let country = Country::at(value as usize);
-                return country
-                    .map(|country| (country.alpha2().to_owned(), country.name().to_owned()))
-                    .unwrap_or_default();
+                let texts = |country: Country| (country.alpha2().to_owned(), country.name().to_owned());
+                return Country::at(value as usize).map(texts).unwrap_or_default();
             }
             Facet::Stage => word::<Stage>(value),
             Facet::Kind if table == Table::People => word::<OrganizationKind>(value),

@@ -99,10 +99,8 @@ impl Catalog {
         let snapshot = self.snapshot();
         let names = city::names_of(folded).iter().filter(|name| **name != folded);
         let cities = names.filter_map(|name| snapshot.find_term(Facet::City, name));
-        let mut others: Vec<(u32, u32)> = cities
-            .map(|city| (snapshot.facet_count(table, Facet::City, city), city))
-            .filter(|(records, _)| *records > 0)
-            .collect();
+        let counted = cities.map(|city| (snapshot.facet_count(table, Facet::City, city), city));
+        let mut others: Vec<(u32, u32)> = counted.filter(|(records, _)| *records > 0).collect();
         others.sort_unstable_by(|left, right| right.cmp(left));
         others
     }

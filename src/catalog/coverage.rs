@@ -109,10 +109,8 @@ impl Catalog {
         if values.is_empty() || values.iter().any(|value| count(*value) > 0) {
             return None;
         }
-        let mut known: Vec<(u32, u32)> = (0..snapshot.facet_values(table, facet))
-            .map(|value| (count(value), value))
-            .filter(|(records, _)| *records > 0)
-            .collect();
+        let counted = (0..snapshot.facet_values(table, facet)).map(|value| (count(value), value));
+        let mut known: Vec<(u32, u32)> = counted.filter(|(records, _)| *records > 0).collect();
         known.sort_unstable_by(|left, right| right.cmp(left));
         let listed = known.iter().take(MAX_LISTED).map(|(records, value)| {
             format!("`{}` ({})", self.facet_label(table, facet, *value).0, grouped(*records))

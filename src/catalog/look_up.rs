@@ -43,9 +43,8 @@ impl Catalog {
         let mut candidates: Vec<(Table, u32, ScoredCandidate)> = Vec::new();
         for table in item.tables.iter().copied() {
             let (rows, is_sure) = self.candidates(item, table);
-            let mut records: Vec<SourceRecord> = std::iter::once(item.record(table))
-                .chain(rows.iter().map(|row| self.record_to_compare(item, table, *row)))
-                .collect();
+            let others = rows.iter().map(|row| self.record_to_compare(item, table, *row));
+            let mut records: Vec<SourceRecord> = std::iter::once(item.record(table)).chain(others).collect();
             // A record named like an address may have its website elsewhere: `Acme.com`.
             let (own, others) = records.split_at_mut(1);
             let is_other = |record: &&mut SourceRecord| is_named_only && !record.has_domain_of(&own[0]);

@@ -115,12 +115,9 @@ impl Catalog {
                 ParamType::Text | ParamType::Words => value.is_empty(),
                 _ => is_empty_list(value),
             };
-            let values: Vec<(&str, &str)> = values
-                .iter()
-                .filter(|(name, _)| parameter.is_named(name))
-                .map(|(name, value)| (name.as_str(), value.trim()))
-                .filter(|(_, value)| !is_empty(value))
-                .collect();
+            let named = values.iter().filter(|(name, _)| parameter.is_named(name));
+            let named = named.map(|(name, value)| (name.as_str(), value.trim()));
+            let values: Vec<(&str, &str)> = named.filter(|(_, value)| !is_empty(value)).collect();
             if !values.is_empty() {
                 let before = parser.filters.len();
                 parser.parse_parameter(parameter, &values);

@@ -171,21 +171,17 @@ impl<'a> RowFilter<'a> {
             return Box::new(rows[start..].iter().copied().filter(move |row| self.contains_except(*row, index)));
         }
         let first = first.max(self.bounds.start);
-        Box::new(
-            self.words_from(first as usize / 64)
-                .flat_map(|(index, word)| Bits(word).map(move |bit| index as u32 * 64 + bit))
-                .skip_while(move |row| *row < first),
-        )
+        let words = self.words_from(first as usize / 64);
+        let rows = words.flat_map(|(index, word)| Bits(word).map(move |bit| index as u32 * 64 + bit));
+        Box::new(rows.skip_while(move |row| *row < first))
     }
 
     pub fn each(&self, mut each: impl FnMut(u32)) {
-        match self.driver() {
-            Some((index, rows)) => {
-                rows.iter().filter(|row| self.contains_except(**row, index)).for_each(|row| each(*row));
-            }
-            None => self
-                .words_from(0)
-                .for_each(|(index, word)| Bits(word).for_each(|bit| each(index as u32 * 64 + bit))),
+        if let Some((index, rows)) = self.driver() {
+            rows.iter().filter(|row| self.contains_except(**row, index)).for_each(|row| each(*row));
+        } else {
+            let words = self.words_from(0);
+            words.for_each(|(index, word)| Bits(word).for_each(|bit| each(index as u32 * 64 + bit)));
         }
     }
 

@@ -71,9 +71,8 @@ impl Fields {
     /// True if a field of `set` is returned, at least in part.
     pub fn selects(&self, set: FieldSet, name: &str) -> bool {
         let Self::Some(parts) = self else { return true };
-        set.iter()
-            .position(|field| field.name == name)
-            .is_some_and(|index| parts.iter().any(|(part, _)| *part == index))
+        let index = set.iter().position(|field| field.name == name);
+        index.is_some_and(|index| parts.iter().any(|(part, _)| *part == index))
     }
 
     /// Mask of an object with the fields of `set`; `None` if everything is selected.

@@ -293,11 +293,9 @@ impl SheetDialect {
     }
 
     fn line(self, cells: &[Vec<u8>]) -> Vec<u8> {
-        let mut writer = WriterBuilder::new()
-            .flexible(true)
-            .delimiter(self.delimiter)
-            .terminator(self.terminator)
-            .from_writer(Vec::new());
+        let mut builder = WriterBuilder::new();
+        builder.flexible(true).delimiter(self.delimiter).terminator(self.terminator);
+        let mut writer = builder.from_writer(Vec::new());
         writer.write_record(cells).expect("writing to memory does not fail");
         writer.into_inner().expect("writing to memory does not fail")
     }

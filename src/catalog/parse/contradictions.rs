@@ -14,11 +14,9 @@ impl ParamParser<'_> {
     }
 
     fn crossed_bounds(&self) -> Vec<(&'static str, String)> {
-        let given: Vec<(&Parameter, &str)> = self
-            .canonical
-            .iter()
-            .filter_map(|(name, value)| Some((self.resource.parameter(name)?, value.as_str())))
-            .collect();
+        let given = self.canonical.iter();
+        let given: Vec<(&Parameter, &str)> =
+            given.filter_map(|(name, value)| Some((self.resource.parameter(name)?, value.as_str()))).collect();
         let crossed = given.iter().filter_map(|(min, low)| {
             let ParamType::Range { key, bound: Bound::Min, unit } = min.kind else { return None };
             let is_maximum = |parameter: &Parameter| matches!(parameter.kind, ParamType::Range { key: other, bound: Bound::Max, .. } if other == key);
