@@ -216,9 +216,8 @@ impl Catalog {
         let names = address.names(table).likely.into_iter();
         let of_names: Vec<_> = names.map(|name| self.match_classes_of_name(table, &name, rows)).collect();
         let of_name = |index: usize| of_names.iter().filter_map(|classes| classes.get(index).copied()).min();
-        let class = |(index, row): (usize, &u32)| match of_host.contains(row) {
-            true => MatchClass::Exact,
-            false => of_name(index).unwrap_or(MatchClass::Relaxed),
+        let class = |(index, row): (usize, &u32)| {
+            if of_host.contains(row) { MatchClass::Exact } else { of_name(index).unwrap_or(MatchClass::Relaxed) }
         };
         rows.iter().enumerate().map(class).collect()
     }

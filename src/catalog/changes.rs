@@ -192,10 +192,7 @@ impl ChangeFilter {
         if tables.is_empty() {
             tables = Table::ALL.to_vec();
         }
-        let tables = fields_of(values, &tables).unwrap_or_else(|unknown| {
-            errors.extend(unknown);
-            Vec::new()
-        });
+        let tables = fields_of(values, &tables).map_err(|unknown| errors.extend(unknown)).unwrap_or_default();
         if errors.is_empty() { Ok(Self { tables, operations }) } else { Err(errors) }
     }
 

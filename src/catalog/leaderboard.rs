@@ -64,12 +64,10 @@ impl Catalog {
         let selection = RowFilter::new(self, Table::Firms, &query.filters);
         let (rows, values) = self.snapshot().leaderboard(query.metric);
         let passing = rows.iter().zip(values).filter(|(row, _)| selection.contains(**row));
-        let mut rank = 0;
-        let mut last = None;
+        let (mut rank, mut last) = (0, None);
         for ((row, value), position) in passing.zip(1..) {
             if last != Some(*value) {
-                rank = position;
-                last = Some(*value);
+                (rank, last) = (position, Some(*value));
             }
             ranked(*row, rank, *value);
         }

@@ -53,14 +53,11 @@ impl Catalog {
             return Vec::new();
         }
         let snapshot = self.snapshot();
-        let mut found: Vec<u32> = Vec::new();
-        for row in self.names_from(table, folded).iter().copied().take(MAX_READ) {
-            match fold(snapshot.name(table, row)).strip_prefix(folded) {
-                Some(rest) if rest.is_empty() || rest.starts_with(' ') => found.push(row),
-                Some(_) => {}
-                None => break,
-            }
-        }
+        let names = self.names_from(table, folded).iter().take(MAX_READ);
+        let names = names.map(|row| (*row, fold(snapshot.name(table, *row))));
+        let begun = names.take_while(|(_, name)| name.starts_with(folded));
+        let whole = begun.filter(|(_, name)| matches!(name.as_bytes().get(folded.len()), None | Some(b' ')));
+        let mut found: Vec<u32> = whole.map(|(row, _)| row).collect();
         if let Some(index) = self.text_index(table) {
             found.extend(index.rows_with_initials(&snapshot.names(table), folded, MAX_READ));
         }

@@ -188,15 +188,10 @@ impl ParamParser<'_> {
             ParamType::Organizations => self.organizations(parameter, values),
             ParamType::Like(_) => self.like(parameter, values),
             ParamType::Sort => self.sort(parameter, values),
-            _ => {
-                let first = values[0];
-                match values.iter().find(|(_, value)| *value != first.1) {
-                    Some((name, _)) => {
-                        self.invalid(name, format!("`{name}` takes one value, several are given"));
-                    }
-                    None => self.read_single(parameter, first),
-                }
-            }
+            _ => match values.iter().find(|(_, value)| *value != values[0].1) {
+                Some((name, _)) => self.invalid(name, format!("`{name}` takes one value, several are given")),
+                None => self.read_single(parameter, values[0]),
+            },
         }
     }
 

@@ -42,8 +42,6 @@ impl Catalog {
 
     /// Number of approved reviewers of a firm who state that they were ghosted, and who state that they were not.
     pub fn ghosted_and_answered(&self, firm: u32) -> (u64, u64) {
-        let count =
-            |ghosted: bool| self.approved_reviews_with(firm, Filter::AnyOf(Facet::Ghosted, vec![u32::from(ghosted)]));
-        (count(true), count(false))
+        [1, 0].map(|ghosted| self.approved_reviews_with(firm, Filter::AnyOf(Facet::Ghosted, vec![ghosted]))).into()
     }
 }

@@ -193,9 +193,8 @@ pub fn spans(years: &BTreeSet<i32>) -> String {
             _ => spans.push((year, year)),
         }
     }
-    let texts = spans.iter().map(|(first, last)| match first == last {
-        true => first.to_string(),
-        false => format!("{first} to {last}"),
-    });
-    enumerated(&texts.collect::<Vec<_>>())
+    let text = |(first, last): &(i32, i32)| {
+        if first == last { first.to_string() } else { format!("{first} to {last}") }
+    };
+    enumerated(&spans.iter().map(text).collect::<Vec<_>>())
 }

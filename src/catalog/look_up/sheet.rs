@@ -136,11 +136,8 @@ impl Sheet {
 
     /// Texts of a row in the columns of these names, in the order of the names; none for an unreadable row.
     pub(super) fn texts<'r>(&self, row: &'r SheetRow, columns: &[&str]) -> Vec<&'r str> {
-        if row.problem.is_some() {
-            return Vec::new();
-        }
         let place = |name: &&str| self.header.iter().position(|known| normal(known) == *name);
-        let places = columns.iter().filter_map(place);
+        let places = columns.iter().filter(|_| row.problem.is_none()).filter_map(place);
         places.filter_map(|place| std::str::from_utf8(row.cells.get(place)?).ok()).collect()
     }
 

@@ -3,7 +3,7 @@
 use data::archive::facet_column::Bits;
 use data::snapshot::known_date;
 use data::vocabulary::Vocabulary;
-use data::{Facet, NONE_U64, PartialDate, Snapshot, Stage, StartupStatus, Table};
+use data::{Facet, NONE_U64, PartialDate, Stage, StartupStatus, Table};
 
 use crate::matching::MatchReason;
 use crate::row_filter::distinct;
@@ -44,7 +44,6 @@ impl<'a> QueryPart<'a> {
 
 pub(crate) struct MatchScorer<'a> {
     catalog: &'a Catalog,
-    snapshot: &'a Snapshot,
     query: &'a MatchQuery,
     /// Date from which activity is counted back.
     until: PartialDate,
@@ -62,7 +61,6 @@ impl<'a> MatchScorer<'a> {
             |sectors: &[u32]| distinct(sectors.iter().filter_map(|sector| snapshot.sector_parent(*sector)));
         Self {
             catalog,
-            snapshot,
             query,
             until: snapshot.activity_until(),
             parts: [
@@ -135,17 +133,17 @@ impl<'a> MatchScorer<'a> {
     }
 
     fn last_investment(&self, row: u32) -> Option<PartialDate> {
-        known_date(self.snapshot.last_investments()[row as usize])
+        known_date(self.catalog.snapshot().last_investments()[row as usize])
     }
 
     /// Share of reviewers who got an answer, in tenths of a percent.
     fn answered(&self, row: u32) -> Option<u16> {
-        1_000_u16.checked_sub(self.snapshot.ghosting_rates()[row as usize])
+        1_000_u16.checked_sub(self.catalog.snapshot().ghosting_rates()[row as usize])
     }
 
     /// The firm's check range; `None` for an unknown bound.
     fn checks(&self, row: u32) -> (Option<u64>, Option<u64>) {
-        let (min, max) = self.snapshot.check_sizes();
+        let (min, max) = self.catalog.snapshot().check_sizes();
         let known = |checks: &[u64]| Some(checks[row as usize]).filter(|usd| *usd != NONE_U64);
         (known(min), known(max))
     }
@@ -169,7 +167,7 @@ impl<'a> MatchScorer<'a> {
     }
 
     fn detail(&self, reason: MatchReason, row: u32, facts: Facts) -> String {
-        let snapshot = self.snapshot;
+        let snapshot = self.catalog.snapshot();
         match reason {
             MatchReason::Stage => {
                 let name = |stage: u32| {
@@ -216,7 +214,7 @@ impl<'a> MatchScorer<'a> {
     ) -> String {
         let Some(part) = &self.parts[index] else { return String::new() };
         let list = |values: &[u32], only_own: bool| {
-            let has = |value: u32| self.snapshot.facet_rows(Table::Firms, part.facet, value).contains(row);
+            let has = |value: u32| self.catalog.snapshot().facet_rows(Table::Firms, part.facet, value).contains(row);
             let names: Vec<String> =
                 values.iter().copied().filter(|value| !only_own || has(*value)).map(&name).collect();
             names.join(", ")
@@ -232,7 +230,7 @@ impl<'a> MatchScorer<'a> {
 
     /// The first startups of the firm in a requested narrow sector, each with that sector, and their number.
     fn conflicts(&self, firm: u32) -> (Vec<(u32, u32)>, u32) {
-        let snapshot = self.snapshot;
+        let snapshot = self.catalog.snapshot();
         let sectors = self.query.sectors.iter().flatten().copied();
         let narrow: Vec<u32> =
             sectors.filter(|sector| snapshot.facet_count(Table::Sectors, Facet::Parent, *sector) == 0).collect();

@@ -4,7 +4,6 @@
 //! converts the matching rows into bits, and continues with 64 rows at a time.
 
 pub(crate) mod keys;
-mod members;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +16,6 @@ use data::archive::facet_column::{Bits, RowSet};
 use crate::{ListPosition, RowFilter};
 
 use crate::sort::keys::{OrderKey, OrderKeys};
-use crate::sort::members::{CandidateRows, Within, mask};
 
 /// Rows tested one by one before the matching rows are converted into bits; fewer if a test searches lists.
 const TEST_BUDGET: u64 = 2_048;
@@ -288,4 +286,54 @@ impl<'a> SortedRows<'a> {
         rest.sort_unstable_by(compare);
         page.rows.append(&mut rest);
     }
+}
+
+/// Candidate rows: the rows of a filter, or those rows of a wider set that share a value.
+struct CandidateRows<'m> {
+    /// Index of the key that orders them first.
+    depth: usize,
+    within: Within<'m>,
+    /// Approximate number of candidates.
+    expected: u64,
+    bits: OnceCell<Vec<u64>>,
+}
+
+enum Within<'m> {
+    RowFilter(&'m RowFilter<'m>),
+    Group { wider: &'m CandidateRows<'m>, ranks: &'m [u32], rank: u32, rows: &'m [u32] },
+}
+
+impl CandidateRows<'_> {
+    fn contains(&self, row: u32) -> bool {
+        match self.bits.get() {
+            Some(bits) => bit(bits, row) == 1,
+            None => match &self.within {
+                Within::RowFilter(row_filter) => row_filter.contains(row),
+                Within::Group { wider, ranks, rank, .. } => ranks[row as usize] == *rank && wider.contains(row),
+            },
+        }
+    }
+
+    fn bits(&self, rows: usize) -> &[u64] {
+        self.bits.get_or_init(|| match &self.within {
+            Within::RowFilter(row_filter) => row_filter.bits(),
+            Within::Group { wider, rows: group, .. } => {
+                let wider = wider.bits(rows);
+                let mut bits = vec![0; rows.div_ceil(64)];
+                for row in *group {
+                    bits[*row as usize / 64] |= bit(wider, *row) << (row % 64);
+                }
+                bits
+            }
+        })
+    }
+}
+
+fn bit(bits: &[u64], row: u32) -> u64 {
+    bits[row as usize / 64] >> (row % 64) & 1
+}
+
+/// Mask of the rows, at most 64, that are in the set.
+fn mask(bits: &[u64], rows: &[u32]) -> u64 {
+    rows.iter().enumerate().fold(0, |mask, (index, row)| mask | bit(bits, *row) << index)
 }
