@@ -54,7 +54,6 @@ pub struct AggregateOptions {
     pub group_by: Vec<(&'static str, GroupBy)>,
     /// `None`: by count, except years, quarters and numbers, which are ordered by value.
     pub order: Option<GroupOrder>,
-    /// Maximum number of groups of each property.
     pub limit: usize,
     /// True if the requested limit was above [`MAX_GROUPS`].
     pub is_clamped: bool,

@@ -145,7 +145,6 @@ pub struct ChangePage {
     pub next: Option<u64>,
 }
 
-/// A record as JSON, with fields that depend on its table.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(crate) struct RecordJson(Box<RawValue>);

@@ -67,7 +67,6 @@ impl Catalog {
         (!found.is_empty()).then_some(found)
     }
 
-    /// A note that a city has records under other names, or shares its name with a country of far more records.
     fn city_note(
         &self,
         table: Table,

@@ -21,7 +21,6 @@ pub struct FacetCounts {
     pub kinds: Vec<ValueCount>,
 }
 
-/// A facet value and the number of rows that have it, at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueCount {
     pub value: u32,
@@ -84,7 +83,8 @@ impl Catalog {
         let column = GroupColumn::new(self.snapshot(), table, GroupBy::Facet(facet));
         let mut places = Vec::new();
         let groups = column.groups(rows, &mut places);
-        let mut counts: Vec<_> = groups.iter().map(|group| ValueCount { value: group.value, count: group.count }).collect();
+        let counted = groups.iter().map(|group| ValueCount { value: group.value, count: group.count });
+        let mut counts: Vec<ValueCount> = counted.collect();
         // Ties keep the order of the vocabulary.
         counts.sort_by_key(|counted| Reverse(counted.count));
         counts

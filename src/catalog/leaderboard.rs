@@ -30,7 +30,6 @@ pub struct LeaderboardPage {
     pub is_integer: bool,
 }
 
-/// A firm on the leaderboards of this release and of an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankChange {
     /// `None` if the firm is not in this release.

@@ -56,7 +56,6 @@ pub struct ParsedRequest {
     pub request: Request,
     /// The request in canonical names and values. All spellings of a request share it.
     pub canonical: Vec<(&'static str, String)>,
-    /// Names and values that lenient parsing ignored.
     pub warnings: Issues,
     /// Notes to the caller on values that were understood.
     pub notes: Vec<ParameterError>,

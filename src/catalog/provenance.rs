@@ -38,13 +38,7 @@ impl Catalog {
     pub fn provenance(&self, table: Table, row: u32) -> Vec<ProvenanceStatement> {
         let sources = self.snapshot().sources();
         let statements = self.snapshot().statements(table, row).into_iter();
-        let stated = statements.filter_map(|(statement, used)| {
-            let SourceStatement { field, value, original, source, source_key, first_seen, last_seen } = statement;
-            let source = sources.get(source as usize)?;
-            let (source, license) = (source.id.clone(), source.license.clone());
-            Some(ProvenanceStatement { field, value, used, original, source, source_key, license, first_seen, last_seen })
-        });
-        stated.collect()
+        statements.filter_map(|statement| stated(sources, statement)).collect()
     }
 
     /// Sources with a statement about a record, in their order in the release.
@@ -53,4 +47,11 @@ impl Catalog {
         let indexes = distinct(statements.iter().map(|(statement, _)| statement.source as usize));
         indexes.into_iter().filter_map(|index| self.snapshot().sources().get(index)).collect()
     }
+}
+
+fn stated(sources: &[Source], (statement, used): (SourceStatement, bool)) -> Option<ProvenanceStatement> {
+    let SourceStatement { field, value, original, source, source_key, first_seen, last_seen } = statement;
+    let source = sources.get(source as usize)?;
+    let (source, license) = (source.id.clone(), source.license.clone());
+    Some(ProvenanceStatement { field, value, used, original, source, source_key, license, first_seen, last_seen })
 }

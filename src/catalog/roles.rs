@@ -10,7 +10,6 @@ use crate::Catalog;
 /// Maximum number of records with the same name that are compared; no name of real data has as many.
 const MAX_NAMESAKES: usize = 100;
 
-/// The roles of a person under other records of the same name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RelatedRoles {
     /// Records that share an organization, or have organizations that joined a common round.

@@ -33,7 +33,6 @@ const MAX_REASONS: usize = 3;
 const MAX_NAMED: usize = 5;
 
 vocabulary! {
-    /// What two records may have in common.
     Common, "reason", {
         Startups = "startups",
         Investors = "investors",
@@ -307,7 +306,6 @@ impl<'a> ComparisonTarget<'a> {
 }
 
 impl Catalog {
-    /// Finds the records most like a given one, best first.
     pub(crate) fn similar(&self, table: Table, row: u32, limit: usize) -> Vec<Similar> {
         let profile = SimilarityProfile::new(ComparisonTarget { catalog: self, table, row });
         let compared = profile.candidates().into_iter().map(|other| profile.compare(other));

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Catalog, CoInvestorPage, FirmMatch, LeaderboardPage, MatchPage};
+use crate::{Catalog, CoInvestorPage, CoInvestorRow, FirmMatch, LeaderboardPage, MatchPage};
 use data::field::{Field, FieldVisitor, JsonType, JsonValue, Model, model};
 use data::model::Reference;
 use data::vocabulary::Vocabulary;
@@ -89,15 +89,13 @@ pub fn write_ranked(out: &mut Vec<u8>, catalog: &Catalog, page: &LeaderboardPage
 }
 
 pub fn write_co_investor(out: &mut Vec<u8>, catalog: &Catalog, page: &CoInvestorPage, index: usize, fields: &Fields) {
-    let firm = &page.firms[index];
-    let computed = CoInvestorFields { shared_rounds: firm.shared_rounds, last_shared_on: firm.last_shared_on };
-    write_row(out, catalog, Table::Firms, firm.row, fields, &computed);
+    let CoInvestorRow { row, shared_rounds, last_shared_on } = page.firms[index];
+    write_row(out, catalog, Table::Firms, row, fields, &CoInvestorFields { shared_rounds, last_shared_on });
 }
 
 pub fn write_match(out: &mut Vec<u8>, catalog: &Catalog, page: &MatchPage, index: usize, fields: &Fields) {
     let fit = &page.matches[index];
-    let computed = MatchFields::new(catalog.snapshot(), fit, page.max_points);
-    write_row(out, catalog, Table::Firms, fit.row, fields, &computed);
+    write_row(out, catalog, Table::Firms, fit.row, fields, &MatchFields::new(catalog.snapshot(), fit, page.max_points));
 }
 
 impl<'a> MatchFields<'a> {

@@ -27,7 +27,6 @@ impl FieldSet {
         Self { record: table.fields(), computed: &[], has_history: true }
     }
 
-    /// Stored fields of all tables, each name once.
     pub fn of_all_tables() -> Self {
         static FIELDS: Lazy<Vec<Field>> = Lazy::new(|| {
             let mut fields: Vec<Field> = Vec::new();

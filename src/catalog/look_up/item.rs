@@ -89,7 +89,6 @@ pub struct ItemTexts<'t> {
     pub organization: &'t str,
     /// Identifiers as `scheme:value`.
     pub id: Vec<&'t str>,
-    /// Slugs or ids of records to exclude.
     pub exclude: Vec<&'t str>,
 }
 

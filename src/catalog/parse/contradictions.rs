@@ -64,7 +64,6 @@ impl ParamParser<'_> {
         details.collect()
     }
 
-    /// The required country, if there is exactly one.
     pub(super) fn required_country(&self) -> Option<Country> {
         self.filters.iter().find_map(|filter| match filter {
             Filter::AnyOf(Facet::Country, values) if values.len() == 1 => Country::at(values[0] as usize),
@@ -91,7 +90,6 @@ impl ParamParser<'_> {
     }
 }
 
-/// The property that a filter requires to be known.
 fn required(filter: &Filter) -> Option<Property> {
     match filter {
         Filter::Not(excluded) => required(excluded),

@@ -128,7 +128,6 @@ impl Catalog {
     }
 }
 
-/// True if a text is a name with commas in the same places.
 fn has_commas_of(name: &str, text: &str) -> bool {
     name.contains(',') && fold_parts(name) == fold_parts(text)
 }

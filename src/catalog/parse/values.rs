@@ -180,7 +180,6 @@ impl ParamParser<'_> {
         self.add_values(parameter, slugs, Filter::MemberOf { firms, startups });
     }
 
-    /// Parses values and adds the filter for the parameter's facet with one of them.
     fn any_of<I: IntoIterator<Item = (String, u32)>>(
         &mut self,
         parameter: &'static Parameter,
@@ -193,7 +192,6 @@ impl ParamParser<'_> {
         }
     }
 
-    /// Adds the filter for rows with any or all of some values, or without them.
     fn add_values(&mut self, parameter: &'static Parameter, mut names: Vec<String>, filter: Filter) {
         names.dedup();
         self.canonical.push((parameter.name, names.join(",")));
