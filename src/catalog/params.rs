@@ -281,16 +281,11 @@ impl Catalog {
     /// Slug or id of the table's first published row, the most prominent one; a placeholder if there is none.
     pub fn example_slug(&self, table: Table) -> String {
         let first = (0..self.snapshot().rows(table)).find(|row| self.is_published(table, *row));
-        match first {
-            None => format!("some-{}", table.noun().replace(' ', "-")),
-            Some(row) => self.snapshot().slug(table, row).to_owned(),
-        }
+        let placeholder = || format!("some-{}", table.noun().replace(' ', "-"));
+        first.map_or_else(placeholder, |row| self.snapshot().slug(table, row).to_owned())
     }
 
     pub fn example_name(&self, table: Table) -> String {
-        match self.snapshot().rows(table) {
-            0 => "name".to_owned(),
-            _ => self.snapshot().name(table, 0).to_lowercase(),
-        }
+        if self.snapshot().rows(table) == 0 { "name".to_owned() } else { self.snapshot().name(table, 0).to_lowercase() }
     }
 }

@@ -233,14 +233,11 @@ impl<'a> ComparisonTarget<'a> {
         common / (sum(self.values(facet, self.row)) + sum(self.values(facet, other)) - common)
     }
 
-    fn founded(self, row: u32) -> Option<i64> {
-        let (snapshot, key) = (self.catalog.snapshot(), self.table.sort_key("founded_year"));
-        let rank = snapshot.ranks(self.table, key)[row as usize];
-        snapshot.values(self.table, key).get(rank as usize).copied()
-    }
-
     fn years_between(self, other: u32) -> Option<u32> {
-        let years = self.founded(self.row)?.abs_diff(self.founded(other)?);
+        let (snapshot, key) = (self.catalog.snapshot(), self.table.sort_key("founded_year"));
+        let (values, ranks) = (snapshot.values(self.table, key), snapshot.ranks(self.table, key));
+        let founded = |row: u32| values.get(ranks[row as usize] as usize);
+        let years = founded(self.row)?.abs_diff(*founded(other)?);
         u32::try_from(years).ok().filter(|years| *years < FAR_YEARS)
     }
 

@@ -33,7 +33,6 @@ impl<'c, W: Write> CsvWriter<'c, W> {
         Ok(self.out.write_record(self.columns.iter().map(|column| &column.name))?)
     }
 
-    /// Writes a record, given as JSON for [`visit_values`].
     pub fn row(&mut self, record: &[u8]) -> io::Result<()> {
         let (out, cell, formulas) = (&mut self.out, &mut self.cell, self.formulas);
         visit_values(self.columns, record, |_, value| {

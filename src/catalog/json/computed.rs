@@ -80,10 +80,9 @@ impl JsonValue for RankValue {
 
 pub fn write_ranked(out: &mut Vec<u8>, catalog: &Catalog, page: &LeaderboardPage, index: usize, fields: &Fields) {
     let ranked = &page.ranked[index];
-    let rank_value = match page.is_integer && ranked.value.fract() == 0.0 {
-        true => RankValue::Integer(ranked.value as i64),
-        false => RankValue::Decimal(ranked.value),
-    };
+    let is_integer = page.is_integer && ranked.value.fract() == 0.0;
+    let rank_value =
+        if is_integer { RankValue::Integer(ranked.value as i64) } else { RankValue::Decimal(ranked.value) };
     let rank = u32::try_from(ranked.rank).expect("ranks are at most the number of rows");
     write_row(out, catalog, Table::Firms, ranked.row, fields, &RankFields { rank, rank_value });
 }

@@ -62,10 +62,9 @@ impl FieldMask {
         if !self.is_full() && text.starts_with('{') {
             let members: ObjectMembers<'_> = serde_json::from_str(text).expect("a raw value is JSON");
             out.push(b'{');
-            let mut is_first = true;
-            for (key, value) in members.0 {
-                let Some(nested) = self.nested(&key) else { continue };
-                if !std::mem::take(&mut is_first) {
+            let selected = members.0.into_iter().filter_map(|(key, value)| Some((self.nested(&key)?, key, value)));
+            for (index, (nested, key, value)) in selected.enumerate() {
+                if index > 0 {
                     out.push(b',');
                 }
                 serde_json::to_writer(&mut *out, &key).expect("text always has a JSON form");

@@ -9,7 +9,6 @@ use data::Table;
 
 /// Columns with slugs, ids or page URLs, most reliable first.
 const KEYS: [&str; 6] = ["venturedex_slug", "slug", "id", "venturedex_url", "page", "url"];
-const HEADER: [&str; 3] = ["slug", "name", "page"];
 
 pub struct ListedLines {
     sheet: Sheet,
@@ -96,7 +95,7 @@ pub fn row_of(catalog: &Catalog, table: Table, base: &str, text: &str) -> Option
 /// A list as CSV: slug or id, name and page of each record; unknown ones are empty.
 pub fn csv_of(records: impl Iterator<Item = [String; 3]>) -> Vec<u8> {
     let mut writer = WriterBuilder::new().from_writer(Vec::new());
-    writer.write_record(HEADER).expect("writing to memory does not fail");
+    writer.write_record(["slug", "name", "page"]).expect("writing to memory does not fail");
     for [key, name, page] in records {
         writer.write_record([key, neutralized(name), page]).expect("writing to memory does not fail");
     }

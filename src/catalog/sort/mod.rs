@@ -320,9 +320,7 @@ impl CandidateRows<'_> {
             Within::Group { wider, rows: group, .. } => {
                 let wider = wider.bits(rows);
                 let mut bits = vec![0; rows.div_ceil(64)];
-                for row in *group {
-                    bits[*row as usize / 64] |= bit(wider, *row) << (row % 64);
-                }
+                group.iter().for_each(|row| bits[*row as usize / 64] |= bit(wider, *row) << (row % 64));
                 bits
             }
         })
