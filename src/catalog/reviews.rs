@@ -22,7 +22,6 @@ impl Catalog {
         self.snapshot().is_published(table, row)
     }
 
-    /// Number of approved reviews of a firm that match an additional filter.
     pub fn approved_reviews_with(&self, firm: u32, filter: Filter) -> u64 {
         let mut query = Query::approved_reviews(firm);
         query.filters.push(filter);

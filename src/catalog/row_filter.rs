@@ -11,7 +11,6 @@ use data::{Facet, NONE_U32, NONE_U64, PartialDate, Snapshot, Table};
 
 use crate::{Catalog, Filter, Property};
 
-/// The sizes of lists and ranges that decide how rows are tested.
 #[derive(Clone, Copy)]
 pub(crate) struct RowLimits {
     /// Maximum number of rows of short lists that are merged into one.
@@ -286,7 +285,6 @@ impl<'a> RowFilter<'a> {
         (rows.len() < self.bounds.len() / self.limits.slice_cost).then(|| rows.iter().copied().filter(matches))
     }
 
-    /// Bits of 64 rows, set within the bounds.
     fn bounds_word(&self, index: usize) -> u64 {
         let below = |row: u32| match (row as usize).saturating_sub(index * 64) {
             rows @ 0..64 => (1_u64 << rows) - 1,

@@ -6,7 +6,6 @@ use data::{Facet, RecordText, SnapshotVersion, Table};
 
 use crate::json::{FieldMask, Fields};
 
-/// Lengths of a year, and of a month of a year, as JSON.
 const YEAR_LENGTH: usize = "\"2026\"".len();
 const MONTH_LENGTH: usize = "\"2026-06\"".len();
 

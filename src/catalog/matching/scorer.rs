@@ -26,7 +26,6 @@ pub(crate) type Points = [u8; 6];
 /// For each of stage, sector and country: true if a firm matches it, and if it nearly does.
 type Facts = [(bool, bool); 3];
 
-/// Firms that match a part of the query, and firms that nearly match it.
 struct QueryPart<'a> {
     facet: Facet,
     values: &'a [u32],
