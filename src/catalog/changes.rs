@@ -109,11 +109,7 @@ pub fn row_changes(table: Table, before: &Snapshot, after: &Snapshot) -> io::Res
 type RowPair = (Option<u32>, Option<u32>);
 
 /// The published rows of two releases, paired by slug or id, in its order.
-pub(crate) fn paired_rows<'a>(
-    table: Table,
-    before: &'a Snapshot,
-    after: &'a Snapshot,
-) -> impl Iterator<Item = RowPair> + 'a {
+pub(crate) fn paired_rows(table: Table, before: &Snapshot, after: &Snapshot) -> impl Iterator<Item = RowPair> {
     let (mut olds, mut news) = (before.published(table).peekable(), after.published(table).peekable());
     std::iter::from_fn(move || {
         let order = match (olds.peek(), news.peek()) {

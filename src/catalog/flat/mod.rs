@@ -74,15 +74,9 @@ fn columns(fields: impl Iterator<Item = (&'static Field, FieldMask)>) -> Vec<Fla
 }
 
 /// Adds the columns of a field of the object at the path `above`.
-fn add(
-    columns: &mut Vec<FlatColumn>,
-    field: &'static Field,
-    mask: &FieldMask,
-    above: &[&'static str],
-    is_nullable: bool,
-) {
+fn add(columns: &mut Vec<FlatColumn>, field: &'static Field, mask: &FieldMask, above: &[&'static str], nullable: bool) {
     let path = [above, &[field.name]].concat();
-    let is_nullable = is_nullable || field.is_nullable || field.is_optional;
+    let is_nullable = nullable || field.is_nullable || field.is_optional;
     if let JsonType::Object(definition) = field.json {
         for nested in definition.fields {
             let mask = if mask.is_full() { Some(mask) } else { mask.nested(nested.name) };

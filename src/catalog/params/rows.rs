@@ -23,12 +23,7 @@ const fn records(name: &'static str, table: Table, facet: Facet, doc: &'static s
     param(name, ParamType::Records(table, facet), "", doc)
 }
 
-const fn terms<V: Vocabulary>(
-    name: &'static str,
-    facet: Facet,
-    example: &'static str,
-    doc: &'static str,
-) -> Parameter {
+const fn terms<V: Vocabulary>(name: &'static str, facet: Facet, example: &'static str, doc: &'static str) -> Parameter {
     param(name, ParamType::Terms(ClosedVocabulary::of::<V>(), facet), example, doc)
 }
 

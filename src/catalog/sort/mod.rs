@@ -101,7 +101,7 @@ impl<'a> SortedRows<'a> {
         let mut budget = self.budget;
         let mut has_declined = false;
         while page.rows.len() < page.limit {
-            let index = match self.scan(key, members, at, &mut budget) {
+            let index = match self.scan(members, at, &mut budget) {
                 Ok(index) => index,
                 Err(index) => {
                     // The members come late in this order, so testing each of them once may be cheaper.
@@ -165,7 +165,7 @@ impl<'a> SortedRows<'a> {
         if skip.saturating_mul(length) / members.expected.max(1) <= self.budget {
             let mut budget = self.budget;
             let mut find = |from: usize| {
-                self.scan(key, members, from, &mut budget).unwrap_or_else(|index| self.scan_bits(key, members, index))
+                self.scan(members, from, &mut budget).unwrap_or_else(|index| self.scan_bits(key, members, index))
             };
             let mut index = find(0)?;
             for _ in 0..skip {
@@ -200,13 +200,8 @@ impl<'a> SortedRows<'a> {
     }
 
     /// Index of the first member from `from` on; an error has the index at which the budget ended.
-    fn scan(
-        &self,
-        key: &OrderKey<'_>,
-        members: &CandidateRows<'_>,
-        from: usize,
-        budget: &mut u64,
-    ) -> Result<Option<usize>, usize> {
+    fn scan(&self, members: &CandidateRows<'_>, from: usize, budget: &mut u64) -> Result<Option<usize>, usize> {
+        let key = &self.keys.keys[members.depth];
         for (index, row) in key.order.iter().enumerate().skip(from) {
             if *budget == 0 {
                 return Err(index);
