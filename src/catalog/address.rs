@@ -1,7 +1,6 @@
 //! Addresses as search texts: `https://www.acme.com/about`, `jane.doe@acme.com`, `@acme`, `linkedin.com/in/jane-doe`.
-//!
-//! Records with the website of the host come first. The rest of an address is a name: the host without its ending for
-//! firms and startups, the local part of an e-mail address for people, and the name of a profile for all.
+//! Records with the website of the host come first. The rest is a name: the host without its ending for firms and
+//! startups, the local part of an e-mail address for people, and the name of a profile for all.
 
 use crate::Catalog;
 use data::fold::fold;
@@ -18,11 +17,10 @@ const CUT_FACTOR: f32 = 0.79;
 /// Maximum number of records of a host; one with more belongs to a platform.
 const MAX_OF_HOST: u64 = 4;
 
-/// A search text in the form of an address.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct SearchAddress {
-    /// The host, lowercase, without `www.`; `None` for mail providers.
-    host: Option<String>,
+    /// The host, lowercase, without `www.`; `None` for mail providers and hosts of profiles.
+    pub(crate) host: Option<String>,
     /// The local part of an e-mail address, if it names a person.
     person: Option<String>,
     /// A handle, or the name of a profile.
@@ -37,7 +35,6 @@ struct AddressNames {
 }
 
 impl SearchAddress {
-    /// `None` if the text is not an address.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.trim().trim_matches(['<', '>', '"', '\'', ',', ';']);
         let text = text.strip_prefix("mailto:").unwrap_or(text).trim_start_matches('/');
@@ -63,16 +60,13 @@ impl SearchAddress {
         let host = website::host(text);
         let lower = text.to_lowercase();
         let is_marked = lower.starts_with("www.") || lower.contains("://");
-        if !is_host(&host) || !(is_marked || has_known_ending(&host)) {
+        let ending = host.rsplit('.').next().unwrap_or_default();
+        let is_country = ending.len() == 2 && Country::from_alpha2(&ending.to_uppercase()).is_some();
+        if !is_host(&host) || !(is_marked || is_country || WordList::HostEndings.contains(ending)) {
             return None;
         }
         let name = profile(text, &host);
         Some(Self { host: Some(host).filter(|_| name.is_none()), person: None, name })
-    }
-
-    /// The host, unless it belongs to a mail provider or hosts profiles.
-    pub(crate) fn into_host(self) -> Option<String> {
-        self.host
     }
 
     /// Maximum number of words of its searches.
@@ -81,7 +75,6 @@ impl SearchAddress {
         texts.map(|text| fold(text).split(' ').count()).max().unwrap_or(0)
     }
 
-    /// The names to search a table for.
     fn names(&self, table: Table) -> AddressNames {
         if let Some(name) = &self.name {
             return AddressNames { cut: cut_names(name), likely: vec![name.clone()] };
@@ -113,12 +106,6 @@ fn is_host(host: &str) -> bool {
         && (ending.starts_with("xn--") || ending.chars().all(char::is_alphabetic))
 }
 
-fn has_known_ending(host: &str) -> bool {
-    let ending = host.rsplit('.').next().unwrap_or_default();
-    WordList::HostEndings.contains(ending)
-        || (ending.len() == 2 && Country::from_alpha2(&ending.to_uppercase()).is_some())
-}
-
 /// The name of a profile on another site: `linkedin.com/in/jane-doe`.
 fn profile(text: &str, host: &str) -> Option<String> {
     if !OwnName::parse(host).is_of_profiles() {
@@ -146,7 +133,6 @@ fn cut_names(name: &str) -> Vec<String> {
 }
 
 impl Catalog {
-    /// Like [`Catalog::search`], for an address.
     pub(super) fn search_address(&self, table: Table, address: &SearchAddress) -> SearchResults {
         let names = address.names(table);
         let mut found = SearchResults::default();
@@ -185,7 +171,6 @@ impl Catalog {
         SearchResults { hits, did_you_mean: Vec::new(), is_loose: false, left_out: Vec::new(), ..found }
     }
 
-    /// Like [`Catalog::explain`], for an address.
     pub(super) fn explain_address(&self, table: Table, address: &SearchAddress, row: u32) -> Option<Explanation> {
         if self.rows_of_host(table, address).contains(&row) {
             // As high as the best score of a name.
@@ -221,7 +206,6 @@ impl Catalog {
         cut.fold(likely, best).into()
     }
 
-    /// Like [`Catalog::match_classes`], for an address.
     pub(super) fn match_classes_of_address(
         &self,
         table: Table,
@@ -229,13 +213,11 @@ impl Catalog {
         rows: &[u32],
     ) -> Vec<MatchClass> {
         let of_host = self.rows_of_host(table, address);
-        let names = address.names(table).likely;
-        let of_names = names.iter().map(|name| self.match_classes_of_name(table, name, rows));
-        let of_names: Vec<Vec<MatchClass>> = of_names.collect();
+        let names = address.names(table).likely.into_iter();
+        let of_names: Vec<_> = names.map(|name| self.match_classes_of_name(table, &name, rows)).collect();
         let of_name = |index: usize| of_names.iter().filter_map(|classes| classes.get(index).copied()).min();
-        let class = |(index, row): (usize, &u32)| match of_host.contains(row) {
-            true => MatchClass::Exact,
-            false => of_name(index).unwrap_or(MatchClass::Relaxed),
+        let class = |(index, row): (usize, &u32)| {
+            if of_host.contains(row) { MatchClass::Exact } else { of_name(index).unwrap_or(MatchClass::Relaxed) }
         };
         rows.iter().enumerate().map(class).collect()
     }

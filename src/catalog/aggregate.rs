@@ -8,29 +8,25 @@ use serde::Serialize;
 
 use crate::amounts::AmountCounter;
 use crate::groups::{GroupColumn, MatchedRows, ValueRows, each_common, remove};
-use crate::param_error::shortened;
-use crate::param_error::wrong_term;
+use crate::param_error::{shortened, wrong_term};
 use crate::params::MAX_VALUES;
 use crate::parse::scalars::parse_uint;
-use crate::{Amounts, Catalog, Issue, Issues, Order, ParameterError, Query, Resource};
+use crate::{Amounts, Catalog, Issues, Order, ParameterError, Query, Resource};
 use data::archive::facet_column::RowSet;
 use data::field::model;
 use data::vocabulary::{Vocabulary, normal};
 use data::{Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table};
 
-/// Default number of groups of each property.
 pub const DEFAULT_GROUPS: usize = 20;
 /// Maximum number of groups of each property.
 pub const MAX_GROUPS: usize = 100;
 
-/// A property to group rows by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupBy {
     Facet(Facet),
     /// The year of a date; holds the index of its sort key.
     Year(usize),
     Quarter(usize),
-    /// The number itself.
     Number(usize),
 }
 
@@ -53,13 +49,11 @@ impl GroupOrder {
     ];
 }
 
-/// Options of an aggregate.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AggregateOptions {
     pub group_by: Vec<(&'static str, GroupBy)>,
     /// `None`: by count, except years, quarters and numbers, which are ordered by value.
     pub order: Option<GroupOrder>,
-    /// Maximum number of groups of each property.
     pub limit: usize,
     /// True if the requested limit was above [`MAX_GROUPS`].
     pub is_clamped: bool,
@@ -115,56 +109,40 @@ model! {
     }
 }
 
-/// The properties that can group the rows of a list.
 pub fn group_bys(resource: Resource) -> Vec<(&'static str, GroupBy)> {
+    use Facet::{
+        City, Country, Firm, Ghosted, Investor, Kind, Lead, Rating, Role, Sector, Stage, Startup, Status, Title,
+    };
     let table = resource.table();
-    let facet = |facet: Facet| (facet.name(), GroupBy::Facet(facet));
     let date = |key: &str| {
         let key = table.sort_key(key);
-        [("year", GroupBy::Year(key)), ("quarter", GroupBy::Quarter(key))]
+        vec![("year", GroupBy::Year(key)), ("quarter", GroupBy::Quarter(key))]
     };
-    let mut properties: Vec<(&'static str, GroupBy)> = match resource {
-        Resource::Firms => [Facet::Stage, Facet::Sector, Facet::Country, Facet::City, Facet::Kind].map(facet).to_vec(),
-        Resource::Startups => {
-            [Facet::Stage, Facet::Sector, Facet::Country, Facet::City, Facet::Status, Facet::Investor]
-                .map(facet)
-                .to_vec()
+    let facets: &[Facet] = match resource {
+        Resource::Firms => &[Stage, Sector, Country, City, Kind],
+        Resource::Startups => &[Stage, Sector, Country, City, Status, Investor],
+        Resource::Rounds => &[Stage, Sector, Country, City, Kind, Investor, Lead, Startup],
+        Resource::People => &[Kind, Role, Country, City, Title],
+        Resource::Reviews => &[Firm, Status, Stage, Rating, Ghosted],
+        _ => &[],
+    };
+    let keys = match resource {
+        Resource::Firms | Resource::Startups => {
+            vec![("founded_year", GroupBy::Number(table.sort_key("founded_year")))]
         }
-        Resource::Rounds => {
-            let facets = [Facet::Stage, Facet::Sector, Facet::Country, Facet::City, Facet::Kind, Facet::Investor];
-            facets
-                .map(facet)
-                .into_iter()
-                .chain([("lead", GroupBy::Facet(Facet::Lead)), facet(Facet::Startup)])
-                .collect()
-        }
-        Resource::People => [Facet::Kind, Facet::Role, Facet::Country, Facet::City, Facet::Title].map(facet).to_vec(),
-        Resource::Reviews => {
-            let vc = ("vc", GroupBy::Facet(Facet::Firm));
-            let facets = [Facet::Status, Facet::Stage, Facet::Rating, Facet::Ghosted].map(facet);
-            std::iter::once(vc).chain(facets).collect()
-        }
+        Resource::Rounds => date("announced_on"),
+        Resource::Reviews => date("created_on"),
         _ => Vec::new(),
     };
-    match resource {
-        Resource::Firms | Resource::Startups => {
-            properties.push(("founded_year", GroupBy::Number(table.sort_key("founded_year"))));
-        }
-        Resource::Rounds => properties.extend(date("announced_on")),
-        Resource::Reviews => properties.extend(date("created_on")),
-        _ => {}
-    }
-    properties
+    let name_of = |facet: Facet| if facet == Firm { "vc" } else { facet.name() };
+    facets.iter().map(|facet| (name_of(*facet), GroupBy::Facet(*facet))).chain(keys).collect()
 }
 
 impl AggregateOptions {
     /// Names of the parameters, none of which is a filter of a list.
     pub const NAMES: [&'static str; 3] = ["group_by", "sort", "limit"];
 
-    /// Parses the options of an aggregate from the parameters of a request.
-    ///
-    /// # Errors
-    /// Lists all invalid values.
+    /// Parses the options from the parameters of a request; an error lists all invalid values.
     pub fn parse(resource: Resource, values: &[(String, String)]) -> Result<Self, Issues> {
         let of = |name: &'static str| {
             let own = values.iter().filter(move |(known, _)| known == name);
@@ -186,73 +164,55 @@ impl AggregateOptions {
                 }
             }
         }
-        let mut orders: Vec<&str> = of("sort").collect();
-        orders.dedup();
-        let order = match orders.as_slice() {
-            [] => None,
-            [text] => {
-                let found = GroupOrder::ALL.into_iter().find(|(name, _)| name == text);
-                if found.is_none() {
-                    let names = GroupOrder::ALL.map(|(name, _)| name).to_vec();
-                    errors.push(wrong_term("sort", text, "order of groups", names));
-                }
-                found.map(|(_, order)| order)
-            }
-            _ => {
-                errors.push(ParameterError::invalid(
-                    "sort",
-                    "groups have one order, such as `-count`; several are given",
-                ));
-                None
+        let one = |name: &'static str, several: &str| {
+            let mut given: Vec<&str> = of(name).collect();
+            given.dedup();
+            match given.as_slice() {
+                [] => Ok(None),
+                [text] => Ok(Some(*text)),
+                _ => Err(ParameterError::invalid(name, several)),
             }
         };
-        let mut limits: Vec<&str> = of("limit").collect();
-        limits.dedup();
-        let limit = match limits.as_slice() {
-            [] => DEFAULT_GROUPS as u64,
-            [text] => match parse_uint(text) {
-                Some(limit @ 1..) => limit,
-                _ => {
-                    let text = shortened(text);
-                    let detail = format!("`{text}` is not an integer from 1 to {MAX_GROUPS}, such as {DEFAULT_GROUPS}");
-                    errors.push(ParameterError::invalid("limit", detail));
-                    1
-                }
-            },
-            _ => {
-                errors.push(ParameterError::invalid("limit", "`limit` takes one value, several are given"));
-                1
-            }
-        };
-        match errors.is_empty() {
-            true => {
+        let order = one("sort", "groups have one order, such as `-count`; several are given").and_then(|text| {
+            let Some(text) = text else { return Ok(None) };
+            let found = GroupOrder::ALL.into_iter().find(|(name, _)| *name == text);
+            let names = || GroupOrder::ALL.map(|(name, _)| name).to_vec();
+            found.map(|(_, order)| Some(order)).ok_or_else(|| wrong_term("sort", text, "order of groups", names()))
+        });
+        let limit = one("limit", "`limit` takes one value, several are given").and_then(|text| {
+            let Some(text) = text else { return Ok(DEFAULT_GROUPS as u64) };
+            parse_uint(text).filter(|limit| *limit > 0).ok_or_else(|| {
+                let text = shortened(text);
+                let detail = format!("`{text}` is not an integer from 1 to {MAX_GROUPS}, such as {DEFAULT_GROUPS}");
+                ParameterError::invalid("limit", detail)
+            })
+        });
+        match (order, limit) {
+            (Ok(order), Ok(limit)) if errors.is_empty() => {
                 let (max, is_clamped) = (MAX_GROUPS as u64, limit > MAX_GROUPS as u64);
                 Ok(Self { group_by, order, limit: limit.min(max) as usize, is_clamped })
             }
-            false => Err(errors.into_iter().map(Issue::Invalid).collect()),
+            (order, limit) => {
+                errors.extend(order.err().into_iter().chain(limit.err()));
+                Err(errors.into())
+            }
         }
     }
 
-    /// The options in canonical names and values, without defaults.
     pub fn canonical(&self) -> Vec<(&'static str, String)> {
         let names: Vec<&str> = self.group_by.iter().map(|(name, _)| *name).collect();
         let order = self.order.and_then(|order| GroupOrder::ALL.into_iter().find(|(_, known)| *known == order));
         // All limits above the maximum get the same response, with a warning.
         let limit = if self.is_clamped { MAX_GROUPS + 1 } else { self.limit };
-        [
-            ("group_by", names.join(",")),
-            ("sort", order.map_or("", |(name, _)| name).to_owned()),
-            ("limit", if limit == DEFAULT_GROUPS { String::new() } else { limit.to_string() }),
-        ]
-        .into_iter()
-        .filter(|(_, value)| !value.is_empty())
-        .collect()
+        let limit = if limit == DEFAULT_GROUPS { String::new() } else { limit.to_string() };
+        let order = order.map_or("", |(name, _)| name).to_owned();
+        let all = [("group_by", names.join(",")), ("sort", order), ("limit", limit)];
+        all.into_iter().filter(|(_, value)| !value.is_empty()).collect()
     }
 }
 
 impl Catalog {
-    /// Computes the counts and amounts of the rows that match a query, with notes on the matches of a search. Cached
-    /// for the life of the release, except for searches.
+    /// The counts and amounts of the rows that match a query, with notes on a search; cached unless it is a search.
     pub fn aggregate(&self, query: &Query, options: &AggregateOptions) -> (Arc<Aggregate>, Vec<ParameterError>) {
         if query.text.is_some() {
             let (aggregate, notes) = self.compute_aggregate(query, options);
@@ -309,7 +269,7 @@ impl Catalog {
                 (set, _) => counter.summarize(set.iter(), group.count),
             })
         };
-        let by_value = matches!(by, GroupBy::Year(_) | GroupBy::Quarter(_) | GroupBy::Number(_));
+        let by_value = !matches!(by, GroupBy::Facet(_));
         let order = options.order.unwrap_or(if by_value { GroupOrder::Value } else { GroupOrder::Count });
         let mut known_amounts = HashMap::new();
         match order {
@@ -330,7 +290,14 @@ impl Catalog {
         }
         let (first, others) = groups.split_at(groups.len().min(options.limit));
         let values = first.iter().map(|group| {
-            let (value, name) = self.group_label(table, by, group.value);
+            let (value, name) = match by {
+                GroupBy::Facet(facet) => self.facet_label(table, facet, group.value),
+                GroupBy::Year(_) | GroupBy::Number(_) => (group.value.to_string(), group.value.to_string()),
+                GroupBy::Quarter(_) => {
+                    let quarter = format!("{}-Q{}", group.value / 4, group.value % 4 + 1);
+                    (quarter.clone(), quarter)
+                }
+            };
             let amounts = known_amounts.get(&group.value).copied().unwrap_or_else(|| amounts_of(group));
             AggregateGroup { value, name, count: group.count, amounts }
         });
@@ -354,16 +321,6 @@ impl Catalog {
         Grouping { by: name, values, other_values: others.len() as u64, other, unknown }
     }
 
-    /// A value as its filter accepts it, and its name.
-    fn group_label(&self, table: Table, by: GroupBy, value: u32) -> (String, String) {
-        let same = |text: String| (text.clone(), text);
-        match by {
-            GroupBy::Facet(facet) => self.facet_label(table, facet, value),
-            GroupBy::Year(_) | GroupBy::Number(_) => same(value.to_string()),
-            GroupBy::Quarter(_) => same(format!("{}-Q{}", value / 4, value % 4 + 1)),
-        }
-    }
-
     /// A facet value as its parameter accepts it, and its name.
     pub fn facet_label(&self, table: Table, facet: Facet, value: u32) -> (String, String) {
         fn word<V: Vocabulary>(value: u32) -> String {
@@ -376,10 +333,8 @@ impl Catalog {
             Facet::Investor | Facet::Lead | Facet::Firm => return record(Table::Firms),
             Facet::Startup => return record(Table::Startups),
             Facet::Country => {
-                let country = Country::at(value as usize);
-                return country
-                    .map(|country| (country.alpha2().to_owned(), country.name().to_owned()))
-                    .unwrap_or_default();
+                let texts = |country: Country| (country.alpha2().to_owned(), country.name().to_owned());
+                return Country::at(value as usize).map(texts).unwrap_or_default();
             }
             Facet::Stage => word::<Stage>(value),
             Facet::Kind if table == Table::People => word::<OrganizationKind>(value),

@@ -27,16 +27,13 @@ model! {
     }
 }
 
-/// Summarizes amounts given as ranks among the distinct amounts of a table. Its buffers are reused for the next set of
-/// rows.
+/// Summarizes amounts given as ranks among the distinct amounts of a table; its buffers are reused.
 pub(crate) struct AmountCounter<'a> {
     /// The distinct amounts, ascending.
     amounts: &'a [i64],
     /// The rank of each row's amount; above all others if the amount is unknown.
     ranks: Cow<'a, [u32]>,
-    /// The number of rows with each amount.
     counts: Vec<u32>,
-    /// The ranks of a set of few rows.
     few: Vec<u32>,
 }
 
@@ -51,22 +48,15 @@ impl<'a> AmountCounter<'a> {
         Self { ranks, ..self }
     }
 
-    /// Summarizes the amounts of `count` rows. For many rows it counts the rows with each amount, which takes one pass
-    /// over the rows and one over the distinct amounts; for few rows it selects the middle amounts.
+    /// Summarizes the amounts of `count` rows: counts those of each amount if they are many, else selects the middle ones.
     pub(crate) fn summarize(&mut self, rows: impl Iterator<Item = u32>, count: u64) -> Amounts {
-        let mut unknown = 0;
         self.few.clear();
         let ranks = &*self.ranks;
         if count < self.amounts.len() as u64 / 4 {
-            let few = &mut self.few;
-            rows.for_each(|row| {
-                let rank = ranks[row as usize];
-                if (rank as usize) < self.amounts.len() {
-                    few.push(rank);
-                } else {
-                    unknown += 1;
-                }
-            });
+            self.few.extend(rows.map(|row| ranks[row as usize]));
+            let all = self.few.len();
+            self.few.retain(|rank| (*rank as usize) < self.amounts.len());
+            let unknown = (all - self.few.len()) as u64;
             let amount = |rank: u32| self.amounts[rank as usize] as u64;
             let sum = self.few.iter().map(|rank| u128::from(amount(*rank))).sum();
             let max = self.few.iter().copied().max().map_or(0, amount);
@@ -140,7 +130,6 @@ impl Catalog {
         })
     }
 
-    /// Returns a counter for a table with amounts.
     pub(crate) fn amount_counter(&self, table: Table) -> Option<AmountCounter<'_>> {
         let key = match table {
             Table::Rounds => "amount_usd",

@@ -1,8 +1,6 @@
-//! Bulk files of a release: kept open, and verified again on each read.
-//!
-//! They are too large for memory, so they are served from disk. If a file is written to, truncated or removed after the
-//! release was opened, clients must still get the original: the file stays open, and each chunk that is read must have
-//! the checksum it had when the whole file was verified.
+//! Bulk files of a release, too large for memory. If a file is written to, truncated or removed after the release was
+//! opened, clients must still get the original: the file stays open, and each chunk that is read must have the checksum
+//! it had when the whole file was verified.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,11 +14,9 @@ use data::read_at::read_exact_at;
 
 type Sha256Digest = [u8; SHA256_OUTPUT_LEN];
 
-/// A file offered as a download.
 pub struct BulkFile {
     pub name: String,
     pub bytes: u64,
-    /// SHA-256 of the whole file.
     pub sha256: Sha256Digest,
     file: File,
     /// SHA-256 of each chunk of [`BulkFile::CHUNK`] bytes; the last chunk may be shorter.
@@ -31,10 +27,7 @@ impl BulkFile {
     /// Number of bytes read and verified at a time.
     pub const CHUNK: u64 = 256 * 1024;
 
-    /// Opens a file, reads all of it and computes its checksums.
-    ///
-    /// # Errors
-    /// If the file cannot be read. The caller compares the checksum with the expected one.
+    /// Opens a file, reads all of it and computes its checksums, which the caller compares with the expected ones.
     pub fn open(path: &Path, name: &str) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let (mut whole, mut chunks, mut bytes) = (Context::new(&SHA256), Vec::new(), 0);
@@ -52,10 +45,8 @@ impl BulkFile {
         Ok(Self { name: name.to_owned(), bytes, sha256: bytes_of(&whole.finish()), file, chunks })
     }
 
-    /// Reads the bytes from `start` to the end of its chunk, at most to `end`. Blocks while the disk is read.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or is no longer the one that was opened.
+    /// Reads the bytes from `start` to the end of its chunk, at most to `end`. Blocks while the disk is read; fails if the
+    /// file is no longer the one that was opened.
     pub fn read_chunk(&self, start: u64, end: u64) -> io::Result<Bytes> {
         let index = start / Self::CHUNK;
         let first = index * Self::CHUNK;
@@ -81,7 +72,6 @@ impl BulkFile {
         io::Error::new(io::ErrorKind::InvalidData, message)
     }
 
-    /// The checksum in hexadecimal digits.
     pub fn checksum(&self) -> String {
         hex::digits(&self.sha256)
     }

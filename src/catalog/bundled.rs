@@ -15,14 +15,6 @@ static ARCHIVE: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"
 
 static RECORDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/bundled_records.bin"));
 
-struct BundledBytes;
-
-impl AsRef<[u8]> for BundledBytes {
-    fn as_ref(&self) -> &[u8] {
-        &ARCHIVE.0
-    }
-}
-
 /// The bundled snapshot cannot be opened, because of a bug in the build.
 #[derive(Debug, thiserror::Error)]
 pub enum BundledError {
@@ -33,7 +25,7 @@ pub enum BundledError {
 }
 
 pub fn bundled() -> Result<Catalog, BundledError> {
-    let snapshot = Snapshot::open(Arc::new(BundledBytes), RecordStore::Memory(Arc::new(RECORDS)), Checksums::Trust)?;
+    let snapshot = Snapshot::open(Arc::new(&ARCHIVE.0), RecordStore::Memory(Arc::new(RECORDS)), Checksums::Trust)?;
     let texts = TextIndexes::in_memory(&snapshot)?;
     Ok(Catalog { is_bundled: true, ..Catalog::new(snapshot, texts) })
 }

@@ -1,6 +1,4 @@
-//! The differences between two releases, record by record, for clients that keep a copy up to date.
-//!
-//! Applying the changes of a table to its records in the first release yields those in the second: an added or changed
+//! The differences between two releases, record by record, for clients that keep a copy up to date: an added or changed
 //! record is stored under its slug or id, a removed or merged one is deleted.
 
 pub use std::cmp::Ordering;
@@ -13,13 +11,13 @@ use serde_json::value::RawValue;
 use crate::json::fields::{self, MAX_NAMES};
 use crate::json::{FieldMask, FieldSet, Fields, record};
 use crate::param_error::wrong_term;
+use crate::row_filter::distinct;
 use crate::{Catalog, ParameterError, Resource};
 use data::field::{JsonType, JsonValue, model};
 use data::vocabulary::{Vocabulary, normal, vocabulary};
 use data::{RecordText, Snapshot, Table};
 
 vocabulary! {
-    /// The kind of change of a record between two releases.
     Operation, "operation", {
         Add = "add",
         Change = "change",
@@ -29,7 +27,6 @@ vocabulary! {
     }
 }
 
-/// A row of one table that differs between two releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowChange {
     Added {
@@ -58,9 +55,20 @@ impl RowChange {
             Self::Merged { .. } => Operation::Merge,
         }
     }
+
+    /// The change of a record with these rows in the two releases; `None` if it is in neither.
+    pub(crate) fn of_rows(table: Table, before: &Snapshot, after: &Snapshot, rows: RowPair) -> Option<Self> {
+        Some(match rows {
+            (Some(before), Some(after)) => Self::Changed { before, after },
+            (Some(row), None) => match after.merged_into(table, before.slug(table, row)) {
+                Some(into) => Self::Merged { before: row, into },
+                None => Self::Removed { before: row },
+            },
+            (None, after) => Self::Added { after: after? },
+        })
+    }
 }
 
-/// Number of records of a table that differ between two releases.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ChangeCounts {
     pub added: u64,
@@ -85,40 +93,38 @@ impl ChangeCounts {
 
 /// Finds the rows of a table that differ, in the order of their slugs or ids. A row is changed if its record is,
 /// including computed fields. Reads all records of both releases.
-///
-/// # Errors
-/// If a record cannot be read; see [`Snapshot::read_record`].
 pub fn row_changes(table: Table, before: &Snapshot, after: &Snapshot) -> io::Result<Vec<RowChange>> {
     let mut changes = Vec::new();
-    let mut olds = before.published(table).peekable();
-    let mut news = after.published(table).peekable();
-    loop {
+    for rows in paired_rows(table, before, after) {
+        if let (Some(old), Some(new)) = rows
+            && before.read_record(table, old)?.whole() == after.read_record(table, new)?.whole()
+        {
+            continue;
+        }
+        changes.extend(RowChange::of_rows(table, before, after, rows));
+    }
+    Ok(changes)
+}
+
+type RowPair = (Option<u32>, Option<u32>);
+
+/// The published rows of two releases, paired by slug or id, in its order.
+pub(crate) fn paired_rows(table: Table, before: &Snapshot, after: &Snapshot) -> impl Iterator<Item = RowPair> {
+    let (mut olds, mut news) = (before.published(table).peekable(), after.published(table).peekable());
+    std::iter::from_fn(move || {
         let order = match (olds.peek(), news.peek()) {
-            (None, None) => return Ok(changes),
+            (None, None) => return None,
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
             (Some(old), Some(new)) => before.slug(table, *old).cmp(after.slug(table, *new)),
         };
         let old = if order.is_le() { olds.next() } else { None };
-        let new = if order.is_ge() { news.next() } else { None };
-        changes.extend(match (old, new) {
-            (Some(old), Some(new)) => {
-                let is_same = before.read_record(table, old)?.whole() == after.read_record(table, new)?.whole();
-                (!is_same).then_some(RowChange::Changed { before: old, after: new })
-            }
-            (Some(old), None) => Some(match after.merged_into(table, before.slug(table, old)) {
-                Some(into) => RowChange::Merged { before: old, into },
-                None => RowChange::Removed { before: old },
-            }),
-            (None, new) => new.map(|after| RowChange::Added { after }),
-        });
-    }
+        Some((old, if order.is_ge() { news.next() } else { None }))
+    })
 }
 
-/// The rows of each table that differ between two releases.
 pub(crate) type AllChanges = [Vec<RowChange>; Table::ALL.len()];
 
-/// Selects changes, and fields of their records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeFilter {
     /// Tables in the order of [`Table::ALL`].
@@ -127,17 +133,14 @@ pub struct ChangeFilter {
     operations: Vec<Operation>,
 }
 
-/// One page of changes.
 pub struct ChangePage {
     /// The JSON of each change.
     pub changes: Vec<Vec<u8>>,
-    /// Number of selected changes.
     pub total: u64,
     /// Start of the next page; `None` on the last one.
     pub next: Option<u64>,
 }
 
-/// A record as JSON, with fields that depend on its table.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(crate) struct RecordJson(Box<RawValue>);
@@ -168,11 +171,8 @@ model! {
 }
 
 impl ChangeFilter {
-    /// Parses `table`, `op` and `fields`. A name in `fields` must be a field of at least one of the tables; tables
-    /// without any of the fields are left out.
-    ///
-    /// # Errors
-    /// Lists each unknown name.
+    /// Parses `table`, `op` and `fields`; an error lists each unknown name. A name in `fields` must be a field of at least
+    /// one of the tables; tables without any of the fields are left out.
     pub fn parse(values: &[(String, String)]) -> Result<Self, Vec<ParameterError>> {
         let mut errors = Vec::new();
         let table = |text: &str| {
@@ -187,14 +187,10 @@ impl ChangeFilter {
         if tables.is_empty() {
             tables = Table::ALL.to_vec();
         }
-        let tables = fields_of(values, &tables).unwrap_or_else(|unknown| {
-            errors.extend(unknown);
-            Vec::new()
-        });
+        let tables = fields_of(values, &tables).map_err(|unknown| errors.extend(unknown)).unwrap_or_default();
         if errors.is_empty() { Ok(Self { tables, operations }) } else { Err(errors) }
     }
 
-    /// `table` and `op` in canonical names and values, without defaults.
     pub fn canonical(&self) -> Vec<(&'static str, String)> {
         let tables: Vec<&str> = self.tables.iter().map(|(table, _)| Resource::of_table(*table).path()).collect();
         let operations: Vec<&str> = self.operations.iter().map(|operation| operation.name()).collect();
@@ -203,7 +199,6 @@ impl ChangeFilter {
     }
 }
 
-/// Names of the tables in changes, in the order of [`Table::ALL`].
 pub fn paths() -> Vec<&'static str> {
     Table::ALL.map(|table| Resource::of_table(table).path()).to_vec()
 }
@@ -226,46 +221,34 @@ fn words<T: Copy + Ord>(
             None => errors.push(wrong_term(name, text, name, accepted.to_vec())),
         }
     }
-    words.sort_unstable();
-    words.dedup();
-    words
+    distinct(words)
 }
 
-/// Parses the fields that `fields` selects in the records of each table.
 fn fields_of(values: &[(String, String)], tables: &[Table]) -> Result<Vec<(Table, Fields)>, Vec<ParameterError>> {
     let given = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let names: Vec<String> = fields::names(given).map(str::to_owned).collect();
-    let parse = |names: String, table: Table| Fields::parse(&[("fields".to_owned(), names)], FieldSet::stored(table));
+    let names: Vec<&str> = fields::names(given).collect();
+    let parse = |names: &str, table: Table| {
+        let fields = Fields::parse(&[("fields".to_owned(), names.to_owned())], FieldSet::stored(table));
+        fields.map(|fields| (table, fields))
+    };
     if names.is_empty() || names.len() > MAX_NAMES {
         // Without names, everything is selected; too many names are one error.
-        return tables.iter().map(|table| Ok((*table, parse(names.join(","), *table)?))).collect();
+        return tables.iter().map(|table| parse(&names.join(","), *table)).collect();
     }
-    let mut known = vec![false; names.len()];
-    let mut selected = Vec::new();
-    for table in tables {
-        let mut own: Vec<&str> = Vec::new();
-        for (name, known) in names.iter().zip(&mut known) {
-            if parse(name.clone(), *table).is_ok() {
-                *known = true;
-                own.push(name);
-            }
-        }
-        if !own.is_empty() {
-            selected.push((*table, parse(own.join(","), *table)?));
-        }
+    let names_of = |table: &Table| -> Vec<&str> {
+        names.iter().copied().filter(|name| parse(name, *table).is_ok()).collect()
+    };
+    let names_of_tables: Vec<Vec<&str>> = tables.iter().map(names_of).collect();
+    let is_unknown = |name: &&str| names_of_tables.iter().all(|known| !known.contains(name));
+    let unknown: Vec<&str> = names.iter().copied().filter(is_unknown).collect();
+    if !unknown.is_empty() {
+        return Err(parse(&unknown.join(","), tables[0]).err().unwrap_or_default());
     }
-    let unknown: Vec<&str> =
-        names.iter().zip(&known).filter(|(_, known)| !**known).map(|(name, _)| name.as_str()).collect();
-    match unknown.is_empty() {
-        true => Ok(selected),
-        false => Err(parse(unknown.join(","), tables[0]).err().unwrap_or_default()),
-    }
+    let selected = tables.iter().zip(names_of_tables).filter(|(_, names)| !names.is_empty());
+    selected.map(|(table, names)| parse(&names.join(","), *table)).collect()
 }
 
 /// Passes the JSON of every change from one release to another, in the order of `/changes`.
-///
-/// # Errors
-/// Errors of `write`, and records that cannot be read.
 pub fn each_change<E: From<io::Error>>(
     before: &Snapshot,
     after: &Snapshot,
@@ -281,7 +264,6 @@ pub fn each_change<E: From<io::Error>>(
 }
 
 impl Catalog {
-    /// The changes from an earlier release to this one, cached while this one is loaded.
     fn all_changes(&self, before: &Self) -> Arc<AllChanges> {
         let key = (before.version(), before.snapshot().content());
         self.changes.get_or_insert_with(key, || {
@@ -289,7 +271,6 @@ impl Catalog {
         })
     }
 
-    /// Number of records of each table that differ from an earlier release.
     pub fn change_counts(&self, before: &Self) -> [(Table, ChangeCounts); Table::ALL.len()] {
         let all = self.all_changes(before);
         Table::ALL.map(|table| (table, ChangeCounts::from_changes(&all[table as usize])))
@@ -307,10 +288,10 @@ impl Catalog {
         let mut position = 0;
         for (table, fields) in &filter.tables {
             let reader = ChangeReader { table: *table, fields, before: before.snapshot(), after: self.snapshot() };
-            let selected = all[*table as usize]
-                .iter()
-                .filter(|change| filter.operations.is_empty() || filter.operations.contains(&change.operation()));
-            for change in selected {
+            let is_selected = |change: &&RowChange| {
+                filter.operations.is_empty() || filter.operations.contains(&change.operation())
+            };
+            for change in all[*table as usize].iter().filter(is_selected) {
                 let differing = readable(reader.differing(*change));
                 if matches!(change, RowChange::Changed { .. }) && differing.is_empty() {
                     continue;
@@ -334,7 +315,6 @@ pub(super) fn readable<T>(read: io::Result<T>) -> T {
     read.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The records of one table in two releases.
 pub(super) struct ChangeReader<'a> {
     pub table: Table,
     pub fields: &'a Fields,
@@ -360,48 +340,47 @@ impl<'a> ChangeReader<'a> {
 
     fn json(&self, change: RowChange, differing: &[(usize, FieldMask)]) -> io::Result<Vec<u8>> {
         let (table, fields) = (self.table, self.table.fields());
-        let (key, record) = match change {
-            RowChange::Added { after } | RowChange::Changed { after, .. } => {
-                (self.after.slug(table, after), Some(self.after.read_record(table, after)?))
+        let read_old = |row: u32| self.before.read_record(table, row);
+        let read_new = |row: u32| self.after.read_record(table, row);
+        let (key, merged_into, before, record) = match change {
+            RowChange::Added { after } => (self.after.slug(table, after), None, None, Some(read_new(after)?)),
+            RowChange::Changed { before, after } => {
+                (self.after.slug(table, after), None, Some(read_old(before)?), Some(read_new(after)?))
             }
-            RowChange::Removed { before } | RowChange::Merged { before, .. } => (self.before.slug(table, before), None),
+            RowChange::Removed { before } => (self.before.slug(table, before), None, None, None),
+            RowChange::Merged { before, into } => {
+                (self.before.slug(table, before), Some(self.after.slug(table, into)), None, None)
+            }
         };
-        let before = match change {
-            RowChange::Changed { before, .. } => Some(self.before.read_record(table, before)?),
+        let selected = match self.fields {
+            Fields::Some(parts) => Some(parts.as_slice()),
             _ => None,
         };
         let fields = ChangeFields {
             table: Resource::of_table(table).path(),
             op: change.operation().name(),
             key,
-            merged_into: match change {
-                RowChange::Merged { into, .. } => Some(self.after.slug(table, into)),
-                _ => None,
-            },
+            merged_into,
             fields: differing.iter().map(|(index, _)| fields[*index].name).collect(),
             before: before.map(|record| RecordJson::new(table, &record, Some(differing))),
-            record: record.map(|record| match self.fields {
-                Fields::Some(parts) => RecordJson::new(table, &record, Some(parts)),
-                _ => RecordJson::new(table, &record, None),
-            }),
+            record: record.map(|record| RecordJson::new(table, &record, selected)),
         };
         Ok(serde_json::to_vec(&fields).expect("stored records are JSON"))
     }
 }
 
 impl RecordJson {
-    /// The given parts of a record, or all of it.
     fn new(table: Table, record: &RecordText<'_>, parts: Option<&[(usize, FieldMask)]>) -> Self {
         let mut json = Vec::new();
         match parts {
             None => json.extend_from_slice(record.whole()),
             Some(parts) => {
+                json.push(b'{');
                 for (count, (index, mask)) in parts.iter().enumerate() {
-                    json.push(if count == 0 { b'{' } else { b',' });
+                    if count > 0 {
+                        json.push(b',');
+                    }
                     record::write_named(&mut json, table.fields()[*index].name, record.value(table, *index), mask);
-                }
-                if parts.is_empty() {
-                    json.push(b'{');
                 }
             }
         }

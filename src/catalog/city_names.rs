@@ -5,26 +5,17 @@ use std::collections::BTreeSet;
 
 use crate::Catalog;
 use crate::param_error::shortened;
-use data::city;
+use crate::row_filter::distinct;
 use data::fold::fold;
 use data::number::grouped;
-use data::{Country, Facet, Table};
+use data::{Country, Facet, Table, city};
 
 /// A text means the country rather than the city of the same name if the country has this many times its records.
 const FAR_MORE: u32 = 10;
 
-/// A city named by a text.
-pub(crate) struct NamedCity {
-    /// Folded name of the city.
-    pub(crate) folded: String,
-    pub(crate) value: u32,
-    /// A note on other meanings of the text.
-    pub(crate) note: Option<String>,
-}
-
 impl Catalog {
-    /// Finds a city by name. `strict`: also by another of its names, and with its country. `given` are the folded texts
-    /// that are requested together.
+    /// Finds a city by name; returns its folded name and value, and adds a note on other meanings of the text. `strict`:
+    /// also by another of its names, and with its country. `given` are the folded texts that are requested together.
     pub(crate) fn city(
         &self,
         table: Table,
@@ -32,20 +23,20 @@ impl Catalog {
         text: &str,
         strict: bool,
         given: &BTreeSet<String>,
-    ) -> Option<NamedCity> {
-        let find = |folded: &str| self.snapshot().find_term(Facet::City, folded);
+        notes: &mut Vec<String>,
+    ) -> Option<(String, u32)> {
         let folded = fold(text);
-        if let Some(value) = find(&folded) {
-            let note = self.city_note(table, parameter, &folded, value, given);
-            return Some(NamedCity { folded, value, note });
+        if let Some(value) = self.snapshot().find_term(Facet::City, &folded) {
+            notes.extend(self.city_note(table, parameter, &folded, value, given));
+            return Some((folded, value));
         }
         if !strict {
             return None;
         }
-        let read_as = |value: u32, more: &str| {
+        let mut read_as = |value: u32, more: &str| {
             let name = self.snapshot().city_name(value).unwrap_or_default();
-            let note = Some(format!("`{}` was read as {name}{more}", shortened(text)));
-            Some(NamedCity { folded: fold(&name), value, note })
+            notes.push(format!("`{}` was read as {name}{more}", shortened(text)));
+            Some((fold(&name), value))
         };
         if let Some((_, value)) = self.other_cities(table, &folded).first() {
             return read_as(*value, "");
@@ -67,19 +58,15 @@ impl Catalog {
         name.unwrap_or_else(|| self.snapshot().term(Facet::City, city).unwrap_or_default().to_owned())
     }
 
-    /// Finds the cities of the release in a state or province, under each of their names, and the city with the folded
-    /// name of the state. `None` if there are none.
+    /// Finds the cities of the release in a state or province, under each of their names, and that with the state's name.
     pub(crate) fn cities_of_state(&self, folded: &str) -> Option<Vec<u32>> {
         let cities = &city::state(folded)?.cities;
         let names = cities.iter().chain(cities.iter().flat_map(|city| city::names_of(city))).copied();
         let named = names.chain([folded]);
-        let mut found: Vec<u32> = named.filter_map(|city| self.snapshot().find_term(Facet::City, city)).collect();
-        found.sort_unstable();
-        found.dedup();
+        let found = distinct(named.filter_map(|city| self.snapshot().find_term(Facet::City, city)));
         (!found.is_empty()).then_some(found)
     }
 
-    /// A note that a city has records under other names, or shares its name with a country of far more records.
     fn city_note(
         &self,
         table: Table,
@@ -98,17 +85,12 @@ impl Catalog {
             let own = counted(&(own, city));
             return Some(format!("{own} is also written {}; name all, separated by commas", others.join(", ")));
         }
-        let (country, records) = self.country_of_name(table, city, folded)?;
+        let country = Country::read(folded)?;
+        let records = self.snapshot().facet_count(table, Facet::Country, country.index() as u32);
         let (city, parameter) = (counted(&(own, city)), parameter.replace("city", "country"));
-        Some(format!("{city} was read as a city; the country is `{parameter}={country}` ({})", grouped(records)))
-    }
-
-    /// The country with a city's name if it has far more records, and their number.
-    fn country_of_name(&self, table: Table, city: u32, name: &str) -> Option<(Country, u32)> {
-        let country = Country::read(name)?;
-        let count = |facet: Facet, value: u32| self.snapshot().facet_count(table, facet, value);
-        let records = count(Facet::Country, country.index() as u32);
-        (records >= count(Facet::City, city).saturating_mul(FAR_MORE).max(1)).then_some((country, records))
+        let detail =
+            format!("{city} was read as a city; the country is `{parameter}={country}` ({})", grouped(records));
+        (records >= own.saturating_mul(FAR_MORE).max(1)).then_some(detail)
     }
 
     /// Other names of a city in the records and their record counts, most frequent first.
@@ -116,10 +98,8 @@ impl Catalog {
         let snapshot = self.snapshot();
         let names = city::names_of(folded).iter().filter(|name| **name != folded);
         let cities = names.filter_map(|name| snapshot.find_term(Facet::City, name));
-        let mut others: Vec<(u32, u32)> = cities
-            .map(|city| (snapshot.facet_count(table, Facet::City, city), city))
-            .filter(|(records, _)| *records > 0)
-            .collect();
+        let counted = cities.map(|city| (snapshot.facet_count(table, Facet::City, city), city));
+        let mut others: Vec<(u32, u32)> = counted.filter(|(records, _)| *records > 0).collect();
         others.sort_unstable_by(|left, right| right.cmp(left));
         others
     }

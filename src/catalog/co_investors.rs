@@ -6,23 +6,21 @@ use std::collections::HashMap;
 use data::snapshot::known_date;
 use data::{Facet, NONE_I32, PartialDate, Table};
 
+use crate::row_filter::distinct;
 use crate::{Catalog, ListPosition};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoInvestorRow {
     pub row: u32,
     pub shared_rounds: u32,
-    /// Date of the latest shared round; `None` if none has a date.
     pub last_shared_on: Option<PartialDate>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CoInvestorPage {
-    /// Ordered by shared rounds (descending), then slug; the first ones are the `top_co_investors` of the firm's
-    /// record.
+    /// By shared rounds, then slug; the first ones are the `top_co_investors` of the firm's record.
     pub firms: Vec<CoInvestorRow>,
     pub total: u64,
-    /// `None` on the last page.
     pub next: Option<ListPosition>,
 }
 
@@ -31,16 +29,10 @@ impl Catalog {
     pub fn investors_of(&self, startup: u32) -> Vec<u32> {
         let snapshot = self.snapshot();
         let rounds = snapshot.facet_rows(Table::Rounds, Facet::Startup, startup).iter();
-        let mut firms: Vec<u32> =
-            rounds.flat_map(|round| snapshot.round_investors(round).map(|(firm, _)| firm)).collect();
-        firms.sort_unstable();
-        firms.dedup();
-        firms
+        distinct(rounds.flat_map(|round| snapshot.round_investors(round).map(|(firm, _)| firm)))
     }
 
-    /// One page of the firms that joined rounds with `firm`.
-    ///
-    /// The cost grows with the firm's own rounds, not with the table.
+    /// One page of the firms that joined rounds with `firm`. The cost grows with the firm's own rounds, not the table.
     pub fn co_investors(&self, firm: u32, position: ListPosition, limit: usize) -> CoInvestorPage {
         let snapshot = self.snapshot();
         let dates = snapshot.round_dates();
@@ -54,15 +46,11 @@ impl Catalog {
             }
         }
         let slugs = snapshot.slug_ranks(Table::Firms);
-        let mut firms: Vec<(u32, u32, i32)> =
-            shared.into_iter().map(|(row, (rounds, last))| (row, rounds, last)).collect();
-        firms.sort_unstable_by_key(|(row, rounds, _)| (Reverse(*rounds), slugs[*row as usize]));
+        let of_firm =
+            |(row, (shared_rounds, last))| CoInvestorRow { row, shared_rounds, last_shared_on: known_date(last) };
+        let mut firms: Vec<CoInvestorRow> = shared.into_iter().map(of_firm).collect();
+        firms.sort_unstable_by_key(|firm| (Reverse(firm.shared_rounds), slugs[firm.row as usize]));
         let (firms, total, next) = position.page_of(firms, limit);
-        let firms = firms.into_iter().map(|(row, shared_rounds, last)| CoInvestorRow {
-            row,
-            shared_rounds,
-            last_shared_on: known_date(last),
-        });
-        CoInvestorPage { firms: firms.collect(), total, next }
+        CoInvestorPage { firms, total, next }
     }
 }

@@ -1,7 +1,6 @@
-//! Completion of names of all kinds of records, for search boxes.
-//!
-//! Names that equal the text come first, then names that begin with it, then names with a later word that begins with
-//! it, each ordered by prominence, which is comparable between kinds. If these are few, similar names follow.
+//! Completion of names of all kinds of records, for search boxes: names that equal the text come first, then those that
+//! begin with it, then those with a later word that does, each ordered by prominence, which is comparable between kinds.
+//! If these are few, similar names follow.
 
 pub(crate) use std::collections::HashSet;
 use std::ops::Range;
@@ -12,9 +11,8 @@ use data::fold::fold;
 use data::number::counted;
 use data::vocabulary::normal;
 use data::{Country, Facet, MAX_PROMINENCE, Table};
-use search::{Completed, Completion, Hit, MatchClass, texts, typed_part};
+use search::{Completed, Completion, MatchClass, texts, typed_part};
 
-/// A record with a name that completes a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suggestion {
     pub table: Table,
@@ -42,13 +40,12 @@ impl Suggestion {
 
     /// Parses the parameter `kind`: one or several kinds, separated by commas; all kinds if it is empty.
     pub fn tables(kinds: &str) -> Result<Vec<Table>, ParameterError> {
-        let mut chosen = Vec::new();
-        for kind in kinds.split(',').map(normal).filter(|kind| !kind.is_empty()) {
-            let known = Self::KINDS.iter().find(|(name, _)| *name == kind);
-            let kinds = || Self::KINDS.map(|(name, _)| name).to_vec();
-            let unknown = || wrong_term("kind", &kind, "kind of record", kinds());
-            chosen.push(known.ok_or_else(unknown)?.1);
-        }
+        let kinds = kinds.split(',').map(normal).filter(|kind| !kind.is_empty());
+        let read = |kind: String| match Self::KINDS.iter().find(|(name, _)| *name == kind) {
+            Some((_, table)) => Ok(*table),
+            None => Err(wrong_term("kind", &kind, "kind of record", Self::KINDS.map(|(name, _)| name).to_vec())),
+        };
+        let chosen: Vec<Table> = kinds.map(read).collect::<Result<_, _>>()?;
         let is_chosen = |table: &Table| chosen.is_empty() || chosen.contains(table);
         Ok(TextIndexes::TABLES.into_iter().filter(is_chosen).collect())
     }
@@ -66,7 +63,6 @@ const MIN_TYPO: usize = 3;
 /// types `light` rather means a firm with 300 rounds than a startup with one.
 const FAR_MORE_PROMINENT: u32 = MAX_PROMINENCE / 10 * 4;
 
-/// A row with a name that completes the text, or is similar to it.
 struct CompletionHit {
     table: Table,
     row: u32,
@@ -87,10 +83,6 @@ impl CompletionHit {
         Self { table, row: completed.row, score: floor + 0.2 * prominence, completed: Some(completed) }
     }
 
-    fn near(table: Table, hit: Hit) -> Self {
-        Self { table, row: hit.row, score: 0.2 * hit.score.min(1.0), completed: None }
-    }
-
     fn completion(&self) -> Option<Completion> {
         self.completed.map(|completed| completed.completion)
     }
@@ -106,9 +98,7 @@ impl Catalog {
         // The sort is stable: ties keep the order of tables, and within a table the order of the index.
         found.sort_by(|left, right| right.score.total_cmp(&left.score));
         put_leader_first(&mut found);
-        let mut names = HashSet::new();
-        let mut sectors = 0;
-        let mut suggestions = Vec::new();
+        let (mut names, mut sectors, mut suggestions) = (HashSet::new(), 0, Vec::new());
         for found in found {
             if suggestions.len() == limit {
                 break;
@@ -139,8 +129,7 @@ impl Catalog {
         tables.iter().copied().filter_map(of_table).flatten().collect()
     }
 
-    /// Adds names found by a search. Among several kinds, sectors are left out: there are few, and most words are
-    /// similar to one.
+    /// Adds names found by a search, but of several kinds no sectors: most words are similar to one.
     fn add_near(&self, text: &str, tables: &[Table], limit: usize, found: &mut Vec<CompletionHit>) {
         let known: HashSet<(Table, u32)> = found.iter().map(|found| (found.table, found.row)).collect();
         for table in tables.iter().copied().filter(|table| *table != Table::Sectors || tables.len() == 1) {
@@ -151,7 +140,7 @@ impl Catalog {
             // A name may begin with the text apart from its spaces.
             found.extend(hits.map(|hit| match index.completion(&names, text, hit.row) {
                 Some(completed) => CompletionHit::new(table, completed),
-                None => CompletionHit::near(table, hit),
+                None => CompletionHit { table, row: hit.row, score: 0.2 * hit.score.min(1.0), completed: None },
             }));
         }
     }
@@ -161,56 +150,50 @@ impl Catalog {
         let note = self.distinguishing_note(table, row);
         let names = self.snapshot().names(table);
         let of_search = || self.match_classes(table, text, &[row]).first().copied().unwrap_or(MatchClass::Relaxed);
-        let matched_by = if completed.is_some() { MatchClass::Prefix } else { of_search() };
+        let matched_by = completed.map_or_else(of_search, |_| MatchClass::Prefix);
         let suggestion = Suggestion { table, row, matched_by, alias: None, matched: None, note, score };
         let Some(completed) = completed else {
             let nearest = self.text_index(table).map(|index| index.explain(&names, text, row).text);
-            return Suggestion {
-                alias: nearest.filter(|nearest| nearest != self.snapshot().name(table, row)),
-                ..suggestion
-            };
+            let alias = nearest.filter(|nearest| nearest != self.snapshot().name(table, row));
+            return Suggestion { alias, ..suggestion };
         };
-        let name = texts(&names, row).nth(completed.text).unwrap_or_default();
         if completed.by_initials {
             let initials = fold(text).replace(' ', "").to_uppercase();
             let matched = Some(0..initials.len());
             return Suggestion { matched_by: MatchClass::Alias, alias: Some(initials), matched, ..suggestion };
         }
-        Suggestion {
-            matched_by: match (completed.completion, completed.text) {
-                (Completion::Equal, 0) => MatchClass::Exact,
-                (Completion::Equal, _) => MatchClass::Alias,
-                (Completion::Begins | Completion::Includes, _) => MatchClass::Prefix,
-            },
-            alias: (completed.text > 0).then(|| name.to_owned()),
-            matched: typed_part(text, name),
-            ..suggestion
-        }
+        let name = texts(&names, row).nth(completed.text).unwrap_or_default();
+        let matched_by = match (completed.completion, completed.text) {
+            (Completion::Equal, 0) => MatchClass::Exact,
+            (Completion::Equal, _) => MatchClass::Alias,
+            _ => MatchClass::Prefix,
+        };
+        let alias = (completed.text > 0).then(|| name.to_owned());
+        Suggestion { matched_by, alias, matched: typed_part(text, name), ..suggestion }
     }
 
     /// Distinguishes a record from others with the same name: `London · 44 rounds`, `Founder, Cred`.
     fn distinguishing_note(&self, table: Table, row: u32) -> Option<String> {
-        let rows = |table: Table, facet: Facet, one: &str, many: &str| {
+        let number_of = |table: Table, facet: Facet| {
             let count = self.snapshot().facet_count(table, facet, row);
+            let (one, many) = if table == Table::Rounds { ("round", "rounds") } else { ("startup", "startups") };
             (count > 0).then(|| counted(count, one, many))
         };
-        let rounds = |facet: Facet| rows(Table::Rounds, facet, "round", "rounds");
         let parts = match table {
-            Table::Firms => [self.city_or_country(table, row), rounds(Facet::Investor)],
-            Table::Startups => [self.city_or_country(table, row), rounds(Facet::Startup)],
+            Table::Firms => [self.city_or_country(table, row), number_of(Table::Rounds, Facet::Investor)],
+            Table::Startups => [self.city_or_country(table, row), number_of(Table::Rounds, Facet::Startup)],
             Table::People => {
                 let (organization, _) = self.organization_of(row);
                 let title = self.text_field((table, row), "title");
                 return Some(title.into_iter().chain([organization.name]).collect::<Vec<_>>().join(", "));
             }
-            Table::Sectors => [rows(Table::Startups, Facet::Sector, "startup", "startups"), None],
-            Table::Rounds | Table::Reviews => [None, None],
+            Table::Sectors => [number_of(Table::Startups, Facet::Sector), None],
+            Table::Rounds | Table::Reviews => return None,
         };
         let note = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
         (!note.is_empty()).then_some(note)
     }
 
-    /// City of a firm or startup, otherwise its country.
     fn city_or_country(&self, table: Table, row: u32) -> Option<String> {
         let country = || self.text_field((table, row), "country").and_then(|code| Country::from_alpha2(&code));
         self.text_field((table, row), "city").or_else(|| country().map(|country| country.name().to_owned()))

@@ -1,7 +1,5 @@
-//! Coverage of the data: known values by field, rounds by year.
-//!
-//! Known values are counted when a snapshot is compiled. A filter on a field that is unknown for most records adds a
-//! note, because few matches then mean little.
+//! Coverage of the data: known values by field, counted when a snapshot is compiled. A filter on a field that is unknown
+//! for most records adds a note, because few matches then mean little.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +16,6 @@ const MIN_SHARE_LEFT_OUT: u32 = 20;
 /// Maximum number of existing values listed if no record has a requested one.
 const MAX_LISTED: usize = 6;
 
-/// Number of records with a value, by field name.
 type KnownCounts = BTreeMap<&'static str, u32>;
 
 model! {
@@ -43,19 +40,15 @@ impl Coverage {
             let optional = fields.filter(|(_, field)| field.is_nullable || matches!(field.json, JsonType::List(_)));
             optional.map(|(index, field)| (field.name, snapshot.known_values(table, index))).collect()
         };
-        Self {
-            firms: known(Table::Firms),
-            startups: known(Table::Startups),
-            funding_rounds: known(Table::Rounds),
-            people: known(Table::People),
-        }
+        let tables = [Table::Firms, Table::Startups, Table::Rounds, Table::People];
+        let [firms, startups, funding_rounds, people] = tables.map(known);
+        Self { firms, startups, funding_rounds, people }
     }
 }
 
 impl Catalog {
-    /// A sentence on the records that a filter cannot match: its field is unknown for more than half of the records, or
-    /// it excludes values and leaves out many records with an unknown value as well. `parameter` is the source of the
-    /// filter.
+    /// A sentence on the records that the filter of a parameter cannot match: its field is unknown for more than half of
+    /// them, or it excludes values and leaves out many records with an unknown value as well.
     pub(crate) fn low_coverage(&self, table: Table, parameter: &str, filter: &Filter) -> Option<String> {
         let (is_exclusion, filter) = match filter {
             Filter::Not(excluded) => (true, &**excluded),
@@ -63,11 +56,8 @@ impl Catalog {
         };
         let snapshot = self.snapshot();
         let (name, known) = match filter {
-            // These are known for all records: a sector without a parent is a top-level one.
-            Filter::AnyOf(Facet::Parent, _) | Filter::MemberOf { .. } | Filter::Rows(_) | Filter::Ranked(_) => {
-                return None;
-            }
-            Filter::Not(_) | Filter::Known(_) | Filter::Unknown(_) | Filter::JoinedRound { .. } => return None,
+            // Known for all records: a sector without a parent is a top-level one.
+            Filter::AnyOf(Facet::Parent, _) => return None,
             Filter::AnyOf(facet, _) => (facet.name(), snapshot.known_count(table, *facet)),
             Filter::Range { key, .. } => return self.low_coverage_of_key(table, *key),
             // A firm with either bound has a check range, which is not a field of its own.
@@ -76,6 +66,7 @@ impl Catalog {
                 let known = self.count(table, &filters, &RowFilter::new(self, table, &filters)) as u32;
                 return known_for("check sizes are", known, snapshot.rows(table), table);
             }
+            _ => return None,
         };
         let total = self.rows_with_values(table);
         let unknown = total.saturating_sub(known);
@@ -86,7 +77,6 @@ impl Catalog {
         known_for(&format!("`{name}` is"), known, total, table)
     }
 
-    /// The same for a sort key, which filters and orders use.
     pub(crate) fn low_coverage_of_key(&self, table: Table, key: usize) -> Option<String> {
         let known = self.known_rows(table, Property::Key(key));
         known_for(&format!("`{}` is", table.sort_keys()[key]), known, self.rows_with_values(table), table)
@@ -119,15 +109,12 @@ impl Catalog {
         if values.is_empty() || values.iter().any(|value| count(*value) > 0) {
             return None;
         }
-        let mut known: Vec<(u32, u32)> = (0..snapshot.facet_values(table, facet))
-            .map(|value| (count(value), value))
-            .filter(|(records, _)| *records > 0)
-            .collect();
+        let counted = (0..snapshot.facet_values(table, facet)).map(|value| (count(value), value));
+        let mut known: Vec<(u32, u32)> = counted.filter(|(records, _)| *records > 0).collect();
         known.sort_unstable_by(|left, right| right.cmp(left));
-        let listed = known
-            .iter()
-            .take(MAX_LISTED)
-            .map(|(records, value)| format!("`{}` ({})", self.facet_label(table, facet, *value).0, grouped(*records)));
+        let listed = known.iter().take(MAX_LISTED).map(|(records, value)| {
+            format!("`{}` ({})", self.facet_label(table, facet, *value).0, grouped(*records))
+        });
         let listed = listed.collect::<Vec<_>>().join(", ");
         let name = facet.name();
         match known.is_empty() {

@@ -4,31 +4,23 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::aggregate::GroupBy;
-use crate::groups::{GroupColumn, MatchedRows, ValueRows, common_count};
+use crate::groups::{GroupColumn, MatchedRows, common_count};
 use crate::{Catalog, ParameterError, Query};
 use data::archive::facet_column::RowSet;
 use data::{Facet, Table};
 
-/// Number of firms that match a query, in total and for each value of each facet.
-///
-/// A count is the `total` of the same query with the value as an additional filter. The facet's own filter applies as
-/// well: under `stage=seed`, the count of `series-a` is the number of firms with both stages.
+/// Number of firms that match a query, in total and for each value of each facet: the `total` of the query with the value
+/// as an additional filter. Under `stage=seed`, the count of `series-a` is the number of firms with both stages.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FacetCounts {
     pub total: u64,
-    /// Notes on the matches of a search.
     pub notes: Vec<ParameterError>,
-    /// Values are indexes of the vocabulary.
     pub stages: Vec<ValueCount>,
-    /// Values are rows of sectors. A firm counts for its sectors and their ancestors.
     pub sectors: Vec<ValueCount>,
-    /// Values are indexes of the country table.
     pub countries: Vec<ValueCount>,
-    /// Values are indexes of the vocabulary.
     pub kinds: Vec<ValueCount>,
 }
 
-/// A facet value and the number of rows that have it, at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueCount {
     pub value: u32,
@@ -36,18 +28,12 @@ pub struct ValueCount {
 }
 
 impl Catalog {
-    /// Counts the firms that match `query` by facet, most frequent value first. Ignores the order of the query.
     pub fn facet_counts(&self, query: &Query) -> FacetCounts {
         let (rows, notes) = self.rows_of(query);
-        let counts = |facet| self.counts_of(query.table, facet, &rows);
-        FacetCounts {
-            total: rows.count(self.snapshot().rows(query.table)),
-            notes,
-            stages: counts(Facet::Stage),
-            sectors: counts(Facet::Sector),
-            countries: counts(Facet::Country),
-            kinds: counts(Facet::Kind),
-        }
+        let facets = [Facet::Stage, Facet::Sector, Facet::Country, Facet::Kind];
+        let [stages, sectors, countries, kinds] = facets.map(|facet| self.counts_of(query.table, facet, &rows));
+        let total = rows.count(self.snapshot().rows(query.table));
+        FacetCounts { total, notes, stages, sectors, countries, kinds }
     }
 
     /// Counts the rows that match `query` by each of `facets`, most frequent value first.
@@ -84,7 +70,6 @@ impl Catalog {
         }
     }
 
-    /// Counts the firms that invested in a year.
     pub fn active_count(&self, year: i32, rows: &MatchedRows) -> u64 {
         let active = self.active_firms(year);
         match rows {
@@ -97,9 +82,9 @@ impl Catalog {
     pub fn counts_of(&self, table: Table, facet: Facet, rows: &MatchedRows) -> Vec<ValueCount> {
         let column = GroupColumn::new(self.snapshot(), table, GroupBy::Facet(facet));
         let mut places = Vec::new();
-        let groups = column.groups(rows, &mut places).into_iter();
-        let mut counts: Vec<ValueCount> =
-            groups.map(|ValueRows { value, count, .. }| ValueCount { value, count }).collect();
+        let groups = column.groups(rows, &mut places);
+        let counted = groups.iter().map(|group| ValueCount { value: group.value, count: group.count });
+        let mut counts: Vec<ValueCount> = counted.collect();
         // Ties keep the order of the vocabulary.
         counts.sort_by_key(|counted| Reverse(counted.count));
         counts

@@ -12,8 +12,7 @@ use crate::Catalog;
 pub struct History {
     /// Number of rounds joined per year (`None`: date unknown), by stage in the order of [`Stage::ALL`].
     pub rounds: BTreeMap<Option<i32>, [u32; Stage::ALL.len()]>,
-    /// Sectors with their number of startups in the portfolio, most frequent first. A startup counts for each of its
-    /// sectors.
+    /// Sectors with their number of startups in the portfolio, most frequent first; a startup counts for each.
     pub sectors: Vec<(u32, u32)>,
     /// Startups, latest investment first, each with the last round that the firm joined.
     pub portfolio: Vec<(u32, u32)>,
@@ -33,15 +32,9 @@ impl Catalog {
                 history.portfolio.push((startup, round));
             }
         }
-        history.sectors = self.sectors_of(&history.portfolio);
-        history
-    }
-
-    fn sectors_of(&self, portfolio: &[(u32, u32)]) -> Vec<(u32, u32)> {
-        let snapshot = self.snapshot();
-        let field = Table::Startups.field_index("sectors");
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-        for (startup, _) in portfolio {
+        let field = Table::Startups.field_index("sectors");
+        for (startup, _) in &history.portfolio {
             let record = snapshot.record(Table::Startups, *startup);
             let value = record.value(Table::Startups, field);
             for slug in serde_json::from_slice::<Vec<&str>>(value).expect("`sectors` is a list of slugs") {
@@ -52,10 +45,10 @@ impl Catalog {
             }
         }
         let found = counts.into_iter().filter_map(|(slug, count)| Some((snapshot.find(Table::Sectors, &slug)?, count)));
-        let mut sectors: Vec<(u32, u32)> = found.collect();
+        history.sectors = found.collect();
         // Ties keep the slug order.
-        sectors.sort_by_key(|(_, count)| Reverse(*count));
-        sectors
+        history.sectors.sort_by_key(|(_, count)| Reverse(*count));
+        history
     }
 }
 

@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use data::{Metric, Table};
 
+use crate::row_filter::distinct;
 use crate::{Catalog, Filter, ListPosition, RowFilter};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LeaderboardQuery {
     pub metric: Metric,
-    /// Combined with AND.
     pub filters: Vec<Filter>,
 }
 
@@ -26,17 +26,14 @@ pub struct RankedRow {
 pub struct LeaderboardPage {
     pub ranked: Vec<RankedRow>,
     pub total: u64,
-    /// `None` on the last page.
     pub next: Option<ListPosition>,
     pub is_integer: bool,
 }
 
-/// A firm on the leaderboards of this release and of an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RankChange {
     /// `None` if the firm is not in this release.
     pub row: Option<u32>,
-    /// Its row in the earlier release.
     pub former_row: Option<u32>,
     /// `None` if the firm is not ranked.
     pub rank: Option<u64>,
@@ -57,7 +54,6 @@ impl Catalog {
         page
     }
 
-    /// Values of all firms that a leaderboard ranks, best first.
     pub fn leaderboard_values(&self, metric: Metric) -> impl Iterator<Item = f64> {
         self.snapshot().leaderboard(metric).1.iter().map(move |value| public_value(metric, *value))
     }
@@ -67,12 +63,10 @@ impl Catalog {
         let selection = RowFilter::new(self, Table::Firms, &query.filters);
         let (rows, values) = self.snapshot().leaderboard(query.metric);
         let passing = rows.iter().zip(values).filter(|(row, _)| selection.contains(**row));
-        let mut rank = 0;
-        let mut last = None;
+        let (mut rank, mut last) = (0, None);
         for ((row, value), position) in passing.zip(1..) {
             if last != Some(*value) {
-                rank = position;
-                last = Some(*value);
+                (rank, last) = (position, Some(*value));
             }
             ranked(*row, rank, *value);
         }
@@ -90,8 +84,7 @@ impl Catalog {
         ranks
     }
 
-    /// Ranks, then and now, of the rows of a page and of the first firms of either release. `former` is the same query,
-    /// parsed in the earlier release.
+    /// Ranks, then and now, of the rows of a page and of the first firms of either release. `former` is the query there.
     pub fn rank_changes(
         &self,
         query: &LeaderboardQuery,
@@ -101,32 +94,28 @@ impl Catalog {
         first: usize,
     ) -> Vec<RankChange> {
         let top = |catalog: &Self, query| catalog.leaderboard(query, ListPosition::default(), first).ranked;
-        let with_former = |row: u32| (Some(row), self.former_firm(before, row));
-        let mut firms: Vec<(Option<u32>, Option<u32>)> =
-            page.iter().chain(&top(self, query)).map(|ranked| with_former(ranked.row)).collect();
-        firms.extend(top(before, former).iter().map(|ranked| {
-            let current = self.find(Table::Firms, before.snapshot().slug(Table::Firms, ranked.row));
+        let (now, then) = (self.snapshot(), before.snapshot());
+        // A firm may have had the slug of a record that was merged into it since.
+        let with_former = |row: u32| {
+            let mut slugs = now.merged_slugs(Table::Firms, row);
+            let same = then.find(Table::Firms, now.slug(Table::Firms, row));
+            (Some(row), same.or_else(|| slugs.find_map(|slug| then.find(Table::Firms, slug))))
+        };
+        let (shown, first_then) = (top(self, query), top(before, former));
+        let shown = page.iter().chain(&shown).map(|ranked| with_former(ranked.row));
+        let first_then = first_then.iter().map(|ranked| {
+            let current = self.find(Table::Firms, then.slug(Table::Firms, ranked.row));
             current.map_or((None, Some(ranked.row)), with_former)
-        }));
-        firms.sort_unstable();
-        firms.dedup();
+        });
+        let firms: Vec<(Option<u32>, Option<u32>)> = distinct(shown.chain(first_then));
         let ranks = self.ranks(query, firms.iter().filter_map(|(row, _)| *row));
         let former_ranks = before.ranks(former, firms.iter().filter_map(|(_, row)| *row));
         let rank = |row: Option<u32>, ranks: &HashMap<u32, u64>| ranks.get(&row?).copied();
-        let change = |(row, former_row)| RankChange {
-            row,
-            former_row,
-            rank: rank(row, &ranks),
-            former_rank: rank(former_row, &former_ranks),
+        let change = |(row, former_row)| {
+            let (rank, former_rank) = (rank(row, &ranks), rank(former_row, &former_ranks));
+            RankChange { row, former_row, rank, former_rank }
         };
         firms.into_iter().map(change).collect()
-    }
-
-    /// Row of a firm in an earlier release. It may have had the slug of a record that was merged into it since.
-    fn former_firm(&self, before: &Self, row: u32) -> Option<u32> {
-        let (now, then) = (self.snapshot(), before.snapshot());
-        let same = then.find(Table::Firms, now.slug(Table::Firms, row));
-        same.or_else(|| now.merged_slugs(Table::Firms, row).find_map(|slug| then.find(Table::Firms, slug)))
     }
 }
 

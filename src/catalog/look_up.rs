@@ -1,5 +1,4 @@
-//! Look-up of items in a release. Candidates come from the text index, websites and identifiers, and are compared by
-//! the evidence of [`import::resolve`].
+//! Look-up of items: candidates from the text index, websites and identifiers, compared by [`import::resolve`].
 
 mod answer;
 mod columns;
@@ -8,11 +7,11 @@ pub mod listed;
 pub mod sheet;
 
 pub use answer::{LookUpAnswer, answer, id_of, row_of_id};
-pub use item::MAX_NAME_WORDS;
-pub use item::{Item, ItemTexts};
+pub use item::{Item, ItemTexts, MAX_NAME_WORDS};
 
 use crate::Catalog;
 use crate::address::SearchAddress;
+use data::import::csv_row::distinct;
 use data::import::website;
 use data::name::OwnName;
 use data::{Country, Facet, LookUpStatus, Names, Table};
@@ -26,7 +25,6 @@ const MAX_NAMESAKES: usize = 50;
 /// Maximum number of records with a website or identifier that are compared.
 const MAX_BY_VALUE: usize = 20;
 
-/// The result of looking up an item.
 #[derive(Clone, Debug)]
 pub struct LookedUp {
     pub status: LookUpStatus,
@@ -38,16 +36,15 @@ impl Catalog {
     /// Finds the record of an item, and further candidates. Deterministic.
     pub fn look_up(&self, item: &Item) -> LookedUp {
         // An address in place of a name is also a website.
-        let host = item.website.is_none().then(|| SearchAddress::parse(&item.name)?.into_host()).flatten();
+        let host = item.website.is_none().then(|| SearchAddress::parse(&item.name)?.host).flatten();
         let with_host = host.map(|host| Item { website: Some(host), ..item.clone() });
         let is_named_only = with_host.is_some();
         let item = with_host.as_ref().unwrap_or(item);
         let mut candidates: Vec<(Table, u32, ScoredCandidate)> = Vec::new();
         for table in item.tables.iter().copied() {
             let (rows, is_sure) = self.candidates(item, table);
-            let mut records: Vec<SourceRecord> = std::iter::once(item.record(table))
-                .chain(rows.iter().map(|row| self.record_to_compare(item, table, *row)))
-                .collect();
+            let others = rows.iter().map(|row| self.record_to_compare(item, table, *row));
+            let mut records: Vec<SourceRecord> = std::iter::once(item.record(table)).chain(others).collect();
             // A record named like an address may have its website elsewhere: `Acme.com`.
             let (own, others) = records.split_at_mut(1);
             let is_other = |record: &&mut SourceRecord| is_named_only && !record.has_domain_of(&own[0]);
@@ -62,8 +59,7 @@ impl Catalog {
         LookedUp { status: status(candidates.iter().map(|(.., scored)| scored)), candidates }
     }
 
-    /// The candidate rows, each once, likely ones first. Also returns true if a search finds some by all words of the
-    /// name.
+    /// The candidate rows, each once, likely ones first. Also true if a search finds some by all words of the name.
     fn candidates(&self, item: &Item, table: Table) -> (Vec<u32>, bool) {
         let snapshot = self.snapshot();
         let mut rows: Vec<u32> = Vec::new();
@@ -82,13 +78,8 @@ impl Catalog {
             rows.extend(found.hits.iter().take(MAX_BY_NAME).map(|hit| hit.row));
             rows.extend(self.rows_named(table, &item.name).into_iter().take(MAX_NAMESAKES));
         }
-        let mut distinct: Vec<u32> = Vec::with_capacity(rows.len());
-        for row in rows {
-            if !distinct.contains(&row) && !item.excluded.contains(&(table, row)) {
-                distinct.push(row);
-            }
-        }
-        (distinct, is_sure)
+        let rows = rows.into_iter().filter(|row| !item.excluded.contains(&(table, *row)));
+        (distinct(rows), is_sure)
     }
 
     /// Finds the records with a website on the host of an address, or on the domain that its owner chose.
@@ -117,39 +108,31 @@ impl Catalog {
             let country = snapshot.row_values(table, Facet::Country).of(row).first();
             record.country = country.and_then(|country| Country::at(*country as usize));
         }
+        let mut place = (table, row);
         if table == Table::People {
-            self.describe_person(item, row, &mut record);
-            return record;
-        }
-        if item.website.is_some() || item.identifiers.iter().any(|(scheme, _)| scheme == "domain") {
-            record.website = self.text_field((table, row), "website");
+            if item.organization.is_none() && item.website.is_none() && item.city.is_none() {
+                return record;
+            }
+            let (organization, of) = self.organization_of(row);
+            place = of;
+            if item.organization.is_some() {
+                record.links.add_name(Table::Firms, &organization.name);
+            }
+            let website = item.website.as_ref().and_then(|_| self.text_field(place, "website"));
+            website.iter().for_each(|address| record.links.add_website(address));
+        } else {
+            if item.website.is_some() || item.identifiers.iter().any(|(scheme, _)| scheme == "domain") {
+                record.website = self.text_field(place, "website");
+            }
+            if item.founded_year.is_some() {
+                let stored = snapshot.record(table, row);
+                let value = stored.value(table, table.field_index("founded_year"));
+                record.founded_year = serde_json::from_slice(value).expect("the field is a year or null");
+            }
         }
         if item.city.is_some() {
-            record.city = self.text_field((table, row), "city");
-        }
-        if item.founded_year.is_some() {
-            let stored = snapshot.record(table, row);
-            let value = stored.value(table, table.field_index("founded_year"));
-            record.founded_year = serde_json::from_slice(value).expect("the field is a year or null");
+            record.city = self.text_field(place, "city");
         }
         record
-    }
-
-    fn describe_person(&self, item: &Item, row: u32, record: &mut SourceRecord) {
-        if item.organization.is_none() && item.website.is_none() && item.city.is_none() {
-            return;
-        }
-        let (organization, of) = self.organization_of(row);
-        if item.organization.is_some() {
-            record.links.add_name(Table::Firms, &organization.name);
-        }
-        if item.website.is_some()
-            && let Some(address) = self.text_field(of, "website")
-        {
-            record.links.add_website(&address);
-        }
-        if item.city.is_some() {
-            record.city = self.text_field(of, "city");
-        }
     }
 }

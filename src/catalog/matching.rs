@@ -1,16 +1,16 @@
-//! Matches firms to a startup, with reasons: each reason gives points that anyone can check against the records.
-//! Deterministic, no model. [`METHOD`] and [`MatchReason::explanation`] are the public text of the rules.
+//! Matches firms to a startup, with points that anyone can check against the records. Deterministic, no model. [`METHOD`]
+//! and [`MatchReason::explanation`] are the public text of the rules.
 
 pub mod scorer;
 
 use std::collections::{BTreeMap, BinaryHeap};
 
+use data::vocabulary::{Vocabulary, vocabulary};
 use data::{Facet, Table};
 
 use crate::matching::scorer::MatchScorer;
 use crate::{Catalog, Filter, ListPosition, RowFilter};
 
-/// Explains the matching of firms to a startup, for the docs.
 pub const METHOD: &str = "Each firm gets whole points for each reason: for `stage`, `sector`, `country` and `raise_usd` \
     if given, and always for recent activity and responsiveness. `points` is their sum, `max_points` the most that the \
     request allows. A firm is listed if it has points for the stage and the sector given; if neither is given, if it has \
@@ -19,47 +19,35 @@ pub const METHOD: &str = "Each firm gets whole points for each reason: for `stag
     `conflict_count` is their number; conflicts do not reduce points. The same request on the same snapshot has the same \
     response.";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MatchReason {
-    Stage,
-    Sector,
-    Country,
-    CheckSize,
-    Activity,
-    Responsiveness,
+vocabulary! {
+    MatchReason, "reason", {
+        Stage = "stage",
+        Sector = "sector",
+        Country = "country",
+        CheckSize = "check_size",
+        Activity = "activity",
+        Responsiveness = "responsiveness",
+    }
 }
 
 impl MatchReason {
-    /// All reasons, in the order of responses.
-    pub const ALL: [Self; 6] =
-        [Self::Stage, Self::Sector, Self::Country, Self::CheckSize, Self::Activity, Self::Responsiveness];
-
-    fn definition(self) -> (&'static str, u8, u8) {
+    /// Its maximum number of points, and that for a near match; 0 for reasons without one.
+    pub(crate) fn points(self) -> (u8, u8) {
         match self {
-            Self::Stage => ("stage", 25, 10),
-            Self::Sector => ("sector", 30, 12),
-            Self::Country => ("country", 10, 0),
-            Self::CheckSize => ("check_size", 15, 0),
-            Self::Activity => ("activity", 10, 5),
-            Self::Responsiveness => ("responsiveness", 10, 0),
+            Self::Stage => (25, 10),
+            Self::Sector => (30, 12),
+            Self::Country => (10, 0),
+            Self::CheckSize => (15, 0),
+            Self::Activity => (10, 5),
+            Self::Responsiveness => (10, 0),
         }
-    }
-
-    pub fn name(self) -> &'static str {
-        self.definition().0
     }
 
     /// Maximum points; 100 in total.
     pub fn max_points(self) -> u8 {
-        self.definition().1
+        self.points().0
     }
 
-    /// Points for a near match; 0 for reasons without one.
-    fn near_points(self) -> u8 {
-        self.definition().2
-    }
-
-    /// Explains the points, for the docs.
     pub fn explanation(self) -> &'static str {
         match self {
             Self::Stage => {
@@ -84,14 +72,11 @@ impl MatchReason {
     }
 }
 
-/// The profile and needs of a startup; `None` is ignored.
+/// The profile and needs of a startup; `None` is ignored, several values of a facet are combined with OR.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MatchQuery {
-    /// Indexes of the vocabulary, combined with OR.
     pub stages: Option<Vec<u32>>,
-    /// Rows, combined with OR.
     pub sectors: Option<Vec<u32>>,
-    /// Indexes of the country table, combined with OR.
     pub countries: Option<Vec<u32>>,
     pub raise_usd: Option<u64>,
     /// Conditions that a firm must meet in addition, combined with AND.
@@ -99,18 +84,14 @@ pub struct MatchQuery {
 }
 
 impl MatchQuery {
-    /// The query of a startup that raises `raise_usd`. Stage, sector and country of `filters` are weighed, other
-    /// filters are conditions.
+    /// The query of a startup: stage, sector and country of `filters` are weighed, other filters are conditions.
     pub fn among(filters: &[Filter], raise_usd: u64) -> Self {
         let is_weighed =
-            |filter: &&Filter| matches!(filter, Filter::AnyOf(Facet::Stage | Facet::Sector | Facet::Country, _));
-        let (weighed, conditions): (Vec<&Filter>, Vec<&Filter>) = filters.iter().partition(is_weighed);
-        let weighed: Vec<Filter> = weighed.into_iter().cloned().collect();
-        let conditions = conditions.into_iter().cloned().collect();
+            |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Stage | Facet::Sector | Facet::Country, _));
+        let (weighed, conditions): (Vec<Filter>, Vec<Filter>) = filters.iter().cloned().partition(is_weighed);
         Self { raise_usd: Some(raise_usd), conditions, ..Self::from_filters(&weighed) }
     }
 
-    /// Builds the query from the filters on stage, sector, country and check range.
     pub(crate) fn from_filters(filters: &[Filter]) -> Self {
         let values = |facet: Facet| {
             filters.iter().find_map(|filter| match filter {
@@ -122,13 +103,8 @@ impl MatchQuery {
             Filter::CheckRange { max, .. } => Some(*max),
             _ => None,
         });
-        Self {
-            stages: values(Facet::Stage),
-            sectors: values(Facet::Sector),
-            countries: values(Facet::Country),
-            raise_usd,
-            conditions: Vec::new(),
-        }
+        let [stages, sectors, countries] = [Facet::Stage, Facet::Sector, Facet::Country].map(values);
+        Self { stages, sectors, countries, raise_usd, conditions: Vec::new() }
     }
 
     /// True if anything but the amount is known about the startup.
@@ -161,25 +137,20 @@ pub struct FirmMatch {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MatchPage {
-    /// The firms, best first.
     pub matches: Vec<FirmMatch>,
     pub total: u64,
     pub max_points: u8,
-    /// Number of matching firms by points.
     pub by_points: BTreeMap<u8, u64>,
-    /// `None` on the last page.
     pub next: Option<ListPosition>,
 }
 
 impl Catalog {
-    /// One page of the firms that match.
-    ///
-    /// One pass over the sets and columns, 64 firms at a time, with a heap of the page. Later pages begin after the
-    /// last firm of the previous page, so they cost no more.
+    /// One pass over the sets and columns, 64 firms at a time, with a heap of the page. Later pages begin after the last
+    /// firm of the previous page, so they cost no more.
     pub fn matches(&self, query: &MatchQuery, start: ListPosition, limit: usize) -> MatchPage {
         let scorer = MatchScorer::new(self, query);
         let conditions = RowFilter::new(self, Table::Firms, &query.conditions);
-        let after = start.position.map(|row| (100 - scorer.points(row).sum(), row));
+        let after = start.position.map(|row| (100 - scorer.points(row).iter().sum::<u8>(), row));
         // Without the last row of the previous page, the skipped rows are computed again.
         let skipped = if after.is_none() { usize::try_from(start.offset).unwrap_or(usize::MAX) } else { 0 };
         let limit = limit.saturating_add(skipped).min(self.snapshot().rows(Table::Firms) as usize);
@@ -189,8 +160,9 @@ impl Catalog {
             if !query.conditions.is_empty() && !conditions.contains(row) {
                 return;
             }
-            by_points[usize::from(points.sum())] += 1;
-            let rank = (100 - points.sum(), row);
+            let points: u8 = points.iter().sum();
+            by_points[usize::from(points)] += 1;
+            let rank = (100 - points, row);
             let is_better = best.len() < limit || best.peek().is_some_and(|worst| rank < *worst);
             if is_better && after.is_none_or(|after| rank > after) {
                 best.push(rank);
@@ -206,8 +178,8 @@ impl Catalog {
         let served = start.offset.saturating_add(matches.len() as u64);
         let position = matches.last().map(|firm| firm.row);
         let next = (served < total && position.is_some()).then_some(ListPosition { offset: served, position });
-        let max_points =
-            MatchReason::ALL.into_iter().filter(|reason| query.includes(*reason)).map(MatchReason::max_points).sum();
+        let reasons = MatchReason::ALL.iter().filter(|reason| query.includes(**reason));
+        let max_points = reasons.map(|reason| reason.max_points()).sum();
         MatchPage { matches, total, max_points, by_points, next }
     }
 }

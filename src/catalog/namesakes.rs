@@ -5,15 +5,13 @@ use std::cmp::Reverse;
 
 use crate::Catalog;
 use data::fold::fold;
-use data::number::grouped;
+use data::number::{counted, grouped};
 use data::{Facet, Table};
 
-/// Maximum number of namesakes that are listed.
 const MAX_LISTED: usize = 3;
 /// Maximum number of names read to find namesakes. A full name that begins more names than this is a common word.
 const MAX_READ: usize = 500;
 
-/// The result of looking up a slug or name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameMatch {
     Nothing,
@@ -23,8 +21,7 @@ pub enum NameMatch {
 }
 
 impl Catalog {
-    /// Finds the record with exactly this slug, otherwise with this name, otherwise with this slug in another letter
-    /// case.
+    /// Finds the record with exactly this slug, otherwise this name, otherwise this slug in another letter case.
     pub fn match_name(&self, table: Table, text: &str) -> NameMatch {
         if let Some(row) = self.snapshot().find(table, text) {
             return NameMatch::One(row);
@@ -56,14 +53,11 @@ impl Catalog {
             return Vec::new();
         }
         let snapshot = self.snapshot();
-        let mut found: Vec<u32> = Vec::new();
-        for row in self.names_from(table, folded).iter().copied().take(MAX_READ) {
-            match fold(snapshot.name(table, row)).strip_prefix(folded) {
-                Some(rest) if rest.is_empty() || rest.starts_with(' ') => found.push(row),
-                Some(_) => {}
-                None => break,
-            }
-        }
+        let names = self.names_from(table, folded).iter().take(MAX_READ);
+        let names = names.map(|row| (*row, fold(snapshot.name(table, *row))));
+        let begun = names.take_while(|(_, name)| name.starts_with(folded));
+        let whole = begun.filter(|(_, name)| matches!(name.as_bytes().get(folded.len()), None | Some(b' ')));
+        let mut found: Vec<u32> = whole.map(|(row, _)| row).collect();
         if let Some(index) = self.text_index(table) {
             found.extend(index.rows_with_initials(&snapshot.names(table), folded, MAX_READ));
         }
@@ -94,13 +88,7 @@ impl Catalog {
 
     /// A record with its size: `alder (12 startups)`.
     pub(crate) fn slug_and_size(&self, table: Table, row: u32) -> String {
-        let size = self.size(table, row);
-        let unit = match (table, size) {
-            (Table::Firms, 1) => "startup",
-            (Table::Firms, _) => "startups",
-            (_, 1) => "round",
-            _ => "rounds",
-        };
-        format!("{} ({} {unit})", self.snapshot().slug(table, row), grouped(size))
+        let (one, many) = if table == Table::Firms { ("startup", "startups") } else { ("round", "rounds") };
+        format!("{} ({})", self.snapshot().slug(table, row), counted(self.size(table, row), one, many))
     }
 }

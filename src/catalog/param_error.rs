@@ -16,32 +16,23 @@ pub(crate) const RELEVANCE: &str = "relevance";
 const MAX_EXAMPLES: usize = 5;
 const MAX_ACCEPTED: usize = 20;
 
-/// Limits on the suggestions of one request.
-struct Budget {
-    /// Remaining suggestions for unknown names and values of any kind.
-    suggestions: usize,
-    /// Remaining searches by name among them: each costs as much as a list of names with `q`.
-    searches: usize,
+/// Maximum number of suggestions for unknown names and values of one request.
+const MAX_SUGGESTIONS: usize = 6;
+/// Maximum number of searches by name among them: each costs as much as a list of names with `q`.
+const MAX_SEARCHES: usize = 2;
+
+/// Spends one unit of a budget; false if none is left.
+fn spend(left: &mut usize) -> bool {
+    let is_left = *left > 0;
+    *left = left.saturating_sub(1);
+    is_left
 }
 
-impl Budget {
-    const OF_A_REQUEST: Self = Self { suggestions: 6, searches: 2 };
-
-    /// Spends one unit; false if none is left.
-    fn spend(count: &mut usize) -> bool {
-        let left = *count;
-        *count = left.saturating_sub(1);
-        left > 0
-    }
-}
-
-/// A warning that nothing matches because of one condition.
 pub fn too_narrow(relaxation: &Relaxation) -> ParameterError {
     let parameter = relaxation.parameter;
     ParameterError { code: "no_match", ..ParameterError::invalid(parameter, relaxation.detail(parameter)) }
 }
 
-/// Warnings about the matches of a search: none is sure, or more may be similar.
 pub(crate) fn search_warnings(found: &SearchResults) -> Vec<ParameterError> {
     let relaxed = found.is_loose.then(|| {
         let left_out: Vec<String> = found.left_out.iter().map(|word| format!("`{}`", shortened(word))).collect();
@@ -58,8 +49,7 @@ pub(crate) fn search_warnings(found: &SearchResults) -> Vec<ParameterError> {
     relaxed.into_iter().chain(capped).collect()
 }
 
-/// A problem with one parameter, without the suggestion of its report. Suggestions cost a search, and are computed only
-/// for a request that passed the quota.
+/// A problem with one parameter. Its suggestions cost a search, and are computed only after the quota is charged.
 #[derive(Clone, Debug)]
 pub enum Issue {
     Invalid(ParameterError),
@@ -76,20 +66,18 @@ impl Issues {
         self.0.is_empty()
     }
 
-    /// Converts to errors or warnings, with suggestions from `catalog`.
     pub fn report(&self, catalog: &Catalog) -> Vec<ParameterError> {
-        let mut budget = Budget::OF_A_REQUEST;
+        let (mut suggestions, mut searches) = (MAX_SUGGESTIONS, MAX_SEARCHES);
         let report = |issue: &Issue| {
-            let mut suggest = || Budget::spend(&mut budget.suggestions);
+            let mut suggest = || spend(&mut suggestions);
             match issue {
                 Issue::Invalid(error) => error.clone(),
                 Issue::UnknownParameter { name, accepted } => unknown_parameter(name, accepted, suggest()),
                 Issue::UnknownValue { parameter, value } => {
-                    let suggest = suggest();
-                    unknown_value(catalog, parameter, value, suggest, &mut budget.searches)
+                    unknown_value(catalog, parameter, value, suggest(), &mut searches)
                 }
                 Issue::UnknownSortKey { parameter, key, resource } => {
-                    unknown_key(parameter, key, resource.table().sort_keys(), resource.is_searchable(), suggest())
+                    unknown_key(parameter, key, *resource, suggest())
                 }
             }
         };
@@ -105,7 +93,6 @@ impl Issues {
         result.map_err(|error| self.extend(error.into())).ok()
     }
 
-    /// Removes these names from the accepted parameters.
     pub fn not_accepting(mut self, names: &[&str]) -> Self {
         for issue in &mut self.0 {
             if let Issue::UnknownParameter { accepted, .. } = issue {
@@ -129,17 +116,13 @@ impl From<Vec<ParameterError>> for Issues {
 }
 
 fn unknown_parameter(name: &str, accepted: &[&str], suggest: bool) -> ParameterError {
-    let (suggestion, hint) = match known_by_other_name(name, accepted) {
-        Some((suggestion, hint)) => (Some(suggestion), hint),
-        None => (nearest(name, accepted.iter().copied().filter(|_| suggest)), ""),
-    };
-    ParameterError {
-        parameter: shortened(name).into_owned(),
-        code: "unknown_parameter",
-        detail: format!("unknown parameter `{}`{hint}", shortened(name)),
-        did_you_mean: suggestion.map(str::to_owned),
-        accepted: Some(accepted.iter().map(|name| (*name).to_owned()).collect()),
-    }
+    let near = || (nearest(name, accepted.iter().copied().filter(|_| suggest)), "");
+    let (suggestion, hint) = known_by_other_name(name, accepted).map_or_else(near, |(known, hint)| (Some(known), hint));
+    let detail = format!("unknown parameter `{}`{hint}", shortened(name));
+    let did_you_mean = suggestion.map(str::to_owned);
+    let accepted = Some(accepted.iter().map(|name| (*name).to_owned()).collect());
+    let error = ParameterError::invalid(&shortened(name), detail);
+    ParameterError { code: "unknown_parameter", did_you_mean, accepted, ..error }
 }
 
 /// Tables of the records that a parameter names, if several records may share a name.
@@ -154,11 +137,11 @@ fn tables_of(parameter: &Parameter) -> &'static [Table] {
 
 /// The error for a name that several records share, none of them as its slug.
 fn ambiguous_value(catalog: &Catalog, parameter: &Parameter, value: &str) -> Option<ParameterError> {
-    let mut slugs = Vec::new();
-    for table in tables_of(parameter) {
-        let NameMatch::Several(rows) = catalog.match_name(*table, value) else { continue };
-        slugs.extend(rows.iter().map(|row| catalog.snapshot().slug(*table, *row)));
-    }
+    let slugs_of = |table: &Table| match catalog.match_name(*table, value) {
+        NameMatch::Several(rows) => rows.iter().map(|row| catalog.snapshot().slug(*table, *row)).collect(),
+        _ => Vec::new(),
+    };
+    let mut slugs: Vec<&str> = tables_of(parameter).iter().flat_map(slugs_of).collect();
     if slugs.is_empty() {
         return None;
     }
@@ -170,8 +153,7 @@ fn ambiguous_value(catalog: &Catalog, parameter: &Parameter, value: &str) -> Opt
     Some(ParameterError { code: "ambiguous_value", ..error })
 }
 
-/// The error for a text that is not a name but the first words or the initials of names: `NEA` for New Enterprise
-/// Associates.
+/// The error for the first words or the initials of names: `NEA` for New Enterprise Associates.
 fn short_name(catalog: &Catalog, parameter: &Parameter, value: &str) -> Option<ParameterError> {
     let folded = fold(value);
     let of_table = |table: Table| catalog.short_for(table, &folded).into_iter().map(move |row| (table, row));
@@ -199,27 +181,18 @@ fn unknown_value(
         let detail = format!("`{}` {problem}", shortened(value));
         return ParameterError::unknown_value(parameter.name, detail, None, None);
     }
-    if let Some(error) = ambiguous_value(catalog, parameter, value) {
-        return error;
-    }
-    if let Some(error) = suggest.then(|| short_name(catalog, parameter, value)).flatten() {
+    let short = || suggest.then(|| short_name(catalog, parameter, value)).flatten();
+    if let Some(error) = ambiguous_value(catalog, parameter, value).or_else(short) {
         return error;
     }
     let mut nearest_slug = |table: Table| {
-        let found = (suggest && Budget::spend(searches)).then(|| catalog.nearest_slugs(table, value, 1));
+        let found = (suggest && spend(searches)).then(|| catalog.nearest_slugs(table, value, 1));
         found.and_then(|slugs| slugs.into_iter().next())
     };
     let (noun, suggestion) = match parameter.kind {
         ParamType::Terms(terms, _) => return unknown_term(parameter.name, value, terms.noun, (terms.names)(), suggest),
         ParamType::Metric => return unknown_term(parameter.name, value, Metric::NOUN, Metric::names(), suggest),
-        ParamType::Countries => {
-            let names = Country::names().map(|(name, _)| name).filter(|_| suggest);
-            let country = nearest(value, names).and_then(Country::read);
-            let value = shortened(value);
-            let detail = format!("`{value}` is not a country; use an ISO 3166-1 code or English name, such as `DE`");
-            let suggestion = country.map(|country| country.alpha2().to_owned());
-            return ParameterError::unknown_value(parameter.name, detail, suggestion, None);
-        }
+        ParamType::Countries => return unknown_country(parameter.name, value, suggest),
         ParamType::Listed(table, facet) => {
             (facet.name(), suggest.then(|| catalog.nearest_term(table, facet, value)).flatten())
         }
@@ -235,33 +208,30 @@ fn unknown_value(
             let best = nearest(value, slugs.iter().map(String::as_str)).map(str::to_owned);
             ("firm or startup", best.or_else(|| slugs.into_iter().next()))
         }
-        ParamType::Text
-        | ParamType::Words
-        | ParamType::Number { .. }
-        | ParamType::Range { .. }
-        | ParamType::Bool(_)
-        | ParamType::Sort => {
-            unreachable!("`{}` has no unknown values, only invalid ones", parameter.name)
-        }
+        _ => unreachable!("`{}` has no unknown values, only invalid ones", parameter.name),
     };
-    let example = match &suggestion {
-        Some(_) => String::new(),
-        None => format!("; use one such as `{}`", catalog.example_value(parameter)),
-    };
+    let example = suggestion.is_none().then(|| format!("use one such as `{}`", catalog.example_value(parameter)));
     let coverage = match parameter.kind {
         ParamType::Listed(table, facet) => {
             catalog.low_coverage(table, parameter.name, &Filter::AnyOf(facet, Vec::new()))
         }
         _ => None,
     };
-    let coverage = coverage.map_or_else(String::new, |detail| format!("; {detail}"));
-    let detail = format!("`{}` is not {} of this snapshot{example}{coverage}", shortened(value), with_article(noun));
+    let hints: String = example.into_iter().chain(coverage).map(|hint| format!("; {hint}")).collect();
+    let detail = format!("`{}` is not {} of this snapshot{hints}", shortened(value), with_article(noun));
     ParameterError::unknown_value(parameter.name, detail, suggestion, None)
 }
 
-/// The error for a value outside a closed list, with the nearest one.
 pub(crate) fn wrong_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>) -> ParameterError {
     unknown_term(parameter, value, noun, names, true)
+}
+
+pub(crate) fn unknown_country(parameter: &str, value: &str, suggest: bool) -> ParameterError {
+    let country = nearest(value, Country::names().map(|(name, _)| name).filter(|_| suggest)).and_then(Country::read);
+    let value = shortened(value);
+    let detail = format!("`{value}` is not a country; use an ISO 3166-1 code or English name, such as `DE`");
+    let suggestion = country.map(|country| country.alpha2().to_owned());
+    ParameterError::unknown_value(parameter, detail, suggestion, None)
 }
 
 fn unknown_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>, suggest: bool) -> ParameterError {
@@ -270,19 +240,12 @@ fn unknown_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static st
     ParameterError::unknown_value(parameter, detail, suggestion, Some(names))
 }
 
-fn unknown_key(
-    parameter: &str,
-    key: &str,
-    keys: &[&'static str],
-    is_searchable: bool,
-    suggest: bool,
-) -> ParameterError {
+fn unknown_key(parameter: &str, key: &str, resource: Resource, suggest: bool) -> ParameterError {
+    let is_searchable = resource.is_searchable();
     let name = key.trim_start_matches(['-', '+']);
     let sign = if key.starts_with('-') { "-" } else { "" };
-    let mut accepted = keys.to_vec();
-    if is_searchable {
-        accepted.insert(0, RELEVANCE);
-    }
+    let relevance = is_searchable.then_some(RELEVANCE);
+    let accepted: Vec<&str> = relevance.into_iter().chain(resource.table().sort_keys().iter().copied()).collect();
     let detail = match normal(name) == RELEVANCE && is_searchable {
         true => format!("`{key}`: `{RELEVANCE}` cannot be reversed; use `sort={RELEVANCE}`"),
         false => format!("`{}` is not a sort key of this list", shortened(key)),
@@ -292,8 +255,7 @@ fn unknown_key(
     ParameterError::unknown_value(parameter, detail, suggestion, Some(accepted))
 }
 
-/// Names used by other APIs, the parameters they correspond to (the first accepted one applies), and a hint for the
-/// error. Names are separated by spaces.
+/// Names of other APIs, separated by spaces, the parameters that they mean (the first accepted one), and a hint.
 const OTHER_NAMES: &[(&str, &str, &str)] = &[
     (
         "page offset page_number pagenumber skip start from p",
@@ -320,8 +282,8 @@ const OTHER_NAMES: &[(&str, &str, &str)] = &[
 
 fn known_by_other_name<'a>(name: &str, accepted: &[&'a str]) -> Option<(&'a str, &'static str)> {
     let name = name.to_ascii_lowercase().replace('-', "_");
-    let entries = OTHER_NAMES.iter().filter(|(names, ..)| names.split(' ').any(|known| known == name));
-    entries.into_iter().find_map(|(_, parameters, hint)| {
+    let mut entries = OTHER_NAMES.iter().filter(|(names, ..)| names.split(' ').any(|known| known == name));
+    entries.find_map(|(_, parameters, hint)| {
         let known = parameters.split(' ').find_map(|name| accepted.iter().find(|accepted| **accepted == name))?;
         Some((*known, *hint))
     })
@@ -341,7 +303,6 @@ mod tests {
 
     #[test]
     fn an_unknown_sort_key_is_reported_as_given_with_a_suggestion() {
-        let keys = ["name", "health_score"];
         for (key, searchable, suggestion) in [
             ("-relevance", true, Some("relevance")),
             ("--Relevance", true, Some("relevance")),
@@ -353,7 +314,8 @@ mod tests {
             ("-healthscore", false, Some("-health_score")),
             ("-", true, None),
         ] {
-            let error = unknown_key("sort", key, &keys, searchable, true);
+            let resource = if searchable { Resource::Firms } else { Resource::Leaderboard };
+            let error = unknown_key("sort", key, resource, true);
             assert_eq!(error.did_you_mean.as_deref(), suggestion, "{key}");
             assert!(error.detail.starts_with(&format!("`{key}`")), "{}", error.detail);
             let is_explained = error.detail.contains("cannot be reversed");

@@ -1,9 +1,6 @@
 //! The parameters of each list: one row per parameter ([`rows`]) drives parsing, error messages, the API documents and the
-//! arguments of the tools.
-//!
-//! A new filter takes a row; only a new kind of condition takes a variant of [`Filter`] and its evaluation in
-//! `row_filter`. Parameters that require all of several values (`stage_all`) or exclude values (`not_stage`) are
-//! derived from the rows.
+//! arguments of the tools. A new kind of condition also takes a variant of [`Filter`] and its evaluation in `row_filter`.
+//! Parameters that require all of several values (`stage_all`) or exclude values (`not_stage`) are derived from the rows.
 
 mod rows;
 
@@ -18,7 +15,6 @@ use crate::{Catalog, Filter};
 
 /// Maximum number of values of one parameter; each may cost a look-up by name.
 pub const MAX_VALUES: usize = 100;
-/// Maximum number of values of `title`.
 const MAX_TITLES: usize = 10;
 /// Maximum number of parameters of one request, repeated ones counted each time.
 pub const MAX_PARAMETERS: usize = 200;
@@ -40,12 +36,9 @@ pub enum Resource {
     Match,
 }
 
-/// The combination of the values of one parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// A row has any of the values.
     Any,
-    /// A row has all of the values.
     All,
     /// A row has none of the values, and has another one.
     Not,
@@ -82,12 +75,6 @@ impl Parameter {
         self.example
     }
 
-    /// Example of a number, with a shorter spelling for an amount.
-    pub(crate) fn example_number(&self) -> String {
-        let short = if self.name.ends_with("_usd") { ", 500k or $1.5m" } else { "" };
-        format!("{}{short}", self.example)
-    }
-
     /// Name of the parameter that includes any of its values.
     pub(crate) fn included(&self) -> &'static str {
         let included = match self.mode {
@@ -98,7 +85,6 @@ impl Parameter {
         included.unwrap_or(self.name)
     }
 
-    /// The facet that it filters by.
     pub(crate) fn facet(&self) -> Option<Facet> {
         match self.kind {
             ParamType::Terms(_, facet) | ParamType::Listed(_, facet) | ParamType::Records(_, facet) => Some(facet),
@@ -121,14 +107,11 @@ impl Parameter {
             (Table::People, Some(facet)) => facet == Facet::Role,
             _ => false,
         };
-        let derived = |mode: Mode, name: String, doc: String| Self {
-            name: name.leak(),
-            aliases: &[],
-            mode,
-            doc: doc.leak(),
-            ..*self
-        };
         let name = self.name;
+        let derived = |mode: Mode, name: String, doc: String| {
+            let (name, doc) = (name.leak(), doc.leak());
+            Self { name, aliases: &[], mode, doc, ..*self }
+        };
         let all = has_several.then(|| {
             let doc = format!("As `{name}`, but all of the values are required.");
             derived(Mode::All, format!("{name}_all"), doc)
@@ -141,14 +124,12 @@ impl Parameter {
     }
 }
 
-/// The type of a parameter's values, and the resulting filter.
 #[derive(Clone, Copy, Debug)]
 pub enum ParamType {
     /// A name to search for, at most [`MAX_TEXT_CHARS`] characters.
     Text,
     /// Words of descriptions, sectors, places and titles, at most [`MAX_TEXT_CHARS`] characters.
     Words,
-    /// Terms of a closed vocabulary.
     Terms(ClosedVocabulary, Facet),
     /// Countries by ISO 3166-1 code or English name.
     Countries,
@@ -163,7 +144,6 @@ pub enum ParamType {
     Organizations,
     /// Rows of the list by slug or id.
     Rows(Table),
-    /// A bound on a sort key value.
     Range {
         key: &'static str,
         bound: Bound,
@@ -181,10 +161,8 @@ pub enum ParamType {
     Sort,
 }
 
-/// The unit of a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundUnit {
-    /// An integer from `min` to `max`.
     Number { min: u64, max: u64 },
     /// A percentage from 0 to 100 with one decimal, stored as tenths.
     Percent,
@@ -192,7 +170,6 @@ pub enum BoundUnit {
     Date,
 }
 
-/// A closed vocabulary as a runtime value.
 #[derive(Clone, Copy, Debug)]
 pub struct ClosedVocabulary {
     pub noun: &'static str,
@@ -247,7 +224,6 @@ impl Resource {
         }
     }
 
-    /// The list of all records of a table.
     pub fn of_table(table: Table) -> Self {
         let list = Self::ALL.into_iter().find(|resource| resource.table() == table);
         list.expect("every table has a list")
@@ -258,7 +234,6 @@ impl Resource {
         self.definition().0
     }
 
-    /// The table that it lists.
     pub fn table(self) -> Table {
         self.definition().1
     }
@@ -268,7 +243,6 @@ impl Resource {
         &PARAMETERS[self as usize]
     }
 
-    /// The parameter of this name or alias.
     pub fn parameter(self, name: &str) -> Option<&'static Parameter> {
         self.parameters().iter().find(|parameter| parameter.is_named(name))
     }
@@ -278,7 +252,6 @@ impl Resource {
         matches!(self, Self::Firms | Self::Startups | Self::Rounds | Self::People)
     }
 
-    /// True if it can be searched by name (`q`).
     pub fn is_searchable(self) -> bool {
         self.parameter("q").is_some()
     }
@@ -287,14 +260,15 @@ impl Resource {
 impl Catalog {
     /// An example value of a parameter that has matches in this snapshot.
     pub fn example(&self, resource: Resource, parameter: &Parameter) -> String {
-        match parameter.kind {
-            ParamType::Text => self.example_name(resource.table()),
-            ParamType::Words => self.example_words(resource.table()),
+        match (parameter.kind, resource.table()) {
+            (ParamType::Text, table) => self.example_name(table),
+            // Words of a title, for others of a sector.
+            (ParamType::Words, Table::People) => self.example_term(Table::People, Facet::Title),
+            (ParamType::Words, _) => self.example_name(Table::Sectors),
             _ => self.example_value(parameter),
         }
     }
 
-    /// The same for a parameter other than a search.
     pub(crate) fn example_value(&self, parameter: &Parameter) -> String {
         match parameter.kind {
             ParamType::Listed(table, facet) => self.example_term(table, facet),
@@ -307,25 +281,11 @@ impl Catalog {
     /// Slug or id of the table's first published row, the most prominent one; a placeholder if there is none.
     pub fn example_slug(&self, table: Table) -> String {
         let first = (0..self.snapshot().rows(table)).find(|row| self.is_published(table, *row));
-        match first {
-            None => format!("some-{}", table.noun().replace(' ', "-")),
-            Some(row) => self.snapshot().slug(table, row).to_owned(),
-        }
+        let placeholder = || format!("some-{}", table.noun().replace(' ', "-"));
+        first.map_or_else(placeholder, |row| self.snapshot().slug(table, row).to_owned())
     }
 
-    /// Words that describe a row: of a sector or, for people, of a title.
-    fn example_words(&self, table: Table) -> String {
-        match table {
-            Table::People => self.example_term(table, Facet::Title),
-            _ => self.example_name(Table::Sectors),
-        }
-    }
-
-    /// Name of the table's first row, in lower case.
     pub fn example_name(&self, table: Table) -> String {
-        match self.snapshot().rows(table) {
-            0 => "name".to_owned(),
-            _ => self.snapshot().name(table, 0).to_lowercase(),
-        }
+        if self.snapshot().rows(table) == 0 { "name".to_owned() } else { self.snapshot().name(table, 0).to_lowercase() }
     }
 }

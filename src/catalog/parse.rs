@@ -1,8 +1,6 @@
-//! Parses named values to a typed query, for REST parameters, page queries and tool arguments alike.
-//!
-//! Strict parsing rejects unknown parameters and unknown values of a vocabulary; lenient parsing ignores them and
-//! reports an issue as a warning. Invalid values, such as an impossible date, are errors in both. Suggestions are
-//! computed only when an [`Issue`] is reported, because parsing happens before the quota is charged.
+//! Parses named values to a typed query, for REST parameters, page queries and tool arguments alike. Strict parsing
+//! rejects unknown parameters and unknown values of a vocabulary; lenient parsing ignores them with a warning. Invalid
+//! values, such as an impossible date, are errors in both. Suggestions come after the quota is charged.
 
 mod contradictions;
 pub mod scalars;
@@ -18,7 +16,6 @@ use crate::params::{BoundUnit, MAX_PARAMETERS, MAX_TEXT_CHARS, ParamType, Parame
 use crate::parse::scalars::{Bound, parse_amount, parse_bool, parse_date, parse_percent};
 use crate::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Query, Ranking, Resource};
 
-/// Options of parsing.
 #[derive(Clone, Copy, Debug)]
 pub struct ParseOptions {
     /// True if unknown parameters and values are errors instead of warnings.
@@ -50,7 +47,6 @@ impl ParseOptions {
 pub enum Request {
     List(Query),
     Leaderboard(LeaderboardQuery),
-    /// The co-investors of a firm, given by its row.
     CoInvestors(u32),
     Match(MatchQuery),
 }
@@ -60,7 +56,6 @@ pub struct ParsedRequest {
     pub request: Request,
     /// The request in canonical names and values. All spellings of a request share it.
     pub canonical: Vec<(&'static str, String)>,
-    /// Names and values that lenient parsing ignored.
     pub warnings: Issues,
     /// Notes to the caller on values that were understood.
     pub notes: Vec<ParameterError>,
@@ -104,34 +99,24 @@ impl Catalog {
             warnings: Vec::new(),
             notes: Vec::new(),
         };
-        let mut given: Vec<usize> = Vec::new();
         for (place, (name, _)) in values.iter().enumerate() {
-            match resource.parameters().iter().position(|parameter| parameter.is_named(name)) {
-                Some(index) => given.push(index),
-                None if options.other_names.contains(&name.as_str()) || is_ignored(name) => {}
-                // Further parameters are not reported.
-                None if place >= MAX_PARAMETERS => {}
-                None => {
-                    let own = resource.parameters().iter().map(|parameter| parameter.name);
-                    let others = options.other_names.iter().filter(|name| resource.parameter(name).is_none());
-                    let accepted = own.chain(others.copied()).collect();
-                    parser.unknown(Issue::UnknownParameter { name: name.clone(), accepted });
-                }
+            let is_other = options.other_names.contains(&name.as_str()) || is_ignored(name);
+            // Further parameters are not reported.
+            if resource.parameter(name).is_none() && !is_other && place < MAX_PARAMETERS {
+                let own = resource.parameters().iter().map(|parameter| parameter.name);
+                let others = options.other_names.iter().filter(|name| resource.parameter(name).is_none());
+                let accepted = own.chain(others.copied()).collect();
+                parser.unknown(Issue::UnknownParameter { name: name.clone(), accepted });
             }
         }
-        given.sort_unstable();
-        given.dedup();
-        for parameter in given.iter().map(|index| &resource.parameters()[*index]) {
+        for parameter in resource.parameters() {
             let is_empty = |value: &str| match parameter.kind {
                 ParamType::Text | ParamType::Words => value.is_empty(),
                 _ => is_empty_list(value),
             };
-            let values: Vec<(&str, &str)> = values
-                .iter()
-                .filter(|(name, _)| parameter.is_named(name))
-                .map(|(name, value)| (name.as_str(), value.trim()))
-                .filter(|(_, value)| !is_empty(value))
-                .collect();
+            let named = values.iter().filter(|(name, _)| parameter.is_named(name));
+            let named = named.map(|(name, value)| (name.as_str(), value.trim()));
+            let values: Vec<(&str, &str)> = named.filter(|(_, value)| !is_empty(value)).collect();
             if !values.is_empty() {
                 let before = parser.filters.len();
                 parser.parse_parameter(parameter, &values);
@@ -175,7 +160,6 @@ impl ParamParser<'_> {
         self.notes.extend(detail.map(|detail| ParameterError::low_coverage(parameter.name, detail)));
     }
 
-    /// Adds a note if the data covers none of the requested years of rounds.
     fn note_uncovered_years(&mut self) {
         if !matches!(self.resource, Resource::Firms | Resource::Startups | Resource::Rounds) {
             return;
@@ -194,120 +178,40 @@ impl ParamParser<'_> {
 
     fn parse_parameter(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         match parameter.kind {
-            ParamType::Terms(terms, facet) => self.terms(parameter, terms, facet, values),
+            ParamType::Terms(terms, _) => self.terms(parameter, terms, values),
             ParamType::Countries => self.countries(parameter, values),
             ParamType::Listed(_, facet) => self.listed(parameter, facet, values),
             ParamType::Rows(_) => self.rows(parameter, values),
             ParamType::Known(_, known) => self.known(parameter, known, values),
-            ParamType::Records(table, facet) => self.records(parameter, table, facet, values),
+            ParamType::Records(table, _) => self.records(parameter, table, values),
             ParamType::Organizations => self.organizations(parameter, values),
             ParamType::Like(_) => self.like(parameter, values),
             ParamType::Sort => self.sort(parameter, values),
-            _ => {
-                let first = values[0];
-                match values.iter().find(|(_, value)| *value != first.1) {
-                    Some((name, _)) => {
-                        self.invalid(name, format!("`{name}` takes one value, several are given"));
-                    }
-                    None => self.read_single(parameter, first),
-                }
-            }
+            _ => match values.iter().find(|(_, value)| *value != values[0].1) {
+                Some((name, _)) => self.invalid(name, format!("`{name}` takes one value, several are given")),
+                None => self.read_single(parameter, values[0]),
+            },
         }
     }
 
     fn read_single(&mut self, parameter: &'static Parameter, (name, text): (&str, &str)) {
-        let parsed = match parameter.kind {
-            ParamType::Text | ParamType::Words => match text.chars().count() {
-                chars if chars > MAX_TEXT_CHARS => {
-                    Err(format!("the search text has {chars} characters; the maximum is {MAX_TEXT_CHARS}"))
+        if matches!(parameter.kind, ParamType::Metric) {
+            self.metric = Metric::read(text);
+            return match self.metric {
+                Some(metric) => self.canonical.push((parameter.name, metric.name().to_owned())),
+                None => self.unknown(Issue::UnknownValue { parameter, value: text.to_owned() }),
+            };
+        }
+        match single_condition(parameter, self.resource.table(), text) {
+            Ok((filter, canonical)) => {
+                match filter {
+                    Some(filter) => self.filters.push(filter),
+                    None => self.text = Some(canonical.clone()),
                 }
-                _ => {
-                    if matches!(parameter.kind, ParamType::Words) {
-                        self.filters.push(Filter::Ranked(Ranking::Described(text.to_owned())));
-                    } else {
-                        self.text = Some(text.to_owned());
-                    }
-                    Ok(text.to_owned())
-                }
-            },
-            ParamType::Metric => match Metric::read(text) {
-                Some(metric) => {
-                    self.metric = Some(metric);
-                    Ok(metric.name().to_owned())
-                }
-                None => return self.unknown(Issue::UnknownValue { parameter, value: text.to_owned() }),
-            },
-            ParamType::Number { min, max, filter } => {
-                let number = parse_amount(text).filter(|number| (min..=max).contains(number));
-                let error = || {
-                    let example = parameter.example_number();
-                    format!("`{}` is not an integer from {min} to {max}, such as {example}", shortened(text))
-                };
-                self.filter(number, filter, |number| number.to_string(), error)
+                self.canonical.push((parameter.name, canonical));
             }
-            ParamType::Range { key, bound, unit } => self.range(parameter, key, bound, unit, text),
-            ParamType::Bool(filter) => {
-                let error = || format!("`{}` is neither `true` nor `false`", shortened(text));
-                self.filter(parse_bool(text), filter, |value| value.to_string(), error)
-            }
-            _ => unreachable!("parameters with several values are parsed elsewhere"),
-        };
-        match parsed {
-            Ok(canonical) => self.canonical.push((parameter.name, canonical)),
             Err(detail) => self.invalid(name, detail),
         }
-    }
-
-    /// Adds the filter of a bound and returns the value's canonical text.
-    fn range(
-        &mut self,
-        parameter: &Parameter,
-        key: &str,
-        bound: Bound,
-        unit: BoundUnit,
-        text: &str,
-    ) -> Result<String, String> {
-        let (value, canonical) = match unit {
-            BoundUnit::Number { min, max } => {
-                let number = parse_amount(text).filter(|number| (min..=max).contains(number)).ok_or_else(|| {
-                    let example = parameter.example_number();
-                    format!("`{}` is not an integer from {min} to {max}, such as {example}", shortened(text))
-                })?;
-                (i64::try_from(number).unwrap_or(i64::MAX), number.to_string())
-            }
-            BoundUnit::Percent => {
-                let tenths = parse_percent(text)
-                    .ok_or_else(|| format!("`{}` is not a percentage from 0 to 100, such as 12.5", shortened(text)))?;
-                (i64::from(tenths), format!("{}.{}", tenths / 10, tenths % 10))
-            }
-            BoundUnit::Date => {
-                let day = parse_date(text, bound).map_err(|detail| format!("`{}` {detail}", shortened(text)))?;
-                let code = match bound {
-                    Bound::Min => PartialDate::first_code(day),
-                    Bound::Max => PartialDate::last_code(day),
-                };
-                (i64::from(code), day.to_string())
-            }
-        };
-        let key = self.resource.table().sort_key(key);
-        self.filters.push(match bound {
-            Bound::Min => Filter::Range { key, min: value, max: i64::MAX },
-            Bound::Max => Filter::Range { key, min: i64::MIN, max: value },
-        });
-        Ok(canonical)
-    }
-
-    /// Adds the filter of a parsed value and returns the value's canonical text.
-    fn filter<T: Copy>(
-        &mut self,
-        value: Option<T>,
-        filter: impl FnOnce(T) -> Filter,
-        canonical: impl FnOnce(T) -> String,
-        error: impl FnOnce() -> String,
-    ) -> Result<String, String> {
-        let value = value.ok_or_else(error)?;
-        self.filters.push(filter(value));
-        Ok(canonical(value))
     }
 
     fn sort(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
@@ -382,15 +286,10 @@ impl ParamParser<'_> {
             Resource::Match => Request::Match(MatchQuery::from_filters(&self.filters)),
             _ => Request::List(self.query()),
         };
-        match self.errors.is_empty() {
-            true => Ok(ParsedRequest {
-                request,
-                canonical: self.canonical,
-                warnings: Issues(self.warnings),
-                notes: self.notes,
-            }),
-            false => Err(Issues(self.errors)),
+        if !self.errors.is_empty() {
+            return Err(Issues(self.errors));
         }
+        Ok(ParsedRequest { request, canonical: self.canonical, warnings: Issues(self.warnings), notes: self.notes })
     }
 
     /// Adds a note if an exclusion leaves no status of those listed without `status`.
@@ -433,8 +332,7 @@ impl ParamParser<'_> {
         query
     }
 
-    /// Joins both bounds of a firm's last investment to one filter: a firm active in 2012 has a round of that year,
-    /// even if its last round is later.
+    /// A firm active in 2012 has a round of that year, even if its last round is later: both bounds are one filter.
     fn join_active_bounds(&mut self) {
         if self.resource != Resource::Firms {
             return;
@@ -449,4 +347,58 @@ impl ParamParser<'_> {
             _ => bounds,
         });
     }
+}
+
+/// The filter of a single value, and the value's canonical text. A name to search for is no filter.
+fn single_condition(parameter: &Parameter, table: Table, text: &str) -> Result<(Option<Filter>, String), String> {
+    let integer = |min: u64, max: u64| {
+        parse_amount(text).filter(|number| (min..=max).contains(number)).ok_or_else(|| {
+            let (text, example) = (shortened(text), parameter.fixed_example());
+            let short = if parameter.name.ends_with("_usd") { ", 500k or $1.5m" } else { "" };
+            format!("`{text}` is not an integer from {min} to {max}, such as {example}{short}")
+        })
+    };
+    let (filter, canonical) = match parameter.kind {
+        ParamType::Text | ParamType::Words if text.chars().count() > MAX_TEXT_CHARS => {
+            let chars = text.chars().count();
+            return Err(format!("the search text has {chars} characters; the maximum is {MAX_TEXT_CHARS}"));
+        }
+        ParamType::Text => return Ok((None, text.to_owned())),
+        ParamType::Words => (Filter::Ranked(Ranking::Described(text.to_owned())), text.to_owned()),
+        ParamType::Number { min, max, filter } => {
+            let number = integer(min, max)?;
+            (filter(number), number.to_string())
+        }
+        ParamType::Bool(filter) => {
+            let value =
+                parse_bool(text).ok_or_else(|| format!("`{}` is neither `true` nor `false`", shortened(text)))?;
+            (filter(value), value.to_string())
+        }
+        ParamType::Range { key, bound, unit } => {
+            let (value, canonical) = match unit {
+                BoundUnit::Number { min, max } => {
+                    let number = integer(min, max)?;
+                    (i64::try_from(number).unwrap_or(i64::MAX), number.to_string())
+                }
+                BoundUnit::Percent => {
+                    let tenths = parse_percent(text).ok_or_else(|| {
+                        format!("`{}` is not a percentage from 0 to 100, such as 12.5", shortened(text))
+                    })?;
+                    (i64::from(tenths), format!("{}.{}", tenths / 10, tenths % 10))
+                }
+                BoundUnit::Date => {
+                    let day = parse_date(text, bound).map_err(|detail| format!("`{}` {detail}", shortened(text)))?;
+                    let code = match bound {
+                        Bound::Min => PartialDate::first_code(day),
+                        Bound::Max => PartialDate::last_code(day),
+                    };
+                    (i64::from(code), day.to_string())
+                }
+            };
+            let (min, max) = if bound == Bound::Min { (value, i64::MAX) } else { (i64::MIN, value) };
+            (Filter::Range { key: table.sort_key(key), min, max }, canonical)
+        }
+        _ => unreachable!("parameters with several values are parsed elsewhere"),
+    };
+    Ok((Some(filter), canonical))
 }

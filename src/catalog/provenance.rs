@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use crate::Catalog;
+use crate::row_filter::distinct;
 use data::field::model;
-use data::import::provenance::Source;
+use data::import::provenance::{Source, SourceStatement};
 use data::{Date, Table};
 
 model! {
@@ -37,29 +38,20 @@ impl Catalog {
     pub fn provenance(&self, table: Table, row: u32) -> Vec<ProvenanceStatement> {
         let sources = self.snapshot().sources();
         let statements = self.snapshot().statements(table, row).into_iter();
-        let stated = statements.filter_map(|(statement, used)| {
-            let source = sources.get(statement.source as usize)?;
-            Some(ProvenanceStatement {
-                field: statement.field,
-                value: statement.value,
-                used,
-                original: statement.original,
-                source: source.id.clone(),
-                source_key: statement.source_key,
-                license: source.license.clone(),
-                first_seen: statement.first_seen,
-                last_seen: statement.last_seen,
-            })
-        });
-        stated.collect()
+        statements.filter_map(|statement| stated(sources, statement)).collect()
     }
 
     /// Sources with a statement about a record, in their order in the release.
     pub fn sources_of(&self, table: Table, row: u32) -> Vec<&Source> {
-        let mut indexes: Vec<usize> =
-            self.snapshot().statements(table, row).iter().map(|(statement, _)| statement.source as usize).collect();
-        indexes.sort_unstable();
-        indexes.dedup();
+        let statements = self.snapshot().statements(table, row);
+        let indexes = distinct(statements.iter().map(|(statement, _)| statement.source as usize));
         indexes.into_iter().filter_map(|index| self.snapshot().sources().get(index)).collect()
     }
+}
+
+fn stated(sources: &[Source], (statement, used): (SourceStatement, bool)) -> Option<ProvenanceStatement> {
+    let SourceStatement { field, value, original, source, source_key, first_seen, last_seen } = statement;
+    let source = sources.get(source as usize)?;
+    let (source, license) = (source.id.clone(), source.license.clone());
+    Some(ProvenanceStatement { field, value, used, original, source, source_key, license, first_seen, last_seen })
 }

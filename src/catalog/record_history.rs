@@ -1,7 +1,6 @@
-//! The releases in which each record appeared and changed: `first_seen` and `changed_in`.
-//!
-//! A release is compared with the previous one when it is built. The result is a file of the release, which the next
-//! comparison extends. It is not part of the tables: a release is the same whatever it was compared with.
+//! The releases in which each record appeared and changed. A release is compared with the previous one when it is built.
+//! The result is a file of the release, which the next comparison extends, and not part of the tables: a release is the
+//! same whatever it was compared with.
 
 use std::io;
 use std::sync::Arc;
@@ -14,20 +13,15 @@ use data::{ArchiveError, Checksums, Snapshot, SnapshotVersion, Table};
 /// `first_seen` and `changed_in` of a record, as positions in the list of releases, from 1; 0 if unknown.
 type SeenReleases = [u32; 2];
 
-/// The releases of the records of a snapshot.
 pub struct RecordHistory {
     archive: Archive,
     /// Releases that were compared with a previous one, ascending.
     releases: Vec<SnapshotVersion>,
-    /// Entry of each row, by table.
     seen: [NumberColumn<SeenReleases>; Table::ALL.len()],
 }
 
 impl RecordHistory {
     /// Opens the history of the records of a snapshot; its bytes must be verified.
-    ///
-    /// # Errors
-    /// If it is not a history, or the history of other tables.
     pub fn open(bytes: AlignedBytes, snapshot: &Snapshot) -> Result<Self, ArchiveError> {
         let archive = Archive::open(Arc::new(bytes), Checksums::Trust)?;
         let damaged = |section: &str| ArchiveError::Damaged(format!("section {section}"));
@@ -46,21 +40,12 @@ impl RecordHistory {
         Ok(Self { archive, releases, seen })
     }
 
-    /// A checksum of the content.
     pub(crate) fn content(&self) -> u64 {
         self.archive.content()
     }
 
-    fn first_seen(&self, table: Table, row: u32) -> Option<SnapshotVersion> {
-        self.release(self.seen(table)[row as usize][0])
-    }
-
-    fn changed_in(&self, table: Table, row: u32) -> Option<SnapshotVersion> {
-        self.release(self.seen(table)[row as usize][1])
-    }
-
-    fn release(&self, position: u32) -> Option<SnapshotVersion> {
-        self.releases.get(position.checked_sub(1)? as usize).copied()
+    fn release(&self, table: Table, row: u32, place: usize) -> Option<SnapshotVersion> {
+        self.releases.get(self.seen(table)[row as usize][place].checked_sub(1)? as usize).copied()
     }
 
     fn seen(&self, table: Table) -> &[SeenReleases] {
@@ -70,66 +55,54 @@ impl RecordHistory {
 
 const RELEASES: &str = "releases";
 
-/// Builds the file of the [`RecordHistory`] of a snapshot: compares it with an earlier one and continues that one's
-/// history. The same releases yield the same bytes.
+/// Builds the file: compares a snapshot with an earlier one and continues that one's history. The bytes are reproducible.
 pub fn record_history(before: &Snapshot, earlier: Option<&RecordHistory>, after: &Snapshot) -> io::Result<Vec<u8>> {
     let mut releases = earlier.map_or_else(Vec::new, |earlier| earlier.releases.clone());
     releases.push(after.version());
     let mut bytes = Vec::new();
     let mut writer = ArchiveWriter::new(&mut bytes)?;
     writer.section(RELEASES, &serde_json::to_vec(&releases)?)?;
+    let own = releases.len() as u32;
     for table in Table::ALL {
-        writer.section(table.name(), &seen(table, before, earlier, after, releases.len() as u32)?)?;
+        let known = |row: u32| earlier.map_or([0; 2], |earlier| earlier.seen(table)[row as usize]);
+        let mut seen: Vec<SeenReleases> = vec![[0; 2]; after.rows(table) as usize];
+        for row in after.published(table) {
+            if let Some(old) = before.find(table, after.slug(table, row)) {
+                seen[row as usize] = known(old);
+            }
+        }
+        let mut merged = Vec::new();
+        for change in row_changes(table, before, after)? {
+            match change {
+                RowChange::Added { after } => seen[after as usize] = [own; 2],
+                RowChange::Changed { after, .. } => seen[after as usize][1] = own,
+                RowChange::Merged { before, into } => merged.push((before, into)),
+                RowChange::Removed { .. } => {}
+            }
+        }
+        // A record is as old as the oldest record merged into it.
+        for (old, into) in merged {
+            let first = &mut seen[into as usize][0];
+            *first = (*first).min(known(old)[0]);
+        }
+        writer.section(table.name(), &seen)?;
     }
     writer.finish()?;
     Ok(bytes)
 }
 
-/// Computes the history of each row of a table; `own` is the position of the release itself.
-fn seen(
-    table: Table,
-    before: &Snapshot,
-    earlier: Option<&RecordHistory>,
-    after: &Snapshot,
-    own: u32,
-) -> io::Result<Vec<SeenReleases>> {
-    let known = |row: u32| earlier.map_or([0; 2], |earlier| earlier.seen(table)[row as usize]);
-    let mut seen = vec![[0; 2]; after.rows(table) as usize];
-    for row in after.published(table) {
-        if let Some(old) = before.find(table, after.slug(table, row)) {
-            seen[row as usize] = known(old);
-        }
-    }
-    let mut merged = Vec::new();
-    for change in row_changes(table, before, after)? {
-        match change {
-            RowChange::Added { after } => seen[after as usize] = [own; 2],
-            RowChange::Changed { after, .. } => seen[after as usize][1] = own,
-            RowChange::Merged { before, into } => merged.push((before, into)),
-            RowChange::Removed { .. } => {}
-        }
-    }
-    // A record is as old as the oldest record merged into it.
-    for (old, into) in merged {
-        let first = &mut seen[into as usize][0];
-        *first = (*first).min(known(old)[0]);
-    }
-    Ok(seen)
-}
-
 impl Catalog {
-    /// True if the release was compared with an earlier one.
     pub fn has_record_history(&self) -> bool {
         self.record_history.is_some()
     }
 
     /// Release in which a record appeared; `None` if it is older than the compared releases.
     pub fn first_seen(&self, table: Table, row: u32) -> Option<SnapshotVersion> {
-        self.record_history.as_ref()?.first_seen(table, row)
+        self.record_history.as_ref()?.release(table, row, 0)
     }
 
     /// Last release that added or changed a record; `None` if no compared release did.
     pub fn changed_in(&self, table: Table, row: u32) -> Option<SnapshotVersion> {
-        self.record_history.as_ref()?.changed_in(table, row)
+        self.record_history.as_ref()?.release(table, row, 1)
     }
 }

@@ -22,7 +22,6 @@ impl Catalog {
         self.snapshot().is_published(table, row)
     }
 
-    /// Number of approved reviews of a firm that match an additional filter.
     pub fn approved_reviews_with(&self, firm: u32, filter: Filter) -> u64 {
         let mut query = Query::approved_reviews(firm);
         query.filters.push(filter);
@@ -42,8 +41,6 @@ impl Catalog {
 
     /// Number of approved reviewers of a firm who state that they were ghosted, and who state that they were not.
     pub fn ghosted_and_answered(&self, firm: u32) -> (u64, u64) {
-        let count =
-            |ghosted: bool| self.approved_reviews_with(firm, Filter::AnyOf(Facet::Ghosted, vec![u32::from(ghosted)]));
-        (count(true), count(false))
+        [1, 0].map(|ghosted| self.approved_reviews_with(firm, Filter::AnyOf(Facet::Ghosted, vec![ghosted]))).into()
     }
 }

@@ -10,7 +10,6 @@ use crate::Catalog;
 /// Maximum number of records with the same name that are compared; no name of real data has as many.
 const MAX_NAMESAKES: usize = 100;
 
-/// The roles of a person under other records of the same name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RelatedRoles {
     /// Records that share an organization, or have organizations that joined a common round.
@@ -19,8 +18,8 @@ pub struct RelatedRoles {
     pub probable_same: Vec<RelatedRole>,
 }
 
-/// A firm or startup by table and row.
 pub(crate) type OrganizationRow = (Table, u32);
+type PersonOrganization = (Organization, OrganizationRow);
 
 impl Catalog {
     pub fn related_roles(&self, person: u32) -> RelatedRoles {
@@ -32,19 +31,24 @@ impl Catalog {
         others.sort_unstable();
         for other in others.into_iter().take(MAX_NAMESAKES) {
             let organization = self.organization_of(other);
-            let reason = self.shared_organization(&own, &organization);
-            let reason = reason.or_else(|| self.shared_round(&own, &organization)).map(|reason| (reason, true));
-            let reason = reason.or_else(|| Some((self.shared_place(&own, &organization)?, false)));
-            let Some(((reason, detail), is_strong)) = reason else { continue };
+            let (reason, detail) = if own.1 == organization.1 {
+                ("organization", format!("both at {}", own.0.name))
+            } else if let Some(detail) = self.shared_round(&own, &organization) {
+                ("round", detail)
+            } else if let Some(detail) = self.shared_place(own.1, organization.1) {
+                ("place", detail)
+            } else {
+                continue;
+            };
             let title = self.text_field((Table::People, other), "title");
             let slug = snapshot.slug(Table::People, other).to_owned();
             let role = RelatedRole { slug, title, organization: organization.0, reason: reason.to_owned(), detail };
-            if is_strong { related.other_roles.push(role) } else { related.probable_same.push(role) }
+            if reason == "place" { related.probable_same.push(role) } else { related.other_roles.push(role) }
         }
         related
     }
 
-    pub(crate) fn organization_of(&self, person: u32) -> (Organization, OrganizationRow) {
+    pub(crate) fn organization_of(&self, person: u32) -> PersonOrganization {
         let field = Table::People.field_index("organization");
         let record = self.snapshot().record(Table::People, person);
         let value = record.value(Table::People, field);
@@ -60,50 +64,30 @@ impl Catalog {
         serde_json::from_slice(value).expect("the field is text or null")
     }
 
-    fn shared_organization(
-        &self,
-        (one, own): &(Organization, OrganizationRow),
-        (_, other): &(Organization, OrganizationRow),
-    ) -> Option<(&'static str, String)> {
-        (own == other).then(|| ("organization", format!("both at {}", one.name)))
-    }
-
-    fn shared_round(
-        &self,
-        (one, own): &(Organization, OrganizationRow),
-        (two, other): &(Organization, OrganizationRow),
-    ) -> Option<(&'static str, String)> {
+    fn shared_round(&self, one: &PersonOrganization, two: &PersonOrganization) -> Option<String> {
         let snapshot = self.snapshot();
         let joined = |firm: u32| snapshot.facet_rows(Table::Rounds, Facet::Investor, firm);
         let raised = |startup: u32| snapshot.facet_rows(Table::Rounds, Facet::Startup, startup);
-        let detail = match (*own, *other) {
+        Some(match (one.1, two.1) {
             ((Table::Firms, firm), (Table::Firms, second)) => {
                 let round = joined(firm).iter().find(|round| joined(second).contains(*round))?;
                 let startup = snapshot.name(Table::Startups, snapshot.round_startup(round));
-                format!("{} and {} joined a round of {startup}", one.name, two.name)
+                format!("{} and {} joined a round of {startup}", one.0.name, two.0.name)
             }
             ((Table::Firms, firm), (_, startup)) => {
                 raised(startup).iter().find(|round| joined(firm).contains(*round))?;
-                format!("{} invested in {}", one.name, two.name)
+                format!("{} invested in {}", one.0.name, two.0.name)
             }
-            ((_, startup), (Table::Firms, firm)) => {
-                raised(startup).iter().find(|round| joined(firm).contains(*round))?;
-                format!("{} invested in {}", two.name, one.name)
-            }
+            (_, (Table::Firms, _)) => return self.shared_round(two, one),
             _ => return None,
-        };
-        Some(("round", detail))
+        })
     }
 
     /// A country alone is too large to be evidence.
-    fn shared_place(
-        &self,
-        (_, own): &(Organization, OrganizationRow),
-        (_, other): &(Organization, OrganizationRow),
-    ) -> Option<(&'static str, String)> {
+    fn shared_place(&self, own: OrganizationRow, other: OrganizationRow) -> Option<String> {
         let place = |at: OrganizationRow| Some((self.text_field(at, "city")?, self.text_field(at, "country")?));
-        let ((city, country), (other_city, other_country)) = place(*own).zip(place(*other))?;
+        let ((city, country), (other_city, other_country)) = place(own).zip(place(other))?;
         let is_same = fold(&city) == fold(&other_city) && country == other_country;
-        is_same.then(|| ("place", format!("both in {city}, {country}")))
+        is_same.then(|| format!("both in {city}, {country}"))
     }
 }

@@ -11,20 +11,16 @@ use data::{Date, Facet, PartialDate, Snapshot, Table};
 
 /// A year is covered if it has at least one round for this many rounds of the peak year.
 const MIN_SHARE_OF_PEAK: u32 = 20;
-/// A year counts as dated by year only if it has at least this many rounds and at least nine of ten are dated 1
-/// January.
+/// A year counts as dated by year only if it has this many rounds and nine of ten are dated 1 January.
 const MIN_DATED: u32 = 20;
 
-/// Built when years are first needed.
 pub(crate) struct RoundYears {
-    /// Number of rounds by year.
     rounds: BTreeMap<i32, u32>,
     covered: BTreeSet<i32>,
     /// Years with enough rounds with known investors.
     with_investors: BTreeSet<i32>,
     /// Firms that joined a round, by year, ascending.
     active: BTreeMap<i32, Vec<u32>>,
-    /// Years with rounds dated by year only.
     by_year_only: BTreeSet<i32>,
 }
 
@@ -67,7 +63,6 @@ impl RoundYears {
     }
 }
 
-/// Years with enough of these rounds.
 fn covered(rounds: &BTreeMap<i32, u32>) -> BTreeSet<i32> {
     let peak = rounds.values().copied().max().unwrap_or(0);
     let is_covered = |rounds: u32| rounds.saturating_mul(MIN_SHARE_OF_PEAK) >= peak;
@@ -102,7 +97,6 @@ impl Catalog {
         &self.round_years().by_year_only
     }
 
-    /// Firms that joined a round of a year, ascending.
     pub(crate) fn active_firms(&self, year: i32) -> &[u32] {
         self.round_years().active.get(&year).map_or(&[], Vec::as_slice)
     }
@@ -153,10 +147,9 @@ impl Catalog {
     pub(crate) fn too_short_period(&self, min: Option<Date>, max: Option<Date>) -> Option<String> {
         let known = &self.round_years().by_year_only;
         let is_within = |day: Option<Date>, edge: &str| {
-            day.filter(|day| known.contains(&day.year()) && !day.to_string().ends_with(edge))
+            day.is_some_and(|day| known.contains(&day.year()) && !day.to_string().ends_with(edge))
         };
-        let cut = [is_within(min, "-01-01"), is_within(max, "-12-31")];
-        cut.iter().any(Option::is_some).then(|| by_year_note(known))
+        (is_within(min, "-01-01") || is_within(max, "-12-31")).then(|| by_year_note(known))
     }
 
     /// Sentences on the years among groups of rounds that the data does not cover, and on years without quarters.
@@ -200,9 +193,8 @@ pub fn spans(years: &BTreeSet<i32>) -> String {
             _ => spans.push((year, year)),
         }
     }
-    let texts = spans.iter().map(|(first, last)| match first == last {
-        true => first.to_string(),
-        false => format!("{first} to {last}"),
-    });
-    enumerated(&texts.collect::<Vec<_>>())
+    let text = |(first, last): &(i32, i32)| {
+        if first == last { first.to_string() } else { format!("{first} to {last}") }
+    };
+    enumerated(&spans.iter().map(text).collect::<Vec<_>>())
 }

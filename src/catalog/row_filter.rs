@@ -1,6 +1,5 @@
-//! The rows that match all filters, tested 64 at a time.
-//!
-//! Tables are sorted by a value, such as the date of rounds: a filter on it is a range of rows.
+//! The rows that match all filters, tested 64 at a time. Tables are sorted by a value, such as the date of rounds: a
+//! filter on it is a range of rows.
 
 #[cfg(test)]
 mod tests;
@@ -12,13 +11,11 @@ use data::{Facet, NONE_U32, NONE_U64, PartialDate, Snapshot, Table};
 
 use crate::{Catalog, Filter, Property};
 
-/// The sizes of lists and ranges that decide how rows are tested.
 #[derive(Clone, Copy)]
 pub(crate) struct RowLimits {
     /// Maximum number of rows of short lists that are merged into one.
     pub(crate) merged: usize,
-    /// Cost of testing a row of a range of ranks, whose rows are anywhere in the table, in tests of rows that follow
-    /// each other.
+    /// Cost of testing a row of a range of ranks, anywhere in the table, in tests of rows that follow each other.
     pub(crate) slice_cost: usize,
 }
 
@@ -28,7 +25,6 @@ impl RowLimits {
 
 /// The rows of a table that match all filters, computed lazily except for merged short lists.
 pub struct RowFilter<'a> {
-    /// Number of rows of the table.
     rows: u32,
     limits: RowLimits,
     /// All matching rows are in this range.
@@ -38,7 +34,6 @@ pub struct RowFilter<'a> {
     ranges: Vec<Ranks<'a>>,
 }
 
-/// A filter with its columns.
 enum Predicate<'a> {
     Sets(Vec<RowSet<'a>>),
     /// Given rows, or the rows of several short lists, ascending.
@@ -77,12 +72,11 @@ impl<'a> RowFilter<'a> {
         let sets = |facet: Facet, values: &[u32]| -> Vec<RowSet<'a>> {
             values.iter().map(|value| snapshot.facet_rows(table, facet, *value)).collect()
         };
+        let known = |facet: Facet| Predicate::Sets(vec![snapshot.known_rows(table, facet)]);
         let predicate = match filter {
             Filter::AnyOf(facet, values) => Predicate::any_of(sets(*facet, values), self.limits.merged),
             Filter::MemberOf { firms, startups } => {
-                let mut all = sets(Facet::Firm, firms);
-                all.extend(sets(Facet::Startup, startups));
-                Predicate::Sets(all)
+                Predicate::Sets([sets(Facet::Firm, firms), sets(Facet::Startup, startups)].concat())
             }
             Filter::Rows(rows) => Predicate::Merged(rows.clone()),
             Filter::Ranked(ranking) => Predicate::Merged(catalog.ranked(table, ranking).ascending()),
@@ -92,7 +86,7 @@ impl<'a> RowFilter<'a> {
                 self.predicates
                     .extend(inner.predicates.into_iter().map(|predicate| Predicate::Not(Box::new(predicate))));
                 match **filter {
-                    Filter::AnyOf(facet, _) => Predicate::Sets(vec![snapshot.known_rows(table, facet)]),
+                    Filter::AnyOf(facet, _) => known(facet),
                     _ => return,
                 }
             }
@@ -101,10 +95,8 @@ impl<'a> RowFilter<'a> {
                 let (mins, maxes) = snapshot.check_sizes();
                 Predicate::CheckRange(mins, maxes, *min..=*max)
             }
-            Filter::Known(Property::Facet(facet)) => Predicate::Sets(vec![snapshot.known_rows(table, *facet)]),
-            Filter::Unknown(Property::Facet(facet)) => {
-                Predicate::Not(Box::new(Predicate::Sets(vec![snapshot.known_rows(table, *facet)])))
-            }
+            Filter::Known(Property::Facet(facet)) => known(*facet),
+            Filter::Unknown(Property::Facet(facet)) => Predicate::Not(Box::new(known(*facet))),
             Filter::Unknown(Property::Key(key)) => {
                 let ranks = Ranks { of_rows: snapshot.ranks(table, *key), range: NONE_U32..NONE_U32 };
                 Predicate::Ranks(ranks, snapshot.rows_without(table, *key))
@@ -115,13 +107,15 @@ impl<'a> RowFilter<'a> {
         self.predicates.push(predicate);
     }
 
-    /// Adds the condition that a sort key value is from `min` to `max`.
     fn add_range(&mut self, snapshot: &'a Snapshot, table: Table, key: usize, min: i64, max: i64) {
         let (values, of_rows) = (snapshot.values(table, key), snapshot.ranks(table, key));
         let max_merged = self.limits.merged;
         let with_rows = |range: Range<u32>| {
             let rows = snapshot.rows_of_ranks(table, key, range.clone());
-            Predicate::of_ranks(Ranks { of_rows, range }, rows, max_merged)
+            match rows.len() <= max_merged {
+                true => Predicate::Merged(distinct(rows.iter().copied())),
+                false => Predicate::Ranks(Ranks { of_rows, range }, rows),
+            }
         };
         let low = values.partition_point(|value| *value < min) as u32;
         let high = values.partition_point(|value| *value <= max) as u32;
@@ -164,7 +158,7 @@ impl<'a> RowFilter<'a> {
             None => match (self.predicates.as_slice(), self.short_slice()) {
                 ([Predicate::Ranks(_, rows)], _) if self.bounds == (0..self.rows) => rows.len() as u64,
                 (_, Some(rows)) => rows.count() as u64,
-                _ => BitWords::from(self, 0).map(|(_, word)| u64::from(word.count_ones())).sum(),
+                _ => self.words_from(0).map(|(_, word)| u64::from(word.count_ones())).sum(),
             },
         }
     }
@@ -176,26 +170,20 @@ impl<'a> RowFilter<'a> {
             return Box::new(rows[start..].iter().copied().filter(move |row| self.contains_except(*row, index)));
         }
         let first = first.max(self.bounds.start);
-        let words = BitWords::from(self, first as usize / 64);
-        Box::new(
-            words
-                .flat_map(|(index, word)| Bits(word).map(move |bit| index as u32 * 64 + bit))
-                .skip_while(move |row| *row < first),
-        )
+        let words = self.words_from(first as usize / 64);
+        let rows = words.flat_map(|(index, word)| Bits(word).map(move |bit| index as u32 * 64 + bit));
+        Box::new(rows.skip_while(move |row| *row < first))
     }
 
-    /// Calls `each` with every matching row, ascending.
     pub fn each(&self, mut each: impl FnMut(u32)) {
-        match self.driver() {
-            Some((index, rows)) => {
-                rows.iter().filter(|row| self.contains_except(**row, index)).for_each(|row| each(*row));
-            }
-            None => BitWords::from(self, 0)
-                .for_each(|(index, word)| Bits(word).for_each(|bit| each(index as u32 * 64 + bit))),
+        if let Some((index, rows)) = self.driver() {
+            rows.iter().filter(|row| self.contains_except(**row, index)).for_each(|row| each(*row));
+        } else {
+            let words = self.words_from(0);
+            words.for_each(|(index, word)| Bits(word).for_each(|bit| each(index as u32 * 64 + bit)));
         }
     }
 
-    /// The matching row after `offset` others; `None` past the end.
     pub fn nth(&self, offset: u64) -> Option<u32> {
         let mut left = offset;
         if self.predicates.is_empty() {
@@ -205,7 +193,7 @@ impl<'a> RowFilter<'a> {
         if self.driver().is_some() {
             return self.rows_from(0).nth(usize::try_from(offset).ok()?);
         }
-        for (index, word) in BitWords::from(self, 0) {
+        for (index, word) in self.words_from(0) {
             let ones = u64::from(word.count_ones());
             if left < ones {
                 return Bits(word).nth(left as usize).map(|bit| index as u32 * 64 + bit);
@@ -213,6 +201,23 @@ impl<'a> RowFilter<'a> {
             left -= ones;
         }
         None
+    }
+
+    /// The words of 64 bits from index `first` on, but not those before the bounds, with their indexes.
+    fn words_from(&self, first: usize) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let first = first.max(self.bounds.start as usize / 64);
+        let cursors = self.predicates.iter().map(|predicate| predicate.cursors(first as u32 * 64));
+        let mut cursors: Vec<Vec<usize>> = cursors.collect();
+        (first..bit_words(self.bounds.end)).map(move |index| {
+            let mut word = self.bounds_word(index);
+            for (predicate, cursors) in self.predicates.iter().zip(&mut cursors) {
+                // Sparse lists advance even if no bit is left, to keep their positions in step.
+                if word != 0 || !cursors.is_empty() {
+                    word &= predicate.word(index, cursors);
+                }
+            }
+            (index, word)
+        })
     }
 
     /// Number of lists that are searched to test a row.
@@ -223,17 +228,16 @@ impl<'a> RowFilter<'a> {
     /// Bits of all rows, in words of 64.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> + '_ {
         let first = self.bounds.start as usize / 64;
-        std::iter::repeat_n(0, first).chain(BitWords::from(self, 0).map(|(_, word)| word))
+        std::iter::repeat_n(0, first).chain(self.words_from(0).map(|(_, word)| word))
     }
 
-    /// A bit for each row of the table.
     pub(crate) fn bits(&self) -> Vec<u64> {
         let mut bits = vec![0; bit_words(self.rows)];
         let set = |row: u32| bits[row as usize / 64] |= 1 << (row % 64);
         match (self.driver(), self.short_slice()) {
             (Some(_), _) => self.rows_from(0).for_each(set),
             (None, Some(rows)) => rows.for_each(set),
-            _ => BitWords::from(self, 0).for_each(|(index, word)| bits[index] = word),
+            _ => self.words_from(0).for_each(|(index, word)| bits[index] = word),
         }
         bits
     }
@@ -241,9 +245,7 @@ impl<'a> RowFilter<'a> {
     /// The matching rows as an ascending list, or as a bit for each row of the table if there are more than `max`.
     pub(crate) fn list_or_bits(&self, max: usize) -> Result<Vec<u32>, Vec<u64>> {
         if self.driver().is_some_and(|(_, rows)| rows.len() <= max) {
-            let mut rows = Vec::new();
-            self.each(|row| rows.push(row));
-            return Ok(rows);
+            return Ok(self.rows_from(0).collect());
         }
         let bits = self.bits();
         let set = RowSet::Dense(&bits);
@@ -283,7 +285,6 @@ impl<'a> RowFilter<'a> {
         (rows.len() < self.bounds.len() / self.limits.slice_cost).then(|| rows.iter().copied().filter(matches))
     }
 
-    /// Bits of 64 rows, set within the bounds.
     fn bounds_word(&self, index: usize) -> u64 {
         let below = |row: u32| match (row as usize).saturating_sub(index * 64) {
             rows @ 0..64 => (1_u64 << rows) - 1,
@@ -300,36 +301,16 @@ impl<'a> RowFilter<'a> {
 impl<'a> Predicate<'a> {
     /// Rows in any of `sets`; short lists of at most `max_merged` rows become one.
     fn any_of(sets: Vec<RowSet<'a>>, max_merged: usize) -> Self {
-        let mut rows = 0;
-        for set in &sets {
-            rows += match set {
-                RowSet::Dense(_) => usize::MAX / 2,
-                RowSet::Sparse(rows) => rows.len(),
-            };
-            if rows > max_merged {
-                return Self::Sets(sets);
-            }
-        }
-        if sets.len() < 2 {
+        let lengths = sets.iter().map(|set| match set {
+            RowSet::Dense(_) => None,
+            RowSet::Sparse(rows) => Some(rows.len()),
+        });
+        if sets.len() < 2 || lengths.sum::<Option<usize>>().is_none_or(|rows| rows > max_merged) {
             return Self::Sets(sets);
         }
-        let mut rows: Vec<u32> = sets.iter().flat_map(|set| set.iter()).collect();
-        rows.sort_unstable();
-        rows.dedup();
-        Self::Merged(rows)
+        Self::Merged(distinct(sets.iter().flat_map(|set| set.iter())))
     }
 
-    /// The rows of a range of ranks by a sort key; at most `max_merged` become a list.
-    fn of_ranks(ranks: Ranks<'a>, rows: &'a [u32], max_merged: usize) -> Self {
-        if rows.len() > max_merged {
-            return Self::Ranks(ranks, rows);
-        }
-        let mut rows = rows.to_vec();
-        rows.sort_unstable();
-        Self::Merged(rows)
-    }
-
-    /// Number of lists that are searched to test a row.
     fn lists(&self) -> usize {
         match self {
             Self::Sets(sets) => sets.iter().filter(|set| matches!(set, RowSet::Sparse(_))).count(),
@@ -389,6 +370,14 @@ impl<'a> Predicate<'a> {
     }
 }
 
+/// Values in ascending order, each once.
+pub(crate) fn distinct<T: Ord>(values: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut values: Vec<T> = values.into_iter().collect();
+    values.sort_unstable();
+    values.dedup();
+    values
+}
+
 /// Firms that joined a round dated within these bounds, ascending.
 fn investors_within(catalog: &Catalog, min: i64, max: i64) -> Vec<u32> {
     let snapshot = catalog.snapshot();
@@ -441,42 +430,4 @@ fn bits<T>(values: impl Iterator<Item = T>, passes: impl Fn(T) -> bool) -> u64 {
         let bits = u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
         word | bits << (8 * index)
     })
-}
-
-/// The words of a row filter with their indexes.
-struct BitWords<'s, 'a> {
-    filter: &'s RowFilter<'a>,
-    cursors: Vec<Vec<usize>>,
-    next: usize,
-    end: usize,
-}
-
-impl<'s, 'a> BitWords<'s, 'a> {
-    fn from(filter: &'s RowFilter<'a>, first: usize) -> Self {
-        let bounds = &filter.bounds;
-        let first = first.max(bounds.start as usize / 64);
-        let cursors = filter.predicates.iter().map(|predicate| predicate.cursors(first as u32 * 64)).collect();
-        Self { filter, cursors, next: first, end: bit_words(bounds.end) }
-    }
-}
-
-impl Iterator for BitWords<'_, '_> {
-    type Item = (usize, u64);
-
-    fn next(&mut self) -> Option<(usize, u64)> {
-        if self.next >= self.end {
-            return None;
-        }
-        let index = self.next;
-        self.next += 1;
-        let mut word = self.filter.bounds_word(index);
-        for (predicate, cursors) in self.filter.predicates.iter().zip(&mut self.cursors) {
-            // Sparse lists advance even if no bit is left, to keep their positions in step.
-            let sparse = !cursors.is_empty();
-            if word != 0 || sparse {
-                word &= predicate.word(index, cursors);
-            }
-        }
-        Some((index, word))
-    }
 }

@@ -11,14 +11,12 @@ use data::{Facet, Snapshot, Table};
 /// A sector is far larger than another if it has this many times its startups.
 const FAR_LARGER: u32 = 10;
 
-/// Built when a sector is first named.
 pub(crate) struct SectorNames {
     /// The largest sector by slug without spaces.
     joined: HashMap<String, u32>,
     /// The largest sector by the first letters of its words.
     by_initials: HashMap<String, u32>,
-    /// For each sector, a larger one with the same letters, or a far larger one that shares its word or has its
-    /// initials.
+    /// For each sector, a larger one with the same letters, or a far larger one with its word or initials.
     larger: Vec<Option<u32>>,
 }
 
@@ -26,23 +24,21 @@ impl SectorNames {
     pub(crate) fn from_snapshot(snapshot: &Snapshot) -> Self {
         let rows = snapshot.rows(Table::Sectors);
         let size = |row: u32| snapshot.facet_count(Table::Startups, Facet::Sector, row);
-        let larger = |row: u32, known: Option<u32>| known.is_none_or(|known| size(row) > size(known));
+        let keep_larger = |map: &mut HashMap<String, u32>, key: String, row: u32| {
+            let known = map.entry(key).or_insert(row);
+            if size(row) > size(*known) {
+                *known = row;
+            }
+        };
         let (mut joined, mut by_word, mut by_initials) = (HashMap::new(), HashMap::new(), HashMap::new());
         for row in 0..rows {
             let slug = snapshot.slug(Table::Sectors, row);
-            let whole = slug.replace('-', "");
-            if larger(row, joined.get(&whole).copied()) {
-                joined.insert(whole, row);
-            }
+            keep_larger(&mut joined, slug.replace('-', ""), row);
             let initials: String = slug.split('-').filter_map(|word| word.chars().next()).collect();
-            if initials.len() > 1 && larger(row, by_initials.get(&initials).copied()) {
-                by_initials.insert(initials, row);
+            if initials.len() > 1 {
+                keep_larger(&mut by_initials, initials, row);
             }
-            for word in slug.split('-') {
-                if larger(row, by_word.get(word).copied()) {
-                    by_word.insert(word.to_owned(), row);
-                }
-            }
+            slug.split('-').for_each(|word| keep_larger(&mut by_word, word.to_owned(), row));
         }
         let larger = (0..rows).map(|row| {
             let slug = snapshot.slug(Table::Sectors, row);
@@ -55,7 +51,6 @@ impl SectorNames {
         Self { joined, by_initials, larger }
     }
 
-    /// The larger sector with a similar spelling.
     pub(crate) fn larger(&self, row: u32) -> Option<u32> {
         self.larger[row as usize]
     }
@@ -71,7 +66,6 @@ impl Catalog {
         self.sector_names().joined.get(&fold(text).replace(' ', "")).copied()
     }
 
-    /// Finds a sector by its initials.
     pub(crate) fn sector_of_initials(&self, text: &str) -> Option<u32> {
         self.sector_names().by_initials.get(&fold(text)).copied()
     }

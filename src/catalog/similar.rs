@@ -6,19 +6,18 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use crate::row_filter::distinct;
 use crate::{Catalog, Query, Ranked, Ranking};
 use data::field::model;
-use data::vocabulary::{Vocabulary, word};
+use data::vocabulary::{Vocabulary, vocabulary, word};
 use data::{Country, Facet, Stage, Table};
 
-/// Explains how similar records are found, for the docs.
 pub const METHOD: &str = "Each record gets whole points for what it has in common with that of `like`, at most 100. Records \
     with fewer than 20 points are left out, and so are those that share neither a sector, nor startups or investors, nor \
     words of descriptions. Of very common sectors the first 5,000 records in the default order of the list are compared, \
     and a list has the best 10,000. Equal points are ordered by their value before rounding, then in the default order. \
     What is unknown gives no points. The same request on the same snapshot has the same response.";
 
-/// Minimum number of points of a similar record.
 const MIN_POINTS: u8 = 20;
 /// Minimum number of shared startups that counts for firms: one may be chance.
 const MIN_SHARED: u32 = 2;
@@ -33,50 +32,20 @@ const MAX_REASONS: usize = 3;
 /// Maximum number of values that a reason names.
 const MAX_NAMED: usize = 5;
 
-/// A property that two records may have in common.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Common {
-    Startups,
-    Investors,
-    Sectors,
-    Description,
-    Stage,
-    Country,
-    City,
-    FoundedYear,
+vocabulary! {
+    Common, "reason", {
+        Startups = "startups",
+        Investors = "investors",
+        Sectors = "sectors",
+        Description = "description",
+        Stage = "stage",
+        Country = "country",
+        City = "city",
+        FoundedYear = "founded_year",
+    }
 }
 
 impl Common {
-    pub const ALL: [Self; 8] = [
-        Self::Startups,
-        Self::Investors,
-        Self::Sectors,
-        Self::Description,
-        Self::Stage,
-        Self::Country,
-        Self::City,
-        Self::FoundedYear,
-    ];
-
-    /// Its name, and its maximum number of points for firms and for startups.
-    fn definition(self) -> (&'static str, u8, u8) {
-        match self {
-            Self::Startups => ("startups", 55, 0),
-            Self::Investors => ("investors", 0, 10),
-            Self::Sectors => ("sectors", 20, 40),
-            Self::Description => ("description", 5, 20),
-            Self::Stage => ("stage", 10, 10),
-            Self::Country => ("country", 5, 5),
-            Self::City => ("city", 5, 5),
-            Self::FoundedYear => ("founded_year", 0, 10),
-        }
-    }
-
-    pub fn name(self) -> &'static str {
-        self.definition().0
-    }
-
-    /// Explains the points, for the docs.
     pub fn explanation(self) -> &'static str {
         match self {
             Self::Startups => {
@@ -103,12 +72,19 @@ impl Common {
 
     /// Maximum number of points; 0 if records of the table are not compared by it.
     pub fn max_points(self, table: Table) -> u8 {
-        let (_, of_firms, of_startups) = self.definition();
+        let (of_firms, of_startups) = match self {
+            Self::Startups => (55, 0),
+            Self::Investors => (0, 10),
+            Self::Sectors => (20, 40),
+            Self::Description => (5, 20),
+            Self::Stage => (10, 10),
+            Self::Country | Self::City => (5, 5),
+            Self::FoundedYear => (0, 10),
+        };
         if table == Table::Firms { of_firms } else { of_startups }
     }
 }
 
-/// A record that is like another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Similar {
     pub row: u32,
@@ -117,7 +93,6 @@ pub struct Similar {
 }
 
 impl Similar {
-    /// Sum of the points, at most 100.
     pub fn points(&self) -> u8 {
         self.points.iter().sum()
     }
@@ -150,7 +125,6 @@ model! {
 }
 
 impl Similarity<'_> {
-    /// The reasons with the most points, in words.
     pub fn in_words(&self) -> String {
         let mut reasons: Vec<&SimilarityReason> = self.reasons.iter().collect();
         reasons.sort_by_key(|reason| Reverse(reason.points));
@@ -159,7 +133,6 @@ impl Similarity<'_> {
     }
 }
 
-/// The record that others are compared with.
 #[derive(Clone, Copy)]
 struct ComparisonTarget<'a> {
     catalog: &'a Catalog,
@@ -174,7 +147,6 @@ struct SimilarityProfile<'a> {
     linked: HashMap<u32, u32>,
     /// Score of each row for the words of the record's description.
     described: HashMap<u32, f32>,
-    /// The weight of each sector.
     weights: Vec<f32>,
 }
 
@@ -229,15 +201,15 @@ impl<'a> SimilarityProfile<'a> {
 
     /// Compares with another record: its points, and the sum before rounding.
     fn compare(&self, other: u32) -> (Similar, f32) {
-        let mut sum = 0.0;
-        let points = Common::ALL.map(|common| match common.max_points(self.record.table) {
-            0 => 0,
-            max => {
-                let points = f32::from(max) * self.similarity(common, other);
-                sum += points;
-                points.round() as u8
+        let (mut sum, mut points) = (0.0, [0; Common::ALL.len()]);
+        for (rounded, common) in points.iter_mut().zip(Common::ALL) {
+            let max = common.max_points(self.record.table);
+            if max > 0 {
+                let exact = f32::from(max) * self.similarity(*common, other);
+                sum += exact;
+                *rounded = exact.round() as u8;
             }
-        });
+        }
         (Similar { row: other, points }, sum)
     }
 }
@@ -262,45 +234,41 @@ impl<'a> ComparisonTarget<'a> {
         common / (sum(self.values(facet, self.row)) + sum(self.values(facet, other)) - common)
     }
 
-    fn founded(self, row: u32) -> Option<i64> {
-        let (snapshot, key) = (self.catalog.snapshot(), self.table.sort_key("founded_year"));
-        let rank = snapshot.ranks(self.table, key)[row as usize];
-        snapshot.values(self.table, key).get(rank as usize).copied()
-    }
-
     fn years_between(self, other: u32) -> Option<u32> {
-        let years = self.founded(self.row)?.abs_diff(self.founded(other)?);
+        let (snapshot, key) = (self.catalog.snapshot(), self.table.sort_key("founded_year"));
+        let (values, ranks) = (snapshot.values(self.table, key), snapshot.ranks(self.table, key));
+        let founded = |row: u32| values.get(ranks[row as usize] as usize);
+        let years = founded(self.row)?.abs_diff(*founded(other)?);
         u32::try_from(years).ok().filter(|years| *years < FAR_YEARS)
     }
 
     /// Describes what both have in common; `distinctive` are words of the description.
     fn detail(self, common: Common, distinctive: &[String], other: u32) -> String {
         let snapshot = self.catalog.snapshot();
-        let names = |table: Table, rows: &[u32]| -> Vec<String> {
-            rows.iter().take(MAX_NAMED).map(|row| snapshot.name(table, *row).to_owned()).collect()
-        };
         let some = |count: usize, noun: &str, names: Vec<String>| {
             let noun = if count == 1 { noun.to_owned() } else { format!("{noun}s") };
             let these = if count > names.len() { ", such as " } else { ": " };
             format!("{count} {noun} in common{these}{}", names.join(", "))
+        };
+        let some_rows = |noun: &str, table: Table, both: &[u32]| {
+            let names = both.iter().take(MAX_NAMED).map(|row| snapshot.name(table, *row).to_owned());
+            some(both.len(), noun, names.collect())
         };
         match common {
             Common::Startups => {
                 let own = snapshot.facet_rows(Table::Startups, Facet::Investor, self.row);
                 let others = snapshot.facet_rows(Table::Startups, Facet::Investor, other);
                 let both: Vec<u32> = own.iter().filter(|startup| others.contains(*startup)).collect();
-                some(both.len(), "startup", names(Table::Startups, &both))
+                some_rows("startup", Table::Startups, &both)
             }
             Common::Investors => {
-                let mut both: Vec<u32> = self.common(Facet::Investor, other).collect();
-                both.sort_unstable();
-                some(both.len(), "investor", names(Table::Firms, &both))
+                some_rows("investor", Table::Firms, &distinct(self.common(Facet::Investor, other)))
             }
             Common::Sectors => {
                 let mut both: Vec<u32> = self.common(Facet::Sector, other).collect();
                 // The rarest ones say the most.
                 both.sort_by_key(|sector| (snapshot.facet_count(self.table, Facet::Sector, *sector), *sector));
-                some(both.len(), "sector", names(Table::Sectors, &both))
+                some_rows("sector", Table::Sectors, &both)
             }
             Common::Description => {
                 let index = self.catalog.text_index(self.table);
@@ -320,12 +288,11 @@ impl<'a> ComparisonTarget<'a> {
                 }
             }
             Common::Country => {
-                let country =
-                    self.common(Facet::Country, other).next().and_then(|country| Country::at(country as usize));
+                let country = self.common(Facet::Country, other).find_map(|country| Country::at(country as usize));
                 format!("both in {}", country.map_or("", Country::name))
             }
             Common::City => {
-                let city = self.common(Facet::City, other).next().and_then(|city| snapshot.city_name(city));
+                let city = self.common(Facet::City, other).find_map(|city| snapshot.city_name(city));
                 format!("both in {}", city.unwrap_or_default())
             }
             Common::FoundedYear => match self.years_between(other) {
@@ -338,7 +305,6 @@ impl<'a> ComparisonTarget<'a> {
 }
 
 impl Catalog {
-    /// Finds the records most like a given one, best first.
     pub(crate) fn similar(&self, table: Table, row: u32, limit: usize) -> Vec<Similar> {
         let profile = SimilarityProfile::new(ComparisonTarget { catalog: self, table, row });
         let compared = profile.candidates().into_iter().map(|other| profile.compare(other));
@@ -363,7 +329,7 @@ impl Catalog {
             similar.iter().filter_map(|similar| Some((*places.get(&similar.row)?, similar))).collect();
         found.sort_unstable_by_key(|(place, _)| *place);
         let similarity = |(_, similar): (usize, &Similar)| {
-            let reasons = Common::ALL.into_iter().zip(similar.points).filter(|(_, points)| *points > 0);
+            let reasons = Common::ALL.iter().copied().zip(similar.points).filter(|(_, points)| *points > 0);
             let reasons = reasons.map(|(common, points)| SimilarityReason {
                 name: common.name(),
                 points,
@@ -379,8 +345,7 @@ impl Catalog {
         found.into_iter().map(similarity).collect()
     }
 
-    /// Explains what the rows of a list have in common with the record of `like`, in their order; empty for other
-    /// lists.
+    /// Explains what the rows of a list have in common with the record of `like`, in their order; else empty.
     pub fn similarities_of(&self, query: &Query, rows: &[u32]) -> Vec<Similarity<'_>> {
         query.like().map(|row| self.similarities(query.table, row, rows)).unwrap_or_default()
     }

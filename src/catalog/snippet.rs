@@ -37,25 +37,19 @@ model! {
 impl Snippet {
     /// Splits the text; each part has a flag that is true for a word of the search.
     pub fn parts(&self) -> Vec<(String, bool)> {
-        let mut chars = self.text.chars();
-        let mut at = 0;
-        let mut take = |end: u32| -> String {
+        let (mut chars, mut at) = (self.text.chars(), 0);
+        let ends = self.marks.iter().flat_map(|mark| [(mark.start, false), (mark.end, true)]);
+        let part = |(end, is_word): (u32, bool)| {
             let part = chars.by_ref().take(end.saturating_sub(at) as usize).collect();
             at = end;
-            part
+            (part, is_word)
         };
-        let mut parts: Vec<(String, bool)> = Vec::new();
-        for Mark { start, end } in &self.marks {
-            parts.extend([(take(*start), false), (take(*end), true)]);
-        }
-        parts.push((take(u32::MAX), false));
-        parts
+        ends.chain([(u32::MAX, false)]).map(part).collect()
     }
 }
 
 impl Catalog {
-    /// Returns excerpts for the rows with words of the query's text in their descriptions, around the first of these
-    /// words.
+    /// Excerpts for the rows with words of the query's text in their descriptions, around the first of these words.
     pub fn snippets_of(&self, query: &Query, rows: &[u32]) -> Vec<Snippet> {
         let Some(text) = query.described() else { return Vec::new() };
         let names = self.snapshot().names(query.table);

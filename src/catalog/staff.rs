@@ -1,7 +1,5 @@
-//! People by their organization: `founder of stripe`, `lenskart ceo`.
-//!
-//! Used if a text is not the name of a person: some of its words must be the name of a firm or startup, all others must
-//! be in the title.
+//! People by their organization: `founder of stripe`, `lenskart ceo`. Used if a text is not the name of a person: some of
+//! its words must be the name of a firm or startup, all others must be in the title.
 
 use std::cmp::Reverse;
 
@@ -13,7 +11,6 @@ use search::{Explanation, Hit, MatchClass, ScorePart};
 
 /// Score of such a match, which is not a sure one.
 const SCORE: f32 = 0.65;
-/// Maximum number of words of a text.
 const MAX_WORDS: usize = 6;
 /// Words between a title and an organization.
 const CONNECTING: [&str; 5] = ["at", "by", "from", "of", "the"];
@@ -27,8 +24,10 @@ impl Catalog {
             return Vec::new();
         }
         // The organization is at the beginning or at the end; try the longest name first.
-        let splits =
-            (1..words.len()).flat_map(|rest| [words.split_at(words.len() - rest), swapped(words.split_at(rest))]);
+        let splits = (1..words.len()).flat_map(|rest| {
+            let (title, organization) = words.split_at(rest);
+            [words.split_at(words.len() - rest), (organization, title)]
+        });
         let found = splits.map(|(organization, title)| self.staff_of(&organization.join(" "), title));
         let rows = found.into_iter().find(|rows| !rows.is_empty()).unwrap_or_default();
         rows.into_iter().map(|row| Hit { row, score: SCORE }).collect()
@@ -54,7 +53,6 @@ impl Catalog {
         rows
     }
 
-    /// Like [`Catalog::explain`], for a person found by title and organization.
     pub(super) fn explain_staff(&self, row: u32) -> Explanation {
         let part = ScorePart { strategy: "organization", ceiling: SCORE, similarity: 1.0, points: SCORE };
         Explanation {
@@ -67,8 +65,4 @@ impl Catalog {
             prominence_bonus: 0.0,
         }
     }
-}
-
-fn swapped<T>((left, right): (T, T)) -> (T, T) {
-    (right, left)
 }

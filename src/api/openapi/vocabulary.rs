@@ -122,12 +122,8 @@ fn vocabularies() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'sta
         ("Metric", "A metric that firms are ranked by.", Metric::names()),
         ("Tier", "The tier of an account.", auth::quota::Tier::ALL.into_iter().map(|tier| tier.name()).collect()),
         ("RecordKind", "A type of record.", TextIndexes::TABLES.map(Table::noun).to_vec()),
-        ("FitReasonName", "A criterion of the match.", MatchReason::ALL.into_iter().map(MatchReason::name).collect()),
-        (
-            "SimilarityReasonName",
-            "What two records have in common.",
-            Common::ALL.into_iter().map(Common::name).collect(),
-        ),
+        ("FitReasonName", "A criterion of the match.", MatchReason::names()),
+        ("SimilarityReasonName", "What two records have in common.", Common::names()),
     ];
     let of_records =
         OF_RECORDS.into_iter().map(|(name, doc)| (name, doc, values_of(name).expect("fields have the vocabulary")));

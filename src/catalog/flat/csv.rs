@@ -1,7 +1,5 @@
-//! Flat rows as CSV: RFC 4180 in UTF-8, lines end with a line feed.
-//!
-//! An unknown value is an empty cell. A list of texts is a cell that is itself CSV, separated by `;`. Nearly always
-//! that looks as expected (`fintech;payments`), and if a text contains a `;`, nothing is lost.
+//! Flat rows as CSV: RFC 4180 in UTF-8, lines end with a line feed. An unknown value is an empty cell, a list of texts a
+//! cell that is itself CSV, separated by `;`: nearly always `fintech;payments`, and nothing is lost if a text has a `;`.
 
 use std::io::{self, Write};
 
@@ -18,7 +16,6 @@ pub enum Formulas {
     Neutralized,
 }
 
-/// Writes records as lines of CSV.
 pub struct CsvWriter<'c, W: Write> {
     out: csv::Writer<W>,
     columns: &'c [FlatColumn],
@@ -32,18 +29,18 @@ impl<'c, W: Write> CsvWriter<'c, W> {
         Self { out, columns, formulas, cell: Vec::new() }
     }
 
-    /// Writes the names of the columns.
     pub fn header(&mut self) -> io::Result<()> {
         Ok(self.out.write_record(self.columns.iter().map(|column| &column.name))?)
     }
 
-    /// Writes a record, given as JSON for [`visit_values`].
     pub fn row(&mut self, record: &[u8]) -> io::Result<()> {
         let (out, cell, formulas) = (&mut self.out, &mut self.cell, self.formulas);
         visit_values(self.columns, record, |_, value| {
             cell.clear();
             write_cell(cell, &value)?;
-            if formulas == Formulas::Neutralized && is_formula(&value, cell) {
+            // JSON begins with a bracket.
+            let is_text = matches!(value, FlatValue::Text(_) | FlatValue::Texts(_));
+            if formulas == Formulas::Neutralized && is_text && begins_formula(cell) {
                 cell.insert(0, b'\'');
             }
             Ok(out.write_field(&cell[..])?)
@@ -51,17 +48,12 @@ impl<'c, W: Write> CsvWriter<'c, W> {
         Ok(self.out.write_record(None::<&[u8]>)?)
     }
 
-    /// Flushes and returns the writer.
     pub fn finish(self) -> io::Result<W> {
         self.out.into_inner().map_err(csv::IntoInnerError::into_error)
     }
 }
 
-/// True if a spreadsheet would take a text for a formula. JSON begins with a bracket.
-fn is_formula(value: &FlatValue<'_>, cell: &[u8]) -> bool {
-    matches!(value, FlatValue::Text(_) | FlatValue::Texts(_)) && begins_formula(cell)
-}
-
+/// True if a spreadsheet would take a text for a formula.
 fn begins_formula(cell: &[u8]) -> bool {
     matches!(cell.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r'))
 }

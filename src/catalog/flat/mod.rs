@@ -1,14 +1,11 @@
-//! Records as flat rows, for CSV and Parquet: columns derived from the fields of a record, and their values.
-//!
-//! The fields of an object are columns of their own (`score.value` is `score_value`). A date that may be known only to
-//! the month or year has two columns, so that programs get dates and lose nothing: its first day and its precision.
-//! Lists of objects stay JSON text: as columns they would need other tables.
+//! Records as flat rows, for CSV and Parquet. The fields of an object are columns of their own (`score.value` is
+//! `score_value`). A date that may be known only to the month or year has two columns, so that programs get dates and
+//! lose nothing: its first day and its precision. Lists of objects stay JSON: as columns they would need other tables.
 
 mod csv;
 mod value;
 
-pub use csv::neutralized;
-pub use csv::{CsvWriter, Formulas};
+pub use csv::{CsvWriter, Formulas, neutralized};
 pub use value::{FlatValue, visit_values};
 
 use crate::Resource;
@@ -16,15 +13,12 @@ use crate::json::{FieldMask, FieldSet, Fields};
 use data::Table;
 use data::field::{Field, JsonType};
 
-/// A column of flat rows.
 #[derive(Clone, Debug)]
 pub struct FlatColumn {
     /// Path of the field, joined by `_`: `score_value`.
     pub name: String,
-    /// Description of the content, in a sentence or two.
     pub description: String,
     pub kind: ColumnType,
-    /// True if the value may be unknown.
     pub is_nullable: bool,
     /// The field. Its bounds, pattern and vocabulary apply to the values, or to the items of a list.
     pub field: &'static Field,
@@ -43,29 +37,29 @@ pub enum ColumnType {
     Date,
     /// The precision of a date: one of [`PRECISIONS`].
     Precision,
-    /// A list of texts.
     Texts,
     /// JSON text of a list or an object.
     Json,
 }
 
-/// The values of a column of type [`ColumnType::Precision`].
 pub const PRECISIONS: [&str; 3] = ["year", "month", "day"];
 
 /// Columns of the records of a table as stored: all fields except those from other tables.
 pub fn table_columns(table: Table) -> Vec<FlatColumn> {
-    columns(table.fields().iter().map(|field| (field, FieldMask::full())))
+    columns(table.fields().iter().map(in_full))
 }
 
-/// Columns of the items of a list with the selected fields.
+fn in_full(field: &'static Field) -> (&'static Field, FieldMask) {
+    (field, FieldMask::full())
+}
+
 pub fn list_columns(resource: Resource, fields: &Fields) -> Vec<FlatColumn> {
     let set = FieldSet::of_list(resource);
-    let all = |fields: &'static [Field]| fields.iter().map(|field| (field, FieldMask::full()));
     match fields {
         Fields::Default | Fields::DefaultWithDays => {
-            columns(all(resource.table().default_fields()).chain(all(set.computed())))
+            columns(resource.table().default_fields().iter().chain(set.computed()).map(in_full))
         }
-        Fields::All => columns(set.iter().map(|field| (field, FieldMask::full()))),
+        Fields::All => columns(set.iter().map(in_full)),
         Fields::Some(parts) => {
             let fields: Vec<&Field> = set.iter().collect();
             columns(parts.iter().map(|(index, mask)| (fields[*index], mask.clone())))
@@ -80,22 +74,13 @@ fn columns(fields: impl Iterator<Item = (&'static Field, FieldMask)>) -> Vec<Fla
 }
 
 /// Adds the columns of a field of the object at the path `above`.
-fn add(
-    columns: &mut Vec<FlatColumn>,
-    field: &'static Field,
-    mask: &FieldMask,
-    above: &[&'static str],
-    is_nullable: bool,
-) {
+fn add(columns: &mut Vec<FlatColumn>, field: &'static Field, mask: &FieldMask, above: &[&'static str], nullable: bool) {
     let path = [above, &[field.name]].concat();
-    let is_nullable = is_nullable || field.is_nullable || field.is_optional;
+    let is_nullable = nullable || field.is_nullable || field.is_optional;
     if let JsonType::Object(definition) = field.json {
         for nested in definition.fields {
-            if mask.is_full() {
-                add(columns, nested, mask, &path, is_nullable);
-            } else if let Some(mask) = mask.nested(nested.name) {
-                add(columns, nested, mask, &path, is_nullable);
-            }
+            let mask = if mask.is_full() { Some(mask) } else { mask.nested(nested.name) };
+            mask.into_iter().for_each(|mask| add(columns, nested, mask, &path, is_nullable));
         }
         return;
     }
@@ -113,14 +98,16 @@ fn add(
     if !above.is_empty() {
         description = format!("`{}`: {description}", path.join("."));
     }
-    if matches!(field.json, JsonType::PartialDate) {
-        let exact = format!("How exactly `{name}` is known; of a month or a year, it is the first day.");
-        columns.push(FlatColumn { name, description, kind, is_nullable, field, path: path.clone() });
-        let (name, kind) = (format!("{}_precision", path.join("_")), ColumnType::Precision);
-        columns.push(FlatColumn { name, description: exact, kind, is_nullable, field, path });
-    } else {
-        columns.push(FlatColumn { name, description, kind, is_nullable, field, path });
-    }
+    let precision = matches!(field.json, JsonType::PartialDate).then(|| FlatColumn {
+        name: format!("{name}_precision"),
+        description: format!("How exactly `{name}` is known; of a month or a year, it is the first day."),
+        kind: ColumnType::Precision,
+        is_nullable,
+        field,
+        path: path.clone(),
+    });
+    columns.push(FlatColumn { name, description, kind, is_nullable, field, path });
+    columns.extend(precision);
 }
 
 #[cfg(test)]

@@ -8,9 +8,8 @@ use serde_json::value::RawValue;
 
 use crate::flat::{ColumnType, FlatColumn, PRECISIONS};
 use crate::json::field_mask::ObjectMembers;
-use data::Date;
+use data::{Date, PartialDate};
 
-/// The value of a record in a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FlatValue<'r> {
     /// Unknown, or not in the record.
@@ -22,14 +21,10 @@ pub enum FlatValue<'r> {
     Boolean(bool),
     Date(Date),
     Texts(Vec<Cow<'r, str>>),
-    /// JSON text.
     Json(&'r str),
 }
 
-/// Visits the value of each column, in order. `record` is the JSON of a record that has the columns' fields.
-///
-/// # Errors
-/// Errors of `visit`, and JSON that is not such a record. Records of a release always are.
+/// Visits the value of each column, in order. `record` is the JSON of a record with these fields; other JSON is an error.
 pub fn visit_values<'r>(
     columns: &[FlatColumn],
     record: &'r [u8],
@@ -74,14 +69,9 @@ fn value(kind: ColumnType, json: &str) -> Result<FlatValue<'_>, serde_json::Erro
         ColumnType::Integer => FlatValue::Integer(serde_json::from_str(json)?),
         ColumnType::Number => FlatValue::Number(serde_json::from_str(json)?, json),
         ColumnType::Boolean => FlatValue::Boolean(serde_json::from_str(json)?),
-        ColumnType::Date => {
-            let date: data::PartialDate = serde_json::from_str(json)?;
-            FlatValue::Date(date.first_day())
-        }
+        ColumnType::Date => FlatValue::Date(serde_json::from_str::<PartialDate>(json)?.first_day()),
         // The lengths of `2026`, `2026-06` and `2026-06-01` differ by 3.
-        ColumnType::Precision => {
-            FlatValue::Text(Cow::Borrowed(PRECISIONS[(text()?.len().saturating_sub(4) / 3).min(2)]))
-        }
+        ColumnType::Precision => FlatValue::Text(PRECISIONS[(text()?.len().saturating_sub(4) / 3).min(2)].into()),
         ColumnType::Texts => {
             let texts: Vec<BorrowedText<'_>> = serde_json::from_str(json)?;
             FlatValue::Texts(texts.into_iter().map(|BorrowedText(text)| text).collect())

@@ -1,10 +1,11 @@
 //! Rows of firms with fields computed for the request: ranks, shared rounds, the reasons of a match.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
-use crate::{Catalog, CoInvestorPage, FirmMatch, LeaderboardPage, MatchPage};
+use crate::{Catalog, CoInvestorPage, CoInvestorRow, FirmMatch, LeaderboardPage, MatchPage};
 use data::field::{Field, FieldVisitor, JsonType, JsonValue, Model, model};
 use data::model::Reference;
+use data::vocabulary::Vocabulary;
 use data::{PartialDate, Snapshot, Table};
 
 use crate::json::{Fields, record};
@@ -66,75 +67,51 @@ model! {
 }
 
 /// The value of a metric, written without decimals if the metric has none.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize)]
+#[serde(untagged)]
 pub(crate) enum RankValue {
     Integer(i64),
     Decimal(f64),
-}
-
-impl Serialize for RankValue {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Integer(value) => serializer.serialize_i64(*value),
-            Self::Decimal(value) => serializer.serialize_f64(*value),
-        }
-    }
 }
 
 impl JsonValue for RankValue {
     const TYPE: JsonType = JsonType::Number;
 }
 
-/// Writes the row of a page at `index`, as do the functions below.
 pub fn write_ranked(out: &mut Vec<u8>, catalog: &Catalog, page: &LeaderboardPage, index: usize, fields: &Fields) {
     let ranked = &page.ranked[index];
-    let rank_value = match page.is_integer && ranked.value.fract() == 0.0 {
-        true => RankValue::Integer(ranked.value as i64),
-        false => RankValue::Decimal(ranked.value),
-    };
+    let is_integer = page.is_integer && ranked.value.fract() == 0.0;
+    let rank_value =
+        if is_integer { RankValue::Integer(ranked.value as i64) } else { RankValue::Decimal(ranked.value) };
     let rank = u32::try_from(ranked.rank).expect("ranks are at most the number of rows");
     write_row(out, catalog, Table::Firms, ranked.row, fields, &RankFields { rank, rank_value });
 }
 
 pub fn write_co_investor(out: &mut Vec<u8>, catalog: &Catalog, page: &CoInvestorPage, index: usize, fields: &Fields) {
-    let firm = &page.firms[index];
-    let computed = CoInvestorFields { shared_rounds: firm.shared_rounds, last_shared_on: firm.last_shared_on };
-    write_row(out, catalog, Table::Firms, firm.row, fields, &computed);
+    let CoInvestorRow { row, shared_rounds, last_shared_on } = page.firms[index];
+    write_row(out, catalog, Table::Firms, row, fields, &CoInvestorFields { shared_rounds, last_shared_on });
 }
 
 pub fn write_match(out: &mut Vec<u8>, catalog: &Catalog, page: &MatchPage, index: usize, fields: &Fields) {
     let fit = &page.matches[index];
-    let computed = MatchFields::new(catalog.snapshot(), fit, page.max_points);
-    write_row(out, catalog, Table::Firms, fit.row, fields, &computed);
+    write_row(out, catalog, Table::Firms, fit.row, fields, &MatchFields::new(catalog.snapshot(), fit, page.max_points));
 }
 
 impl<'a> MatchFields<'a> {
-    /// `max_points`: see [`MatchPage`].
     pub fn new(snapshot: &'a Snapshot, fit: &'a FirmMatch, max_points: u8) -> Self {
-        let reasons = fit.reasons.iter().map(|(reason, points, detail)| ReasonFields {
-            name: reason.name(),
-            points: *points,
-            max_points: reason.max_points(),
-            detail,
+        let reasons = fit.reasons.iter().map(|(reason, points, detail)| {
+            let max_points = reason.max_points();
+            ReasonFields { name: reason.name(), points: *points, max_points, detail }
         });
-        let conflicts = fit.conflicts.iter().map(|(startup, sector)| ConflictFields {
-            startup: Reference {
-                slug: snapshot.slug(Table::Startups, *startup),
-                name: snapshot.name(Table::Startups, *startup),
-            },
-            sector: snapshot.slug(Table::Sectors, *sector),
+        let conflicts = fit.conflicts.iter().map(|(startup, sector)| {
+            let (slug, name) = (snapshot.slug(Table::Startups, *startup), snapshot.name(Table::Startups, *startup));
+            ConflictFields { startup: Reference { slug, name }, sector: snapshot.slug(Table::Sectors, *sector) }
         });
-        Self {
-            points: fit.points,
-            max_points,
-            reasons: reasons.collect(),
-            conflicts: conflicts.collect(),
-            conflict_count: fit.conflict_count,
-        }
+        let (reasons, conflicts, conflict_count) = (reasons.collect(), conflicts.collect(), fit.conflict_count);
+        Self { points: fit.points, max_points, reasons, conflicts, conflict_count }
     }
 }
 
-/// The computed fields of a row as JSON texts.
 #[derive(Default)]
 struct ComputedTexts(Vec<(&'static Field, Vec<u8>)>);
 
@@ -148,5 +125,5 @@ impl FieldVisitor for ComputedTexts {
 pub fn write_row(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, fields: &Fields, computed: &impl Model) {
     let mut texts = ComputedTexts::default();
     computed.visit(&mut texts);
-    record::write_with_computed(out, catalog, table, row, fields, &texts.0);
+    record::write_with_computed(out, catalog, table, row, fields, false, &texts.0);
 }

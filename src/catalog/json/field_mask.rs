@@ -23,7 +23,6 @@ impl FieldMask {
         self.keys.is_empty()
     }
 
-    /// Selects the value at `path` as well.
     pub(crate) fn add(&mut self, path: &[&str]) {
         let Some((first, rest)) = path.split_first() else {
             return self.keys.clear();
@@ -40,7 +39,6 @@ impl FieldMask {
         }
     }
 
-    /// Selects `nested` of the value of `key`.
     pub(crate) fn insert(&mut self, key: &str, nested: Self) {
         let index = self.keys.partition_point(|(known, _)| known.as_str() < key);
         self.keys.insert(index, (key.to_owned(), nested));
@@ -51,10 +49,7 @@ impl FieldMask {
         self.keys.iter().find(|(known, _)| known == key).map(|(_, nested)| nested)
     }
 
-    /// Writes the selected parts of a JSON value, in its own order.
-    ///
-    /// # Panics
-    /// If `json` is not JSON: stored and computed fields always are.
+    /// Writes the selected parts of a JSON value, in its own order. Panics if `json` is not JSON; fields always are.
     pub fn write(&self, out: &mut Vec<u8>, json: &[u8]) {
         match self.is_full() {
             true => out.extend_from_slice(json),
@@ -67,10 +62,9 @@ impl FieldMask {
         if !self.is_full() && text.starts_with('{') {
             let members: ObjectMembers<'_> = serde_json::from_str(text).expect("a raw value is JSON");
             out.push(b'{');
-            let mut is_first = true;
-            for (key, value) in members.0 {
-                let Some(nested) = self.nested(&key) else { continue };
-                if !std::mem::take(&mut is_first) {
+            let selected = members.0.into_iter().filter_map(|(key, value)| Some((self.nested(&key)?, key, value)));
+            for (index, (nested, key, value)) in selected.enumerate() {
+                if index > 0 {
                     out.push(b',');
                 }
                 serde_json::to_writer(&mut *out, &key).expect("text always has a JSON form");

@@ -12,16 +12,14 @@ use data::field::{Definition, Field, Model};
 pub struct FieldSet {
     record: &'static [Field],
     computed: &'static [Field],
-    /// True if the fields about the history of a record can be selected.
     has_history: bool,
 }
 
-/// Fields about the history of a record.
 const HISTORY: [&str; 2] = ["first_seen", "changed_in"];
 
 impl FieldSet {
     pub fn of_table(table: Table) -> Self {
-        Self { record: table.model().fields, computed: &[], has_history: true }
+        Self::with_computed(table, &[])
     }
 
     /// Fields stored in the records of a table, without those composed from other tables.
@@ -29,7 +27,6 @@ impl FieldSet {
         Self { record: table.fields(), computed: &[], has_history: true }
     }
 
-    /// Stored fields of all tables, each name once.
     pub fn of_all_tables() -> Self {
         static FIELDS: Lazy<Vec<Field>> = Lazy::new(|| {
             let mut fields: Vec<Field> = Vec::new();
@@ -47,7 +44,6 @@ impl FieldSet {
         Self { record: definition.fields, computed: &[], has_history: true }
     }
 
-    /// Fields of the records of a table, then computed ones.
     pub fn with_computed(table: Table, computed: &'static [Field]) -> Self {
         Self { record: table.model().fields, computed, has_history: true }
     }
@@ -62,7 +58,6 @@ impl FieldSet {
         Self::with_computed(resource.table(), computed)
     }
 
-    /// The same without the fields about the history of a record.
     pub fn without_history(self) -> Self {
         Self { has_history: false, ..self }
     }
@@ -71,7 +66,6 @@ impl FieldSet {
         self.selectable().find(|field| field.name == name)
     }
 
-    /// Fields that can be selected.
     pub fn selectable(self) -> impl Iterator<Item = &'static Field> {
         self.iter().filter(move |field| self.is_selectable(field))
     }
@@ -90,16 +84,11 @@ impl FieldSet {
 
     /// All names, nested ones by their path (`score.value`), parents first.
     pub fn paths(self) -> Vec<String> {
-        let mut paths = Vec::new();
-        for field in self.selectable() {
-            paths.push(field.name.to_owned());
-            add_nested_paths(&mut paths, field.name, field);
-        }
-        paths
+        let paths = |field: &Field| [vec![field.name.to_owned()], nested_paths(field)].concat();
+        self.selectable().flat_map(paths).collect()
     }
 }
 
-/// Paths of all fields within a field.
 pub(crate) fn nested_paths(field: &Field) -> Vec<String> {
     let mut paths = Vec::new();
     add_nested_paths(&mut paths, field.name, field);

@@ -2,6 +2,7 @@
 
 use crate::ParameterError;
 use crate::param_error::shortened;
+use crate::row_filter::distinct;
 use data::field::Field;
 use search::nearest;
 
@@ -24,10 +25,7 @@ pub enum Fields {
 
 impl Fields {
     /// Parses `fields`: names in camelCase or snake_case, separated by commas, nested ones by their path (`score.value`);
-    /// `*` for all.
-    ///
-    /// # Errors
-    /// Lists each unknown name.
+    /// `*` for all. An error lists each unknown name.
     pub fn parse(values: &[(String, String)], set: FieldSet) -> Result<Self, Vec<ParameterError>> {
         let mut selected = FieldMask::full();
         let mut errors = Vec::new();
@@ -73,9 +71,8 @@ impl Fields {
     /// True if a field of `set` is returned, at least in part.
     pub fn selects(&self, set: FieldSet, name: &str) -> bool {
         let Self::Some(parts) = self else { return true };
-        set.iter()
-            .position(|field| field.name == name)
-            .is_some_and(|index| parts.iter().any(|(part, _)| *part == index))
+        let index = set.iter().position(|field| field.name == name);
+        index.is_some_and(|index| parts.iter().any(|(part, _)| *part == index))
     }
 
     /// Mask of an object with the fields of `set`; `None` if everything is selected.
@@ -88,19 +85,12 @@ impl Fields {
     }
 }
 
-/// Names in `fields`, in snake_case and sorted, so that all spellings of a selection are equal. `None` if there are too
-/// many.
+/// Names in `fields`, in snake_case and sorted: equal for all spellings of a selection. `None` if there are too many.
 pub fn canonical<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> Option<String> {
-    let mut names: Vec<String> = names(values).map(snake_case).collect();
-    if names.len() > MAX_NAMES {
-        return None;
-    }
-    names.sort_unstable();
-    names.dedup();
-    Some(names.join(","))
+    let names: Vec<String> = names(values).map(snake_case).collect();
+    (names.len() <= MAX_NAMES).then(|| distinct(names).join(","))
 }
 
-/// Names in `fields`, as written.
 pub(crate) fn names<'v>(values: impl Iterator<Item = (&'v str, &'v str)>) -> impl Iterator<Item = &'v str> {
     let lists = values.filter(|(name, _)| *name == "fields");
     lists.flat_map(|(_, value)| value.split(',')).map(str::trim).filter(|name| !name.is_empty())
@@ -144,13 +134,8 @@ fn unknown_nested(name: &str, normal: &str, field: &'static Field) -> ParameterE
 }
 
 fn unknown_field(detail: String, suggestion: Option<&str>, accepted: Option<Vec<String>>) -> ParameterError {
-    ParameterError {
-        parameter: "fields".to_owned(),
-        code: "unknown_field",
-        detail,
-        did_you_mean: suggestion.map(str::to_owned),
-        accepted,
-    }
+    let did_you_mean = suggestion.map(str::to_owned);
+    ParameterError { code: "unknown_field", did_you_mean, accepted, ..ParameterError::invalid("fields", detail) }
 }
 
 /// `healthScore`, `HEALTH_SCORE` and `health-score` → `health_score`.

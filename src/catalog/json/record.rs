@@ -6,70 +6,41 @@ use data::{Facet, RecordText, SnapshotVersion, Table};
 
 use crate::json::{FieldMask, Fields};
 
-/// Lengths of a year, and of a month of a year, as JSON.
 const YEAR_LENGTH: usize = "\"2026\"".len();
 const MONTH_LENGTH: usize = "\"2026-06\"".len();
 
 /// Writes one record. `full`: without a selection, write all fields, as for single records.
 pub fn write(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, fields: &Fields, full: bool) {
-    let record = catalog.snapshot().record(table, row);
-    match fields {
-        Fields::DefaultWithDays => {
-            write_with_days(
-                out,
-                table,
-                &record,
-                if full { table.fields().len() } else { table.default_fields().len() },
-            );
-            out.push(b'}');
-        }
-        Fields::Default if !full => {
-            out.extend_from_slice(record.head(table.default_fields().len()));
-            out.push(b'}');
-        }
-        Fields::Default | Fields::All => {
-            out.extend_from_slice(record.whole());
-            for field in table.joined_fields() {
-                out.push(b',');
-                write_joined(out, catalog, table, row, field.name);
-            }
-            out.push(b'}');
-        }
-        Fields::Some(parts) => {
-            for (count, (index, mask)) in parts.iter().enumerate() {
-                out.push(if count == 0 { b'{' } else { b',' });
-                write_field(out, catalog, table, row, &record, *index, mask);
-            }
-            out.push(b'}');
-        }
-    }
+    write_with_computed(out, catalog, table, row, fields, full, &[]);
 }
 
-/// Writes a record with `computed` fields as JSON texts; their indexes follow the record's own. Optional ones that are
-/// null are omitted.
+/// The same with `computed` fields as JSON texts, indexed after the record's own. Optional ones that are null are omitted.
 pub(crate) fn write_with_computed(
     out: &mut Vec<u8>,
     catalog: &Catalog,
     table: Table,
     row: u32,
     fields: &Fields,
+    full: bool,
     computed: &[(&'static Field, Vec<u8>)],
 ) {
-    let own = table.model().fields.len();
     let record = catalog.snapshot().record(table, row);
+    let listed = if full { table.fields().len() } else { table.default_fields().len() };
     let is_absent = |field: &Field, json: &[u8]| field.is_optional && json == b"null";
     let start = out.len();
     let separate = |out: &mut Vec<u8>| out.push(if out.len() == start { b'{' } else { b',' });
     match fields {
-        Fields::Default | Fields::DefaultWithDays | Fields::All => {
-            write(out, catalog, table, row, fields, false);
-            out.pop();
-            for (field, json) in computed.iter().filter(|(field, json)| !is_absent(field, json)) {
-                separate(out);
-                write_named(out, field.name, json, &FieldMask::full());
+        Fields::DefaultWithDays => write_with_days(out, table, &record, listed),
+        Fields::Default if !full => out.extend_from_slice(record.head(listed)),
+        Fields::Default | Fields::All => {
+            out.extend_from_slice(record.whole());
+            for field in table.joined_fields() {
+                out.push(b',');
+                write_joined(out, catalog, table, row, field.name);
             }
         }
         Fields::Some(parts) => {
+            let own = table.model().fields.len();
             for (index, mask) in parts {
                 match index.checked_sub(own).map(|index| &computed[index]) {
                     Some((field, json)) if is_absent(field, json) => {}
@@ -79,14 +50,29 @@ pub(crate) fn write_with_computed(
                     }
                     None => {
                         separate(out);
-                        write_field(out, catalog, table, row, &record, *index, mask);
+                        let begin = out.len();
+                        match index.checked_sub(table.fields().len()) {
+                            Some(joined) => write_joined(out, catalog, table, row, table.joined_fields()[joined].name),
+                            None => out.extend_from_slice(record.field(*index)),
+                        }
+                        if !mask.is_full() {
+                            let whole = out.split_off(begin);
+                            let name = table.model().fields[*index].name;
+                            // The value follows `"name":`.
+                            write_named(out, name, &whole[name.len() + 3..], mask);
+                        }
                     }
                 }
             }
             if out.len() == start {
                 out.push(b'{');
             }
+            return out.push(b'}');
         }
+    }
+    for (field, json) in computed.iter().filter(|(field, json)| !is_absent(field, json)) {
+        separate(out);
+        write_named(out, field.name, json, &FieldMask::full());
     }
     out.push(b'}');
 }
@@ -113,52 +99,29 @@ fn write_with_days(out: &mut Vec<u8>, table: Table, record: &RecordText<'_>, fie
     out.extend_from_slice(&text[start..]);
 }
 
-/// Writes the selected part of one field, with its name.
-fn write_field(
-    out: &mut Vec<u8>,
-    catalog: &Catalog,
-    table: Table,
-    row: u32,
-    record: &RecordText<'_>,
-    index: usize,
-    mask: &FieldMask,
-) {
-    let start = out.len();
-    match index.checked_sub(table.fields().len()) {
-        Some(index) => write_joined(out, catalog, table, row, table.joined_fields()[index].name),
-        None => out.extend_from_slice(record.field(index)),
-    }
-    if !mask.is_full() {
-        let whole = out.split_off(start);
-        let name = table.model().fields[index].name;
-        // The value follows `"name":`.
-        write_named(out, name, &whole[name.len() + 3..], mask);
-    }
-}
-
 pub(crate) fn write_named(out: &mut Vec<u8>, name: &str, json: &[u8], mask: &FieldMask) {
-    out.push(b'"');
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b"\":");
+    write_name(out, name);
     mask.write(out, json);
 }
 
-/// Writes a field that is not stored in the record.
-fn write_joined(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, field: &str) {
+fn write_name(out: &mut Vec<u8>, name: &str) {
     out.push(b'"');
-    out.extend_from_slice(field.as_bytes());
+    out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"\":");
+}
+
+fn write_joined(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, field: &str) {
+    write_name(out, field);
+    let mut write_release = |release: Option<SnapshotVersion>| {
+        let text = release.map_or_else(|| "null".to_owned(), |release| format!("\"{release}\""));
+        out.extend_from_slice(text.as_bytes());
+    };
     match field {
-        "first_seen" => write_release(out, catalog.first_seen(table, row)),
-        "changed_in" => write_release(out, catalog.changed_in(table, row)),
+        "first_seen" => write_release(catalog.first_seen(table, row)),
+        "changed_in" => write_release(catalog.changed_in(table, row)),
         "rounds" => write_rows_of_startup(out, catalog, row, Table::Rounds),
         _ => write_rows_of_startup(out, catalog, row, Table::People),
     }
-}
-
-fn write_release(out: &mut Vec<u8>, release: Option<SnapshotVersion>) {
-    let text = release.map_or_else(|| "null".to_owned(), |release| format!("\"{release}\""));
-    out.extend_from_slice(text.as_bytes());
 }
 
 fn write_rows_of_startup(out: &mut Vec<u8>, catalog: &Catalog, startup: u32, table: Table) {

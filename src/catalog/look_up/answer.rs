@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Catalog, LookedUp, ParameterError, Resource};
+use crate::{Catalog, Item, LookedUp, ParameterError, Resource};
 use data::field::model;
 use data::vocabulary::Vocabulary;
 use data::{Country, Facet, LookUpStatus, Table};
@@ -61,7 +61,6 @@ model! {
 }
 
 impl LookUpAnswer {
-    /// The answer to an item with errors.
     #[must_use]
     pub fn invalid(errors: Vec<ParameterError>) -> Self {
         Self { status: LookUpStatus::Invalid.name(), candidates: Vec::new(), errors }
@@ -70,22 +69,13 @@ impl LookUpAnswer {
 
 /// Id of a record among all tables, which is also the path of its page: `vcs/alder-capital`.
 pub fn id_of(catalog: &Catalog, table: Table, row: u32) -> String {
-    format!("{}/{}", segment_of(table), catalog.snapshot().slug(table, row))
+    format!("{}/{}", Resource::of_table(table).path(), catalog.snapshot().slug(table, row))
 }
 
-/// Finds a record by id; returns its table and row.
 pub fn row_of_id(catalog: &Catalog, id: &str) -> Option<(Table, u32)> {
     let (segment, slug) = id.trim_start_matches('/').split_once('/')?;
-    let table = super::Item::TABLES.into_iter().find(|table| segment_of(*table) == segment)?;
+    let table = Item::TABLES.into_iter().find(|table| Resource::of_table(*table).path() == segment)?;
     Some((table, catalog.find(table, slug)?))
-}
-
-fn segment_of(table: Table) -> &'static str {
-    match table {
-        Table::Startups => Resource::Startups.path(),
-        Table::People => Resource::People.path(),
-        _ => Resource::Firms.path(),
-    }
 }
 
 /// The answer to an item, with at most `limit` candidates. `base` is the URL of the service, without a trailing slash.
@@ -100,13 +90,8 @@ fn candidate(catalog: &Catalog, table: Table, row: u32, scored: &ScoredCandidate
     let id = id_of(catalog, table, row);
     let country = snapshot.row_values(table, Facet::Country).of(row).first();
     let country = country.and_then(|country| Country::at(*country as usize));
-    let (organization, place) = match table {
-        Table::People => {
-            let (organization, place) = catalog.organization_of(row);
-            (Some(organization.name), place)
-        }
-        _ => (None, (table, row)),
-    };
+    let employer = (table == Table::People).then(|| catalog.organization_of(row));
+    let place = employer.as_ref().map_or((table, row), |(_, place)| *place);
     let reasons = scored.evidence.iter().map(|found| LookUpReason { evidence: found.name(), points: found.points() });
     let excess = Some(scored.excess()).filter(|excess| *excess > 0);
     let reasons =
@@ -120,7 +105,7 @@ fn candidate(catalog: &Catalog, table: Table, row: u32, scored: &ScoredCandidate
         country: country.map(|country| country.alpha2().to_owned()),
         city: catalog.text_field(place, "city"),
         website: catalog.text_field(place, "website"),
-        organization,
+        organization: employer.map(|(organization, _)| organization.name),
         score: u8::try_from(scored.score).expect("a score is from 0 to 100"),
         reasons: reasons.collect(),
         veto: scored.veto.as_ref().map(ToString::to_string),

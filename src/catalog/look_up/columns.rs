@@ -25,28 +25,20 @@ const USUAL: [(&str, &str); 9] = [
 /// Identifier schemes that serve as names of columns.
 const SCHEMES: [&str; 6] = ["lei", "cik", "crd", "uei", "wikidata", "companies_house"];
 
-/// The parameter that names the column of a value: `name_column`.
-pub(crate) fn parameter_of(value: &str) -> String {
-    format!("{value}_column")
-}
-
-/// Columns of a table that hold values of items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ItemColumns {
     /// Names of values, each with the index of its column.
     pub values: Vec<(&'static str, usize)>,
-    /// Identifier schemes, each with the index of its column.
     pub schemes: Vec<(String, usize)>,
 }
 
 impl ItemColumns {
-    /// Finds the columns in a header; `named` are parameters such as `name_column`, with names of columns.
     pub(super) fn find(header: &[String], named: &[(String, String)]) -> Result<Self, Vec<ParameterError>> {
         let normal: Vec<String> = header.iter().map(|name| normal(name)).collect();
         let mut columns = Self { values: Vec::new(), schemes: Vec::new() };
         let mut errors = Vec::new();
         for value in ItemTexts::NAMES {
-            let parameter = parameter_of(value);
+            let parameter = format!("{value}_column");
             for (_, name) in named.iter().filter(|(known, text)| *known == parameter && !text.trim().is_empty()) {
                 let exact = header.iter().position(|known| known.trim() == name.trim());
                 match exact.or_else(|| normal.iter().position(|known| *known == self::normal(name))) {
@@ -67,10 +59,9 @@ impl ItemColumns {
             columns.schemes.extend(found.map(|index| (scheme.replace('_', "-"), index)));
         }
         if !columns.has("name") && !columns.has("website") && !columns.has("id") && columns.schemes.is_empty() {
-            let listed: Vec<&str> = header.iter().map(String::as_str).collect();
             let detail = format!(
                 "no column has a usual name such as `name` or `website`; name it with `name_column`; the columns are `{}`",
-                shortened(&listed.join("`, `"))
+                shortened(&header.join("`, `"))
             );
             errors.push(ParameterError::invalid("name_column", detail));
         }
@@ -84,9 +75,8 @@ impl ItemColumns {
 
 fn unknown(parameter: &str, name: &str, header: &[String]) -> ParameterError {
     let near = nearest(name, header.iter().map(String::as_str)).map(str::to_owned);
-    let listed: Vec<&str> = header.iter().map(String::as_str).collect();
-    let detail = format!("no column is named `{}`; there are `{}`", shortened(name), shortened(&listed.join("`, `")));
-    ParameterError { code: "unknown_value", did_you_mean: near, ..ParameterError::invalid(parameter, detail) }
+    let detail = format!("no column is named `{}`; there are `{}`", shortened(name), shortened(&header.join("`, `")));
+    ParameterError::unknown_value(parameter, detail, near, None)
 }
 
 /// Normalizes to lowercase, with `_` between words: `Company Name` → `company_name`.

@@ -3,15 +3,13 @@
 pub(super) use std::borrow::Cow;
 
 use crate::address::SearchAddress;
-use crate::param_error::shortened;
-use crate::param_error::wrong_term;
+use crate::param_error::{shortened, unknown_country, wrong_term};
 use crate::params::MAX_TEXT_CHARS;
 use crate::{Catalog, ParameterError};
 use data::fold::fold;
 use data::vocabulary::normal;
 use data::{Country, Table, identifier};
 use import::resolve::SourceRecord;
-use search::nearest;
 
 use super::row_of_id;
 
@@ -19,11 +17,10 @@ use super::row_of_id;
 pub const MAX_NAME_WORDS: usize = 12;
 /// Maximum number of identifiers, and of excluded records, of an item.
 const MAX_VALUES: usize = 100;
-/// Range of valid founding years.
 const YEARS: std::ops::RangeInclusive<u16> = 1500..=2200;
 
 /// A firm, startup or person as a client describes it. It has at least a name, a website or an identifier.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Item {
     /// Possible tables: some of [`Item::TABLES`], at least one.
     pub tables: Vec<Table>,
@@ -38,28 +35,15 @@ pub struct Item {
     pub organization: Option<String>,
     /// Scheme and normalized value.
     pub identifiers: Vec<(String, String)>,
-    /// Records to exclude from the candidates.
     pub excluded: Vec<(Table, u32)>,
 }
 
 impl Item {
-    /// Tables that are searched.
     pub const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
-    /// An item with just a name.
     #[must_use]
     pub fn named(tables: &[Table], name: &str) -> Self {
-        Self {
-            tables: tables.to_vec(),
-            name: name.to_owned(),
-            website: None,
-            country: None,
-            city: None,
-            founded_year: None,
-            organization: None,
-            identifiers: Vec::new(),
-            excluded: Vec::new(),
-        }
+        Self { tables: tables.to_vec(), name: name.to_owned(), ..Self::default() }
     }
 
     /// Tables for a kind of record: `firm` or `vc`, `startup` or `company`, `person`; all for an empty text.
@@ -69,13 +53,10 @@ impl Item {
             "firm" | "firms" | "vc" | "vcs" | "investor" => Table::Firms,
             "startup" | "startups" | "company" => Table::Startups,
             "person" | "people" => Table::People,
-            _ => {
-                return Err(wrong_term("kind", kind, "kind", Self::TABLES.map(Table::noun).to_vec()));
-            }
+            _ => return Err(wrong_term("kind", kind, "kind", Self::TABLES.map(Table::noun).to_vec())),
         }])
     }
 
-    /// Builds the record to compare candidates of a table with.
     pub(super) fn record(&self, table: Table) -> SourceRecord {
         let identifiers = self.identifiers.iter().map(|(scheme, value)| (scheme.clone(), value.to_lowercase()));
         let mut record = SourceRecord {
@@ -108,7 +89,6 @@ pub struct ItemTexts<'t> {
     pub organization: &'t str,
     /// Identifiers as `scheme:value`.
     pub id: Vec<&'t str>,
-    /// Slugs or ids of records to exclude.
     pub exclude: Vec<&'t str>,
 }
 
@@ -117,7 +97,6 @@ impl<'t> ItemTexts<'t> {
     pub const NAMES: [&'static str; 9] =
         ["kind", "name", "website", "country", "city", "founded_year", "organization", "id", "exclude"];
 
-    /// True if a value may be given several times.
     #[must_use]
     pub fn is_list(name: &str) -> bool {
         matches!(name, "id" | "exclude")
@@ -148,15 +127,13 @@ impl<'t> ItemTexts<'t> {
         let mut errors = Vec::new();
         let mut item = Item::named(tables, self.name);
         if !self.kind.is_empty() {
-            match Item::tables_of(self.kind) {
-                Ok(tables) => item.tables = tables,
-                Err(error) => errors.push(error),
-            }
+            let tables = Item::tables_of(self.kind).map_err(|error| errors.push(error));
+            item.tables = tables.unwrap_or(item.tables);
         }
         for (name, text) in [("name", self.name), ("city", self.city), ("organization", self.organization)] {
             if text.chars().count() > MAX_TEXT_CHARS {
-                errors
-                    .push(ParameterError::invalid(name, format!("`{name}` has more than {MAX_TEXT_CHARS} characters")));
+                let detail = format!("`{name}` has more than {MAX_TEXT_CHARS} characters");
+                errors.push(ParameterError::invalid(name, detail));
             }
         }
         let words = SearchAddress::parse(self.name)
@@ -167,8 +144,15 @@ impl<'t> ItemTexts<'t> {
             );
             errors.push(ParameterError::invalid("name", detail));
         }
-        item.country = self.read_country(&mut errors);
-        item.founded_year = self.read_year(&mut errors);
+        item.country = Country::read(self.country);
+        if item.country.is_none() && !self.country.is_empty() {
+            errors.push(unknown_country("country", self.country, true));
+        }
+        item.founded_year = self.founded_year.parse::<u16>().ok().filter(|year| YEARS.contains(year));
+        if item.founded_year.is_none() && !self.founded_year.is_empty() {
+            let detail = format!("`{}` is not a year, such as `2014`", shortened(&self.founded_year));
+            errors.push(ParameterError::invalid("founded_year", detail));
+        }
         let known = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         (item.website, item.city) = (known(self.website), known(self.city));
         item.organization = known(self.organization);
@@ -200,37 +184,5 @@ impl<'t> ItemTexts<'t> {
             errors.push(ParameterError::invalid("name", detail));
         }
         if errors.is_empty() { Ok(item) } else { Err(errors) }
-    }
-
-    fn read_country(&self, errors: &mut Vec<ParameterError>) -> Option<Country> {
-        if self.country.is_empty() {
-            return None;
-        }
-        let country = Country::read(self.country);
-        if country.is_none() {
-            let near = nearest(self.country, Country::names().map(|(name, _)| name)).and_then(Country::read);
-            let detail = format!(
-                "`{}` is not a country; use an ISO 3166-1 code or English name, such as `DE`",
-                shortened(self.country)
-            );
-            errors.push(ParameterError {
-                code: "unknown_value",
-                did_you_mean: near.map(|country| country.alpha2().to_owned()),
-                ..ParameterError::invalid("country", detail)
-            });
-        }
-        country
-    }
-
-    fn read_year(&self, errors: &mut Vec<ParameterError>) -> Option<u16> {
-        if self.founded_year.is_empty() {
-            return None;
-        }
-        let year = self.founded_year.parse::<u16>().ok().filter(|year| YEARS.contains(year));
-        if year.is_none() {
-            let detail = format!("`{}` is not a year, such as `2014`", shortened(&self.founded_year));
-            errors.push(ParameterError::invalid("founded_year", detail));
-        }
-        year
     }
 }

@@ -9,41 +9,29 @@ use data::Table;
 
 /// Columns with slugs, ids or page URLs, most reliable first.
 const KEYS: [&str; 6] = ["venturedex_slug", "slug", "id", "venturedex_url", "page", "url"];
-/// Columns of a downloaded list.
-const HEADER: [&str; 3] = ["slug", "name", "page"];
 
-/// Lines of a text that name records of a table.
 pub struct ListedLines {
     sheet: Sheet,
     rows: Vec<SheetRow>,
     /// True if each line is a name.
     is_plain: bool,
     table: Table,
-    /// URL of the service, without a trailing slash.
-    base: String,
 }
 
 impl ListedLines {
-    /// Parses a text: CSV if its first line names columns, otherwise a record per line. A line that needs a look-up
-    /// gets up to `candidates` candidates.
+    /// Parses CSV if the first line names columns, else a record per line. A look-up has up to `candidates` candidates.
     pub fn parse(text: &str, table: Table, base: &str, candidates: usize) -> Self {
         let tables = Item::TABLES.into_iter().filter(|known| *known == table).collect();
         let options = SheetOptions { tables, candidates, base: base.to_owned() };
         let mut ends = RowEnds::default();
         let end = text.bytes().position(|byte| ends.push(byte)).map_or(text.len(), |end| end + 1);
         let (header, rest) = text.split_at(end);
-        let mut sheet = Sheet::open(header.as_bytes(), &[], options.clone());
-        for key in KEYS {
-            // A column of slugs is sufficient.
-            sheet = sheet.or_else(|_| {
-                let named = [("name_column".to_owned(), key.to_owned())];
-                Sheet::open(header.as_bytes(), &named, options.clone())
-            });
-        }
-        let base = base.to_owned();
-        if let Ok(mut sheet) = sheet {
+        // A column of slugs is sufficient.
+        let named = KEYS.map(|key| vec![("name_column".to_owned(), key.to_owned())]);
+        let open = |named: Vec<(String, String)>| Sheet::open(header.as_bytes(), &named, options.clone()).ok();
+        if let Some(mut sheet) = std::iter::once(Vec::new()).chain(named).find_map(open) {
             let rows = sheet.rows(rest.as_bytes());
-            return Self { sheet, rows, is_plain: false, table, base };
+            return Self { sheet, rows, is_plain: false, table };
         }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let quoted = |line: &str| match line.trim() {
@@ -53,7 +41,7 @@ impl ListedLines {
         let lines: String = text.lines().map(quoted).collect();
         let mut sheet = Sheet::open(b"name\n", &[], options).expect("`name` is a column that is looked up");
         let rows = sheet.rows(lines.as_bytes());
-        Self { sheet, rows, is_plain: true, table, base }
+        Self { sheet, rows, is_plain: true, table }
     }
 
     pub fn len(&self) -> usize {
@@ -66,22 +54,19 @@ impl ListedLines {
 
     /// Number of a line in the text, from 1.
     pub fn number(&self, index: usize) -> u64 {
-        self.rows[index].line() - u64::from(self.is_plain)
+        self.rows[index].line - u64::from(self.is_plain)
     }
 
-    /// Label of a line.
     pub fn label(&self, index: usize) -> String {
         self.sheet.label(&self.rows[index])
     }
 
-    /// The row that a line names by slug, id or page; `None` if it needs a look-up.
     pub fn row(&self, catalog: &Catalog, index: usize) -> Option<u32> {
         let columns: &[&str] = if self.is_plain { &["name"] } else { &KEYS };
         let texts = self.sheet.texts(&self.rows[index], columns);
-        texts.into_iter().find_map(|text| row_of(catalog, self.table, &self.base, text))
+        texts.into_iter().find_map(|text| row_of(catalog, self.table, &self.sheet.options.base, text))
     }
 
-    /// Looks up a line by name, website and its other values.
     pub fn look_up(&self, catalog: &Catalog, index: usize) -> LookUpAnswer {
         self.sheet.answer(catalog, &self.rows[index])
     }
@@ -93,8 +78,7 @@ pub fn without_version(path: &str) -> &str {
     ["v1/", "v2/", "v3/"].into_iter().find_map(|version| path.strip_prefix(version)).unwrap_or(path)
 }
 
-/// Finds a record by slug, id, or page or API URL below `base`. A name does not count as a slug: `Acme` may be several
-/// records.
+/// Finds a record by slug, id, or URL below `base`. A name is no slug: `Acme` may be several records.
 pub fn row_of(catalog: &Catalog, table: Table, base: &str, text: &str) -> Option<u32> {
     let text = text.trim();
     let path = text.strip_prefix(base).filter(|rest| rest.starts_with('/')).unwrap_or(text);
@@ -111,7 +95,7 @@ pub fn row_of(catalog: &Catalog, table: Table, base: &str, text: &str) -> Option
 /// A list as CSV: slug or id, name and page of each record; unknown ones are empty.
 pub fn csv_of(records: impl Iterator<Item = [String; 3]>) -> Vec<u8> {
     let mut writer = WriterBuilder::new().from_writer(Vec::new());
-    writer.write_record(HEADER).expect("writing to memory does not fail");
+    writer.write_record(["slug", "name", "page"]).expect("writing to memory does not fail");
     for [key, name, page] in records {
         writer.write_record([key, neutralized(name), page]).expect("writing to memory does not fail");
     }

@@ -1,7 +1,6 @@
-//! A table of items as CSV, answered row by row: all cells stay unchanged, and columns are added.
-//!
-//! The separator is detected in the header: comma, semicolon or tab. Cells are bytes, and need to be text only if they
-//! are looked up. A row with an earlier answer keeps it, so that a partly answered table can be sent again.
+//! A table of items as CSV, answered row by row: all cells stay unchanged, and columns are added. The separator (comma,
+//! semicolon or tab) is detected in the header. Cells are bytes, and need to be text only if they are looked up. A row
+//! with an earlier answer keeps it, so that a partly answered table can be sent again.
 
 use csv::{ByteRecord, Terminator, WriterBuilder};
 
@@ -34,7 +33,6 @@ const UNANSWERED: &str = "unanswered";
 /// Longest row in bytes.
 pub const MAX_ROW: usize = 256 * 1024;
 
-/// Options for looking up the rows of a table.
 #[derive(Clone, Debug)]
 pub struct SheetOptions {
     /// Tables for rows without a kind.
@@ -45,7 +43,6 @@ pub struct SheetOptions {
     pub base: String,
 }
 
-/// A table after its header is parsed.
 #[derive(Debug)]
 pub struct Sheet {
     dialect: SheetDialect,
@@ -53,26 +50,18 @@ pub struct Sheet {
     columns: ItemColumns,
     /// Positions of the cells of [`ADDED`] in a row of the result.
     places: [usize; ADDED.len()],
-    options: SheetOptions,
+    pub(super) options: SheetOptions,
     /// First line of the next row, from 1.
     line: u64,
 }
 
-/// A row of a table.
 #[derive(Debug)]
 pub struct SheetRow {
     cells: ByteRecord,
     /// First line of the row, from 1.
-    line: u64,
+    pub(super) line: u64,
     /// An error in its quotation marks; a cell may have swallowed further rows.
     problem: Option<CsvError>,
-}
-
-impl SheetRow {
-    /// First line of the row, from 1.
-    pub(super) fn line(&self) -> u64 {
-        self.line
-    }
 }
 
 /// Byte order mark before the header, if the table marks itself as UTF-8.
@@ -116,14 +105,10 @@ impl Sheet {
         Ok(Self { dialect, header, columns, places, options, line })
     }
 
-    /// The header of the result.
     pub fn header(&self) -> Vec<u8> {
-        let mut row: Vec<Vec<u8>> = self.header.iter().map(|name| name.clone().into_bytes()).collect();
-        for (name, place) in ADDED.iter().zip(self.places) {
-            put(&mut row, place, name.as_bytes().to_vec());
-        }
+        let row = SheetRow { cells: self.header.iter().collect(), line: 1, problem: None };
         let mark = if self.dialect.has_mark { MARK } else { b"" };
-        [mark, &self.dialect.line(&row)].concat()
+        [mark, &self.line_of(&row, ADDED.map(str::to_owned))].concat()
     }
 
     /// Parses a part of the table that ends at the end of a row.
@@ -151,20 +136,15 @@ impl Sheet {
 
     /// Texts of a row in the columns of these names, in the order of the names; none for an unreadable row.
     pub(super) fn texts<'r>(&self, row: &'r SheetRow, columns: &[&str]) -> Vec<&'r str> {
-        if row.problem.is_some() {
-            return Vec::new();
-        }
         let place = |name: &&str| self.header.iter().position(|known| normal(known) == *name);
-        let places = columns.iter().filter_map(place);
+        let places = columns.iter().filter(|_| row.problem.is_none()).filter_map(place);
         places.filter_map(|place| std::str::from_utf8(row.cells.get(place)?).ok()).collect()
     }
 
-    /// Returns a row with its answer.
     pub fn answered_row(&self, catalog: &Catalog, row: &SheetRow) -> Vec<u8> {
         self.line_of(row, answer_cells(&self.answer(catalog, row)))
     }
 
-    /// The answer to a row.
     pub fn answer(&self, catalog: &Catalog, row: &SheetRow) -> LookUpAnswer {
         match self.item(catalog, row) {
             Ok(item) => answer(catalog, &catalog.look_up(&item), &self.options.base, self.options.candidates),
@@ -182,28 +162,21 @@ impl Sheet {
 
     /// Returns a row without a look-up, marked with the reason.
     pub fn unanswered_row(&self, row: &SheetRow, reason: &str) -> Vec<u8> {
-        let mut cells: [String; ADDED.len()] = Default::default();
-        (cells[STATUS], cells[REASONS]) = (UNANSWERED.to_owned(), reason.to_owned());
-        self.line_of(row, cells)
+        self.line_of(row, cells_of(UNANSWERED, reason.to_owned()))
     }
 
     /// The last row of a result that ends early, with the reason.
     pub fn error_row(&self, reason: &str) -> Vec<u8> {
-        let mut cells: [String; ADDED.len()] = Default::default();
-        cells[STATUS] = LookUpStatus::Invalid.name().to_owned();
-        cells[REASONS] = format!("line {}: {reason}", self.line);
+        let cells = cells_of(LookUpStatus::Invalid.name(), format!("line {}: {reason}", self.line));
         self.line_of(&SheetRow { cells: ByteRecord::new(), line: self.line, problem: None }, cells)
     }
 
     /// Parses the item of a row; errors have line and column.
     fn item(&self, catalog: &Catalog, row: &SheetRow) -> Result<Item, Vec<ParameterError>> {
-        let mut texts = ItemTexts::default();
-        let mut identifiers = Vec::new();
-        let mut errors = Vec::new();
         if let Some(problem) = &row.problem {
-            errors.push(ParameterError::invalid("", format!("line {}: {problem}", row.line)));
-            return Err(errors);
+            return Err(vec![ParameterError::invalid("", format!("line {}: {problem}", row.line))]);
         }
+        let (mut texts, mut pairs, mut errors) = (ItemTexts::default(), Vec::new(), Vec::new());
         if row.cells.len() > self.header.len() {
             let detail = format!("the row has {} cells and the header {}", row.cells.len(), self.header.len());
             errors.push(ParameterError::invalid("", format!("line {}: {detail}", row.line)));
@@ -222,12 +195,11 @@ impl Sheet {
             match cell(*index).map(str::trim) {
                 Ok("") | Err(_) => {}
                 Ok(text) => match identifier::normalize(scheme, text) {
-                    Ok(value) => identifiers.push((scheme.clone(), value)),
+                    Ok(value) => pairs.push(format!("{scheme}:{value}")),
                     Err(problem) => errors.push(self.error(row, *index, &format!("`{text}` {problem}"))),
                 },
             }
         }
-        let pairs: Vec<String> = identifiers.iter().map(|(scheme, value)| format!("{scheme}:{value}")).collect();
         pairs.iter().for_each(|pair| texts.id.push(pair));
         let read = texts.parse_item(catalog, &self.options.tables);
         errors.extend(read.as_ref().err().into_iter().flatten().map(|error| {
@@ -249,38 +221,34 @@ impl Sheet {
     fn line_of(&self, row: &SheetRow, added: [String; ADDED.len()]) -> Vec<u8> {
         let mut cells: Vec<Vec<u8>> = row.cells.iter().take(self.header.len()).map(<[u8]>::to_vec).collect();
         for (cell, place) in added.into_iter().zip(self.places) {
-            put(&mut cells, place, neutralized(cell).into_bytes());
+            cells.resize(cells.len().max(place + 1), Vec::new());
+            cells[place] = neutralized(cell).into_bytes();
         }
         cells.extend(row.cells.iter().skip(self.header.len()).map(<[u8]>::to_vec));
         self.dialect.line(&cells)
     }
 }
 
-/// Cells of an answer.
 fn answer_cells(found: &LookUpAnswer) -> [String; ADDED.len()] {
-    let mut cells: [String; ADDED.len()] = Default::default();
-    found.status.clone_into(&mut cells[STATUS]);
     let best = found.candidates.first().filter(|_| found.status == LookUpStatus::Match.name());
-    if let Some(best) = best {
-        let reasons = best.reasons.iter().map(|reason| format!("{} {}", reason.evidence, reason.points));
-        let of_match = [best.kind, &best.slug, &best.name, &best.url].map(str::to_owned);
-        cells[1..5].clone_from_slice(&of_match);
-        cells[5] = best.score.to_string();
-        cells[REASONS] = reasons.collect::<Vec<_>>().join("; ");
-    } else {
+    let Some(best) = best else {
         let errors: Vec<&str> = found.errors.iter().map(|error| error.detail.as_str()).collect();
-        cells[REASONS] = errors.join("; ");
         let candidates = found.candidates.iter().map(|candidate| format!("{} {}", candidate.id, candidate.score));
+        let mut cells = cells_of(found.status, errors.join("; "));
         cells[7] = candidates.collect::<Vec<_>>().join("; ");
-    }
+        return cells;
+    };
+    let reasons = best.reasons.iter().map(|reason| format!("{} {}", reason.evidence, reason.points));
+    let mut cells = cells_of(found.status, reasons.collect::<Vec<_>>().join("; "));
+    cells[1..5].clone_from_slice(&[best.kind, &best.slug, &best.name, &best.url].map(str::to_owned));
+    cells[5] = best.score.to_string();
     cells
 }
 
-fn put(row: &mut Vec<Vec<u8>>, place: usize, cell: Vec<u8>) {
-    if row.len() <= place {
-        row.resize(place + 1, Vec::new());
-    }
-    row[place] = cell;
+fn cells_of(status: &str, reason: String) -> [String; ADDED.len()] {
+    let mut cells: [String; ADDED.len()] = Default::default();
+    (cells[STATUS], cells[REASONS]) = (status.to_owned(), reason);
+    cells
 }
 
 fn lines(text: &[u8]) -> u64 {
@@ -322,11 +290,9 @@ impl SheetDialect {
     }
 
     fn line(self, cells: &[Vec<u8>]) -> Vec<u8> {
-        let mut writer = WriterBuilder::new()
-            .flexible(true)
-            .delimiter(self.delimiter)
-            .terminator(self.terminator)
-            .from_writer(Vec::new());
+        let mut builder = WriterBuilder::new();
+        builder.flexible(true).delimiter(self.delimiter).terminator(self.terminator);
+        let mut writer = builder.from_writer(Vec::new());
         writer.write_record(cells).expect("writing to memory does not fail");
         writer.into_inner().expect("writing to memory does not fail")
     }
@@ -350,8 +316,7 @@ enum RowEndState {
 }
 
 impl RowEnds {
-    /// Reads the next byte; returns true if a row ends with it. Before the header is read, any separator may begin a
-    /// cell.
+    /// Reads the next byte; true if a row ends with it. Before the header is read, any separator may begin a cell.
     pub fn push(&mut self, byte: u8) -> bool {
         let is_separator = self.delimiter.map_or(matches!(byte, b',' | b';' | b'\t'), |known| known == byte);
         let is_end = byte == b'\n' && self.state != RowEndState::Quoted;
@@ -365,7 +330,6 @@ impl RowEnds {
         is_end
     }
 
-    /// Creates it for a table with this header.
     #[must_use]
     pub fn for_sheet(sheet: &Sheet) -> Self {
         Self { state: RowEndState::CellStart, delimiter: Some(sheet.dialect.delimiter) }

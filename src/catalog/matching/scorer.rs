@@ -3,9 +3,10 @@
 use data::archive::facet_column::Bits;
 use data::snapshot::known_date;
 use data::vocabulary::Vocabulary;
-use data::{Facet, NONE_U64, PartialDate, Snapshot, Stage, StartupStatus, Table};
+use data::{Facet, NONE_U64, PartialDate, Stage, StartupStatus, Table};
 
 use crate::matching::MatchReason;
+use crate::row_filter::distinct;
 use crate::{Catalog, Filter, FirmMatch, MatchQuery, RowFilter};
 
 /// Stages in the order of a startup's growth; neighbors are adjacent stages.
@@ -19,28 +20,12 @@ const FAIRLY_RECENT_DAYS: i64 = 730;
 const MAX_ROUND_PER_CHECK: u64 = 10;
 const MAX_CONFLICTS: usize = 5;
 
-/// Points of a firm, in the order of [`MatchReason::ALL`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Points([u8; 6]);
+/// Points of a firm, in the order of [`MatchReason::ALL`]; together at most 100.
+pub(crate) type Points = [u8; 6];
 
-impl Points {
-    /// At most 100.
-    pub(crate) fn sum(self) -> u8 {
-        self.0.iter().sum()
-    }
-}
+/// For each of stage, sector and country: true if a firm matches it, and if it nearly does.
+type Facts = [(bool, bool); 3];
 
-/// The parts of the query that a firm matches.
-#[derive(Clone, Copy, Default)]
-struct Facts {
-    stage: bool,
-    near_stage: bool,
-    sector: bool,
-    near_sector: bool,
-    country: bool,
-}
-
-/// Firms that match a part of the query, and firms that nearly match it.
 struct QueryPart<'a> {
     facet: Facet,
     values: &'a [u32],
@@ -58,13 +43,11 @@ impl<'a> QueryPart<'a> {
 
 pub(crate) struct MatchScorer<'a> {
     catalog: &'a Catalog,
-    snapshot: &'a Snapshot,
     query: &'a MatchQuery,
     /// Date from which activity is counted back.
     until: PartialDate,
-    stage: Option<QueryPart<'a>>,
-    sector: Option<QueryPart<'a>>,
-    country: Option<QueryPart<'a>>,
+    /// Those of stage, sector and country that are given.
+    parts: [Option<QueryPart<'a>>; 3],
 }
 
 impl<'a> MatchScorer<'a> {
@@ -73,56 +56,41 @@ impl<'a> MatchScorer<'a> {
         let matching = |facet, values: &'a Option<Vec<u32>>, near: &dyn Fn(&[u32]) -> Vec<u32>| {
             values.as_deref().map(|values| QueryPart::new(catalog, facet, values, near(values)))
         };
-        let parents = |sectors: &[u32]| {
-            let mut parents: Vec<u32> = sectors.iter().filter_map(|sector| snapshot.sector_parent(*sector)).collect();
-            parents.sort_unstable();
-            parents.dedup();
-            parents
-        };
+        let parents =
+            |sectors: &[u32]| distinct(sectors.iter().filter_map(|sector| snapshot.sector_parent(*sector)));
         Self {
             catalog,
-            snapshot,
             query,
             until: snapshot.activity_until(),
-            stage: matching(Facet::Stage, &query.stages, &adjacent_stages),
-            sector: matching(Facet::Sector, &query.sectors, &parents),
-            country: matching(Facet::Country, &query.countries, &|_| Vec::new()),
+            parts: [
+                matching(Facet::Stage, &query.stages, &adjacent_stages),
+                matching(Facet::Sector, &query.sectors, &parents),
+                matching(Facet::Country, &query.countries, &|_| Vec::new()),
+            ],
         }
     }
 
     /// Calls `each` with every matching firm and its points, in table order.
     pub(crate) fn each(&self, mut each: impl FnMut(u32, Points)) {
-        let mut stage = words(self.stage.as_ref().map(|part| &part.full));
-        let mut near_stage = words(self.stage.as_ref().map(|part| &part.near));
-        let mut sector = words(self.sector.as_ref().map(|part| &part.full));
-        let mut near_sector = words(self.sector.as_ref().map(|part| &part.near));
-        let mut country = words(self.country.as_ref().map(|part| &part.full));
+        let given = self.parts.each_ref().map(Option::as_ref);
+        let mut words = given.map(|part| part.map(|part| (part.full.words(), part.near.words())));
         let everything = RowFilter::new(self.catalog, Table::Firms, &[]);
-        let by_location = self.stage.is_none() && self.sector.is_none();
+        let [stage, sector, _] = given.map(|part| part.is_some());
         for (index, mut candidates) in everything.words().enumerate() {
-            let next = |words: &mut dyn Iterator<Item = u64>| words.next().unwrap_or(0);
-            let (stage, near_stage) = (next(&mut stage), next(&mut near_stage));
-            let (sector, near_sector) = (next(&mut sector), next(&mut near_sector));
-            let country = next(&mut country);
-            if self.stage.is_some() {
-                candidates &= stage | near_stage;
-            }
-            if self.sector.is_some() {
-                candidates &= sector | near_sector;
+            let next = words.each_mut().map(|words| match words {
+                Some((full, near)) => (full.next().unwrap_or(0), near.next().unwrap_or(0)),
+                None => (0, 0),
+            });
+            for ((full, near), _) in next.into_iter().zip([stage, sector]).filter(|(_, is_given)| *is_given) {
+                candidates &= full | near;
             }
             for bit in Bits(candidates) {
                 let has = |word: u64| word >> bit & 1 == 1;
-                let facts = Facts {
-                    stage: has(stage),
-                    near_stage: has(near_stage),
-                    sector: has(sector),
-                    near_sector: has(near_sector),
-                    country: has(country),
-                };
+                let facts = next.map(|(full, near)| (has(full), has(near)));
                 let row = index as u32 * 64 + bit;
                 let points = self.points_of(row, facts);
-                let [_, _, country, check_size, ..] = points.0;
-                if !by_location || country + check_size > 0 {
+                let [_, _, country, check_size, ..] = points;
+                if stage || sector || country + check_size > 0 {
                     each(row, points);
                 }
             }
@@ -134,37 +102,27 @@ impl<'a> MatchScorer<'a> {
     }
 
     fn facts(&self, row: u32) -> Facts {
-        let full = |part: &Option<QueryPart<'_>>| part.as_ref().is_some_and(|part| part.full.contains(row));
-        let near = |part: &Option<QueryPart<'_>>| part.as_ref().is_some_and(|part| part.near.contains(row));
-        Facts {
-            stage: full(&self.stage),
-            near_stage: near(&self.stage),
-            sector: full(&self.sector),
-            near_sector: near(&self.sector),
-            country: full(&self.country),
-        }
+        let fact = |part: &QueryPart<'_>| (part.full.contains(row), part.near.contains(row));
+        self.parts.each_ref().map(|part| part.as_ref().map_or((false, false), fact))
     }
 
-    fn points_of(&self, row: u32, facts: Facts) -> Points {
-        let graded = |reason: MatchReason, full: bool, near: bool| match (full, near) {
+    fn points_of(&self, row: u32, [stage, sector, country]: Facts) -> Points {
+        let graded = |reason: MatchReason, fact: (bool, bool)| match fact {
             (true, _) => reason.max_points(),
-            (false, true) => reason.near_points(),
+            (false, true) => reason.points().1,
             (false, false) => 0,
         };
         let age = self.age(row);
+        let is_within = |days: i64| age.is_some_and(|age| age <= days);
         let answered = self.answered(row).map_or(0, u32::from);
-        Points([
-            graded(MatchReason::Stage, facts.stage, facts.near_stage),
-            graded(MatchReason::Sector, facts.sector, facts.near_sector),
-            graded(MatchReason::Country, facts.country, false),
-            graded(MatchReason::CheckSize, self.check_fits(row), false),
-            graded(
-                MatchReason::Activity,
-                age.is_some_and(|age| age <= RECENT_DAYS),
-                age.is_some_and(|age| age <= FAIRLY_RECENT_DAYS),
-            ),
+        [
+            graded(MatchReason::Stage, stage),
+            graded(MatchReason::Sector, sector),
+            graded(MatchReason::Country, country),
+            graded(MatchReason::CheckSize, (self.check_fits(row), false)),
+            graded(MatchReason::Activity, (is_within(RECENT_DAYS), is_within(FAIRLY_RECENT_DAYS))),
             ((answered * u32::from(MatchReason::Responsiveness.max_points()) + 500) / 1_000) as u8,
-        ])
+        ]
     }
 
     /// Days from the last investment to the newest round of the data.
@@ -174,17 +132,17 @@ impl<'a> MatchScorer<'a> {
     }
 
     fn last_investment(&self, row: u32) -> Option<PartialDate> {
-        known_date(self.snapshot.last_investments()[row as usize])
+        known_date(self.catalog.snapshot().last_investments()[row as usize])
     }
 
     /// Share of reviewers who got an answer, in tenths of a percent.
     fn answered(&self, row: u32) -> Option<u16> {
-        1_000_u16.checked_sub(self.snapshot.ghosting_rates()[row as usize])
+        1_000_u16.checked_sub(self.catalog.snapshot().ghosting_rates()[row as usize])
     }
 
     /// The firm's check range; `None` for an unknown bound.
     fn checks(&self, row: u32) -> (Option<u64>, Option<u64>) {
-        let (min, max) = self.snapshot.check_sizes();
+        let (min, max) = self.catalog.snapshot().check_sizes();
         let known = |checks: &[u64]| Some(checks[row as usize]).filter(|usd| *usd != NONE_U64);
         (known(min), known(max))
     }
@@ -201,26 +159,24 @@ impl<'a> MatchScorer<'a> {
     pub(crate) fn explain(&self, row: u32) -> FirmMatch {
         let facts = self.facts(row);
         let points = self.points_of(row, facts);
-        let included = MatchReason::ALL.into_iter().zip(points.0).filter(|(reason, _)| self.query.includes(*reason));
+        let included = MatchReason::ALL.iter().copied().zip(points).filter(|(reason, _)| self.query.includes(*reason));
         let reasons = included.map(|(reason, points)| (reason, points, self.detail(reason, row, facts))).collect();
         let (conflicts, conflict_count) = self.conflicts(row);
-        FirmMatch { row, points: points.sum(), reasons, conflicts, conflict_count }
+        FirmMatch { row, points: points.iter().sum(), reasons, conflicts, conflict_count }
     }
 
     fn detail(&self, reason: MatchReason, row: u32, facts: Facts) -> String {
-        let snapshot = self.snapshot;
+        let snapshot = self.catalog.snapshot();
         match reason {
             MatchReason::Stage => {
                 let name = |stage: u32| {
                     Stage::at(stage as usize).expect("a facet has no values beyond its vocabulary").name().to_owned()
                 };
-                let (full, near) = (facts.stage, facts.near_stage);
-                self.grade(self.stage.as_ref(), row, (full, near), name, "invests at", "next to")
+                self.grade(0, row, facts, name, "invests at", "next to")
             }
             MatchReason::Sector => {
                 let name = |sector: u32| snapshot.slug(Table::Sectors, sector).to_owned();
-                let (full, near) = (facts.sector, facts.near_sector);
-                self.grade(self.sector.as_ref(), row, (full, near), name, "invests in", "above")
+                self.grade(1, row, facts, name, "invests in", "above")
             }
             MatchReason::Country => match snapshot.firm_country(row) {
                 Some(country) => format!("is in {country}"),
@@ -246,24 +202,23 @@ impl<'a> MatchScorer<'a> {
         }
     }
 
-    /// The requested values, or values near them, that a firm has, as text.
     fn grade(
         &self,
-        part: Option<&QueryPart<'_>>,
+        index: usize,
         row: u32,
-        (full, near): (bool, bool),
+        facts: Facts,
         name: impl Fn(u32) -> String,
         verb: &str,
         relation: &str,
     ) -> String {
-        let Some(part) = part else { return String::new() };
+        let Some(part) = &self.parts[index] else { return String::new() };
         let list = |values: &[u32], only_own: bool| {
-            let has = |value: u32| self.snapshot.facet_rows(Table::Firms, part.facet, value).contains(row);
+            let has = |value: u32| self.catalog.snapshot().facet_rows(Table::Firms, part.facet, value).contains(row);
             let names: Vec<String> =
                 values.iter().copied().filter(|value| !only_own || has(*value)).map(&name).collect();
             names.join(", ")
         };
-        match (full, near) {
+        match facts[index] {
             (true, _) => format!("{verb} {}", list(part.values, true)),
             (false, true) => {
                 format!("{verb} {}, {relation} {}", list(&part.near_values, true), list(part.values, false))
@@ -272,28 +227,22 @@ impl<'a> MatchScorer<'a> {
         }
     }
 
-    /// The first startups of the firm in a requested narrow sector, each with that sector, and the number of all of
-    /// them.
+    /// The first startups of the firm in a requested narrow sector, each with that sector, and their number.
     fn conflicts(&self, firm: u32) -> (Vec<(u32, u32)>, u32) {
-        let snapshot = self.snapshot;
+        let snapshot = self.catalog.snapshot();
         let sectors = self.query.sectors.iter().flatten().copied();
         let narrow: Vec<u32> =
             sectors.filter(|sector| snapshot.facet_count(Table::Sectors, Facet::Parent, *sector) == 0).collect();
-        if narrow.is_empty() {
-            return (Vec::new(), 0);
-        }
         let closed = snapshot.facet_rows(Table::Startups, Facet::Status, StartupStatus::Closed.index() as u32);
-        let (mut named, mut count) = (Vec::new(), 0);
-        for startup in snapshot.facet_rows(Table::Startups, Facet::Investor, firm).iter() {
+        let common = |startup: u32| {
             let is_in = |sector: &&u32| snapshot.facet_rows(Table::Startups, Facet::Sector, **sector).contains(startup);
-            if let Some(sector) = narrow.iter().find(is_in).filter(|_| !closed.contains(startup)) {
-                count += 1;
-                if named.len() < MAX_CONFLICTS {
-                    named.push((startup, *sector));
-                }
-            }
-        }
-        (named, count)
+            Some((startup, *narrow.iter().find(is_in).filter(|_| !closed.contains(startup))?))
+        };
+        let startups = snapshot.facet_rows(Table::Startups, Facet::Investor, firm).iter();
+        let mut conflicts: Vec<(u32, u32)> = startups.filter_map(common).collect();
+        let count = conflicts.len() as u32;
+        conflicts.truncate(MAX_CONFLICTS);
+        (conflicts, count)
     }
 }
 
@@ -303,22 +252,9 @@ pub fn next_stage(stage: Stage) -> Option<Stage> {
     LADDER.get(place + 1).copied()
 }
 
-/// The words of a row filter; none without a filter.
-fn words<'s>(row_filter: Option<&'s RowFilter<'_>>) -> impl Iterator<Item = u64> + 's {
-    row_filter.into_iter().flat_map(RowFilter::words)
-}
-
 /// Stages adjacent to the given ones, without the given ones.
 fn adjacent_stages(stages: &[u32]) -> Vec<u32> {
-    let index = |stage: &Stage| stage.index() as u32;
-    let mut near: Vec<u32> = Vec::new();
-    for pair in LADDER.windows(2) {
-        let [before, after] = pair else { continue };
-        for (here, there) in [(index(before), index(after)), (index(after), index(before))] {
-            if stages.contains(&here) && !stages.contains(&there) && !near.contains(&there) {
-                near.push(there);
-            }
-        }
-    }
-    near
+    let has = |place: usize| LADDER.get(place).is_some_and(|stage| stages.contains(&(stage.index() as u32)));
+    let is_near = |place: &usize| !has(*place) && (has(*place + 1) || place.checked_sub(1).is_some_and(has));
+    (0..LADDER.len()).filter(is_near).map(|place| LADDER[place].index() as u32).collect()
 }

@@ -1,5 +1,6 @@
 //! The rows of the table of parameters.
 
+use data::vocabulary::Vocabulary;
 use data::{Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table};
 
 use crate::Filter;
@@ -10,7 +11,6 @@ const fn text(doc: &'static str) -> Parameter {
     Parameter { aliases: &["query", "search"], ..param("q", ParamType::Text, "", doc) }
 }
 
-/// Records by slug, with a slug of the snapshot as example.
 const fn words(doc: &'static str) -> Parameter {
     param("text", ParamType::Words, "", doc)
 }
@@ -21,6 +21,10 @@ const fn like(table: Table, doc: &'static str) -> Parameter {
 
 const fn records(name: &'static str, table: Table, facet: Facet, doc: &'static str) -> Parameter {
     param(name, ParamType::Records(table, facet), "", doc)
+}
+
+const fn terms<V: Vocabulary>(name: &'static str, facet: Facet, example: &'static str, doc: &'static str) -> Parameter {
+    param(name, ParamType::Terms(ClosedVocabulary::of::<V>(), facet), example, doc)
 }
 
 const fn param(name: &'static str, kind: ParamType, example: &'static str, doc: &'static str) -> Parameter {
@@ -45,8 +49,7 @@ const YEAR: BoundUnit = BoundUnit::Number { min: 1_000, max: 9_999 };
 const RATING: BoundUnit = BoundUnit::Number { min: 1, max: 5 };
 const DATE: BoundUnit = BoundUnit::Date;
 
-const STAGES: ParamType = ParamType::Terms(ClosedVocabulary::of::<Stage>(), Facet::Stage);
-const STAGE: Parameter = param("stage", STAGES, "seed,series-a", "Filter by stage (any of).");
+const STAGE: Parameter = terms::<Stage>("stage", Facet::Stage, "seed,series-a", "Filter by stage (any of).");
 const SECTOR: Parameter = records(
     "sector",
     Table::Sectors,
@@ -69,8 +72,7 @@ const fn identifier(table: Table) -> Parameter {
     param("id", ParamType::Listed(table, Facet::Identifier), "", doc)
 }
 
-const FIRM_KINDS: ParamType = ParamType::Terms(ClosedVocabulary::of::<FirmKind>(), Facet::Kind);
-const FIRM_KIND: Parameter = param("kind", FIRM_KINDS, "vc,corporate", "Filter by kind of firm (any of).");
+const FIRM_KIND: Parameter = terms::<FirmKind>("kind", Facet::Kind, "vc,corporate", "Filter by kind of firm (any of).");
 const FOUNDED_FROM: Parameter =
     bound("founded_from", "founded_year", Min, YEAR, "2015", "Founded in this year or later.");
 const FOUNDED_TO: Parameter =
@@ -95,12 +97,8 @@ const fn unknown(table: Table, example: &'static str) -> Parameter {
 }
 
 const fn sort(example: &'static str) -> Parameter {
-    param(
-        "sort",
-        ParamType::Sort,
-        example,
-        "Sort keys, comma-separated; `-` before a key for descending. Rows without a value come last.",
-    )
+    let doc = "Sort keys, comma-separated; `-` before a key for descending. Rows without a value come last.";
+    param("sort", ParamType::Sort, example, doc)
 }
 
 pub(super) const FIRMS: &[Parameter] = &[
@@ -156,9 +154,9 @@ pub(super) const FIRMS: &[Parameter] = &[
 pub(super) const REVIEWS: &[Parameter] = &[
     id(Table::Reviews),
     records("vc", Table::Firms, Facet::Firm, "Filter by firm, slug or name (any of)."),
-    param(
+    terms::<ReviewStatus>(
         "status",
-        ParamType::Terms(ClosedVocabulary::of::<ReviewStatus>(), Facet::Status),
+        Facet::Status,
         "pending",
         "Filter by review status (any of). Of a pending review only `id`, `vc`, `status` and the month are known; rejected \
          reviews are never served.",
@@ -214,12 +212,7 @@ pub(super) const STARTUPS: &[Parameter] = &[
     SECTOR,
     COUNTRY,
     city(Table::Startups, "Filter by city or state of the USA (any of)."),
-    param(
-        "status",
-        ParamType::Terms(ClosedVocabulary::of::<StartupStatus>(), Facet::Status),
-        "operating",
-        "Filter by status (any of).",
-    ),
+    terms::<StartupStatus>("status", Facet::Status, "operating", "Filter by status (any of)."),
     records(
         "investor",
         Table::Firms,
@@ -249,7 +242,7 @@ pub(super) const ROUNDS: &[Parameter] = &[
     records("startup", Table::Startups, Facet::Startup, "Rounds of these startups, slug or name."),
     records("investor", Table::Firms, Facet::Investor, "Rounds that one of these firms joined, slug or name."),
     records("lead", Table::Firms, Facet::Lead, "Rounds that one of these firms led, slug or name."),
-    param("kind", FIRM_KINDS, "vc,corporate", "Rounds that a firm of one of these kinds joined."),
+    Parameter { doc: "Rounds that a firm of one of these kinds joined.", ..FIRM_KIND },
     bound("since", "announced_on", Min, DATE, "2025-01-01", "Announced on or after this date."),
     bound("until", "announced_on", Max, DATE, "2026-06-30", "Announced on or before this date."),
     bound("min_amount_usd", "amount_usd", Min, USD, "1000000", "Minimum amount raised in whole US dollars."),
@@ -263,19 +256,9 @@ pub(super) const PEOPLE: &[Parameter] = &[
     text("Search by a person's name; tolerates typos, initials, nicknames and other word orders."),
     words("People whose title, organization or country has these words, best first."),
     slug(Table::People),
-    param(
-        "kind",
-        ParamType::Terms(ClosedVocabulary::of::<OrganizationKind>(), Facet::Kind),
-        "firm",
-        "People of a `firm` or of a `startup`.",
-    ),
+    terms::<OrganizationKind>("kind", Facet::Kind, "firm", "People of a `firm` or of a `startup`."),
     param("organization", ParamType::Organizations, "", "People of these firms or startups, slug or name."),
-    param(
-        "role",
-        ParamType::Terms(ClosedVocabulary::of::<Role>(), Facet::Role),
-        "founder,ceo",
-        "Filter by role (any of).",
-    ),
+    terms::<Role>("role", Facet::Role, "founder,ceo", "Filter by role (any of)."),
     param(
         "title",
         ParamType::Listed(Table::People, Facet::Title),
@@ -283,13 +266,11 @@ pub(super) const PEOPLE: &[Parameter] = &[
         "Filter by job title: all words of one of these, at most 10, in any order.",
     ),
     identifier(Table::People),
-    param(
-        "country",
-        ParamType::Countries,
-        "DE,GB",
-        "Filter by country, or by that of the organization if the person's is unknown; ISO 3166-1 code or English name \
-         (any of).",
-    ),
+    Parameter {
+        doc: "Filter by country, or by that of the organization if the person's is unknown; ISO 3166-1 code or English \
+              name (any of).",
+        ..COUNTRY
+    },
     city(Table::People, "Filter by the city of the organization (any of)."),
     known(Table::People, "title"),
     unknown(Table::People, "country"),
@@ -300,9 +281,9 @@ pub(super) const CO_INVESTORS: &[Parameter] =
     &[records("vc", Table::Firms, Facet::Firm, "The firm whose co-investors are listed; set by the path.")];
 
 pub(super) const MATCH: &[Parameter] = &[
-    param("stage", STAGES, "seed", "Stage of the round that the startup raises (any of)."),
+    terms::<Stage>("stage", Facet::Stage, "seed", "Stage of the round that the startup raises (any of)."),
     records("sector", Table::Sectors, Facet::Sector, "The startup's sector, slug or name (any of)."),
-    param("country", ParamType::Countries, "DE,GB", "The startup's country, ISO 3166-1 code or English name (any of)."),
+    Parameter { doc: "The startup's country, ISO 3166-1 code or English name (any of).", ..COUNTRY },
     // A check is at least a tenth of the round.
     param(
         "raise_usd",

@@ -27,27 +27,20 @@ pub fn parse_amount(text: &str) -> Option<u64> {
     let unit_start = number.find(|char: char| char.is_ascii_alphabetic()).unwrap_or(number.len());
     let (number, unit) = number.split_at(unit_start);
     let (zeros, _) = UNITS.iter().find(|(_, names)| names.contains(&unit))?;
-    let (whole, fraction) = match number.trim_end().split_once('.') {
-        Some((whole, fraction)) => (whole, fraction),
-        None => (number.trim_end(), ""),
-    };
+    let number = number.trim_end();
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     // `1.5` dollars, or `0.0005k`, is not a whole number.
     let fraction_digits = fraction.trim_end_matches('0');
     let is_ambiguous = *zeros == 0 && fraction.len() == 3;
     if (number.contains('.') && fraction.is_empty()) || fraction_digits.len() > *zeros || is_ambiguous {
         return None;
     }
-    let mut groups = whole.split(',');
-    let first = groups.next().unwrap_or_default();
-    let mut digits = first.to_owned();
-    for group in groups {
-        if !(1..=3).contains(&first.len()) || group.len() != 3 {
-            return None;
-        }
-        digits.push_str(group);
-    }
+    let is_grouped = whole.split_once(',').is_none_or(|(first, groups)| {
+        (1..=3).contains(&first.len()) && groups.split(',').all(|group| group.len() == 3)
+    });
+    let digits = whole.replace(',', "");
     let padding = "0".repeat(zeros - fraction_digits.len());
-    if digits.is_empty() || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+    if digits.is_empty() || !is_grouped || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
     parse_uint(&(digits + fraction_digits + &padding))
@@ -68,34 +61,28 @@ pub(crate) fn parse_bool(text: &str) -> Option<bool> {
     }
 }
 
-/// Parses `YYYY-MM-DD`, also with a time of day, `YYYY-MM`, `YYYY` or a quarter such as `2014-Q3`.
-///
-/// # Errors
-/// A description of the error, without the text, with an accepted example.
+/// Parses `YYYY-MM-DD`, also with a time of day, `YYYY-MM`, `YYYY` or a quarter such as `2014-Q3`. An error has an
+/// accepted example, but not the text.
 pub fn parse_date(text: &str, bound: Bound) -> Result<Date, String> {
-    let form = || {
-        "is not a date of the form YYYY-MM-DD, YYYY-MM, YYYY or YYYY-Qn, such as 2026-06-30, 2026-06, 2026 or 2026-Q2"
-            .to_owned()
-    };
+    let form =
+        "is not a date of the form YYYY-MM-DD, YYYY-MM, YYYY or YYYY-Qn, such as 2026-06-30, 2026-06, 2026 or 2026-Q2";
     if let Some((year, quarter)) = parse_quarter(text) {
         let month = if bound == Bound::Min { quarter * 3 - 2 } else { quarter * 3 };
         return parse_date(&format!("{year:04}-{month:02}"), bound);
     }
     let day = match text.split_once(['T', 't', ' ']) {
         Some((day, time)) if day.len() == 10 && is_time(time) => day,
-        Some(_) => return Err(form()),
+        Some(_) => return Err(form.to_owned()),
         None => text,
     };
-    let parts: Vec<Option<u64>> = day.split('-').map(parse_uint).collect();
-    let widths: Vec<usize> = day.split('-').map(str::len).collect();
-    let (year, month, day) = match (parts.as_slice(), widths.as_slice()) {
-        ([Some(year)], [4]) => (*year, None, None),
-        ([Some(year), Some(month)], [4, 2]) => (*year, Some(*month), None),
-        ([Some(year), Some(month), Some(day)], [4, 2, 2]) => (*year, Some(*month), Some(*day)),
-        _ => return Err(form()),
+    let parts: Vec<(Option<u64>, usize)> = day.split('-').map(|part| (parse_uint(part), part.len())).collect();
+    let (year, month, day) = match parts.as_slice() {
+        [(Some(year), 4)] => (*year, None, None),
+        [(Some(year), 4), (Some(month), 2)] => (*year, Some(*month), None),
+        [(Some(year), 4), (Some(month), 2), (Some(day), 2)] => (*year, Some(*month), Some(*day)),
+        _ => return Err(form.to_owned()),
     };
-    let default_month = if bound == Bound::Min { 1 } else { 12 };
-    let month = month.unwrap_or(default_month);
+    let month = month.unwrap_or(if bound == Bound::Min { 1 } else { 12 });
     let date = |day: u64| format!("{year:04}-{month:02}-{day:02}").parse::<Date>().ok();
     let Some(last) = (28..=31).rev().find(|day| date(*day).is_some()) else {
         return Err(format!("is not a date: months are 01 to 12, such as {year:04}-12"));

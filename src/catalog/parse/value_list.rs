@@ -1,6 +1,5 @@
-//! Lists of values in one text. The text is split at its commas, except for the name of a value that has commas itself.
-//! A name is split nevertheless if all of its parts are values: `hardware,software` is two sectors, even if a third one
-//! has this name.
+//! Lists of values in one text, split at its commas, except for names of values that have commas. A name is split
+//! nevertheless if all of its parts are values: `hardware,software` is two sectors, even if a third one has this name.
 
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
@@ -18,7 +17,6 @@ const MAX_PARTS_OF_NAME: usize = 6;
 /// Maximum number of records of a value that are read for its spelling.
 const MAX_SPELLINGS: usize = 100;
 
-/// The values of a list.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ValueList<'t> {
     pub(super) values: Vec<&'t str>,
@@ -27,8 +25,7 @@ pub(super) struct ValueList<'t> {
 }
 
 impl<'t> ValueList<'t> {
-    /// `is_name` tests if a text with commas is a name with these commas; `is_value` tests if a text without commas is
-    /// a value.
+    /// `is_name` tests a text with commas for a name with these commas, `is_value` one without commas for a value.
     pub(super) fn parse(text: &'t str, is_name: impl Fn(&str) -> bool, mut is_value: impl FnMut(&str) -> bool) -> Self {
         let mut start = 0;
         let mut parts: Vec<(usize, usize)> = Vec::new();
@@ -46,12 +43,6 @@ impl<'t> ValueList<'t> {
             (first + 1..end).map(move |last| first..=last)
         });
         let names: Vec<RangeInclusive<usize>> = runs.filter(|places| is_name(text_of(places))).collect();
-        if names.is_empty() {
-            return Self {
-                values: parts.iter().map(|(first, end)| &text[*first..*end]).collect(),
-                split_names: Vec::new(),
-            };
-        }
         // Works backwards from the last part: prefer the fewest parts that are no values, then the most values.
         let mut best: Vec<(usize, usize, usize)> = vec![(0, 0, 0); parts.len() + 1];
         for first in (0..parts.len()).rev() {
@@ -67,19 +58,14 @@ impl<'t> ValueList<'t> {
             let chosen = all.min_by_key(|(unknown, values, last)| (*unknown, Reverse(*values), Reverse(*last)));
             best[first] = chosen.unwrap_or(single);
         }
-        let mut chosen = Vec::new();
-        let mut first = 0;
-        while first < parts.len() {
-            let last = best[first].2;
-            chosen.push(first..=last);
-            first = last + 1;
-        }
+        let starts = std::iter::successors(Some(0), |first: &usize| Some(best[*first].2 + 1));
+        let starts = starts.take_while(|first| *first < parts.len());
+        let chosen: Vec<RangeInclusive<usize>> = starts.map(|first| first..=best[first].2).collect();
         let split_names = names.iter().filter(|name| !chosen.contains(name)).map(text_of).collect();
         Self { values: chosen.iter().map(text_of).collect(), split_names }
     }
 }
 
-/// Tables of the records that a parameter names.
 fn tables_of(kind: &ParamType) -> &[Table] {
     match kind {
         ParamType::Records(table, _) | ParamType::Rows(table) | ParamType::Like(table) => std::slice::from_ref(table),
@@ -89,8 +75,7 @@ fn tables_of(kind: &ParamType) -> &[Table] {
 }
 
 impl Catalog {
-    /// True if a text is the name of a value of a parameter, with commas in the same places. `with_country`: a city
-    /// followed by its country counts as one name.
+    /// True if a text names a value of a parameter, with its commas; `with_country`: also a city with its country.
     pub(super) fn is_name_with_commas(&self, parameter: &Parameter, text: &str, with_country: bool) -> bool {
         match parameter.kind {
             ParamType::Countries => Country::is_name_with_commas(text),
@@ -125,18 +110,15 @@ impl Catalog {
         })
     }
 
-    /// Splits a list of names of records.
     pub fn listed_names<'t>(&self, table: Table, text: &'t str) -> Vec<&'t str> {
         let is_name = |text: &str| self.is_record_with_commas(table, text);
         ValueList::parse(text, is_name, |text| self.match_name(table, text) != NameMatch::Nothing).values
     }
 
-    /// True if several records have this name, and none has it as its slug.
     pub(super) fn is_shared_name(&self, parameter: &Parameter, text: &str) -> bool {
         tables_of(&parameter.kind).iter().any(|table| matches!(self.match_name(*table, text), NameMatch::Several(_)))
     }
 
-    /// True if a text is exactly the slug or name of a record that a parameter names.
     pub(super) fn is_exact_name(&self, parameter: &Parameter, text: &str) -> bool {
         let snapshot = self.snapshot();
         tables_of(&parameter.kind).iter().any(|table| {
@@ -146,13 +128,12 @@ impl Catalog {
     }
 }
 
-/// True if a text is a name with commas in the same places.
 fn has_commas_of(name: &str, text: &str) -> bool {
     name.contains(',') && fold_parts(name) == fold_parts(text)
 }
 
 /// A note that a name with commas was split. `canonical` is its spelling as one value.
-pub(super) fn split_note(name: &str, canonical: Option<&str>) -> String {
+pub(super) fn split_note(name: &str, canonical: Option<String>) -> String {
     let one = canonical.map_or_else(String::new, |canonical| format!("; the one of this name is `{canonical}`"));
     format!("`{}` was read as several values{one}", shortened(name))
 }

@@ -3,37 +3,27 @@
 use std::collections::BTreeSet;
 
 use data::fold::fold;
-use data::identifier;
 use data::import::website;
 use data::vocabulary::normal;
-use data::{Country, Facet, Snapshot, Table, city};
+use data::{Country, Facet, Snapshot, Table, city, identifier};
 
 use crate::param_error::{Issue, ParameterError, shortened};
 use crate::params::{ClosedVocabulary, Mode, Parameter};
 use crate::parse::value_list::{ValueList, split_note};
 use crate::parse::{NamedValues, ParamParser};
+use crate::row_filter::distinct;
 use crate::{Catalog, Filter, NameMatch, Property, Ranking};
 
-/// The rows of a firm and of a startup that one text names.
-type FirmStartupRows = (Option<u32>, Option<u32>);
-
 impl ParamParser<'_> {
-    /// Terms of a vocabulary.
-    pub(super) fn terms(
-        &mut self,
-        parameter: &'static Parameter,
-        terms: ClosedVocabulary,
-        facet: Facet,
-        values: &NamedValues<'_>,
-    ) {
-        let read = |text: &str, notes: &mut Vec<String>| -> Vec<(String, u32)> {
-            let term = (terms.read)(text);
-            if let Some((name, _)) = term.filter(|_| (terms.is_narrower)(text)) {
+    pub(super) fn terms(&mut self, parameter: &'static Parameter, terms: ClosedVocabulary, values: &NamedValues<'_>) {
+        let read = |text: &str, notes: &mut Vec<String>| {
+            let (name, index) = (terms.read)(text)?;
+            if (terms.is_narrower)(text) {
                 notes.push(wider_note(text, name));
             }
-            term.map(|(name, index)| (name.to_owned(), index)).into_iter().collect()
+            Some((name.to_owned(), index))
         };
-        self.any_of(parameter, facet, values, read);
+        self.any_of(parameter, values, read);
     }
 
     /// Countries; regions stand for all of their countries.
@@ -51,31 +41,33 @@ impl ParamParser<'_> {
             notes.push(format!("`{}` was read as {} countries: {}", shortened(text), codes.len(), codes.join(", ")));
             countries.iter().map(|country| (fold(text), country.index() as u32)).collect()
         };
-        self.any_of(parameter, Facet::Country, values, read);
+        self.any_of(parameter, values, read);
     }
 
-    /// Parses cities by name, websites by host, identifiers by scheme and value, and job titles by their words. One
-    /// text may name several titles.
+    /// Cities by name, websites by host, identifiers by scheme and value, titles by their words: one may name several.
     pub(super) fn listed(&mut self, parameter: &'static Parameter, facet: Facet, values: &NamedValues<'_>) {
         if facet == Facet::City {
             return self.cities(parameter, values);
         }
         let snapshot = self.catalog.snapshot();
-        let read = |text: &str, _: &mut Vec<String>| -> Vec<(String, Vec<u32>)> {
-            let folded = term_of(facet, text);
+        let read = |text: &str, _: &mut Vec<String>| {
+            let folded = match facet {
+                Facet::Website => website::host(text),
+                Facet::Identifier => identifier::normalize_pair(text).unwrap_or_default().to_lowercase(),
+                _ => fold(text),
+            };
             let found = match facet {
                 Facet::Title => titles_with(snapshot, &folded),
                 _ => snapshot.find_term(facet, &folded).into_iter().collect(),
             };
-            if found.is_empty() { Vec::new() } else { vec![(folded, found)] }
+            (!found.is_empty()).then_some((folded, found))
         };
-        let Some(found) = self.parse_values(parameter, values, read) else { return };
-        let (names, indexes): (Vec<String>, Vec<Vec<u32>>) = found.into_iter().unzip();
-        self.add_values(parameter, names, Filter::AnyOf(facet, distinct(indexes.concat())));
+        if let Some((names, indexes)) = self.parse_values(parameter, values, read) {
+            self.add_values(parameter, names, Filter::AnyOf(facet, distinct(indexes.concat())));
+        }
     }
 
-    /// Parses cities by any of their names, also with their country (`Berlin, Germany`); states and provinces stand for
-    /// all of their cities.
+    /// Cities by any of their names, also with their country; states and provinces stand for all of their cities.
     fn cities(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         let (catalog, table, strict) = (self.catalog, self.resource.table(), self.options.strict);
         let given = folded_texts(values);
@@ -88,8 +80,7 @@ impl ParamParser<'_> {
         let city_of = |folded: &str| catalog.snapshot().find_term(Facet::City, folded);
         let read = |text: &str, notes: &mut Vec<String>| -> Vec<(String, u32)> {
             let folded = fold(text);
-            // Without its country, a state is read as the city of this name if records have one, because facets list
-            // it.
+            // Without its country, a state is read as the city of this name if records have one: facets list it.
             let other = other_country(&folded);
             if let (Some(of_country), Some(city)) = (other, other.and_then(|_| city_of(&folded))) {
                 let text = shortened(text);
@@ -102,18 +93,11 @@ impl ParamParser<'_> {
                 notes.push(format!("`{}` was read as {} {cities} of the state", shortened(text), state.len()));
                 return state.into_iter().map(|city| (folded.clone(), city)).collect();
             }
-            let found = catalog.city(table, parameter.name, text, strict, &given);
-            found
-                .map(|city| {
-                    notes.extend(city.note);
-                    (city.folded, city.value)
-                })
-                .into_iter()
-                .collect()
+            catalog.city(table, parameter.name, text, strict, &given, notes).into_iter().collect()
         };
-        let Some(found) = self.parse_values(parameter, values, read) else { return };
-        let states = found.iter().filter(|(name, _)| city_of(name).is_none());
-        let ambiguous = states.filter_map(|(name, _)| Some((name, other_country(name)?))).next();
+        let Some((names, cities)) = self.parse_values(parameter, values, read) else { return };
+        let mut states = names.iter().filter(|name| city_of(name).is_none());
+        let ambiguous = states.find_map(|name| Some((name, other_country(name)?)));
         if let Some((state, country)) = ambiguous {
             let detail = format!(
                 "`{state}` is a state of {}, and other countries have cities of the same names as its cities; add `country={country}`",
@@ -121,126 +105,93 @@ impl ParamParser<'_> {
             );
             self.unknown(Issue::Invalid(ParameterError::invalid(parameter.name, detail)));
         }
-        self.add_facet_values(parameter, Facet::City, found);
+        self.add_values(parameter, names, Filter::AnyOf(Facet::City, distinct(cities)));
     }
 
-    /// Rows of the list by slug or id.
     pub(super) fn rows(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         let (catalog, table) = (self.catalog, self.resource.table());
-        let read = |text: &str, notes: &mut Vec<String>| -> Vec<(String, u32)> {
-            let row = catalog.find(table, text).into_iter();
-            let row = row.inspect(|row| notes.extend(catalog.moved_note(table, *row, text)));
-            row.map(|row| (catalog.snapshot().slug(table, row).to_owned(), row)).collect()
+        let read = |text: &str, notes: &mut Vec<String>| {
+            let row = catalog.find(table, text)?;
+            notes.extend(catalog.moved_note(table, row, text));
+            Some((catalog.snapshot().slug(table, row).to_owned(), row))
         };
-        let Some(found) = self.parse_values(parameter, values, read) else { return };
-        let (slugs, rows): (Vec<String>, Vec<u32>) = found.into_iter().unzip();
-        self.add_values(parameter, slugs, Filter::Rows(distinct(rows)));
+        if let Some((slugs, rows)) = self.parse_values(parameter, values, read) {
+            self.add_values(parameter, slugs, Filter::Rows(distinct(rows)));
+        }
     }
 
-    /// Properties that are known, or unknown.
     pub(super) fn known(&mut self, parameter: &'static Parameter, known: bool, values: &NamedValues<'_>) {
         let table = self.resource.table();
-        let read = |text: &str, _: &mut Vec<String>| -> Vec<(String, Property)> {
-            let property = Property::named(table, text).into_iter();
-            property.map(|(name, property)| (name.to_owned(), property)).collect()
+        let read = |text: &str, _: &mut Vec<String>| {
+            Property::named(table, text).map(|(name, property)| (name.to_owned(), property))
         };
-        let Some(found) = self.parse_values(parameter, values, read) else { return };
-        let (names, properties): (Vec<String>, Vec<Property>) = found.into_iter().unzip();
-        self.canonical.push((parameter.name, names.join(",")));
-        self.filters.extend(properties.into_iter().map(if known { Filter::Known } else { Filter::Unknown }));
+        if let Some((names, properties)) = self.parse_values(parameter, values, read) {
+            self.canonical.push((parameter.name, names.join(",")));
+            self.filters.extend(properties.into_iter().map(if known { Filter::Known } else { Filter::Unknown }));
+        }
     }
 
-    pub(super) fn records(
-        &mut self,
-        parameter: &'static Parameter,
-        table: Table,
-        facet: Facet,
-        values: &NamedValues<'_>,
-    ) {
+    pub(super) fn records(&mut self, parameter: &'static Parameter, table: Table, values: &NamedValues<'_>) {
         let (catalog, strict) = (self.catalog, self.options.strict);
         let given = folded_texts(values);
-        self.any_of(parameter, facet, values, |text, notes| {
-            let row = match table {
-                Table::Sectors => {
-                    let found = catalog.find(table, &normal(text));
-                    let found = found.or_else(|| catalog.rows_named(table, text).into_iter().min());
-                    let found = found.or_else(|| catalog.sector_joined(text));
-                    notes.extend(found.and_then(|row| catalog.larger_sector_note(parameter.name, row, &given)));
-                    found
-                }
-                _ => noted_one_of(catalog, strict, parameter, table, text, notes),
+        let read = |text: &str, notes: &mut Vec<String>| {
+            let row = if table == Table::Sectors {
+                let found = catalog.find(table, &normal(text));
+                let found = found.or_else(|| catalog.rows_named(table, text).into_iter().min());
+                let row = found.or_else(|| catalog.sector_joined(text))?;
+                notes.extend(catalog.larger_sector_note(parameter.name, row, &given));
+                row
+            } else {
+                one_of(catalog, strict, parameter, table, text, notes)?
             };
-            row.map(|row| (catalog.snapshot().slug(table, row).to_owned(), row)).into_iter().collect()
-        });
+            Some((catalog.snapshot().slug(table, row).to_owned(), row))
+        };
+        self.any_of(parameter, values, read);
     }
 
-    /// The record that others are like.
     pub(super) fn like(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         let (catalog, strict, table) = (self.catalog, self.options.strict, self.resource.table());
-        let read = |text: &str, notes: &mut Vec<String>| -> Vec<(String, u32)> {
-            let row = noted_one_of(catalog, strict, parameter, table, text, notes);
-            row.map(|row| (catalog.snapshot().slug(table, row).to_owned(), row)).into_iter().collect()
+        let read = |text: &str, notes: &mut Vec<String>| {
+            let row = one_of(catalog, strict, parameter, table, text, notes)?;
+            Some((catalog.snapshot().slug(table, row).to_owned(), row))
         };
-        let Some(found) = self.parse_values(parameter, values, read) else { return };
-        match found.into_iter().next() {
-            Some((slug, row)) => {
-                self.canonical.push((parameter.name, slug));
-                self.filters.push(Filter::Ranked(Ranking::Like(row)));
-            }
+        if let Some((slugs, rows)) = self.parse_values(parameter, values, read) {
             // Nothing is like a missing record.
-            None => {
-                self.canonical.push((parameter.name, String::new()));
-                self.filters.push(Filter::Rows(Vec::new()));
-            }
+            let like = rows.first().map(|row| Filter::Ranked(Ranking::Like(*row)));
+            self.add_values(parameter, slugs, like.unwrap_or_else(|| Filter::Rows(Vec::new())));
         }
     }
 
     pub(super) fn organizations(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
         let (catalog, strict) = (self.catalog, self.options.strict);
-        let read = |text: &str, notes: &mut Vec<String>| -> Vec<(String, FirmStartupRows)> {
-            let [firm, startup] = [Table::Firms, Table::Startups]
-                .map(|table| noted_one_of(catalog, strict, parameter, table, text, notes));
-            let slug = match (firm, startup) {
-                (Some(row), _) => catalog.snapshot().slug(Table::Firms, row),
-                (None, Some(row)) => catalog.snapshot().slug(Table::Startups, row),
-                (None, None) => return Vec::new(),
-            };
-            vec![(slug.to_owned(), (firm, startup))]
+        let slug = |table: Table, row: u32| catalog.snapshot().slug(table, row).to_owned();
+        let read = |text: &str, notes: &mut Vec<String>| {
+            let [firm, startup] =
+                [Table::Firms, Table::Startups].map(|table| one_of(catalog, strict, parameter, table, text, notes));
+            let of_firm = firm.map(|row| slug(Table::Firms, row));
+            let name = of_firm.or_else(|| Some(slug(Table::Startups, startup?)))?;
+            Some((name, (firm, startup)))
         };
-        let Some(found) = self.parse_values(parameter, values, read) else { return };
-        let (mut firms, mut startups): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
-        let mut slugs: Vec<&str> = Vec::new();
-        for (_, (firm, startup)) in &found {
-            slugs.extend(firm.map(|row| catalog.snapshot().slug(Table::Firms, row)));
-            slugs.extend(startup.map(|row| catalog.snapshot().slug(Table::Startups, row)));
-            firms.extend(firm);
-            startups.extend(startup);
-        }
-        slugs.sort_unstable();
-        slugs.dedup();
-        let slugs = slugs.into_iter().map(str::to_owned).collect();
-        self.add_values(parameter, slugs, Filter::MemberOf { firms: distinct(firms), startups: distinct(startups) });
+        let Some((_, found)) = self.parse_values(parameter, values, read) else { return };
+        let (firms, startups): (Vec<Option<u32>>, Vec<Option<u32>>) = found.into_iter().unzip();
+        let [firms, startups] = [firms, startups].map(|rows| distinct(rows.into_iter().flatten()));
+        let of_firms = firms.iter().map(|row| slug(Table::Firms, *row));
+        let slugs = distinct(of_firms.chain(startups.iter().map(|row| slug(Table::Startups, *row))));
+        self.add_values(parameter, slugs, Filter::MemberOf { firms, startups });
     }
 
-    /// Parses values and adds the filter for a facet with one of them.
-    fn any_of(
+    fn any_of<I: IntoIterator<Item = (String, u32)>>(
         &mut self,
         parameter: &'static Parameter,
-        facet: Facet,
         values: &NamedValues<'_>,
-        read: impl FnMut(&str, &mut Vec<String>) -> Vec<(String, u32)>,
+        read: impl FnMut(&str, &mut Vec<String>) -> I,
     ) {
-        if let Some(found) = self.parse_values(parameter, values, read) {
-            self.add_facet_values(parameter, facet, found);
+        let found = self.parse_values(parameter, values, read);
+        if let (Some((names, indexes)), Some(facet)) = (found, parameter.facet()) {
+            self.add_values(parameter, names, Filter::AnyOf(facet, distinct(indexes)));
         }
     }
 
-    fn add_facet_values(&mut self, parameter: &'static Parameter, facet: Facet, found: Vec<(String, u32)>) {
-        let (names, indexes): (Vec<String>, Vec<u32>) = found.into_iter().unzip();
-        self.add_values(parameter, names, Filter::AnyOf(facet, distinct(indexes)));
-    }
-
-    /// Adds the filter for rows with any or all of some values, or without them.
     fn add_values(&mut self, parameter: &'static Parameter, mut names: Vec<String>, filter: Filter) {
         names.dedup();
         self.canonical.push((parameter.name, names.join(",")));
@@ -253,14 +204,14 @@ impl ParamParser<'_> {
         }
     }
 
-    /// Parses lists of values to canonical texts with their meanings, in order and each once. `read` adds notes on its
-    /// interpretation of a value. `None` if there are too many values.
-    fn parse_values<T: Ord>(
+    /// Parses lists of values to canonical texts and their meanings, in order and each pair once. `read` adds notes on
+    /// its interpretation of a value. `None` if there are too many values.
+    fn parse_values<T: Ord, I: IntoIterator<Item = (String, T)>>(
         &mut self,
         parameter: &'static Parameter,
         values: &NamedValues<'_>,
-        mut read: impl FnMut(&str, &mut Vec<String>) -> Vec<(String, T)>,
-    ) -> Option<Vec<(String, T)>> {
+        mut read: impl FnMut(&str, &mut Vec<String>) -> I,
+    ) -> Option<(Vec<String>, Vec<T>)> {
         let (catalog, strict) = (self.catalog, self.options.strict);
         let max = parameter.max_values();
         let mut notes: Vec<String> = Vec::new();
@@ -269,12 +220,11 @@ impl ParamParser<'_> {
             let is_name = |text: &str| {
                 !has_sign(catalog, parameter, text) && catalog.is_name_with_commas(parameter, text, strict)
             };
-            let is_value =
-                |text: &str| !read(text, &mut Vec::new()).is_empty() || catalog.is_shared_name(parameter, text);
+            let mut first_of = |text: &str| read(text, &mut Vec::new()).into_iter().next();
+            let is_value = |text: &str| first_of(text).is_some() || catalog.is_shared_name(parameter, text);
             let list = ValueList::parse(text, is_name, is_value);
             for name in list.split_names {
-                let one = read(name, &mut Vec::new()).into_iter().next();
-                notes.push(split_note(name, one.as_ref().map(|(canonical, _)| canonical.as_str())));
+                notes.push(split_note(name, first_of(name).map(|(canonical, _)| canonical)));
             }
             given.extend(list.values);
         }
@@ -293,24 +243,21 @@ impl ParamParser<'_> {
                     continue;
                 }
             }
-            match read(text, &mut notes) {
-                values if values.is_empty() => {
-                    let negated = text.get(..NOT.len()).filter(|word| word.eq_ignore_ascii_case(NOT));
-                    if strict && negated.is_some() && !read(&text[NOT.len()..], &mut notes).is_empty() {
-                        self.report_sign(parameter, &text[NOT.len()..], text);
-                        continue;
-                    }
+            let before = found.len();
+            found.extend(read(text, &mut notes));
+            if found.len() == before {
+                let negated = text.get(..NOT.len()).filter(|word| word.eq_ignore_ascii_case(NOT));
+                if strict && negated.is_some() && read(&text[NOT.len()..], &mut notes).into_iter().next().is_some() {
+                    self.report_sign(parameter, &text[NOT.len()..], text);
+                } else {
                     self.unknown(Issue::UnknownValue { parameter, value: text.to_owned() });
                 }
-                values => found.extend(values),
             }
         }
         notes.dedup();
         let notes = notes.into_iter().map(|detail| ParameterError::value_interpreted(parameter.name, detail));
         self.notes.extend(notes);
-        found.sort_unstable();
-        found.dedup();
-        Some(found)
+        Some(distinct(found).into_iter().unzip())
     }
 
     fn report_sign(&mut self, parameter: &'static Parameter, value: &str, text: &str) {
@@ -327,19 +274,9 @@ impl ParamParser<'_> {
     }
 }
 
-/// True if a value begins with a sign or operator, which would be lost with the punctuation: `-US` is not `US`. A name
-/// that begins with one is no operator.
+/// True if a value that is no name begins with a sign, which would be lost with the punctuation: `-US` is not `US`.
 fn has_sign(catalog: &Catalog, parameter: &Parameter, text: &str) -> bool {
     text.starts_with(SIGNS) && !catalog.is_exact_name(parameter, text)
-}
-
-/// The text that a value means for a facet of [`Facet::LISTED`].
-fn term_of(facet: Facet, text: &str) -> String {
-    match facet {
-        Facet::Website => website::host(text),
-        Facet::Identifier => identifier::normalize_pair(text).unwrap_or_default().to_lowercase(),
-        _ => fold(text),
-    }
 }
 
 /// Maximum number of different words of a job title.
@@ -353,7 +290,6 @@ const SIGNS: [char; 6] = ['-', '!', '<', '>', '~', '='];
 /// A word before a value that a caller wants to exclude.
 const NOT: &str = "not ";
 
-/// A note that a value was read as one with another meaning.
 fn wider_note(text: &str, read_as: &str) -> String {
     format!("`{}` was read as {read_as}", shortened(text))
 }
@@ -363,23 +299,8 @@ fn folded_texts(values: &NamedValues<'_>) -> BTreeSet<String> {
     values.iter().flat_map(|(_, text)| text.split(',')).map(fold).collect()
 }
 
-fn distinct(mut values: Vec<u32>) -> Vec<u32> {
-    values.sort_unstable();
-    values.dedup();
-    values
-}
-
-/// Finds the row of a slug or name. Lenient parsing still reads a shared name as the slug with the same spelling.
-fn one_of(catalog: &Catalog, strict: bool, table: Table, text: &str) -> Option<u32> {
-    match catalog.match_name(table, text) {
-        NameMatch::One(row) => Some(row),
-        NameMatch::Several(_) if !strict => catalog.find(table, text),
-        NameMatch::Several(_) | NameMatch::Nothing => None,
-    }
-}
-
-/// The same, with a note to the caller.
-fn noted_one_of(
+/// Finds the row of a slug or name, with a note. Lenient parsing reads a shared name as the slug of the same spelling.
+fn one_of(
     catalog: &Catalog,
     strict: bool,
     parameter: &Parameter,
@@ -387,12 +308,16 @@ fn noted_one_of(
     text: &str,
     notes: &mut Vec<String>,
 ) -> Option<u32> {
-    one_of(catalog, strict, table, text).inspect(|row| {
-        if notes.len() < MAX_NOTES {
-            notes.extend(catalog.moved_note(table, *row, text));
-            notes.extend(catalog.namesake_note(parameter.name, table, text, *row));
-        }
-    })
+    let row = match catalog.match_name(table, text) {
+        NameMatch::One(row) => row,
+        NameMatch::Several(_) if !strict => catalog.find(table, text)?,
+        NameMatch::Several(_) | NameMatch::Nothing => return None,
+    };
+    if notes.len() < MAX_NOTES {
+        notes.extend(catalog.moved_note(table, row, text));
+        notes.extend(catalog.namesake_note(parameter.name, table, text, row));
+    }
+    Some(row)
 }
 
 /// Values of [`Facet::Title`] that have all words of a folded text.

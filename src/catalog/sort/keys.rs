@@ -3,10 +3,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use data::{Direction, Snapshot, Table};
-
-/// Rank of a row without a value.
-pub(crate) const NO_RANK: u32 = u32::MAX;
+use data::{Direction, NONE_U32, Snapshot, Table};
 
 pub(crate) struct OrderKey<'a> {
     pub(crate) order: &'a [u32],
@@ -15,20 +12,16 @@ pub(crate) struct OrderKey<'a> {
 }
 
 impl<'a> OrderKey<'a> {
-    pub(crate) fn rank(&self, row: u32) -> u32 {
-        self.ranks[row as usize]
-    }
-
     /// Rank of a row's value in this direction; rows without a value come last in both directions.
     fn directed_rank(&self, row: u32) -> u32 {
-        self.directed(self.rank(row))
+        self.directed(self.ranks[row as usize])
     }
 
     fn directed(&self, rank: u32) -> u32 {
         match (rank, self.direction) {
-            (NO_RANK, _) => NO_RANK,
+            (NONE_U32, _) => NONE_U32,
             (rank, Direction::Ascending) => rank,
-            (rank, Direction::Descending) => NO_RANK - 1 - rank,
+            (rank, Direction::Descending) => NONE_U32 - 1 - rank,
         }
     }
 

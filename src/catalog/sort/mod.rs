@@ -1,23 +1,21 @@
-//! Lists in the order of one or more keys.
-//!
-//! The order of each key over the full table is computed when the snapshot is compiled. A page scans the order of the
-//! first key and tests the rows. If several rows share a value, it scans the order of the next key among them, or sorts
-//! them if they are few. A scan that finds few rows gives up after a budget of tests, converts the matching rows into
-//! bits, and continues with 64 rows at a time.
+//! Lists in the order of one or more keys. The order of each key over the full table is computed when the snapshot is
+//! compiled. A page scans the order of the first key and tests the rows. If several rows share a value, it scans the order
+//! of the next key among them, or sorts them if they are few. A scan that finds few rows gives up after a budget of tests,
+//! converts the matching rows into bits, and continues with 64 rows at a time.
 
 pub(crate) mod keys;
-mod members;
 #[cfg(test)]
 mod tests;
 
 use std::cell::OnceCell;
+use std::ops::Range;
 
-use data::archive::facet_column::Bits;
+use data::NONE_U32;
+use data::archive::facet_column::{Bits, RowSet};
 
 use crate::{ListPosition, RowFilter};
 
-use crate::sort::keys::{NO_RANK, OrderKey, OrderKeys};
-use crate::sort::members::{CandidateRows, Within, each_bit, mask};
+use crate::sort::keys::{OrderKey, OrderKeys};
 
 /// Rows tested one by one before the matching rows are converted into bits; fewer if a test searches lists.
 const TEST_BUDGET: u64 = 2_048;
@@ -41,13 +39,9 @@ pub(crate) struct SortedRows<'a> {
     budget: u64,
 }
 
-/// Start of a page among the candidates.
-#[derive(Clone, Copy)]
-enum PageStart {
-    /// After this number of rows.
-    Skip(u64),
-    /// After this row, which is a candidate.
-    After(u32),
+struct PageRows {
+    rows: Vec<u32>,
+    limit: usize,
 }
 
 impl<'a> SortedRows<'a> {
@@ -58,65 +52,64 @@ impl<'a> SortedRows<'a> {
     }
 
     /// One page; the returned position is its last row.
-    pub(crate) fn page(&self, position: ListPosition, limit: usize) -> (Vec<u32>, Option<u32>) {
-        let all =
-            CandidateRows { within: Within::RowFilter(self.row_filter), expected: self.total, bits: OnceCell::new() };
-        let start = position.position.map_or(PageStart::Skip(position.offset), PageStart::After);
-        let mut page = Vec::with_capacity(limit.min(self.total as usize));
-        self.fill(0, &all, start, limit, &mut page);
-        let position = page.last().copied();
-        (page, position)
+    pub(crate) fn page(&self, start: ListPosition, limit: usize) -> (Vec<u32>, Option<u32>) {
+        let within = Within::RowFilter(self.row_filter);
+        let all = CandidateRows { depth: 0, within, expected: self.total, bits: OnceCell::new() };
+        let mut page = PageRows { rows: Vec::with_capacity(limit.min(self.total as usize)), limit };
+        self.fill(&all, start, &mut page);
+        let position = page.rows.last().copied();
+        (page.rows, position)
     }
 
-    /// Adds members to the page in the order of the keys from `depth` on.
-    fn fill(&self, depth: usize, members: &CandidateRows<'_>, start: PageStart, limit: usize, page: &mut Vec<u32>) {
-        let key = &self.keys.keys[depth];
-        let missing = (limit - page.len()) as u64;
-        let from_here = match start {
-            PageStart::Skip(skip) => missing + skip.min(members.expected.saturating_sub(skip)),
-            PageStart::After(_) => missing,
-        };
+    /// Adds members to the page, in order: after the one at the position of `start` or else after others.
+    fn fill(&self, members: &CandidateRows<'_>, start: ListPosition, page: &mut PageRows) {
+        let key = &self.keys.keys[members.depth];
+        let missing = (page.limit - page.rows.len()) as u64;
+        let skip = if start.position.is_some() { 0 } else { start.offset };
+        let from_here = missing + skip.min(members.expected.saturating_sub(skip));
         let steps = from_here.saturating_mul(key.order.len() as u64) / members.expected.max(1);
         let reading = match &members.within {
             Within::RowFilter(_) => key.order.len() as u64 / 64,
             Within::Group { rows, .. } => rows.len() as u64,
         };
         if reading + members.expected * COLLECT_COST < steps {
-            return self.collect(depth, members, start, limit, page);
+            return self.collect(members, start, page);
         }
-        let initial_len = page.len();
-        let last = depth + 1 == self.keys.keys.len();
-        let mut at = match start {
-            PageStart::Skip(0) => first_possible(key, members),
-            PageStart::Skip(skip) => match self.locate(key, members, skip) {
+        let initial_len = page.rows.len();
+        let last = members.depth + 1 == self.keys.keys.len();
+        let mut at = match (start.position, skip) {
+            // If a filter is a range of the key's values, the order has no member before it.
+            (None, 0) => match members.within {
+                Within::RowFilter(rows) => rows.rank_range(key.ranks).map_or(0, |range| key.start_of_range(&range)),
+                Within::Group { .. } => 0,
+            },
+            (None, skip) => match self.locate(key, members, skip) {
                 Some(index) if last => index,
-                Some(index) => self.add_rest_of_group(depth, key, members, index, false, limit, page),
+                Some(index) => self.add_rest(members, index, false, page),
                 None => return,
             },
-            PageStart::After(row) if last => {
-                key.order.partition_point(|other| self.keys.compare_from(depth, *other, row).is_le())
+            (Some(row), _) if last => {
+                key.order.partition_point(|other| self.keys.compare_from(members.depth, *other, row).is_le())
             }
-            PageStart::After(row) => {
+            (Some(row), _) => {
                 let index = key.group_start(row);
                 let end = key.group_end(row, index);
-                self.group(depth, key, members, index..end, start, limit, page);
+                self.group(members, index..end, start, page);
                 end
             }
         };
         let mut budget = self.budget;
         let mut has_declined = false;
-        while page.len() < limit {
-            let index = match self.scan(key, members, at, &mut budget) {
-                Scan::At(index) => Some(index),
-                Scan::None => None,
-                Scan::Exhausted(index) => {
+        while page.rows.len() < page.limit {
+            let index = match self.scan(members, at, &mut budget) {
+                Ok(index) => index,
+                Err(index) => {
                     // The members come late in this order, so testing each of them once may be cheaper.
                     let rest = (key.order.len() - index) as u64;
-                    let is_early = matches!(start, PageStart::After(_) | PageStart::Skip(0..EARLY));
-                    if is_early && !has_declined && reading + members.expected * REJECT_COST < rest {
-                        page.truncate(initial_len);
+                    if skip < EARLY && !has_declined && reading + members.expected * REJECT_COST < rest {
+                        page.rows.truncate(initial_len);
                         members.bits(key.order.len());
-                        return self.collect(depth, members, start, limit, page);
+                        return self.collect(members, start, page);
                     }
                     has_declined = true;
                     self.scan_bits(key, members, index)
@@ -124,58 +117,38 @@ impl<'a> SortedRows<'a> {
             };
             let Some(index) = index else { break };
             at = if last {
-                page.push(key.order[index]);
+                page.rows.push(key.order[index]);
                 index + 1
             } else {
-                self.add_rest_of_group(depth, key, members, index, true, limit, page)
+                self.add_rest(members, index, true, page)
             };
         }
     }
 
-    /// Adds the group at `index` to the page, starting with the member there, and returns the end of the group.
-    /// `is_first`: no member of the group comes before `index`.
-    #[allow(clippy::too_many_arguments)]
-    fn add_rest_of_group(
-        &self,
-        depth: usize,
-        key: &OrderKey<'_>,
-        members: &CandidateRows<'_>,
-        index: usize,
-        is_first: bool,
-        limit: usize,
-        page: &mut Vec<u32>,
-    ) -> usize {
+    /// Adds the group from the member at `index`, its first if `is_first`, and returns the end of the group.
+    fn add_rest(&self, members: &CandidateRows<'_>, index: usize, is_first: bool, page: &mut PageRows) -> usize {
+        let key = &self.keys.keys[members.depth];
         let row = key.order[index];
         let end = key.group_end(row, index);
         let start = if is_first { index } else { key.group_start(row) };
         let before = &key.order[start..index];
         self.prepare_bits(members, before.len(), key);
         let skip = before.iter().filter(|row| members.contains(**row)).count() as u64;
-        self.group(depth, key, members, start..end, PageStart::Skip(skip), limit, page);
+        self.group(members, start..end, ListPosition::after(skip), page);
         end
     }
 
-    /// Adds members that share a value of the key at `depth` to the page; `range` is their range in its order, and not
-    /// empty.
-    #[allow(clippy::too_many_arguments)]
-    fn group(
-        &self,
-        depth: usize,
-        key: &OrderKey<'_>,
-        members: &CandidateRows<'_>,
-        range: std::ops::Range<usize>,
-        start: PageStart,
-        limit: usize,
-        page: &mut Vec<u32>,
-    ) {
+    /// Adds members that share a value; `range` is their range in the order of the key, and not empty.
+    fn group(&self, members: &CandidateRows<'_>, range: Range<usize>, start: ListPosition, page: &mut PageRows) {
+        let key = &self.keys.keys[members.depth];
         let rows = &key.order[range];
         let expected = (rows.len() as u64 * members.expected / key.order.len().max(1) as u64).max(1);
-        let within = Within::Group { wider: members, ranks: key.ranks, rank: key.rank(rows[0]), rows };
-        let group = CandidateRows { within, expected, bits: OnceCell::new() };
+        let within = Within::Group { wider: members, ranks: key.ranks, rank: key.ranks[rows[0] as usize], rows };
+        let group = CandidateRows { depth: members.depth + 1, within, expected, bits: OnceCell::new() };
         if rows.len() as u64 <= self.budget {
-            self.collect(depth + 1, &group, start, limit, page);
+            self.collect(&group, start, page);
         } else {
-            self.fill(depth + 1, &group, start, limit, page);
+            self.fill(&group, start, page);
         }
     }
 
@@ -191,10 +164,8 @@ impl<'a> SortedRows<'a> {
         let length = key.order.len() as u64;
         if skip.saturating_mul(length) / members.expected.max(1) <= self.budget {
             let mut budget = self.budget;
-            let mut find = |from: usize| match self.scan(key, members, from, &mut budget) {
-                Scan::At(index) => Some(index),
-                Scan::None => None,
-                Scan::Exhausted(index) => self.scan_bits(key, members, index),
+            let mut find = |from: usize| {
+                self.scan(members, from, &mut budget).unwrap_or_else(|index| self.scan_bits(key, members, index))
             };
             let mut index = find(0)?;
             for _ in 0..skip {
@@ -208,49 +179,41 @@ impl<'a> SortedRows<'a> {
         let bits = members.bits(key.order.len());
         let count: u64 = bits.iter().map(|word| u64::from(word.count_ones())).sum();
         let behind = count.checked_sub(skip + 1)?;
-        let mut left = skip.min(behind);
         // Search from the nearer end.
-        if skip <= behind {
-            for (index, rows) in key.order.chunks(64).enumerate() {
-                let mask = mask(bits, rows);
-                let ones = u64::from(mask.count_ones());
-                if left < ones {
-                    return Bits(mask).nth(left as usize).map(|bit| index * 64 + bit as usize);
-                }
-                left -= ones;
+        let (is_far, mut left) = (skip > behind, skip.min(behind));
+        let order = key.order;
+        let chunks: Box<dyn Iterator<Item = &[u32]>> =
+            if is_far { Box::new(order.rchunks(64)) } else { Box::new(order.chunks(64)) };
+        let mut passed = 0;
+        for rows in chunks {
+            let mask = mask(bits, rows);
+            let ones = u64::from(mask.count_ones());
+            if left < ones {
+                let (start, nth) =
+                    if is_far { (order.len() - passed - rows.len(), ones - 1 - left) } else { (passed, left) };
+                return Bits(mask).nth(nth as usize).map(|bit| start + bit as usize);
             }
-        } else {
-            let mut start = key.order.len();
-            for rows in key.order.rchunks(64) {
-                start -= rows.len();
-                let mask = mask(bits, rows);
-                let ones = u64::from(mask.count_ones());
-                if left < ones {
-                    return Bits(mask).nth((ones - 1 - left) as usize).map(|bit| start + bit as usize);
-                }
-                left -= ones;
-            }
+            left -= ones;
+            passed += rows.len();
         }
         None
     }
 
-    /// Index of the first member from `from` on, within the budget.
-    fn scan(&self, key: &OrderKey<'_>, members: &CandidateRows<'_>, from: usize, budget: &mut u64) -> Scan {
-        let mut index = from;
-        while let Some(row) = key.order.get(index) {
+    /// Index of the first member from `from` on; an error has the index at which the budget ended.
+    fn scan(&self, members: &CandidateRows<'_>, from: usize, budget: &mut u64) -> Result<Option<usize>, usize> {
+        let key = &self.keys.keys[members.depth];
+        for (index, row) in key.order.iter().enumerate().skip(from) {
             if *budget == 0 {
-                return Scan::Exhausted(index);
+                return Err(index);
             }
             *budget -= 1;
             if members.contains(*row) {
-                return Scan::At(index);
+                return Ok(Some(index));
             }
-            index += 1;
         }
-        Scan::None
+        Ok(None)
     }
 
-    /// Index of the first member from `from` on, by bits.
     fn scan_bits(&self, key: &OrderKey<'_>, members: &CandidateRows<'_>, from: usize) -> Option<usize> {
         let bits = members.bits(key.order.len());
         let chunks = key.order.get(from..)?.chunks(64).enumerate();
@@ -271,48 +234,39 @@ impl<'a> SortedRows<'a> {
         let mut sample: Vec<u32> = ranks.filter(|rank| *rank >= floor).collect();
         let index = count / 64 + 12;
         if index >= sample.len() {
-            return NO_RANK;
+            return NONE_U32;
         }
         *sample.select_nth_unstable(index).1
     }
 
     /// Tests every member once and adds those of the page.
-    fn collect(&self, depth: usize, members: &CandidateRows<'_>, start: PageStart, limit: usize, page: &mut Vec<u32>) {
+    fn collect(&self, members: &CandidateRows<'_>, start: ListPosition, page: &mut PageRows) {
+        let depth = members.depth;
         let compare = |a: &u32, b: &u32| self.keys.compare_from(depth, *a, *b);
-        let (skip, after) = match start {
-            PageStart::Skip(skip) => (usize::try_from(skip).unwrap_or(usize::MAX), None),
-            PageStart::After(row) => (0, Some(row)),
-        };
-        let end = skip.saturating_add(limit - page.len());
+        let after = start.position;
+        let skip = if after.is_some() { 0 } else { usize::try_from(start.offset).unwrap_or(usize::MAX) };
+        let end = skip.saturating_add(page.limit - page.rows.len());
         let mut best: Vec<u32> = Vec::new();
-        let is_after = |row: u32| after.is_none_or(|after| compare(&row, &after).is_gt());
+        let is_after = |row: &u32| after.is_none_or(|after| compare(row, &after).is_gt());
         match (&members.within, members.bits.get()) {
             (_, Some(bits)) => {
-                // A sample estimates the worst rank on the page, so that few rows are sorted; if too few rows reach it,
-                // all rows are.
+                // A sample estimates the worst rank on the page, so that few rows are sorted; all are if too few reach it.
                 let max_rank = self.rank_estimate(depth, bits, end, after);
-                each_bit(bits, |row| {
-                    if self.keys.directed_rank(depth, row) <= max_rank && is_after(row) {
-                        best.push(row);
-                    }
-                });
-                if best.len() < end && max_rank < NO_RANK {
+                let reaches = |row: &u32| self.keys.directed_rank(depth, *row) <= max_rank && is_after(row);
+                RowSet::Dense(bits).iter().filter(reaches).for_each(|row| best.push(row));
+                if best.len() < end && max_rank < NONE_U32 {
                     best.clear();
-                    each_bit(bits, |row| {
-                        if is_after(row) {
-                            best.push(row);
-                        }
-                    });
+                    RowSet::Dense(bits).iter().filter(is_after).for_each(|row| best.push(row));
                 }
             }
             (Within::RowFilter(row_filter), None) => row_filter.each(|row| {
-                if is_after(row) {
+                if is_after(&row) {
                     best.push(row);
                 }
             }),
             (Within::Group { wider, rows, .. }, None) => {
                 self.prepare_bits(wider, rows.len(), &self.keys.keys[0]);
-                best.extend(rows.iter().copied().filter(|row| wider.contains(*row) && is_after(*row)));
+                best.extend(rows.iter().copied().filter(|row| wider.contains(*row) && is_after(row)));
             }
         }
         let (skip, end) = (skip.min(best.len()), end.min(best.len()));
@@ -325,22 +279,54 @@ impl<'a> SortedRows<'a> {
         }
         let mut rest = best.split_off(skip);
         rest.sort_unstable_by(compare);
-        page.append(&mut rest);
+        page.rows.append(&mut rest);
     }
 }
 
-/// Index before which the order of a key has no member, because a filter is a range of its values.
-fn first_possible(key: &OrderKey<'_>, members: &CandidateRows<'_>) -> usize {
-    let Within::RowFilter(row_filter) = members.within else { return 0 };
-    row_filter.rank_range(key.ranks).map_or(0, |range| key.start_of_range(&range))
+/// Candidate rows: the rows of a filter, or those rows of a wider set that share a value.
+struct CandidateRows<'m> {
+    /// Index of the key that orders them first.
+    depth: usize,
+    within: Within<'m>,
+    /// Approximate number of candidates.
+    expected: u64,
+    bits: OnceCell<Vec<u64>>,
 }
 
-/// The result of a scan with a budget.
-enum Scan {
-    /// The index of a member.
-    At(usize),
-    /// No member up to the end.
-    None,
-    /// The budget ended before this index.
-    Exhausted(usize),
+enum Within<'m> {
+    RowFilter(&'m RowFilter<'m>),
+    Group { wider: &'m CandidateRows<'m>, ranks: &'m [u32], rank: u32, rows: &'m [u32] },
+}
+
+impl CandidateRows<'_> {
+    fn contains(&self, row: u32) -> bool {
+        match self.bits.get() {
+            Some(bits) => bit(bits, row) == 1,
+            None => match &self.within {
+                Within::RowFilter(row_filter) => row_filter.contains(row),
+                Within::Group { wider, ranks, rank, .. } => ranks[row as usize] == *rank && wider.contains(row),
+            },
+        }
+    }
+
+    fn bits(&self, rows: usize) -> &[u64] {
+        self.bits.get_or_init(|| match &self.within {
+            Within::RowFilter(row_filter) => row_filter.bits(),
+            Within::Group { wider, rows: group, .. } => {
+                let wider = wider.bits(rows);
+                let mut bits = vec![0; rows.div_ceil(64)];
+                group.iter().for_each(|row| bits[*row as usize / 64] |= bit(wider, *row) << (row % 64));
+                bits
+            }
+        })
+    }
+}
+
+fn bit(bits: &[u64], row: u32) -> u64 {
+    bits[row as usize / 64] >> (row % 64) & 1
+}
+
+/// Mask of the rows, at most 64, that are in the set.
+fn mask(bits: &[u64], rows: &[u32]) -> u64 {
+    rows.iter().enumerate().fold(0, |mask, (index, row)| mask | bit(bits, *row) << index)
 }

@@ -13,6 +13,7 @@ use api::openapi::{self, Version};
 use catalog::matching::{self, MatchReason};
 use catalog::similar::{self, Common};
 use data::Table;
+use data::vocabulary::Vocabulary;
 use transport::problem::Code;
 use transport::static_asset::StaticAsset;
 
