@@ -235,9 +235,8 @@ fn fields_of(values: &[(String, String)], tables: &[Table]) -> Result<Vec<(Table
         // Without names, everything is selected; too many names are one error.
         return tables.iter().map(|table| parse(&names.join(","), *table)).collect();
     }
-    let names_of = |table: &Table| -> Vec<&str> {
-        names.iter().copied().filter(|name| parse(name, *table).is_ok()).collect()
-    };
+    let names_of =
+        |table: &Table| -> Vec<&str> { names.iter().copied().filter(|name| parse(name, *table).is_ok()).collect() };
     let names_of_tables: Vec<Vec<&str>> = tables.iter().map(names_of).collect();
     let is_unknown = |name: &&str| names_of_tables.iter().all(|known| !known.contains(name));
     let unknown: Vec<&str> = names.iter().copied().filter(is_unknown).collect();
@@ -288,9 +287,8 @@ impl Catalog {
         let mut position = 0;
         for (table, fields) in &filter.tables {
             let reader = ChangeReader { table: *table, fields, before: before.snapshot(), after: self.snapshot() };
-            let is_selected = |change: &&RowChange| {
-                filter.operations.is_empty() || filter.operations.contains(&change.operation())
-            };
+            let is_selected =
+                |change: &&RowChange| filter.operations.is_empty() || filter.operations.contains(&change.operation());
             for change in all[*table as usize].iter().filter(is_selected) {
                 let differing = readable(reader.differing(*change));
                 if matches!(change, RowChange::Changed { .. }) && differing.is_empty() {

@@ -112,9 +112,10 @@ impl Catalog {
         let counted = (0..snapshot.facet_values(table, facet)).map(|value| (count(value), value));
         let mut known: Vec<(u32, u32)> = counted.filter(|(records, _)| *records > 0).collect();
         known.sort_unstable_by(|left, right| right.cmp(left));
-        let listed = known.iter().take(MAX_LISTED).map(|(records, value)| {
-            format!("`{}` ({})", self.facet_label(table, facet, *value).0, grouped(*records))
-        });
+        let listed = known
+            .iter()
+            .take(MAX_LISTED)
+            .map(|(records, value)| format!("`{}` ({})", self.facet_label(table, facet, *value).0, grouped(*records)));
         let listed = listed.collect::<Vec<_>>().join(", ");
         let name = facet.name();
         match known.is_empty() {

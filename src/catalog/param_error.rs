@@ -76,9 +76,7 @@ impl Issues {
                 Issue::UnknownValue { parameter, value } => {
                     unknown_value(catalog, parameter, value, suggest(), &mut searches)
                 }
-                Issue::UnknownSortKey { parameter, key, resource } => {
-                    unknown_key(parameter, key, *resource, suggest())
-                }
+                Issue::UnknownSortKey { parameter, key, resource } => unknown_key(parameter, key, *resource, suggest()),
             }
         };
         self.0.iter().map(report).collect()

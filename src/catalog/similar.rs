@@ -261,9 +261,7 @@ impl<'a> ComparisonTarget<'a> {
                 let both: Vec<u32> = own.iter().filter(|startup| others.contains(*startup)).collect();
                 some_rows("startup", Table::Startups, &both)
             }
-            Common::Investors => {
-                some_rows("investor", Table::Firms, &distinct(self.common(Facet::Investor, other)))
-            }
+            Common::Investors => some_rows("investor", Table::Firms, &distinct(self.common(Facet::Investor, other))),
             Common::Sectors => {
                 let mut both: Vec<u32> = self.common(Facet::Sector, other).collect();
                 // The rarest ones say the most.

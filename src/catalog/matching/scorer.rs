@@ -56,8 +56,7 @@ impl<'a> MatchScorer<'a> {
         let matching = |facet, values: &'a Option<Vec<u32>>, near: &dyn Fn(&[u32]) -> Vec<u32>| {
             values.as_deref().map(|values| QueryPart::new(catalog, facet, values, near(values)))
         };
-        let parents =
-            |sectors: &[u32]| distinct(sectors.iter().filter_map(|sector| snapshot.sector_parent(*sector)));
+        let parents = |sectors: &[u32]| distinct(sectors.iter().filter_map(|sector| snapshot.sector_parent(*sector)));
         Self {
             catalog,
             query,
