@@ -16,7 +16,7 @@ use auth::Caller;
 use auth::quota::{Overloaded, Quota};
 use catalog::flat::{CsvWriter, FlatColumn, Formulas, list_columns};
 use catalog::json::{FieldSet, Fields};
-use catalog::{ListPosition, ParameterError};
+use catalog::{ListAnswer, ListPosition, ListRows, ParameterError};
 use data::{Date, SnapshotVersion, rfc3339};
 use platform::metrics::panics;
 use service::State;
@@ -26,8 +26,9 @@ use transport::negotiation::{Format, GzipStream, accepts_gzip};
 use transport::problem::Problem;
 use transport::warnings::{MAX_HEADER, write_warnings};
 
+use crate::asked::ASK;
 use crate::endpoint::ApiOperation;
-use crate::endpoints::list::{self, ListRows};
+use crate::endpoints::list;
 use crate::other_meaning::ListAddress;
 use crate::pagination::ListRequest;
 use crate::request::{Canonical, RequestError, RequestUrl};
@@ -85,7 +86,19 @@ impl Export {
 
     /// The request in canonical names and values; `None` if it was not fully understood.
     pub(crate) fn canonical(&self) -> Option<Canonical> {
-        let mut canonical = self.list.canonical(Version::V3)?;
+        let list = &self.list;
+        // Notes quote values as written.
+        if list.parsed.notes.iter().any(ParameterError::depends_on_spelling) {
+            return None;
+        }
+        let fields = list.canonical_fields()?;
+        // Filters next to a cursor agree with it.
+        let mut canonical = match &list.cursor {
+            Some(cursor) => vec![("cursor", cursor.clone())],
+            None => list.without_defaults().collect(),
+        };
+        canonical.extend((!fields.is_empty()).then_some(("fields", fields)));
+        canonical.extend(list.question.as_ref().map(|question| (ASK, question.text.clone())));
         canonical.push(("format", self.format.extension().to_owned()));
         canonical.extend(self.limit.map(|limit| ("limit", limit.to_string())));
         Some(canonical)
@@ -97,13 +110,13 @@ impl Export {
         let fields = Fields::parse(&self.list.fields, set).map_err(Problem::of_parameters)?;
         let position = self.list.position;
         let limit = self.limit.unwrap_or(u64::MAX);
-        let page = ListRows::load(&self.list, position, limit.min(ROWS_PER_REQUEST) as usize);
-        let (total, _) = page.total_and_next();
-        let after = total.saturating_sub(position.offset);
+        let wanted = self.list.page(position, limit.min(ROWS_PER_REQUEST));
+        let (found, mut warnings) = list::answer(address, &self.list, wanted);
+        warnings.extend(list::nothing_found(&self.list, &found));
+        let after = found.total.saturating_sub(position.offset);
         let rows = after.min(limit);
-        let mut warnings = list::warnings(address, &self.list, &page);
-        warnings.extend(list::nothing_found(&self.list, &page));
-        Ok(OpenExport { export: Arc::clone(self), fields, page, rows, is_part: rows < after, warnings })
+        let ListAnswer { rows: page, next, .. } = found;
+        Ok(OpenExport { export: Arc::clone(self), fields, page, next, rows, is_part: rows < after, warnings })
     }
 }
 
@@ -128,6 +141,8 @@ struct OpenExport {
     export: Arc<Export>,
     fields: Fields,
     page: ListRows,
+    /// Start of the second page.
+    next: Option<ListPosition>,
     /// Number of rows of the file.
     rows: u64,
     /// True if the list continues after them.
@@ -186,7 +201,7 @@ impl OpenExport {
     fn next_link(&self, state: &State, list: &str, path: &str) -> Option<String> {
         let limit = self.export.limit.filter(|_| self.is_part)?;
         let position = ListPosition::after(self.export.list.position.offset + self.rows);
-        let cursor = self.export.list.cursor_at(position, Version::V3, list).seal(state.auth.cursor_secret())?;
+        let cursor = self.export.list.cursor_at(position, list).seal(state.auth.cursor_secret())?;
         let link = format!("<{}/api/v3/{path}?cursor={cursor}&limit={limit}>; rel=\"next\"", state.public_url);
         Some(link).filter(|link| link.len() <= MAX_HEADER)
     }
@@ -204,7 +219,7 @@ impl OpenExport {
             _ => Vec::new(),
         };
         let writer = ExportWriter {
-            next: self.page.total_and_next().1,
+            next: self.next,
             columns,
             has_header: false,
             export: self.export,
@@ -378,14 +393,13 @@ impl ExportWriter {
         let list = &self.export.list;
         if self.index == self.page.len() {
             let position = self.next.ok_or("the list ended before the rows that were announced")?;
-            self.page = ListRows::load(list, position, self.rows_left.min(ROWS_PER_REQUEST) as usize);
-            self.next = self.page.total_and_next().1;
-            self.index = 0;
-            if self.page.len() == 0 {
+            let found = list.catalog.answer(&list.page(position, self.rows_left.min(ROWS_PER_REQUEST)));
+            (self.page, self.next, self.index) = (found.rows, found.next, 0);
+            if self.page.is_empty() {
                 return Err("the list has an empty page".into());
             }
         }
-        self.page.write(out, list, self.index, &self.fields);
+        self.page.write(out, &list.catalog, list.resource.table(), self.index, &self.fields);
         self.index += 1;
         self.rows_left -= 1;
         Ok(true)

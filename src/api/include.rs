@@ -7,9 +7,8 @@ use std::cell::OnceCell;
 use serde::Serialize;
 
 use catalog::json::fields::{Fields, snake_case};
-use catalog::json::{computed, record};
 use catalog::param_error::shortened;
-use catalog::{Catalog, Filter, ListPosition, ParameterError, Query, RelatedRoles};
+use catalog::{Catalog, Filter, ListPosition, ParameterError, Query, RelatedRoles, Request, Resource, WantedPage};
 use data::vocabulary::{Vocabulary, vocabulary};
 use data::{Facet, Table};
 use search::nearest;
@@ -124,63 +123,36 @@ fn write(
 ) {
     let related_roles = || related.get_or_init(|| catalog.related_roles(row));
     let facet = if table == Table::Startups { Facet::Startup } else { Facet::Firm };
-    let related =
-        |table: Table, facet: Facet| Query { filters: vec![Filter::AnyOf(facet, vec![row])], ..Query::all(table) };
-    match include {
-        Include::Portfolio => write_list(out, catalog, &related(Table::Startups, Facet::Investor)),
-        Include::Rounds if table == Table::Firms => {
-            write_list(out, catalog, &related(Table::Rounds, Facet::Investor));
-        }
-        Include::Rounds => write_list(out, catalog, &related(Table::Rounds, Facet::Startup)),
-        Include::People => write_list(out, catalog, &related(Table::People, facet)),
-        Include::Reviews => write_list(out, catalog, &Query::approved_reviews(row)),
-        Include::Investors => {
-            let filters = vec![Filter::Rows(catalog.investors_of(row))];
-            write_list(out, catalog, &Query { filters, ..Query::all(Table::Firms) });
-        }
-        Include::CoInvestors => {
-            let page = catalog.co_investors(row, ListPosition::default(), INCLUDED_ROWS);
-            begin(out, page.total);
-            for index in 0..page.firms.len() {
-                if index > 0 {
-                    out.push(b',');
-                }
-                computed::write_co_investor(out, catalog, &page, index, &Fields::Default);
-            }
-            out.extend_from_slice(b"]}");
-        }
-        Include::ScoreByYear => write_all(out, &catalog.score_by_year(row)),
-        Include::OtherRoles => write_all(out, &related_roles().other_roles),
-        Include::ProbableSame => write_all(out, &related_roles().probable_same),
-        Include::Sources => write_all(out, &catalog.sources_of(table, row)),
-        Include::Provenance => write_all(out, &catalog.provenance(table, row)),
-    }
+    let with_filter = |table: Table, filter: Filter| Query { filters: vec![filter], ..Query::all(table) };
+    let related = |table: Table, facet: Facet| with_filter(table, Filter::AnyOf(facet, vec![row]));
+    let query = match include {
+        Include::Portfolio => related(Table::Startups, Facet::Investor),
+        Include::Rounds if table == Table::Firms => related(Table::Rounds, Facet::Investor),
+        Include::Rounds => related(Table::Rounds, Facet::Startup),
+        Include::People => related(Table::People, facet),
+        Include::Reviews => Query::approved_reviews(row),
+        Include::Investors => with_filter(Table::Firms, Filter::Rows(catalog.investors_of(row))),
+        Include::CoInvestors => return write_list(out, catalog, Table::Firms, &Request::CoInvestors(row)),
+        Include::ScoreByYear => return write_all(out, &catalog.score_by_year(row)),
+        Include::OtherRoles => return write_all(out, &related_roles().other_roles),
+        Include::ProbableSame => return write_all(out, &related_roles().probable_same),
+        Include::Sources => return write_all(out, &catalog.sources_of(table, row)),
+        Include::Provenance => return write_all(out, &catalog.provenance(table, row)),
+    };
+    write_list(out, catalog, query.table, &Request::List(query));
 }
 
-fn begin(out: &mut Vec<u8>, total: u64) {
-    out.extend_from_slice(format!("{{\"total\":{total},\"data\":[").as_bytes());
-}
-
-fn write_list(out: &mut Vec<u8>, catalog: &Catalog, query: &Query) {
-    let page = catalog.list(query, ListPosition::default(), INCLUDED_ROWS);
-    begin(out, page.total);
-    for (index, row) in page.rows.iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        record::write(out, catalog, query.table, *row, &Fields::Default, false);
-    }
+fn write_list(out: &mut Vec<u8>, catalog: &Catalog, table: Table, request: &Request) {
+    let wanted = WantedPage::rows(Resource::of_table(table), request, ListPosition::default(), INCLUDED_ROWS);
+    let found = catalog.answer(&wanted);
+    out.extend_from_slice(format!("{{\"total\":{},\"data\":[", found.total).as_bytes());
+    found.rows.write_all(out, catalog, table, &Fields::Default);
     out.extend_from_slice(b"]}");
 }
 
 /// Writes a short list as a whole.
 fn write_all(out: &mut Vec<u8>, items: &[impl Serialize]) {
-    begin(out, items.len() as u64);
-    for (index, item) in items.iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        append(out, item);
-    }
-    out.extend_from_slice(b"]}");
+    out.extend_from_slice(format!("{{\"total\":{},\"data\":", items.len()).as_bytes());
+    append(out, &items);
+    out.push(b'}');
 }

@@ -1,13 +1,11 @@
 //! Other meanings of a search text that is not a name. Lists of REST search by name alone; a warning states what the
 //! pages and the tools make of the text, and links to that list.
 
-use std::borrow::Cow;
-
 use form_urlencoded::Serializer;
 
 use crate::pin::PIN;
 use crate::{ApiRequest, Version};
-use catalog::{Catalog, ParameterError, Query, Resource};
+use catalog::{ParameterError, Query, Resource, SearchReading};
 use service::State;
 
 /// The address of a request for a list, its counts or its file.
@@ -25,27 +23,22 @@ impl<'a> ListAddress<'a> {
         Self { state: request.state, version: request.version, path: request.path, values: request.values }
     }
 
-    /// A warning about the text of a query; `None` if the text is a name. `parameters` are those of the query in
-    /// canonical form, without the `fixed` ones, which the path sets.
-    pub(crate) fn other_meaning(
+    /// A warning about a text that is not a name. `parameters` are those of the request in canonical form, without the
+    /// ones that the path sets.
+    pub(crate) fn other_meaning<N: AsRef<str>, V: AsRef<str>>(
         &self,
-        catalog: &Catalog,
-        query: &Query,
-        parameters: &[(Cow<'_, str>, Cow<'_, str>)],
-        fixed: &[&str],
+        resource: Resource,
+        reading: &SearchReading,
+        parameters: &[(N, V)],
     ) -> Option<ParameterError> {
-        let resource = Resource::of_table(query.table);
-        let given = parameters.iter().map(|(name, _)| name.as_ref());
-        let given: Vec<&str> = given.chain(fixed.iter().copied()).collect();
-        let search = catalog.read_search(resource, &given, query)?;
-        let others =
-            parameters.iter().filter(|(name, _)| resource.parameter(name).is_none_or(|known| known.name != "q"));
+        let is_text = |name: &str| resource.parameter(name).is_some_and(|known| known.name == "q");
+        let others = parameters.iter().filter(|(name, _)| !is_text(name.as_ref()));
         let pins = self.values.iter().filter(|(name, _)| PIN.contains(&name.as_str()));
         let mut query = Serializer::new(String::new());
-        query.extend_pairs(others).extend_pairs(search.values()).extend_pairs(pins);
+        query.extend_pairs(others).extend_pairs(reading.values()).extend_pairs(pins);
         let Self { state, version, path, .. } = self;
         let address = format!("{}/api/{}/{path}?{}", state.public_url, version.segment(), query.finish());
-        Some(ParameterError::no_name(search.other_meaning(&address)?, search.is_partly_named))
+        Some(ParameterError::no_name(reading.other_meaning(&address)?, reading.is_partly_named))
     }
 }
 
@@ -56,10 +49,20 @@ pub(crate) fn of_counts(
     query: &Query,
     canonical: Option<&[(&'static str, String)]>,
 ) -> Option<ParameterError> {
-    let parameters = match canonical {
-        Some(canonical) => canonical.iter().map(|(name, value)| ((*name).into(), value.into())).collect(),
-        None => request.values.iter().map(|(name, value)| (name.into(), value.into())).collect::<Vec<_>>(),
-    };
+    match canonical {
+        Some(canonical) => next_to(request, query, canonical),
+        None => next_to(request, query, request.values),
+    }
+}
+
+fn next_to<N: AsRef<str>, V: AsRef<str>>(
+    request: &ApiRequest<'_>,
+    query: &Query,
+    parameters: &[(N, V)],
+) -> Option<ParameterError> {
     // Counts have an order and a limit of their own.
-    ListAddress::from_request(request).other_meaning(&request.catalog, query, &parameters, &["sort", "limit"])
+    let given: Vec<&str> = parameters.iter().map(|(name, _)| name.as_ref()).chain(["sort", "limit"]).collect();
+    let resource = Resource::of_table(query.table);
+    let reading = request.catalog.read_search(resource, &given, query)?;
+    ListAddress::from_request(request).other_meaning(resource, &reading, parameters)
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use catalog::param_error::shortened;
 use catalog::params::MAX_PARAMETERS;
 use catalog::parse::{is_empty_list, is_ignored};
-use catalog::{Catalog, Issue, Issues, ParameterError};
+use catalog::{Catalog, CursorFault, Issue, Issues, ParameterError};
 use data::{SnapshotVersion, Table};
 use service::State;
 use transport::negotiation::Format;
@@ -64,6 +64,15 @@ pub(crate) enum RequestError {
 impl From<Issues> for RequestError {
     fn from(issues: Issues) -> Self {
         Self::Parameters(issues)
+    }
+}
+
+impl From<CursorFault> for RequestError {
+    fn from(fault: CursorFault) -> Self {
+        match fault {
+            CursorFault::NotYetHeld(version) => Self::NotYetHeld(version),
+            CursorFault::Expired(version) => Self::CursorExpired(version),
+        }
     }
 }
 

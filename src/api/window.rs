@@ -66,18 +66,6 @@ impl PageWindow {
         }
     }
 
-    /// The window in canonical names and values, without defaults.
-    pub(crate) fn canonical(&self, default_limit: u64) -> impl Iterator<Item = (&'static str, String)> {
-        // All limits above the maximum, which depends on the tier, get the same response with a warning.
-        let limit = if self.clamped { format!("more than {}", self.limit) } else { self.limit.to_string() };
-        let start = match self.start {
-            WindowStart::Offset(offset) if offset > 0 => Some(("offset", offset.to_string())),
-            WindowStart::Page(page) if page > 1 => Some(("page", page.to_string())),
-            _ => None,
-        };
-        (limit != default_limit.to_string()).then_some(("limit", limit)).into_iter().chain(start)
-    }
-
     /// True if a key of another tier may have another maximum.
     pub(crate) fn depends_on_tier(&self) -> bool {
         self.clamped || self.limit > MAX_LIMIT
@@ -129,18 +117,6 @@ mod tests {
             assert_eq!((window.limit, clamped), (100, 1), "{text}");
         }
         assert_eq!(parse(Version::V3, &[("limit", "100")]).unwrap().1, 0);
-    }
-
-    #[test]
-    fn a_limit_that_another_tier_may_set_has_another_canonical_form() {
-        let canonical = |limit: &str, max: u64| {
-            let window = PageWindow::parse(Version::V3, &[("limit".to_owned(), limit.to_owned())], max).unwrap();
-            window.canonical(DEFAULT_LIMIT).collect::<Vec<_>>()
-        };
-        assert_eq!(canonical("101", MAX_LIMIT), canonical("500", MAX_LIMIT));
-        assert_eq!(canonical("100", MAX_LIMIT), canonical("100", MAX_PAID_LIMIT));
-        let others = ["100", "101", "500", "1000", "1001"].map(|limit| canonical(limit, MAX_PAID_LIMIT));
-        assert!(others.iter().all(|other| *other != canonical("500", MAX_LIMIT)));
     }
 
     #[test]

@@ -9,14 +9,17 @@ use serde_json::json;
 use catalog::aggregate::MAX_GROUPS;
 use catalog::ask::COUNT_BY;
 use catalog::json::computed::{self, MatchFields};
-use catalog::json::record;
 use catalog::param_error::shortened;
-use catalog::{Catalog, Filter, Interpretation, ParameterError, RelatedRoles, Resource, SearchReading};
+use catalog::similar::Similarity;
+use catalog::{
+    Catalog, Filter, Interpretation, ListAnswer, ListRows, ParameterError, RelatedRoles, Resource, SearchReading,
+};
 use data::model::RelatedRole;
+use data::vocabulary::Vocabulary;
 use data::{Facet, RecordText, Table};
 use release::ActiveRelease;
 
-use crate::list_call::{self, FirmItem, ListCall, ListCallPage, PersonItem, RecordItem, item_fields};
+use crate::list_call::{self, FirmItem, ListCall, PersonItem, RecordItem, item_fields};
 use crate::tool_result::MAX_VALUE_BYTES;
 use crate::{ArgError, MAX_RESULT_BYTES, Tool, ToolCall, ToolResult};
 
@@ -118,31 +121,28 @@ impl ToolRelease {
 
     /// The result with at most `limit` items, and their number.
     fn page(&self, call: &ToolCall, list: &ListCall, limit: usize) -> (ToolResult, usize) {
-        let page = list.page(&self.catalog, limit);
+        let mut page = list.answer(&self.catalog, limit);
         let table = list.resource.table();
-        let items: Vec<String> = page.rows.iter().map(|row| self.item(list, *row, &page)).collect();
+        let items: Vec<String> = (0..page.rows.len()).map(|index| self.item(list, index, &page)).collect();
         let mut notes = call.notes.clone();
-        notes.extend(list.rows.notes.iter().map(|note| note.detail.clone()));
+        notes.extend(list.parsed.notes.iter().map(|note| note.detail.clone()));
         let mut result = ToolResult::new().field("total", page.total.to_string());
-        let query = &list.rows.query;
-        if list.resource == Resource::Rounds {
-            let amounts = self.catalog.amounts(&query.filters);
+        let query = list.query();
+        if let Some(amounts) = page.amounts {
             result = result.field("sum_usd", json(&amounts.sum_usd)).field("amounts", json(&amounts));
         }
-        if !list.group_by.group_by.is_empty() {
+        if let Some(mut found) = page.groups.take() {
             let mut options = list.group_by.clone();
+            let mut groups = json(&found.groups);
             // Groups that do not fit are left out here, and counted among the other groups.
-            let (found, groups) = loop {
-                let found = self.catalog.aggregate(query, &options);
-                let groups = json(&found.0.groups);
-                if groups.len() <= MAX_VALUE_BYTES || options.limit <= 1 {
-                    break (found, groups);
-                }
+            while groups.len() > MAX_VALUE_BYTES && options.limit > 1 {
                 options.limit = options.limit * 2 / 3;
-            };
-            notes.extend(self.catalog.notes_on_years(table, &found.0));
+                found = self.catalog.aggregate(query, &options).0;
+                groups = json(&found.groups);
+            }
+            notes.extend(self.catalog.notes_on_years(table, &found));
             let may_grow = options.limit == list.group_by.limit && options.limit < MAX_GROUPS;
-            notes.extend(found.0.groups.iter().filter_map(|groups| list_call::cut_groups(groups, may_grow)));
+            notes.extend(found.groups.iter().filter_map(|groups| list_call::cut_groups(groups, may_grow)));
             result = result.field("groups", groups);
         }
         notes.extend(list.search.iter().flat_map(|search| search.notes("query")));
@@ -166,7 +166,7 @@ impl ToolRelease {
         }
         notes.extend(query.text.as_deref().and_then(|text| self.name_note(list, text, &page)));
         if page.total == 0 {
-            match list.relaxation(&self.catalog) {
+            match &page.relaxation {
                 Some(relaxation) => {
                     let argument = call.argument(relaxation.parameter).unwrap_or(relaxation.parameter);
                     notes.push(relaxation.detail(argument));
@@ -204,10 +204,10 @@ impl ToolRelease {
     }
 
     /// A note that no name equals the search text; otherwise models mistake a similar name for it.
-    fn name_note(&self, list: &ListCall, text: &str, page: &ListCallPage) -> Option<String> {
+    fn name_note(&self, list: &ListCall, text: &str, page: &ListAnswer<'_>) -> Option<String> {
         let (catalog, table) = (&self.catalog, list.resource.table());
         if !catalog.rows_named(table, text).is_empty()
-            || page.rows.iter().any(|row| catalog.is_named(table, *row, text) || catalog.has_host(table, *row, text))
+            || page.rows.iter().any(|row| catalog.is_named(table, row, text) || catalog.has_host(table, row, text))
         {
             return None;
         }
@@ -246,22 +246,21 @@ impl ToolRelease {
     }
 
     /// An item of a search: the fields of a REST list, the URL of its page and, if firms are matched, its fit.
-    fn item(&self, list: &ListCall, row: u32, page: &ListCallPage) -> String {
-        let table = list.resource.table();
-        let catalog = &self.catalog;
+    fn item(&self, list: &ListCall, index: usize, page: &ListAnswer<'_>) -> String {
+        let (catalog, table, row) = (&*self.catalog, list.resource.table(), page.rows.row(index));
         let mut text = Vec::with_capacity(1_024);
-        let (match_class, in_common) = (page.match_of(row), page.in_common(row));
+        let match_class = page.match_classes.get(index).map(|class| class.name());
+        let in_common = page.similarities.get(index).map(Similarity::in_words);
         match (table, self.page_url(table, row)) {
             (Table::Firms, Some(url)) => {
-                let fit = page.fit_of(row).map(|fit| MatchFields::new(catalog.snapshot(), fit, page.max_points));
-                computed::write_row(
-                    &mut text,
-                    catalog,
-                    table,
-                    row,
-                    &list.fields,
-                    &FirmItem { url, match_class, in_common, fit },
-                );
+                let fit = match &page.rows {
+                    ListRows::Matches(page) => {
+                        Some(MatchFields::new(catalog.snapshot(), &page.matches[index], page.max_points))
+                    }
+                    _ => None,
+                };
+                let item = FirmItem { url, match_class, in_common, fit };
+                computed::write_row(&mut text, catalog, table, row, &list.fields, &item);
             }
             (Table::People, Some(url)) => {
                 let is_selected = list.fields.selects(item_fields(table), "other_roles");
@@ -269,15 +268,11 @@ impl ToolRelease {
                 let item = PersonItem { url, match_class, other_roles };
                 computed::write_row(&mut text, catalog, table, row, &list.fields, &item);
             }
-            (_, Some(url)) => computed::write_row(
-                &mut text,
-                catalog,
-                table,
-                row,
-                &list.fields,
-                &RecordItem { url, match_class, in_common },
-            ),
-            (_, None) => record::write(&mut text, catalog, table, row, &list.fields, false),
+            (_, Some(url)) => {
+                let item = RecordItem { url, match_class, in_common };
+                computed::write_row(&mut text, catalog, table, row, &list.fields, &item);
+            }
+            (_, None) => page.rows.write(&mut text, catalog, table, index, &list.fields),
         }
         String::from_utf8(text).expect("records are JSON")
     }

@@ -15,8 +15,8 @@ use crate::link::Link;
 use crate::lists::nouns;
 use crate::question::SearchQuestion;
 use catalog::{
-    Catalog, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind, Request, Resource,
-    SearchReading,
+    Catalog, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind, Relaxable, Request,
+    Resource, SearchReading, WantedPage,
 };
 use data::{Facet, ReviewStatus};
 use service::State;
@@ -292,13 +292,20 @@ impl Browse {
         let link = lenient.link(config.path);
         let mut warnings = lenient.warnings(&link);
         let LenientQuery { parsed, page, given, problems } = lenient;
-        let canonical = parsed.canonical;
-        let Request::List(query) = parsed.request else { unreachable!("{:?} is a list", config.resource) };
-        let found = catalog.list(&query, position_of(&link, page), page_size(&link) as usize);
+        let ParsedRequest { request, canonical, .. } = &parsed;
+        let Request::List(query) = request else { unreachable!("{:?} is a list", config.resource) };
+        let (position, limit) = (position_of(&link, page), page_size(&link) as usize);
+        let found = catalog.answer(&WantedPage {
+            meaning_of: search.as_ref(),
+            relaxation: Some(Relaxable { canonical, options: PARSE_OPTIONS, may_drop: &|_: &str| true }),
+            snippets: true,
+            similarities: true,
+            ..WantedPage::rows(config.resource, request, position, limit)
+        });
         let mut filters = Filters::new(
             catalog,
             config,
-            &QueryInput { params: &given, problems: &problems, query: &query, link: &link },
+            &QueryInput { params: &given, problems: &problems, query, link: &link },
         );
         let by_words = search.as_ref().filter(|search| search.reading == ReadingKind::Text);
         if by_words.is_some() {
@@ -308,20 +315,15 @@ impl Browse {
         let search_words =
             search.as_ref().map(|search| SearchWords::new(catalog, config.resource, search, &without_text));
         let search_words = search_words.transpose()?.unwrap_or_default();
-        let similar = found.did_you_mean.iter().chain(search.iter().flat_map(|search| &search.similar));
-        let suggestions = similar.take(5).map(|row| name_and_path(catalog, query.table, *row)).collect();
-        if found.total == 0 {
-            let relaxation = catalog.relaxation(config.resource, &canonical, PARSE_OPTIONS, |_| true);
-            warnings.extend(relaxation.map(|relaxation| {
-                let counted = format!("{} without it", format::number(relaxation.total));
-                let href = link.with(relaxation.parameter, "").href();
-                Warning { text: relaxation.detail(relaxation.parameter), suggestion: Some((counted, href)) }
-            }));
-        }
-        let snippets = catalog.snippets_of(&query, &found.rows).into_iter();
-        let snippets = snippets.map(|snippet| (snippet.slug.clone(), snippet.parts()));
-        let similarities = catalog.similarities_of(&query, &found.rows);
-        let similarities = similarities.iter().map(|one| (one.slug.to_owned(), vec![(one.in_words(), false)]));
+        let similar = found.did_you_mean.iter().take(5);
+        let suggestions = similar.map(|row| name_and_path(catalog, query.table, *row)).collect();
+        warnings.extend(found.relaxation.as_ref().map(|relaxation| {
+            let counted = format!("{} without it", format::number(relaxation.total));
+            let href = link.with(relaxation.parameter, "").href();
+            Warning { text: relaxation.detail(relaxation.parameter), suggestion: Some((counted, href)) }
+        }));
+        let snippets = found.snippets.iter().map(|snippet| (snippet.slug.clone(), snippet.parts()));
+        let similarities = found.similarities.iter().map(|one| (one.slug.to_owned(), vec![(one.in_words(), false)]));
         let browse = Self {
             question: search_words.question,
             described: search_words.described,
@@ -336,7 +338,7 @@ impl Browse {
                 .chain(found.notes.iter().map(|note| sentence(&note.detail)))
                 .collect(),
             filters,
-            sort_options: sort_options(catalog, config, &query, link.text("sort")),
+            sort_options: sort_options(catalog, config, query, link.text("sort")),
             active_filters: active_filters(catalog, &link),
             warnings,
             suggestions,
@@ -363,7 +365,7 @@ impl Browse {
             },
             link,
         };
-        Ok((browse, found.rows))
+        Ok((browse, found.rows.iter().collect()))
     }
 
     /// The reason for which a record is in the list, in parts; true marks a matched word.

@@ -18,8 +18,8 @@ use crate::format::ACCEPTS;
 use crate::link::Link;
 use crate::{PageRequest, find, format, respond_unless_known, respond_with};
 use catalog::flat::{CsvWriter, Formulas, list_columns};
-use catalog::json::{Fields, computed, record};
-use catalog::{Catalog, ParameterError, ParsedRequest, Query, ReadPart, Request, Resource, SearchReading};
+use catalog::json::{Fields, record};
+use catalog::{Catalog, ParameterError, ParsedRequest, Query, ReadPart, Request, Resource, SearchReading, WantedPage};
 use data::Table;
 use transport::warnings::write_warnings;
 
@@ -176,9 +176,12 @@ fn csv_response(
 ) -> Result<Response<Vec<u8>>, PageError> {
     let TwinSubject::List(resource) = subject else { return Err(PageError::UnknownPage) };
     let (parsed, link, page, search) = parse_meaning(catalog, resource, path, request.query)?;
+    if !matches!(parsed.request, Request::List(_)) {
+        return Err(PageError::UnknownPage);
+    }
     let mut warnings = warnings_of(catalog, &parsed, search.as_ref());
-    let Request::List(query) = parsed.request else { return Err(PageError::UnknownPage) };
-    let found = catalog.list(&query, position_of(&link, page), MAX_FILE_ROWS as usize);
+    let position = position_of(&link, page);
+    let found = catalog.answer(&WantedPage::rows(resource, &parsed.request, position, MAX_FILE_ROWS as usize));
     warnings.extend(found.notes);
     let address = request.state.client(request.peer, request.headers);
     for _ in 1..found.rows.len().div_ceil(MAX_PER_PAGE as usize) {
@@ -190,9 +193,9 @@ fn csv_response(
     let mut json = Vec::new();
     let mut write = || {
         out.header()?;
-        for row in &found.rows {
+        for index in 0..found.rows.len() {
             json.clear();
-            record::write(&mut json, catalog, resource.table(), *row, &fields, false);
+            found.rows.write(&mut json, catalog, resource.table(), index, &fields);
             out.row(&json)?;
         }
         Ok::<(), std::io::Error>(())
@@ -235,34 +238,18 @@ fn list_twin<'c>(
     path: &str,
     firm: Option<u32>,
 ) -> Result<(Twin<'c>, Link), PageError> {
-    let (parsed, link, page, search) = parse_meaning(catalog, resource, path, request.query)?;
-    let (position, limit) = (position_of(&link, page), page_size(&link) as usize);
+    let (mut parsed, link, page, search) = parse_meaning(catalog, resource, path, request.query)?;
+    if let (Request::List(query), Some(firm)) = (&mut parsed.request, firm) {
+        query.filters.extend(Query::approved_reviews(firm).filters);
+    }
     let mut warnings = warnings_of(catalog, &parsed, search.as_ref());
+    let (position, limit) = (position_of(&link, page), page_size(&link));
+    let found = catalog.answer(&WantedPage::rows(resource, &parsed.request, position, limit as usize));
+    warnings.extend(found.notes);
     let mut json = vec![b'['];
-    let separate = |json: &mut Vec<u8>, index: usize| json.extend((index > 0).then_some(b','));
-    let total = match parsed.request {
-        Request::Leaderboard(query) => {
-            let page = catalog.leaderboard(&query, position, limit);
-            for index in 0..page.ranked.len() {
-                separate(&mut json, index);
-                computed::write_ranked(&mut json, catalog, &page, index, &Fields::Default);
-            }
-            page.total
-        }
-        Request::List(mut query) => {
-            query.filters.extend(firm.into_iter().flat_map(|firm| Query::approved_reviews(firm).filters));
-            let found = catalog.list(&query, position, limit);
-            warnings.extend(found.notes);
-            for (index, row) in found.rows.into_iter().enumerate() {
-                separate(&mut json, index);
-                record::write(&mut json, catalog, resource.table(), row, &Fields::Default, false);
-            }
-            found.total
-        }
-        Request::CoInvestors(_) | Request::Match(_) => unreachable!("no page lists these"),
-    };
+    found.rows.write_all(&mut json, catalog, resource.table(), &Fields::Default);
     json.push(b']');
-    let limit = limit as u64;
+    let total = found.total;
     let pagination = TwinPagination { page, total_pages: total.div_ceil(limit), total, limit };
     let question = search.as_ref().and_then(ReadQuestion::from_search);
     let meta = TwinMeta { question, ..TwinMeta::new(catalog, warnings) };

@@ -20,7 +20,7 @@ use crate::envelope::{Meta, Pagination, PaginationV3, append_member, append_meta
 use crate::openapi::parameter::{DocumentedOption, max_by_tier};
 use crate::openapi::schema::Schemas;
 use crate::openapi::vocabulary::vocabulary;
-use crate::pagination::{open_cursor, with_omitted};
+use crate::pagination::open_cursor;
 use crate::pin::parse_version;
 use crate::request::{Canonical, RequestError, RequestUrl};
 use crate::window::{DEFAULT_LIMIT, PageWindow, single_value};
@@ -116,7 +116,7 @@ impl ChangesRequest {
         let cursor = open_cursor(url, &mut issues)?;
         let cursor = cursor.as_ref().map(|(cursor, catalog)| (cursor, catalog));
         let values = match cursor {
-            Some((cursor, _)) => Cow::Owned(with_omitted(url.values, cursor.options.iter().chain(&cursor.filters))),
+            Some((cursor, _)) => Cow::Owned(Cursor::with_omitted(url.values, cursor.options.iter().chain(&cursor.filters))),
             None => Cow::Borrowed(url.values),
         };
         let window = issues.collect(PageWindow::parse(url.version, &values, url.max_limit));
@@ -197,15 +197,9 @@ fn release(
 
 fn cursor_at(request: &ApiRequest<'_>, changes: &ChangesRequest, position: u64) -> Result<String, Problem> {
     let limit = changes.window.limit;
-    let limit = (limit != DEFAULT_LIMIT).then(|| ("limit".to_owned(), limit.to_string()));
-    let query = changes.query().into_iter().map(|(name, value)| (name.to_owned(), value));
-    let cursor = Cursor {
-        snapshot: changes.to.version(),
-        content: changes.to.snapshot().content(),
-        path: request.path.to_ascii_lowercase(),
-        filters: query.collect(),
-        options: limit.into_iter().chain(changes.fields.clone()).collect(),
-        position: ListPosition::after(position),
-    };
+    let limit = (limit != DEFAULT_LIMIT).then(|| ("limit", limit.to_string()));
+    let fields = changes.fields.iter().map(|(_, names)| ("fields", names.clone()));
+    let options = limit.into_iter().chain(fields);
+    let cursor = Cursor::new(&changes.to, request.path, changes.query(), options, ListPosition::after(position));
     list::seal(request, &cursor)
 }
