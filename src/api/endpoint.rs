@@ -156,4 +156,67 @@ pub(crate) trait ApiOperation {
     }
 }
 
+/// An endpoint about the service or the account, without parameters of its own.
+#[derive(Clone, Copy)]
+pub(crate) struct ServiceEndpoint {
+    pub(crate) item: &'static Definition,
+    pub(crate) respond: fn(&ApiRequest<'_>) -> Result<ApiResponse, Problem>,
+    pub(crate) add_schemas: fn(&mut Schemas),
+    pub(crate) is_list: bool,
+    pub(crate) is_of_account: bool,
+    pub(crate) is_cacheable: bool,
+    pub(crate) is_counted: bool,
+}
+
+impl ServiceEndpoint {
+    pub(crate) const fn new(
+        item: &'static Definition,
+        respond: fn(&ApiRequest<'_>) -> Result<ApiResponse, Problem>,
+    ) -> Self {
+        let add_schemas = |_: &mut Schemas| {};
+        Self { item, respond, add_schemas, is_list: false, is_of_account: false, is_cacheable: true, is_counted: true }
+    }
+}
+
+impl ApiEndpoint for ServiceEndpoint {
+    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
+        url.unknown_names()?;
+        Ok(Box::new(*self))
+    }
+
+    fn item(&self) -> &'static Definition {
+        self.item
+    }
+
+    fn is_list(&self) -> bool {
+        self.is_list
+    }
+
+    fn add_schemas(&self, schemas: &mut Schemas) {
+        (self.add_schemas)(schemas);
+    }
+
+    fn is_of_account(&self) -> bool {
+        self.is_of_account
+    }
+
+    fn is_cacheable(&self) -> bool {
+        self.is_cacheable
+    }
+
+    fn is_counted(&self) -> bool {
+        self.is_counted
+    }
+}
+
+impl ApiOperation for ServiceEndpoint {
+    fn searches(&self) -> bool {
+        self.is_of_account
+    }
+
+    fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+        (self.respond)(request)
+    }
+}
+
 pub(crate) type ParsedOperation = Result<Box<dyn ApiOperation>, RequestError>;

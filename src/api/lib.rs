@@ -61,7 +61,7 @@ use transport::{RequestParts, RequestTrace};
 use crate::endpoint::ParsedOperation;
 use crate::etag::FileETag;
 use crate::export::{Export, quota_exceeded, split_format};
-use crate::pin::{Pin, PinError};
+use crate::pin::Pin;
 use crate::present::write_successor;
 use crate::request::{RequestError, RequestUrl};
 use crate::routes::{split_version, unknown_path};
@@ -167,7 +167,7 @@ struct Pipeline<'a> {
     request: &'a RequestParts<'a>,
     /// The release that the request names, otherwise the served one.
     catalog: &'a Arc<Catalog>,
-    pin_error: Option<&'a PinError>,
+    pin_error: Option<&'a RequestError>,
     version: Option<Version>,
     /// The path below the version, without the extension that names a format.
     path: &'a str,
@@ -391,7 +391,7 @@ impl<'a> Pipeline<'a> {
         let operation = catch_panic(self.request.trace, || url.parse().map_err(Some));
         let operation = operation.map_err(|error| error.unwrap_or(RequestError::Panic));
         let operation = match self.pin_error {
-            Some(error) => Err(error.join_error(operation.err())),
+            Some(error) => Err(error.joined(operation.err())),
             None => operation,
         };
         let file = operation.as_ref().ok().and_then(|operation| operation.export());

@@ -4,6 +4,7 @@
 //! suggestions for unknown names and values are computed when an error is reported ([`RequestError::problem`]).
 
 use std::cell::LazyCell;
+use std::fmt::Display;
 use std::sync::Arc;
 
 use catalog::param_error::shortened;
@@ -42,6 +43,7 @@ pub(crate) struct RequestUrl<'a> {
     pub max_limit: u64,
 }
 
+#[derive(Clone)]
 pub(crate) enum RequestError {
     /// No record has this slug or id.
     NotFound(Table, String),
@@ -151,20 +153,21 @@ impl RequestUrl<'_> {
 }
 
 impl RequestError {
-    /// The error that `version`, named by `parameter`, is not loaded.
-    pub(crate) fn not_held(state: &State, parameter: &'static str, version: SnapshotVersion) -> Self {
+    /// The error that the release that `parameter` names is not loaded.
+    pub(crate) fn not_held(state: &State, parameter: &'static str, named: impl Display) -> Self {
         let held = state.releases.all().iter().map(|catalog| catalog.version()).collect();
-        Self::SnapshotNotHeld { parameter, named: version.to_string(), held }
+        Self::SnapshotNotHeld { parameter, named: named.to_string(), held }
     }
 
-    /// Adds errors of a parameter to those of the others.
-    pub(crate) fn joined(errors: Vec<ParameterError>, other: Option<Self>) -> Self {
-        match other {
-            Some(Self::Parameters(mut issues)) => {
-                issues.extend(errors.into());
-                Self::Parameters(issues)
+    /// The error of the release that a request names, with the errors of its other parameters, which were parsed against
+    /// the served release.
+    pub(crate) fn joined(&self, others: Option<Self>) -> Self {
+        match (self, others) {
+            (Self::Parameters(own), Some(Self::Parameters(mut issues))) => {
+                issues.extend(own.clone());
+                issues.into()
             }
-            _ => errors.into(),
+            _ => self.clone(),
         }
     }
 

@@ -128,11 +128,9 @@ impl Pipeline<'_> {
         default_tables(values, &mut errors);
         errors.extend(Limit::parse(values).err().into_iter().flatten());
         issues.extend(errors.into());
-        let error = if issues.is_empty() { None } else { Some(issues.into()) };
-        match self.pin_error {
-            Some(pin) => Err(pin.join_error(error).problem(self.catalog)),
-            None => error.map_or(Ok(()), |error: RequestError| Err(error.problem(self.catalog))),
-        }
+        let error = (!issues.is_empty()).then(|| RequestError::from(issues));
+        let error = self.pin_error.map(|pin| pin.joined(error.clone())).or(error);
+        error.map_or(Ok(()), |error| Err(error.problem(self.catalog)))
     }
 
     fn parse_batch(&self, bytes: &Bytes, values: &[(String, String)]) -> Result<ItemBatch, Problem> {
