@@ -16,8 +16,8 @@ use auth::Caller;
 use auth::quota::{Overloaded, Quota};
 use catalog::flat::{CsvWriter, FlatColumn, Formulas, list_columns};
 use catalog::json::{FieldSet, Fields};
-use catalog::{ListAnswer, ListPosition, ListRows, ParameterError};
-use data::{Date, SnapshotVersion, rfc3339};
+use catalog::{ListPosition, ListRows, ParameterError};
+use data::{Date, rfc3339};
 use platform::metrics::panics;
 use service::State;
 use transport::body::{BodyError, ByteStream, Payload};
@@ -115,8 +115,23 @@ impl Export {
         warnings.extend(list::nothing_found(&self.list, &found));
         let after = found.total.saturating_sub(position.offset);
         let rows = after.min(limit);
-        let ListAnswer { rows: page, next, .. } = found;
-        Ok(OpenExport { export: Arc::clone(self), fields, page, next, rows, is_part: rows < after, warnings })
+        let columns = match self.format {
+            Format::Csv => list_columns(self.list.resource, &fields),
+            _ => Vec::new(),
+        };
+        let writer = ExportWriter {
+            export: Arc::clone(self),
+            fields,
+            page: found.rows,
+            index: 0,
+            next: found.next,
+            rows_left: rows,
+            columns,
+            has_header: false,
+            gzip: None,
+            has_ended: false,
+        };
+        Ok(OpenExport { writer, rows, is_part: rows < after, warnings })
     }
 }
 
@@ -138,11 +153,7 @@ impl ApiOperation for Arc<Export> {
 
 /// A file after its first page is read.
 struct OpenExport {
-    export: Arc<Export>,
-    fields: Fields,
-    page: ListRows,
-    /// Start of the second page.
-    next: Option<ListPosition>,
+    writer: ExportWriter,
     /// Number of rows of the file.
     rows: u64,
     /// True if the list continues after them.
@@ -164,75 +175,14 @@ impl OpenExport {
         u32::try_from(self.rows.div_ceil(ROWS_PER_REQUEST).max(1)).unwrap_or(u32::MAX)
     }
 
-    /// Cost of this method in requests: HEAD gets no rows and costs one.
-    fn cost_of(&self, method: &Method) -> u32 {
-        if method == Method::HEAD { 1 } else { self.cost() }
-    }
-
-    fn snapshot(&self) -> SnapshotVersion {
-        self.export.list.catalog.version()
-    }
-
-    /// Writes the headers that only files have. `path` is the path below the version, as it was sent.
-    fn write_headers(&self, headers: &mut HeaderMap, state: &State, path: &str, is_gzipped: bool) {
-        let format = self.export.format;
-        headers.insert(
-            CONTENT_TYPE,
-            HeaderValue::from_static(match format {
-                Format::Csv => "text/csv; charset=utf-8; header=present",
-                format => format.media_type(),
-            }),
-        );
-        if is_gzipped {
-            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        }
-        let (list, _) = split_format(Some(Version::V3), path);
-        let name: String = list.chars().map(|char| if char.is_ascii_alphanumeric() { char } else { '-' }).collect();
-        let name = format!("attachment; filename=\"{name}-{}.{}\"", self.snapshot(), format.extension());
-        set(headers, CONTENT_DISPOSITION, &name);
-        headers.insert(COST, HeaderValue::from(self.cost()));
-        write_warnings(headers, &self.warnings);
-        if let Some(link) = self.next_link(state, list, path) {
-            set(headers, "link", &link);
-        }
-    }
-
-    /// `Link` to the rest of the list, if the file is a part of it.
+    /// `Link` to the rest of the list, if the file is a part of it. `path` is the path below the version, as it was sent.
     fn next_link(&self, state: &State, list: &str, path: &str) -> Option<String> {
-        let limit = self.export.limit.filter(|_| self.is_part)?;
-        let position = ListPosition::after(self.export.list.position.offset + self.rows);
-        let cursor = self.export.list.cursor_at(position, list).seal(state.auth.cursor_secret())?;
+        let export = &self.writer.export;
+        let limit = export.limit.filter(|_| self.is_part)?;
+        let position = ListPosition::after(export.list.position.offset + self.rows);
+        let cursor = export.list.cursor_at(position, list).seal(state.auth.cursor_secret())?;
         let link = format!("<{}/api/v3/{path}?cursor={cursor}&limit={limit}>; rel=\"next\"", state.public_url);
         Some(link).filter(|link| link.len() <= MAX_HEADER)
-    }
-
-    /// The response, with a body that produces the remaining rows.
-    fn response(
-        self,
-        state: &Arc<State>,
-        taken: FileCharge,
-        is_gzipped: bool,
-        headers: HeaderMap,
-    ) -> Response<Payload> {
-        let columns = match self.export.format {
-            Format::Csv => list_columns(self.export.list.resource, &self.fields),
-            _ => Vec::new(),
-        };
-        let writer = ExportWriter {
-            next: self.next,
-            columns,
-            has_header: false,
-            export: self.export,
-            fields: self.fields,
-            page: self.page,
-            index: 0,
-            rows_left: self.rows,
-            gzip: is_gzipped.then(GzipStream::default),
-            has_ended: false,
-        };
-        let mut response = Response::new(Payload::Stream(writer.stream(Arc::clone(state), taken)));
-        *response.headers_mut() = headers;
-        response
     }
 }
 
@@ -254,26 +204,49 @@ impl Pipeline<'_> {
         let address = ListAddress { state: self.state, version: Version::V3, path, values };
         let opened = catch_panic(self.request.trace, || export.open(&address).map_err(Some));
         let opened = opened.map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)));
-        let requests = opened.as_ref().map_or(1, |opened| opened.cost_of(self.request.method));
+        // HEAD gets no rows.
+        let is_head = *self.request.method == Method::HEAD;
+        let requests = opened.as_ref().map_or(1, |opened| if is_head { 1 } else { opened.cost() });
         *quota = self.charge_quota(caller, requests, quota)?;
-        let opened = opened.inspect_err(|problem| {
+        let mut opened = opened.inspect_err(|problem| {
             if problem.code.status().is_server_error() {
                 *quota = self.state.auth.give_back(caller, quota.day);
             }
         })?;
         let taken = FileCharge { caller: *caller, requests, day: quota.day };
-        let is_gzipped = accepts_gzip(self.request.headers);
-        let headers = self.file_headers(parsed, &opened, quota, is_gzipped);
-        Ok(PipelineOutcome::File(opened.response(self.state, taken, is_gzipped, headers)))
+        let headers = self.file_headers(parsed, &opened, quota);
+        opened.writer.gzip = accepts_gzip(self.request.headers).then(GzipStream::default);
+        let mut response = Response::new(Payload::Stream(opened.writer.stream(Arc::clone(self.state), taken)));
+        *response.headers_mut() = headers;
+        Ok(PipelineOutcome::File(response))
     }
 
-    fn file_headers(&self, parsed: &Parsed, opened: &OpenExport, quota: &Quota, is_gzipped: bool) -> HeaderMap {
+    fn file_headers(&self, parsed: &Parsed, opened: &OpenExport, quota: &Quota) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
-        opened.write_headers(&mut headers, self.state, split_version(self.request.path).1, is_gzipped);
+        let Export { format, list, .. } = &*opened.writer.export;
+        let content_type = match format {
+            Format::Csv => "text/csv; charset=utf-8; header=present",
+            format => format.media_type(),
+        };
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        if accepts_gzip(self.request.headers) {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        let (_, path) = split_version(self.request.path);
+        let (path_of_list, _) = split_format(Some(Version::V3), path);
+        let name = path_of_list.replace(|char: char| !char.is_ascii_alphanumeric(), "-");
+        let snapshot = list.catalog.version();
+        let name = format!("attachment; filename=\"{name}-{snapshot}.{}\"", format.extension());
+        set(&mut headers, CONTENT_DISPOSITION, &name);
+        headers.insert(COST, HeaderValue::from(opened.cost()));
+        write_warnings(&mut headers, &opened.warnings);
+        if let Some(link) = opened.next_link(self.state, path_of_list, path) {
+            set(&mut headers, "link", &link);
+        }
         if let Some(etag) = &parsed.file_etag {
             headers.insert(ETAG, etag.value.clone());
         }
-        shared_headers(self.state, Version::V3, opened.snapshot(), Caching::Private).write(&mut headers);
+        shared_headers(self.state, Version::V3, snapshot, Caching::Private).write(&mut headers);
         headers::reserve(&mut headers, quota.limit.is_some());
         headers
     }
