@@ -8,7 +8,6 @@ use crate::window::single_value;
 
 pub(crate) const ASK: &str = "ask";
 
-/// A question and its interpretation.
 pub(crate) struct AskedQuestion {
     pub(crate) text: String,
     pub(crate) interpretation: Interpretation,

@@ -128,13 +128,11 @@ pub(crate) trait ApiEndpoint: Sync {
         true
     }
 
-    /// Its group in metrics.
     fn group(&self) -> RouteGroup {
         RouteGroup::Rest
     }
 }
 
-/// A request that is ready to be executed.
 pub(crate) trait ApiOperation {
     /// True if the response needs a search of names, for its records or for suggestions in its warnings, reads many
     /// rounds, or waits for the store.
@@ -150,7 +148,6 @@ pub(crate) trait ApiOperation {
     /// Adds warnings about parameters, which only operations of v1 and v2 have.
     fn add_warnings(&mut self, _issues: Issues) {}
 
-    /// The list to send as a file.
     fn export(&self) -> Option<&Arc<Export>> {
         None
     }

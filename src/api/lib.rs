@@ -66,7 +66,6 @@ use crate::present::write_successor;
 use crate::request::{RequestError, RequestUrl};
 use crate::routes::{split_version, unknown_path};
 
-/// Capacity for the headers of a response.
 const MAX_HEADERS: usize = 24;
 
 /// A request that passed the quota.
@@ -82,7 +81,6 @@ pub(crate) struct ApiRequest<'a> {
     account: Option<AccountId>,
 }
 
-/// A successful response.
 pub(crate) struct ApiResponse {
     body: Vec<u8>,
     /// The bytes of the body that name the release and do not count for the `ETag`.
@@ -149,14 +147,11 @@ pub async fn respond_later<B: Buf + Send + 'static, E: Error + Send + Sync + 'st
 }
 
 enum PipelineOutcome {
-    /// Holds the methods of the path.
     Preflight(&'static str),
     Found(Arc<CachedResponse>),
-    /// The client already has the response.
     NotModified(Arc<CachedResponse>),
     /// The client already has the file with this `ETag`.
     FileNotModified(HeaderValue),
-    /// A list as a file, with its headers.
     File(Response<Payload>),
     /// The request must search and may not do so yet.
     Queue,
@@ -186,7 +181,6 @@ struct Parsed {
 }
 
 impl Parsed {
-    /// The list to send as a file.
     fn export(&self) -> Option<&Arc<Export>> {
         self.operation.as_ref().ok()?.export()
     }
@@ -339,7 +333,6 @@ impl<'a> Pipeline<'a> {
         response
     }
 
-    /// True if the request has a body.
     fn is_batch(&self) -> bool {
         let takes_body = |(route, _): (&Route, _)| route.endpoint.takes_items();
         *self.request.method == Method::POST
@@ -451,7 +444,6 @@ impl<'a> Pipeline<'a> {
 }
 
 impl ApiRequest<'_> {
-    /// The error response to a request that could not be parsed.
     fn reject(&self, route: &Route, error: &RequestError) -> Problem {
         match (error, route.list(), self.version) {
             // Errors of `fields` are reported together with the others.
@@ -482,7 +474,6 @@ impl ApiRequest<'_> {
     }
 }
 
-/// The value of `Allow` of a path.
 fn methods_of(route: Option<&(&'static Route, Option<String>)>) -> &'static str {
     route.map_or(READS, |(route, _)| route.methods())
 }
@@ -505,7 +496,6 @@ fn shared_headers(
     }
 }
 
-/// Maximum `limit` of a list.
 fn max_limit(version: Version, tier: Tier) -> u64 {
     match (version, tier) {
         (Version::V3, Tier::Pro | Tier::Enterprise) => MAX_PAID_LIMIT,
@@ -534,7 +524,6 @@ fn catch_panic<T, E>(trace: &RequestTrace, run: impl FnOnce() -> Result<T, Optio
     })
 }
 
-/// The label of a path below a version in logs and metrics.
 fn label(version: Option<Version>, route: Option<&Route>) -> RouteLabel {
     let Some(version) = version else { return RouteLabel::new(RouteGroup::Rest, "/api/unknown") };
     let api = Some(match version {
@@ -546,7 +535,6 @@ fn label(version: Option<Version>, route: Option<&Route>) -> RouteLabel {
     RouteLabel { group, api, path: route.map_or("unknown", |route| route.path) }
 }
 
-/// True if `If-None-Match` names the `ETag` of a response.
 fn is_known(response: &CachedResponse, headers: &HeaderMap) -> bool {
     response.etag().is_some_and(|etag| etag::matches(etag, headers, true))
 }

@@ -12,9 +12,7 @@ use service::State;
 pub(crate) struct ListAddress<'a> {
     pub state: &'a State,
     pub version: Version,
-    /// The path below the version.
     pub path: &'a str,
-    /// The parameters as sent.
     pub values: &'a [(String, String)],
 }
 

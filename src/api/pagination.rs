@@ -33,16 +33,13 @@ pub(crate) struct ListRequest {
     pub flags: Vec<&'static str>,
     /// The parameter `fields` of the request or of the cursor.
     pub fields: Vec<(String, String)>,
-    /// The parameter `ask`.
     pub question: Option<AskedQuestion>,
     /// The parameters that the path sets.
     pub fixed: Vec<&'static str>,
-    /// The cursor of the request.
     pub cursor: Option<String>,
 }
 
 impl ListRequest {
-    /// `fixed` are parameters that the path sets.
     pub(crate) fn parse(
         url: &RequestUrl<'_>,
         resource: Resource,
@@ -92,12 +89,10 @@ impl ListRequest {
         }
     }
 
-    /// True if the question sets a parameter.
     pub(crate) fn asks_for(&self, name: &str) -> bool {
         self.question.iter().any(|question| question.interpretation.values().any(|(known, _)| known == name))
     }
 
-    /// True if the request sets a flag.
     pub(crate) fn is_set(&self, flag: &str) -> bool {
         self.flags.contains(&flag)
     }
@@ -180,7 +175,6 @@ fn address(request: &ApiRequest<'_>, path: &str, query: impl Iterator<Item = (&'
     format!("{}/api/{}/{path}{separator}{query}", request.state.public_url, request.version.segment())
 }
 
-/// Opens the cursor of a request and finds its release.
 pub(crate) fn open_cursor(
     url: &RequestUrl<'_>,
     issues: &mut Issues,
@@ -246,7 +240,6 @@ fn parse_query(
     Ok(parsed)
 }
 
-/// The flags that are `true`.
 fn parse_flags(
     flags: impl Iterator<Item = &'static str>,
     values: &[(String, String)],

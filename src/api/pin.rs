@@ -22,7 +22,6 @@ pub(crate) const SNAPSHOT: &str = "snapshot";
 pub(crate) const AS_OF: &str = "as_of";
 pub(crate) const PIN: [&str; 2] = [SNAPSHOT, AS_OF];
 
-/// The release that a request names.
 #[derive(Default)]
 pub(crate) struct Pin {
     /// `None` if the request names no release, or not a loaded one.
@@ -84,7 +83,6 @@ fn named_release(state: &State, text: &str) -> Result<Arc<Catalog>, RequestError
     })
 }
 
-/// The newest loaded release of a day or earlier.
 fn release_of(state: &State, text: &str) -> Result<Arc<Catalog>, RequestError> {
     let day = parse_date(text, Bound::Max)
         .map_err(|detail| vec![ParameterError::invalid(AS_OF, format!("`{}` {detail}", shortened(text)))])?;

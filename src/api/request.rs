@@ -29,15 +29,11 @@ pub(crate) struct RequestUrl<'a> {
     pub catalog: &'a Arc<Catalog>,
     pub version: Version,
     pub route: &'static Route,
-    /// The slug or id in the path.
     pub slug: Option<&'a str>,
     /// The path below the version, without a slash at either end.
     pub path: &'a str,
-    /// The query as sent.
     pub query: &'a str,
-    /// The decoded parameters.
     pub values: &'a [(String, String)],
-    /// Format of a list.
     pub format: Format,
     /// Maximum `limit` of a list as JSON; it depends on the tier.
     pub max_limit: u64,
@@ -45,7 +41,6 @@ pub(crate) struct RequestUrl<'a> {
 
 #[derive(Clone)]
 pub(crate) enum RequestError {
-    /// No record has this slug or id.
     NotFound(Table, String),
     /// The record with the first slug was merged into the one with the second.
     Moved(Table, String, String),
@@ -85,7 +80,6 @@ impl From<Vec<ParameterError>> for RequestError {
 }
 
 impl RequestUrl<'_> {
-    /// Parses the request.
     pub(crate) fn parse(&self) -> ParsedOperation {
         self.check_values()?;
         let mut empty = self.empty_values();
@@ -103,7 +97,6 @@ impl RequestUrl<'_> {
         }
     }
 
-    /// Checks the number of parameters and their encoding.
     fn check_values(&self) -> Result<(), RequestError> {
         if let Some((name, _)) = self.values.get(MAX_PARAMETERS) {
             let detail = format!("a URL has at most {MAX_PARAMETERS} parameters, {} are given", self.values.len());
@@ -141,7 +134,6 @@ impl RequestUrl<'_> {
         if self.version.is_strict() && !issues.is_empty() { Err(issues) } else { Ok(issues) }
     }
 
-    /// Finds the published record with a slug or id.
     pub(crate) fn find_row(&self, table: Table, key: &str) -> Result<u32, RequestError> {
         let row = self.catalog.find(table, key).filter(|row| self.catalog.is_published(table, *row));
         let row = row.ok_or_else(|| RequestError::NotFound(table, key.to_owned()))?;

@@ -67,12 +67,10 @@ impl Route {
         best.map(|(_, path)| path)
     }
 
-    /// The list whose records it returns.
     pub fn list(&self) -> Option<Resource> {
         self.endpoint.list()
     }
 
-    /// The table of the one record that it returns.
     pub fn record(&self) -> Option<Table> {
         self.endpoint.record()
     }
@@ -82,7 +80,6 @@ impl Route {
         self.endpoint.filters().map(Resource::table).or(self.record())
     }
 
-    /// The value of `Allow`.
     pub(crate) fn methods(&self) -> &'static str {
         if self.endpoint.takes_items() { "GET, HEAD, POST, OPTIONS" } else { READS }
     }

@@ -17,7 +17,6 @@ pub const MAX_PAID_LIMIT: u64 = 1_000;
 pub struct PageWindow {
     /// From 1.
     pub limit: u64,
-    /// True if the given limit was above the maximum.
     pub clamped: bool,
     pub start: WindowStart,
 }
@@ -71,7 +70,6 @@ impl PageWindow {
         self.clamped || self.limit > MAX_LIMIT
     }
 
-    /// The warning about a clamped limit of a list.
     pub(crate) fn clamping(&self, version: Version) -> ParameterError {
         let mut warning = ParameterError::limit_clamped(self.limit);
         if version == Version::V3 {

@@ -20,7 +20,6 @@ pub struct WantedPage<'a> {
     pub resource: Resource,
     pub request: &'a Request,
     pub start: ListPosition,
-    /// Maximum number of rows.
     pub limit: usize,
     /// The reading of a search text that the request is the meaning of.
     pub meaning_of: Option<&'a SearchReading>,
@@ -83,7 +82,6 @@ pub struct ListAnswer<'c> {
     pub explanations: Vec<(u32, Explanation)>,
 }
 
-/// The rows of a page.
 pub enum ListRows {
     Plain(Vec<u32>),
     Ranked(LeaderboardPage),

@@ -205,7 +205,6 @@ impl Catalog {
         }
     }
 
-    /// Adds files to download.
     #[must_use]
     pub fn with_bulk_files(self, mut bulk_files: Vec<BulkFile>) -> Self {
         bulk_files.sort_by(|a, b| a.name.cmp(&b.name));
@@ -227,7 +226,6 @@ impl Catalog {
         self.snapshot.version()
     }
 
-    /// True for the bundled snapshot.
     pub fn is_bundled(&self) -> bool {
         self.is_bundled
     }
@@ -342,7 +340,6 @@ impl Catalog {
         found
     }
 
-    /// Match class of each row for a search.
     pub fn match_classes(&self, table: Table, text: &str, rows: &[u32]) -> Vec<MatchClass> {
         match self.address(table, text) {
             Some(address) => self.match_classes_of_address(table, &address, rows),
@@ -379,7 +376,6 @@ impl Catalog {
     }
 }
 
-/// A slug in lower case; `None` if it already is.
 fn lower_case(slug: &str) -> Option<String> {
     slug.bytes().any(|byte| byte.is_ascii_uppercase()).then(|| slug.to_ascii_lowercase())
 }

@@ -108,7 +108,6 @@ impl Query {
         Self { table, text: None, filters: Vec::new(), order: Order::Natural }
     }
 
-    /// The rankings among its filters.
     pub(crate) fn rankings(&self) -> impl Iterator<Item = &Ranking> {
         self.filters.iter().filter_map(|filter| match filter {
             Filter::Ranked(ranking) => Some(ranking),
@@ -116,7 +115,6 @@ impl Query {
         })
     }
 
-    /// The row of a `like` filter.
     pub(crate) fn like(&self) -> Option<u32> {
         self.rankings().find_map(|ranking| match ranking {
             Ranking::Like(row) => Some(*row),
@@ -124,7 +122,6 @@ impl Query {
         })
     }
 
-    /// The text to search in descriptions.
     pub(crate) fn described(&self) -> Option<&str> {
         self.rankings().find_map(|ranking| match ranking {
             Ranking::Described(text) => Some(text.as_str()),

@@ -6,7 +6,6 @@ use crate::{Catalog, Ranking, Resource, Similar};
 use data::Table;
 use search::DescriptionMatches;
 
-/// Maximum number of rows of a ranking.
 const MAX_RANKED: usize = 10_000;
 
 /// Rows, best first.
@@ -43,7 +42,6 @@ impl Ranked {
         self.len() == 0
     }
 
-    /// The rows in table order.
     pub(crate) fn ascending(&self) -> Vec<u32> {
         let mut rows: Vec<u32> = self.rows().collect();
         rows.sort_unstable();

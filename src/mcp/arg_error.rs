@@ -2,7 +2,6 @@
 
 use crate::Tool;
 
-/// An invalid argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArgError {
     pub argument: String,

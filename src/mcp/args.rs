@@ -43,7 +43,6 @@ pub(crate) enum ArgType {
 }
 
 impl ArgType {
-    /// The type of the argument that corresponds to a parameter.
     pub(crate) fn from_param_type(parameter: ParamType) -> Self {
         match parameter {
             ParamType::Text
@@ -163,7 +162,6 @@ impl Argument {
         }
     }
 
-    /// A note about a value that is clamped.
     fn note(&self, value: &Value) -> Option<String> {
         match self.kind {
             ArgType::Count { max, .. } if number(value)? > max => {
@@ -173,7 +171,6 @@ impl Argument {
         }
     }
 
-    /// Describes the accepted values, with an example.
     fn noun(&self) -> String {
         let example = match self.example {
             "" => String::new(),

@@ -23,7 +23,6 @@ use crate::list_call::{self, FirmItem, ListCall, PersonItem, RecordItem, item_fi
 use crate::tool_result::MAX_VALUE_BYTES;
 use crate::{ArgError, MAX_RESULT_BYTES, Tool, ToolCall, ToolResult};
 
-/// Instructions about the server, read by the model.
 const INSTRUCTIONS: &str = "Data on venture capital firms, startups, funding rounds and people, from a versioned snapshot. \
     Find firms with search_vcs, then read get_vc_profile before advising on one. health_score (0-100) is the peer score \
     from founders' approved reviews and ghosting_rate the percentage of reviewers who never got an answer; null means \
@@ -36,7 +35,6 @@ const INVENTED: &str = " All data is invented: no firm, startup, person or revie
 const SECTORS_OF_FIRMS: &str = "a firm's `sectors` are its main ones, at most 8 if they are those of its portfolio; all investors \
     of a sector: search_startups with `sector` and `count_by=investor`";
 
-/// Maximum number of suggested names.
 const SUGGESTED: usize = 5;
 
 /// Runs the tools on the active release.
@@ -295,7 +293,6 @@ impl ToolRelease {
         Some(format!("{}/{pages}/{}", self.public_url, self.catalog.snapshot().slug(table, row)))
     }
 
-    /// Names of rows with their slugs, as suggestions.
     fn names_with_slugs(&self, table: Table, rows: &[u32]) -> Vec<String> {
         let snapshot = self.catalog.snapshot();
         let named = |row: &u32| format!("{} ({})", snapshot.name(table, *row), snapshot.slug(table, *row));
@@ -307,7 +304,6 @@ pub(crate) fn text_of(part: &[u8]) -> &str {
     std::str::from_utf8(part).expect("records are JSON")
 }
 
-/// Some fields of a record, as a JSON object.
 pub(crate) fn fields(record: &RecordText<'_>, table: Table, names: &[&str]) -> String {
     let mut text = String::from("{");
     for (index, _) in table.fields().iter().enumerate().filter(|(_, field)| names.contains(&field.name)) {

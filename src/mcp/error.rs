@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use transport::body::BodyReadError;
 use transport::origin_policy::OriginRejected;
 
-/// The body is not JSON.
 pub(crate) const PARSE_ERROR: i32 = -32700;
 /// Not a JSON-RPC 2.0 message, or one that this endpoint does not accept.
 pub(crate) const INVALID_REQUEST: i32 = -32600;
@@ -23,7 +22,6 @@ pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
 /// outside the range that JSON-RPC reserves. The reason is in `data.code`.
 const SERVICE_ERRORS: i32 = 1_000;
 
-/// The reason why a request has no result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct JsonRpcError {
     #[serde(skip)]
@@ -32,7 +30,6 @@ pub(crate) struct JsonRpcError {
     #[serde(skip)]
     pub(crate) id: Option<Value>,
     pub(crate) code: i32,
-    /// The error and its remedy.
     pub(crate) message: Cow<'static, str>,
     /// The service's own code, as in REST errors, and its details.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,7 +60,6 @@ impl JsonRpcError {
         Self { data: Some(data), ..self }
     }
 
-    /// Adds the service's own code, as in REST errors.
     pub(crate) fn with_code(self, code: &str) -> Self {
         self.with_data(json!({ "code": code }))
     }

@@ -12,7 +12,6 @@ use catalog::Totals;
 use data::Table;
 use data::field::{Field, JsonType, Model};
 
-/// The schema of a tool's result.
 pub(crate) fn of_tool(tool: Tool) -> Value {
     match tool {
         Tool::SearchVcs => search(Table::Firms, json!({})),

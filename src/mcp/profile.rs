@@ -11,9 +11,7 @@ use data::{Facet, Table};
 use crate::backend::{ToolRelease, arg_errors, fields, json, text_of, with_notes};
 use crate::{ArgError, ToolCall, ToolResult, list_call, third_party};
 
-/// Maximum number of candidates for an ambiguous name.
 const CANDIDATES: usize = 5;
-/// Maximum number of people in a profile.
 const PEOPLE: usize = 5;
 /// Minimum score of a name match to select its firm, if the next match is [`MIN_LEAD`] below it.
 const MIN_SCORE: f32 = 0.88;
@@ -39,7 +37,6 @@ const COMPONENT_MEANINGS: [(&str, &str); 5] = [
 const GHOSTING_MEANING: &str = "rate is the observed percentage of never_answered among the reviewers who stated whether \
                                 they got an answer; null if fewer than 3 did";
 
-/// The firm that a call selects, with a note.
 enum ProfileMatch {
     Firm(u32, Option<String>),
     Candidates(Vec<u32>, Option<String>),
@@ -213,14 +210,12 @@ impl ToolRelease {
         )
     }
 
-    /// Number of approved reviews by rating.
     fn ratings_of(&self, firm: u32) -> String {
         let count = |rating: u32| self.catalog.approved_reviews_with(firm, AnyOf(Facet::Rating, vec![rating]));
         let counts: Vec<String> = (1..=5).rev().map(|rating| format!("\"{rating}\":{}", count(rating))).collect();
         format!("{{{}}}", counts.join(","))
     }
 
-    /// The first `max` of `reviews` about a firm.
     fn reviews_of(&self, firm: u32, mut reviews: Query, max: usize) -> Vec<String> {
         reviews.filters.push(AnyOf(Facet::Firm, vec![firm]));
         let page = self.catalog.list(&reviews, ListPosition::default(), max);

@@ -19,7 +19,6 @@ use transport::url::{KEY_IN_URL, has_key};
 /// Number of remaining calls from which on results carry a note.
 const FEW_CALLS: u32 = 10;
 
-/// Admits callers and counts their tool calls.
 pub struct McpQuota {
     pub state: Arc<State>,
     /// Daily calls of a caller without a key.
@@ -28,7 +27,6 @@ pub struct McpQuota {
     pub pools: Arc<[ClientPool]>,
 }
 
-/// The decision about one request.
 pub(crate) struct Admission {
     /// The caller's quota after the request; zero if the caller is unknown.
     pub(crate) quota: Quota,
@@ -36,7 +34,6 @@ pub(crate) struct Admission {
     pub(crate) charge: Result<Option<Charge>, JsonRpcError>,
 }
 
-/// One counted call.
 pub(crate) struct Charge {
     subject: QuotaSubject,
     day: Date,

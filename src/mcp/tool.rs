@@ -22,15 +22,11 @@ pub enum Tool {
     SearchPeople,
 }
 
-/// Maximum number of items in a result.
 pub(crate) const MAX_ITEMS: usize = 50;
 
-/// The number of items in a result.
 const LIMIT: Argument = argument("limit", "limit", ArgType::Count { default: 10, max: MAX_ITEMS as i64 }, "");
 
-/// Fields of the items of a result.
 const FIELDS: Argument = argument("fields", "fields", ArgType::Texts, "");
-/// Start of the page.
 const CURSOR: Argument = argument("cursor", "cursor", ArgType::Text, "");
 
 /// The amount that a startup raises; firms are then listed by fit.
@@ -183,7 +179,6 @@ impl Tool {
         }
     }
 
-    /// The list that the tool searches.
     pub fn resource(self) -> Option<Resource> {
         match self {
             Self::SearchVcs => Some(Resource::Firms),

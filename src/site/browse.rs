@@ -22,7 +22,6 @@ use data::{Facet, ReviewStatus};
 use service::State;
 
 pub(crate) const PER_PAGE: u64 = 25;
-/// Offered page sizes, in rows.
 const PAGE_SIZES: [u64; 3] = [PER_PAGE, 50, MAX_PER_PAGE];
 pub(crate) const MAX_PER_PAGE: u64 = 100;
 /// Lists with more conditions are not indexed by search engines: there are too many combinations.
@@ -64,11 +63,9 @@ pub(crate) struct Warning {
 /// A table with filters, as the template `browse.html` shows it.
 pub(crate) struct Browse {
     pub path: &'static str,
-    /// True if the records have names to search for.
     pub is_searchable: bool,
     pub q: String,
     pub total: u64,
-    /// Notes about the matches of a search.
     pub search_notes: Vec<String>,
     pub filters: Filters,
     /// Value of `sort`, label; true for the selected one.
@@ -87,16 +84,13 @@ pub(crate) struct Browse {
     /// in their descriptions, as count in words and path of their list.
     pub described: Option<(String, String)>,
     pub pager: Pager,
-    /// The URL of the same query in the API.
     pub api: String,
-    /// Path of the page that saves the query.
     pub save: String,
     /// Path of the list as CSV, and its number of rows in words.
     pub csv: String,
     pub csv_rows: String,
     /// Page sizes: number of rows, link; true for the current one.
     pub sizes: Vec<(u64, String, bool)>,
-    /// The list in words.
     pub title: String,
     /// The canonical query, with the page number.
     pub query: String,
@@ -112,13 +106,11 @@ pub(crate) struct Pager {
     pub previous: Option<String>,
     pub next: Option<String>,
     pub path: String,
-    /// The parameter for the page number.
     pub name: String,
     /// Hidden fields of the form that jumps to a page.
     pub fields: Vec<(String, String)>,
 }
 
-/// The page size of a list in rows.
 pub(crate) fn page_size(link: &Link) -> u64 {
     let size = link.text(SIZE).parse().ok();
     size.filter(|size| PAGE_SIZES.contains(size)).unwrap_or(PER_PAGE)
@@ -165,7 +157,6 @@ pub(crate) struct LenientQuery {
     pub parsed: ParsedRequest,
     /// From 1.
     pub page: u64,
-    /// The parameters as given.
     pub given: Vec<(String, String)>,
     /// Invalid values, then ignored ones.
     pub problems: Vec<ParameterError>,
@@ -258,7 +249,6 @@ fn read_search(
     Some((search, meaning))
 }
 
-/// The link to a parsed query, with the page size.
 fn link_of(path: &str, parsed: &ParsedRequest, params: &[(String, String)]) -> Link {
     let mut pairs: Vec<(String, String)> =
         parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
@@ -390,7 +380,6 @@ impl Browse {
         Heading { label, class, href: self.link.with("sort", &next).href(), direction }
     }
 
-    /// The layout of the page with a description of the list.
     pub(crate) fn layout(&self, catalog: &Catalog, request: PageRequest<'_>, about: &str) -> PageLayout {
         let title = match self.pager.page {
             1 => self.title.clone(),
@@ -416,7 +405,6 @@ impl Browse {
         at_page(&plain, if is_plain { self.pager.page } else { 1 })
     }
 
-    /// The number of rows in words.
     pub(crate) fn counted(&self, one: &str, many: &str) -> String {
         format::counted(self.total, one, many)
     }

@@ -108,7 +108,6 @@ const ROUNDS: BrowseConfig = BrowseConfig {
     ],
 };
 
-/// The path of a table's list.
 pub(crate) fn list_path(table: Table) -> &'static str {
     match table {
         Table::Firms => FIRMS.path,
@@ -173,7 +172,6 @@ struct PeoplePage {
     people: Vec<Person>,
 }
 
-/// `/vcs`.
 pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let (browse, rows) = Browse::load(request.state, catalog, &FIRMS, request.query)?;
     let description = "Venture capital firms with their peer scores, ghosting rates and investments, by stage, sector, country and \
@@ -193,7 +191,6 @@ pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>) -> Result<Strin
     Ok(FirmsPage { layout, browse, firms: named.collect(), shows }.render()?)
 }
 
-/// `/startups`.
 pub(crate) fn startups(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let (browse, rows) = Browse::load(request.state, catalog, &STARTUPS, request.query)?;
     let description = "Startups with their funding, investors and latest rounds.";
@@ -201,7 +198,6 @@ pub(crate) fn startups(catalog: &Catalog, request: PageRequest<'_>) -> Result<St
     Ok(StartupsPage { layout, browse, startups: records(catalog, Table::Startups, &rows)? }.render()?)
 }
 
-/// `/rounds`.
 pub(crate) fn rounds(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let (browse, rows) = Browse::load(request.state, catalog, &ROUNDS, request.query)?;
     let description = "Funding rounds with their amounts, dates and investors, by stage, sector and country.";
@@ -210,7 +206,6 @@ pub(crate) fn rounds(catalog: &Catalog, request: PageRequest<'_>) -> Result<Stri
     Ok(RoundsPage { layout, browse, rounds }.render()?)
 }
 
-/// `/people`.
 pub(crate) fn people(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let (browse, rows) = Browse::load(request.state, catalog, &PEOPLE, request.query)?;
     let description = "People at venture capital firms and startups, with their titles.";

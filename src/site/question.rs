@@ -15,39 +15,31 @@ use catalog::{
 use data::Table;
 use data::fold::fold;
 
-/// Values shown per counted property.
 const MAX_GROUPS: usize = 12;
-/// Values named on a chip.
 const MAX_LABELS: usize = 3;
 
 pub(crate) struct SearchQuestion {
     /// True if the text was taken as this question; false if it is only one possible meaning.
     pub is_read: bool,
-    /// The interpreted words.
     pub chips: Vec<Chip>,
     pub unread: Vec<String>,
     /// Sectors that the unread words may mean: the word, and for each sector its name with the number of startups, and
     /// the path of the list with the sector as a further condition.
     pub suggested: Vec<(String, Vec<(String, String)>)>,
-    /// Path of the resulting list.
     pub href: String,
     /// Number of rows in words: `12 startups`.
     pub counted: String,
     pub total: u64,
-    /// The first rows.
     pub rows: Vec<u32>,
     pub table: Table,
-    /// Counts of the rows by property.
     pub groups: Vec<PropertyCounts>,
 }
 
-/// Number of rows for each value of a property.
 pub(crate) struct PropertyCounts {
     /// The property in words: `country`.
     pub by: String,
     /// The first values: name, number of rows, and path of their list.
     pub values: Vec<(String, String, String)>,
-    /// The number of further values.
     pub others: u64,
 }
 
@@ -140,7 +132,6 @@ fn group_options(resource: Resource, names: &str) -> Option<AggregateOptions> {
 }
 
 impl PropertyCounts {
-    /// The counts of a list.
     fn new(resource: Resource, group: &Grouping, link: &Link) -> Self {
         let values = group.values.iter().map(|value| {
             let href = with_value(link, resource, group.by, &value.value).href();
@@ -161,7 +152,6 @@ fn with_value(link: &Link, resource: Resource, by: &str, value: &str) -> Link {
     }
 }
 
-/// A parameter value in words.
 fn meaning(catalog: &Catalog, parameter: &str, value: &str) -> String {
     match parameter {
         "sort" => "order".to_owned(),

@@ -57,7 +57,6 @@ impl TwinFormat {
     }
 }
 
-/// The content of a page with twins.
 #[derive(Clone, Copy)]
 pub(crate) enum TwinSubject {
     /// The record with the slug in the path.
@@ -67,7 +66,6 @@ pub(crate) enum TwinSubject {
     Reviews,
 }
 
-/// The body of a twin as JSON.
 #[derive(Serialize)]
 struct Twin<'a> {
     data: Box<RawValue>,
@@ -92,7 +90,6 @@ struct TwinMeta<'a> {
     source: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     license: &'a str,
-    /// The interpretation of the search text as a question.
     #[serde(skip_serializing_if = "Option::is_none")]
     question: Option<ReadQuestion>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -304,7 +301,6 @@ fn markdown(twin: &Twin<'_>, subject: TwinSubject, link: &Link, base: &str) -> S
     text
 }
 
-/// The table of the shown records.
 fn table_of(subject: TwinSubject) -> Table {
     match subject {
         TwinSubject::List(resource) => resource.table(),

@@ -23,10 +23,8 @@ use crate::{ApiRequest, ApiResponse};
 
 /// Number of rows below which a table is aggregated in less than a millisecond.
 const EXPENSIVE_ROWS: u32 = 1 << 15;
-/// Name of the schema of the orders of groups.
 const GROUP_ORDER: &str = "GroupOrder";
 
-/// Counts of the records of a list.
 pub(super) struct AggregateEndpoint(pub(super) Resource);
 
 struct AggregateRequest {
@@ -40,7 +38,6 @@ struct AggregateRequest {
 }
 
 impl AggregateEndpoint {
-    /// Name of the schema of the properties that group the list.
     fn group_name(&self) -> String {
         format!("{}GroupBy", self.0.table().model().name)
     }

@@ -29,7 +29,6 @@ use crate::{ApiRequest, ApiResponse, Version};
 const SAVED: &str = "saved";
 const AFTER: &str = "after";
 
-/// Number of alerts read at a time.
 const BATCH: u32 = 10;
 /// A response gets no further alerts once those it has take this many bytes in the store.
 const MAX_BYTES: usize = 4 << 20;

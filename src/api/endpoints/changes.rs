@@ -104,7 +104,6 @@ struct ChangesRequest {
     from: Arc<Catalog>,
     to: Arc<Catalog>,
     filter: ChangeFilter,
-    /// The parameter `fields`.
     fields: Vec<(String, String)>,
     start: u64,
     window: PageWindow,

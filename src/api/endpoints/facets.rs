@@ -102,7 +102,6 @@ impl ApiOperation for FacetsRequest {
         self.query.is_ranked()
     }
 
-    /// Counts the firms that match the query; see [`catalog::FacetCounts`].
     fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
         let (snapshot, counts) = (request.catalog.snapshot(), request.catalog.facet_counts(&self.query));
         let stage =

@@ -234,7 +234,6 @@ pub(crate) fn nothing_found(list: &ListRequest, found: &ListAnswer<'_>) -> Optio
     (found.total == 0).then(|| ParameterError::nothing_found(text, similar()))
 }
 
-/// The cursor as signed text.
 pub(crate) fn seal(request: &ApiRequest<'_>, cursor: &Cursor) -> Result<String, Problem> {
     cursor.seal(request.state.auth.cursor_secret()).ok_or_else(|| {
         let detail = "the filters do not fit into a cursor; use fewer values per request";

@@ -26,7 +26,6 @@ use crate::{ApiRequest, ApiResponse, Version};
 const CANDIDATES: u64 = 3;
 const MAX_CANDIDATES: u64 = 10;
 
-/// Maximum number of candidates, as the request sets it.
 #[derive(Clone, Copy, Debug)]
 struct Limit {
     candidates: usize,
@@ -48,7 +47,6 @@ impl Limit {
 
 pub(super) struct LookUpEndpoint;
 
-/// A request for one item.
 struct LookUpRequest {
     item: Item,
     limit: Limit,
@@ -79,7 +77,6 @@ impl ApiEndpoint for LookUpEndpoint {
         LookUpAnswer::DEFINITION
     }
 
-    /// The values of the item, and the number of candidates.
     fn own_parameters(&self) -> Vec<&'static str> {
         ItemTexts::NAMES.into_iter().chain(["limit"]).collect()
     }
@@ -117,7 +114,6 @@ impl ApiOperation for LookUpRequest {
     }
 }
 
-/// The answer to an item, or its errors.
 fn answer_to(catalog: &Catalog, item: Result<Item, Vec<ParameterError>>, base: &str, limit: Limit) -> LookUpAnswer {
     match item {
         Ok(item) => answer(catalog, &catalog.look_up(&item), base, limit.candidates),

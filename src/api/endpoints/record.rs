@@ -16,7 +16,6 @@ use crate::openapi::vocabulary::{include_name, vocabulary};
 use crate::request::RequestUrl;
 use crate::{ApiRequest, ApiResponse, Version};
 
-/// One record with all its fields.
 pub(super) struct RecordEndpoint(pub(super) Table);
 
 struct RecordRequest {

@@ -37,7 +37,6 @@ fn add_schemas(schemas: &mut Schemas) {
     schemas.insert("WatchedTable".to_owned(), vocabulary(doc, &tables));
 }
 
-/// The account of the key.
 pub(super) fn account(request: &ApiRequest<'_>) -> Result<AccountId, Problem> {
     request.account.ok_or_else(|| {
         let detail = "this key belongs to no account, so that nothing is saved with it; sign up, create a key on the account \

@@ -20,9 +20,7 @@ use crate::request::RequestUrl;
 use crate::window::{MAX_LIMIT, PageWindow, single_value};
 use crate::{ApiRequest, ApiResponse, Version};
 
-/// Default number of suggestions.
 const SUGGESTIONS: u64 = 10;
-/// Name of the schema of the kinds of records.
 const KIND: &str = "SuggestedKind";
 
 model! {

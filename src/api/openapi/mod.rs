@@ -28,7 +28,6 @@ use catalog::Catalog;
 use data::Table;
 use service::Operator;
 
-/// Groups of endpoints with their descriptions.
 const TAGS: [(&str, &str); 7] = [
     ("Firms", "Venture capital firms, their peer scores and ghosting rates, and rankings."),
     ("Reviews", "Founders' reviews of firms."),
@@ -81,7 +80,6 @@ fn absolute(text: &str, base: &str) -> String {
     text.replace("](/", &format!("]({base}/"))
 }
 
-/// Adds the operator's contact and terms.
 pub fn name_operator(document: &mut OpenApi, operator: &Operator) {
     let info = &mut document.info;
     info.terms_of_service.clone_from(&operator.terms_url);

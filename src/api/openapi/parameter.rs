@@ -46,7 +46,6 @@ fn empty_is_absent() -> Extensions {
     [("allowEmptyValue".to_owned(), Value::from(true))].into_iter().collect()
 }
 
-/// The slug or id in the path.
 fn path_parameter(route: &Route, name: &str, catalog: &Catalog) -> Parameter {
     let table = route.subject();
     let schema = match table.key() {
@@ -80,7 +79,6 @@ fn filter_of(route: &Route, name: &str) -> Option<(Resource, &'static params::Pa
     Some((resource, resource.parameter(name).filter(|_| !is_own)?))
 }
 
-/// A filter or sort parameter of a list.
 fn filter(version: Version, resource: Resource, parameter: &params::Parameter, catalog: &Catalog) -> Parameter {
     let mut doc = parameter.doc.to_owned();
     if !parameter.aliases.is_empty() {
@@ -201,7 +199,6 @@ fn takes_words(parameter: &params::Parameter) -> bool {
     )
 }
 
-/// An option of an endpoint that is documented.
 pub(crate) struct DocumentedOption<'a> {
     pub(crate) version: Version,
     pub(crate) route: &'a Route,
@@ -215,7 +212,6 @@ impl DocumentedOption<'_> {
         query(self.version, self.name, doc)
     }
 
-    /// Several values of a vocabulary.
     pub(crate) fn words(&self, doc: &str, names: Ref, example: Value, max: Option<usize>) -> ParameterBuilder {
         self.query(doc)
             .style(Some(ParameterStyle::Form))
@@ -224,14 +220,12 @@ impl DocumentedOption<'_> {
             .example(Some(example))
     }
 
-    /// The version of a release.
     pub(crate) fn release(&self, doc: &str) -> ParameterBuilder {
         self.query(doc)
             .schema(Some(any_text().pattern(Some(data::field::SNAPSHOT))))
             .example(Some(self.catalog.version().to_string().into()))
     }
 
-    /// The parameter `limit`.
     pub(crate) fn limit(&self, doc: &str, default: u64) -> ParameterBuilder {
         self.query(doc).schema(Some(integer(1).default(Some(default.into())))).example(Some(5.into()))
     }
@@ -291,7 +285,6 @@ pub(crate) fn any_text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
 }
 
-/// Lists the known values in a sentence.
 fn known(words: &[impl std::fmt::Display]) -> String {
     let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     format!(" Known values: {}.", words.join(", "))

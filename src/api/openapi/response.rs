@@ -16,7 +16,6 @@ use transport::problem::Code;
 use crate::openapi::Examples;
 use crate::openapi::schema::response_name;
 
-/// Headers of every response.
 const ALWAYS: [&str; 9] = [
     "X-RateLimit-Limit",
     "X-RateLimit-Remaining",
@@ -30,12 +29,10 @@ const ALWAYS: [&str; 9] = [
 ];
 /// Headers for keys with a daily quota.
 const QUOTA: [&str; 2] = ["RateLimit-Policy", "RateLimit"];
-/// Headers of cacheable responses.
 const CACHEABLE: [&str; 2] = ["ETag", "Vary"];
 /// Headers of lists as CSV and NDJSON.
 const FILE: [&str; 3] = ["X-Request-Cost", "X-Warnings", "Content-Disposition"];
 
-/// Name, description and schema of each header.
 const HEADERS: [(&str, &str, HeaderSchema); 20] = [
     ("X-RateLimit-Limit", "Requests per day, or `unlimited`; 0 without a key.", HeaderSchema::Count),
     ("X-RateLimit-Remaining", "Requests left today, or `unlimited`.", HeaderSchema::Count),

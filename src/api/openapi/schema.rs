@@ -79,7 +79,6 @@ fn response(version: Version, endpoint: &dyn ApiEndpoint) -> RefOr<Schema> {
     RefOr::T(Schema::Object(object.build()))
 }
 
-/// Schema of the lists that a record can include.
 fn included(includes: &[Include]) -> Object {
     let lists = ObjectBuilder::new().schema_type(Type::Object).description(Some("The lists that `include` names."));
     let lists = includes.iter().fold(lists, |lists, include| {
@@ -132,7 +131,6 @@ fn selectable(mut object: Object, version: Version) -> Object {
     object
 }
 
-/// The types of `data`.
 fn data(version: Version) -> SchemaObjects {
     let mut objects = SchemaObjects::new();
     let mut types: Vec<&'static Definition> = Route::all(version).map(|route| route.endpoint.item()).collect();
@@ -172,7 +170,6 @@ fn add_firm_rows(objects: &mut SchemaObjects, version: Version) {
     }
 }
 
-/// The types around `data`, and errors.
 fn envelope(version: Version) -> SchemaObjects {
     let mut objects = SchemaObjects::new();
     let (pagination, meta) = match version {

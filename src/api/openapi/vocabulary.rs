@@ -79,22 +79,18 @@ pub(crate) fn sort_values(keys: &[&str], relevance: bool) -> Vec<String> {
     relevance.then(|| "relevance".to_owned()).into_iter().chain(both).collect()
 }
 
-/// Name of the schema of a list's sort keys.
 pub(crate) fn sort_name(resource: Resource) -> String {
     format!("{}Sort", resource.table().model().name)
 }
 
-/// Name of the schema of the properties that records of a table can be required to have.
 pub(crate) fn property_name(table: Table) -> String {
     format!("{}Property", table.model().name)
 }
 
-/// Name of the schema of the lists that a record can include.
 pub(crate) fn include_name(table: Table) -> String {
     format!("{}Include", table.model().name)
 }
 
-/// The vocabularies of records: name, description.
 const OF_RECORDS: [(&str, &str); 10] = [
     ("Country", "A country, ISO 3166-1 alpha-2."),
     ("Stage", "A funding stage."),
@@ -114,7 +110,6 @@ const OF_RECORDS: [(&str, &str); 10] = [
     ),
 ];
 
-/// All vocabularies: name, description, words.
 fn vocabularies() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
     let of_requests = [
         ("MatchClass", "How a name matches a search, the surest first; `relaxed` is not sure.", MatchClass::names()),
@@ -155,12 +150,10 @@ fn used_vocabularies(version: Version) -> impl Iterator<Item = &'static str> {
         .chain(of_v3.iter().copied())
 }
 
-/// The vocabulary with exactly these words.
 pub(crate) fn vocabulary_of(words: &[&str]) -> Option<&'static str> {
     vocabularies().find(|(.., known)| known == words).map(|(name, ..)| name)
 }
 
-/// Name of the schema of a type's selectable fields.
 pub(crate) fn field_name(item: &str) -> String {
     format!("{item}Field")
 }

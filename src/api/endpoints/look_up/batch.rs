@@ -29,9 +29,7 @@ use crate::{ApiRequest, Pipeline, PipelineOutcome, Version, catch_panic, label, 
 
 use super::{Limit, answer_to, default_tables};
 
-/// Maximum number of items in a JSON body.
 pub(crate) const MAX_ITEMS: usize = 500;
-/// Number of items that count as one request.
 pub(crate) const ITEMS_PER_REQUEST: u64 = 10;
 /// Maximum size of a JSON body in bytes: 500 items of 4 KB.
 const MAX_BODY: usize = 2 * 1024 * 1024;
@@ -41,7 +39,6 @@ const COST: HeaderName = HeaderName::from_static("x-request-cost");
 /// Parameters of a JSON body; `kind` applies to items without one.
 const PARAMETERS: [&str; 5] = ["kind", "limit", "fields", SNAPSHOT, AS_OF];
 
-/// The items of a body.
 struct ItemBatch {
     items: Vec<Result<Item, Vec<ParameterError>>>,
     limit: Limit,
@@ -54,7 +51,6 @@ impl ItemBatch {
 }
 
 impl Pipeline<'_> {
-    /// Responds to a request with a body.
     pub(crate) async fn respond_to_batch<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
         &self,
         caller: Result<Caller, AuthError>,
@@ -103,7 +99,6 @@ impl Pipeline<'_> {
         })
     }
 
-    /// Checks everything but the body.
     fn check_head(&self, values: &[(String, String)]) -> Result<(), Problem> {
         if !has_content_type(self.request.headers, "application/json") {
             let detail =
@@ -242,7 +237,6 @@ fn parse_items(
     if errors.is_empty() { Ok(read) } else { Err(Problem::of_parameters(errors)) }
 }
 
-/// Adds the position in the body to the errors of an item.
 fn locate_errors(mut errors: Vec<ParameterError>, at: &str) -> Vec<ParameterError> {
     errors.iter_mut().for_each(|error| error.parameter = format!("{at}.{}", error.parameter));
     errors

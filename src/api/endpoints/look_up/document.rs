@@ -45,7 +45,6 @@ fn text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String).pattern(Some(r"\S"))
 }
 
-/// The description and schema of a value.
 fn value(name: &str) -> Option<(String, RefOr<Schema>)> {
     let short = || RefOr::from(text().max_length(Some(MAX_TEXT_CHARS)));
     let list = |item: ObjectBuilder| RefOr::from(ArrayBuilder::new().items(item).min_items(Some(1)));
@@ -111,7 +110,6 @@ fn closed_object() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::Object).additional_properties(Some(AdditionalProperties::FreeForm(false)))
 }
 
-/// Adds the vocabularies, and the schemas of the operation with a body.
 pub(super) fn add_schemas(schemas: &mut Schemas) {
     let doc = "Whether an item means the first candidate, may mean several or none for sure, means no likely record, or is \
                invalid.";
@@ -145,7 +143,6 @@ fn described(mut schema: RefOr<Schema>, doc: String) -> RefOr<Schema> {
     schema
 }
 
-/// The content of a table.
 fn csv(doc: &str) -> Content {
     let text = ObjectBuilder::new().schema_type(Type::String).description(Some(doc));
     ContentBuilder::new().schema(Some(text)).build()

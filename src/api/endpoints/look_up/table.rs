@@ -49,14 +49,12 @@ pub(crate) const PARAMETERS: [&str; 13] = [
     AS_OF,
 ];
 
-/// Number of rows in a part of the response.
 const ROWS_OF_PART: usize = 32;
 /// Delay before a part is retried if the queue is full.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Maximum duration of a table; until it ends, its release stays in memory.
 const MAX_DURATION: Duration = Duration::from_secs(3_600);
 
-/// Parts of a body, as they arrive.
 type Parts = mpsc::Receiver<Result<Bytes, BodyReadError>>;
 
 /// Number of received parts that may wait to be answered, some megabytes at most: for tables up to that size, a program
@@ -160,7 +158,6 @@ impl Pipeline<'_> {
     }
 }
 
-/// Answers the rows of a table.
 struct LookUpWriter {
     state: Arc<State>,
     catalog: Arc<Catalog>,
@@ -274,7 +271,6 @@ impl LookUpWriter {
         Ok(Some(part))
     }
 
-    /// Answers a row.
     fn answer_row(&mut self) -> Vec<u8> {
         let Some(row) = self.rows.next() else { return Vec::new() };
         match self.sheet.is_open(&row) {
