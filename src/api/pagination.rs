@@ -67,7 +67,7 @@ impl ListRequest {
             Some(question) => Cow::Owned(values.iter().cloned().chain(question.interpretation.values()).collect()),
             None => values,
         };
-        let window = issues.collect(PageWindow::parse(url.version, &values, url.max_limit));
+        let window = issues.collect(PageWindow::parse(url.version, &values, DEFAULT_LIMIT, url.max_limit));
         let flags = issues.collect(parse_flags(options::flags(url.version, url.route), &values));
         let cursor = cursor.as_ref().map(|(cursor, _)| cursor);
         let parsed = issues.collect(parse_query(url, &values, resource, fixed, &settled, catalog, cursor));

@@ -13,7 +13,7 @@ pub const MAX_LIMIT: u64 = 100;
 /// Maximum `limit` of lists of v3 with a key of a paid tier.
 pub const MAX_PAID_LIMIT: u64 = 1_000;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageWindow {
     /// From 1.
     pub limit: u64,
@@ -21,7 +21,7 @@ pub struct PageWindow {
     pub start: WindowStart,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowStart {
     /// After this number of rows (v1).
     Offset(u64),
@@ -33,7 +33,12 @@ pub enum WindowStart {
 
 impl PageWindow {
     /// Parses the parameters of a window; clamps a `limit` above `max_limit`. The error lists all invalid parameters.
-    pub fn parse(version: Version, values: &[(String, String)], max_limit: u64) -> Result<Self, Vec<ParameterError>> {
+    pub fn parse(
+        version: Version,
+        values: &[(String, String)],
+        default_limit: u64,
+        max_limit: u64,
+    ) -> Result<Self, Vec<ParameterError>> {
         let mut errors = Vec::new();
         let mut number = |name: &str, min: u64, default: u64| -> u64 {
             let Some(text) = single_value(values, name, &mut errors) else { return default };
@@ -44,7 +49,7 @@ impl PageWindow {
                 default
             })
         };
-        let limit = number("limit", 1, DEFAULT_LIMIT);
+        let limit = number("limit", 1, default_limit);
         let start = match version {
             Version::V1 => WindowStart::Offset(number("offset", 0, 0)),
             Version::V2 => WindowStart::Page(number("page", 1, 1)),
@@ -68,6 +73,11 @@ impl PageWindow {
     /// True if a key of another tier may have another maximum.
     pub(crate) fn depends_on_tier(&self) -> bool {
         self.clamped || self.limit > MAX_LIMIT
+    }
+
+    /// A warning if the limit is clamped.
+    pub(crate) fn warnings(&self) -> Vec<ParameterError> {
+        self.clamped.then(|| ParameterError::limit_clamped(self.limit)).into_iter().collect()
     }
 
     pub(crate) fn clamping(&self, version: Version) -> ParameterError {
@@ -103,8 +113,8 @@ mod tests {
 
     fn parse(version: Version, query: &[(&str, &str)]) -> Result<(PageWindow, usize), usize> {
         let values: Vec<(String, String)> = query.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
-        PageWindow::parse(version, &values, MAX_LIMIT)
-            .map(|window| (window.clone(), usize::from(window.clamped)))
+        PageWindow::parse(version, &values, DEFAULT_LIMIT, MAX_LIMIT)
+            .map(|window| (window, usize::from(window.clamped)))
             .map_err(|errors| errors.len())
     }
 

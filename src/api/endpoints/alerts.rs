@@ -55,7 +55,7 @@ impl ApiEndpoint for AlertsEndpoint {
             number
         };
         let (saved, after) = (number(SAVED), number(AFTER));
-        let window = PageWindow::parse(Version::V3, url.values, MAX_LIMIT);
+        let window = PageWindow::parse(Version::V3, url.values, DEFAULT_LIMIT, MAX_LIMIT);
         match window.map_err(|invalid| errors.extend(invalid)) {
             Ok(window) if errors.is_empty() => {
                 let (saved, after) = (saved.map(WatchId), AlertId(after.unwrap_or(0)));
@@ -125,8 +125,7 @@ impl ApiOperation for AlertsRequest {
             }
         }
         let records = records(request, account, self).map_err(|error| failed(&error))?;
-        let clamped = self.window.clamped.then(|| ParameterError::limit_clamped(MAX_LIMIT));
-        json_response::<AlertRecord>(request, &records, &clamped.into_iter().collect::<Vec<_>>())
+        json_response::<AlertRecord>(request, &records, &self.window.warnings())
     }
 }
 

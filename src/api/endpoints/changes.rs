@@ -118,7 +118,7 @@ impl ChangesRequest {
             Some((cursor, _)) => Cow::Owned(Cursor::with_omitted(url.values, cursor.options.iter().chain(&cursor.filters))),
             None => Cow::Borrowed(url.values),
         };
-        let window = issues.collect(PageWindow::parse(url.version, &values, url.max_limit));
+        let window = issues.collect(PageWindow::parse(url.version, &values, DEFAULT_LIMIT, url.max_limit));
         let filter = issues.collect(ChangeFilter::parse(&values));
         let from = release(url, FROM, &values, &mut issues)?;
         let to = release(url, TO, &values, &mut issues)?;
@@ -159,8 +159,7 @@ impl ApiOperation for ChangesRequest {
     fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
         let limit = self.window.limit;
         let page = self.to.changes(&self.from, &self.filter, self.start, limit as usize);
-        let warnings: Vec<ParameterError> =
-            self.window.clamped.then(|| ParameterError::limit_clamped(limit)).into_iter().collect();
+        let warnings = self.window.warnings();
         let next_cursor = page.next.map(|position| cursor_at(request, self, position)).transpose()?;
         let next_link = next_cursor.as_ref().and_then(|cursor| list::next_link(request, cursor));
         let mut body = Vec::with_capacity(16 * 1024);

@@ -25,9 +25,10 @@ use crate::envelope::json_response;
 use crate::pin::{AS_OF, SNAPSHOT};
 use crate::request::RequestError;
 use crate::routes::Route;
+use crate::window::PageWindow;
 use crate::{ApiRequest, Pipeline, PipelineOutcome, Version, catch_panic, label, not_acceptable};
 
-use super::{Limit, answer_to, default_tables};
+use super::{answer_to, candidates, default_tables};
 
 pub(crate) const MAX_ITEMS: usize = 500;
 pub(crate) const ITEMS_PER_REQUEST: u64 = 10;
@@ -41,7 +42,7 @@ const PARAMETERS: [&str; 5] = ["kind", "limit", "fields", SNAPSHOT, AS_OF];
 
 struct ItemBatch {
     items: Vec<Result<Item, Vec<ParameterError>>>,
-    limit: Limit,
+    limit: PageWindow,
 }
 
 impl ItemBatch {
@@ -121,7 +122,7 @@ impl Pipeline<'_> {
         let empty = values.iter().filter(|(name, value)| accepted.contains(&name.as_str()) && is_empty_list(value));
         let mut errors: Vec<_> = empty.map(|(name, _)| ParameterError::empty_value(name, true)).collect();
         default_tables(values, &mut errors);
-        errors.extend(Limit::parse(values).err().into_iter().flatten());
+        errors.extend(candidates(values).err().into_iter().flatten());
         issues.extend(errors.into());
         let error = (!issues.is_empty()).then(|| RequestError::from(issues));
         let error = self.pin_error.map(|pin| pin.joined(error.clone())).or(error);
@@ -130,7 +131,7 @@ impl Pipeline<'_> {
 
     fn parse_batch(&self, bytes: &Bytes, values: &[(String, String)]) -> Result<ItemBatch, Problem> {
         let tables = default_tables(values, &mut Vec::new());
-        let limit = Limit::parse(values).map_err(Problem::of_parameters)?;
+        let limit = candidates(values).map_err(Problem::of_parameters)?;
         Ok(ItemBatch { items: parse_items(bytes, self.catalog, &tables)?, limit })
     }
 
@@ -149,7 +150,7 @@ impl Pipeline<'_> {
         let mut answers: Vec<LookUpAnswer> = Vec::with_capacity(batch.items.len());
         for item in batch.items {
             let base = &self.state.public_url;
-            let look_up = || catch_panic(trace, || Ok(answer_to(self.catalog, item, base, limit)));
+            let look_up = || catch_panic(trace, || Ok(answer_to(self.catalog, item, base, limit.limit)));
             answers.push(turns.run(look_up).await.map_err(failed)?);
         }
         let present =
@@ -160,7 +161,7 @@ impl Pipeline<'_> {
     fn present_answers(
         &self,
         answers: &[LookUpAnswer],
-        limit: Limit,
+        limit: PageWindow,
         cost: u32,
         values: &[(String, String)],
         quota: Quota,

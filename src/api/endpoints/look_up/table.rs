@@ -30,7 +30,7 @@ use crate::pin::{AS_OF, SNAPSHOT};
 use crate::{MAX_HEADERS, Pipeline, PipelineOutcome, Version, not_acceptable, shared_headers};
 
 use super::batch::{ITEMS_PER_REQUEST, unread};
-use super::{Limit, default_tables};
+use super::{candidates, default_tables};
 
 /// Parameters of a table; those that end in `_column` name the column of a value.
 pub(crate) const PARAMETERS: [&str; 13] = [
@@ -151,7 +151,7 @@ impl Pipeline<'_> {
         let rest = text.split_off(end.unwrap_or(text.len()));
         let options = SheetOptions {
             tables: default_tables(values, &mut Vec::new()),
-            candidates: Limit::parse(values).map_err(Problem::of_parameters)?.candidates,
+            candidates: candidates(values).map_err(Problem::of_parameters)?.limit as usize,
             base: self.state.public_url.clone(),
         };
         Ok((Sheet::open(&text, values, options).map_err(Problem::of_parameters)?, rest))
