@@ -121,11 +121,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
             (listed(builder), many(version, name.into(), parameter.max_values()), values(&example))
         }
         ParamType::Like(_) => (builder, any_text().pattern(Some(r"[^\s,]")).into(), example.into()),
-        ParamType::Number { min, max, .. } => {
-            let number = long(min).maximum(Some(max as f64 as i64));
-            (builder, number.into(), example.parse::<u64>().expect("an example of a number is a number").into())
-        }
-        ParamType::Range { unit: BoundUnit::Number { min, max }, .. } => {
+        ParamType::Number { min, max, .. } | ParamType::Range { unit: BoundUnit::Number { min, max }, .. } => {
             let number = long(min).maximum(Some(max as f64 as i64));
             (builder, number.into(), example.parse::<u64>().expect("an example of a number is a number").into())
         }
@@ -138,10 +134,9 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
             (builder, rate.into(), example.parse::<f64>().expect("an example of a rate is a number").into())
         }
         ParamType::Range { unit: BoundUnit::Date, bound, .. } => {
-            let date = date();
             let end = if bound == Bound::Min { "first" } else { "last" };
             doc.push_str(&format!(" A year, a quarter (`2026-Q2`) or a month is its {end} day."));
-            (builder, date.into(), example.into())
+            (builder, date().into(), example.into())
         }
         ParamType::Known(table, _) => {
             let name = match version.is_strict() {
@@ -168,11 +163,9 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
                 doc.push_str(&known(&sorts));
             }
             doc.push_str(&match relevance {
-                true => {
-                    format!(
-                        " Default: `relevance` with `q`, otherwise `{default}`. `relevance` cannot be combined with other keys."
-                    )
-                }
+                true => format!(
+                    " Default: `relevance` with `q`, otherwise `{default}`. `relevance` cannot be combined with other keys."
+                ),
                 false => format!(" Default: `{default}`."),
             });
             (listed(builder), schema, values(&example))

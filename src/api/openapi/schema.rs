@@ -9,13 +9,14 @@
 use std::collections::BTreeMap;
 
 use http::StatusCode;
-use utoipa::openapi::schema::{Array, KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::schema::{Array, ObjectBuilder, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
 use crate::endpoint::ApiEndpoint;
 use crate::envelope::{Meta, PaginationV1, PaginationV2, PaginationV3, Warnings};
 use crate::include::Include;
 use crate::openapi::definition::{self, SchemaObjects};
+use crate::openapi::parameter::long;
 use crate::openapi::vocabulary;
 use crate::{Route, Version};
 use catalog::ParameterError;
@@ -82,11 +83,7 @@ fn response(version: Version, endpoint: &dyn ApiEndpoint) -> RefOr<Schema> {
 fn included(includes: &[Include]) -> Object {
     let lists = ObjectBuilder::new().schema_type(Type::Object).description(Some("The lists that `include` names."));
     let lists = includes.iter().fold(lists, |lists, include| {
-        let total = ObjectBuilder::new()
-            .schema_type(Type::Integer)
-            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
-            .minimum(Some(0))
-            .description(Some("Number of all rows of the list."));
+        let total = long(0).description(Some("Number of all rows of the list."));
         let list = ObjectBuilder::new()
             .schema_type(Type::Object)
             .description(Some(format!("The first rows of `{include}`.")))
