@@ -38,10 +38,12 @@ const SECTORS_OF_FIRMS: &str = "a firm's `sectors` are its main ones, at most 8 
 const SUGGESTED: usize = 5;
 
 /// Runs the tools on the active release.
+#[derive(Clone)]
 pub struct ToolBackend {
-    releases: Arc<ActiveRelease>,
+    /// A cursor continues in its own release.
+    pub(crate) releases: Arc<ActiveRelease>,
     public_url: Arc<str>,
-    cursor_secret: [u8; 32],
+    pub(crate) cursor_secret: [u8; 32],
 }
 
 impl ToolBackend {
@@ -52,15 +54,7 @@ impl ToolBackend {
 
     /// The active release. A request uses the same one from start to end.
     pub fn current(&self) -> ToolRelease {
-        let Self { releases, public_url, cursor_secret } = self;
-        let catalog = releases.current();
-        ToolRelease {
-            snapshot: catalog.version().to_string(),
-            catalog,
-            releases: Arc::clone(releases),
-            public_url: Arc::clone(public_url),
-            cursor_secret: *cursor_secret,
-        }
+        ToolRelease { catalog: self.releases.current(), backend: self.clone() }
     }
 }
 
@@ -68,11 +62,7 @@ impl ToolBackend {
 #[derive(Clone)]
 pub struct ToolRelease {
     pub(crate) catalog: Arc<Catalog>,
-    pub(crate) snapshot: String,
-    /// The loaded releases: a cursor continues in its own one.
-    pub(crate) releases: Arc<ActiveRelease>,
-    pub(crate) public_url: Arc<str>,
-    pub(crate) cursor_secret: [u8; 32],
+    pub(crate) backend: ToolBackend,
 }
 
 impl ToolRelease {
@@ -81,13 +71,10 @@ impl ToolRelease {
     /// # Errors
     /// Arguments with invalid values.
     pub fn call(&self, call: &ToolCall) -> Result<String, Vec<ArgError>> {
-        match call.tool {
-            Tool::SearchVcs => self.search(call, Resource::Firms),
-            Tool::SearchStartups => self.search(call, Resource::Startups),
-            Tool::GetFundingRounds => self.search(call, Resource::Rounds),
-            Tool::SearchPeople => self.search(call, Resource::People),
-            Tool::GetVcProfile => self.profile(call),
-            Tool::GetPlatformStats => Ok(self.stats(call)),
+        match call.tool.resource() {
+            Some(resource) => self.search(call, resource),
+            None if call.tool == Tool::GetVcProfile => self.profile(call),
+            None => Ok(self.stats(call)),
         }
     }
 
@@ -226,7 +213,7 @@ impl ToolRelease {
 
     /// Adds the version of the data, and a mark if it is invented.
     pub(crate) fn with_snapshot(&self, result: ToolResult) -> ToolResult {
-        let result = result.field("snapshot", json(&self.snapshot));
+        let result = result.field("snapshot", json(&self.catalog.version().to_string()));
         if self.catalog.snapshot().is_invented() { result.field("invented", "true") } else { result }
     }
 
@@ -290,7 +277,7 @@ impl ToolRelease {
             Table::People => "people",
             _ => return None,
         };
-        Some(format!("{}/{pages}/{}", self.public_url, self.catalog.snapshot().slug(table, row)))
+        Some(format!("{}/{pages}/{}", self.backend.public_url, self.catalog.snapshot().slug(table, row)))
     }
 
     fn names_with_slugs(&self, table: Table, rows: &[u32]) -> Vec<String> {

@@ -135,12 +135,12 @@ impl ToolRelease {
     pub(crate) fn open_cursor(&self, call: &ToolCall) -> Result<(Self, Option<Cursor>), Vec<ParameterError>> {
         let Some(text) = call.value("cursor") else { return Ok((self.clone(), None)) };
         let invalid = |detail: String| vec![ParameterError::invalid("cursor", detail)];
-        let cursor = Cursor::open(text.trim(), &self.cursor_secret, is_page_option)
+        let cursor = Cursor::open(text.trim(), &self.backend.cursor_secret, is_page_option)
             .filter(|cursor| cursor.path == call.tool.name());
         let cursor = cursor.ok_or_else(|| {
             invalid("pass `next_cursor` of the previous result of this tool unmodified, or omit `cursor`".to_owned())
         })?;
-        let loaded = cursor.release(self.releases.look_up(cursor.snapshot, true));
+        let loaded = cursor.release(self.backend.releases.look_up(cursor.snapshot, true));
         let loaded = loaded.map_err(|fault| {
             invalid(match fault {
                 CursorFault::NotYetHeld(version) => {
@@ -151,8 +151,7 @@ impl ToolRelease {
                 }
             })
         })?;
-        let release = Self { snapshot: cursor.snapshot.to_string(), catalog: loaded, ..self.clone() };
-        Ok((release, Some(cursor)))
+        Ok((Self { catalog: loaded, backend: self.backend.clone() }, Some(cursor)))
     }
 
     /// The sealed cursor of the page at `position`; `None` if the arguments are too long for one.
@@ -165,7 +164,7 @@ impl ToolRelease {
         let options = options.into_iter().filter_map(|(name, value)| Some((name, value?)));
         let filters = list.parsed.canonical.iter().cloned();
         let cursor = Cursor::new(&self.catalog, tool.name(), filters, options, position);
-        cursor.seal(&self.cursor_secret).filter(|cursor| cursor.len() <= MAX_VALUE_BYTES / 2)
+        cursor.seal(&self.backend.cursor_secret).filter(|cursor| cursor.len() <= MAX_VALUE_BYTES / 2)
     }
 }
 
