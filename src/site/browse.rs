@@ -12,14 +12,12 @@ use crate::filters::{FieldConfig, Filters, QueryInput, RangeConfig};
 use crate::format;
 use crate::layout::PageLayout;
 use crate::link::Link;
-use crate::lists::nouns;
 use crate::question::SearchQuestion;
 use catalog::{
     Catalog, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind, Relaxable, Request,
     Resource, SearchReading, WantedPage,
 };
 use data::{Facet, ReviewStatus};
-use service::State;
 
 pub(crate) const PER_PAGE: u64 = 25;
 const PAGE_SIZES: [u64; 3] = [PER_PAGE, 50, MAX_PER_PAGE];
@@ -34,6 +32,10 @@ pub(crate) const SIZE: &str = "per_page";
 pub(crate) struct BrowseConfig {
     pub resource: Resource,
     pub path: &'static str,
+    /// The words for one record, and for several.
+    pub nouns: (&'static str, &'static str),
+    /// The description of the page.
+    pub about: &'static str,
     /// Filters that offer values with counts: parameter, heading, facet.
     pub facets: &'static [(&'static str, &'static str, Facet)],
     pub ranges: &'static [RangeConfig],
@@ -265,14 +267,13 @@ pub(crate) fn position_of(link: &Link, page: u64) -> ListPosition {
 }
 
 impl Browse {
-    /// The table filtered by the query of a request, and the rows of its page.
+    /// The layout of a list, the table filtered by the query of a request, and the rows of its page.
     pub(crate) fn load(
-        state: &State,
         catalog: &Catalog,
+        page_request: PageRequest<'_>,
         config: &BrowseConfig,
-        query: &str,
-    ) -> Result<(Self, Vec<u32>), PageError> {
-        let by_name = LenientQuery::parse(catalog, config.resource, PARSE_OPTIONS, query)?;
+    ) -> Result<(PageLayout, Self, Vec<u32>), PageError> {
+        let by_name = LenientQuery::parse(catalog, config.resource, PARSE_OPTIONS, page_request.query)?;
         let without_text = by_name.link(config.path).with("q", "");
         let (search, meaning) = read_search(catalog, config.resource, &by_name.parsed, &by_name.given).unzip();
         let lenient = match meaning.flatten() {
@@ -302,9 +303,11 @@ impl Browse {
             // The words stay in the search field, so they are not also sent as a hidden field.
             filters.kept.retain(|(name, _)| name != "text");
         }
-        let search_words =
-            search.as_ref().map(|search| SearchWords::new(catalog, config.resource, search, &without_text));
-        let search_words = search_words.transpose()?.unwrap_or_default();
+        let question = search
+            .as_ref()
+            .map(|search| SearchQuestion::from_search(catalog, config.resource, search, &without_text, 0))
+            .transpose()?;
+        let (note, described) = search.as_ref().map(|search| search_words(config, search, &without_text)).unzip();
         let similar = found.did_you_mean.iter().take(5);
         let suggestions = similar.map(|row| name_and_path(catalog, query.table, *row)).collect();
         warnings.extend(found.relaxation.as_ref().map(|relaxation| {
@@ -315,15 +318,15 @@ impl Browse {
         let snippets = found.snippets.iter().map(|snippet| (snippet.slug.clone(), snippet.parts()));
         let similarities = found.similarities.iter().map(|one| (one.slug.to_owned(), vec![(one.in_words(), false)]));
         let browse = Self {
-            question: search_words.question,
-            described: search_words.described,
+            question: question.flatten(),
+            described: described.flatten(),
             remarks: snippets.chain(similarities).collect(),
             path: config.path,
             is_searchable: config.resource.is_searchable(),
             q: by_words.map_or_else(|| link.text("q").to_owned(), |search| search.text.clone()),
             total: found.total,
-            search_notes: search_words
-                .note
+            search_notes: note
+                .flatten()
                 .into_iter()
                 .chain(found.notes.iter().map(|note| sentence(&note.detail)))
                 .collect(),
@@ -336,7 +339,10 @@ impl Browse {
             title: title(catalog, config.resource, &link),
             query: at_page(&link, page).query(),
             save: save_link(config.resource, &link).href(),
-            api: link.with(SIZE, "").at(&format!("{}/api/v3/{}", state.public_url, config.resource.path())).href(),
+            api: link
+                .with(SIZE, "")
+                .at(&format!("{}/api/v3/{}", page_request.state.public_url, config.resource.path()))
+                .href(),
             csv: link.with(SIZE, "").at(&format!("{}.csv", config.path)).href(),
             csv_rows: match found.total {
                 total if total <= MAX_FILE_ROWS => format::counted(total, "row", "rows"),
@@ -355,7 +361,7 @@ impl Browse {
             },
             link,
         };
-        Ok((browse, found.rows.iter().collect()))
+        Ok((browse.layout(catalog, page_request, config.about), browse, found.rows.iter().collect()))
     }
 
     /// The reason for which a record is in the list, in parts; true marks a matched word.
@@ -380,7 +386,7 @@ impl Browse {
         Heading { label, class, href: self.link.with("sort", &next).href(), direction }
     }
 
-    pub(crate) fn layout(&self, catalog: &Catalog, request: PageRequest<'_>, about: &str) -> PageLayout {
+    fn layout(&self, catalog: &Catalog, request: PageRequest<'_>, about: &str) -> PageLayout {
         let title = match self.pager.page {
             1 => self.title.clone(),
             page => format!("{} · page {}", self.title, format::number(page)),
@@ -410,41 +416,23 @@ impl Browse {
     }
 }
 
-/// The remarks on a search text that is not a name.
-#[derive(Default)]
-struct SearchWords {
-    note: Option<String>,
-    question: Option<SearchQuestion>,
-    /// As [`Browse::described`].
-    described: Option<(String, String)>,
-}
-
-impl SearchWords {
-    /// `without_text` is the list without the text.
-    fn new(
-        catalog: &Catalog,
-        resource: Resource,
-        search: &SearchReading,
-        without_text: &Link,
-    ) -> Result<Self, PageError> {
-        let (one, many) = nouns(resource.table());
-        let text = &search.text;
-        let counted = format::counted(search.described as u64, one, many);
-        let question = SearchQuestion::from_search(catalog, resource, search, without_text, 0)?;
-        let of_text = || without_text.with("text", text).href();
-        let (note, described) = match search.reading {
-            ReadingKind::Text => {
-                let having = "With all of its words in descriptions, sectors or places";
-                (Some(format!("No {one} is named “{text}”. {having}: {counted}.")), None)
-            }
-            reading => {
-                let note = format!("No {one} is named “{text}”. It was read as a question.");
-                let note = (reading == ReadingKind::Question).then_some(note);
-                (note, (search.described > 0).then(|| (counted, of_text())))
-            }
-        };
-        Ok(Self { note, question, described })
+/// The remark on a search text that is not a name, and [`Browse::described`]. `without_text` is the list without the
+/// text.
+fn search_words(
+    config: &BrowseConfig,
+    search: &SearchReading,
+    without_text: &Link,
+) -> (Option<String>, Option<(String, String)>) {
+    let (one, many) = config.nouns;
+    let text = &search.text;
+    let counted = format::counted(search.described as u64, one, many);
+    if search.reading == ReadingKind::Text {
+        let having = "With all of its words in descriptions, sectors or places";
+        return (Some(format!("No {one} is named “{text}”. {having}: {counted}.")), None);
     }
+    let note = format!("No {one} is named “{text}”. It was read as a question.");
+    let described = (search.described > 0).then(|| (counted, without_text.with("text", text).href()));
+    ((search.reading == ReadingKind::Question).then_some(note), described)
 }
 
 /// The link to the page that saves the filters of a list, without order and page size.
