@@ -4,8 +4,9 @@
 use form_urlencoded::Serializer;
 
 use crate::pin::PIN;
-use crate::{ApiRequest, Version};
-use catalog::{ParameterError, Query, Resource, SearchReading};
+use crate::request::{Canonical, RequestUrl};
+use crate::{ApiRequest, Version, options};
+use catalog::{Issues, ParameterError, ParsedRequest, Query, Request, Resource, SearchReading};
 use service::State;
 
 /// The address of a request for a list, its counts or its file.
@@ -40,16 +41,33 @@ impl<'a> ListAddress<'a> {
     }
 }
 
-/// A warning that the text of a query whose matches are counted is not a name. `canonical` are the parameters of the
-/// query; without them those that were sent are used.
-pub(crate) fn of_counts(
-    request: &ApiRequest<'_>,
-    query: &Query,
-    canonical: Option<&[(&'static str, String)]>,
-) -> Option<ParameterError> {
-    match canonical {
-        Some(canonical) => next_to(request, query, canonical),
-        None => next_to(request, query, request.values),
+/// A query whose matches are counted.
+pub(crate) struct CountedQuery {
+    pub query: Query,
+    pub notes: Vec<ParameterError>,
+    /// Its parameters; `None` if a note quotes a value as written.
+    pub canonical: Option<Canonical>,
+}
+
+impl CountedQuery {
+    pub(crate) fn parse(
+        url: &RequestUrl<'_>,
+        resource: Resource,
+        filters: &[(String, String)],
+    ) -> Result<Self, Issues> {
+        let options = url.version.parse_options(options::names(url.version, url.route));
+        let ParsedRequest { request, canonical, notes, .. } = url.catalog.parse(resource, filters, options)?;
+        let Request::List(query) = request else { unreachable!("{resource:?} is a list") };
+        let canonical = (!notes.iter().any(ParameterError::depends_on_spelling)).then_some(canonical);
+        Ok(Self { query, notes, canonical })
+    }
+
+    /// A warning that the text is not a name.
+    pub(crate) fn other_meaning(&self, request: &ApiRequest<'_>) -> Option<ParameterError> {
+        match &self.canonical {
+            Some(canonical) => next_to(request, &self.query, canonical),
+            None => next_to(request, &self.query, request.values),
+        }
     }
 }
 
