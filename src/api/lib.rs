@@ -133,7 +133,9 @@ pub async fn respond_later<B: Buf + Send + 'static, E: Error + Send + Sync + 'st
     let (served, pin) = (state.releases.serving(), Pin::from_request(state, request));
     let pipeline = Pipeline::new(state, request, &served, &pin, None);
     if pipeline.is_batch() {
-        return pipeline.respond_to_batch(caller, body).await;
+        let mut quota = Quota::zero(Date::from_unix(pipeline.now));
+        let outcome = pipeline.run_batch(caller, body, &mut quota).await;
+        return pipeline.present(outcome, &quota);
     }
     // With a known caller, the request is here because it must search.
     if is_unknown && let Some(response) = pipeline.respond(caller, false) {
@@ -256,7 +258,8 @@ impl<'a> Pipeline<'a> {
             if let Ok(caller) = caller {
                 *quota = self.state.auth.peek(&caller, quota.day);
             }
-            return Ok(PipelineOutcome::Preflight(methods_of(route.as_ref())));
+            let methods = route.as_ref().map_or(READS, |(route, _)| route.methods());
+            return Ok(PipelineOutcome::Preflight(methods));
         }
         let caller = self.admit(caller)?;
         let values: LazyCell<Vec<(String, String)>, _> =
@@ -472,10 +475,6 @@ impl ApiRequest<'_> {
         headers::reserve(&mut headers, self.quota.limit.is_some());
         CachedResponse::new(response.body, headers, route)
     }
-}
-
-fn methods_of(route: Option<&(&'static Route, Option<String>)>) -> &'static str {
-    route.map_or(READS, |(route, _)| route.methods())
 }
 
 /// Headers of a successful response that do not depend on the caller.

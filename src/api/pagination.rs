@@ -89,10 +89,6 @@ impl ListRequest {
         }
     }
 
-    pub(crate) fn asks_for(&self, name: &str) -> bool {
-        self.question.iter().any(|question| question.interpretation.values().any(|(known, _)| known == name))
-    }
-
     pub(crate) fn is_set(&self, flag: &str) -> bool {
         self.flags.contains(&flag)
     }

@@ -54,11 +54,20 @@ fn release(state: &State, request: &RequestParts<'_>) -> Result<Option<Arc<Catal
     if !errors.is_empty() {
         return Err(errors.into());
     }
-    match (version, day) {
-        (Some(text), _) => named_release(state, text).map(Some),
-        (None, Some(text)) => release_of(state, text).map(Some),
-        (None, None) => Ok(None),
+    if let Some(text) = version {
+        let version = parse_version(SNAPSHOT, text, state.releases.serving().version()).map_err(|error| vec![error])?;
+        let (loaded, is_expected) = state.releases.look_up(version, false);
+        return loaded.map(Some).ok_or_else(|| match is_expected {
+            true => RequestError::NotYetHeld(version),
+            false => RequestError::not_held(state, SNAPSHOT, version),
+        });
     }
+    let Some(text) = day else { return Ok(None) };
+    let day = parse_date(text, Bound::Max)
+        .map_err(|detail| vec![ParameterError::invalid(AS_OF, format!("`{}` {detail}", shortened(text)))])?;
+    let until = state.releases.all().into_iter().filter(|catalog| catalog.snapshot().released_on() <= day);
+    let newest = until.max_by_key(|catalog| (catalog.snapshot().released_on(), catalog.version()));
+    newest.map(Some).ok_or_else(|| RequestError::not_held(state, AS_OF, format_args!("of {day}")))
 }
 
 /// Reads the version of a release from a parameter. The error gives the one that is `served` as an example.
@@ -72,21 +81,4 @@ pub(crate) fn parse_version(
             format!("`{}` is not a snapshot version of the form YYYY-MM-DD.N, such as {served}", shortened(text));
         ParameterError::invalid(parameter, detail)
     })
-}
-
-fn named_release(state: &State, text: &str) -> Result<Arc<Catalog>, RequestError> {
-    let version = parse_version(SNAPSHOT, text, state.releases.serving().version()).map_err(|error| vec![error])?;
-    let (loaded, is_expected) = state.releases.look_up(version, false);
-    loaded.ok_or_else(|| match is_expected {
-        true => RequestError::NotYetHeld(version),
-        false => RequestError::not_held(state, SNAPSHOT, version),
-    })
-}
-
-fn release_of(state: &State, text: &str) -> Result<Arc<Catalog>, RequestError> {
-    let day = parse_date(text, Bound::Max)
-        .map_err(|detail| vec![ParameterError::invalid(AS_OF, format!("`{}` {detail}", shortened(text)))])?;
-    let until = state.releases.all().into_iter().filter(|catalog| catalog.snapshot().released_on() <= day);
-    let newest = until.max_by_key(|catalog| (catalog.snapshot().released_on(), catalog.version()));
-    newest.ok_or_else(|| RequestError::not_held(state, AS_OF, format_args!("of {day}")))
 }

@@ -41,12 +41,17 @@ impl Catalog {
     /// Interprets the text of a query, next to the given parameters, by name. `None` if it has no text, or if a record
     /// has a name with all of its words.
     pub fn read_search(&self, resource: Resource, given: &[&str], query: &Query) -> Option<SearchReading> {
-        let names = self.partly_named(query)?;
-        let text = query.text.clone()?;
+        let text = query.text.as_deref()?;
+        let matches = self.all_matches(query.table, text);
+        if !matches.is_partial() {
+            return None;
+        }
+        // They have only some of the words, regardless of filters.
+        let names = matches.rows.clone();
         // The page size does not change the meaning of a text.
         let (window, conditions): (Vec<&str>, Vec<&str>) = given.iter().partition(|name| **name == "limit");
         let question =
-            resource.takes_questions().then(|| self.interpret(resource, &text).without(resource, &conditions));
+            resource.takes_questions().then(|| self.interpret(resource, text).without(resource, &conditions));
         let question = question.filter(|question| question.conditions() > 0);
         let is_understood = |question: &Interpretation| question.unread.is_empty();
         // Names with some of the words give way only to a question with each word understood.
@@ -55,7 +60,7 @@ impl Catalog {
         });
         let described = match query.described().is_some() || question.as_ref().is_some_and(is_understood) {
             true => 0,
-            false => self.count_described(resource, &text),
+            false => self.count_described(resource, text),
         };
         let reading = match (is_question, names.is_empty()) {
             (true, _) => ReadingKind::Question,
@@ -66,9 +71,10 @@ impl Catalog {
         let similar = match reading {
             ReadingKind::Name => Vec::new(),
             ReadingKind::Question => names,
-            ReadingKind::Text => self.similar_names(query.table, &text),
+            ReadingKind::Text => matches.found.did_you_mean.clone(),
         };
         let question = question.map(|question| question.without(resource, &window));
+        let text = text.to_owned();
         Some(SearchReading { reading, text, question, described, similar, is_partly_named, table: resource.table() })
     }
 }

@@ -143,7 +143,10 @@ impl ToolRelease {
             result = result.field("question", read.to_string());
         }
         if !page.did_you_mean.is_empty() {
-            result = result.field("did_you_mean", json(&self.names_with_slugs(table, &page.did_you_mean)));
+            let snapshot = self.catalog.snapshot();
+            let named = |row: &u32| format!("{} ({})", snapshot.name(table, *row), snapshot.slug(table, *row));
+            let names: Vec<String> = page.did_you_mean.iter().take(SUGGESTED).map(named).collect();
+            result = result.field("did_you_mean", json(&names));
         }
         let by_sector = |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Sector, _));
         if list.resource == Resource::Firms && query.filters.iter().any(by_sector) {
@@ -278,12 +281,6 @@ impl ToolRelease {
             _ => return None,
         };
         Some(format!("{}/{pages}/{}", self.backend.public_url, self.catalog.snapshot().slug(table, row)))
-    }
-
-    fn names_with_slugs(&self, table: Table, rows: &[u32]) -> Vec<String> {
-        let snapshot = self.catalog.snapshot();
-        let named = |row: &u32| format!("{} ({})", snapshot.name(table, *row), snapshot.slug(table, *row));
-        rows.iter().take(SUGGESTED).map(named).collect()
     }
 }
 

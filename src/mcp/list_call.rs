@@ -40,11 +40,6 @@ fn is_page_option(name: &str) -> bool {
 /// Orders of rows by the amount raised.
 const BY_AMOUNT: [&str; 2] = ["-amount_usd", "-total_raised_usd"];
 
-/// True if a value of `sort` orders groups, not rows.
-fn orders_groups(value: &str) -> bool {
-    GroupOrder::ALL.iter().any(|(name, _)| *name == value.trim())
-}
-
 /// A note that groups are left out, and how to get them.
 pub(crate) fn cut_groups(groups: &Grouping, may_grow: bool) -> Option<String> {
     let (listed, by) = (groups.values.len(), groups.by);
@@ -179,6 +174,7 @@ impl ListCall {
     ) -> Result<Self, Vec<ParameterError>> {
         let pairs = call.pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
         let is_grouped = call.value("group_by").is_some();
+        let orders_groups = |value: &str| GroupOrder::ALL.iter().any(|(name, _)| *name == value.trim());
         let is_grouping =
             |name: &str, value: &str| name == "group_by" || (is_grouped && name == "sort" && orders_groups(value));
         let (mut grouping, pairs): (Vec<_>, Vec<_>) = pairs.partition(|(name, value)| is_grouping(name, value));

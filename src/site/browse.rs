@@ -338,7 +338,13 @@ impl Browse {
             pager: Pager::new(&link, page, found.total),
             title: title(catalog, config.resource, &link),
             query: at_page(&link, page).query(),
-            save: save_link(config.resource, &link).href(),
+            save: Link::new(
+                "/account/saved/new",
+                std::iter::once(("table".to_owned(), config.resource.path().to_owned()))
+                    .chain(link.others(&["sort", SIZE]))
+                    .collect(),
+            )
+            .href(),
             api: link
                 .with(SIZE, "")
                 .at(&format!("{}/api/v3/{}", page_request.state.public_url, config.resource.path()))
@@ -433,12 +439,6 @@ fn search_words(
     let note = format!("No {one} is named “{text}”. It was read as a question.");
     let described = (search.described > 0).then(|| (counted, without_text.with("text", text).href()));
     ((search.reading == ReadingKind::Question).then_some(note), described)
-}
-
-/// The link to the page that saves the filters of a list, without order and page size.
-fn save_link(resource: Resource, link: &Link) -> Link {
-    let table = ("table".to_owned(), resource.path().to_owned());
-    Link::new("/account/saved/new", std::iter::once(table).chain(link.others(&["sort", SIZE])).collect())
 }
 
 pub(crate) fn warnings(catalog: &Catalog, issues: &Issues, notes: &[ParameterError], link: &Link) -> Vec<Warning> {

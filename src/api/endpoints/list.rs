@@ -192,7 +192,8 @@ pub(crate) fn answer<'l>(
     let may_drop = |name: &str| {
         let own = resource.parameter(name);
         let mut given = address.values.iter().filter_map(|(name, _)| resource.parameter(name));
-        given.any(|given| Some(given.name) == own.map(|own| own.name)) || list.asks_for(name)
+        let mut asked = list.question.iter().flat_map(|question| question.interpretation.values());
+        given.any(|given| Some(given.name) == own.map(|own| own.name)) || asked.any(|(known, _)| known == name)
     };
     let options = version.parse_options(&[]);
     let relaxable = Relaxable { canonical: &list.parsed.canonical, options, may_drop: &may_drop };

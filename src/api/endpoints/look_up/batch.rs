@@ -5,7 +5,7 @@
 
 use std::error::Error;
 
-use bytes::{Buf, Bytes};
+use bytes::Buf;
 use futures_util::Stream;
 use http::{HeaderName, HeaderValue, Response};
 use serde_json::Value;
@@ -52,17 +52,7 @@ impl ItemBatch {
 }
 
 impl Pipeline<'_> {
-    pub(crate) async fn respond_to_batch<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
-        &self,
-        caller: Result<Caller, AuthError>,
-        body: impl Stream<Item = Result<B, E>> + Send + 'static,
-    ) -> Response<Payload> {
-        let mut quota = Quota::zero(Date::from_unix(self.now));
-        let outcome = self.run_batch(caller, body, &mut quota).await;
-        self.present(outcome, &quota)
-    }
-
-    async fn run_batch<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
+    pub(crate) async fn run_batch<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
         &self,
         caller: Result<Caller, AuthError>,
         body: impl Stream<Item = Result<B, E>> + Send + 'static,
@@ -85,7 +75,11 @@ impl Pipeline<'_> {
         }
         let batch = match self.check_head(&values) {
             Ok(()) => match body::read(request.headers, body, MAX_BODY).await {
-                Ok(bytes) => self.parse_batch(&bytes, &values),
+                Ok(bytes) => {
+                    let tables = default_tables(&values, &mut Vec::new());
+                    let limit = candidates(&values).map_err(Problem::of_parameters);
+                    limit.and_then(|limit| Ok(ItemBatch { items: parse_items(&bytes, self.catalog, &tables)?, limit }))
+                }
                 Err(error) => Err(unread(error)),
             },
             Err(problem) => Err(problem),
@@ -129,12 +123,6 @@ impl Pipeline<'_> {
         error.map_or(Ok(()), |error| Err(error.problem(self.catalog)))
     }
 
-    fn parse_batch(&self, bytes: &Bytes, values: &[(String, String)]) -> Result<ItemBatch, Problem> {
-        let tables = default_tables(values, &mut Vec::new());
-        let limit = candidates(values).map_err(Problem::of_parameters)?;
-        Ok(ItemBatch { items: parse_items(bytes, self.catalog, &tables)?, limit })
-    }
-
     /// Looks up the items one by one, each in the batch's turn in the queue.
     async fn answer_batch(
         &self,
@@ -153,23 +141,13 @@ impl Pipeline<'_> {
             let look_up = || catch_panic(trace, || Ok(answer_to(self.catalog, item, base, limit.limit)));
             answers.push(turns.run(look_up).await.map_err(failed)?);
         }
-        let present =
-            || catch_panic(trace, || self.present_answers(&answers, limit, cost, values, quota).map_err(Some));
-        turns.run(present).await.map_err(failed)
-    }
-
-    fn present_answers(
-        &self,
-        answers: &[LookUpAnswer],
-        limit: PageWindow,
-        cost: u32,
-        values: &[(String, String)],
-        quota: Quota,
-    ) -> Result<PipelineOutcome, Problem> {
-        let (state, catalog, version) = (self.state, self.catalog.clone(), Version::V3);
-        let request = ApiRequest { state, catalog, version, path: self.path, values, quota, account: None };
-        let response = json_response::<LookUpAnswer>(&request, &answers, &limit.warnings())?;
-        let mut found = request.finish(self.request.trace.route(), false, response);
+        let present = || -> Result<_, Option<Problem>> {
+            let (state, catalog, version) = (self.state, self.catalog.clone(), Version::V3);
+            let request = ApiRequest { state, catalog, version, path: self.path, values, quota, account: None };
+            let response = json_response::<LookUpAnswer>(&request, &answers, &limit.warnings()).map_err(Some)?;
+            Ok(request.finish(trace.route(), false, response))
+        };
+        let mut found = turns.run(|| catch_panic(trace, present)).await.map_err(failed)?;
         found.headers.insert(COST, HeaderValue::from(cost));
         Ok(PipelineOutcome::Found(found.into()))
     }
@@ -231,16 +209,14 @@ fn parse_items(
     for (index, item) in items.iter().enumerate() {
         let at = format!("items[{index}]");
         match item_texts(item, &at) {
-            Ok(texts) => read.push(texts.parse_item(catalog, tables).map_err(|errors| locate_errors(errors, &at))),
+            Ok(texts) => read.push(texts.parse_item(catalog, tables).map_err(|mut errors| {
+                errors.iter_mut().for_each(|error| error.parameter = format!("{at}.{}", error.parameter));
+                errors
+            })),
             Err(invalid) => errors.extend(invalid),
         }
     }
     if errors.is_empty() { Ok(read) } else { Err(Problem::of_parameters(errors)) }
-}
-
-fn locate_errors(mut errors: Vec<ParameterError>, at: &str) -> Vec<ParameterError> {
-    errors.iter_mut().for_each(|error| error.parameter = format!("{at}.{}", error.parameter));
-    errors
 }
 
 fn unknown_name(parameter: &str, name: &str, accepted: &[&str]) -> ParameterError {
