@@ -29,7 +29,6 @@ use transport::warnings::{MAX_HEADER, write_warnings};
 use crate::asked::ASK;
 use crate::endpoint::ApiOperation;
 use crate::endpoints::list;
-use crate::other_meaning::ListAddress;
 use crate::pagination::ListRequest;
 use crate::request::{Canonical, RequestError, RequestUrl};
 use crate::routes::{Route, split_version};
@@ -105,13 +104,13 @@ impl Export {
     }
 
     /// Reads the first page of the file.
-    fn open(self: &Arc<Self>, address: &ListAddress<'_>) -> Result<OpenExport, Problem> {
+    fn open(self: &Arc<Self>, request: &ApiRequest<'_>) -> Result<OpenExport, Problem> {
         let set = FieldSet::of_list(self.list.resource);
         let fields = Fields::parse(&self.list.fields, set).map_err(Problem::of_parameters)?;
         let position = self.list.position;
         let limit = self.limit.unwrap_or(u64::MAX);
         let wanted = self.list.page(position, limit.min(ROWS_PER_REQUEST));
-        let (found, mut warnings) = list::answer(address, &self.list, wanted);
+        let (found, mut warnings) = list::answer(request, &self.list, wanted);
         warnings.extend(list::nothing_found(&self.list, &found));
         let after = found.total.saturating_sub(position.offset);
         let rows = after.min(limit);
@@ -201,8 +200,8 @@ impl Pipeline<'_> {
             self.charge_quota(caller, 1, quota)?;
         }
         let (_, path) = split_version(self.request.path);
-        let address = ListAddress { state: self.state, version: Version::V3, path, values };
-        let opened = catch_panic(self.request.trace, || export.open(&address).map_err(Some));
+        let request = self.api_request(Version::V3, path, values, *quota, caller.account);
+        let opened = catch_panic(self.request.trace, || export.open(&request).map_err(Some));
         let opened = opened.map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)));
         // HEAD gets no rows.
         let is_head = *self.request.method == Method::HEAD;

@@ -342,6 +342,17 @@ impl<'a> Pipeline<'a> {
             && self.version.and_then(|version| Route::find(version, self.path)).is_some_and(takes_body)
     }
 
+    fn api_request<'r>(
+        &'r self,
+        version: Version,
+        path: &'r str,
+        values: &'r [(String, String)],
+        quota: Quota,
+        account: Option<AccountId>,
+    ) -> ApiRequest<'r> {
+        ApiRequest { state: self.state, catalog: Arc::clone(self.catalog), version, path, values, quota, account }
+    }
+
     fn check_url(&self) -> Result<(), Problem> {
         match has_key(self.request.path, self.request.query) {
             true => Err(Problem::new(Code::KeyInUrl, KEY_IN_URL)),
@@ -409,9 +420,7 @@ impl<'a> Pipeline<'a> {
                 format!("unknown path `{}`; supported versions: /api/v1, /api/v2 and /api/v3", shortened(request.path));
             return Err(Problem::new(Code::UnknownRoute, detail));
         };
-        let catalog = Arc::clone(self.catalog);
-        let account = caller.account;
-        let api_request = ApiRequest { state: self.state, catalog, version, path, values, quota, account };
+        let api_request = self.api_request(version, path, values, quota, caller.account);
         let Some(parsed) = parsed else { return Err(unknown_path(version, path)) };
         if !request.is_read() {
             let methods = parsed.route.methods();

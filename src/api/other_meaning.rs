@@ -5,40 +5,25 @@ use form_urlencoded::Serializer;
 
 use crate::pin::PIN;
 use crate::request::{Canonical, RequestUrl};
-use crate::{ApiRequest, Version, options};
+use crate::{ApiRequest, options};
 use catalog::{Issues, ParameterError, ParsedRequest, Query, Request, Resource, SearchReading};
-use service::State;
 
-/// The address of a request for a list, its counts or its file.
-pub(crate) struct ListAddress<'a> {
-    pub state: &'a State,
-    pub version: Version,
-    pub path: &'a str,
-    pub values: &'a [(String, String)],
-}
-
-impl<'a> ListAddress<'a> {
-    pub(crate) fn from_request(request: &ApiRequest<'a>) -> Self {
-        Self { state: request.state, version: request.version, path: request.path, values: request.values }
-    }
-
-    /// A warning about a text that is not a name. `parameters` are those of the request in canonical form, without the
-    /// ones that the path sets.
-    pub(crate) fn other_meaning<N: AsRef<str>, V: AsRef<str>>(
-        &self,
-        resource: Resource,
-        reading: &SearchReading,
-        parameters: &[(N, V)],
-    ) -> Option<ParameterError> {
-        let is_text = |name: &str| resource.parameter(name).is_some_and(|known| known.name == "q");
-        let others = parameters.iter().filter(|(name, _)| !is_text(name.as_ref()));
-        let pins = self.values.iter().filter(|(name, _)| PIN.contains(&name.as_str()));
-        let mut query = Serializer::new(String::new());
-        query.extend_pairs(others).extend_pairs(reading.values()).extend_pairs(pins);
-        let Self { state, version, path, .. } = self;
-        let address = format!("{}/api/{}/{path}?{}", state.public_url, version.segment(), query.finish());
-        Some(ParameterError::no_name(reading.other_meaning(&address)?, reading.is_partly_named))
-    }
+/// A warning about a text that is not a name. `parameters` are those of the request in canonical form, without the ones
+/// that the path sets.
+pub(crate) fn other_meaning<N: AsRef<str>, V: AsRef<str>>(
+    request: &ApiRequest<'_>,
+    resource: Resource,
+    reading: &SearchReading,
+    parameters: &[(N, V)],
+) -> Option<ParameterError> {
+    let is_text = |name: &str| resource.parameter(name).is_some_and(|known| known.name == "q");
+    let others = parameters.iter().filter(|(name, _)| !is_text(name.as_ref()));
+    let pins = request.values.iter().filter(|(name, _)| PIN.contains(&name.as_str()));
+    let mut query = Serializer::new(String::new());
+    query.extend_pairs(others).extend_pairs(reading.values()).extend_pairs(pins);
+    let ApiRequest { state, version, path, .. } = request;
+    let address = format!("{}/api/{}/{path}?{}", state.public_url, version.segment(), query.finish());
+    Some(ParameterError::no_name(reading.other_meaning(&address)?, reading.is_partly_named))
 }
 
 /// A query whose matches are counted.
@@ -80,5 +65,5 @@ fn next_to<N: AsRef<str>, V: AsRef<str>>(
     let given: Vec<&str> = parameters.iter().map(|(name, _)| name.as_ref()).chain(["sort", "limit"]).collect();
     let resource = Resource::of_table(query.table);
     let reading = request.catalog.read_search(resource, &given, query)?;
-    ListAddress::from_request(request).other_meaning(resource, &reading, parameters)
+    other_meaning(request, resource, &reading, parameters)
 }

@@ -20,7 +20,7 @@ use crate::envelope::{
 use crate::export::Export;
 use crate::openapi::schema::FIRM_SUMMARY;
 use crate::options::{AMOUNTS, EXPLAIN};
-use crate::other_meaning::ListAddress;
+use crate::other_meaning::other_meaning;
 use crate::pagination::{ListRequest, settled_by_path};
 use crate::request::RequestUrl;
 use crate::window::WindowStart;
@@ -134,7 +134,7 @@ fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiResponse, 
         similarities: true,
         ..list.page(list.position, limit)
     };
-    let (found, warnings) = answer(&ListAddress::from_request(request), list, wanted);
+    let (found, warnings) = answer(request, list, wanted);
     let ListAnswer { rows, total, next, .. } = &found;
     let next_cursor = match (version, next) {
         (Version::V3, Some(position)) => Some(seal(request, &list.cursor_at(*position, request.path))?),
@@ -183,7 +183,7 @@ fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiResponse, 
 
 /// Answers a request for a list, with warnings: changes to the request, and the reason why it finds little.
 pub(crate) fn answer<'l>(
-    address: &ListAddress<'_>,
+    request: &ApiRequest<'_>,
     list: &'l ListRequest,
     wanted: WantedPage<'_>,
 ) -> (ListAnswer<'l>, Vec<ParameterError>) {
@@ -191,7 +191,7 @@ pub(crate) fn answer<'l>(
     // Parameters of the path cannot be dropped.
     let may_drop = |name: &str| {
         let own = resource.parameter(name);
-        let mut given = address.values.iter().filter_map(|(name, _)| resource.parameter(name));
+        let mut given = request.values.iter().filter_map(|(name, _)| resource.parameter(name));
         let mut asked = list.question.iter().flat_map(|question| question.interpretation.values());
         given.any(|given| Some(given.name) == own.map(|own| own.name)) || asked.any(|(known, _)| known == name)
     };
@@ -223,7 +223,7 @@ pub(crate) fn answer<'l>(
         warnings.extend(nothing_found(list, &found));
     }
     let reading = found.reading.as_ref().zip(parameters);
-    warnings.extend(reading.and_then(|(reading, given)| address.other_meaning(resource, reading, &given)));
+    warnings.extend(reading.and_then(|(reading, given)| other_meaning(request, resource, reading, &given)));
     (found, warnings)
 }
 

@@ -26,7 +26,7 @@ use crate::pin::{AS_OF, SNAPSHOT};
 use crate::request::RequestError;
 use crate::routes::Route;
 use crate::window::PageWindow;
-use crate::{ApiRequest, Pipeline, PipelineOutcome, Version, catch_panic, label, not_acceptable};
+use crate::{Pipeline, PipelineOutcome, Version, catch_panic, label, not_acceptable};
 
 use super::{answer_to, candidates, default_tables};
 
@@ -142,8 +142,7 @@ impl Pipeline<'_> {
             answers.push(turns.run(look_up).await.map_err(failed)?);
         }
         let present = || -> Result<_, Option<Problem>> {
-            let (state, catalog, version) = (self.state, self.catalog.clone(), Version::V3);
-            let request = ApiRequest { state, catalog, version, path: self.path, values, quota, account: None };
+            let request = self.api_request(Version::V3, self.path, values, quota, None);
             let response = json_response::<LookUpAnswer>(&request, &answers, &limit.warnings()).map_err(Some)?;
             Ok(request.finish(trace.route(), false, response))
         };
