@@ -13,14 +13,19 @@ use crate::{
 use data::Table;
 use search::{Explanation, MatchClass};
 
-/// A request for a page of a list, and for parts of the answer beyond the rows. Other parts are not computed. Except for
-/// `groups` they belong to [`Request::List`].
+/// A request for a page of a list, and for parts of the answer beyond the rows.
 #[derive(Clone, Copy)]
 pub struct WantedPage<'a> {
     pub resource: Resource,
     pub request: &'a Request,
     pub start: ListPosition,
     pub limit: usize,
+    pub parts: ListParts<'a>,
+}
+
+/// The parts of an answer that are computed. Except for `groups` they belong to [`Request::List`].
+#[derive(Clone, Copy, Default)]
+pub struct ListParts<'a> {
     /// The reading of a search text that the request is the meaning of.
     pub meaning_of: Option<&'a SearchReading>,
     /// Names of the parameters next to which the search text is read.
@@ -37,21 +42,7 @@ pub struct WantedPage<'a> {
 impl<'a> WantedPage<'a> {
     /// The rows alone.
     pub fn rows(resource: Resource, request: &'a Request, start: ListPosition, limit: usize) -> Self {
-        Self {
-            resource,
-            request,
-            start,
-            limit,
-            meaning_of: None,
-            reading_next_to: None,
-            relaxation: None,
-            groups: None,
-            amounts: false,
-            snippets: false,
-            similarities: false,
-            match_classes: false,
-            explanations: false,
-        }
+        Self { resource, request, start, limit, parts: ListParts::default() }
     }
 }
 
@@ -143,7 +134,7 @@ impl ListRows {
 
 impl Catalog {
     pub fn answer(&self, wanted: &WantedPage<'_>) -> ListAnswer<'_> {
-        let WantedPage { request, start, limit, groups, .. } = *wanted;
+        let WantedPage { request, start, limit, parts, .. } = *wanted;
         let answer = match request {
             Request::List(query) => self.answer_query(query, wanted),
             Request::Leaderboard(query) => {
@@ -160,29 +151,30 @@ impl Catalog {
                 ListAnswer { total: page.total, next: page.next, rows: ListRows::Matches(page), ..Default::default() }
             }
         };
-        ListAnswer { groups: groups.map(|(query, options)| self.aggregate(query, options).0), ..answer }
+        ListAnswer { groups: parts.groups.map(|(query, options)| self.aggregate(query, options).0), ..answer }
     }
 
     fn answer_query(&self, query: &Query, wanted: &WantedPage<'_>) -> ListAnswer<'_> {
-        let Page { rows, total, next, mut did_you_mean, notes } = self.list(query, wanted.start, wanted.limit);
-        did_you_mean.extend(wanted.meaning_of.iter().flat_map(|reading| &reading.similar));
+        let WantedPage { resource, start, limit, parts, .. } = *wanted;
+        let Page { rows, total, next, mut did_you_mean, notes } = self.list(query, start, limit);
+        did_you_mean.extend(parts.meaning_of.iter().flat_map(|reading| &reading.similar));
         let mut answer = ListAnswer { total, next, did_you_mean, notes, ..Default::default() };
-        answer.reading = wanted.reading_next_to.and_then(|given| self.read_search(wanted.resource, given, query));
+        answer.reading = parts.reading_next_to.and_then(|given| self.read_search(resource, given, query));
         if total == 0 {
-            answer.relaxation = wanted.relaxation.and_then(|relaxable| self.relaxation(wanted.resource, relaxable));
+            answer.relaxation = parts.relaxation.and_then(|relaxable| self.relaxation(resource, relaxable));
         }
-        answer.amounts = wanted.amounts.then(|| self.amounts(&query.filters));
-        if wanted.snippets {
+        answer.amounts = parts.amounts.then(|| self.amounts(&query.filters));
+        if parts.snippets {
             answer.snippets = self.snippets_of(query, &rows);
         }
-        if wanted.similarities {
+        if parts.similarities {
             answer.similarities = self.similarities_of(query, &rows);
         }
         if let Some(text) = &query.text {
-            if wanted.match_classes {
+            if parts.match_classes {
                 answer.match_classes = self.match_classes(query.table, text, &rows);
             }
-            if wanted.explanations {
+            if parts.explanations {
                 let explain = |row: &u32| Some((*row, self.explain(query.table, text, *row)?));
                 answer.explanations = rows.iter().filter_map(explain).collect();
             }

@@ -52,7 +52,7 @@ mod suggest;
 
 pub use aggregate::{Aggregate, AggregateOptions};
 pub use amounts::Amounts;
-pub use answer::{ListAnswer, ListRows, WantedPage};
+pub use answer::{ListAnswer, ListParts, ListRows, WantedPage};
 pub use ask::{Interpretation, ReadPart};
 pub use bulk_file::BulkFile;
 pub use bundled::{BundledError, bundled};
@@ -114,13 +114,8 @@ const MAX_CHANGES: usize = 8;
 /// Values of a facet of [`Facet::LISTED`], with their texts.
 type FrequentTerms = (Vec<u32>, FoldedCandidates);
 
-/// Text indexes of the tables that have names.
-pub struct TextIndexes {
-    pub firms: TextIndex,
-    pub startups: TextIndex,
-    pub people: TextIndex,
-    pub sectors: TextIndex,
-}
+/// The text indexes of [`Self::TABLES`].
+pub struct TextIndexes(pub [TextIndex; 4]);
 
 impl TextIndexes {
     /// The tables that have names, in the order of a release's `text/` folders.
@@ -128,23 +123,14 @@ impl TextIndexes {
 
     /// Builds the indexes in memory, for the bundled snapshot.
     pub fn in_memory(snapshot: &Snapshot) -> Result<Self, SearchError> {
-        Ok(Self {
-            firms: TextIndex::in_memory(&snapshot.names(Table::Firms))?,
-            startups: TextIndex::in_memory(&snapshot.names(Table::Startups))?,
-            people: TextIndex::in_memory(&snapshot.names(Table::People))?,
-            sectors: TextIndex::in_memory(&snapshot.names(Table::Sectors))?,
-        })
+        let index = |table: Table| TextIndex::in_memory(&snapshot.names(table));
+        let [firms, startups, people, sectors] = Self::TABLES.map(index);
+        Ok(Self([firms?, startups?, people?, sectors?]))
     }
 
     /// `None` for rounds and reviews, which have no names.
     pub(crate) fn of(&self, table: Table) -> Option<&TextIndex> {
-        match table {
-            Table::Firms => Some(&self.firms),
-            Table::Startups => Some(&self.startups),
-            Table::People => Some(&self.people),
-            Table::Sectors => Some(&self.sectors),
-            Table::Rounds | Table::Reviews => None,
-        }
+        Self::TABLES.iter().zip(&self.0).find(|(known, _)| **known == table).map(|(_, index)| index)
     }
 }
 

@@ -19,8 +19,8 @@ use catalog::json::{FieldSet, Fields, fields};
 use catalog::param_error::shortened;
 use catalog::parse::scalars::parse_amount;
 use catalog::{
-    AggregateOptions, Catalog, Cursor, CursorFault, Issues, ListAnswer, ListPosition, MatchQuery, Order, ParameterError,
-    ParseOptions, ParsedRequest, Query, ReadingKind, Relaxable, Request, Resource, SearchReading, WantedPage,
+    AggregateOptions, Catalog, Cursor, CursorFault, Issues, ListAnswer, ListParts, ListPosition, MatchQuery, Order,
+    ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind, Relaxable, Request, Resource, SearchReading, WantedPage,
 };
 use data::field::{Field, Model, model};
 use data::model::RelatedRole;
@@ -262,15 +262,17 @@ impl ListCall {
     pub(crate) fn answer<'c>(&self, catalog: &'c Catalog, limit: usize) -> ListAnswer<'c> {
         let may_drop = |_: &str| true;
         let canonical = &self.parsed.canonical;
-        catalog.answer(&WantedPage {
+        let parts = ListParts {
             meaning_of: self.search.as_ref(),
             relaxation: Some(Relaxable { canonical, options: OPTIONS, may_drop: &may_drop }),
             groups: (!self.group_by.group_by.is_empty()).then_some((self.query(), &self.group_by)),
             amounts: self.resource == Resource::Rounds,
             similarities: true,
             match_classes: true,
-            ..WantedPage::rows(self.resource, self.fit.as_ref().unwrap_or(&self.parsed.request), self.start, limit)
-        })
+            ..ListParts::default()
+        };
+        let request = self.fit.as_ref().unwrap_or(&self.parsed.request);
+        catalog.answer(&WantedPage { resource: self.resource, request, start: self.start, limit, parts })
     }
 }
 

@@ -50,8 +50,7 @@ pub(crate) fn open(snapshot: &Snapshot, mut files: IndexFiles) -> Result<TextInd
         TextIndex::open(files, &snapshot.names(*table))
             .map_err(|error| release_error(snapshot.version(), *table, &error))
     });
-    let (firms, startups, people, sectors) = (firms?, startups?, people?, sectors?);
-    Ok(TextIndexes { firms, startups, people, sectors })
+    Ok(TextIndexes([firms?, startups?, people?, sectors?]))
 }
 
 /// The error for a release with a text index that cannot be opened.

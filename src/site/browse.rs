@@ -14,8 +14,8 @@ use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::question::SearchQuestion;
 use catalog::{
-    Catalog, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind, Relaxable, Request,
-    Resource, SearchReading, WantedPage,
+    Catalog, Issues, ListParts, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind, Relaxable,
+    Request, Resource, SearchReading, WantedPage,
 };
 use data::{Facet, ReviewStatus};
 
@@ -285,14 +285,16 @@ impl Browse {
         let LenientQuery { parsed, page, given, problems } = lenient;
         let ParsedRequest { request, canonical, .. } = &parsed;
         let Request::List(query) = request else { unreachable!("{:?} is a list", config.resource) };
-        let (position, limit) = (position_of(&link, page), page_size(&link) as usize);
-        let found = catalog.answer(&WantedPage {
+        let may_drop = |_: &str| true;
+        let parts = ListParts {
             meaning_of: search.as_ref(),
-            relaxation: Some(Relaxable { canonical, options: PARSE_OPTIONS, may_drop: &|_: &str| true }),
+            relaxation: Some(Relaxable { canonical, options: PARSE_OPTIONS, may_drop: &may_drop }),
             snippets: true,
             similarities: true,
-            ..WantedPage::rows(config.resource, request, position, limit)
-        });
+            ..ListParts::default()
+        };
+        let (start, limit) = (position_of(&link, page), page_size(&link) as usize);
+        let found = catalog.answer(&WantedPage { resource: config.resource, request, start, limit, parts });
         let mut filters = Filters::new(
             catalog,
             config,

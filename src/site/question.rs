@@ -9,7 +9,7 @@ use crate::lists::{list_path, nouns};
 use catalog::aggregate::Grouping;
 use catalog::ask::GROUP_BY;
 use catalog::{
-    AggregateOptions, Catalog, Interpretation, ListPosition, ParsedRequest, ReadingKind, Request, Resource,
+    AggregateOptions, Catalog, Interpretation, ListParts, ListPosition, ParsedRequest, ReadingKind, Request, Resource,
     SearchReading, WantedPage,
 };
 use data::Table;
@@ -82,10 +82,10 @@ impl SearchQuestion {
         let (ParsedRequest { request, .. }, ..) = parse(catalog, resource, path, &link.query())?;
         let Request::List(query) = &request else { return Ok(None) };
         let group_by = interpretation.groups().and_then(|names| group_options(resource, names));
-        let page = catalog.answer(&WantedPage {
-            groups: group_by.as_ref().map(|options| (query, options)),
-            ..WantedPage::rows(resource, &request, ListPosition::default(), rows)
-        });
+        let groups = group_by.as_ref().map(|options| (query, options));
+        let parts = ListParts { groups, ..ListParts::default() };
+        let rows = WantedPage::rows(resource, &request, ListPosition::default(), rows);
+        let page = catalog.answer(&WantedPage { parts, ..rows });
         let snapshot = catalog.snapshot();
         let mut suggested: Vec<(String, Vec<(String, String)>)> = Vec::new();
         for found in catalog.associations(resource, unread) {

@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
+use catalog::ask::COUNT_BY;
 use catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
 use catalog::json::{FieldSet, Fields};
 use catalog::param_error::too_narrow;
-use catalog::{Cursor, Issues, ListAnswer, ParameterError, Query, Relaxable, Request, Resource, WantedPage};
+use catalog::{
+    Cursor, Interpretation, Issues, ListAnswer, ListParts, ParameterError, Query, Relaxable, Request, Resource,
+    WantedPage,
+};
 use data::Table;
 use data::field::{Definition, Model};
 use transport::negotiation::Format;
@@ -15,7 +19,7 @@ use transport::telemetry::RouteGroup;
 use crate::asked::ASK;
 use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
 use crate::envelope::{
-    ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member, append_meta,
+    Asked, ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member, append_meta,
 };
 use crate::export::Export;
 use crate::openapi::schema::FIRM_SUMMARY;
@@ -127,14 +131,9 @@ fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiResponse, 
         Version::V1 | Version::V2 => Fields::DefaultWithDays,
     };
     let limit = list.window.limit;
-    let wanted = WantedPage {
-        amounts: list.is_set(AMOUNTS),
-        explanations: list.is_set(EXPLAIN),
-        snippets: true,
-        similarities: true,
-        ..list.page(list.position, limit)
-    };
-    let (found, warnings) = answer(request, list, wanted);
+    let (amounts, explanations) = (list.is_set(AMOUNTS), list.is_set(EXPLAIN));
+    let parts = ListParts { amounts, explanations, snippets: true, similarities: true, ..ListParts::default() };
+    let (found, warnings) = answer(request, list, WantedPage { parts, ..list.page(list.position, limit) });
     let ListAnswer { rows, total, next, .. } = &found;
     let next_cursor = match (version, next) {
         (Version::V3, Some(position)) => Some(seal(request, &list.cursor_at(*position, request.path))?),
@@ -165,9 +164,19 @@ fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiResponse, 
     let explained = found.explanations.into_iter();
     let explained = explained.map(|(row, explanation)| ExplainedRow { slug: slug(row), explanation });
     let explained: Vec<ExplainedRow> = explained.collect();
-    let asked = list.question.as_ref();
-    let asked = asked
-        .map(|question| question.meta(catalog, resource, list.query(), list.url(request), list.groups_url(request)));
+    let asked = list.question.as_ref().map(|question| {
+        let Interpretation { parts, unread } = &question.interpretation;
+        let arguments = list.query().map(|(name, value)| (if name == "q" { "query" } else { name }, value));
+        let groups = question.interpretation.groups().map(|groups| (COUNT_BY, groups.to_owned()));
+        Asked {
+            interpreted: parts,
+            unread,
+            suggested: catalog.associations(resource, unread),
+            url: list.url(request),
+            groups_url: list.groups_url(request),
+            arguments: arguments.chain(groups).collect(),
+        }
+    });
     let meta = Meta {
         did_you_mean: &similar,
         explain: &explained,
@@ -202,11 +211,9 @@ pub(crate) fn answer<'l>(
     let given = parameters.as_ref().map(|parameters| {
         parameters.iter().map(|(name, _)| *name).chain(list.fixed.iter().copied()).collect::<Vec<&str>>()
     });
-    let found = catalog.answer(&WantedPage {
-        reading_next_to: given.as_deref(),
-        relaxation: (version == Version::V3).then_some(relaxable),
-        ..wanted
-    });
+    let relaxation = (version == Version::V3).then_some(relaxable);
+    let parts = ListParts { reading_next_to: given.as_deref(), relaxation, ..wanted.parts };
+    let found = catalog.answer(&WantedPage { parts, ..wanted });
     let mut warnings = Vec::new();
     if list.window.clamped {
         warnings.push(list.window.clamping(version));
