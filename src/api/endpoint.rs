@@ -134,8 +134,7 @@ pub(crate) trait ApiEndpoint: Sync {
 }
 
 pub(crate) trait ApiOperation {
-    /// True if the response needs a search of names, for its records or for suggestions in its warnings, reads many
-    /// rounds, or waits for the store.
+    /// True if the response needs a search of names, also for suggestions, reads many rounds, or waits for the store.
     fn searches(&self) -> bool;
 
     fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem>;

@@ -39,8 +39,7 @@ pub(crate) struct FileETag {
 }
 
 impl FileETag {
-    /// The `ETag` of the file at a URL. `canonical` is the canonical form of its query; a query that is not fully
-    /// understood is hashed as written.
+    /// `canonical` is the canonical form of the query of `url`; one that is not fully understood is hashed as written.
     pub(crate) fn new(url: &RequestUrl<'_>, canonical: Option<&Canonical>) -> Self {
         let mut hash = Xxh3::new();
         hash.update(&url.catalog.content().to_le_bytes());

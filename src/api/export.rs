@@ -186,8 +186,7 @@ impl OpenExport {
 }
 
 impl Pipeline<'_> {
-    /// Responds with a list as a file. Its cost is known once its rows are counted; for a caller without any quota left
-    /// they are not counted.
+    /// Responds with a list as a file. Its rows, and thus its cost, are not counted without any quota left.
     pub(super) fn send_file(
         &self,
         caller: &Caller,

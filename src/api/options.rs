@@ -216,10 +216,7 @@ pub(crate) fn flags(version: Version, route: &Route) -> impl Iterator<Item = &'s
     names(version, route).iter().filter(is_flag).copied()
 }
 
-/// Documents an option of an endpoint.
-///
-/// # Panics
-/// If there is no option of this name.
+/// Documents an option of an endpoint. Panics if there is no option of this name.
 pub(crate) fn document(of: &DocumentedOption<'_>) -> ParameterBuilder {
     let option = find(of.name).unwrap_or_else(|| panic!("`{}` is no option", of.name));
     (option.document)(of)

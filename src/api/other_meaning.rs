@@ -8,8 +8,7 @@ use crate::request::{Canonical, RequestUrl};
 use crate::{ApiRequest, options};
 use catalog::{Issues, ParameterError, ParsedRequest, Query, Request, Resource, SearchReading};
 
-/// A warning about a text that is not a name. `parameters` are those of the request in canonical form, without the ones
-/// that the path sets.
+/// A warning about a text that is not a name. `parameters` are the canonical ones, without those that the path sets.
 pub(crate) fn other_meaning<N: AsRef<str>, V: AsRef<str>>(
     request: &ApiRequest<'_>,
     resource: Resource,

@@ -151,8 +151,7 @@ impl RequestError {
         Self::SnapshotNotHeld { parameter, named: named.to_string(), held }
     }
 
-    /// The error of the release that a request names, with the errors of its other parameters, which were parsed against
-    /// the served release.
+    /// The error of the release that a request names, with those of other parameters, parsed against the served one.
     pub(crate) fn joined(&self, others: Option<Self>) -> Self {
         match (self, others) {
             (Self::Parameters(own), Some(Self::Parameters(mut issues))) => {

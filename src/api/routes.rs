@@ -42,8 +42,7 @@ impl Route {
         })
     }
 
-    /// The path of a version that is most similar to `path`: it has as many segments, each of them similar. Slugs are
-    /// copied.
+    /// The path that is most similar to `path`: of as many segments, each of them similar. Slugs are copied.
     pub(crate) fn suggest(version: Version, path: &str) -> Option<String> {
         let segments: Vec<&str> = path.split('/').collect();
         let mut best: Option<((f64, usize), String)> = None;

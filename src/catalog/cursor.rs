@@ -72,8 +72,7 @@ impl Cursor {
         })
     }
 
-    /// Parses the filters and `sort` of a request by `parse`. With a cursor its own apply, and given ones must agree
-    /// with them.
+    /// Parses filters and `sort` by `parse`. Those of a cursor apply, and given ones must agree with them.
     pub fn parse_continued(
         cursor: Option<&Self>,
         resource: Resource,
@@ -98,11 +97,8 @@ impl Cursor {
         values.iter().chain(carried).cloned().collect()
     }
 
-    /// Checks filters and `sort` that are given with the cursor, in canonical names and values. `default_of` returns
-    /// the default of a parameter that is not in the cursor, with or without a search text.
-    ///
-    /// # Errors
-    /// A parameter that differs from the cursor.
+    /// The error is a parameter that differs from the cursor. `default_of` is the default of one that it does not have,
+    /// with or without a search text.
     pub fn check(
         &self,
         given: &[(&'static str, String)],
@@ -140,8 +136,7 @@ impl Cursor {
         Some(URL_SAFE_NO_PAD.encode(bytes)).filter(|text| text.len() <= MAX_LEN)
     }
 
-    /// Parses a sealed cursor; `None` if it was modified or signed with another secret. `is_option` tells options from
-    /// filters.
+    /// `None` if it was modified or signed with another secret. `is_option` tells options from filters.
     pub fn open(text: &str, secret: &[u8; 32], is_option: impl Fn(&str) -> bool) -> Option<Self> {
         if text.len() > MAX_LEN {
             return None;

@@ -158,8 +158,7 @@ pub struct Catalog {
     sector_names: OnceCell<SectorNames>,
     described_sectors: OnceCell<DescribedSectors>,
     lexicon: OnceCell<Lexicon>,
-    /// For each table the values of the facets of [`Facet::LISTED`], most frequent first, to compare mistyped ones
-    /// with.
+    /// By table and facet of [`Facet::LISTED`]: the values, most frequent first, to compare mistyped ones with.
     terms: [[OnceCell<FrequentTerms>; Facet::LISTED.len()]; Table::ALL.len()],
     /// The most frequent one of these, as an example.
     example_terms: [[OnceCell<String>; Facet::LISTED.len()]; Table::ALL.len()],
@@ -235,8 +234,7 @@ impl Catalog {
         &self.snapshot
     }
 
-    /// Finds the row with this slug, in any letter case. The slug of a merged record leads to the record it was merged
-    /// into.
+    /// In any letter case. The slug of a merged record leads to the record it was merged into.
     pub fn find(&self, table: Table, slug: &str) -> Option<u32> {
         let own = self.snapshot.find(table, slug).or_else(|| self.snapshot.find(table, &lower_case(slug)?));
         own.or_else(|| self.merged_into(table, slug))

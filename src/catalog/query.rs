@@ -153,8 +153,7 @@ impl ListPosition {
         Self { offset, position: None }
     }
 
-    /// Cuts the page of `rows` that begins here; returns it with the number of all rows and the position of the next
-    /// page.
+    /// The page of `rows` that begins here, the number of all rows, and the position of the next page.
     pub(crate) fn page_of<T>(self, rows: Vec<T>, limit: usize) -> (Vec<T>, u64, Option<ListPosition>) {
         let total = rows.len();
         let start = usize::try_from(self.offset).map_or(total, |offset| offset.min(total));

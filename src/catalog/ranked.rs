@@ -50,8 +50,7 @@ impl Ranked {
 }
 
 impl Catalog {
-    /// Number of a list's records with all words of a text in their descriptions, sectors, places or titles; at most
-    /// [`MAX_RANKED`].
+    /// Number of records with all words in descriptions, sectors, places or titles; at most [`MAX_RANKED`].
     pub fn count_described(&self, resource: Resource, text: &str) -> usize {
         let ranking = Ranking::Described(text.to_owned());
         resource.parameter("text").map_or(0, |_| self.ranked(resource.table(), &ranking).complete())

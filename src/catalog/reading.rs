@@ -27,8 +27,7 @@ pub struct SearchReading {
     pub text: String,
     /// Its interpretation as a question, even if it is not read as one; `None` without any condition.
     pub question: Option<Interpretation>,
-    /// Number of records with all of its words in descriptions, sectors or places; 0 if each word is understood as a
-    /// question.
+    /// Number of records with all of its words (`text`); 0 if each word is understood as a question.
     pub described: usize,
     /// Rows with similar names, if it is not read as a name.
     pub similar: Vec<u32>,
@@ -38,8 +37,7 @@ pub struct SearchReading {
 }
 
 impl Catalog {
-    /// Interprets the text of a query, next to the given parameters, by name. `None` if it has no text, or if a record
-    /// has a name with all of its words.
+    /// `None` if the query has no text, or if a record has a name with all of its words. `given` are other parameters.
     pub fn read_search(&self, resource: Resource, given: &[&str], query: &Query) -> Option<SearchReading> {
         let text = query.text.as_deref()?;
         let matches = self.all_matches(query.table, text);
@@ -95,8 +93,7 @@ impl SearchReading {
         }
     }
 
-    /// Notes on its interpretation, for a caller that lists its meaning; `parameter` is the caller's parameter or
-    /// argument.
+    /// Notes for a caller that lists its meaning; `parameter` is the caller's parameter or argument.
     pub fn notes(&self, parameter: &str) -> Vec<String> {
         let noun = self.table.noun();
         let shown = shortened(&self.text);
@@ -116,8 +113,7 @@ impl SearchReading {
         notes
     }
 
-    /// The meaning that a search by name alone misses; `address` is the URL of the list with [`Self::values`] in place
-    /// of `q`.
+    /// The meaning that a search by name alone misses; `address` lists it, with [`Self::values`] in place of `q`.
     pub fn other_meaning(&self, address: &str) -> Option<String> {
         let noun = self.table.noun();
         let shown = shortened(&self.text);

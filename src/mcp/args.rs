@@ -68,8 +68,7 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// # Errors
-    /// All arguments that are unknown or of a wrong type.
+    /// The error lists all arguments that are unknown or of a wrong type.
     pub fn parse(tool: Tool, arguments: &Map<String, Value>) -> Result<Self, Vec<ArgError>> {
         let table = tool.arguments();
         let mut values: Vec<Option<Cow<'_, Value>>> = vec![None; table.len()];

@@ -66,10 +66,7 @@ pub struct ToolRelease {
 }
 
 impl ToolRelease {
-    /// Runs a tool. The result is a JSON object of its output schema, at most [`crate::MAX_RESULT_BYTES`] long.
-    ///
-    /// # Errors
-    /// Arguments with invalid values.
+    /// The result is a JSON object of the tool's output schema, at most [`MAX_RESULT_BYTES`] long.
     pub fn call(&self, call: &ToolCall) -> Result<String, Vec<ArgError>> {
         match call.tool.resource() {
             Some(resource) => self.search(call, resource),

@@ -34,16 +34,14 @@ const METHODS: [&str; 11] = [
     "completion/complete",
 ];
 
-/// Time for which clients may cache the discovery and the lists of tools, resources and prompts (2026-07-28), in
-/// milliseconds.
+/// Milliseconds for which clients may cache the discovery and lists (2026-07-28).
 const CACHE_MS: u32 = 60 * 60 * 1_000;
 /// The same for a resource, which changes with the release.
 const READ_CACHE_MS: u32 = 60 * 1_000;
 
 pub(crate) struct CallContext<'a> {
     pub(crate) release: &'a ToolRelease,
-    /// True if the request names a revision without a handshake: its results are tagged, and its unknown methods are a
-    /// 404.
+    /// True for a revision without a handshake: its results are tagged, and its unknown methods are a 404.
     pub(crate) is_stateless: bool,
     pub(crate) note: Option<String>,
 }

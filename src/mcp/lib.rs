@@ -40,8 +40,7 @@ pub struct Settings {
     /// The URL under which clients reach the service, such as `https://api.example.com`.
     pub public_url: String,
     pub on_loopback: bool,
-    /// Origins of web pages that may call the endpoint; `None`: see
-    /// [`OriginPolicy::new`](transport::origin_policy::OriginPolicy::new).
+    /// Origins of web pages that may call it; `None`: see [`OriginPolicy`](transport::origin_policy::OriginPolicy).
     pub allowed_origins: Option<Vec<Origin>>,
     pub body_limit: usize,
     /// Daily tool calls of a caller without a key, as stated in the manifest; `None`: unlimited.

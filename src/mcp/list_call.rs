@@ -97,8 +97,7 @@ model! {
     }
 }
 
-/// The fields of the items of a table, without their history, which would make the schemas longer than a model should
-/// read.
+/// Without the history, which would make the schemas longer than a model should read.
 pub(crate) fn item_fields(table: Table) -> FieldSet {
     let computed: &'static [Field] = match table {
         Table::Firms => FirmItem::DEFINITION.fields,
@@ -164,8 +163,7 @@ impl ToolRelease {
 }
 
 impl ListCall {
-    /// # Errors
-    /// All arguments with invalid values.
+    /// The error lists all arguments with invalid values.
     pub(crate) fn parse(
         release: &ToolRelease,
         call: &ToolCall,

@@ -16,8 +16,7 @@ pub(crate) struct JsonRpcMessage {
     pub(crate) params: Map<String, Value>,
 }
 
-/// A response in JSON. Its `id` is that of the request. If that could not be read, it is null, or absent from
-/// 2026-07-28 on.
+/// The `id` is that of the request; if that could not be read, it is null, or absent from 2026-07-28 on.
 pub(crate) fn response(id: Option<&Value>, outcome: Result<impl Serialize, &JsonRpcError>) -> Vec<u8> {
     #[derive(Serialize)]
     struct JsonRpcResponse<'a, R> {

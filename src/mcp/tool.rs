@@ -53,8 +53,7 @@ const fn argument(name: &'static str, parameter: &'static str, kind: ArgType, de
     Argument { name, parameter, kind, description, example: "", is_listed: true }
 }
 
-/// Explanations that the names of arguments do not give, by tool. An argument explained for search_vcs is not explained
-/// again.
+/// Explanations by tool. An argument explained for search_vcs is not explained again.
 const DESCRIPTIONS: &[(Tool, &str, &str)] = &[
     (Tool::SearchVcs, "query", "Name, alias or question."),
     (Tool::SearchVcs, "stage", "pre-seed,seed,series-a,...,growth,debt,grant,ipo."),

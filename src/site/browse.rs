@@ -411,8 +411,7 @@ impl Browse {
         if is_page && conditions::count(&self.link) <= MAX_INDEXED { layout } else { layout.not_indexed() }
     }
 
-    /// The canonical address for search engines, without order and page size. Under another order or size the pages
-    /// differ, so the address is then that of page 1.
+    /// The canonical address for search engines: page 1 under another order or size, which make other pages.
     fn address(&self) -> Link {
         let plain = self.link.with("sort", "").with(SIZE, "");
         let is_plain = plain.query() == self.link.query();
@@ -424,8 +423,7 @@ impl Browse {
     }
 }
 
-/// The remark on a search text that is not a name, and [`Browse::described`]. `without_text` is the list without the
-/// text.
+/// The remark on a search text, and [`Browse::described`]. `without_text` is the list without the text.
 fn search_words(
     config: &BrowseConfig,
     search: &SearchReading,

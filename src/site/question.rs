@@ -23,8 +23,7 @@ pub(crate) struct SearchQuestion {
     pub is_read: bool,
     pub chips: Vec<Chip>,
     pub unread: Vec<String>,
-    /// Sectors that the unread words may mean: the word, and for each sector its name with the number of startups, and
-    /// the path of the list with the sector as a further condition.
+    /// Sectors that a word may mean: each with its number of startups, and the path of the list with that condition.
     pub suggested: Vec<(String, Vec<(String, String)>)>,
     pub href: String,
     /// Number of rows in words: `12 startups`.
@@ -55,8 +54,7 @@ impl SearchQuestion {
         self.table.noun()
     }
 
-    /// Applies the interpretation of a text to a list and loads the first `rows` records. `None` if nothing was
-    /// interpreted, or if the conditions do not form a list.
+    /// Loads the first `rows` records. `None` if nothing was interpreted, or if the conditions do not form a list.
     pub(crate) fn from_search(
         catalog: &Catalog,
         resource: Resource,

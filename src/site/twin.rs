@@ -163,8 +163,7 @@ pub(crate) fn respond(
     Ok(response)
 }
 
-/// The rows of a list from its page on as CSV, at most [`MAX_FILE_ROWS`]. They are charged as pages of [`MAX_PER_PAGE`]
-/// rows.
+/// At most [`MAX_FILE_ROWS`] rows, charged as pages of [`MAX_PER_PAGE`] rows.
 fn csv_response(
     catalog: &Catalog,
     request: PageRequest<'_>,
@@ -355,8 +354,7 @@ fn write_item(text: &mut String, name: &str, value: &Value) {
     }
 }
 
-/// Writes records as a table of the columns that have any value. Names of firms, startups and people link to their
-/// twins.
+/// Only columns that have any value. Names of firms, startups and people link to their twins.
 fn write_table(text: &mut String, items: &[Value], table: Table) {
     let rows: Vec<&Map<String, Value>> = items.iter().filter_map(Value::as_object).collect();
     let Some(first) = rows.first() else { return };

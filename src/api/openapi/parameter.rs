@@ -40,8 +40,7 @@ fn query(version: Version, name: &str, doc: &str) -> ParameterBuilder {
         .extensions((!version.is_strict() || name == "q").then(empty_is_absent))
 }
 
-/// Marks an empty value as absent, because forms also send empty fields; in v3 only an empty search. The builder has no
-/// setter for this.
+/// Forms also send empty fields; in v3 only an empty search is absent. The builder has no setter for this.
 fn empty_is_absent() -> Extensions {
     [("allowEmptyValue".to_owned(), Value::from(true))].into_iter().collect()
 }
@@ -103,8 +102,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
             (listed(builder), many(version, word(version, &(terms.names)()), parameter.max_values()), values(&example))
         }
         ParamType::Metric => {
-            // The default is not in the schema: clients that send defaults would send it with a cursor of another
-            // metric.
+            // Not in the schema: clients that send defaults would send it with a cursor of another metric.
             doc.push_str(&format!(" Default: `{}`.", Metric::HealthScore.name()));
             (builder, word(version, &Metric::names()), example.into())
         }
@@ -264,8 +262,7 @@ pub(crate) fn long(min: u64) -> ObjectBuilder {
     integer(min).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
 }
 
-/// A value of a vocabulary. In v1 and v2 any text, because they accept unknown values with a warning: a client with a
-/// closed type would be stricter than the service.
+/// In v1 and v2 any text: a client with a closed type would be stricter than the service, which only warns.
 fn word(version: Version, known: &[&str]) -> RefOr<Schema> {
     match vocabulary_of(known) {
         _ if !version.is_strict() => any_text().into(),

@@ -173,8 +173,7 @@ impl EndpointEntry {
         }
     }
 
-    /// The example request with the values of these parameters; others are ignored. A missing record in the path is
-    /// taken from the example.
+    /// The example request with these values of its parameters; a missing record in the path is that of the example.
     pub fn request_with(&self, values: &[(String, String)]) -> ExampleRequest {
         let value_of = |parameter: &ParameterEntry| {
             let given = values.iter().find(|(name, value)| *name == parameter.name && !value.trim().is_empty());

@@ -147,8 +147,7 @@ fn csv(doc: &str) -> Content {
     ContentBuilder::new().schema(Some(text)).build()
 }
 
-/// The parameter that names the column of a value. OpenAPI cannot tie a parameter to a media type, so the description
-/// does.
+/// OpenAPI cannot tie a parameter to a media type, so the description does.
 fn column(name: &str) -> Parameter {
     let value = name.trim_end_matches("_column");
     let doc = format!(

@@ -82,8 +82,7 @@ fn forward_parts<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
 }
 
 impl Pipeline<'_> {
-    /// Responds to a table. Its first ten rows are charged before the response starts, so that a caller without any
-    /// quota left gets an error.
+    /// The first ten rows are charged before the response starts, so that a caller without any quota gets an error.
     pub(super) async fn send_table<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
         &self,
         caller: Caller,
@@ -259,8 +258,7 @@ impl LookUpWriter {
         (self.read, self.row_end) = (self.text.len(), 0);
     }
 
-    /// Answers some rows, each in its turn; `None` if the queue is full. The batch gives up its position in the queue
-    /// while the client reads the answers.
+    /// `None` if the queue is full. The batch gives up its position in the queue while the client reads the answers.
     async fn answer_rows(&mut self) -> Result<Option<Vec<u8>>, BodyError> {
         let state = Arc::clone(&self.state);
         let Ok(mut turns) = state.work.batch(BatchOwner::Key(self.caller.key)) else { return Ok(None) };
