@@ -42,20 +42,16 @@ impl Include {
     /// The lists that records of a table can include.
     pub(crate) fn of_table(table: Table) -> &'static [Self] {
         match table {
-            Table::Firms => {
-                const {
-                    &[
-                        Self::Portfolio,
-                        Self::Rounds,
-                        Self::People,
-                        Self::Reviews,
-                        Self::CoInvestors,
-                        Self::ScoreByYear,
-                        Self::Sources,
-                        Self::Provenance,
-                    ]
-                }
-            }
+            Table::Firms => &[
+                Self::Portfolio,
+                Self::Rounds,
+                Self::People,
+                Self::Reviews,
+                Self::CoInvestors,
+                Self::ScoreByYear,
+                Self::Sources,
+                Self::Provenance,
+            ],
             Table::Startups => &[Self::Rounds, Self::People, Self::Investors, Self::Sources, Self::Provenance],
             Table::People => &[Self::OtherRoles, Self::ProbableSame, Self::Sources, Self::Provenance],
             Table::Rounds => &[Self::Sources, Self::Provenance],

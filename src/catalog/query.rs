@@ -109,24 +109,15 @@ impl Query {
     }
 
     pub(crate) fn rankings(&self) -> impl Iterator<Item = &Ranking> {
-        self.filters.iter().filter_map(|filter| match filter {
-            Filter::Ranked(ranking) => Some(ranking),
-            _ => None,
-        })
+        self.filters.iter().filter_map(|filter| if let Filter::Ranked(ranking) = filter { Some(ranking) } else { None })
     }
 
     pub(crate) fn like(&self) -> Option<u32> {
-        self.rankings().find_map(|ranking| match ranking {
-            Ranking::Like(row) => Some(*row),
-            Ranking::Described(_) => None,
-        })
+        self.rankings().find_map(|ranking| if let Ranking::Like(row) = ranking { Some(*row) } else { None })
     }
 
     pub(crate) fn described(&self) -> Option<&str> {
-        self.rankings().find_map(|ranking| match ranking {
-            Ranking::Described(text) => Some(text.as_str()),
-            Ranking::Like(_) => None,
-        })
+        self.rankings().find_map(|ranking| if let Ranking::Described(text) = ranking { Some(&**text) } else { None })
     }
 
     /// True if it has a ranking.

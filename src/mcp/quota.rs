@@ -50,15 +50,13 @@ impl McpQuota {
         if !charged {
             return Admission { quota: access.peek(subject, today), charge: Ok(None) };
         }
-        match access.take(subject.clone(), today) {
-            Ok(quota) => Admission { charge: Ok(Some(Charge { subject, day: quota.day })), quota },
+        let (quota, charge) = match access.take(subject.clone(), today) {
+            Ok(quota) => (quota, Ok(Some(Charge { subject, day: quota.day }))),
             Err(Denied::Unchecked(quota)) => {
-                let error = JsonRpcError::service(StatusCode::TOO_MANY_REQUESTS, "slow_down", SLOW_DOWN);
-                Admission { charge: Err(error), quota }
+                (quota, Err(JsonRpcError::service(StatusCode::TOO_MANY_REQUESTS, "slow_down", SLOW_DOWN)))
             }
             Err(Denied::Unknown(quota)) => {
-                let error = JsonRpcError::service(StatusCode::SERVICE_UNAVAILABLE, "not_ready", QUOTA_UNKNOWN);
-                Admission { charge: Err(error), quota }
+                (quota, Err(JsonRpcError::service(StatusCode::SERVICE_UNAVAILABLE, "not_ready", QUOTA_UNKNOWN)))
             }
             Err(Denied::Exceeded(quota)) => {
                 let mut used_by_others = String::new();
@@ -66,9 +64,10 @@ impl McpQuota {
                     access.audit_quota(caller, || self.state.origin(request));
                     used_by_others = access.used_by_others(caller, &quota);
                 }
-                Admission { charge: Err(self.exceeded(&quota, &used_by_others, &subject)), quota }
+                (quota, Err(self.exceeded(&quota, &used_by_others, &subject)))
             }
-        }
+        };
+        Admission { quota, charge }
     }
 
     /// Refunds a counted call; returns the quota after it.

@@ -34,21 +34,21 @@ pub(crate) enum TwinFormat {
 impl TwinFormat {
     const ALL: [Self; 3] = [Self::Markdown, Self::Json, Self::Csv];
 
-    pub(crate) fn extension(self) -> &'static str {
+    /// The extension of the path, and the path in logs and metrics.
+    fn definition(self) -> (&'static str, &'static str) {
         match self {
-            Self::Markdown => ".md",
-            Self::Json => ".json",
-            Self::Csv => ".csv",
+            Self::Markdown => (".md", "/{page}.md"),
+            Self::Json => (".json", "/{page}.json"),
+            Self::Csv => (".csv", "/{page}.csv"),
         }
     }
 
-    /// The path of twins in logs and metrics.
+    pub(crate) fn extension(self) -> &'static str {
+        self.definition().0
+    }
+
     pub(crate) fn label(self) -> &'static str {
-        match self {
-            Self::Markdown => "/{page}.md",
-            Self::Json => "/{page}.json",
-            Self::Csv => "/{page}.csv",
-        }
+        self.definition().1
     }
 
     /// Splits the path of a twin into the path of its page and the format.
@@ -100,13 +100,6 @@ struct TwinMeta<'a> {
 struct ReadQuestion {
     interpreted: Vec<ReadPart>,
     unread: Vec<String>,
-}
-
-impl ReadQuestion {
-    fn from_search(search: &SearchReading) -> Option<Self> {
-        let question = search.as_question()?;
-        Some(Self { interpreted: question.parts.clone(), unread: question.unread.clone() })
-    }
 }
 
 impl<'a> TwinMeta<'a> {
@@ -247,7 +240,8 @@ fn list_twin<'c>(
     json.push(b']');
     let total = found.total;
     let pagination = TwinPagination { page, total_pages: total.div_ceil(limit), total, limit };
-    let question = search.as_ref().and_then(ReadQuestion::from_search);
+    let question = search.as_ref().and_then(SearchReading::as_question);
+    let question = question.map(|read| ReadQuestion { interpreted: read.parts.clone(), unread: read.unread.clone() });
     let meta = TwinMeta { question, ..TwinMeta::new(catalog, warnings) };
     Ok((Twin { data: raw(json), pagination: Some(pagination), meta }, link))
 }
