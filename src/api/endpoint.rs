@@ -66,8 +66,8 @@ pub(crate) trait ApiEndpoint: Sync {
     }
 
     /// The lists that a request may include in that record.
-    fn includes(&self) -> &'static [Include] {
-        &[]
+    fn includes(&self) -> Vec<Include> {
+        self.record().map_or_else(Vec::new, Include::of_table)
     }
 
     /// The list whose filters it takes.

@@ -6,9 +6,14 @@ use std::cell::OnceCell;
 
 use serde::Serialize;
 
+use catalog::json::computed::CoInvestorFields;
 use catalog::json::fields::{Fields, snake_case};
 use catalog::param_error::shortened;
+use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, ParameterError, Query, RelatedRoles, Request, Resource, WantedPage};
+use data::field::{Definition, Model};
+use data::import::provenance::Source;
+use data::model::{RelatedRole, YearScore};
 use data::vocabulary::{Vocabulary, vocabulary};
 use data::{Facet, Table};
 use search::nearest;
@@ -18,6 +23,8 @@ use crate::window::DEFAULT_LIMIT;
 
 /// The name of the parameter.
 pub(crate) const INCLUDE: &str = "include";
+/// Tables of records with sources.
+const WITH_SOURCES: [Table; 4] = [Table::Firms, Table::Startups, Table::Rounds, Table::People];
 /// Rows of each included list.
 pub(crate) const INCLUDED_ROWS: usize = DEFAULT_LIMIT as usize;
 
@@ -39,36 +46,42 @@ vocabulary! {
 }
 
 impl Include {
-    /// The lists that records of a table can include.
-    pub(crate) fn of_table(table: Table) -> &'static [Self] {
-        match table {
-            Table::Firms => &[
-                Self::Portfolio,
-                Self::Rounds,
-                Self::People,
-                Self::Reviews,
-                Self::CoInvestors,
-                Self::ScoreByYear,
-                Self::Sources,
-                Self::Provenance,
-            ],
-            Table::Startups => &[Self::Rounds, Self::People, Self::Investors, Self::Sources, Self::Provenance],
-            Table::People => &[Self::OtherRoles, Self::ProbableSame, Self::Sources, Self::Provenance],
-            Table::Rounds => &[Self::Sources, Self::Provenance],
-            Table::Reviews | Table::Sectors => &[],
+    /// The tables whose records can include it, and the type of its items.
+    fn definition(self) -> (&'static [Table], &'static Definition) {
+        match self {
+            Self::Portfolio => (&[Table::Firms], Table::Startups.model()),
+            Self::Rounds => (&[Table::Firms, Table::Startups], Table::Rounds.model()),
+            Self::People => (&[Table::Firms, Table::Startups], Table::People.model()),
+            Self::Reviews => (&[Table::Firms], Table::Reviews.model()),
+            Self::CoInvestors => (&[Table::Firms], CoInvestorFields::DEFINITION),
+            Self::ScoreByYear => (&[Table::Firms], YearScore::DEFINITION),
+            Self::Investors => (&[Table::Startups], Table::Firms.model()),
+            Self::OtherRoles | Self::ProbableSame => (&[Table::People], <RelatedRole>::DEFINITION),
+            Self::Sources => (&WITH_SOURCES, Source::DEFINITION),
+            Self::Provenance => (&WITH_SOURCES, ProvenanceStatement::DEFINITION),
         }
+    }
+
+    pub(crate) fn item(self) -> &'static Definition {
+        self.definition().1
+    }
+
+    /// The lists that records of a table can include.
+    pub(crate) fn of_table(table: Table) -> Vec<Self> {
+        Self::ALL.iter().copied().filter(|include| include.definition().0.contains(&table)).collect()
     }
 }
 
 /// Parses the lists to include in a record of a table, each once, in the order of [`Include::of_table`]. A person
 /// includes the other roles unless the request selects something, because a role alone may mislead.
 pub(crate) fn parse(values: &[(String, String)], table: Table) -> Result<Vec<Include>, Vec<ParameterError>> {
-    let accepted = Include::of_table(table);
     let names = values.iter().filter(|(name, _)| name == INCLUDE).flat_map(|(_, value)| value.split(','));
     let names: Vec<&str> = names.map(str::trim).filter(|name| !name.is_empty()).collect();
-    if names.is_empty() && table == Table::People && !values.iter().any(|(name, _)| name == "fields") {
-        return Ok(vec![Include::OtherRoles, Include::ProbableSame]);
+    if names.is_empty() {
+        let is_whole = table == Table::People && !values.iter().any(|(name, _)| name == "fields");
+        return Ok(if is_whole { vec![Include::OtherRoles, Include::ProbableSame] } else { Vec::new() });
     }
+    let accepted = Include::of_table(table);
     let mut included = Vec::new();
     let mut errors = Vec::new();
     for name in names {
@@ -77,7 +90,7 @@ pub(crate) fn parse(values: &[(String, String)], table: Table) -> Result<Vec<Inc
             Some(include) => included.push(*include),
             // Further errors are not reported.
             None if errors.len() >= Include::ALL.len() => {}
-            None => errors.push(unknown(name, &normal, table, accepted)),
+            None => errors.push(unknown(name, &normal, table, &accepted)),
         }
     }
     included.sort_unstable();

@@ -49,10 +49,6 @@ impl ApiEndpoint for RecordEndpoint {
         Some(self.0)
     }
 
-    fn includes(&self) -> &'static [Include] {
-        Include::of_table(self.0)
-    }
-
     fn add_schemas(&self, schemas: &mut Schemas) {
         let names: Vec<&str> = self.includes().iter().map(|include| include.name()).collect();
         if !names.is_empty() {

@@ -21,11 +21,8 @@ use crate::openapi::vocabulary;
 use crate::{Route, Version};
 use catalog::ParameterError;
 use catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
-use catalog::provenance::ProvenanceStatement;
 use data::Table;
 use data::field::{Definition, Model};
-use data::import::provenance::Source;
-use data::model::{RelatedRole, YearScore};
 use data::vocabulary::Vocabulary;
 use transport::problem::{Code, ProblemBody};
 
@@ -71,7 +68,7 @@ fn response(version: Version, endpoint: &dyn ApiEndpoint) -> RefOr<Schema> {
         object = object.property("pagination", Ref::from_schema_name("Pagination")).required("pagination");
     }
     if version == Version::V3 && !endpoint.includes().is_empty() {
-        object = object.property("included", included(endpoint.includes()));
+        object = object.property("included", included(&endpoint.includes()));
     }
     object = object.property("meta", Ref::from_schema_name("Meta"));
     if version == Version::V3 {
@@ -89,26 +86,11 @@ fn included(includes: &[Include]) -> Object {
             .description(Some(format!("The first rows of `{include}`.")))
             .property("total", total)
             .required("total")
-            .property("data", Array::new(Ref::from_schema_name(included_item(*include))))
+            .property("data", Array::new(Ref::from_schema_name(include.item().name)))
             .required("data");
         lists.property(include.name(), list)
     });
     lists.build()
-}
-
-fn included_item(include: Include) -> &'static str {
-    match include {
-        Include::Portfolio => Table::Startups.model().name,
-        Include::Rounds => Table::Rounds.model().name,
-        Include::People => Table::People.model().name,
-        Include::Reviews => Table::Reviews.model().name,
-        Include::Investors => Table::Firms.model().name,
-        Include::CoInvestors => CoInvestorFields::DEFINITION.name,
-        Include::ScoreByYear => YearScore::DEFINITION.name,
-        Include::OtherRoles | Include::ProbableSame => <RelatedRole>::DEFINITION.name,
-        Include::Sources => Source::DEFINITION.name,
-        Include::Provenance => ProvenanceStatement::DEFINITION.name,
-    }
 }
 
 /// An object in `data`. In v1 and v2 it has all of its properties; in v3 the selected ones, at least one unless the
@@ -132,8 +114,7 @@ fn data(version: Version) -> SchemaObjects {
     let mut objects = SchemaObjects::new();
     let mut types: Vec<&'static Definition> = Route::all(version).map(|route| route.endpoint.item()).collect();
     if version == Version::V3 {
-        types.extend([<RelatedRole>::DEFINITION, Source::DEFINITION]);
-        types.extend([ProvenanceStatement::DEFINITION, YearScore::DEFINITION]);
+        types.extend(Include::ALL.iter().map(|include| include.item()));
     }
     types.iter().for_each(|definition| definition::add(&mut objects, definition));
     if version != Version::V3 {
