@@ -134,31 +134,21 @@ impl ToolCall {
 impl Argument {
     /// The values as texts of the REST parameter, or the error.
     fn parse(&self, value: &Value) -> Result<Vec<String>, String> {
-        let invalid = || Err(format!("must be {}, but is {}", self.noun(), abbreviated(value)));
-        match self.kind {
-            ArgType::Text => text(value).map_or_else(invalid, |text| Ok(vec![text])),
-            ArgType::Texts => match value {
-                Value::Array(values) => {
-                    let texts: Option<Vec<String>> = values.iter().filter(|value| !is_empty(value)).map(text).collect();
-                    texts.map_or_else(invalid, Ok)
-                }
-                value => text(value).map_or_else(invalid, |text| Ok(vec![text])),
-            },
-            ArgType::Bool => match value {
-                Value::Bool(truth) => Ok(vec![truth.to_string()]),
-                value => text(value).map_or_else(invalid, |text| Ok(vec![text])),
-            },
+        let texts = match (self.kind, value) {
+            (ArgType::Texts, Value::Array(values)) => {
+                values.iter().filter(|value| !is_empty(value)).map(text).collect::<Option<Vec<String>>>()
+            }
+            (ArgType::Bool, Value::Bool(truth)) => Some(vec![truth.to_string()]),
             // The catalog parses all spellings of amounts.
-            ArgType::Number => match (number(value), text(value)) {
-                (Some(number), _) => Ok(vec![number.to_string()]),
-                (None, Some(text)) => Ok(vec![text]),
-                (None, None) => invalid(),
-            },
-            ArgType::Count { max, .. } => match number(value) {
-                Some(number) if number >= 0 => Ok(vec![number.min(max).to_string()]),
-                _ => invalid(),
-            },
-        }
+            (ArgType::Number, value) => {
+                number(value).map(|number| number.to_string()).or_else(|| text(value)).map(|text| vec![text])
+            }
+            (ArgType::Count { max, .. }, value) => {
+                number(value).filter(|number| *number >= 0).map(|number| vec![number.min(max).to_string()])
+            }
+            (_, value) => text(value).map(|text| vec![text]),
+        };
+        texts.ok_or_else(|| format!("must be {}, but is {}", self.noun(), abbreviated(value)))
     }
 
     fn note(&self, value: &Value) -> Option<String> {

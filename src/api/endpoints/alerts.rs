@@ -7,7 +7,7 @@ use utoipa::openapi::path::ParameterBuilder;
 
 use auth::StoreError;
 use auth::account::AccountId;
-use auth::watch::{Alert, AlertId, Watch, WatchId, WatchStore};
+use auth::watch::{AlertId, Watch, WatchId};
 use catalog::ParameterError;
 use catalog::param_error::shortened;
 use catalog::parse::scalars::parse_uint;
@@ -146,29 +146,18 @@ fn records(
         last = newest.id;
         for alert in batch {
             bytes += alert.entries.len();
-            if let Some(watch) = watch_of(store, &mut watches, &alert)? {
+            let watch = match watches.entry(alert.watch) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(vacant) => vacant.insert(match store.watch(alert.watch) {
+                    // It was deleted in the meantime.
+                    Err(StoreError::NoSuchWatch) => None,
+                    watch => Some(watch?),
+                }),
+            };
+            if let Some(watch) = watch {
                 records.push(AlertRecord::from_alert(watch, &alert)?);
             }
         }
     }
     Ok(records)
-}
-
-/// The search or list of an alert; `None` if it was deleted in the meantime.
-fn watch_of<'w>(
-    store: &dyn WatchStore,
-    watches: &'w mut HashMap<WatchId, Option<Watch>>,
-    alert: &Alert,
-) -> Result<Option<&'w Watch>, StoreError> {
-    Ok(match watches.entry(alert.watch) {
-        Entry::Occupied(known) => known.into_mut().as_ref(),
-        Entry::Vacant(vacant) => {
-            let watch = match store.watch(alert.watch) {
-                Ok(watch) => Some(watch),
-                Err(StoreError::NoSuchWatch) => None,
-                Err(error) => return Err(error),
-            };
-            vacant.insert(watch).as_ref()
-        }
-    })
 }

@@ -93,10 +93,6 @@ impl ApiOperation for FacetsRequest {
 
     fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
         let (snapshot, counts) = (request.catalog.snapshot(), request.catalog.facet_counts(&self.0.query));
-        let stage =
-            |counted: &ValueCount| ValueFacet { value: vocabulary_name::<Stage>(counted), count: counted.count };
-        let kind =
-            |counted: &ValueCount| ValueFacet { value: vocabulary_name::<FirmKind>(counted), count: counted.count };
         let sector = |counted: &ValueCount| NamedFacet {
             value: snapshot.slug(Table::Sectors, counted.value),
             name: snapshot.name(Table::Sectors, counted.value),
@@ -108,10 +104,10 @@ impl ApiOperation for FacetsRequest {
         };
         let data = Facets {
             total: counts.total,
-            stage: counts.stages.iter().map(stage).collect(),
+            stage: counts.stages.iter().map(of_word::<Stage>).collect(),
             sector: counts.sectors.iter().map(sector).collect(),
             country: counts.countries.iter().map(country).collect(),
-            kind: counts.kinds.iter().map(kind).collect(),
+            kind: counts.kinds.iter().map(of_word::<FirmKind>).collect(),
         };
         let notes = self.0.notes.iter().cloned();
         let warnings: Vec<ParameterError> =
@@ -120,6 +116,7 @@ impl ApiOperation for FacetsRequest {
     }
 }
 
-fn vocabulary_name<V: Vocabulary>(counted: &ValueCount) -> &'static str {
-    V::at(counted.value as usize).expect("facet values are indexes into the vocabulary").name()
+fn of_word<V: Vocabulary>(counted: &ValueCount) -> ValueFacet<'static> {
+    let word = V::at(counted.value as usize).expect("facet values are indexes into the vocabulary");
+    ValueFacet { value: word.name(), count: counted.count }
 }
