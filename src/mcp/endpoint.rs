@@ -131,9 +131,7 @@ impl McpEndpoint {
             McpPath::Card => answer(self.manifest.card(request.headers)),
             McpPath::Index => answer(self.manifest.index()),
         };
-        let Some(mut response) = answered else {
-            return method_not_allowed(request, path);
-        };
+        let Some(mut response) = answered else { return method_not_allowed(request, path) };
         response.headers_mut().insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
         response
     }
