@@ -35,7 +35,6 @@ pub(crate) trait ApiEndpoint: Sync {
         self.item().name
     }
 
-    /// The fields that a request may select.
     fn field_set(&self) -> FieldSet {
         FieldSet::of_definition(self.item())
     }
@@ -45,7 +44,6 @@ pub(crate) trait ApiEndpoint: Sync {
         "Default: all.".to_owned()
     }
 
-    /// True if `data` is a list.
     fn is_list(&self) -> bool {
         self.is_paged()
     }
@@ -103,7 +101,6 @@ pub(crate) trait ApiEndpoint: Sync {
     /// Adds the schemas that only this endpoint has to the document of v3.
     fn add_schemas(&self, _schemas: &mut Schemas) {}
 
-    /// True if a request may choose the release.
     fn takes_release(&self) -> bool {
         !self.is_of_account()
     }
@@ -123,7 +120,6 @@ pub(crate) trait ApiEndpoint: Sync {
         !self.is_of_account()
     }
 
-    /// True if requests count against the quota.
     fn is_counted(&self) -> bool {
         true
     }

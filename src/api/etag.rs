@@ -34,7 +34,6 @@ pub(crate) fn matches(etag: &HeaderValue, headers: &HeaderMap, exists: bool) -> 
 /// The `ETag` of a file, known before the file is written.
 pub(crate) struct FileETag {
     pub value: HeaderValue,
-    /// True if the query was fully understood.
     is_canonical: bool,
 }
 
@@ -67,7 +66,6 @@ impl FileETag {
         Self { value: header(&hash), is_canonical: canonical.is_some() }
     }
 
-    /// True if `If-None-Match` names it: the client has the file.
     pub(crate) fn matches(&self, headers: &HeaderMap) -> bool {
         matches(&self.value, headers, self.is_canonical)
     }

@@ -60,16 +60,13 @@ pub(crate) fn split_format(version: Option<Version>, path: &str) -> (&str, Optio
     formats.filter_map(of_list).next().unwrap_or((path, None))
 }
 
-/// A request for a list as a file.
 pub(crate) struct Export {
     list: ListRequest,
     format: Format,
-    /// Maximum number of rows, if the request sets one.
     limit: Option<u64>,
 }
 
 impl Export {
-    /// Parses the rest of a request after its list.
     pub(crate) fn parse(url: &RequestUrl<'_>, mut list: ListRequest, format: Format) -> Result<Self, RequestError> {
         // All flags are about `meta`.
         if let Some(name) = list.flags().first() {
@@ -103,7 +100,6 @@ impl Export {
         Some(canonical)
     }
 
-    /// Reads the first page of the file.
     fn open(self: &Arc<Self>, request: &ApiRequest<'_>) -> Result<OpenExport, Problem> {
         let set = FieldSet::of_list(self.list.resource);
         let fields = Fields::parse(&self.list.fields, set).map_err(Problem::of_parameters)?;
@@ -150,10 +146,8 @@ impl ApiOperation for Arc<Export> {
     }
 }
 
-/// A file after its first page is read.
 struct OpenExport {
     writer: ExportWriter,
-    /// Number of rows of the file.
     rows: u64,
     /// True if the list continues after them.
     is_part: bool,
@@ -267,17 +261,14 @@ pub(crate) fn quota_exceeded(quota: &Quota, needed: u32, used_by_others: &str) -
     problem
 }
 
-/// Writes a file part by part.
 struct ExportWriter {
     export: Arc<Export>,
     fields: Fields,
     page: ListRows,
     /// Number of rows of the page that are already written.
     index: usize,
-    /// Start of the next page.
     next: Option<ListPosition>,
     rows_left: u64,
-    /// Columns of a CSV file.
     columns: Vec<FlatColumn>,
     has_header: bool,
     gzip: Option<GzipStream>,

@@ -21,11 +21,8 @@ use search::nearest;
 use crate::envelope::append;
 use crate::window::DEFAULT_LIMIT;
 
-/// The name of the parameter.
 pub(crate) const INCLUDE: &str = "include";
-/// Tables of records with sources.
 const WITH_SOURCES: [Table; 4] = [Table::Firms, Table::Startups, Table::Rounds, Table::People];
-/// Rows of each included list.
 pub(crate) const INCLUDED_ROWS: usize = DEFAULT_LIMIT as usize;
 
 vocabulary! {
@@ -66,7 +63,6 @@ impl Include {
         self.definition().1
     }
 
-    /// The lists that records of a table can include.
     pub(crate) fn of_table(table: Table) -> Vec<Self> {
         Self::ALL.iter().copied().filter(|include| include.definition().0.contains(&table)).collect()
     }

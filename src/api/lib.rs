@@ -68,7 +68,6 @@ use crate::routes::{split_version, unknown_path};
 
 const MAX_HEADERS: usize = 24;
 
-/// A request that passed the quota.
 pub(crate) struct ApiRequest<'a> {
     state: &'a State,
     catalog: Arc<Catalog>,

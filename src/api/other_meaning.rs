@@ -25,7 +25,6 @@ pub(crate) fn other_meaning<N: AsRef<str>, V: AsRef<str>>(
     Some(ParameterError::no_name(reading.other_meaning(&address)?, reading.is_partly_named))
 }
 
-/// A query whose matches are counted.
 pub(crate) struct CountedQuery {
     pub query: Query,
     pub notes: Vec<ParameterError>,

@@ -29,12 +29,10 @@ pub(crate) struct ListRequest {
     pub parsed: ParsedRequest,
     pub position: ListPosition,
     pub window: PageWindow,
-    /// The flags that are `true`.
     pub flags: Vec<&'static str>,
     /// The parameter `fields` of the request or of the cursor.
     pub fields: Vec<(String, String)>,
     pub question: Option<AskedQuestion>,
-    /// The parameters that the path sets.
     pub fixed: Vec<&'static str>,
     pub cursor: Option<String>,
 }
@@ -122,12 +120,10 @@ impl ListRequest {
         self.query().filter(move |(name, _)| !self.fixed.contains(name))
     }
 
-    /// URL of the request with these parameters.
     pub(crate) fn url(&self, request: &ApiRequest<'_>) -> String {
         address(request, request.path, self.parameters())
     }
 
-    /// URL of the counts that the question asks for.
     pub(crate) fn groups_url(&self, request: &ApiRequest<'_>) -> Option<String> {
         let groups = self.question.as_ref()?.interpretation.groups()?;
         // A list below a record has no counts of its own.

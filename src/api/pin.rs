@@ -16,7 +16,6 @@ use crate::request::RequestError;
 use crate::routes::split_version;
 use crate::window::single_value;
 
-/// The parameter that names a release.
 pub(crate) const SNAPSHOT: &str = "snapshot";
 /// The parameter that selects the newest release of a day or before.
 pub(crate) const AS_OF: &str = "as_of";

@@ -48,7 +48,6 @@ pub(crate) enum RequestError {
     CursorExpired(SnapshotVersion),
     /// Another replica already serves the release of the cursor.
     NotYetHeld(SnapshotVersion),
-    /// A parameter names a release that is not loaded.
     SnapshotNotHeld {
         parameter: &'static str,
         /// The version of the release, or a day ("of …").
@@ -162,7 +161,6 @@ impl RequestError {
         }
     }
 
-    /// The error response, with suggestions.
     pub(crate) fn problem(&self, catalog: &Catalog) -> Problem {
         match self {
             Self::NotFound(table, slug) => not_found(catalog, *table, slug),

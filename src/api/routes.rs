@@ -17,7 +17,6 @@ pub struct Route {
     pub path: &'static str,
     pub since: Version,
     pub(crate) endpoint: &'static dyn ApiEndpoint,
-    /// The operation ID of the OpenAPI documents.
     pub operation: &'static str,
     pub summary: &'static str,
     pub description: &'static str,
@@ -88,12 +87,10 @@ impl Route {
         self.record().unwrap_or(Table::Firms)
     }
 
-    /// The name of the placeholder in its path.
     pub fn placeholder(&self) -> Option<&'static str> {
         self.around_placeholder().map(|_| self.subject().key())
     }
 
-    /// The path with a slug or id in place of the placeholder.
     pub fn path_of(&self, key: &str) -> String {
         match self.around_placeholder() {
             Some((before, after)) => format!("{before}{key}{after}"),

@@ -17,7 +17,6 @@ use search::nearest;
 #[derive(Clone, Copy, Debug)]
 pub struct Argument {
     pub name: &'static str,
-    /// The name of the equivalent REST parameter.
     pub(crate) parameter: &'static str,
     pub(crate) kind: ArgType,
     pub(crate) description: &'static str,
@@ -109,7 +108,6 @@ impl ToolCall {
         if errors.is_empty() { Ok(Self { tool, pairs, notes }) } else { Err(errors) }
     }
 
-    /// The first value of a REST parameter.
     pub(crate) fn value(&self, parameter: &str) -> Option<&str> {
         self.pairs.iter().find(|(name, _)| *name == parameter).map(|(_, value)| value.as_str())
     }
@@ -132,7 +130,6 @@ impl ToolCall {
 }
 
 impl Argument {
-    /// The values as texts of the REST parameter, or the error.
     fn parse(&self, value: &Value) -> Result<Vec<String>, String> {
         let texts = match (self.kind, value) {
             (ArgType::Texts, Value::Array(values)) => {

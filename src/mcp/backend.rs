@@ -58,7 +58,6 @@ impl ToolBackend {
     }
 }
 
-/// A release, as the tools use it.
 #[derive(Clone)]
 pub struct ToolRelease {
     pub(crate) catalog: Arc<Catalog>,
@@ -211,13 +210,11 @@ impl ToolRelease {
         Some(format!("no {noun} is named exactly `{text}`; {found}{hint}"))
     }
 
-    /// Adds the version of the data, and a mark if it is invented.
     pub(crate) fn with_snapshot(&self, result: ToolResult) -> ToolResult {
         let result = result.field("snapshot", json(&self.catalog.version().to_string()));
         if self.catalog.snapshot().is_invented() { result.field("invented", "true") } else { result }
     }
 
-    /// Instructions about the server and its data, read by the model.
     pub(crate) fn instructions(&self) -> String {
         let mut text = INSTRUCTIONS.to_owned();
         let snapshot = self.catalog.snapshot();

@@ -26,7 +26,6 @@ const SERVICE_ERRORS: i32 = 1_000;
 pub(crate) struct JsonRpcError {
     #[serde(skip)]
     pub(crate) status: StatusCode,
-    /// The id of the request, if it could be read.
     #[serde(skip)]
     pub(crate) id: Option<Value>,
     pub(crate) code: i32,
@@ -41,7 +40,6 @@ impl JsonRpcError {
         Self { status, id: None, code, message: message.into(), data: None }
     }
 
-    /// Rejected by the service itself.
     pub(crate) fn service(status: StatusCode, code: &str, message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(status, SERVICE_ERRORS + i32::from(status.as_u16()), message).with_code(code)
     }

@@ -37,10 +37,8 @@ fn is_page_option(name: &str) -> bool {
     ["limit", "fields"].contains(&name)
 }
 
-/// Orders of rows by the amount raised.
 const BY_AMOUNT: [&str; 2] = ["-amount_usd", "-total_raised_usd"];
 
-/// A note that groups are left out, and how to get them.
 pub(crate) fn cut_groups(groups: &Grouping, may_grow: bool) -> Option<String> {
     let (listed, by) = (groups.values.len(), groups.by);
     let all = listed as u64 + groups.other_values;
@@ -114,7 +112,6 @@ pub(crate) struct ListCall {
     /// The match of firms with the startup of the call, which is listed in place of the filters' rows.
     fit: Option<Request>,
     pub(crate) fields: Fields,
-    /// The argument `fields`.
     field_names: Vec<(String, String)>,
     pub(crate) limit: usize,
     /// Properties by which the matches are counted (`count_by`).
@@ -248,7 +245,6 @@ impl ListCall {
         Ok(Self { search, ..list })
     }
 
-    /// The filters and the order as arguments.
     pub(crate) fn arguments(&self) -> BTreeMap<&'static str, &str> {
         self.parsed.canonical.iter().map(|(name, value)| (*name, value.as_str())).collect()
     }
@@ -294,7 +290,6 @@ fn query_of(parsed: &ParsedRequest) -> &Query {
     query
 }
 
-/// A note that firms are ranked by fit.
 fn fit_note(fit: &MatchQuery) -> ParameterError {
     let detail = match fit.has_profile() {
         true => "firms are ranked by `fit`: `stage`, `sector` and `country` add points and do not filter",

@@ -21,9 +21,7 @@ const FEW_CALLS: u32 = 10;
 
 pub struct McpQuota {
     pub state: Arc<State>,
-    /// Daily calls of a caller without a key.
     pub daily_limit: u32,
-    /// Address ranges with a counter of their own.
     pub pools: Arc<[ClientPool]>,
 }
 

@@ -19,7 +19,6 @@ pub(crate) const FIRM_TEMPLATE: &str = "venturedex://vcs/{slug}";
 /// The code of an unknown resource up to 2025-11-25.
 const RESOURCE_NOT_FOUND: i32 = -32002;
 
-/// Number of levels shown below a top sector.
 const MAX_DEPTH: usize = 16;
 
 pub(crate) fn firm_of(uri: &str) -> Option<&str> {
@@ -97,7 +96,6 @@ fn sectors(catalog: &Catalog) -> Value {
     json!({ "snapshot": snapshot.version().to_string(), "sectors": top })
 }
 
-/// A sector with at most `depth` levels below it.
 fn sector(catalog: &Catalog, row: u32, depth: usize) -> Value {
     let snapshot = catalog.snapshot();
     let (slug, name) = (snapshot.slug(Table::Sectors, row), snapshot.name(Table::Sectors, row));

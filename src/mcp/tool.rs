@@ -29,7 +29,6 @@ const LIMIT: Argument = argument("limit", "limit", ArgType::Count { default: 10,
 const FIELDS: Argument = argument("fields", "fields", ArgType::Texts, "");
 const CURSOR: Argument = argument("cursor", "cursor", ArgType::Text, "");
 
-/// The amount that a startup raises; firms are then listed by fit.
 const RAISE: Argument = argument(list_call::RAISE, list_call::RAISE, ArgType::Number, "");
 
 /// True if the schema of a tool lists a parameter. Models read all schemas with every conversation, so few are listed:
@@ -217,7 +216,6 @@ impl Tool {
     }
 }
 
-/// The result of `tools/list`, serialized once.
 pub(crate) static TOOLS: Lazy<Box<RawValue>> =
     Lazy::new(|| to_raw_value(&Tool::ALL.map(Tool::description_json)).expect("JSON values serialize"));
 

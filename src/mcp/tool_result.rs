@@ -81,7 +81,6 @@ impl ToolResult {
         Self { is_shortened: true, ..self }
     }
 
-    /// Number of values of a list that fit into the text.
     pub(crate) fn kept_len(&self, list: &str) -> usize {
         let cut = if self.fits() { None } else { Some(self.clone().cut()) };
         let values = cut.as_ref().unwrap_or(self).parts.iter().find_map(|(name, part)| match part {

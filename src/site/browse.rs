@@ -24,7 +24,6 @@ const PAGE_SIZES: [u64; 3] = [PER_PAGE, 50, MAX_PER_PAGE];
 pub(crate) const MAX_PER_PAGE: u64 = 100;
 /// Lists with more conditions are not indexed by search engines: there are too many combinations.
 const MAX_INDEXED: usize = 2;
-/// Maximum number of rows of a list as a file.
 pub(crate) const MAX_FILE_ROWS: u64 = 5_000;
 /// The parameter for the page size in rows.
 pub(crate) const SIZE: &str = "per_page";
@@ -32,9 +31,7 @@ pub(crate) const SIZE: &str = "per_page";
 pub(crate) struct BrowseConfig {
     pub resource: Resource,
     pub path: &'static str,
-    /// The words for one record, and for several.
     pub nouns: (&'static str, &'static str),
-    /// The description of the page.
     pub about: &'static str,
     /// Filters that offer values with counts: parameter, heading, facet.
     pub facets: &'static [(&'static str, &'static str, Facet)],

@@ -87,7 +87,6 @@ fn count() -> ObjectBuilder {
     any_text().pattern(Some(r"^(\d+|unlimited)$"))
 }
 
-/// Headers that responses of a version refer to.
 pub(crate) fn headers(version: Version) -> impl Iterator<Item = (&'static str, Header)> {
     let headers = HEADERS.into_iter().filter(move |(name, ..)| version == Version::V3 || !FILE.contains(name));
     let header = |doc, schema| HeaderBuilder::new().schema(Some(schema)).description(Some(doc)).build();
@@ -111,7 +110,6 @@ const ERRORS: [(&str, u16, &[&str], &str); 13] = [
     ("Unavailable", 503, &["Retry-After"], "The service is starting or overloaded."),
 ];
 
-/// The errors and the 304 by name.
 pub(crate) fn shared(version: Version, examples: &Examples, base: &str) -> Vec<(&'static str, Response)> {
     let link: &[&str] = if version == Version::V3 { &[] } else { &["Link"] };
     let mut shared = Vec::new();

@@ -55,7 +55,6 @@ pub(crate) fn response_name(endpoint: &dyn ApiEndpoint) -> String {
 /// A firm with the default fields of lists.
 pub(crate) const FIRM_SUMMARY: &str = "FirmSummary";
 
-/// A response body: the data in its envelope.
 fn response(version: Version, endpoint: &dyn ApiEndpoint) -> RefOr<Schema> {
     let name = endpoint.item_name(version);
     let item = Ref::from_schema_name(name);
