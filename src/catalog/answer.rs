@@ -135,20 +135,20 @@ impl ListRows {
 impl Catalog {
     pub fn answer(&self, wanted: &WantedPage<'_>) -> ListAnswer<'_> {
         let WantedPage { request, start, limit, parts, .. } = *wanted;
+        let of_page = |total, next, rows| ListAnswer { total, next, rows, ..Default::default() };
         let answer = match request {
             Request::List(query) => self.answer_query(query, wanted),
             Request::Leaderboard(query) => {
                 let page = self.leaderboard(query, start, limit);
-                ListAnswer { total: page.total, next: page.next, rows: ListRows::Ranked(page), ..Default::default() }
+                of_page(page.total, page.next, ListRows::Ranked(page))
             }
             Request::CoInvestors(firm) => {
                 let page = self.co_investors(*firm, start, limit);
-                let (total, next) = (page.total, page.next);
-                ListAnswer { total, next, rows: ListRows::CoInvestors(page), ..Default::default() }
+                of_page(page.total, page.next, ListRows::CoInvestors(page))
             }
             Request::Match(query) => {
                 let page = self.matches(query, start, limit);
-                ListAnswer { total: page.total, next: page.next, rows: ListRows::Matches(page), ..Default::default() }
+                of_page(page.total, page.next, ListRows::Matches(page))
             }
         };
         ListAnswer { groups: parts.groups.map(|(query, options)| self.aggregate(query, options).0), ..answer }
