@@ -154,14 +154,6 @@ struct OpenExport {
     warnings: Vec<ParameterError>,
 }
 
-/// Requests charged to the quota for a file, to refund them if it fails.
-#[derive(Clone, Copy)]
-struct FileCharge {
-    caller: Caller,
-    requests: u32,
-    day: Date,
-}
-
 impl OpenExport {
     /// Cost of a GET in requests: one for each started thousand rows.
     fn cost(&self) -> u32 {
@@ -205,10 +197,10 @@ impl Pipeline<'_> {
                 *quota = self.state.auth.give_back(caller, quota.day);
             }
         })?;
-        let taken = FileCharge { caller: *caller, requests, day: quota.day };
+        let charged = (*caller, requests, quota.day);
         let headers = self.file_headers(parsed, &opened, quota);
         opened.writer.gzip = accepts_gzip(self.request.headers).then(GzipStream::default);
-        let mut response = Response::new(Payload::Stream(opened.writer.stream(Arc::clone(self.state), taken)));
+        let mut response = Response::new(Payload::Stream(opened.writer.stream(Arc::clone(self.state), charged)));
         *response.headers_mut() = headers;
         Ok(PipelineOutcome::File(response))
     }
@@ -276,7 +268,8 @@ struct ExportWriter {
 }
 
 impl ExportWriter {
-    fn stream(self, state: Arc<State>, taken: FileCharge) -> ByteStream {
+    /// `charged` are the requests that are given back if the file fails.
+    fn stream(self, state: Arc<State>, charged: (Caller, u32, Date)) -> ByteStream {
         let (started, writer) = (Instant::now(), Some(self));
         Box::pin(stream::unfold((state, writer), move |(state, writer)| async move {
             let mut writer = writer.filter(|writer| !writer.has_ended)?;
@@ -292,7 +285,8 @@ impl ExportWriter {
             match part {
                 Ok(part) => Some((Ok(part), (state, Some(writer)))),
                 Err(fault) => {
-                    state.auth.give_back_several(&taken.caller, taken.requests, taken.day);
+                    let (caller, requests, day) = charged;
+                    state.auth.give_back_several(&caller, requests, day);
                     Some((Err(fault), (state, None)))
                 }
             }

@@ -182,6 +182,8 @@ impl ToolRelease {
         if !reviews.is_empty() {
             paths.extend(["reviews.title", "reviews.body"]);
         }
+        let rated = |rating: u32| self.catalog.approved_reviews_with(firm, AnyOf(Facet::Rating, vec![rating]));
+        let ratings: Vec<String> = (1..=5).rev().map(|rating| format!("\"{rating}\":{}", rated(rating))).collect();
         let mut result = ToolResult::new();
         if !paths.is_empty() {
             result = result.field("third_party_text", json(&third_party::note(&paths)));
@@ -191,7 +193,7 @@ impl ToolRelease {
             .field("score", score)
             .field("ghosting", self.ghosting_of(firm, &value("ghosting_rate")));
         let result = with_notes(result, &notes)
-            .field("reviews_by_rating", self.ratings_of(firm))
+            .field("reviews_by_rating", format!("{{{}}}", ratings.join(",")))
             .list("reviews", reviews)
             .list("portfolio", self.portfolio_of(firm, call.count("portfolio_limit")))
             .list("people", self.people_of(firm));
@@ -204,12 +206,6 @@ impl ToolRelease {
             "{{\"rate\":{rate},\"never_answered\":{never},\"answered\":{answered},\"meaning\":{}}}",
             json(&GHOSTING_MEANING)
         )
-    }
-
-    fn ratings_of(&self, firm: u32) -> String {
-        let count = |rating: u32| self.catalog.approved_reviews_with(firm, AnyOf(Facet::Rating, vec![rating]));
-        let counts: Vec<String> = (1..=5).rev().map(|rating| format!("\"{rating}\":{}", count(rating))).collect();
-        format!("{{{}}}", counts.join(","))
     }
 
     fn reviews_of(&self, firm: u32, mut reviews: Query, max: usize) -> Vec<String> {
