@@ -7,7 +7,7 @@ use std::error::Error;
 
 use bytes::Buf;
 use futures_util::Stream;
-use http::{HeaderName, HeaderValue, Response};
+use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 
 use auth::quota::{BatchOwner, Quota};
@@ -15,9 +15,9 @@ use auth::{AuthError, Caller};
 use catalog::param_error::shortened;
 use catalog::parse::{is_empty_list, is_ignored};
 use catalog::{Catalog, Issue, Issues, Item, ItemTexts, LookUpAnswer, ParameterError};
-use data::{Date, Table, rfc3339};
+use data::{Table, rfc3339};
 use search::nearest;
-use transport::body::{self, BodyReadError, Payload};
+use transport::body::{self, BodyReadError};
 use transport::negotiation::{Format, accepts_json, has_content_type};
 use transport::problem::{Code, Problem};
 
