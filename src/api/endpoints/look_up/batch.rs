@@ -85,7 +85,18 @@ impl Pipeline<'_> {
             Err(problem) => Err(problem),
         };
         let requests = batch.as_ref().map_or(1, ItemBatch::cost);
-        *quota = self.charge_items(&caller, requests, quota)?;
+        let charged = self.charge_quota(&caller, requests, quota);
+        *quota = charged.map_err(|mut problem| {
+            if let (Some(limit), Some(left @ 1..)) = (quota.limit, quota.remaining) {
+                problem.detail = format!(
+                    "the items count as {requests} requests, and {left} of {limit} are left; send at most {} items; the quota \
+                     resets at {}",
+                    u64::from(left) * ITEMS_PER_REQUEST,
+                    rfc3339(quota.resets_at)
+                );
+            }
+            problem
+        })?;
         let answered = self.answer_batch(&caller, batch?, &values, *quota).await;
         answered.inspect_err(|problem| {
             if problem.code.status().is_server_error() {
@@ -149,21 +160,6 @@ impl Pipeline<'_> {
         let mut found = turns.run(|| catch_panic(trace, present)).await.map_err(failed)?;
         found.headers.insert(COST, HeaderValue::from(cost));
         Ok(PipelineOutcome::Found(found.into()))
-    }
-
-    /// Like [`Pipeline::charge_quota`], with an error that says how many items are left.
-    fn charge_items(&self, caller: &Caller, requests: u32, quota: &mut Quota) -> Result<Quota, Problem> {
-        self.charge_quota(caller, requests, quota).map_err(|mut problem| {
-            if let (Some(limit), Some(left @ 1..)) = (quota.limit, quota.remaining) {
-                problem.detail = format!(
-                    "the items count as {requests} requests, and {left} of {limit} are left; send at most {} items; the quota \
-                     resets at {}",
-                    u64::from(left) * ITEMS_PER_REQUEST,
-                    rfc3339(quota.resets_at)
-                );
-            }
-            problem
-        })
     }
 }
 
