@@ -35,7 +35,6 @@ pub(crate) trait ApiEndpoint: Sync {
         self.item().name
     }
 
-    /// The fields that a request may select.
     fn field_set(&self) -> FieldSet {
         FieldSet::of_definition(self.item())
     }
@@ -45,7 +44,6 @@ pub(crate) trait ApiEndpoint: Sync {
         "Default: all.".to_owned()
     }
 
-    /// True if `data` is a list.
     fn is_list(&self) -> bool {
         self.is_paged()
     }
@@ -66,8 +64,8 @@ pub(crate) trait ApiEndpoint: Sync {
     }
 
     /// The lists that a request may include in that record.
-    fn includes(&self) -> &'static [Include] {
-        &[]
+    fn includes(&self) -> Vec<Include> {
+        self.record().map_or_else(Vec::new, Include::of_table)
     }
 
     /// The list whose filters it takes.
@@ -103,7 +101,6 @@ pub(crate) trait ApiEndpoint: Sync {
     /// Adds the schemas that only this endpoint has to the document of v3.
     fn add_schemas(&self, _schemas: &mut Schemas) {}
 
-    /// True if a request may choose the release.
     fn takes_release(&self) -> bool {
         !self.is_of_account()
     }
@@ -123,21 +120,17 @@ pub(crate) trait ApiEndpoint: Sync {
         !self.is_of_account()
     }
 
-    /// True if requests count against the quota.
     fn is_counted(&self) -> bool {
         true
     }
 
-    /// Its group in metrics.
     fn group(&self) -> RouteGroup {
         RouteGroup::Rest
     }
 }
 
-/// A request that is ready to be executed.
 pub(crate) trait ApiOperation {
-    /// True if the response needs a search of names, for its records or for suggestions in its warnings, reads many
-    /// rounds, or waits for the store.
+    /// True if the response needs a search of names, also for suggestions, reads many rounds, or waits for the store.
     fn searches(&self) -> bool;
 
     fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem>;
@@ -150,9 +143,71 @@ pub(crate) trait ApiOperation {
     /// Adds warnings about parameters, which only operations of v1 and v2 have.
     fn add_warnings(&mut self, _issues: Issues) {}
 
-    /// The list to send as a file.
     fn export(&self) -> Option<&Arc<Export>> {
         None
+    }
+}
+
+/// An endpoint about the service or the account, without parameters of its own.
+#[derive(Clone, Copy)]
+pub(crate) struct ServiceEndpoint {
+    pub(crate) item: &'static Definition,
+    pub(crate) respond: fn(&ApiRequest<'_>) -> Result<ApiResponse, Problem>,
+    pub(crate) add_schemas: fn(&mut Schemas),
+    pub(crate) is_list: bool,
+    pub(crate) is_of_account: bool,
+    pub(crate) is_cacheable: bool,
+    pub(crate) is_counted: bool,
+}
+
+impl ServiceEndpoint {
+    pub(crate) const fn new(
+        item: &'static Definition,
+        respond: fn(&ApiRequest<'_>) -> Result<ApiResponse, Problem>,
+    ) -> Self {
+        let add_schemas = |_: &mut Schemas| {};
+        Self { item, respond, add_schemas, is_list: false, is_of_account: false, is_cacheable: true, is_counted: true }
+    }
+}
+
+impl ApiEndpoint for ServiceEndpoint {
+    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
+        url.unknown_names()?;
+        Ok(Box::new(*self))
+    }
+
+    fn item(&self) -> &'static Definition {
+        self.item
+    }
+
+    fn is_list(&self) -> bool {
+        self.is_list
+    }
+
+    fn add_schemas(&self, schemas: &mut Schemas) {
+        (self.add_schemas)(schemas);
+    }
+
+    fn is_of_account(&self) -> bool {
+        self.is_of_account
+    }
+
+    fn is_cacheable(&self) -> bool {
+        self.is_cacheable
+    }
+
+    fn is_counted(&self) -> bool {
+        self.is_counted
+    }
+}
+
+impl ApiOperation for ServiceEndpoint {
+    fn searches(&self) -> bool {
+        self.is_of_account
+    }
+
+    fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+        (self.respond)(request)
     }
 }
 

@@ -16,7 +16,6 @@ use data::field::{Model, SNAPSHOT, model};
 use search::Explanation;
 use transport::problem::Problem;
 
-/// A list's pagination, in the form of each version.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Pagination {
@@ -145,7 +144,6 @@ model! {
 }
 
 impl<'a> Meta<'a> {
-    /// `meta` with the snapshot's fields and warnings.
     pub(crate) fn new(snapshot: &'a Snapshot, warnings: &'a [ParameterError]) -> Self {
         Self {
             snapshot: snapshot.version().to_string(),
@@ -222,7 +220,6 @@ pub(crate) fn sorted_response<M: Model>(
     json_response::<M>(request, &sorted, warnings)
 }
 
-/// Ends the body of a response without a cursor.
 pub(crate) fn finish_response(request: &ApiRequest<'_>, mut body: Vec<u8>, warnings: &[ParameterError]) -> ApiResponse {
     let snapshot = request.catalog.version();
     let release = append_meta(&mut body, request.version, &Meta::new(request.catalog.snapshot(), warnings));

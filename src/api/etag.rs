@@ -34,13 +34,11 @@ pub(crate) fn matches(etag: &HeaderValue, headers: &HeaderMap, exists: bool) -> 
 /// The `ETag` of a file, known before the file is written.
 pub(crate) struct FileETag {
     pub value: HeaderValue,
-    /// True if the query was fully understood.
     is_canonical: bool,
 }
 
 impl FileETag {
-    /// The `ETag` of the file at a URL. `canonical` is the canonical form of its query; a query that is not fully
-    /// understood is hashed as written.
+    /// `canonical` is the canonical form of the query of `url`; one that is not fully understood is hashed as written.
     pub(crate) fn new(url: &RequestUrl<'_>, canonical: Option<&Canonical>) -> Self {
         let mut hash = Xxh3::new();
         hash.update(&url.catalog.content().to_le_bytes());
@@ -68,7 +66,6 @@ impl FileETag {
         Self { value: header(&hash), is_canonical: canonical.is_some() }
     }
 
-    /// True if `If-None-Match` names it: the client has the file.
     pub(crate) fn matches(&self, headers: &HeaderMap) -> bool {
         matches(&self.value, headers, self.is_canonical)
     }

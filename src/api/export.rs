@@ -16,8 +16,8 @@ use auth::Caller;
 use auth::quota::{Overloaded, Quota};
 use catalog::flat::{CsvWriter, FlatColumn, Formulas, list_columns};
 use catalog::json::{FieldSet, Fields};
-use catalog::{ListPosition, ParameterError};
-use data::{Date, SnapshotVersion, rfc3339};
+use catalog::{ListPosition, ListRows, ParameterError};
+use data::{Date, rfc3339};
 use platform::metrics::panics;
 use service::State;
 use transport::body::{BodyError, ByteStream, Payload};
@@ -26,9 +26,9 @@ use transport::negotiation::{Format, GzipStream, accepts_gzip};
 use transport::problem::Problem;
 use transport::warnings::{MAX_HEADER, write_warnings};
 
+use crate::asked::ASK;
 use crate::endpoint::ApiOperation;
-use crate::endpoints::list::{self, ListRows};
-use crate::other_meaning::ListAddress;
+use crate::endpoints::list;
 use crate::pagination::ListRequest;
 use crate::request::{Canonical, RequestError, RequestUrl};
 use crate::routes::{Route, split_version};
@@ -60,16 +60,13 @@ pub(crate) fn split_format(version: Option<Version>, path: &str) -> (&str, Optio
     formats.filter_map(of_list).next().unwrap_or((path, None))
 }
 
-/// A request for a list as a file.
 pub(crate) struct Export {
     list: ListRequest,
     format: Format,
-    /// Maximum number of rows, if the request sets one.
     limit: Option<u64>,
 }
 
 impl Export {
-    /// Parses the rest of a request after its list.
     pub(crate) fn parse(url: &RequestUrl<'_>, mut list: ListRequest, format: Format) -> Result<Self, RequestError> {
         // All flags are about `meta`.
         if let Some(name) = list.flags().first() {
@@ -85,25 +82,51 @@ impl Export {
 
     /// The request in canonical names and values; `None` if it was not fully understood.
     pub(crate) fn canonical(&self) -> Option<Canonical> {
-        let mut canonical = self.list.canonical(Version::V3)?;
+        let list = &self.list;
+        // Notes quote values as written.
+        if list.parsed.notes.iter().any(ParameterError::depends_on_spelling) {
+            return None;
+        }
+        let fields = list.canonical_fields()?;
+        // Filters next to a cursor agree with it.
+        let mut canonical = match &list.cursor {
+            Some(cursor) => vec![("cursor", cursor.clone())],
+            None => list.without_defaults().collect(),
+        };
+        canonical.extend((!fields.is_empty()).then_some(("fields", fields)));
+        canonical.extend(list.question.as_ref().map(|question| (ASK, question.text.clone())));
         canonical.push(("format", self.format.extension().to_owned()));
         canonical.extend(self.limit.map(|limit| ("limit", limit.to_string())));
         Some(canonical)
     }
 
-    /// Reads the first page of the file.
-    fn open(self: &Arc<Self>, address: &ListAddress<'_>) -> Result<OpenExport, Problem> {
+    fn open(self: &Arc<Self>, request: &ApiRequest<'_>) -> Result<OpenExport, Problem> {
         let set = FieldSet::of_list(self.list.resource);
         let fields = Fields::parse(&self.list.fields, set).map_err(Problem::of_parameters)?;
         let position = self.list.position;
         let limit = self.limit.unwrap_or(u64::MAX);
-        let page = ListRows::load(&self.list, position, limit.min(ROWS_PER_REQUEST) as usize);
-        let (total, _) = page.total_and_next();
-        let after = total.saturating_sub(position.offset);
+        let wanted = self.list.page(position, limit.min(ROWS_PER_REQUEST));
+        let (found, mut warnings) = list::answer(request, &self.list, wanted);
+        warnings.extend(list::nothing_found(&self.list, &found));
+        let after = found.total.saturating_sub(position.offset);
         let rows = after.min(limit);
-        let mut warnings = list::warnings(address, &self.list, &page);
-        warnings.extend(list::nothing_found(&self.list, &page));
-        Ok(OpenExport { export: Arc::clone(self), fields, page, rows, is_part: rows < after, warnings })
+        let columns = match self.format {
+            Format::Csv => list_columns(self.list.resource, &fields),
+            _ => Vec::new(),
+        };
+        let writer = ExportWriter {
+            export: Arc::clone(self),
+            fields,
+            page: found.rows,
+            index: 0,
+            next: found.next,
+            rows_left: rows,
+            columns,
+            has_header: false,
+            gzip: None,
+            has_ended: false,
+        };
+        Ok(OpenExport { writer, rows, is_part: rows < after, warnings })
     }
 }
 
@@ -123,24 +146,12 @@ impl ApiOperation for Arc<Export> {
     }
 }
 
-/// A file after its first page is read.
 struct OpenExport {
-    export: Arc<Export>,
-    fields: Fields,
-    page: ListRows,
-    /// Number of rows of the file.
+    writer: ExportWriter,
     rows: u64,
     /// True if the list continues after them.
     is_part: bool,
     warnings: Vec<ParameterError>,
-}
-
-/// Requests charged to the quota for a file, to refund them if it fails.
-#[derive(Clone, Copy)]
-struct FileCharge {
-    caller: Caller,
-    requests: u32,
-    day: Date,
 }
 
 impl OpenExport {
@@ -149,81 +160,19 @@ impl OpenExport {
         u32::try_from(self.rows.div_ceil(ROWS_PER_REQUEST).max(1)).unwrap_or(u32::MAX)
     }
 
-    /// Cost of this method in requests: HEAD gets no rows and costs one.
-    fn cost_of(&self, method: &Method) -> u32 {
-        if method == Method::HEAD { 1 } else { self.cost() }
-    }
-
-    fn snapshot(&self) -> SnapshotVersion {
-        self.export.list.catalog.version()
-    }
-
-    /// Writes the headers that only files have. `path` is the path below the version, as it was sent.
-    fn write_headers(&self, headers: &mut HeaderMap, state: &State, path: &str, is_gzipped: bool) {
-        let format = self.export.format;
-        headers.insert(
-            CONTENT_TYPE,
-            HeaderValue::from_static(match format {
-                Format::Csv => "text/csv; charset=utf-8; header=present",
-                format => format.media_type(),
-            }),
-        );
-        if is_gzipped {
-            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        }
-        let (list, _) = split_format(Some(Version::V3), path);
-        let name: String = list.chars().map(|char| if char.is_ascii_alphanumeric() { char } else { '-' }).collect();
-        let name = format!("attachment; filename=\"{name}-{}.{}\"", self.snapshot(), format.extension());
-        set(headers, CONTENT_DISPOSITION, &name);
-        headers.insert(COST, HeaderValue::from(self.cost()));
-        write_warnings(headers, &self.warnings);
-        if let Some(link) = self.next_link(state, list, path) {
-            set(headers, "link", &link);
-        }
-    }
-
-    /// `Link` to the rest of the list, if the file is a part of it.
+    /// `Link` to the rest of the list, if the file is a part of it. `path` is the path below the version, as it was sent.
     fn next_link(&self, state: &State, list: &str, path: &str) -> Option<String> {
-        let limit = self.export.limit.filter(|_| self.is_part)?;
-        let position = ListPosition::after(self.export.list.position.offset + self.rows);
-        let cursor = self.export.list.cursor_at(position, Version::V3, list).seal(state.auth.cursor_secret())?;
+        let export = &self.writer.export;
+        let limit = export.limit.filter(|_| self.is_part)?;
+        let position = ListPosition::after(export.list.position.offset + self.rows);
+        let cursor = export.list.cursor_at(position, list).seal(state.auth.cursor_secret())?;
         let link = format!("<{}/api/v3/{path}?cursor={cursor}&limit={limit}>; rel=\"next\"", state.public_url);
         Some(link).filter(|link| link.len() <= MAX_HEADER)
-    }
-
-    /// The response, with a body that produces the remaining rows.
-    fn response(
-        self,
-        state: &Arc<State>,
-        taken: FileCharge,
-        is_gzipped: bool,
-        headers: HeaderMap,
-    ) -> Response<Payload> {
-        let columns = match self.export.format {
-            Format::Csv => list_columns(self.export.list.resource, &self.fields),
-            _ => Vec::new(),
-        };
-        let writer = ExportWriter {
-            next: self.page.total_and_next().1,
-            columns,
-            has_header: false,
-            export: self.export,
-            fields: self.fields,
-            page: self.page,
-            index: 0,
-            rows_left: self.rows,
-            gzip: is_gzipped.then(GzipStream::default),
-            has_ended: false,
-        };
-        let mut response = Response::new(Payload::Stream(writer.stream(Arc::clone(state), taken)));
-        *response.headers_mut() = headers;
-        response
     }
 }
 
 impl Pipeline<'_> {
-    /// Responds with a list as a file. Its cost is known once its rows are counted; for a caller without any quota left
-    /// they are not counted.
+    /// Responds with a list as a file. Its rows, and thus its cost, are not counted without any quota left.
     pub(super) fn send_file(
         &self,
         caller: &Caller,
@@ -236,29 +185,52 @@ impl Pipeline<'_> {
             self.charge_quota(caller, 1, quota)?;
         }
         let (_, path) = split_version(self.request.path);
-        let address = ListAddress { state: self.state, version: Version::V3, path, values };
-        let opened = catch_panic(self.request.trace, || export.open(&address).map_err(Some));
+        let request = self.api_request(Version::V3, path, values, *quota, caller.account);
+        let opened = catch_panic(self.request.trace, || export.open(&request).map_err(Some));
         let opened = opened.map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)));
-        let requests = opened.as_ref().map_or(1, |opened| opened.cost_of(self.request.method));
+        // HEAD gets no rows.
+        let is_head = *self.request.method == Method::HEAD;
+        let requests = opened.as_ref().map_or(1, |opened| if is_head { 1 } else { opened.cost() });
         *quota = self.charge_quota(caller, requests, quota)?;
-        let opened = opened.inspect_err(|problem| {
+        let mut opened = opened.inspect_err(|problem| {
             if problem.code.status().is_server_error() {
                 *quota = self.state.auth.give_back(caller, quota.day);
             }
         })?;
-        let taken = FileCharge { caller: *caller, requests, day: quota.day };
-        let is_gzipped = accepts_gzip(self.request.headers);
-        let headers = self.file_headers(parsed, &opened, quota, is_gzipped);
-        Ok(PipelineOutcome::File(opened.response(self.state, taken, is_gzipped, headers)))
+        let charged = (*caller, requests, quota.day);
+        let headers = self.file_headers(parsed, &opened, quota);
+        opened.writer.gzip = accepts_gzip(self.request.headers).then(GzipStream::default);
+        let mut response = Response::new(Payload::Stream(opened.writer.stream(Arc::clone(self.state), charged)));
+        *response.headers_mut() = headers;
+        Ok(PipelineOutcome::File(response))
     }
 
-    fn file_headers(&self, parsed: &Parsed, opened: &OpenExport, quota: &Quota, is_gzipped: bool) -> HeaderMap {
+    fn file_headers(&self, parsed: &Parsed, opened: &OpenExport, quota: &Quota) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
-        opened.write_headers(&mut headers, self.state, split_version(self.request.path).1, is_gzipped);
+        let Export { format, list, .. } = &*opened.writer.export;
+        let content_type = match format {
+            Format::Csv => "text/csv; charset=utf-8; header=present",
+            format => format.media_type(),
+        };
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
+        if accepts_gzip(self.request.headers) {
+            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        let (_, path) = split_version(self.request.path);
+        let (path_of_list, _) = split_format(Some(Version::V3), path);
+        let name = path_of_list.replace(|char: char| !char.is_ascii_alphanumeric(), "-");
+        let snapshot = list.catalog.version();
+        let name = format!("attachment; filename=\"{name}-{snapshot}.{}\"", format.extension());
+        set(&mut headers, CONTENT_DISPOSITION, &name);
+        headers.insert(COST, HeaderValue::from(opened.cost()));
+        write_warnings(&mut headers, &opened.warnings);
+        if let Some(link) = opened.next_link(self.state, path_of_list, path) {
+            set(&mut headers, "link", &link);
+        }
         if let Some(etag) = &parsed.file_etag {
             headers.insert(ETAG, etag.value.clone());
         }
-        shared_headers(self.state, Version::V3, opened.snapshot(), Caching::Private).write(&mut headers);
+        shared_headers(self.state, Version::V3, snapshot, Caching::Private).write(&mut headers);
         headers::reserve(&mut headers, quota.limit.is_some());
         headers
     }
@@ -281,17 +253,14 @@ pub(crate) fn quota_exceeded(quota: &Quota, needed: u32, used_by_others: &str) -
     problem
 }
 
-/// Writes a file part by part.
 struct ExportWriter {
     export: Arc<Export>,
     fields: Fields,
     page: ListRows,
     /// Number of rows of the page that are already written.
     index: usize,
-    /// Start of the next page.
     next: Option<ListPosition>,
     rows_left: u64,
-    /// Columns of a CSV file.
     columns: Vec<FlatColumn>,
     has_header: bool,
     gzip: Option<GzipStream>,
@@ -299,7 +268,8 @@ struct ExportWriter {
 }
 
 impl ExportWriter {
-    fn stream(self, state: Arc<State>, taken: FileCharge) -> ByteStream {
+    /// `charged` are the requests that are given back if the file fails.
+    fn stream(self, state: Arc<State>, charged: (Caller, u32, Date)) -> ByteStream {
         let (started, writer) = (Instant::now(), Some(self));
         Box::pin(stream::unfold((state, writer), move |(state, writer)| async move {
             let mut writer = writer.filter(|writer| !writer.has_ended)?;
@@ -315,7 +285,8 @@ impl ExportWriter {
             match part {
                 Ok(part) => Some((Ok(part), (state, Some(writer)))),
                 Err(fault) => {
-                    state.auth.give_back_several(&taken.caller, taken.requests, taken.day);
+                    let (caller, requests, day) = charged;
+                    state.auth.give_back_several(&caller, requests, day);
                     Some((Err(fault), (state, None)))
                 }
             }
@@ -378,14 +349,13 @@ impl ExportWriter {
         let list = &self.export.list;
         if self.index == self.page.len() {
             let position = self.next.ok_or("the list ended before the rows that were announced")?;
-            self.page = ListRows::load(list, position, self.rows_left.min(ROWS_PER_REQUEST) as usize);
-            self.next = self.page.total_and_next().1;
-            self.index = 0;
-            if self.page.len() == 0 {
+            let found = list.catalog.answer(&list.page(position, self.rows_left.min(ROWS_PER_REQUEST)));
+            (self.page, self.next, self.index) = (found.rows, found.next, 0);
+            if self.page.is_empty() {
                 return Err("the list has an empty page".into());
             }
         }
-        self.page.write(out, list, self.index, &self.fields);
+        self.page.write(out, &list.catalog, list.resource.table(), self.index, &self.fields);
         self.index += 1;
         self.rows_left -= 1;
         Ok(true)

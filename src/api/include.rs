@@ -6,10 +6,14 @@ use std::cell::OnceCell;
 
 use serde::Serialize;
 
+use catalog::json::computed::CoInvestorFields;
 use catalog::json::fields::{Fields, snake_case};
-use catalog::json::{computed, record};
 use catalog::param_error::shortened;
-use catalog::{Catalog, Filter, ListPosition, ParameterError, Query, RelatedRoles};
+use catalog::provenance::ProvenanceStatement;
+use catalog::{Catalog, Filter, ListPosition, ParameterError, Query, RelatedRoles, Request, Resource, WantedPage};
+use data::field::{Definition, Model};
+use data::import::provenance::Source;
+use data::model::{RelatedRole, YearScore};
 use data::vocabulary::{Vocabulary, vocabulary};
 use data::{Facet, Table};
 use search::nearest;
@@ -17,9 +21,8 @@ use search::nearest;
 use crate::envelope::append;
 use crate::window::DEFAULT_LIMIT;
 
-/// The name of the parameter.
 pub(crate) const INCLUDE: &str = "include";
-/// Rows of each included list.
+const WITH_SOURCES: [Table; 4] = [Table::Firms, Table::Startups, Table::Rounds, Table::People];
 pub(crate) const INCLUDED_ROWS: usize = DEFAULT_LIMIT as usize;
 
 vocabulary! {
@@ -40,40 +43,41 @@ vocabulary! {
 }
 
 impl Include {
-    /// The lists that records of a table can include.
-    pub(crate) fn of_table(table: Table) -> &'static [Self] {
-        match table {
-            Table::Firms => {
-                const {
-                    &[
-                        Self::Portfolio,
-                        Self::Rounds,
-                        Self::People,
-                        Self::Reviews,
-                        Self::CoInvestors,
-                        Self::ScoreByYear,
-                        Self::Sources,
-                        Self::Provenance,
-                    ]
-                }
-            }
-            Table::Startups => &[Self::Rounds, Self::People, Self::Investors, Self::Sources, Self::Provenance],
-            Table::People => &[Self::OtherRoles, Self::ProbableSame, Self::Sources, Self::Provenance],
-            Table::Rounds => &[Self::Sources, Self::Provenance],
-            Table::Reviews | Table::Sectors => &[],
+    /// The tables whose records can include it, and the type of its items.
+    fn definition(self) -> (&'static [Table], &'static Definition) {
+        match self {
+            Self::Portfolio => (&[Table::Firms], Table::Startups.model()),
+            Self::Rounds => (&[Table::Firms, Table::Startups], Table::Rounds.model()),
+            Self::People => (&[Table::Firms, Table::Startups], Table::People.model()),
+            Self::Reviews => (&[Table::Firms], Table::Reviews.model()),
+            Self::CoInvestors => (&[Table::Firms], CoInvestorFields::DEFINITION),
+            Self::ScoreByYear => (&[Table::Firms], YearScore::DEFINITION),
+            Self::Investors => (&[Table::Startups], Table::Firms.model()),
+            Self::OtherRoles | Self::ProbableSame => (&[Table::People], <RelatedRole>::DEFINITION),
+            Self::Sources => (&WITH_SOURCES, Source::DEFINITION),
+            Self::Provenance => (&WITH_SOURCES, ProvenanceStatement::DEFINITION),
         }
+    }
+
+    pub(crate) fn item(self) -> &'static Definition {
+        self.definition().1
+    }
+
+    pub(crate) fn of_table(table: Table) -> Vec<Self> {
+        Self::ALL.iter().copied().filter(|include| include.definition().0.contains(&table)).collect()
     }
 }
 
 /// Parses the lists to include in a record of a table, each once, in the order of [`Include::of_table`]. A person
 /// includes the other roles unless the request selects something, because a role alone may mislead.
 pub(crate) fn parse(values: &[(String, String)], table: Table) -> Result<Vec<Include>, Vec<ParameterError>> {
-    let accepted = Include::of_table(table);
     let names = values.iter().filter(|(name, _)| name == INCLUDE).flat_map(|(_, value)| value.split(','));
     let names: Vec<&str> = names.map(str::trim).filter(|name| !name.is_empty()).collect();
-    if names.is_empty() && table == Table::People && !values.iter().any(|(name, _)| name == "fields") {
-        return Ok(vec![Include::OtherRoles, Include::ProbableSame]);
+    if names.is_empty() {
+        let is_whole = table == Table::People && !values.iter().any(|(name, _)| name == "fields");
+        return Ok(if is_whole { vec![Include::OtherRoles, Include::ProbableSame] } else { Vec::new() });
     }
+    let accepted = Include::of_table(table);
     let mut included = Vec::new();
     let mut errors = Vec::new();
     for name in names {
@@ -82,7 +86,7 @@ pub(crate) fn parse(values: &[(String, String)], table: Table) -> Result<Vec<Inc
             Some(include) => included.push(*include),
             // Further errors are not reported.
             None if errors.len() >= Include::ALL.len() => {}
-            None => errors.push(unknown(name, &normal, table, accepted)),
+            None => errors.push(unknown(name, &normal, table, &accepted)),
         }
     }
     included.sort_unstable();
@@ -124,63 +128,36 @@ fn write(
 ) {
     let related_roles = || related.get_or_init(|| catalog.related_roles(row));
     let facet = if table == Table::Startups { Facet::Startup } else { Facet::Firm };
-    let related =
-        |table: Table, facet: Facet| Query { filters: vec![Filter::AnyOf(facet, vec![row])], ..Query::all(table) };
-    match include {
-        Include::Portfolio => write_list(out, catalog, &related(Table::Startups, Facet::Investor)),
-        Include::Rounds if table == Table::Firms => {
-            write_list(out, catalog, &related(Table::Rounds, Facet::Investor));
-        }
-        Include::Rounds => write_list(out, catalog, &related(Table::Rounds, Facet::Startup)),
-        Include::People => write_list(out, catalog, &related(Table::People, facet)),
-        Include::Reviews => write_list(out, catalog, &Query::approved_reviews(row)),
-        Include::Investors => {
-            let filters = vec![Filter::Rows(catalog.investors_of(row))];
-            write_list(out, catalog, &Query { filters, ..Query::all(Table::Firms) });
-        }
-        Include::CoInvestors => {
-            let page = catalog.co_investors(row, ListPosition::default(), INCLUDED_ROWS);
-            begin(out, page.total);
-            for index in 0..page.firms.len() {
-                if index > 0 {
-                    out.push(b',');
-                }
-                computed::write_co_investor(out, catalog, &page, index, &Fields::Default);
-            }
-            out.extend_from_slice(b"]}");
-        }
-        Include::ScoreByYear => write_all(out, &catalog.score_by_year(row)),
-        Include::OtherRoles => write_all(out, &related_roles().other_roles),
-        Include::ProbableSame => write_all(out, &related_roles().probable_same),
-        Include::Sources => write_all(out, &catalog.sources_of(table, row)),
-        Include::Provenance => write_all(out, &catalog.provenance(table, row)),
-    }
+    let with_filter = |table: Table, filter: Filter| Query { filters: vec![filter], ..Query::all(table) };
+    let related = |table: Table, facet: Facet| with_filter(table, Filter::AnyOf(facet, vec![row]));
+    let query = match include {
+        Include::Portfolio => related(Table::Startups, Facet::Investor),
+        Include::Rounds if table == Table::Firms => related(Table::Rounds, Facet::Investor),
+        Include::Rounds => related(Table::Rounds, Facet::Startup),
+        Include::People => related(Table::People, facet),
+        Include::Reviews => Query::approved_reviews(row),
+        Include::Investors => with_filter(Table::Firms, Filter::Rows(catalog.investors_of(row))),
+        Include::CoInvestors => return write_list(out, catalog, Table::Firms, &Request::CoInvestors(row)),
+        Include::ScoreByYear => return write_all(out, &catalog.score_by_year(row)),
+        Include::OtherRoles => return write_all(out, &related_roles().other_roles),
+        Include::ProbableSame => return write_all(out, &related_roles().probable_same),
+        Include::Sources => return write_all(out, &catalog.sources_of(table, row)),
+        Include::Provenance => return write_all(out, &catalog.provenance(table, row)),
+    };
+    write_list(out, catalog, query.table, &Request::List(query));
 }
 
-fn begin(out: &mut Vec<u8>, total: u64) {
-    out.extend_from_slice(format!("{{\"total\":{total},\"data\":[").as_bytes());
-}
-
-fn write_list(out: &mut Vec<u8>, catalog: &Catalog, query: &Query) {
-    let page = catalog.list(query, ListPosition::default(), INCLUDED_ROWS);
-    begin(out, page.total);
-    for (index, row) in page.rows.iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        record::write(out, catalog, query.table, *row, &Fields::Default, false);
-    }
+fn write_list(out: &mut Vec<u8>, catalog: &Catalog, table: Table, request: &Request) {
+    let wanted = WantedPage::rows(Resource::of_table(table), request, ListPosition::default(), INCLUDED_ROWS);
+    let found = catalog.answer(&wanted);
+    out.extend_from_slice(format!("{{\"total\":{},\"data\":[", found.total).as_bytes());
+    found.rows.write_all(out, catalog, table, &Fields::Default);
     out.extend_from_slice(b"]}");
 }
 
 /// Writes a short list as a whole.
 fn write_all(out: &mut Vec<u8>, items: &[impl Serialize]) {
-    begin(out, items.len() as u64);
-    for (index, item) in items.iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        append(out, item);
-    }
-    out.extend_from_slice(b"]}");
+    out.extend_from_slice(format!("{{\"total\":{},\"data\":", items.len()).as_bytes());
+    append(out, &items);
+    out.push(b'}');
 }

@@ -61,15 +61,13 @@ use transport::{RequestParts, RequestTrace};
 use crate::endpoint::ParsedOperation;
 use crate::etag::FileETag;
 use crate::export::{Export, quota_exceeded, split_format};
-use crate::pin::{Pin, PinError};
+use crate::pin::Pin;
 use crate::present::write_successor;
 use crate::request::{RequestError, RequestUrl};
 use crate::routes::{split_version, unknown_path};
 
-/// Capacity for the headers of a response.
 const MAX_HEADERS: usize = 24;
 
-/// A request that passed the quota.
 pub(crate) struct ApiRequest<'a> {
     state: &'a State,
     catalog: Arc<Catalog>,
@@ -82,7 +80,6 @@ pub(crate) struct ApiRequest<'a> {
     account: Option<AccountId>,
 }
 
-/// A successful response.
 pub(crate) struct ApiResponse {
     body: Vec<u8>,
     /// The bytes of the body that name the release and do not count for the `ETag`.
@@ -135,7 +132,9 @@ pub async fn respond_later<B: Buf + Send + 'static, E: Error + Send + Sync + 'st
     let (served, pin) = (state.releases.serving(), Pin::from_request(state, request));
     let pipeline = Pipeline::new(state, request, &served, &pin, None);
     if pipeline.is_batch() {
-        return pipeline.respond_to_batch(caller, body).await;
+        let mut quota = Quota::zero(Date::from_unix(pipeline.now));
+        let outcome = pipeline.run_batch(caller, body, &mut quota).await;
+        return pipeline.present(outcome, &quota);
     }
     // With a known caller, the request is here because it must search.
     if is_unknown && let Some(response) = pipeline.respond(caller, false) {
@@ -149,14 +148,11 @@ pub async fn respond_later<B: Buf + Send + 'static, E: Error + Send + Sync + 'st
 }
 
 enum PipelineOutcome {
-    /// Holds the methods of the path.
     Preflight(&'static str),
     Found(Arc<CachedResponse>),
-    /// The client already has the response.
     NotModified(Arc<CachedResponse>),
     /// The client already has the file with this `ETag`.
     FileNotModified(HeaderValue),
-    /// A list as a file, with its headers.
     File(Response<Payload>),
     /// The request must search and may not do so yet.
     Queue,
@@ -167,7 +163,7 @@ struct Pipeline<'a> {
     request: &'a RequestParts<'a>,
     /// The release that the request names, otherwise the served one.
     catalog: &'a Arc<Catalog>,
-    pin_error: Option<&'a PinError>,
+    pin_error: Option<&'a RequestError>,
     version: Option<Version>,
     /// The path below the version, without the extension that names a format.
     path: &'a str,
@@ -186,7 +182,6 @@ struct Parsed {
 }
 
 impl Parsed {
-    /// The list to send as a file.
     fn export(&self) -> Option<&Arc<Export>> {
         self.operation.as_ref().ok()?.export()
     }
@@ -262,7 +257,8 @@ impl<'a> Pipeline<'a> {
             if let Ok(caller) = caller {
                 *quota = self.state.auth.peek(&caller, quota.day);
             }
-            return Ok(PipelineOutcome::Preflight(methods_of(route.as_ref())));
+            let methods = route.as_ref().map_or(READS, |(route, _)| route.methods());
+            return Ok(PipelineOutcome::Preflight(methods));
         }
         let caller = self.admit(caller)?;
         let values: LazyCell<Vec<(String, String)>, _> =
@@ -339,11 +335,21 @@ impl<'a> Pipeline<'a> {
         response
     }
 
-    /// True if the request has a body.
     fn is_batch(&self) -> bool {
         let takes_body = |(route, _): (&Route, _)| route.endpoint.takes_items();
         *self.request.method == Method::POST
             && self.version.and_then(|version| Route::find(version, self.path)).is_some_and(takes_body)
+    }
+
+    fn api_request<'r>(
+        &'r self,
+        version: Version,
+        path: &'r str,
+        values: &'r [(String, String)],
+        quota: Quota,
+        account: Option<AccountId>,
+    ) -> ApiRequest<'r> {
+        ApiRequest { state: self.state, catalog: Arc::clone(self.catalog), version, path, values, quota, account }
     }
 
     fn check_url(&self) -> Result<(), Problem> {
@@ -391,7 +397,7 @@ impl<'a> Pipeline<'a> {
         let operation = catch_panic(self.request.trace, || url.parse().map_err(Some));
         let operation = operation.map_err(|error| error.unwrap_or(RequestError::Panic));
         let operation = match self.pin_error {
-            Some(error) => Err(error.join_error(operation.err())),
+            Some(error) => Err(error.joined(operation.err())),
             None => operation,
         };
         let file = operation.as_ref().ok().and_then(|operation| operation.export());
@@ -413,9 +419,7 @@ impl<'a> Pipeline<'a> {
                 format!("unknown path `{}`; supported versions: /api/v1, /api/v2 and /api/v3", shortened(request.path));
             return Err(Problem::new(Code::UnknownRoute, detail));
         };
-        let catalog = Arc::clone(self.catalog);
-        let account = caller.account;
-        let api_request = ApiRequest { state: self.state, catalog, version, path, values, quota, account };
+        let api_request = self.api_request(version, path, values, quota, caller.account);
         let Some(parsed) = parsed else { return Err(unknown_path(version, path)) };
         if !request.is_read() {
             let methods = parsed.route.methods();
@@ -451,7 +455,6 @@ impl<'a> Pipeline<'a> {
 }
 
 impl ApiRequest<'_> {
-    /// The error response to a request that could not be parsed.
     fn reject(&self, route: &Route, error: &RequestError) -> Problem {
         match (error, route.list(), self.version) {
             // Errors of `fields` are reported together with the others.
@@ -482,11 +485,6 @@ impl ApiRequest<'_> {
     }
 }
 
-/// The value of `Allow` of a path.
-fn methods_of(route: Option<&(&'static Route, Option<String>)>) -> &'static str {
-    route.map_or(READS, |(route, _)| route.methods())
-}
-
 /// Headers of a successful response that do not depend on the caller.
 fn shared_headers(
     state: &State,
@@ -505,7 +503,6 @@ fn shared_headers(
     }
 }
 
-/// Maximum `limit` of a list.
 fn max_limit(version: Version, tier: Tier) -> u64 {
     match (version, tier) {
         (Version::V3, Tier::Pro | Tier::Enterprise) => MAX_PAID_LIMIT,
@@ -534,7 +531,6 @@ fn catch_panic<T, E>(trace: &RequestTrace, run: impl FnOnce() -> Result<T, Optio
     })
 }
 
-/// The label of a path below a version in logs and metrics.
 fn label(version: Option<Version>, route: Option<&Route>) -> RouteLabel {
     let Some(version) = version else { return RouteLabel::new(RouteGroup::Rest, "/api/unknown") };
     let api = Some(match version {
@@ -546,7 +542,6 @@ fn label(version: Option<Version>, route: Option<&Route>) -> RouteLabel {
     RouteLabel { group, api, path: route.map_or("unknown", |route| route.path) }
 }
 
-/// True if `If-None-Match` names the `ETag` of a response.
 fn is_known(response: &CachedResponse, headers: &HeaderMap) -> bool {
     response.etag().is_some_and(|etag| etag::matches(etag, headers, true))
 }

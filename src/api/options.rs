@@ -25,9 +25,7 @@ use crate::openapi::vocabulary::include_name;
 use crate::pin::{AS_OF, SNAPSHOT};
 use crate::{DEFAULT_LIMIT, MAX_LIMIT, Route, Version};
 
-/// Explain why each record matches the search.
 pub(crate) const EXPLAIN: &str = "explain";
-/// Sum up the amounts of all matching rounds.
 pub(crate) const AMOUNTS: &str = "amounts";
 
 /// The effect of an option on the response.
@@ -210,22 +208,17 @@ pub fn names(version: Version, route: &Route) -> &'static [&'static str] {
     NAMES.get(&(version, route.operation)).map_or(&[], Vec::as_slice)
 }
 
-/// The names of the flags that a list takes.
 pub(crate) fn flags(version: Version, route: &Route) -> impl Iterator<Item = &'static str> + use<> {
     let is_flag = |name: &&&str| find(name).is_some_and(|option| option.scope == OptionScope::Flag);
     names(version, route).iter().filter(is_flag).copied()
 }
 
-/// Documents an option of an endpoint.
-///
-/// # Panics
-/// If there is no option of this name.
+/// Documents an option of an endpoint. Panics if there is no option of this name.
 pub(crate) fn document(of: &DocumentedOption<'_>) -> ParameterBuilder {
     let option = find(of.name).unwrap_or_else(|| panic!("`{}` is no option", of.name));
     (option.document)(of)
 }
 
-/// The page options of lists in words.
 fn page_options() -> String {
     let options = ALL.iter().map(|option| option.name).filter(|name| is_page_option(name));
     let names: Vec<String> = options.map(|name| format!("`{name}`")).collect();

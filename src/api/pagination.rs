@@ -10,37 +10,34 @@ use catalog::ask::GROUP_BY;
 use catalog::cursor::SEARCHES;
 use catalog::json::fields;
 use catalog::param_error::shortened;
-use catalog::{Catalog, Cursor, Issues, ListPosition, ParameterError, ParsedRequest, Resource};
+use catalog::{Catalog, Cursor, Issues, ListPosition, ParameterError, ParsedRequest, Resource, WantedPage};
 use transport::problem::Code;
 
 use crate::ApiRequest;
 use crate::Version;
-use crate::asked::{ASK, AskedQuestion};
+use crate::asked::AskedQuestion;
 use crate::options;
 use crate::pin::PIN;
-use crate::request::{Canonical, RequestError, RequestUrl};
+use crate::request::{RequestError, RequestUrl};
 use crate::window::{DEFAULT_LIMIT, PageWindow, single_value};
 
 pub(crate) struct ListRequest {
+    pub version: Version,
     pub resource: Resource,
     /// The release to list: the cursor's, if there is one.
     pub catalog: Arc<Catalog>,
     pub parsed: ParsedRequest,
     pub position: ListPosition,
     pub window: PageWindow,
-    /// The flags that are `true`.
-    flags: Vec<&'static str>,
+    pub flags: Vec<&'static str>,
     /// The parameter `fields` of the request or of the cursor.
     pub fields: Vec<(String, String)>,
-    /// The parameter `ask`.
     pub question: Option<AskedQuestion>,
-    /// The parameters that the path sets.
     pub fixed: Vec<&'static str>,
-    cursor: Option<String>,
+    pub cursor: Option<String>,
 }
 
 impl ListRequest {
-    /// `fixed` are parameters that the path sets.
     pub(crate) fn parse(
         url: &RequestUrl<'_>,
         resource: Resource,
@@ -52,133 +49,99 @@ impl ListRequest {
             Version::V1 | Version::V2 => None,
         };
         let values = match &cursor {
-            Some((cursor, _)) => Cow::Owned(with_omitted(url.values, &cursor.options)),
+            Some((cursor, _)) => Cow::Owned(Cursor::with_omitted(url.values, &cursor.options)),
             None => Cow::Borrowed(url.values),
         };
         let catalog = cursor.as_ref().map_or(url.catalog, |(_, catalog)| catalog);
-        let settled = settled_by_path(resource, &fixed.iter().map(|(name, _)| *name).collect::<Vec<_>>());
+        let names: Vec<&'static str> = fixed.iter().map(|(name, _)| *name).collect();
+        let settled = settled_by_path(resource, &names);
         let question = match url.version {
-            Version::V3 if resource.takes_questions() => issues
-                .collect(AskedQuestion::parse(&values, resource, &settled, catalog).map_err(Issues::from))
-                .flatten(),
+            Version::V3 if resource.takes_questions() => {
+                issues.collect(AskedQuestion::parse(&values, resource, &settled, catalog)).flatten()
+            }
             _ => None,
         };
         let values = match &question {
             Some(question) => Cow::Owned(values.iter().cloned().chain(question.interpretation.values()).collect()),
             None => values,
         };
-        let window = issues.collect(PageWindow::parse(url.version, &values, url.max_limit));
+        let window = issues.collect(PageWindow::parse(url.version, &values, DEFAULT_LIMIT, url.max_limit));
         let flags = issues.collect(parse_flags(options::flags(url.version, url.route), &values));
-        let offset = window.as_ref().map_or(0, PageWindow::offset);
-        let cursor_query = cursor.as_ref().map(|(cursor, _)| cursor);
-        let parsed = issues.collect(parse_query(url, &values, resource, fixed, &settled, catalog, cursor_query));
+        let cursor = cursor.as_ref().map(|(cursor, _)| cursor);
+        let parsed = issues.collect(parse_query(url, &values, resource, fixed, &settled, catalog, cursor));
         match (window, flags, parsed) {
             (Some(window), Some(flags), Some(parsed)) if issues.is_empty() => Ok(Self {
+                version: url.version,
                 resource,
                 catalog: Arc::clone(catalog),
                 parsed,
-                position: cursor.as_ref().map_or(ListPosition::after(offset), |(cursor, _)| cursor.position),
+                position: cursor.map_or_else(|| ListPosition::after(window.offset()), |cursor| cursor.position),
                 window,
                 flags,
                 fields: values.iter().filter(|(name, _)| name == "fields").cloned().collect(),
                 question,
-                fixed: fixed.iter().map(|(name, _)| *name).collect(),
-                cursor: cursor
-                    .is_some()
-                    .then(|| single_value(url.values, "cursor", &mut Vec::new()).map(str::to_owned))
-                    .flatten(),
+                fixed: names,
+                cursor: cursor.and_then(|_| single_value(url.values, "cursor", &mut Vec::new()).map(str::to_owned)),
             }),
             _ => Err(RequestError::Parameters(issues)),
         }
     }
 
-    /// The request in canonical names and values; `None` if it was not fully understood.
-    pub(crate) fn canonical(&self, version: Version) -> Option<Canonical> {
-        // Warnings quote values as written.
-        if !self.parsed.warnings.is_empty() || self.parsed.notes.iter().any(ParameterError::depends_on_spelling) {
-            return None;
-        }
-        let fields = fields::canonical(pairs(&self.fields))?;
-        // Filters next to a cursor agree with it.
-        let mut canonical = match &self.cursor {
-            Some(cursor) => vec![("cursor", cursor.clone())],
-            None => self.without_defaults(version).collect(),
-        };
-        canonical.extend(self.window.canonical(DEFAULT_LIMIT));
-        canonical.extend((!fields.is_empty()).then_some(("fields", fields)));
-        canonical.extend(self.flags.iter().map(|name| (*name, "true".to_owned())));
-        canonical.extend(self.question.as_ref().map(|question| (ASK, question.text.clone())));
-        Some(canonical)
-    }
-
-    /// True if the question sets a parameter.
-    pub(crate) fn asks_for(&self, name: &str) -> bool {
-        self.question.iter().any(|question| question.interpretation.values().any(|(known, _)| known == name))
-    }
-
-    /// True if the request sets a flag.
     pub(crate) fn is_set(&self, flag: &str) -> bool {
         self.flags.contains(&flag)
     }
 
-    /// The flags that the request sets.
-    pub(crate) fn flags(&self) -> &[&'static str] {
-        &self.flags
+    /// A page of the list, without parts beyond its rows.
+    pub(crate) fn page(&self, position: ListPosition, limit: u64) -> WantedPage<'_> {
+        WantedPage::rows(self.resource, &self.parsed.request, position, limit as usize)
     }
 
     /// The request without its question and position.
-    pub(crate) fn query(&self, version: Version) -> impl Iterator<Item = (&'static str, String)> {
-        self.without_defaults(version).chain(self.page_options())
+    pub(crate) fn query(&self) -> impl Iterator<Item = (&'static str, String)> {
+        self.without_defaults().chain(self.page_options())
+    }
+
+    /// The value of `fields` in canonical form; `None` if it has too many names.
+    pub(crate) fn canonical_fields(&self) -> Option<String> {
+        fields::canonical(self.fields.iter().map(|(name, value)| (name.as_str(), value.as_str())))
     }
 
     /// The options that each page may change, without defaults.
     fn page_options(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let fields = fields::canonical(pairs(&self.fields)).filter(|fields| !fields.is_empty());
         let limit = self.window.limit;
         let limit = (limit != DEFAULT_LIMIT).then(|| ("limit", limit.to_string()));
-        let fields = fields.map(|fields| ("fields", fields));
+        let fields = self.canonical_fields().filter(|fields| !fields.is_empty()).map(|fields| ("fields", fields));
         let flags = self.flags.iter().map(|name| (*name, "true".to_owned()));
         limit.into_iter().chain(fields).chain(flags)
     }
 
-    /// The same without the parameters that the path sets.
-    pub(crate) fn parameters(&self, version: Version) -> Vec<(Cow<'static, str>, Cow<'static, str>)> {
-        let given = self.query(version).filter(|(name, _)| !self.fixed.contains(name));
-        given.map(|(name, value)| (name.into(), value.into())).collect()
+    /// The same as [`Self::query`], without the parameters that the path sets.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = (&'static str, String)> {
+        self.query().filter(move |(name, _)| !self.fixed.contains(name))
     }
 
-    /// URL of the request with these parameters.
     pub(crate) fn url(&self, request: &ApiRequest<'_>) -> String {
-        let given = self.query(request.version).filter(|(name, _)| !self.fixed.contains(name));
-        address(request, request.path, given)
+        address(request, request.path, self.parameters())
     }
 
-    /// URL of the counts that the question asks for.
     pub(crate) fn groups_url(&self, request: &ApiRequest<'_>) -> Option<String> {
         let groups = self.question.as_ref()?.interpretation.groups()?;
         // A list below a record has no counts of its own.
         let path = Some(request.path).filter(|path| *path == self.resource.path())?;
-        let filters = self.without_defaults(request.version).filter(|(name, _)| *name != "sort");
+        let filters = self.without_defaults().filter(|(name, _)| *name != "sort");
         Some(address(request, &format!("{path}/aggregate"), filters.chain([(GROUP_BY, groups.to_owned())])))
     }
 
     /// The cursor of the page at `position`, for the same path and query.
-    pub(crate) fn cursor_at(&self, position: ListPosition, version: Version, path: &str) -> Cursor {
-        Cursor {
-            snapshot: self.catalog.version(),
-            content: self.catalog.snapshot().content(),
-            path: path.to_ascii_lowercase(),
-            filters: self.without_defaults(version).map(owned).collect(),
-            options: self.page_options().map(owned).collect(),
-            position,
-        }
+    pub(crate) fn cursor_at(&self, position: ListPosition, path: &str) -> Cursor {
+        Cursor::new(&self.catalog, path, self.without_defaults(), self.page_options(), position)
     }
 
     /// The query without explicit defaults, so that they change neither the cursor nor the `ETag`.
-    fn without_defaults(&self, version: Version) -> impl Iterator<Item = (&'static str, String)> {
+    pub(crate) fn without_defaults(&self) -> impl Iterator<Item = (&'static str, String)> {
         let canonical = &self.parsed.canonical;
         let has_text = canonical.iter().any(|(name, _)| SEARCHES.contains(name));
-        let options = version.parse_options(&[]);
+        let options = self.version.parse_options(&[]);
         let is_default =
             move |name: &str, value: &String| options.default_of(self.resource, name, has_text).as_ref() == Some(value);
         canonical.iter().filter(move |(name, value)| !value.is_empty() && !is_default(name, value)).cloned()
@@ -204,7 +167,6 @@ fn address(request: &ApiRequest<'_>, path: &str, query: impl Iterator<Item = (&'
     format!("{}/api/{}/{path}{separator}{query}", request.state.public_url, request.version.segment())
 }
 
-/// Opens the cursor of a request and finds its release.
 pub(crate) fn open_cursor(
     url: &RequestUrl<'_>,
     issues: &mut Issues,
@@ -231,22 +193,8 @@ pub(crate) fn open_cursor(
         issues.extend(vec![with_code(Code::CursorMismatch, pin, detail)].into());
         return Ok(None);
     }
-    let (loaded, is_expected) = url.state.releases.look_up(cursor.snapshot, true);
-    match loaded.filter(|catalog| catalog.snapshot().content() == cursor.content) {
-        Some(catalog) => Ok(Some((cursor, catalog))),
-        None if is_expected => Err(RequestError::NotYetHeld(cursor.snapshot)),
-        None => Err(RequestError::CursorExpired(cursor.snapshot)),
-    }
-}
-
-/// The values of a request, plus the carried ones that the request omits.
-pub(crate) fn with_omitted<'v>(
-    values: &'v [(String, String)],
-    carried: impl IntoIterator<Item = &'v (String, String)>,
-) -> Vec<(String, String)> {
-    let is_given = |name: &str| values.iter().any(|(known, value)| known == name && !value.trim().is_empty());
-    let carried = carried.into_iter().filter(|(name, _)| !is_given(name));
-    values.iter().chain(carried).cloned().collect()
+    let catalog = cursor.release(url.state.releases.look_up(cursor.snapshot, true))?;
+    Ok(Some((cursor, catalog)))
 }
 
 /// Parses filters and `sort`. With a cursor, its own apply, and given ones must agree with them.
@@ -271,27 +219,19 @@ fn parse_query(
         0 => Cow::Borrowed(values),
         _ => Cow::Owned(values.iter().cloned().chain(fixed).collect()),
     };
-    let mut given = catalog.parse(resource, &values, options).map_err(|issues| issues.not_accepting(settled))?;
-    // The client did not choose the filters of the path.
-    let retain = |parsed: &mut ParsedRequest| {
+    let parsed = Cursor::parse_continued(cursor, resource, options, &values, |values| {
+        let mut parsed = catalog.parse(resource, values, options).map_err(|issues| issues.not_accepting(settled))?;
+        // The client did not choose the filters of the path.
         parsed.notes.retain(|note| !settled.contains(&note.parameter.as_str()));
-    };
-    retain(&mut given);
-    let Some(cursor) = cursor else {
-        if resource == Resource::Match && given.canonical.is_empty() {
-            let detail = "at least one of `stage`, `sector`, `country` and `raise_usd` is required";
-            return Err(invalid("stage", detail.to_owned()));
-        }
-        return Ok(given);
-    };
-    let default_of = |name: &str, has_text| options.default_of(resource, name, has_text);
-    cursor.check(&given.canonical, default_of).map_err(|error| vec![error])?;
-    let mut parsed = catalog.parse(resource, &cursor.filters, options)?;
-    retain(&mut parsed);
+        Ok(parsed)
+    })?;
+    if cursor.is_none() && resource == Resource::Match && parsed.canonical.is_empty() {
+        let detail = "at least one of `stage`, `sector`, `country` and `raise_usd` is required";
+        return Err(invalid("stage", detail.to_owned()));
+    }
     Ok(parsed)
 }
 
-/// The flags that are `true`.
 fn parse_flags(
     flags: impl Iterator<Item = &'static str>,
     values: &[(String, String)],
@@ -311,14 +251,6 @@ fn parse_flags(
     if errors.is_empty() { Ok(set) } else { Err(errors) }
 }
 
-fn owned((name, value): (&'static str, String)) -> (String, String) {
-    (name.to_owned(), value)
-}
-
 fn with_code(code: Code, parameter: &str, detail: impl Into<String>) -> ParameterError {
     ParameterError { code: code.name(), ..ParameterError::invalid(parameter, detail) }
-}
-
-fn pairs(values: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {
-    values.iter().map(|(name, value)| (name.as_str(), value.as_str()))
 }

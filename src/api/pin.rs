@@ -7,7 +7,7 @@ use std::sync::Arc;
 use catalog::param_error::shortened;
 use catalog::parse::scalars::{Bound, parse_date};
 use catalog::{Catalog, ParameterError};
-use data::{Date, SnapshotVersion};
+use data::SnapshotVersion;
 use service::State;
 use transport::RequestParts;
 
@@ -16,35 +16,16 @@ use crate::request::RequestError;
 use crate::routes::split_version;
 use crate::window::single_value;
 
-/// The parameter that names a release.
 pub(crate) const SNAPSHOT: &str = "snapshot";
 /// The parameter that selects the newest release of a day or before.
 pub(crate) const AS_OF: &str = "as_of";
 pub(crate) const PIN: [&str; 2] = [SNAPSHOT, AS_OF];
 
-/// The release that a request names.
 #[derive(Default)]
 pub(crate) struct Pin {
     /// `None` if the request names no release, or not a loaded one.
     pub release: Option<Arc<Catalog>>,
-    pub error: Option<PinError>,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) enum PinError {
-    Invalid(Vec<ParameterError>),
-    /// Other replicas may already serve it.
-    NotYetHeld(SnapshotVersion),
-    NotHeld {
-        version: SnapshotVersion,
-        /// The loaded releases.
-        held: Vec<SnapshotVersion>,
-    },
-    /// All loaded releases are newer.
-    TooEarly {
-        day: Date,
-        held: Vec<SnapshotVersion>,
-    },
+    pub error: Option<RequestError>,
 }
 
 impl Pin {
@@ -56,7 +37,7 @@ impl Pin {
     }
 }
 
-fn release(state: &State, request: &RequestParts<'_>) -> Result<Option<Arc<Catalog>>, PinError> {
+fn release(state: &State, request: &RequestParts<'_>) -> Result<Option<Arc<Catalog>>, RequestError> {
     if request.query.is_empty() || split_version(request.path).0 != Some(Version::V3) {
         return Ok(None);
     }
@@ -70,13 +51,22 @@ fn release(state: &State, request: &RequestParts<'_>) -> Result<Option<Arc<Catal
         errors.push(ParameterError::invalid(AS_OF, detail));
     }
     if !errors.is_empty() {
-        return Err(PinError::Invalid(errors));
+        return Err(errors.into());
     }
-    match (version, day) {
-        (Some(text), _) => named_release(state, text).map(Some),
-        (None, Some(text)) => release_of(state, text).map(Some),
-        (None, None) => Ok(None),
+    if let Some(text) = version {
+        let version = parse_version(SNAPSHOT, text, state.releases.serving().version()).map_err(|error| vec![error])?;
+        let (loaded, is_expected) = state.releases.look_up(version, false);
+        return loaded.map(Some).ok_or_else(|| match is_expected {
+            true => RequestError::NotYetHeld(version),
+            false => RequestError::not_held(state, SNAPSHOT, version),
+        });
     }
+    let Some(text) = day else { return Ok(None) };
+    let day = parse_date(text, Bound::Max)
+        .map_err(|detail| vec![ParameterError::invalid(AS_OF, format!("`{}` {detail}", shortened(text)))])?;
+    let until = state.releases.all().into_iter().filter(|catalog| catalog.snapshot().released_on() <= day);
+    let newest = until.max_by_key(|catalog| (catalog.snapshot().released_on(), catalog.version()));
+    newest.map(Some).ok_or_else(|| RequestError::not_held(state, AS_OF, format_args!("of {day}")))
 }
 
 /// Reads the version of a release from a parameter. The error gives the one that is `served` as an example.
@@ -90,46 +80,4 @@ pub(crate) fn parse_version(
             format!("`{}` is not a snapshot version of the form YYYY-MM-DD.N, such as {served}", shortened(text));
         ParameterError::invalid(parameter, detail)
     })
-}
-
-fn named_release(state: &State, text: &str) -> Result<Arc<Catalog>, PinError> {
-    let version = parse_version(SNAPSHOT, text, state.releases.serving().version());
-    let version = version.map_err(|error| PinError::Invalid(vec![error]))?;
-    let (loaded, is_expected) = state.releases.look_up(version, false);
-    loaded.ok_or_else(|| match is_expected {
-        true => PinError::NotYetHeld(version),
-        false => PinError::NotHeld { version, held: versions(&state.releases.all()) },
-    })
-}
-
-/// The newest loaded release of a day or earlier.
-fn release_of(state: &State, text: &str) -> Result<Arc<Catalog>, PinError> {
-    let day = parse_date(text, Bound::Max).map_err(|detail| {
-        PinError::Invalid(vec![ParameterError::invalid(AS_OF, format!("`{}` {detail}", shortened(text)))])
-    })?;
-    let loaded = state.releases.all();
-    let until = loaded.iter().filter(|catalog| catalog.snapshot().released_on() <= day);
-    let newest = until.max_by_key(|catalog| (catalog.snapshot().released_on(), catalog.version()));
-    newest.cloned().ok_or_else(|| PinError::TooEarly { day, held: versions(&loaded) })
-}
-
-fn versions(loaded: &[Arc<Catalog>]) -> Vec<SnapshotVersion> {
-    loaded.iter().map(|catalog| catalog.version()).collect()
-}
-
-impl PinError {
-    /// Converts to the error of the request. Includes the errors of its other parameters, which were parsed against the
-    /// served release.
-    pub(crate) fn join_error(&self, other: Option<RequestError>) -> RequestError {
-        match (self, other) {
-            (Self::Invalid(errors), other) => RequestError::joined(errors.clone(), other),
-            (Self::NotYetHeld(version), _) => RequestError::NotYetHeld(*version),
-            (Self::NotHeld { version, held }, _) => {
-                RequestError::SnapshotNotHeld { parameter: SNAPSHOT, named: version.to_string(), held: held.clone() }
-            }
-            (Self::TooEarly { day, held }, _) => {
-                RequestError::SnapshotNotHeld { parameter: AS_OF, named: format!("of {day}"), held: held.clone() }
-            }
-        }
-    }
 }

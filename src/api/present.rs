@@ -100,7 +100,6 @@ impl Pipeline<'_> {
     }
 }
 
-/// Links v1 and v2 to the same path of v3.
 pub(super) fn write_successor(headers: &mut HeaderMap, version: Version, state: &State, path: &str) {
     if version != Version::V3 {
         let link = format!("<{}/api/v3/{path}>; rel=\"successor-version\"", state.public_url);

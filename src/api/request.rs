@@ -4,12 +4,13 @@
 //! suggestions for unknown names and values are computed when an error is reported ([`RequestError::problem`]).
 
 use std::cell::LazyCell;
+use std::fmt::Display;
 use std::sync::Arc;
 
 use catalog::param_error::shortened;
 use catalog::params::MAX_PARAMETERS;
 use catalog::parse::{is_empty_list, is_ignored};
-use catalog::{Catalog, Issue, Issues, ParameterError};
+use catalog::{Catalog, CursorFault, Issue, Issues, ParameterError};
 use data::{SnapshotVersion, Table};
 use service::State;
 use transport::negotiation::Format;
@@ -28,22 +29,18 @@ pub(crate) struct RequestUrl<'a> {
     pub catalog: &'a Arc<Catalog>,
     pub version: Version,
     pub route: &'static Route,
-    /// The slug or id in the path.
     pub slug: Option<&'a str>,
     /// The path below the version, without a slash at either end.
     pub path: &'a str,
-    /// The query as sent.
     pub query: &'a str,
-    /// The decoded parameters.
     pub values: &'a [(String, String)],
-    /// Format of a list.
     pub format: Format,
     /// Maximum `limit` of a list as JSON; it depends on the tier.
     pub max_limit: u64,
 }
 
+#[derive(Clone)]
 pub(crate) enum RequestError {
-    /// No record has this slug or id.
     NotFound(Table, String),
     /// The record with the first slug was merged into the one with the second.
     Moved(Table, String, String),
@@ -51,7 +48,6 @@ pub(crate) enum RequestError {
     CursorExpired(SnapshotVersion),
     /// Another replica already serves the release of the cursor.
     NotYetHeld(SnapshotVersion),
-    /// A parameter names a release that is not loaded.
     SnapshotNotHeld {
         parameter: &'static str,
         /// The version of the release, or a day ("of …").
@@ -67,6 +63,15 @@ impl From<Issues> for RequestError {
     }
 }
 
+impl From<CursorFault> for RequestError {
+    fn from(fault: CursorFault) -> Self {
+        match fault {
+            CursorFault::NotYetHeld(version) => Self::NotYetHeld(version),
+            CursorFault::Expired(version) => Self::CursorExpired(version),
+        }
+    }
+}
+
 impl From<Vec<ParameterError>> for RequestError {
     fn from(errors: Vec<ParameterError>) -> Self {
         Self::Parameters(errors.into())
@@ -74,7 +79,6 @@ impl From<Vec<ParameterError>> for RequestError {
 }
 
 impl RequestUrl<'_> {
-    /// Parses the request.
     pub(crate) fn parse(&self) -> ParsedOperation {
         self.check_values()?;
         let mut empty = self.empty_values();
@@ -92,7 +96,6 @@ impl RequestUrl<'_> {
         }
     }
 
-    /// Checks the number of parameters and their encoding.
     fn check_values(&self) -> Result<(), RequestError> {
         if let Some((name, _)) = self.values.get(MAX_PARAMETERS) {
             let detail = format!("a URL has at most {MAX_PARAMETERS} parameters, {} are given", self.values.len());
@@ -130,7 +133,6 @@ impl RequestUrl<'_> {
         if self.version.is_strict() && !issues.is_empty() { Err(issues) } else { Ok(issues) }
     }
 
-    /// Finds the published record with a slug or id.
     pub(crate) fn find_row(&self, table: Table, key: &str) -> Result<u32, RequestError> {
         let row = self.catalog.find(table, key).filter(|row| self.catalog.is_published(table, *row));
         let row = row.ok_or_else(|| RequestError::NotFound(table, key.to_owned()))?;
@@ -142,24 +144,23 @@ impl RequestUrl<'_> {
 }
 
 impl RequestError {
-    /// The error that `version`, named by `parameter`, is not loaded.
-    pub(crate) fn not_held(state: &State, parameter: &'static str, version: SnapshotVersion) -> Self {
+    /// The error that the release that `parameter` names is not loaded.
+    pub(crate) fn not_held(state: &State, parameter: &'static str, named: impl Display) -> Self {
         let held = state.releases.all().iter().map(|catalog| catalog.version()).collect();
-        Self::SnapshotNotHeld { parameter, named: version.to_string(), held }
+        Self::SnapshotNotHeld { parameter, named: named.to_string(), held }
     }
 
-    /// Adds errors of a parameter to those of the others.
-    pub(crate) fn joined(errors: Vec<ParameterError>, other: Option<Self>) -> Self {
-        match other {
-            Some(Self::Parameters(mut issues)) => {
-                issues.extend(errors.into());
-                Self::Parameters(issues)
+    /// The error of the release that a request names, with those of other parameters, parsed against the served one.
+    pub(crate) fn joined(&self, others: Option<Self>) -> Self {
+        match (self, others) {
+            (Self::Parameters(own), Some(Self::Parameters(mut issues))) => {
+                issues.extend(own.clone());
+                issues.into()
             }
-            _ => errors.into(),
+            _ => self.clone(),
         }
     }
 
-    /// The error response, with suggestions.
     pub(crate) fn problem(&self, catalog: &Catalog) -> Problem {
         match self {
             Self::NotFound(table, slug) => not_found(catalog, *table, slug),

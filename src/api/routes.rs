@@ -17,7 +17,6 @@ pub struct Route {
     pub path: &'static str,
     pub since: Version,
     pub(crate) endpoint: &'static dyn ApiEndpoint,
-    /// The operation ID of the OpenAPI documents.
     pub operation: &'static str,
     pub summary: &'static str,
     pub description: &'static str,
@@ -42,8 +41,7 @@ impl Route {
         })
     }
 
-    /// The path of a version that is most similar to `path`: it has as many segments, each of them similar. Slugs are
-    /// copied.
+    /// The path that is most similar to `path`: of as many segments, each of them similar. Slugs are copied.
     pub(crate) fn suggest(version: Version, path: &str) -> Option<String> {
         let segments: Vec<&str> = path.split('/').collect();
         let mut best: Option<((f64, usize), String)> = None;
@@ -67,12 +65,10 @@ impl Route {
         best.map(|(_, path)| path)
     }
 
-    /// The list whose records it returns.
     pub fn list(&self) -> Option<Resource> {
         self.endpoint.list()
     }
 
-    /// The table of the one record that it returns.
     pub fn record(&self) -> Option<Table> {
         self.endpoint.record()
     }
@@ -82,7 +78,6 @@ impl Route {
         self.endpoint.filters().map(Resource::table).or(self.record())
     }
 
-    /// The value of `Allow`.
     pub(crate) fn methods(&self) -> &'static str {
         if self.endpoint.takes_items() { "GET, HEAD, POST, OPTIONS" } else { READS }
     }
@@ -92,12 +87,10 @@ impl Route {
         self.record().unwrap_or(Table::Firms)
     }
 
-    /// The name of the placeholder in its path.
     pub fn placeholder(&self) -> Option<&'static str> {
         self.around_placeholder().map(|_| self.subject().key())
     }
 
-    /// The path with a slug or id in place of the placeholder.
     pub fn path_of(&self, key: &str) -> String {
         match self.around_placeholder() {
             Some((before, after)) => format!("{before}{key}{after}"),

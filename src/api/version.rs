@@ -7,9 +7,7 @@ use crate::routes::split_version;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Version {
-    /// `limit` and `offset`.
     V1,
-    /// `limit` and `page`.
     V2,
     /// `limit` and `cursor`; strict, with field selection.
     V3,

@@ -13,16 +13,15 @@ pub const MAX_LIMIT: u64 = 100;
 /// Maximum `limit` of lists of v3 with a key of a paid tier.
 pub const MAX_PAID_LIMIT: u64 = 1_000;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageWindow {
     /// From 1.
     pub limit: u64,
-    /// True if the given limit was above the maximum.
     pub clamped: bool,
     pub start: WindowStart,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowStart {
     /// After this number of rows (v1).
     Offset(u64),
@@ -34,7 +33,12 @@ pub enum WindowStart {
 
 impl PageWindow {
     /// Parses the parameters of a window; clamps a `limit` above `max_limit`. The error lists all invalid parameters.
-    pub fn parse(version: Version, values: &[(String, String)], max_limit: u64) -> Result<Self, Vec<ParameterError>> {
+    pub fn parse(
+        version: Version,
+        values: &[(String, String)],
+        default_limit: u64,
+        max_limit: u64,
+    ) -> Result<Self, Vec<ParameterError>> {
         let mut errors = Vec::new();
         let mut number = |name: &str, min: u64, default: u64| -> u64 {
             let Some(text) = single_value(values, name, &mut errors) else { return default };
@@ -45,7 +49,7 @@ impl PageWindow {
                 default
             })
         };
-        let limit = number("limit", 1, DEFAULT_LIMIT);
+        let limit = number("limit", 1, default_limit);
         let start = match version {
             Version::V1 => WindowStart::Offset(number("offset", 0, 0)),
             Version::V2 => WindowStart::Page(number("page", 1, 1)),
@@ -66,24 +70,16 @@ impl PageWindow {
         }
     }
 
-    /// The window in canonical names and values, without defaults.
-    pub(crate) fn canonical(&self, default_limit: u64) -> impl Iterator<Item = (&'static str, String)> {
-        // All limits above the maximum, which depends on the tier, get the same response with a warning.
-        let limit = if self.clamped { format!("more than {}", self.limit) } else { self.limit.to_string() };
-        let start = match self.start {
-            WindowStart::Offset(offset) if offset > 0 => Some(("offset", offset.to_string())),
-            WindowStart::Page(page) if page > 1 => Some(("page", page.to_string())),
-            _ => None,
-        };
-        (limit != default_limit.to_string()).then_some(("limit", limit)).into_iter().chain(start)
-    }
-
     /// True if a key of another tier may have another maximum.
     pub(crate) fn depends_on_tier(&self) -> bool {
         self.clamped || self.limit > MAX_LIMIT
     }
 
-    /// The warning about a clamped limit of a list.
+    /// A warning if the limit is clamped.
+    pub(crate) fn warnings(&self) -> Vec<ParameterError> {
+        self.clamped.then(|| ParameterError::limit_clamped(self.limit)).into_iter().collect()
+    }
+
     pub(crate) fn clamping(&self, version: Version) -> ParameterError {
         let mut warning = ParameterError::limit_clamped(self.limit);
         if version == Version::V3 {
@@ -117,8 +113,8 @@ mod tests {
 
     fn parse(version: Version, query: &[(&str, &str)]) -> Result<(PageWindow, usize), usize> {
         let values: Vec<(String, String)> = query.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect();
-        PageWindow::parse(version, &values, MAX_LIMIT)
-            .map(|window| (window.clone(), usize::from(window.clamped)))
+        PageWindow::parse(version, &values, DEFAULT_LIMIT, MAX_LIMIT)
+            .map(|window| (window, usize::from(window.clamped)))
             .map_err(|errors| errors.len())
     }
 
@@ -129,18 +125,6 @@ mod tests {
             assert_eq!((window.limit, clamped), (100, 1), "{text}");
         }
         assert_eq!(parse(Version::V3, &[("limit", "100")]).unwrap().1, 0);
-    }
-
-    #[test]
-    fn a_limit_that_another_tier_may_set_has_another_canonical_form() {
-        let canonical = |limit: &str, max: u64| {
-            let window = PageWindow::parse(Version::V3, &[("limit".to_owned(), limit.to_owned())], max).unwrap();
-            window.canonical(DEFAULT_LIMIT).collect::<Vec<_>>()
-        };
-        assert_eq!(canonical("101", MAX_LIMIT), canonical("500", MAX_LIMIT));
-        assert_eq!(canonical("100", MAX_LIMIT), canonical("100", MAX_PAID_LIMIT));
-        let others = ["100", "101", "500", "1000", "1001"].map(|limit| canonical(limit, MAX_PAID_LIMIT));
-        assert!(others.iter().all(|other| *other != canonical("500", MAX_LIMIT)));
     }
 
     #[test]

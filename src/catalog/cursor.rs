@@ -1,11 +1,13 @@
 //! Cursors: a position in a list of one release, with its query, authenticated by an HMAC.
 
+use std::sync::Arc;
+
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
-use crate::{ListPosition, ParameterError};
+use crate::{Catalog, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Resource};
 use data::{Date, SnapshotVersion};
 
 /// Parameters with matches ordered by relevance.
@@ -34,17 +36,69 @@ pub struct Cursor {
     pub position: ListPosition,
 }
 
+/// The reason why a cursor cannot be followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CursorFault {
+    /// Another replica already serves its release.
+    NotYetHeld(SnapshotVersion),
+    Expired(SnapshotVersion),
+}
+
 impl Cursor {
-    /// An option of the cursor.
-    pub fn option(&self, name: &str) -> Option<&str> {
-        self.options.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    /// The cursor of a page of a list; the names are those of its parameters.
+    pub fn new(
+        catalog: &Catalog,
+        path: &str,
+        filters: impl IntoIterator<Item = (&'static str, String)>,
+        options: impl IntoIterator<Item = (&'static str, String)>,
+        position: ListPosition,
+    ) -> Self {
+        let owned = |(name, value): (&'static str, String)| (name.to_owned(), value);
+        Self {
+            snapshot: catalog.version(),
+            content: catalog.snapshot().content(),
+            path: path.to_ascii_lowercase(),
+            filters: filters.into_iter().map(owned).collect(),
+            options: options.into_iter().map(owned).collect(),
+            position,
+        }
     }
 
-    /// Checks filters and `sort` that are given with the cursor, in canonical names and values. `default_of` returns
-    /// the default of a parameter that is not in the cursor, with or without a search text.
-    ///
-    /// # Errors
-    /// A parameter that differs from the cursor.
+    /// The release of the cursor, out of what `ActiveRelease::look_up` finds for its version.
+    pub fn release(&self, (loaded, is_expected): (Option<Arc<Catalog>>, bool)) -> Result<Arc<Catalog>, CursorFault> {
+        loaded.filter(|catalog| catalog.snapshot().content() == self.content).ok_or(match is_expected {
+            true => CursorFault::NotYetHeld(self.snapshot),
+            false => CursorFault::Expired(self.snapshot),
+        })
+    }
+
+    /// Parses filters and `sort` by `parse`. Those of a cursor apply, and given ones must agree with them.
+    pub fn parse_continued(
+        cursor: Option<&Self>,
+        resource: Resource,
+        options: ParseOptions,
+        values: &[(String, String)],
+        parse: impl Fn(&[(String, String)]) -> Result<ParsedRequest, Issues>,
+    ) -> Result<ParsedRequest, Issues> {
+        let given = parse(values)?;
+        let Some(cursor) = cursor else { return Ok(given) };
+        let default_of = |name: &str, has_text| options.default_of(resource, name, has_text);
+        cursor.check(&given.canonical, default_of).map_err(|error| vec![error])?;
+        parse(&cursor.filters)
+    }
+
+    /// The values of a request, plus the carried ones that it omits.
+    pub fn with_omitted<'v>(
+        values: &'v [(String, String)],
+        carried: impl IntoIterator<Item = &'v (String, String)>,
+    ) -> Vec<(String, String)> {
+        let is_given = |name: &str| values.iter().any(|(known, value)| known == name && !value.trim().is_empty());
+        let carried = carried.into_iter().filter(|(name, _)| !is_given(name));
+        values.iter().chain(carried).cloned().collect()
+    }
+
+    /// The error is a parameter that differs from the cursor. `default_of` is the default of one that it does not have,
+    /// with or without a search text.
     pub fn check(
         &self,
         given: &[(&'static str, String)],
@@ -82,8 +136,7 @@ impl Cursor {
         Some(URL_SAFE_NO_PAD.encode(bytes)).filter(|text| text.len() <= MAX_LEN)
     }
 
-    /// Parses a sealed cursor; `None` if it was modified or signed with another secret. `is_option` tells options from
-    /// filters.
+    /// `None` if it was modified or signed with another secret. `is_option` tells options from filters.
     pub fn open(text: &str, secret: &[u8; 32], is_option: impl Fn(&str) -> bool) -> Option<Self> {
         if text.len() > MAX_LEN {
             return None;

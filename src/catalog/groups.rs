@@ -235,8 +235,7 @@ fn quarter(code: i64) -> Option<u32> {
     Some(date.year() as u32 * 4 + u32::from(date.quarter()?) - 1)
 }
 
-/// Sorts pairs by their first number, stably. One pass for each digit of the largest number costs less than
-/// comparisons.
+/// Sorts pairs by their first number, stably. A pass for each digit costs less than comparisons.
 fn sort_by_value(pairs: &mut Vec<(u32, u32)>) {
     let max = pairs.iter().map(|(value, _)| *value).max().unwrap_or(0);
     let mut sorted = vec![(0, 0); pairs.len()];

@@ -7,6 +7,7 @@
 mod address;
 pub mod aggregate;
 mod amounts;
+mod answer;
 pub mod ask;
 mod bulk_file;
 mod bundled;
@@ -51,6 +52,7 @@ mod suggest;
 
 pub use aggregate::{Aggregate, AggregateOptions};
 pub use amounts::Amounts;
+pub use answer::{ListAnswer, ListParts, ListRows, WantedPage};
 pub use ask::{Interpretation, ReadPart};
 pub use bulk_file::BulkFile;
 pub use bundled::{BundledError, bundled};
@@ -59,7 +61,7 @@ pub use co_investors::{CoInvestorPage, CoInvestorRow};
 pub use comparison::{RecordChange, ReleaseComparison};
 pub use completion::Suggestion;
 pub use coverage::Coverage;
-pub use cursor::Cursor;
+pub use cursor::{Cursor, CursorFault};
 pub use facets::{FacetCounts, ValueCount};
 pub use groups::MatchedRows;
 pub use history::History;
@@ -74,7 +76,7 @@ pub use query::{Filter, ListPosition, Order, Page, Property, Query, Ranking};
 pub use ranked::Ranked;
 pub use reading::{ReadingKind, SearchReading};
 pub use record_history::{RecordHistory, record_history};
-pub use relaxation::Relaxation;
+pub use relaxation::{Relaxable, Relaxation};
 pub use roles::RelatedRoles;
 pub use row_filter::RowFilter;
 pub use similar::Similar;
@@ -112,13 +114,8 @@ const MAX_CHANGES: usize = 8;
 /// Values of a facet of [`Facet::LISTED`], with their texts.
 type FrequentTerms = (Vec<u32>, FoldedCandidates);
 
-/// Text indexes of the tables that have names.
-pub struct TextIndexes {
-    pub firms: TextIndex,
-    pub startups: TextIndex,
-    pub people: TextIndex,
-    pub sectors: TextIndex,
-}
+/// The text indexes of [`Self::TABLES`].
+pub struct TextIndexes(pub [TextIndex; 4]);
 
 impl TextIndexes {
     /// The tables that have names, in the order of a release's `text/` folders.
@@ -126,23 +123,14 @@ impl TextIndexes {
 
     /// Builds the indexes in memory, for the bundled snapshot.
     pub fn in_memory(snapshot: &Snapshot) -> Result<Self, SearchError> {
-        Ok(Self {
-            firms: TextIndex::in_memory(&snapshot.names(Table::Firms))?,
-            startups: TextIndex::in_memory(&snapshot.names(Table::Startups))?,
-            people: TextIndex::in_memory(&snapshot.names(Table::People))?,
-            sectors: TextIndex::in_memory(&snapshot.names(Table::Sectors))?,
-        })
+        let index = |table: Table| TextIndex::in_memory(&snapshot.names(table));
+        let [firms, startups, people, sectors] = Self::TABLES.map(index);
+        Ok(Self([firms?, startups?, people?, sectors?]))
     }
 
     /// `None` for rounds and reviews, which have no names.
     pub(crate) fn of(&self, table: Table) -> Option<&TextIndex> {
-        match table {
-            Table::Firms => Some(&self.firms),
-            Table::Startups => Some(&self.startups),
-            Table::People => Some(&self.people),
-            Table::Sectors => Some(&self.sectors),
-            Table::Rounds | Table::Reviews => None,
-        }
+        Self::TABLES.iter().zip(&self.0).find(|(known, _)| **known == table).map(|(_, index)| index)
     }
 }
 
@@ -170,8 +158,7 @@ pub struct Catalog {
     sector_names: OnceCell<SectorNames>,
     described_sectors: OnceCell<DescribedSectors>,
     lexicon: OnceCell<Lexicon>,
-    /// For each table the values of the facets of [`Facet::LISTED`], most frequent first, to compare mistyped ones
-    /// with.
+    /// By table and facet of [`Facet::LISTED`]: the values, most frequent first, to compare mistyped ones with.
     terms: [[OnceCell<FrequentTerms>; Facet::LISTED.len()]; Table::ALL.len()],
     /// The most frequent one of these, as an example.
     example_terms: [[OnceCell<String>; Facet::LISTED.len()]; Table::ALL.len()],
@@ -203,7 +190,6 @@ impl Catalog {
         }
     }
 
-    /// Adds files to download.
     #[must_use]
     pub fn with_bulk_files(self, mut bulk_files: Vec<BulkFile>) -> Self {
         bulk_files.sort_by(|a, b| a.name.cmp(&b.name));
@@ -225,7 +211,6 @@ impl Catalog {
         self.snapshot.version()
     }
 
-    /// True for the bundled snapshot.
     pub fn is_bundled(&self) -> bool {
         self.is_bundled
     }
@@ -249,8 +234,7 @@ impl Catalog {
         &self.snapshot
     }
 
-    /// Finds the row with this slug, in any letter case. The slug of a merged record leads to the record it was merged
-    /// into.
+    /// In any letter case. The slug of a merged record leads to the record it was merged into.
     pub fn find(&self, table: Table, slug: &str) -> Option<u32> {
         let own = self.snapshot.find(table, slug).or_else(|| self.snapshot.find(table, &lower_case(slug)?));
         own.or_else(|| self.merged_into(table, slug))
@@ -340,7 +324,6 @@ impl Catalog {
         found
     }
 
-    /// Match class of each row for a search.
     pub fn match_classes(&self, table: Table, text: &str, rows: &[u32]) -> Vec<MatchClass> {
         match self.address(table, text) {
             Some(address) => self.match_classes_of_address(table, &address, rows),
@@ -377,7 +360,6 @@ impl Catalog {
     }
 }
 
-/// A slug in lower case; `None` if it already is.
 fn lower_case(slug: &str) -> Option<String> {
     slug.bytes().any(|byte| byte.is_ascii_uppercase()).then(|| slug.to_ascii_lowercase())
 }

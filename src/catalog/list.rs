@@ -1,6 +1,5 @@
 //! One page of the rows that match a query, in its order.
 
-use data::Table;
 use search::SearchResults;
 
 use crate::param_error::search_warnings;
@@ -31,23 +30,17 @@ impl Catalog {
                 let keys = OrderKeys::new(self.snapshot(), query.table, keys);
                 SortedRows::new(&keys, &filter, total).page(start, limit)
             }
-            _ => natural(&filter, start, limit),
+            // In table order; the position is the first row of the next page.
+            _ => {
+                let first = start.position.or_else(|| filter.nth(start.offset));
+                let rows: Vec<u32> = first.into_iter().flat_map(|first| filter.rows_from(first)).take(limit).collect();
+                let position = rows.last().map(|last| last + 1);
+                (rows, position)
+            }
         };
         let served = start.offset + rows.len() as u64;
         let next = (served < total && !rows.is_empty()).then_some(ListPosition { offset: served, position });
         Page { rows, total, next, ..Page::default() }
-    }
-
-    /// Names that the search text of a query resembles only without some of its words, regardless of filters. Empty if
-    /// no name does; `None` if a name resembles all of the words, or if there is no text.
-    pub(crate) fn partly_named(&self, query: &Query) -> Option<Vec<u32>> {
-        let matches = self.all_matches(query.table, query.text.as_deref()?);
-        matches.is_partial().then(|| matches.rows.clone())
-    }
-
-    /// Names most similar to a text.
-    pub(crate) fn similar_names(&self, table: Table, text: &str) -> Vec<u32> {
-        self.all_matches(table, text).found.did_you_mean.clone()
     }
 
     fn page_of_matches(
@@ -70,12 +63,4 @@ impl Catalog {
         let notes = if total > 0 { search_warnings(found) } else { Vec::new() };
         Page { rows, total, next, did_you_mean: found.did_you_mean.clone(), notes }
     }
-}
-
-/// Rows in table order; the returned position is the first row of the next page.
-fn natural(filter: &RowFilter<'_>, start: ListPosition, limit: usize) -> (Vec<u32>, Option<u32>) {
-    let Some(first) = start.position.or_else(|| filter.nth(start.offset)) else { return (Vec::new(), None) };
-    let rows: Vec<u32> = filter.rows_from(first).take(limit).collect();
-    let position = rows.last().map(|last| last + 1);
-    (rows, position)
 }

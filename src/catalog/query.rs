@@ -108,28 +108,16 @@ impl Query {
         Self { table, text: None, filters: Vec::new(), order: Order::Natural }
     }
 
-    /// The rankings among its filters.
     pub(crate) fn rankings(&self) -> impl Iterator<Item = &Ranking> {
-        self.filters.iter().filter_map(|filter| match filter {
-            Filter::Ranked(ranking) => Some(ranking),
-            _ => None,
-        })
+        self.filters.iter().filter_map(|filter| if let Filter::Ranked(ranking) = filter { Some(ranking) } else { None })
     }
 
-    /// The row of a `like` filter.
     pub(crate) fn like(&self) -> Option<u32> {
-        self.rankings().find_map(|ranking| match ranking {
-            Ranking::Like(row) => Some(*row),
-            Ranking::Described(_) => None,
-        })
+        self.rankings().find_map(|ranking| if let Ranking::Like(row) = ranking { Some(*row) } else { None })
     }
 
-    /// The text to search in descriptions.
     pub(crate) fn described(&self) -> Option<&str> {
-        self.rankings().find_map(|ranking| match ranking {
-            Ranking::Described(text) => Some(text.as_str()),
-            Ranking::Like(_) => None,
-        })
+        self.rankings().find_map(|ranking| if let Ranking::Described(text) = ranking { Some(&**text) } else { None })
     }
 
     /// True if it has a ranking.
@@ -156,8 +144,7 @@ impl ListPosition {
         Self { offset, position: None }
     }
 
-    /// Cuts the page of `rows` that begins here; returns it with the number of all rows and the position of the next
-    /// page.
+    /// The page of `rows` that begins here, the number of all rows, and the position of the next page.
     pub(crate) fn page_of<T>(self, rows: Vec<T>, limit: usize) -> (Vec<T>, u64, Option<ListPosition>) {
         let total = rows.len();
         let start = usize::try_from(self.offset).map_or(total, |offset| offset.min(total));

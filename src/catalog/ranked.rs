@@ -6,7 +6,6 @@ use crate::{Catalog, Ranking, Resource, Similar};
 use data::Table;
 use search::DescriptionMatches;
 
-/// Maximum number of rows of a ranking.
 const MAX_RANKED: usize = 10_000;
 
 /// Rows, best first.
@@ -43,7 +42,6 @@ impl Ranked {
         self.len() == 0
     }
 
-    /// The rows in table order.
     pub(crate) fn ascending(&self) -> Vec<u32> {
         let mut rows: Vec<u32> = self.rows().collect();
         rows.sort_unstable();
@@ -52,8 +50,7 @@ impl Ranked {
 }
 
 impl Catalog {
-    /// Number of a list's records with all words of a text in their descriptions, sectors, places or titles; at most
-    /// [`MAX_RANKED`].
+    /// Number of records with all words in descriptions, sectors, places or titles; at most [`MAX_RANKED`].
     pub fn count_described(&self, resource: Resource, text: &str) -> usize {
         let ranking = Ranking::Described(text.to_owned());
         resource.parameter("text").map_or(0, |_| self.ranked(resource.table(), &ranking).complete())

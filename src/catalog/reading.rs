@@ -27,8 +27,7 @@ pub struct SearchReading {
     pub text: String,
     /// Its interpretation as a question, even if it is not read as one; `None` without any condition.
     pub question: Option<Interpretation>,
-    /// Number of records with all of its words in descriptions, sectors or places; 0 if each word is understood as a
-    /// question.
+    /// Number of records with all of its words (`text`); 0 if each word is understood as a question.
     pub described: usize,
     /// Rows with similar names, if it is not read as a name.
     pub similar: Vec<u32>,
@@ -38,15 +37,19 @@ pub struct SearchReading {
 }
 
 impl Catalog {
-    /// Interprets the text of a query, next to the given parameters, by name. `None` if it has no text, or if a record
-    /// has a name with all of its words.
+    /// `None` if the query has no text, or if a record has a name with all of its words. `given` are other parameters.
     pub fn read_search(&self, resource: Resource, given: &[&str], query: &Query) -> Option<SearchReading> {
-        let names = self.partly_named(query)?;
-        let text = query.text.clone()?;
+        let text = query.text.as_deref()?;
+        let matches = self.all_matches(query.table, text);
+        if !matches.is_partial() {
+            return None;
+        }
+        // They have only some of the words, regardless of filters.
+        let names = matches.rows.clone();
         // The page size does not change the meaning of a text.
         let (window, conditions): (Vec<&str>, Vec<&str>) = given.iter().partition(|name| **name == "limit");
         let question =
-            resource.takes_questions().then(|| self.interpret(resource, &text).without(resource, &conditions));
+            resource.takes_questions().then(|| self.interpret(resource, text).without(resource, &conditions));
         let question = question.filter(|question| question.conditions() > 0);
         let is_understood = |question: &Interpretation| question.unread.is_empty();
         // Names with some of the words give way only to a question with each word understood.
@@ -55,7 +58,7 @@ impl Catalog {
         });
         let described = match query.described().is_some() || question.as_ref().is_some_and(is_understood) {
             true => 0,
-            false => self.count_described(resource, &text),
+            false => self.count_described(resource, text),
         };
         let reading = match (is_question, names.is_empty()) {
             (true, _) => ReadingKind::Question,
@@ -66,9 +69,10 @@ impl Catalog {
         let similar = match reading {
             ReadingKind::Name => Vec::new(),
             ReadingKind::Question => names,
-            ReadingKind::Text => self.similar_names(query.table, &text),
+            ReadingKind::Text => matches.found.did_you_mean.clone(),
         };
         let question = question.map(|question| question.without(resource, &window));
+        let text = text.to_owned();
         Some(SearchReading { reading, text, question, described, similar, is_partly_named, table: resource.table() })
     }
 }
@@ -89,8 +93,7 @@ impl SearchReading {
         }
     }
 
-    /// Notes on its interpretation, for a caller that lists its meaning; `parameter` is the caller's parameter or
-    /// argument.
+    /// Notes for a caller that lists its meaning; `parameter` is the caller's parameter or argument.
     pub fn notes(&self, parameter: &str) -> Vec<String> {
         let noun = self.table.noun();
         let shown = shortened(&self.text);
@@ -110,8 +113,7 @@ impl SearchReading {
         notes
     }
 
-    /// The meaning that a search by name alone misses; `address` is the URL of the list with [`Self::values`] in place
-    /// of `q`.
+    /// The meaning that a search by name alone misses; `address` lists it, with [`Self::values`] in place of `q`.
     pub fn other_meaning(&self, address: &str) -> Option<String> {
         let noun = self.table.noun();
         let shown = shortened(&self.text);

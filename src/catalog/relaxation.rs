@@ -20,6 +20,15 @@ pub struct Relaxation {
     pub nearest: Option<(Bound, PartialDate)>,
 }
 
+/// The conditions of a list that may be dropped in turn.
+#[derive(Clone, Copy)]
+pub struct Relaxable<'a> {
+    /// The parameters in canonical names and values.
+    pub canonical: &'a [(&'static str, String)],
+    pub options: ParseOptions,
+    pub may_drop: &'a dyn Fn(&str) -> bool,
+}
+
 impl Relaxation {
     /// Advice, with the name of the parameter as the caller knows it.
     pub fn detail(&self, parameter: &str) -> String {
@@ -35,14 +44,8 @@ impl Relaxation {
 
 impl Catalog {
     /// Finds the parameter without which most records match, if a query of at least two conditions matches nothing.
-    /// `canonical` are its parameters; those that `may_drop` accepts are dropped in turn.
-    pub fn relaxation(
-        &self,
-        resource: Resource,
-        canonical: &[(&'static str, String)],
-        options: ParseOptions,
-        may_drop: impl Fn(&str) -> bool,
-    ) -> Option<Relaxation> {
+    pub(crate) fn relaxation(&self, resource: Resource, relaxable: Relaxable<'_>) -> Option<Relaxation> {
+        let Relaxable { canonical, options, may_drop } = relaxable;
         let conditions: Vec<_> = canonical.iter().filter(|(name, _)| *name != "sort").collect();
         // A condition without a known value matches nothing, whatever else is dropped.
         if conditions.len() < 2 || conditions.iter().any(|(_, value)| value.is_empty()) {

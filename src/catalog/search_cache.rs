@@ -19,7 +19,6 @@ const EXPECTED: usize = 16_384;
 /// Number of rows above which filtering and sorting takes long.
 const FEW: usize = 4_096;
 
-/// All rows that match a text.
 pub struct TextMatches {
     /// Rows of the search, best first, then the remaining matches in the default order.
     pub rows: Vec<u32>,
@@ -59,7 +58,6 @@ impl Weighter<OwnedKey, Arc<TextMatches>> for MatchesWeighter {
     }
 }
 
-/// The matches of recent search texts.
 pub(super) struct SearchCache(Cache<OwnedKey, Arc<TextMatches>, MatchesWeighter, RandomState>);
 
 impl Default for SearchCache {
@@ -72,7 +70,6 @@ impl Default for SearchCache {
 }
 
 impl Catalog {
-    /// Finds all rows that match `text`.
     pub fn all_matches(&self, table: Table, text: &str) -> Arc<TextMatches> {
         if let Some(known) = self.searches.0.get(&BorrowedSearchKey(table, text)) {
             return known;

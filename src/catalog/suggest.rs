@@ -15,8 +15,7 @@ use search::{CLOSE_SCORE, FoldedCandidates};
 
 /// Maximum length of a compared text, in bytes.
 const MAX_LENGTH: usize = 128;
-/// Maximum number of cities or titles that a mistyped one is compared with, most frequent first; this takes about two
-/// milliseconds.
+/// Maximum number of compared cities or titles, most frequent first; this takes about two milliseconds.
 const MAX_TERMS: usize = 20_000;
 /// Number of search results with slugs to compare.
 const COMPARED_RESULTS: usize = 100;
@@ -56,8 +55,7 @@ impl Catalog {
         self.term_name(facet, values[candidates.nearest(text)?])
     }
 
-    /// The host or identifier of a row of the table that is one edit away. Nearly every record has its own, so edits
-    /// are looked up instead of comparing all values.
+    /// Nearly every record has its own, so edits are looked up instead of comparing all values.
     fn nearest_exact(&self, table: Table, facet: Facet, text: &str) -> Option<String> {
         let snapshot = self.snapshot();
         let count = snapshot.facet_values(table, facet);

@@ -2,7 +2,6 @@
 
 use crate::Tool;
 
-/// An invalid argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ArgError {
     pub argument: String,
@@ -14,7 +13,6 @@ pub struct ArgError {
     pub accepted: Vec<String>,
 }
 
-/// The text of a result for invalid arguments.
 pub(crate) fn explain(tool: Tool, errors: &[ArgError]) -> String {
     let mut text = format!("{}: invalid arguments; fix them and retry:", tool.name());
     for error in errors {

@@ -17,7 +17,6 @@ use search::nearest;
 #[derive(Clone, Copy, Debug)]
 pub struct Argument {
     pub name: &'static str,
-    /// The name of the equivalent REST parameter.
     pub(crate) parameter: &'static str,
     pub(crate) kind: ArgType,
     pub(crate) description: &'static str,
@@ -43,7 +42,6 @@ pub(crate) enum ArgType {
 }
 
 impl ArgType {
-    /// The type of the argument that corresponds to a parameter.
     pub(crate) fn from_param_type(parameter: ParamType) -> Self {
         match parameter {
             ParamType::Text
@@ -69,8 +67,7 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
-    /// # Errors
-    /// All arguments that are unknown or of a wrong type.
+    /// The error lists all arguments that are unknown or of a wrong type.
     pub fn parse(tool: Tool, arguments: &Map<String, Value>) -> Result<Self, Vec<ArgError>> {
         let table = tool.arguments();
         let mut values: Vec<Option<Cow<'_, Value>>> = vec![None; table.len()];
@@ -111,7 +108,6 @@ impl ToolCall {
         if errors.is_empty() { Ok(Self { tool, pairs, notes }) } else { Err(errors) }
     }
 
-    /// The first value of a REST parameter.
     pub(crate) fn value(&self, parameter: &str) -> Option<&str> {
         self.pairs.iter().find(|(name, _)| *name == parameter).map(|(_, value)| value.as_str())
     }
@@ -134,36 +130,24 @@ impl ToolCall {
 }
 
 impl Argument {
-    /// The values as texts of the REST parameter, or the error.
     fn parse(&self, value: &Value) -> Result<Vec<String>, String> {
-        let invalid = || Err(format!("must be {}, but is {}", self.noun(), abbreviated(value)));
-        match self.kind {
-            ArgType::Text => text(value).map_or_else(invalid, |text| Ok(vec![text])),
-            ArgType::Texts => match value {
-                Value::Array(values) => {
-                    let texts: Option<Vec<String>> = values.iter().filter(|value| !is_empty(value)).map(text).collect();
-                    texts.map_or_else(invalid, Ok)
-                }
-                value => text(value).map_or_else(invalid, |text| Ok(vec![text])),
-            },
-            ArgType::Bool => match value {
-                Value::Bool(truth) => Ok(vec![truth.to_string()]),
-                value => text(value).map_or_else(invalid, |text| Ok(vec![text])),
-            },
+        let texts = match (self.kind, value) {
+            (ArgType::Texts, Value::Array(values)) => {
+                values.iter().filter(|value| !is_empty(value)).map(text).collect::<Option<Vec<String>>>()
+            }
+            (ArgType::Bool, Value::Bool(truth)) => Some(vec![truth.to_string()]),
             // The catalog parses all spellings of amounts.
-            ArgType::Number => match (number(value), text(value)) {
-                (Some(number), _) => Ok(vec![number.to_string()]),
-                (None, Some(text)) => Ok(vec![text]),
-                (None, None) => invalid(),
-            },
-            ArgType::Count { max, .. } => match number(value) {
-                Some(number) if number >= 0 => Ok(vec![number.min(max).to_string()]),
-                _ => invalid(),
-            },
-        }
+            (ArgType::Number, value) => {
+                number(value).map(|number| number.to_string()).or_else(|| text(value)).map(|text| vec![text])
+            }
+            (ArgType::Count { max, .. }, value) => {
+                number(value).filter(|number| *number >= 0).map(|number| vec![number.min(max).to_string()])
+            }
+            (_, value) => text(value).map(|text| vec![text]),
+        };
+        texts.ok_or_else(|| format!("must be {}, but is {}", self.noun(), abbreviated(value)))
     }
 
-    /// A note about a value that is clamped.
     fn note(&self, value: &Value) -> Option<String> {
         match self.kind {
             ArgType::Count { max, .. } if number(value)? > max => {
@@ -173,7 +157,6 @@ impl Argument {
         }
     }
 
-    /// Describes the accepted values, with an example.
     fn noun(&self) -> String {
         let example = match self.example {
             "" => String::new(),

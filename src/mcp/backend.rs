@@ -9,18 +9,20 @@ use serde_json::json;
 use catalog::aggregate::MAX_GROUPS;
 use catalog::ask::COUNT_BY;
 use catalog::json::computed::{self, MatchFields};
-use catalog::json::record;
 use catalog::param_error::shortened;
-use catalog::{Catalog, Filter, Interpretation, ParameterError, RelatedRoles, Resource, SearchReading};
+use catalog::similar::Similarity;
+use catalog::{
+    Catalog, Filter, Interpretation, ListAnswer, ListRows, ParameterError, RelatedRoles, Resource, SearchReading,
+};
 use data::model::RelatedRole;
+use data::vocabulary::Vocabulary;
 use data::{Facet, RecordText, Table};
 use release::ActiveRelease;
 
-use crate::list_call::{self, FirmItem, ListCall, ListCallPage, PersonItem, RecordItem, item_fields};
+use crate::list_call::{self, FirmItem, ListCall, PersonItem, RecordItem, item_fields};
 use crate::tool_result::MAX_VALUE_BYTES;
 use crate::{ArgError, MAX_RESULT_BYTES, Tool, ToolCall, ToolResult};
 
-/// Instructions about the server, read by the model.
 const INSTRUCTIONS: &str = "Data on venture capital firms, startups, funding rounds and people, from a versioned snapshot. \
     Find firms with search_vcs, then read get_vc_profile before advising on one. health_score (0-100) is the peer score \
     from founders' approved reviews and ghosting_rate the percentage of reviewers who never got an answer; null means \
@@ -33,14 +35,15 @@ const INVENTED: &str = " All data is invented: no firm, startup, person or revie
 const SECTORS_OF_FIRMS: &str = "a firm's `sectors` are its main ones, at most 8 if they are those of its portfolio; all investors \
     of a sector: search_startups with `sector` and `count_by=investor`";
 
-/// Maximum number of suggested names.
 const SUGGESTED: usize = 5;
 
 /// Runs the tools on the active release.
+#[derive(Clone)]
 pub struct ToolBackend {
-    releases: Arc<ActiveRelease>,
+    /// A cursor continues in its own release.
+    pub(crate) releases: Arc<ActiveRelease>,
     public_url: Arc<str>,
-    cursor_secret: [u8; 32],
+    pub(crate) cursor_secret: [u8; 32],
 }
 
 impl ToolBackend {
@@ -51,42 +54,23 @@ impl ToolBackend {
 
     /// The active release. A request uses the same one from start to end.
     pub fn current(&self) -> ToolRelease {
-        let Self { releases, public_url, cursor_secret } = self;
-        let catalog = releases.current();
-        ToolRelease {
-            snapshot: catalog.version().to_string(),
-            catalog,
-            releases: Arc::clone(releases),
-            public_url: Arc::clone(public_url),
-            cursor_secret: *cursor_secret,
-        }
+        ToolRelease { catalog: self.releases.current(), backend: self.clone() }
     }
 }
 
-/// A release, as the tools use it.
 #[derive(Clone)]
 pub struct ToolRelease {
     pub(crate) catalog: Arc<Catalog>,
-    pub(crate) snapshot: String,
-    /// The loaded releases: a cursor continues in its own one.
-    pub(crate) releases: Arc<ActiveRelease>,
-    pub(crate) public_url: Arc<str>,
-    pub(crate) cursor_secret: [u8; 32],
+    pub(crate) backend: ToolBackend,
 }
 
 impl ToolRelease {
-    /// Runs a tool. The result is a JSON object of its output schema, at most [`crate::MAX_RESULT_BYTES`] long.
-    ///
-    /// # Errors
-    /// Arguments with invalid values.
+    /// The result is a JSON object of the tool's output schema, at most [`MAX_RESULT_BYTES`] long.
     pub fn call(&self, call: &ToolCall) -> Result<String, Vec<ArgError>> {
-        match call.tool {
-            Tool::SearchVcs => self.search(call, Resource::Firms),
-            Tool::SearchStartups => self.search(call, Resource::Startups),
-            Tool::GetFundingRounds => self.search(call, Resource::Rounds),
-            Tool::SearchPeople => self.search(call, Resource::People),
-            Tool::GetVcProfile => self.profile(call),
-            Tool::GetPlatformStats => Ok(self.stats(call)),
+        match call.tool.resource() {
+            Some(resource) => self.search(call, resource),
+            None if call.tool == Tool::GetVcProfile => self.profile(call),
+            None => Ok(self.stats(call)),
         }
     }
 
@@ -118,31 +102,28 @@ impl ToolRelease {
 
     /// The result with at most `limit` items, and their number.
     fn page(&self, call: &ToolCall, list: &ListCall, limit: usize) -> (ToolResult, usize) {
-        let page = list.page(&self.catalog, limit);
+        let mut page = list.answer(&self.catalog, limit);
         let table = list.resource.table();
-        let items: Vec<String> = page.rows.iter().map(|row| self.item(list, *row, &page)).collect();
+        let items: Vec<String> = (0..page.rows.len()).map(|index| self.item(list, index, &page)).collect();
         let mut notes = call.notes.clone();
-        notes.extend(list.rows.notes.iter().map(|note| note.detail.clone()));
+        notes.extend(list.parsed.notes.iter().map(|note| note.detail.clone()));
         let mut result = ToolResult::new().field("total", page.total.to_string());
-        let query = &list.rows.query;
-        if list.resource == Resource::Rounds {
-            let amounts = self.catalog.amounts(&query.filters);
+        let query = list.query();
+        if let Some(amounts) = page.amounts {
             result = result.field("sum_usd", json(&amounts.sum_usd)).field("amounts", json(&amounts));
         }
-        if !list.group_by.group_by.is_empty() {
+        if let Some(mut found) = page.groups.take() {
             let mut options = list.group_by.clone();
+            let mut groups = json(&found.groups);
             // Groups that do not fit are left out here, and counted among the other groups.
-            let (found, groups) = loop {
-                let found = self.catalog.aggregate(query, &options);
-                let groups = json(&found.0.groups);
-                if groups.len() <= MAX_VALUE_BYTES || options.limit <= 1 {
-                    break (found, groups);
-                }
+            while groups.len() > MAX_VALUE_BYTES && options.limit > 1 {
                 options.limit = options.limit * 2 / 3;
-            };
-            notes.extend(self.catalog.notes_on_years(table, &found.0));
+                found = self.catalog.aggregate(query, &options).0;
+                groups = json(&found.groups);
+            }
+            notes.extend(self.catalog.notes_on_years(table, &found));
             let may_grow = options.limit == list.group_by.limit && options.limit < MAX_GROUPS;
-            notes.extend(found.0.groups.iter().filter_map(|groups| list_call::cut_groups(groups, may_grow)));
+            notes.extend(found.groups.iter().filter_map(|groups| list_call::cut_groups(groups, may_grow)));
             result = result.field("groups", groups);
         }
         notes.extend(list.search.iter().flat_map(|search| search.notes("query")));
@@ -158,7 +139,10 @@ impl ToolRelease {
             result = result.field("question", read.to_string());
         }
         if !page.did_you_mean.is_empty() {
-            result = result.field("did_you_mean", json(&self.names_with_slugs(table, &page.did_you_mean)));
+            let snapshot = self.catalog.snapshot();
+            let named = |row: &u32| format!("{} ({})", snapshot.name(table, *row), snapshot.slug(table, *row));
+            let names: Vec<String> = page.did_you_mean.iter().take(SUGGESTED).map(named).collect();
+            result = result.field("did_you_mean", json(&names));
         }
         let by_sector = |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Sector, _));
         if list.resource == Resource::Firms && query.filters.iter().any(by_sector) {
@@ -166,7 +150,7 @@ impl ToolRelease {
         }
         notes.extend(query.text.as_deref().and_then(|text| self.name_note(list, text, &page)));
         if page.total == 0 {
-            match list.relaxation(&self.catalog) {
+            match &page.relaxation {
                 Some(relaxation) => {
                     let argument = call.argument(relaxation.parameter).unwrap_or(relaxation.parameter);
                     notes.push(relaxation.detail(argument));
@@ -204,10 +188,10 @@ impl ToolRelease {
     }
 
     /// A note that no name equals the search text; otherwise models mistake a similar name for it.
-    fn name_note(&self, list: &ListCall, text: &str, page: &ListCallPage) -> Option<String> {
+    fn name_note(&self, list: &ListCall, text: &str, page: &ListAnswer<'_>) -> Option<String> {
         let (catalog, table) = (&self.catalog, list.resource.table());
         if !catalog.rows_named(table, text).is_empty()
-            || page.rows.iter().any(|row| catalog.is_named(table, *row, text) || catalog.has_host(table, *row, text))
+            || page.rows.iter().any(|row| catalog.is_named(table, row, text) || catalog.has_host(table, row, text))
         {
             return None;
         }
@@ -226,13 +210,11 @@ impl ToolRelease {
         Some(format!("no {noun} is named exactly `{text}`; {found}{hint}"))
     }
 
-    /// Adds the version of the data, and a mark if it is invented.
     pub(crate) fn with_snapshot(&self, result: ToolResult) -> ToolResult {
-        let result = result.field("snapshot", json(&self.snapshot));
+        let result = result.field("snapshot", json(&self.catalog.version().to_string()));
         if self.catalog.snapshot().is_invented() { result.field("invented", "true") } else { result }
     }
 
-    /// Instructions about the server and its data, read by the model.
     pub(crate) fn instructions(&self) -> String {
         let mut text = INSTRUCTIONS.to_owned();
         let snapshot = self.catalog.snapshot();
@@ -246,22 +228,21 @@ impl ToolRelease {
     }
 
     /// An item of a search: the fields of a REST list, the URL of its page and, if firms are matched, its fit.
-    fn item(&self, list: &ListCall, row: u32, page: &ListCallPage) -> String {
-        let table = list.resource.table();
-        let catalog = &self.catalog;
+    fn item(&self, list: &ListCall, index: usize, page: &ListAnswer<'_>) -> String {
+        let (catalog, table, row) = (&*self.catalog, list.resource.table(), page.rows.row(index));
         let mut text = Vec::with_capacity(1_024);
-        let (match_class, in_common) = (page.match_of(row), page.in_common(row));
+        let match_class = page.match_classes.get(index).map(|class| class.name());
+        let in_common = page.similarities.get(index).map(Similarity::in_words);
         match (table, self.page_url(table, row)) {
             (Table::Firms, Some(url)) => {
-                let fit = page.fit_of(row).map(|fit| MatchFields::new(catalog.snapshot(), fit, page.max_points));
-                computed::write_row(
-                    &mut text,
-                    catalog,
-                    table,
-                    row,
-                    &list.fields,
-                    &FirmItem { url, match_class, in_common, fit },
-                );
+                let fit = match &page.rows {
+                    ListRows::Matches(page) => {
+                        Some(MatchFields::new(catalog.snapshot(), &page.matches[index], page.max_points))
+                    }
+                    _ => None,
+                };
+                let item = FirmItem { url, match_class, in_common, fit };
+                computed::write_row(&mut text, catalog, table, row, &list.fields, &item);
             }
             (Table::People, Some(url)) => {
                 let is_selected = list.fields.selects(item_fields(table), "other_roles");
@@ -269,15 +250,11 @@ impl ToolRelease {
                 let item = PersonItem { url, match_class, other_roles };
                 computed::write_row(&mut text, catalog, table, row, &list.fields, &item);
             }
-            (_, Some(url)) => computed::write_row(
-                &mut text,
-                catalog,
-                table,
-                row,
-                &list.fields,
-                &RecordItem { url, match_class, in_common },
-            ),
-            (_, None) => record::write(&mut text, catalog, table, row, &list.fields, false),
+            (_, Some(url)) => {
+                let item = RecordItem { url, match_class, in_common };
+                computed::write_row(&mut text, catalog, table, row, &list.fields, &item);
+            }
+            (_, None) => page.rows.write(&mut text, catalog, table, index, &list.fields),
         }
         String::from_utf8(text).expect("records are JSON")
     }
@@ -297,14 +274,7 @@ impl ToolRelease {
             Table::People => "people",
             _ => return None,
         };
-        Some(format!("{}/{pages}/{}", self.public_url, self.catalog.snapshot().slug(table, row)))
-    }
-
-    /// Names of rows with their slugs, as suggestions.
-    fn names_with_slugs(&self, table: Table, rows: &[u32]) -> Vec<String> {
-        let snapshot = self.catalog.snapshot();
-        let named = |row: &u32| format!("{} ({})", snapshot.name(table, *row), snapshot.slug(table, *row));
-        rows.iter().take(SUGGESTED).map(named).collect()
+        Some(format!("{}/{pages}/{}", self.backend.public_url, self.catalog.snapshot().slug(table, row)))
     }
 }
 
@@ -312,7 +282,6 @@ pub(crate) fn text_of(part: &[u8]) -> &str {
     std::str::from_utf8(part).expect("records are JSON")
 }
 
-/// Some fields of a record, as a JSON object.
 pub(crate) fn fields(record: &RecordText<'_>, table: Table, names: &[&str]) -> String {
     let mut text = String::from("{");
     for (index, _) in table.fields().iter().enumerate().filter(|(_, field)| names.contains(&field.name)) {

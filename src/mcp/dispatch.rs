@@ -34,30 +34,24 @@ const METHODS: [&str; 11] = [
     "completion/complete",
 ];
 
-/// Time for which clients may cache the discovery and the lists of tools, resources and prompts (2026-07-28), in
-/// milliseconds.
+/// Milliseconds for which clients may cache the discovery and lists (2026-07-28).
 const CACHE_MS: u32 = 60 * 60 * 1_000;
 /// The same for a resource, which changes with the release.
 const READ_CACHE_MS: u32 = 60 * 1_000;
 
-/// The data of a request that the methods need.
 pub(crate) struct CallContext<'a> {
     pub(crate) release: &'a ToolRelease,
-    /// True if the request names a revision without a handshake: its results are tagged, and its unknown methods are a
-    /// 404.
+    /// True for a revision without a handshake: its results are tagged, and its unknown methods are a 404.
     pub(crate) is_stateless: bool,
-    /// A note for the result of a tool.
     pub(crate) note: Option<String>,
 }
 
-/// A JSON-RPC message.
 pub(crate) struct JsonRpcReply {
     pub(crate) body: Vec<u8>,
     /// True if a tool refused its arguments; the call is then not counted.
     pub(crate) is_refused: bool,
 }
 
-/// Runs the request `id`.
 pub(crate) fn dispatch(
     message: &JsonRpcMessage,
     id: &Value,

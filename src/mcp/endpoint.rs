@@ -32,7 +32,6 @@ use transport::static_asset::StaticAsset;
 
 const POST_ONLY: &str = "POST, OPTIONS";
 
-/// A path of the endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum McpPath {
     Endpoint,
@@ -52,7 +51,6 @@ impl McpPath {
         })
     }
 
-    /// The path in logs.
     pub fn label(self) -> &'static str {
         match self {
             Self::Endpoint => "/api/mcp",
@@ -124,7 +122,6 @@ impl McpEndpoint {
         response
     }
 
-    /// Serves the manifest and other documents, and responds to `OPTIONS` and other methods.
     fn serve_document(&self, path: McpPath, request: &RequestParts<'_>, release: &ToolRelease) -> Response {
         let answer = |asset: &StaticAsset| asset.answer(request.method, request.headers);
         let answered = match path {
@@ -134,9 +131,7 @@ impl McpEndpoint {
             McpPath::Card => answer(self.manifest.card(request.headers)),
             McpPath::Index => answer(self.manifest.index()),
         };
-        let Some(mut response) = answered else {
-            return method_not_allowed(request, path);
-        };
+        let Some(mut response) = answered else { return method_not_allowed(request, path) };
         response.headers_mut().insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
         response
     }
@@ -236,7 +231,6 @@ fn response(status: StatusCode, json: Option<Vec<u8>>) -> Response {
     response
 }
 
-/// Compresses the response if it is long enough and the client accepts that.
 fn compress_response(mut response: Response, request: &HeaderMap) -> Response {
     response.headers_mut().insert(VARY, HeaderValue::from_static("Accept-Encoding"));
     if let Some(packed) = compressed(response.body(), request) {

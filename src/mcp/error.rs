@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 use transport::body::BodyReadError;
 use transport::origin_policy::OriginRejected;
 
-/// The body is not JSON.
 pub(crate) const PARSE_ERROR: i32 = -32700;
 /// Not a JSON-RPC 2.0 message, or one that this endpoint does not accept.
 pub(crate) const INVALID_REQUEST: i32 = -32600;
@@ -23,16 +22,13 @@ pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
 /// outside the range that JSON-RPC reserves. The reason is in `data.code`.
 const SERVICE_ERRORS: i32 = 1_000;
 
-/// The reason why a request has no result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct JsonRpcError {
     #[serde(skip)]
     pub(crate) status: StatusCode,
-    /// The id of the request, if it could be read.
     #[serde(skip)]
     pub(crate) id: Option<Value>,
     pub(crate) code: i32,
-    /// The error and its remedy.
     pub(crate) message: Cow<'static, str>,
     /// The service's own code, as in REST errors, and its details.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +40,6 @@ impl JsonRpcError {
         Self { status, id: None, code, message: message.into(), data: None }
     }
 
-    /// Rejected by the service itself.
     pub(crate) fn service(status: StatusCode, code: &str, message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(status, SERVICE_ERRORS + i32::from(status.as_u16()), message).with_code(code)
     }
@@ -63,7 +58,6 @@ impl JsonRpcError {
         Self { data: Some(data), ..self }
     }
 
-    /// Adds the service's own code, as in REST errors.
     pub(crate) fn with_code(self, code: &str) -> Self {
         self.with_data(json!({ "code": code }))
     }

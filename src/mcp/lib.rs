@@ -39,12 +39,9 @@ use transport::origin::Origin;
 pub struct Settings {
     /// The URL under which clients reach the service, such as `https://api.example.com`.
     pub public_url: String,
-    /// True if the server listens on a loopback address only.
     pub on_loopback: bool,
-    /// Origins of web pages that may call the endpoint; `None`: see
-    /// [`OriginPolicy::new`](transport::origin_policy::OriginPolicy::new).
+    /// Origins of web pages that may call it; `None`: see [`OriginPolicy`](transport::origin_policy::OriginPolicy).
     pub allowed_origins: Option<Vec<Origin>>,
-    /// Maximum bytes of a request body.
     pub body_limit: usize,
     /// Daily tool calls of a caller without a key, as stated in the manifest; `None`: unlimited.
     pub calls_per_day: Option<u32>,

@@ -16,11 +16,9 @@ use data::SnapshotVersion;
 use service::Operator;
 use transport::static_asset::StaticAsset;
 
-/// The media type of a server card.
 const CARD_TYPE: &str = "application/mcp-server-card+json";
 const JSON_TYPE: &str = "application/json";
 
-/// The schemas of the documents.
 const CARD_SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";
 const SERVER_JSON_SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 const TITLE: &str = "VentureDex";
@@ -37,7 +35,6 @@ pub(crate) struct McpManifest {
     index: StaticAsset,
 }
 
-/// Name of the server in its protocol.
 pub(crate) const NAME: &str = "venturedex";
 
 /// Name of the server in registries: the reversed host, such as com.example.api/venturedex.
@@ -129,7 +126,6 @@ impl McpManifest {
         }
     }
 
-    /// The manifest of a release.
     pub(crate) fn manifest(&self, release: &ToolRelease) -> Arc<StaticAsset> {
         let snapshot = release.catalog.snapshot();
         // A poisoned lock means that a thread panicked while holding it; the manifest is still valid.

@@ -16,8 +16,7 @@ pub(crate) struct JsonRpcMessage {
     pub(crate) params: Map<String, Value>,
 }
 
-/// A response in JSON. Its `id` is that of the request. If that could not be read, it is null, or absent from
-/// 2026-07-28 on.
+/// The `id` is that of the request; if that could not be read, it is null, or absent from 2026-07-28 on.
 pub(crate) fn response(id: Option<&Value>, outcome: Result<impl Serialize, &JsonRpcError>) -> Vec<u8> {
     #[derive(Serialize)]
     struct JsonRpcResponse<'a, R> {
@@ -37,6 +36,10 @@ pub(crate) fn response(id: Option<&Value>, outcome: Result<impl Serialize, &Json
     serde_json::to_vec(&response).expect("text, numbers and JSON values always serialize")
 }
 
+fn invalid<T>(message: &'static str) -> Result<T, JsonRpcError> {
+    Err(JsonRpcError::invalid(message))
+}
+
 impl JsonRpcMessage {
     /// # Errors
     /// −32700 if the body is not JSON, −32600 if it is a batch or not a JSON-RPC 2.0 message, −32602 if `params` or its
@@ -51,14 +54,12 @@ impl JsonRpcMessage {
         })?;
         let mut fields = match value {
             Value::Object(fields) => fields,
-            Value::Array(_) => {
-                return Err(JsonRpcError::invalid("batches are not supported: send one message per request"));
-            }
-            _ => return Err(JsonRpcError::invalid("the body is not a JSON-RPC message: it must be an object")),
+            Value::Array(_) => return invalid("batches are not supported: send one message per request"),
+            _ => return invalid("the body is not a JSON-RPC message: it must be an object"),
         };
         let id = fields.remove("id");
         if !id.as_ref().is_none_or(|id| id.is_string() || id.is_i64()) {
-            return Err(JsonRpcError::invalid("`id` must be a string or an integer"));
+            return invalid("`id` must be a string or an integer");
         }
         match Self::method_and_params(fields) {
             Ok((method, params)) => Ok(Self { id, method, params }),
@@ -68,19 +69,15 @@ impl JsonRpcMessage {
 
     fn method_and_params(mut fields: Map<String, Value>) -> Result<(String, Map<String, Value>), JsonRpcError> {
         if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
-            return Err(JsonRpcError::invalid(r#"`jsonrpc` must be "2.0""#));
+            return invalid(r#"`jsonrpc` must be "2.0""#);
         }
         let is_response = fields.contains_key("result") || fields.contains_key("error");
         let method = match fields.remove("method") {
-            Some(Value::String(_)) if is_response => {
-                return Err(JsonRpcError::invalid("a request must not have `result` or `error`"));
-            }
+            Some(Value::String(_)) if is_response => return invalid("a request must not have `result` or `error`"),
             Some(Value::String(method)) => method,
-            Some(_) => return Err(JsonRpcError::invalid("`method` must be a string")),
-            None if is_response => {
-                return Err(JsonRpcError::invalid("this server sends no requests and accepts no responses"));
-            }
-            None => return Err(JsonRpcError::invalid("`method` is missing")),
+            Some(_) => return invalid("`method` must be a string"),
+            None if is_response => return invalid("this server sends no requests and accepts no responses"),
+            None => return invalid("`method` is missing"),
         };
         let invalid_params = |message| JsonRpcError::new(StatusCode::BAD_REQUEST, INVALID_PARAMS, message);
         let params = match fields.remove("params") {

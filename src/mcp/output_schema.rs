@@ -12,17 +12,11 @@ use catalog::Totals;
 use data::Table;
 use data::field::{Field, JsonType, Model};
 
-/// The schema of a tool's result.
 pub(crate) fn of_tool(tool: Tool) -> Value {
-    match tool {
-        Tool::SearchVcs => search(Table::Firms, json!({})),
-        Tool::SearchStartups => search(Table::Startups, json!({})),
-        Tool::GetFundingRounds => {
-            search(Table::Rounds, json!({ "sum_usd": kind("integer", true), "amounts": kind("object", false) }))
-        }
-        Tool::SearchPeople => search(Table::People, json!({})),
-        Tool::GetVcProfile => profile(),
-        Tool::GetPlatformStats => {
+    match tool.resource() {
+        Some(resource) => search(resource.table()),
+        None if tool == Tool::GetVcProfile => profile(),
+        None => {
             let mut totals = object(Totals::DEFINITION.fields);
             totals["properties"]["notes"] = list(kind("string", false));
             totals
@@ -30,9 +24,11 @@ pub(crate) fn of_tool(tool: Tool) -> Value {
     }
 }
 
-/// The schema of a search, with `extra` properties.
-fn search(table: Table, extra: Value) -> Value {
-    let mut properties = extra;
+fn search(table: Table) -> Value {
+    let mut properties = match table {
+        Table::Rounds => json!({ "sum_usd": kind("integer", true), "amounts": kind("object", false) }),
+        _ => json!({}),
+    };
     for (name, schema) in [
         ("total", kind("integer", false)),
         ("items", list(object(item_fields(table).selectable()))),

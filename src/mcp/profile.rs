@@ -11,9 +11,7 @@ use data::{Facet, Table};
 use crate::backend::{ToolRelease, arg_errors, fields, json, text_of, with_notes};
 use crate::{ArgError, ToolCall, ToolResult, list_call, third_party};
 
-/// Maximum number of candidates for an ambiguous name.
 const CANDIDATES: usize = 5;
-/// Maximum number of people in a profile.
 const PEOPLE: usize = 5;
 /// Minimum score of a name match to select its firm, if the next match is [`MIN_LEAD`] below it.
 const MIN_SCORE: f32 = 0.88;
@@ -39,15 +37,12 @@ const COMPONENT_MEANINGS: [(&str, &str); 5] = [
 const GHOSTING_MEANING: &str = "rate is the observed percentage of never_answered among the reviewers who stated whether \
                                 they got an answer; null if fewer than 3 did";
 
-/// The firm that a call selects, with a note.
-enum ProfileMatch {
-    Firm(u32, Option<String>),
-    Candidates(Vec<u32>, Option<String>),
-}
+/// The firm that a call selects or the candidates, with a note.
+type ProfileMatch = (Result<u32, Vec<u32>>, Option<String>);
 
 impl ToolRelease {
     pub(crate) fn profile(&self, call: &ToolCall) -> Result<String, Vec<ArgError>> {
-        let selected = match (call.value("slug"), call.value("name")) {
+        let (selected, note) = match (call.value("slug"), call.value("name")) {
             (None, None) => {
                 return Err(vec![ArgError {
                     argument: "name".to_owned(),
@@ -55,19 +50,18 @@ impl ToolRelease {
                     ..ArgError::default()
                 }]);
             }
-            (None, Some(name)) => match self.named_firm(name) {
-                Ok(row) => ProfileMatch::Firm(row, self.other_name_note(name, &[row])),
-                Err(rows) => {
-                    let note = self.other_name_note(name, &rows);
-                    ProfileMatch::Candidates(rows, note)
-                }
-            },
+            (None, Some(name)) => {
+                let selected = self.named_firm(name);
+                let firms = selected.as_ref().map_or_else(Vec::as_slice, std::slice::from_ref);
+                let note = self.other_name_note(name, firms);
+                (selected, note)
+            }
             (Some(slug), name) => self.by_slug(slug, name),
         };
         let reviews = self.sorted_reviews(call)?;
         Ok(match selected {
-            ProfileMatch::Firm(row, note) => self.profile_of(row, call, reviews, note),
-            ProfileMatch::Candidates(rows, note) => self.candidates(&rows, call, note),
+            Ok(row) => self.profile_of(row, call, reviews, note),
+            Err(rows) => self.candidates(&rows, call, note),
         })
     }
 
@@ -77,23 +71,22 @@ impl ToolRelease {
         let Some(row) = self.catalog.find(Table::Firms, slug) else {
             // An unknown slug never returns another firm, however similar its slug.
             return match of_name {
-                Some(Ok(row)) => ProfileMatch::Firm(row, Some("no firm has this slug; the name was used".to_owned())),
-                Some(Err(rows)) => ProfileMatch::Candidates(rows, Some("no firm has this slug".to_owned())),
+                Some(Ok(row)) => (Ok(row), Some("no firm has this slug; the name was used".to_owned())),
+                Some(Err(rows)) => (Err(rows), Some("no firm has this slug".to_owned())),
                 None => {
                     let rows = self.named_firm(slug).map_or_else(|rows| rows, |row| vec![row]);
                     let closest = || "no firm has this slug; the candidates are the closest matches".to_owned();
                     let note = self.other_name_note(slug, &rows).filter(|_| rows.is_empty()).unwrap_or_else(closest);
-                    ProfileMatch::Candidates(rows, Some(note))
+                    (Err(rows), Some(note))
                 }
             };
         };
         match of_name {
-            Some(Ok(other)) if other != row => ProfileMatch::Candidates(vec![row, other], Some(DIFFERENT.to_owned())),
+            Some(Ok(other)) if other != row => (Err(vec![row, other]), Some(DIFFERENT.to_owned())),
             Some(Err(rows)) if !rows.contains(&row) => {
-                let both: Vec<u32> = std::iter::once(row).chain(rows).collect();
-                ProfileMatch::Candidates(both, Some(DIFFERENT.to_owned()))
+                (Err(std::iter::once(row).chain(rows).collect()), Some(DIFFERENT.to_owned()))
             }
-            _ => ProfileMatch::Firm(row, self.catalog.moved_note(Table::Firms, row, slug)),
+            _ => (Ok(row), self.catalog.moved_note(Table::Firms, row, slug)),
         }
     }
 
@@ -189,6 +182,8 @@ impl ToolRelease {
         if !reviews.is_empty() {
             paths.extend(["reviews.title", "reviews.body"]);
         }
+        let rated = |rating: u32| self.catalog.approved_reviews_with(firm, AnyOf(Facet::Rating, vec![rating]));
+        let ratings: Vec<String> = (1..=5).rev().map(|rating| format!("\"{rating}\":{}", rated(rating))).collect();
         let mut result = ToolResult::new();
         if !paths.is_empty() {
             result = result.field("third_party_text", json(&third_party::note(&paths)));
@@ -198,7 +193,7 @@ impl ToolRelease {
             .field("score", score)
             .field("ghosting", self.ghosting_of(firm, &value("ghosting_rate")));
         let result = with_notes(result, &notes)
-            .field("reviews_by_rating", self.ratings_of(firm))
+            .field("reviews_by_rating", format!("{{{}}}", ratings.join(",")))
             .list("reviews", reviews)
             .list("portfolio", self.portfolio_of(firm, call.count("portfolio_limit")))
             .list("people", self.people_of(firm));
@@ -213,14 +208,6 @@ impl ToolRelease {
         )
     }
 
-    /// Number of approved reviews by rating.
-    fn ratings_of(&self, firm: u32) -> String {
-        let count = |rating: u32| self.catalog.approved_reviews_with(firm, AnyOf(Facet::Rating, vec![rating]));
-        let counts: Vec<String> = (1..=5).rev().map(|rating| format!("\"{rating}\":{}", count(rating))).collect();
-        format!("{{{}}}", counts.join(","))
-    }
-
-    /// The first `max` of `reviews` about a firm.
     fn reviews_of(&self, firm: u32, mut reviews: Query, max: usize) -> Vec<String> {
         reviews.filters.push(AnyOf(Facet::Firm, vec![firm]));
         let page = self.catalog.list(&reviews, ListPosition::default(), max);

@@ -5,7 +5,6 @@ use serde_json::{Map, Value, json};
 use crate::JsonRpcError;
 use crate::dispatch::{invalid_params, unknown};
 
-/// Maximum characters of an argument.
 const MAX_CHARS: usize = 200;
 
 pub(crate) struct Prompt {
@@ -89,14 +88,12 @@ pub(crate) fn list() -> Value {
     json!({ "prompts": PROMPTS.iter().map(prompt).collect::<Vec<_>>() })
 }
 
-/// Finds a prompt by name.
 pub(crate) fn find(name: &str) -> Result<&'static Prompt, JsonRpcError> {
     let names: Vec<&str> = PROMPTS.iter().map(|prompt| prompt.name).collect();
     let prompt = PROMPTS.iter().find(|prompt| prompt.name == name);
     prompt.ok_or_else(|| invalid_params(format!("{} Prompts: {}", unknown("prompt", name, &names), names.join(", "))))
 }
 
-/// Builds the message of the prompt that the parameters name.
 pub(crate) fn get(params: &Map<String, Value>) -> Result<Value, JsonRpcError> {
     let none = Map::new();
     let arguments = match params.get("arguments") {

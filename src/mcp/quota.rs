@@ -19,16 +19,12 @@ use transport::url::{KEY_IN_URL, has_key};
 /// Number of remaining calls from which on results carry a note.
 const FEW_CALLS: u32 = 10;
 
-/// Admits callers and counts their tool calls.
 pub struct McpQuota {
     pub state: Arc<State>,
-    /// Daily calls of a caller without a key.
     pub daily_limit: u32,
-    /// Address ranges with a counter of their own.
     pub pools: Arc<[ClientPool]>,
 }
 
-/// The decision about one request.
 pub(crate) struct Admission {
     /// The caller's quota after the request; zero if the caller is unknown.
     pub(crate) quota: Quota,
@@ -36,7 +32,6 @@ pub(crate) struct Admission {
     pub(crate) charge: Result<Option<Charge>, JsonRpcError>,
 }
 
-/// One counted call.
 pub(crate) struct Charge {
     subject: QuotaSubject,
     day: Date,
@@ -53,15 +48,13 @@ impl McpQuota {
         if !charged {
             return Admission { quota: access.peek(subject, today), charge: Ok(None) };
         }
-        match access.take(subject.clone(), today) {
-            Ok(quota) => Admission { charge: Ok(Some(Charge { subject, day: quota.day })), quota },
+        let (quota, charge) = match access.take(subject.clone(), today) {
+            Ok(quota) => (quota, Ok(Some(Charge { subject, day: quota.day }))),
             Err(Denied::Unchecked(quota)) => {
-                let error = JsonRpcError::service(StatusCode::TOO_MANY_REQUESTS, "slow_down", SLOW_DOWN);
-                Admission { charge: Err(error), quota }
+                (quota, Err(JsonRpcError::service(StatusCode::TOO_MANY_REQUESTS, "slow_down", SLOW_DOWN)))
             }
             Err(Denied::Unknown(quota)) => {
-                let error = JsonRpcError::service(StatusCode::SERVICE_UNAVAILABLE, "not_ready", QUOTA_UNKNOWN);
-                Admission { charge: Err(error), quota }
+                (quota, Err(JsonRpcError::service(StatusCode::SERVICE_UNAVAILABLE, "not_ready", QUOTA_UNKNOWN)))
             }
             Err(Denied::Exceeded(quota)) => {
                 let mut used_by_others = String::new();
@@ -69,9 +62,10 @@ impl McpQuota {
                     access.audit_quota(caller, || self.state.origin(request));
                     used_by_others = access.used_by_others(caller, &quota);
                 }
-                Admission { charge: Err(self.exceeded(&quota, &used_by_others, &subject)), quota }
+                (quota, Err(self.exceeded(&quota, &used_by_others, &subject)))
             }
-        }
+        };
+        Admission { quota, charge }
     }
 
     /// Refunds a counted call; returns the quota after it.

@@ -13,18 +13,14 @@ use data::{Facet, Table};
 const JSON: &str = "application/json";
 const SECTORS: &str = "venturedex://sectors";
 const ABOUT: &str = "venturedex://about";
-/// The start of the URIs of firms.
 const FIRMS: &str = "venturedex://vcs/";
-/// The template of the URIs of firms.
 pub(crate) const FIRM_TEMPLATE: &str = "venturedex://vcs/{slug}";
 
 /// The code of an unknown resource up to 2025-11-25.
 const RESOURCE_NOT_FOUND: i32 = -32002;
 
-/// Number of levels shown below a top sector.
 const MAX_DEPTH: usize = 16;
 
-/// Extracts the slug from the URI of a firm.
 pub(crate) fn firm_of(uri: &str) -> Option<&str> {
     uri.strip_prefix(FIRMS).filter(|slug| !slug.is_empty())
 }
@@ -58,7 +54,6 @@ pub(crate) fn templates() -> Value {
     }] })
 }
 
-/// Reads the resource that the parameter `uri` names.
 pub(crate) fn read(
     params: &Map<String, Value>,
     release: &ToolRelease,
@@ -101,7 +96,6 @@ fn sectors(catalog: &Catalog) -> Value {
     json!({ "snapshot": snapshot.version().to_string(), "sectors": top })
 }
 
-/// A sector with at most `depth` levels below it.
 fn sector(catalog: &Catalog, row: u32, depth: usize) -> Value {
     let snapshot = catalog.snapshot();
     let (slug, name) = (snapshot.slug(Table::Sectors, row), snapshot.name(Table::Sectors, row));

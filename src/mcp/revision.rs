@@ -15,9 +15,7 @@ use crate::message::JsonRpcMessage;
 
 /// The supported revisions, oldest first. As ISO dates they compare as text.
 pub(crate) const REVISIONS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25", STATELESS];
-/// The newest revision with a handshake.
 const NEWEST_NEGOTIATED: &str = "2025-11-25";
-/// The first revision without a handshake.
 const STATELESS: &str = "2026-07-28";
 
 /// The id of an error if the request's id is unknown: null in JSON-RPC, absent from 2026-07-28 on.
@@ -27,7 +25,6 @@ pub(crate) fn unknown_id(headers: &HeaderMap) -> Option<Value> {
     if is_stateless { None } else { Some(Value::Null) }
 }
 
-/// The revision that `initialize` returns for a proposed one.
 pub(crate) fn negotiate(proposed: &str) -> &'static str {
     REVISIONS.into_iter().find(|known| *known == proposed && *known < STATELESS).unwrap_or(NEWEST_NEGOTIATED)
 }

@@ -7,7 +7,6 @@ use serde_json::Value;
 use crate::third_party::without_links;
 use data::parameter_error::shortened_to;
 
-/// Maximum bytes of a result.
 pub const MAX_RESULT_BYTES: usize = 32 * 1024;
 
 /// Maximum bytes of one value, so that a single huge record does not displace all others.
@@ -56,7 +55,6 @@ impl ToolResult {
         self
     }
 
-    /// Adds a list of JSON values.
     pub(crate) fn list(mut self, name: &'static str, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let values = values.into_iter().map(|value| self.bounded(value.into())).collect();
         self.parts.push((name, ResultPart::List(values)));
@@ -79,12 +77,10 @@ impl ToolResult {
         shortened.expect("a record without texts and lists is short")
     }
 
-    /// Sets `truncated`.
     pub(crate) fn truncated(self) -> Self {
         Self { is_shortened: true, ..self }
     }
 
-    /// Number of values of a list that fit into the text.
     pub(crate) fn kept_len(&self, list: &str) -> usize {
         let cut = if self.fits() { None } else { Some(self.clone().cut()) };
         let values = cut.as_ref().unwrap_or(self).parts.iter().find_map(|(name, part)| match part {
@@ -104,7 +100,6 @@ impl ToolResult {
         size <= MAX_RESULT_BYTES - TRUNCATED.len() || size <= MAX_RESULT_BYTES && !self.is_shortened
     }
 
-    /// Drops values until the text is short enough.
     fn cut(mut self) -> Self {
         let mut size = self.size();
         let room = MAX_RESULT_BYTES - TRUNCATED.len();

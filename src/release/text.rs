@@ -55,6 +55,5 @@ pub(crate) fn open(snapshot: &Snapshot, mut files: IndexFiles) -> Result<TextInd
             }
         })
     });
-    let (firms, startups, people, sectors) = (firms?, startups?, people?, sectors?);
-    Ok(TextIndexes { firms, startups, people, sectors })
+    Ok(TextIndexes([firms?, startups?, people?, sectors?]))
 }

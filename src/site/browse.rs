@@ -12,22 +12,18 @@ use crate::filters::{FieldConfig, Filters, QueryInput, RangeConfig};
 use crate::format;
 use crate::layout::PageLayout;
 use crate::link::Link;
-use crate::lists::nouns;
 use crate::question::SearchQuestion;
 use catalog::{
-    Catalog, Issues, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind, Request, Resource,
-    SearchReading,
+    Catalog, Issues, ListParts, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind, Relaxable,
+    Request, Resource, SearchReading, WantedPage,
 };
 use data::{Facet, ReviewStatus};
-use service::State;
 
 pub(crate) const PER_PAGE: u64 = 25;
-/// Offered page sizes, in rows.
 const PAGE_SIZES: [u64; 3] = [PER_PAGE, 50, MAX_PER_PAGE];
 pub(crate) const MAX_PER_PAGE: u64 = 100;
 /// Lists with more conditions are not indexed by search engines: there are too many combinations.
 const MAX_INDEXED: usize = 2;
-/// Maximum number of rows of a list as a file.
 pub(crate) const MAX_FILE_ROWS: u64 = 5_000;
 /// The parameter for the page size in rows.
 pub(crate) const SIZE: &str = "per_page";
@@ -35,6 +31,8 @@ pub(crate) const SIZE: &str = "per_page";
 pub(crate) struct BrowseConfig {
     pub resource: Resource,
     pub path: &'static str,
+    pub nouns: (&'static str, &'static str),
+    pub about: &'static str,
     /// Filters that offer values with counts: parameter, heading, facet.
     pub facets: &'static [(&'static str, &'static str, Facet)],
     pub ranges: &'static [RangeConfig],
@@ -64,11 +62,9 @@ pub(crate) struct Warning {
 /// A table with filters, as the template `browse.html` shows it.
 pub(crate) struct Browse {
     pub path: &'static str,
-    /// True if the records have names to search for.
     pub is_searchable: bool,
     pub q: String,
     pub total: u64,
-    /// Notes about the matches of a search.
     pub search_notes: Vec<String>,
     pub filters: Filters,
     /// Value of `sort`, label; true for the selected one.
@@ -87,16 +83,13 @@ pub(crate) struct Browse {
     /// in their descriptions, as count in words and path of their list.
     pub described: Option<(String, String)>,
     pub pager: Pager,
-    /// The URL of the same query in the API.
     pub api: String,
-    /// Path of the page that saves the query.
     pub save: String,
     /// Path of the list as CSV, and its number of rows in words.
     pub csv: String,
     pub csv_rows: String,
     /// Page sizes: number of rows, link; true for the current one.
     pub sizes: Vec<(u64, String, bool)>,
-    /// The list in words.
     pub title: String,
     /// The canonical query, with the page number.
     pub query: String,
@@ -112,13 +105,11 @@ pub(crate) struct Pager {
     pub previous: Option<String>,
     pub next: Option<String>,
     pub path: String,
-    /// The parameter for the page number.
     pub name: String,
     /// Hidden fields of the form that jumps to a page.
     pub fields: Vec<(String, String)>,
 }
 
-/// The page size of a list in rows.
 pub(crate) fn page_size(link: &Link) -> u64 {
     let size = link.text(SIZE).parse().ok();
     size.filter(|size| PAGE_SIZES.contains(size)).unwrap_or(PER_PAGE)
@@ -165,7 +156,6 @@ pub(crate) struct LenientQuery {
     pub parsed: ParsedRequest,
     /// From 1.
     pub page: u64,
-    /// The parameters as given.
     pub given: Vec<(String, String)>,
     /// Invalid values, then ignored ones.
     pub problems: Vec<ParameterError>,
@@ -258,7 +248,6 @@ fn read_search(
     Some((search, meaning))
 }
 
-/// The link to a parsed query, with the page size.
 fn link_of(path: &str, parsed: &ParsedRequest, params: &[(String, String)]) -> Link {
     let mut pairs: Vec<(String, String)> =
         parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
@@ -275,14 +264,13 @@ pub(crate) fn position_of(link: &Link, page: u64) -> ListPosition {
 }
 
 impl Browse {
-    /// The table filtered by the query of a request, and the rows of its page.
+    /// The layout of a list, the table filtered by the query of a request, and the rows of its page.
     pub(crate) fn load(
-        state: &State,
         catalog: &Catalog,
+        page_request: PageRequest<'_>,
         config: &BrowseConfig,
-        query: &str,
-    ) -> Result<(Self, Vec<u32>), PageError> {
-        let by_name = LenientQuery::parse(catalog, config.resource, PARSE_OPTIONS, query)?;
+    ) -> Result<(PageLayout, Self, Vec<u32>), PageError> {
+        let by_name = LenientQuery::parse(catalog, config.resource, PARSE_OPTIONS, page_request.query)?;
         let without_text = by_name.link(config.path).with("q", "");
         let (search, meaning) = read_search(catalog, config.resource, &by_name.parsed, &by_name.given).unzip();
         let lenient = match meaning.flatten() {
@@ -292,59 +280,74 @@ impl Browse {
         let link = lenient.link(config.path);
         let mut warnings = lenient.warnings(&link);
         let LenientQuery { parsed, page, given, problems } = lenient;
-        let canonical = parsed.canonical;
-        let Request::List(query) = parsed.request else { unreachable!("{:?} is a list", config.resource) };
-        let found = catalog.list(&query, position_of(&link, page), page_size(&link) as usize);
+        let ParsedRequest { request, canonical, .. } = &parsed;
+        let Request::List(query) = request else { unreachable!("{:?} is a list", config.resource) };
+        let may_drop = |_: &str| true;
+        let parts = ListParts {
+            meaning_of: search.as_ref(),
+            relaxation: Some(Relaxable { canonical, options: PARSE_OPTIONS, may_drop: &may_drop }),
+            snippets: true,
+            similarities: true,
+            ..ListParts::default()
+        };
+        let (start, limit) = (position_of(&link, page), page_size(&link) as usize);
+        let found = catalog.answer(&WantedPage { resource: config.resource, request, start, limit, parts });
         let mut filters = Filters::new(
             catalog,
             config,
-            &QueryInput { params: &given, problems: &problems, query: &query, link: &link },
+            &QueryInput { params: &given, problems: &problems, query, link: &link },
         );
         let by_words = search.as_ref().filter(|search| search.reading == ReadingKind::Text);
         if by_words.is_some() {
             // The words stay in the search field, so they are not also sent as a hidden field.
             filters.kept.retain(|(name, _)| name != "text");
         }
-        let search_words =
-            search.as_ref().map(|search| SearchWords::new(catalog, config.resource, search, &without_text));
-        let search_words = search_words.transpose()?.unwrap_or_default();
-        let similar = found.did_you_mean.iter().chain(search.iter().flat_map(|search| &search.similar));
-        let suggestions = similar.take(5).map(|row| name_and_path(catalog, query.table, *row)).collect();
-        if found.total == 0 {
-            let relaxation = catalog.relaxation(config.resource, &canonical, PARSE_OPTIONS, |_| true);
-            warnings.extend(relaxation.map(|relaxation| {
-                let counted = format!("{} without it", format::number(relaxation.total));
-                let href = link.with(relaxation.parameter, "").href();
-                Warning { text: relaxation.detail(relaxation.parameter), suggestion: Some((counted, href)) }
-            }));
-        }
-        let snippets = catalog.snippets_of(&query, &found.rows).into_iter();
-        let snippets = snippets.map(|snippet| (snippet.slug.clone(), snippet.parts()));
-        let similarities = catalog.similarities_of(&query, &found.rows);
-        let similarities = similarities.iter().map(|one| (one.slug.to_owned(), vec![(one.in_words(), false)]));
+        let question = search
+            .as_ref()
+            .map(|search| SearchQuestion::from_search(catalog, config.resource, search, &without_text, 0))
+            .transpose()?;
+        let (note, described) = search.as_ref().map(|search| search_words(config, search, &without_text)).unzip();
+        let similar = found.did_you_mean.iter().take(5);
+        let suggestions = similar.map(|row| name_and_path(catalog, query.table, *row)).collect();
+        warnings.extend(found.relaxation.as_ref().map(|relaxation| {
+            let counted = format!("{} without it", format::number(relaxation.total));
+            let href = link.with(relaxation.parameter, "").href();
+            Warning { text: relaxation.detail(relaxation.parameter), suggestion: Some((counted, href)) }
+        }));
+        let snippets = found.snippets.iter().map(|snippet| (snippet.slug.clone(), snippet.parts()));
+        let similarities = found.similarities.iter().map(|one| (one.slug.to_owned(), vec![(one.in_words(), false)]));
         let browse = Self {
-            question: search_words.question,
-            described: search_words.described,
+            question: question.flatten(),
+            described: described.flatten(),
             remarks: snippets.chain(similarities).collect(),
             path: config.path,
             is_searchable: config.resource.is_searchable(),
             q: by_words.map_or_else(|| link.text("q").to_owned(), |search| search.text.clone()),
             total: found.total,
-            search_notes: search_words
-                .note
+            search_notes: note
+                .flatten()
                 .into_iter()
                 .chain(found.notes.iter().map(|note| sentence(&note.detail)))
                 .collect(),
             filters,
-            sort_options: sort_options(catalog, config, &query, link.text("sort")),
+            sort_options: sort_options(catalog, config, query, link.text("sort")),
             active_filters: active_filters(catalog, &link),
             warnings,
             suggestions,
             pager: Pager::new(&link, page, found.total),
             title: title(catalog, config.resource, &link),
             query: at_page(&link, page).query(),
-            save: save_link(config.resource, &link).href(),
-            api: link.with(SIZE, "").at(&format!("{}/api/v3/{}", state.public_url, config.resource.path())).href(),
+            save: Link::new(
+                "/account/saved/new",
+                std::iter::once(("table".to_owned(), config.resource.path().to_owned()))
+                    .chain(link.others(&["sort", SIZE]))
+                    .collect(),
+            )
+            .href(),
+            api: link
+                .with(SIZE, "")
+                .at(&format!("{}/api/v3/{}", page_request.state.public_url, config.resource.path()))
+                .href(),
             csv: link.with(SIZE, "").at(&format!("{}.csv", config.path)).href(),
             csv_rows: match found.total {
                 total if total <= MAX_FILE_ROWS => format::counted(total, "row", "rows"),
@@ -363,7 +366,7 @@ impl Browse {
             },
             link,
         };
-        Ok((browse, found.rows))
+        Ok((browse.layout(catalog, page_request, config.about), browse, found.rows.iter().collect()))
     }
 
     /// The reason for which a record is in the list, in parts; true marks a matched word.
@@ -388,8 +391,7 @@ impl Browse {
         Heading { label, class, href: self.link.with("sort", &next).href(), direction }
     }
 
-    /// The layout of the page with a description of the list.
-    pub(crate) fn layout(&self, catalog: &Catalog, request: PageRequest<'_>, about: &str) -> PageLayout {
+    fn layout(&self, catalog: &Catalog, request: PageRequest<'_>, about: &str) -> PageLayout {
         let title = match self.pager.page {
             1 => self.title.clone(),
             page => format!("{} · page {}", self.title, format::number(page)),
@@ -406,61 +408,34 @@ impl Browse {
         if is_page && conditions::count(&self.link) <= MAX_INDEXED { layout } else { layout.not_indexed() }
     }
 
-    /// The canonical address for search engines, without order and page size. Under another order or size the pages
-    /// differ, so the address is then that of page 1.
+    /// The canonical address for search engines: page 1 under another order or size, which make other pages.
     fn address(&self) -> Link {
         let plain = self.link.with("sort", "").with(SIZE, "");
         let is_plain = plain.query() == self.link.query();
         at_page(&plain, if is_plain { self.pager.page } else { 1 })
     }
 
-    /// The number of rows in words.
     pub(crate) fn counted(&self, one: &str, many: &str) -> String {
         format::counted(self.total, one, many)
     }
 }
 
-/// The remarks on a search text that is not a name.
-#[derive(Default)]
-struct SearchWords {
-    note: Option<String>,
-    question: Option<SearchQuestion>,
-    /// As [`Browse::described`].
-    described: Option<(String, String)>,
-}
-
-impl SearchWords {
-    /// `without_text` is the list without the text.
-    fn new(
-        catalog: &Catalog,
-        resource: Resource,
-        search: &SearchReading,
-        without_text: &Link,
-    ) -> Result<Self, PageError> {
-        let (one, many) = nouns(resource.table());
-        let text = &search.text;
-        let counted = format::counted(search.described as u64, one, many);
-        let question = SearchQuestion::from_search(catalog, resource, search, without_text, 0)?;
-        let of_text = || without_text.with("text", text).href();
-        let (note, described) = match search.reading {
-            ReadingKind::Text => {
-                let having = "With all of its words in descriptions, sectors or places";
-                (Some(format!("No {one} is named “{text}”. {having}: {counted}.")), None)
-            }
-            reading => {
-                let note = format!("No {one} is named “{text}”. It was read as a question.");
-                let note = (reading == ReadingKind::Question).then_some(note);
-                (note, (search.described > 0).then(|| (counted, of_text())))
-            }
-        };
-        Ok(Self { note, question, described })
+/// The remark on a search text, and [`Browse::described`]. `without_text` is the list without the text.
+fn search_words(
+    config: &BrowseConfig,
+    search: &SearchReading,
+    without_text: &Link,
+) -> (Option<String>, Option<(String, String)>) {
+    let (one, many) = config.nouns;
+    let text = &search.text;
+    let counted = format::counted(search.described as u64, one, many);
+    if search.reading == ReadingKind::Text {
+        let having = "With all of its words in descriptions, sectors or places";
+        return (Some(format!("No {one} is named “{text}”. {having}: {counted}.")), None);
     }
-}
-
-/// The link to the page that saves the filters of a list, without order and page size.
-fn save_link(resource: Resource, link: &Link) -> Link {
-    let table = ("table".to_owned(), resource.path().to_owned());
-    Link::new("/account/saved/new", std::iter::once(table).chain(link.others(&["sort", SIZE])).collect())
+    let note = format!("No {one} is named “{text}”. It was read as a question.");
+    let described = (search.described > 0).then(|| (counted, without_text.with("text", text).href()));
+    ((search.reading == ReadingKind::Question).then_some(note), described)
 }
 
 pub(crate) fn warnings(catalog: &Catalog, issues: &Issues, notes: &[ParameterError], link: &Link) -> Vec<Warning> {

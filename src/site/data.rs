@@ -31,12 +31,10 @@ struct DataPage<'a> {
     /// The changes of the release; `None` if no previous release is loaded.
     changes: Option<ReleaseChanges>,
     files: Vec<FileRow>,
-    /// True if a download needs an API key.
     needs_key: bool,
     api: String,
 }
 
-/// A bulk file of the release.
 struct FileRow {
     path: String,
     name: String,
@@ -60,7 +58,6 @@ struct FieldCoverage {
     href: Option<String>,
 }
 
-/// `/data`.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
     let totals = catalog.totals();
     let coverage = &totals.coverage;
@@ -129,7 +126,6 @@ fn list_of_known(catalog: &Catalog, table: Table, field: &str, known: u32) -> Op
     (known > 0 && listed == known).then(|| format!("{}?known={property}", list_path(table)))
 }
 
-/// The gaps of the data, as sentences.
 fn gaps(catalog: &Catalog, tables: &[TableCoverage], years: &[FieldYears]) -> Vec<String> {
     let mut gaps = Vec::new();
     let uncovered = catalog.rounds_by_year().into_iter().filter(|(_, rounds)| rounds.is_none());

@@ -62,7 +62,6 @@ pub(crate) struct FacetGroup {
     pub title: &'static str,
     pub options: Vec<FacetOption>,
     pub more_options: Vec<FacetOption>,
-    /// Message about an invalid value.
     pub error: Option<String>,
 }
 
@@ -85,11 +84,9 @@ pub(crate) struct TextField {
     pub label: &'static str,
     pub hint: &'static str,
     pub value: String,
-    /// Message about an invalid value.
     pub error: Option<String>,
 }
 
-/// A query as given by the client and as parsed.
 pub(crate) struct QueryInput<'a> {
     pub params: &'a [(String, String)],
     pub problems: &'a [ParameterError],
@@ -160,7 +157,6 @@ fn is_known(catalog: &Catalog, resource: Resource, name: &str) -> bool {
     }
 }
 
-/// A query and its rows.
 struct FilteredRows {
     query: Query,
     rows: MatchedRows,

@@ -30,6 +30,9 @@ const fn range(label: &'static str, names: [&'static str; 2], hints: [&'static s
 const FIRMS: BrowseConfig = BrowseConfig {
     resource: Resource::Firms,
     path: "/vcs",
+    nouns: ("firm", "firms"),
+    about: "Venture capital firms with their peer scores, ghosting rates and investments, by stage, sector, country and \
+            kind.",
     facets: &[STAGE, SECTOR, COUNTRY, ("kind", "Kind", Facet::Kind)],
     ranges: &[
         range("Year of investment", ["active_since", "active_until"], ["2021", "2026"], Bins::ActiveYears),
@@ -56,6 +59,8 @@ const FIRMS: BrowseConfig = BrowseConfig {
 const STARTUPS: BrowseConfig = BrowseConfig {
     resource: Resource::Startups,
     path: "/startups",
+    nouns: ("startup", "startups"),
+    about: "Startups with their funding, investors and latest rounds.",
     facets: &[STAGE, SECTOR, COUNTRY, ("status", "Status", Facet::Status)],
     ranges: &[
         range(
@@ -85,6 +90,8 @@ const STARTUPS: BrowseConfig = BrowseConfig {
 const PEOPLE: BrowseConfig = BrowseConfig {
     resource: Resource::People,
     path: "/people",
+    nouns: ("person", "people"),
+    about: "People at venture capital firms and startups, with their titles.",
     facets: &[("kind", "Works at a", Facet::Kind), COUNTRY],
     ranges: &[],
     fields: &[field("title", "Title", "partner"), field("city", "City", "London")],
@@ -94,6 +101,8 @@ const PEOPLE: BrowseConfig = BrowseConfig {
 const ROUNDS: BrowseConfig = BrowseConfig {
     resource: Resource::Rounds,
     path: "/rounds",
+    nouns: ("round", "rounds"),
+    about: "Funding rounds with their amounts, dates and investors, by stage, sector and country.",
     facets: &[STAGE, SECTOR, COUNTRY],
     ranges: &[
         range("Date announced", ["since", "until"], ["2021", "2026-06-30"], Bins::RoundYears("announced_on")),
@@ -108,24 +117,22 @@ const ROUNDS: BrowseConfig = BrowseConfig {
     ],
 };
 
-/// The path of a table's list.
-pub(crate) fn list_path(table: Table) -> &'static str {
+fn config_of(table: Table) -> &'static BrowseConfig {
     match table {
-        Table::Firms => FIRMS.path,
-        Table::Rounds => ROUNDS.path,
-        Table::People => PEOPLE.path,
-        _ => STARTUPS.path,
+        Table::Firms => &FIRMS,
+        Table::Rounds => &ROUNDS,
+        Table::People => &PEOPLE,
+        _ => &STARTUPS,
     }
+}
+
+pub(crate) fn list_path(table: Table) -> &'static str {
+    config_of(table).path
 }
 
 /// The words for one record of a table's list, and for several.
 pub(crate) fn nouns(table: Table) -> (&'static str, &'static str) {
-    match table {
-        Table::Firms => ("firm", "firms"),
-        Table::Rounds => ("round", "rounds"),
-        Table::People => ("person", "people"),
-        _ => ("startup", "startups"),
-    }
+    config_of(table).nouns
 }
 
 #[derive(Template)]
@@ -173,12 +180,8 @@ struct PeoplePage {
     people: Vec<Person>,
 }
 
-/// `/vcs`.
 pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let (browse, rows) = Browse::load(request.state, catalog, &FIRMS, request.query)?;
-    let description = "Venture capital firms with their peer scores, ghosting rates and investments, by stage, sector, country and \
-                       kind.";
-    let layout = browse.layout(catalog, request, description);
+    let (layout, browse, rows) = Browse::load(catalog, request, &FIRMS)?;
     let firms: Vec<Firm> = records(catalog, Table::Firms, &rows)?;
     let shows = ShownFirmColumns {
         score: firms.iter().any(|firm| firm.health_score.is_some()),
@@ -193,27 +196,18 @@ pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>) -> Result<Strin
     Ok(FirmsPage { layout, browse, firms: named.collect(), shows }.render()?)
 }
 
-/// `/startups`.
 pub(crate) fn startups(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let (browse, rows) = Browse::load(request.state, catalog, &STARTUPS, request.query)?;
-    let description = "Startups with their funding, investors and latest rounds.";
-    let layout = browse.layout(catalog, request, description);
+    let (layout, browse, rows) = Browse::load(catalog, request, &STARTUPS)?;
     Ok(StartupsPage { layout, browse, startups: records(catalog, Table::Startups, &rows)? }.render()?)
 }
 
-/// `/rounds`.
 pub(crate) fn rounds(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let (browse, rows) = Browse::load(request.state, catalog, &ROUNDS, request.query)?;
-    let description = "Funding rounds with their amounts, dates and investors, by stage, sector and country.";
-    let layout = browse.layout(catalog, request, description);
+    let (layout, browse, rows) = Browse::load(catalog, request, &ROUNDS)?;
     let rounds = RoundRows::load(catalog, &rows)?.sortable(&browse);
     Ok(RoundsPage { layout, browse, rounds }.render()?)
 }
 
-/// `/people`.
 pub(crate) fn people(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let (browse, rows) = Browse::load(request.state, catalog, &PEOPLE, request.query)?;
-    let description = "People at venture capital firms and startups, with their titles.";
-    let layout = browse.layout(catalog, request, description);
+    let (layout, browse, rows) = Browse::load(catalog, request, &PEOPLE)?;
     Ok(PeoplePage { layout, browse, people: records(catalog, Table::People, &rows)? }.render()?)
 }

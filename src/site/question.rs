@@ -6,46 +6,39 @@ use crate::error_page::PageError;
 use crate::format;
 use crate::link::Link;
 use crate::lists::{list_path, nouns};
+use catalog::aggregate::Grouping;
 use catalog::ask::GROUP_BY;
 use catalog::{
-    AggregateOptions, Catalog, Interpretation, ListPosition, Query, ReadingKind, Request, Resource, SearchReading,
+    AggregateOptions, Catalog, Interpretation, ListParts, ListPosition, ParsedRequest, ReadingKind, Request, Resource,
+    SearchReading, WantedPage,
 };
 use data::Table;
 use data::fold::fold;
 
-/// Values shown per counted property.
 const MAX_GROUPS: usize = 12;
-/// Values named on a chip.
 const MAX_LABELS: usize = 3;
 
 pub(crate) struct SearchQuestion {
     /// True if the text was taken as this question; false if it is only one possible meaning.
     pub is_read: bool,
-    /// The interpreted words.
     pub chips: Vec<Chip>,
     pub unread: Vec<String>,
-    /// Sectors that the unread words may mean: the word, and for each sector its name with the number of startups, and
-    /// the path of the list with the sector as a further condition.
+    /// Sectors that a word may mean: each with its number of startups, and the path of the list with that condition.
     pub suggested: Vec<(String, Vec<(String, String)>)>,
-    /// Path of the resulting list.
     pub href: String,
     /// Number of rows in words: `12 startups`.
     pub counted: String,
     pub total: u64,
-    /// The first rows.
     pub rows: Vec<u32>,
     pub table: Table,
-    /// Counts of the rows by property.
     pub groups: Vec<PropertyCounts>,
 }
 
-/// Number of rows for each value of a property.
 pub(crate) struct PropertyCounts {
     /// The property in words: `country`.
     pub by: String,
     /// The first values: name, number of rows, and path of their list.
     pub values: Vec<(String, String, String)>,
-    /// The number of further values.
     pub others: u64,
 }
 
@@ -61,8 +54,7 @@ impl SearchQuestion {
         self.table.noun()
     }
 
-    /// Applies the interpretation of a text to a list and loads the first `rows` records. `None` if nothing was
-    /// interpreted, or if the conditions do not form a list.
+    /// Loads the first `rows` records. `None` if nothing was interpreted, or if the conditions do not form a list.
     pub(crate) fn from_search(
         catalog: &Catalog,
         resource: Resource,
@@ -71,7 +63,6 @@ impl SearchQuestion {
         rows: usize,
     ) -> Result<Option<Self>, PageError> {
         let Some(interpretation) = &search.question else { return Ok(None) };
-        let group_by = interpretation.groups();
         let Interpretation { parts, unread } = interpretation;
         let (path, (one, many)) = (list_path(resource.table()), nouns(resource.table()));
         // A list page has its own page size, so `limit` is dropped.
@@ -86,9 +77,13 @@ impl SearchQuestion {
             })
         };
         let link = of_list(None);
-        let (parsed, ..) = parse(catalog, resource, path, &link.query())?;
-        let Request::List(query) = parsed.request else { return Ok(None) };
-        let page = catalog.list(&query, ListPosition::default(), rows);
+        let (ParsedRequest { request, .. }, ..) = parse(catalog, resource, path, &link.query())?;
+        let Request::List(query) = &request else { return Ok(None) };
+        let group_by = interpretation.groups().and_then(|names| group_options(resource, names));
+        let groups = group_by.as_ref().map(|options| (query, options));
+        let parts = ListParts { groups, ..ListParts::default() };
+        let rows = WantedPage::rows(resource, &request, ListPosition::default(), rows);
+        let page = catalog.answer(&WantedPage { parts, ..rows });
         let snapshot = catalog.snapshot();
         let mut suggested: Vec<(String, Vec<(String, String)>)> = Vec::new();
         for found in catalog.associations(resource, unread) {
@@ -104,7 +99,8 @@ impl SearchQuestion {
                 _ => suggested.push((found.text, vec![sector])),
             }
         }
-        let groups = group_by.map(|names| counts(catalog, resource, &query, names, &link)).unwrap_or_default();
+        let groups = page.groups.iter().flat_map(|found| &found.groups);
+        let groups = groups.map(|group| PropertyCounts::new(resource, group, &link)).collect();
         let chips = parts.iter().enumerate().map(|(index, part)| {
             let labels: Vec<String> =
                 part.value.split(',').take(MAX_LABELS).map(|value| meaning(catalog, &part.parameter, value)).collect();
@@ -120,31 +116,27 @@ impl SearchQuestion {
             href: link.href(),
             counted: format::counted(page.total, one, many),
             total: page.total,
-            rows: page.rows,
+            rows: page.rows.iter().collect(),
             table: resource.table(),
             groups,
         }))
     }
 }
 
-/// Counts the rows of a query by the properties in `names`, which is a `group_by` value.
-fn counts(catalog: &Catalog, resource: Resource, query: &Query, names: &str, link: &Link) -> Vec<PropertyCounts> {
-    let options = [(GROUP_BY.to_owned(), names.to_owned()), ("limit".to_owned(), MAX_GROUPS.to_string())];
-    let Ok(options) = AggregateOptions::parse(resource, &options) else { return Vec::new() };
-    let (found, _) = catalog.aggregate(query, &options);
-    let counts = found.groups.iter().map(|group| PropertyCounts {
-        by: group.by.replace('_', " "),
-        values: group
-            .values
-            .iter()
-            .map(|value| {
-                let href = with_value(link, resource, group.by, &value.value).href();
-                (value.name.clone(), format::number(value.count), href)
-            })
-            .collect(),
-        others: group.other_values,
-    });
-    counts.collect()
+/// Options to count by the properties in `names`, which is a `group_by` value.
+fn group_options(resource: Resource, names: &str) -> Option<AggregateOptions> {
+    let options = [(GROUP_BY, names.to_owned()), ("limit", MAX_GROUPS.to_string())];
+    AggregateOptions::parse(resource, &options.map(|(name, value)| (name.to_owned(), value))).ok()
+}
+
+impl PropertyCounts {
+    fn new(resource: Resource, group: &Grouping, link: &Link) -> Self {
+        let values = group.values.iter().map(|value| {
+            let href = with_value(link, resource, group.by, &value.value).href();
+            (value.name.clone(), format::number(value.count), href)
+        });
+        Self { by: group.by.replace('_', " "), values: values.collect(), others: group.other_values }
+    }
 }
 
 /// The list with one value of a counted property as a further condition.
@@ -158,7 +150,6 @@ fn with_value(link: &Link, resource: Resource, by: &str, value: &str) -> Link {
     }
 }
 
-/// A parameter value in words.
 fn meaning(catalog: &Catalog, parameter: &str, value: &str) -> String {
     match parameter {
         "sort" => "order".to_owned(),

@@ -18,8 +18,8 @@ use crate::format::ACCEPTS;
 use crate::link::Link;
 use crate::{PageRequest, find, format, respond_unless_known, respond_with};
 use catalog::flat::{CsvWriter, Formulas, list_columns};
-use catalog::json::{Fields, computed, record};
-use catalog::{Catalog, ParameterError, ParsedRequest, Query, ReadPart, Request, Resource, SearchReading};
+use catalog::json::{Fields, record};
+use catalog::{Catalog, ParameterError, ParsedRequest, Query, ReadPart, Request, Resource, SearchReading, WantedPage};
 use data::Table;
 use transport::warnings::write_warnings;
 
@@ -34,21 +34,21 @@ pub(crate) enum TwinFormat {
 impl TwinFormat {
     const ALL: [Self; 3] = [Self::Markdown, Self::Json, Self::Csv];
 
-    pub(crate) fn extension(self) -> &'static str {
+    /// The extension of the path, and the path in logs and metrics.
+    fn definition(self) -> (&'static str, &'static str) {
         match self {
-            Self::Markdown => ".md",
-            Self::Json => ".json",
-            Self::Csv => ".csv",
+            Self::Markdown => (".md", "/{page}.md"),
+            Self::Json => (".json", "/{page}.json"),
+            Self::Csv => (".csv", "/{page}.csv"),
         }
     }
 
-    /// The path of twins in logs and metrics.
+    pub(crate) fn extension(self) -> &'static str {
+        self.definition().0
+    }
+
     pub(crate) fn label(self) -> &'static str {
-        match self {
-            Self::Markdown => "/{page}.md",
-            Self::Json => "/{page}.json",
-            Self::Csv => "/{page}.csv",
-        }
+        self.definition().1
     }
 
     /// Splits the path of a twin into the path of its page and the format.
@@ -57,7 +57,6 @@ impl TwinFormat {
     }
 }
 
-/// The content of a page with twins.
 #[derive(Clone, Copy)]
 pub(crate) enum TwinSubject {
     /// The record with the slug in the path.
@@ -67,7 +66,6 @@ pub(crate) enum TwinSubject {
     Reviews,
 }
 
-/// The body of a twin as JSON.
 #[derive(Serialize)]
 struct Twin<'a> {
     data: Box<RawValue>,
@@ -92,7 +90,6 @@ struct TwinMeta<'a> {
     source: &'a str,
     #[serde(skip_serializing_if = "str::is_empty")]
     license: &'a str,
-    /// The interpretation of the search text as a question.
     #[serde(skip_serializing_if = "Option::is_none")]
     question: Option<ReadQuestion>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -103,13 +100,6 @@ struct TwinMeta<'a> {
 struct ReadQuestion {
     interpreted: Vec<ReadPart>,
     unread: Vec<String>,
-}
-
-impl ReadQuestion {
-    fn from_search(search: &SearchReading) -> Option<Self> {
-        let question = search.as_question()?;
-        Some(Self { interpreted: question.parts.clone(), unread: question.unread.clone() })
-    }
 }
 
 impl<'a> TwinMeta<'a> {
@@ -166,8 +156,7 @@ pub(crate) fn respond(
     Ok(response)
 }
 
-/// The rows of a list from its page on as CSV, at most [`MAX_FILE_ROWS`]. They are charged as pages of [`MAX_PER_PAGE`]
-/// rows.
+/// At most [`MAX_FILE_ROWS`] rows, charged as pages of [`MAX_PER_PAGE`] rows.
 fn csv_response(
     catalog: &Catalog,
     request: PageRequest<'_>,
@@ -176,9 +165,12 @@ fn csv_response(
 ) -> Result<Response<Vec<u8>>, PageError> {
     let TwinSubject::List(resource) = subject else { return Err(PageError::UnknownPage) };
     let (parsed, link, page, search) = parse_meaning(catalog, resource, path, request.query)?;
+    if !matches!(parsed.request, Request::List(_)) {
+        return Err(PageError::UnknownPage);
+    }
     let mut warnings = warnings_of(catalog, &parsed, search.as_ref());
-    let Request::List(query) = parsed.request else { return Err(PageError::UnknownPage) };
-    let found = catalog.list(&query, position_of(&link, page), MAX_FILE_ROWS as usize);
+    let position = position_of(&link, page);
+    let found = catalog.answer(&WantedPage::rows(resource, &parsed.request, position, MAX_FILE_ROWS as usize));
     warnings.extend(found.notes);
     let address = request.state.client(request.peer, request.headers);
     for _ in 1..found.rows.len().div_ceil(MAX_PER_PAGE as usize) {
@@ -190,9 +182,9 @@ fn csv_response(
     let mut json = Vec::new();
     let mut write = || {
         out.header()?;
-        for row in &found.rows {
+        for index in 0..found.rows.len() {
             json.clear();
-            record::write(&mut json, catalog, resource.table(), *row, &fields, false);
+            found.rows.write(&mut json, catalog, resource.table(), index, &fields);
             out.row(&json)?;
         }
         Ok::<(), std::io::Error>(())
@@ -235,36 +227,21 @@ fn list_twin<'c>(
     path: &str,
     firm: Option<u32>,
 ) -> Result<(Twin<'c>, Link), PageError> {
-    let (parsed, link, page, search) = parse_meaning(catalog, resource, path, request.query)?;
-    let (position, limit) = (position_of(&link, page), page_size(&link) as usize);
+    let (mut parsed, link, page, search) = parse_meaning(catalog, resource, path, request.query)?;
+    if let (Request::List(query), Some(firm)) = (&mut parsed.request, firm) {
+        query.filters.extend(Query::approved_reviews(firm).filters);
+    }
     let mut warnings = warnings_of(catalog, &parsed, search.as_ref());
+    let (position, limit) = (position_of(&link, page), page_size(&link));
+    let found = catalog.answer(&WantedPage::rows(resource, &parsed.request, position, limit as usize));
+    warnings.extend(found.notes);
     let mut json = vec![b'['];
-    let separate = |json: &mut Vec<u8>, index: usize| json.extend((index > 0).then_some(b','));
-    let total = match parsed.request {
-        Request::Leaderboard(query) => {
-            let page = catalog.leaderboard(&query, position, limit);
-            for index in 0..page.ranked.len() {
-                separate(&mut json, index);
-                computed::write_ranked(&mut json, catalog, &page, index, &Fields::Default);
-            }
-            page.total
-        }
-        Request::List(mut query) => {
-            query.filters.extend(firm.into_iter().flat_map(|firm| Query::approved_reviews(firm).filters));
-            let found = catalog.list(&query, position, limit);
-            warnings.extend(found.notes);
-            for (index, row) in found.rows.into_iter().enumerate() {
-                separate(&mut json, index);
-                record::write(&mut json, catalog, resource.table(), row, &Fields::Default, false);
-            }
-            found.total
-        }
-        Request::CoInvestors(_) | Request::Match(_) => unreachable!("no page lists these"),
-    };
+    found.rows.write_all(&mut json, catalog, resource.table(), &Fields::Default);
     json.push(b']');
-    let limit = limit as u64;
+    let total = found.total;
     let pagination = TwinPagination { page, total_pages: total.div_ceil(limit), total, limit };
-    let question = search.as_ref().and_then(ReadQuestion::from_search);
+    let question = search.as_ref().and_then(SearchReading::as_question);
+    let question = question.map(|read| ReadQuestion { interpreted: read.parts.clone(), unread: read.unread.clone() });
     let meta = TwinMeta { question, ..TwinMeta::new(catalog, warnings) };
     Ok((Twin { data: raw(json), pagination: Some(pagination), meta }, link))
 }
@@ -317,7 +294,6 @@ fn markdown(twin: &Twin<'_>, subject: TwinSubject, link: &Link, base: &str) -> S
     text
 }
 
-/// The table of the shown records.
 fn table_of(subject: TwinSubject) -> Table {
     match subject {
         TwinSubject::List(resource) => resource.table(),
@@ -372,8 +348,7 @@ fn write_item(text: &mut String, name: &str, value: &Value) {
     }
 }
 
-/// Writes records as a table of the columns that have any value. Names of firms, startups and people link to their
-/// twins.
+/// Only columns that have any value. Names of firms, startups and people link to their twins.
 fn write_table(text: &mut String, items: &[Value], table: Table) {
     let rows: Vec<&Map<String, Value>> = items.iter().filter_map(Value::as_object).collect();
     let Some(first) = rows.first() else { return };

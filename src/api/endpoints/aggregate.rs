@@ -6,7 +6,7 @@ use utoipa::openapi::path::ParameterBuilder;
 
 use catalog::aggregate::{DEFAULT_GROUPS, GroupOrder, MAX_GROUPS, group_bys};
 use catalog::ask::GROUP_BY;
-use catalog::{Aggregate, AggregateOptions, Catalog, Issues, ParameterError, ParsedRequest, Query, Request, Resource};
+use catalog::{Aggregate, AggregateOptions, Catalog, Issues, ParameterError, Resource};
 use data::field::{Definition, Model};
 use transport::problem::Problem;
 use transport::telemetry::RouteGroup;
@@ -16,31 +16,24 @@ use crate::envelope::json_response;
 use crate::openapi::parameter::DocumentedOption;
 use crate::openapi::schema::Schemas;
 use crate::openapi::vocabulary::{vocabulary, vocabulary_with_names};
-use crate::options;
-use crate::other_meaning::of_counts;
-use crate::request::{Canonical, RequestUrl};
+use crate::other_meaning::CountedQuery;
+use crate::request::RequestUrl;
 use crate::{ApiRequest, ApiResponse};
 
 /// Number of rows below which a table is aggregated in less than a millisecond.
 const EXPENSIVE_ROWS: u32 = 1 << 15;
-/// Name of the schema of the orders of groups.
 const GROUP_ORDER: &str = "GroupOrder";
 
-/// Counts of the records of a list.
 pub(super) struct AggregateEndpoint(pub(super) Resource);
 
 struct AggregateRequest {
-    query: Query,
+    counted: CountedQuery,
     options: AggregateOptions,
-    notes: Vec<ParameterError>,
-    /// `None` if a note quotes a value as written.
-    canonical: Option<Canonical>,
     /// True if it reads so many rows that it must wait in the queue.
     is_expensive: bool,
 }
 
 impl AggregateEndpoint {
-    /// Name of the schema of the properties that group the list.
     fn group_name(&self) -> String {
         format!("{}GroupBy", self.0.table().model().name)
     }
@@ -51,18 +44,13 @@ impl ApiEndpoint for AggregateEndpoint {
     fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
         let is_option = |name: &str| AggregateOptions::NAMES.contains(&name);
         let filters: Vec<_> = url.values.iter().filter(|(name, _)| !is_option(name)).cloned().collect();
-        let parse_options = url.version.parse_options(options::names(url.version, url.route));
         let mut issues = Issues::default();
         let options = issues.collect(AggregateOptions::parse(self.0, url.values));
-        let parsed = issues.collect(url.catalog.parse(self.0, &filters, parse_options));
-        match (parsed, options) {
-            (Some(ParsedRequest { request: Request::List(query), mut canonical, notes, .. }), Some(options))
-                if issues.is_empty() =>
-            {
-                canonical.extend(options.canonical());
-                let canonical = (!notes.iter().any(ParameterError::depends_on_spelling)).then_some(canonical);
-                let is_expensive = url.catalog.snapshot().rows(query.table) > EXPENSIVE_ROWS;
-                Ok(Box::new(AggregateRequest { query, options, notes, canonical, is_expensive }))
+        match (issues.collect(CountedQuery::parse(url, self.0, &filters)), options) {
+            (Some(mut counted), Some(options)) if issues.is_empty() => {
+                counted.canonical.iter_mut().for_each(|canonical| canonical.extend(options.canonical()));
+                let is_expensive = url.catalog.snapshot().rows(counted.query.table) > EXPENSIVE_ROWS;
+                Ok(Box::new(AggregateRequest { counted, options, is_expensive }))
             }
             _ => Err(issues.into()),
         }
@@ -128,16 +116,17 @@ impl ApiEndpoint for AggregateEndpoint {
 
 impl ApiOperation for AggregateRequest {
     fn searches(&self) -> bool {
-        self.query.is_ranked() || self.is_expensive
+        self.counted.query.is_ranked() || self.is_expensive
     }
 
     fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
-        let (data, of_search) = request.catalog.aggregate(&self.query, &self.options);
+        let CountedQuery { query, notes, .. } = &self.counted;
+        let (data, of_search) = request.catalog.aggregate(query, &self.options);
         let clamped = self.options.is_clamped.then(|| ParameterError::limit_clamped(MAX_GROUPS as u64));
-        let years = request.catalog.notes_on_years(self.query.table, &data).into_iter();
+        let years = request.catalog.notes_on_years(query.table, &data).into_iter();
         let years = years.map(|detail| ParameterError::low_coverage("group_by", detail));
-        let of_search = of_search.into_iter().chain(of_counts(request, &self.query, self.canonical.as_deref()));
-        let notes = self.notes.iter().cloned().chain(of_search);
+        let of_search = of_search.into_iter().chain(self.counted.other_meaning(request));
+        let notes = notes.iter().cloned().chain(of_search);
         let warnings: Vec<ParameterError> = clamped.into_iter().chain(notes).chain(years).collect();
         json_response::<Aggregate>(request, &*data, &warnings)
     }

@@ -7,7 +7,7 @@ use utoipa::openapi::path::ParameterBuilder;
 
 use auth::StoreError;
 use auth::account::AccountId;
-use auth::watch::{Alert, AlertId, Watch, WatchId, WatchStore};
+use auth::watch::{AlertId, Watch, WatchId};
 use catalog::ParameterError;
 use catalog::param_error::shortened;
 use catalog::parse::scalars::parse_uint;
@@ -29,7 +29,6 @@ use crate::{ApiRequest, ApiResponse, Version};
 const SAVED: &str = "saved";
 const AFTER: &str = "after";
 
-/// Number of alerts read at a time.
 const BATCH: u32 = 10;
 /// A response gets no further alerts once those it has take this many bytes in the store.
 const MAX_BYTES: usize = 4 << 20;
@@ -56,7 +55,7 @@ impl ApiEndpoint for AlertsEndpoint {
             number
         };
         let (saved, after) = (number(SAVED), number(AFTER));
-        let window = PageWindow::parse(Version::V3, url.values, MAX_LIMIT);
+        let window = PageWindow::parse(Version::V3, url.values, DEFAULT_LIMIT, MAX_LIMIT);
         match window.map_err(|invalid| errors.extend(invalid)) {
             Ok(window) if errors.is_empty() => {
                 let (saved, after) = (saved.map(WatchId), AlertId(after.unwrap_or(0)));
@@ -126,8 +125,7 @@ impl ApiOperation for AlertsRequest {
             }
         }
         let records = records(request, account, self).map_err(|error| failed(&error))?;
-        let clamped = self.window.clamped.then(|| ParameterError::limit_clamped(MAX_LIMIT));
-        json_response::<AlertRecord>(request, &records, &clamped.into_iter().collect::<Vec<_>>())
+        json_response::<AlertRecord>(request, &records, &self.window.warnings())
     }
 }
 
@@ -148,29 +146,18 @@ fn records(
         last = newest.id;
         for alert in batch {
             bytes += alert.entries.len();
-            if let Some(watch) = watch_of(store, &mut watches, &alert)? {
+            let watch = match watches.entry(alert.watch) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(vacant) => vacant.insert(match store.watch(alert.watch) {
+                    // It was deleted in the meantime.
+                    Err(StoreError::NoSuchWatch) => None,
+                    watch => Some(watch?),
+                }),
+            };
+            if let Some(watch) = watch {
                 records.push(AlertRecord::from_alert(watch, &alert)?);
             }
         }
     }
     Ok(records)
-}
-
-/// The search or list of an alert; `None` if it was deleted in the meantime.
-fn watch_of<'w>(
-    store: &dyn WatchStore,
-    watches: &'w mut HashMap<WatchId, Option<Watch>>,
-    alert: &Alert,
-) -> Result<Option<&'w Watch>, StoreError> {
-    Ok(match watches.entry(alert.watch) {
-        Entry::Occupied(known) => known.into_mut().as_ref(),
-        Entry::Vacant(vacant) => {
-            let watch = match store.watch(alert.watch) {
-                Ok(watch) => Some(watch),
-                Err(StoreError::NoSuchWatch) => None,
-                Err(error) => return Err(error),
-            };
-            vacant.insert(watch).as_ref()
-        }
-    })
 }

@@ -20,7 +20,7 @@ use crate::envelope::{Meta, Pagination, PaginationV3, append_member, append_meta
 use crate::openapi::parameter::{DocumentedOption, max_by_tier};
 use crate::openapi::schema::Schemas;
 use crate::openapi::vocabulary::vocabulary;
-use crate::pagination::{open_cursor, with_omitted};
+use crate::pagination::open_cursor;
 use crate::pin::parse_version;
 use crate::request::{Canonical, RequestError, RequestUrl};
 use crate::window::{DEFAULT_LIMIT, PageWindow, single_value};
@@ -104,7 +104,6 @@ struct ChangesRequest {
     from: Arc<Catalog>,
     to: Arc<Catalog>,
     filter: ChangeFilter,
-    /// The parameter `fields`.
     fields: Vec<(String, String)>,
     start: u64,
     window: PageWindow,
@@ -116,10 +115,10 @@ impl ChangesRequest {
         let cursor = open_cursor(url, &mut issues)?;
         let cursor = cursor.as_ref().map(|(cursor, catalog)| (cursor, catalog));
         let values = match cursor {
-            Some((cursor, _)) => Cow::Owned(with_omitted(url.values, cursor.options.iter().chain(&cursor.filters))),
+            Some((cursor, _)) => Cow::Owned(Cursor::with_omitted(url.values, cursor.options.iter().chain(&cursor.filters))),
             None => Cow::Borrowed(url.values),
         };
-        let window = issues.collect(PageWindow::parse(url.version, &values, url.max_limit));
+        let window = issues.collect(PageWindow::parse(url.version, &values, DEFAULT_LIMIT, url.max_limit));
         let filter = issues.collect(ChangeFilter::parse(&values));
         let from = release(url, FROM, &values, &mut issues)?;
         let to = release(url, TO, &values, &mut issues)?;
@@ -160,8 +159,7 @@ impl ApiOperation for ChangesRequest {
     fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
         let limit = self.window.limit;
         let page = self.to.changes(&self.from, &self.filter, self.start, limit as usize);
-        let warnings: Vec<ParameterError> =
-            self.window.clamped.then(|| ParameterError::limit_clamped(limit)).into_iter().collect();
+        let warnings = self.window.warnings();
         let next_cursor = page.next.map(|position| cursor_at(request, self, position)).transpose()?;
         let next_link = next_cursor.as_ref().and_then(|cursor| list::next_link(request, cursor));
         let mut body = Vec::with_capacity(16 * 1024);
@@ -197,15 +195,9 @@ fn release(
 
 fn cursor_at(request: &ApiRequest<'_>, changes: &ChangesRequest, position: u64) -> Result<String, Problem> {
     let limit = changes.window.limit;
-    let limit = (limit != DEFAULT_LIMIT).then(|| ("limit".to_owned(), limit.to_string()));
-    let query = changes.query().into_iter().map(|(name, value)| (name.to_owned(), value));
-    let cursor = Cursor {
-        snapshot: changes.to.version(),
-        content: changes.to.snapshot().content(),
-        path: request.path.to_ascii_lowercase(),
-        filters: query.collect(),
-        options: limit.into_iter().chain(changes.fields.clone()).collect(),
-        position: ListPosition::after(position),
-    };
+    let limit = (limit != DEFAULT_LIMIT).then(|| ("limit", limit.to_string()));
+    let fields = changes.fields.iter().map(|(_, names)| ("fields", names.clone()));
+    let options = limit.into_iter().chain(fields);
+    let cursor = Cursor::new(&changes.to, request.path, changes.query(), options, ListPosition::after(position));
     list::seal(request, &cursor)
 }

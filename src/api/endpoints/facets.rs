@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use catalog::{Issue, Issues, ParameterError, ParsedRequest, Query, Request, Resource, ValueCount};
+use catalog::{Issue, Issues, ParameterError, Resource, ValueCount};
 use data::field::{Definition, Model, model};
 use data::vocabulary::Vocabulary;
 use data::{Country, FirmKind, Stage, Table};
@@ -11,9 +11,8 @@ use transport::telemetry::RouteGroup;
 
 use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
 use crate::envelope::json_response;
-use crate::options;
-use crate::other_meaning::of_counts;
-use crate::request::{Canonical, RequestUrl};
+use crate::other_meaning::CountedQuery;
+use crate::request::RequestUrl;
 use crate::{ApiRequest, ApiResponse};
 
 model! {
@@ -55,12 +54,7 @@ model! {
 
 pub(super) struct FacetsEndpoint;
 
-struct FacetsRequest {
-    query: Query,
-    notes: Vec<ParameterError>,
-    /// `None` if a note quotes a value as written.
-    canonical: Option<Canonical>,
-}
+struct FacetsRequest(CountedQuery);
 
 impl ApiEndpoint for FacetsEndpoint {
     /// The filters are those of `/vcs`. Counts have no order, so `sort` is unknown.
@@ -69,13 +63,8 @@ impl ApiEndpoint for FacetsEndpoint {
         let accepted = || url.route.parameters(url.version);
         let mut issues: Issues =
             sort.map(|(name, _)| Issue::UnknownParameter { name: name.clone(), accepted: accepted() }).collect();
-        let options = url.version.parse_options(options::names(url.version, url.route));
-        let parsed = issues.collect(url.catalog.parse(Resource::Firms, url.values, options));
-        match parsed {
-            Some(ParsedRequest { request: Request::List(query), canonical, notes, .. }) if issues.is_empty() => {
-                let canonical = (!notes.iter().any(ParameterError::depends_on_spelling)).then_some(canonical);
-                Ok(Box::new(FacetsRequest { query, notes, canonical }))
-            }
+        match issues.collect(CountedQuery::parse(url, Resource::Firms, url.values)) {
+            Some(counted) if issues.is_empty() => Ok(Box::new(FacetsRequest(counted))),
             _ => Err(issues.not_accepting(&["sort"]).into()),
         }
     }
@@ -99,16 +88,11 @@ impl ApiEndpoint for FacetsEndpoint {
 
 impl ApiOperation for FacetsRequest {
     fn searches(&self) -> bool {
-        self.query.is_ranked()
+        self.0.query.is_ranked()
     }
 
-    /// Counts the firms that match the query; see [`catalog::FacetCounts`].
     fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
-        let (snapshot, counts) = (request.catalog.snapshot(), request.catalog.facet_counts(&self.query));
-        let stage =
-            |counted: &ValueCount| ValueFacet { value: vocabulary_name::<Stage>(counted), count: counted.count };
-        let kind =
-            |counted: &ValueCount| ValueFacet { value: vocabulary_name::<FirmKind>(counted), count: counted.count };
+        let (snapshot, counts) = (request.catalog.snapshot(), request.catalog.facet_counts(&self.0.query));
         let sector = |counted: &ValueCount| NamedFacet {
             value: snapshot.slug(Table::Sectors, counted.value),
             name: snapshot.name(Table::Sectors, counted.value),
@@ -120,18 +104,19 @@ impl ApiOperation for FacetsRequest {
         };
         let data = Facets {
             total: counts.total,
-            stage: counts.stages.iter().map(stage).collect(),
+            stage: counts.stages.iter().map(of_word::<Stage>).collect(),
             sector: counts.sectors.iter().map(sector).collect(),
             country: counts.countries.iter().map(country).collect(),
-            kind: counts.kinds.iter().map(kind).collect(),
+            kind: counts.kinds.iter().map(of_word::<FirmKind>).collect(),
         };
-        let other_meaning = of_counts(request, &self.query, self.canonical.as_deref());
+        let notes = self.0.notes.iter().cloned();
         let warnings: Vec<ParameterError> =
-            self.notes.iter().cloned().chain(counts.notes).chain(other_meaning).collect();
+            notes.chain(counts.notes).chain(self.0.other_meaning(request)).collect();
         json_response::<Facets<'_>>(request, &data, &warnings)
     }
 }
 
-fn vocabulary_name<V: Vocabulary>(counted: &ValueCount) -> &'static str {
-    V::at(counted.value as usize).expect("facet values are indexes into the vocabulary").name()
+fn of_word<V: Vocabulary>(counted: &ValueCount) -> ValueFacet<'static> {
+    let word = V::at(counted.value as usize).expect("facet values are indexes into the vocabulary");
+    ValueFacet { value: word.name(), count: counted.count }
 }

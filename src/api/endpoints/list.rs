@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use catalog::ask::COUNT_BY;
 use catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
-use catalog::json::{FieldSet, Fields, computed, record};
+use catalog::json::{FieldSet, Fields};
 use catalog::param_error::too_narrow;
 use catalog::{
-    Catalog, CoInvestorPage, Cursor, Issues, LeaderboardPage, ListPosition, MatchPage, Page, ParameterError, Query,
-    Request, Resource,
+    Cursor, Interpretation, Issues, ListAnswer, ListParts, ParameterError, Query, Relaxable, Request, Resource,
+    WantedPage,
 };
 use data::Table;
 use data::field::{Definition, Model};
@@ -18,12 +19,12 @@ use transport::telemetry::RouteGroup;
 use crate::asked::ASK;
 use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
 use crate::envelope::{
-    ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member, append_meta,
+    Asked, ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member, append_meta,
 };
 use crate::export::Export;
 use crate::openapi::schema::FIRM_SUMMARY;
 use crate::options::{AMOUNTS, EXPLAIN};
-use crate::other_meaning::ListAddress;
+use crate::other_meaning::other_meaning;
 use crate::pagination::{ListRequest, settled_by_path};
 use crate::request::RequestUrl;
 use crate::window::WindowStart;
@@ -123,74 +124,23 @@ impl ApiOperation for ListRequest {
     }
 }
 
-/// A page of a list.
-pub(crate) enum ListRows {
-    Plain(Page),
-    Ranked(LeaderboardPage),
-    CoInvestors(CoInvestorPage),
-    Matches(MatchPage),
-}
-
-impl ListRows {
-    /// Loads at most `limit` rows of a list, from a position on.
-    pub(crate) fn load(list: &ListRequest, position: ListPosition, limit: usize) -> Self {
-        let catalog = &list.catalog;
-        match &list.parsed.request {
-            Request::List(query) => Self::Plain(catalog.list(query, position, limit)),
-            Request::Leaderboard(query) => Self::Ranked(catalog.leaderboard(query, position, limit)),
-            Request::CoInvestors(firm) => Self::CoInvestors(catalog.co_investors(*firm, position, limit)),
-            Request::Match(query) => Self::Matches(catalog.matches(query, position, limit)),
-        }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        match self {
-            Self::Plain(page) => page.rows.len(),
-            Self::Ranked(page) => page.ranked.len(),
-            Self::CoInvestors(page) => page.firms.len(),
-            Self::Matches(page) => page.matches.len(),
-        }
-    }
-
-    /// Writes the record of the row at `index`.
-    pub(crate) fn write(&self, out: &mut Vec<u8>, list: &ListRequest, index: usize, fields: &Fields) {
-        let catalog = &list.catalog;
-        match self {
-            Self::Plain(page) => {
-                record::write(out, catalog, list.resource.table(), page.rows[index], fields, false);
-            }
-            Self::Ranked(page) => computed::write_ranked(out, catalog, page, index, fields),
-            Self::CoInvestors(page) => computed::write_co_investor(out, catalog, page, index, fields),
-            Self::Matches(page) => computed::write_match(out, catalog, page, index, fields),
-        }
-    }
-
-    pub(crate) fn total_and_next(&self) -> (u64, Option<ListPosition>) {
-        match self {
-            Self::Plain(page) => (page.total, page.next),
-            Self::Ranked(page) => (page.total, page.next),
-            Self::CoInvestors(page) => (page.total, page.next),
-            Self::Matches(page) => (page.total, page.next),
-        }
-    }
-}
-
 fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiResponse, Problem> {
     let (version, resource, catalog) = (request.version, list.resource, &list.catalog);
     let fields = match version {
         Version::V3 => Fields::parse(&list.fields, FieldSet::of_list(resource)).map_err(Problem::of_parameters)?,
         Version::V1 | Version::V2 => Fields::DefaultWithDays,
     };
-    let rows = ListRows::load(list, list.position, list.window.limit as usize);
-    let warnings = warnings(&ListAddress::from_request(request), list, &rows);
-    let (total, next) = rows.total_and_next();
-
+    let limit = list.window.limit;
+    let (amounts, explanations) = (list.is_set(AMOUNTS), list.is_set(EXPLAIN));
+    let parts = ListParts { amounts, explanations, snippets: true, similarities: true, ..ListParts::default() };
+    let (found, warnings) = answer(request, list, WantedPage { parts, ..list.page(list.position, limit) });
+    let ListAnswer { rows, total, next, .. } = &found;
     let next_cursor = match (version, next) {
-        (Version::V3, Some(position)) => Some(seal(request, &list.cursor_at(position, version, request.path))?),
+        (Version::V3, Some(position)) => Some(seal(request, &list.cursor_at(*position, request.path))?),
         _ => None,
     };
     let next_link = next_cursor.as_ref().and_then(|cursor| next_link(request, cursor));
-    let limit = list.window.limit;
+    let total = *total;
     let pagination = match list.window.start {
         WindowStart::Offset(offset) => Pagination::V1(PaginationV1 { total, limit, offset }),
         WindowStart::Page(page) => {
@@ -201,60 +151,69 @@ fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiResponse, 
         }
     };
 
-    let table = resource.table();
+    let (table, snapshot) = (resource.table(), catalog.snapshot());
     let mut body = Vec::with_capacity(16 * 1024);
     body.extend_from_slice(b"{\"data\":[");
-    let mut suggestions = Vec::new();
-    let mut explained = Vec::new();
-    for index in 0..rows.len() {
-        if index > 0 {
-            body.push(b',');
-        }
-        rows.write(&mut body, list, index, &fields);
-    }
-    if let ListRows::Plain(page) = &rows {
-        if list.is_set(EXPLAIN) {
-            explained = explain(catalog, &list.parsed.request, &page.rows);
-        }
-        let snapshot = catalog.snapshot();
-        suggestions.extend(page.did_you_mean.iter().take(5).map(|row| Suggested {
-            slug: snapshot.slug(table, *row).to_owned(),
-            name: snapshot.name(table, *row).to_owned(),
-        }));
-    }
+    rows.write_all(&mut body, catalog, table, &fields);
     body.push(b']');
     append_member(&mut body, "pagination", &pagination);
-    let snapshot = catalog.version();
-    let amounts = match &list.parsed.request {
-        Request::List(query) if list.is_set(AMOUNTS) => Some(catalog.amounts(&query.filters)),
-        _ => None,
-    };
-    let (snippets, similar) = match (&rows, &list.parsed.request) {
-        (ListRows::Plain(page), Request::List(query)) => {
-            (catalog.snippets_of(query, &page.rows), catalog.similarities_of(query, &page.rows))
+    let slug = |row: u32| snapshot.slug(table, row).to_owned();
+    let similar = found.did_you_mean.iter().take(5);
+    let similar = similar.map(|row| Suggested { slug: slug(*row), name: snapshot.name(table, *row).to_owned() });
+    let similar: Vec<Suggested> = similar.collect();
+    let explained = found.explanations.into_iter();
+    let explained = explained.map(|(row, explanation)| ExplainedRow { slug: slug(row), explanation });
+    let explained: Vec<ExplainedRow> = explained.collect();
+    let asked = list.question.as_ref().map(|question| {
+        let Interpretation { parts, unread } = &question.interpretation;
+        let arguments = list.query().map(|(name, value)| (if name == "q" { "query" } else { name }, value));
+        let groups = question.interpretation.groups().map(|groups| (COUNT_BY, groups.to_owned()));
+        Asked {
+            interpreted: parts,
+            unread,
+            suggested: catalog.associations(resource, unread),
+            url: list.url(request),
+            groups_url: list.groups_url(request),
+            arguments: arguments.chain(groups).collect(),
         }
-        _ => Default::default(),
-    };
-    let asked = list.question.as_ref();
-    let asked = asked.map(|question| {
-        question.meta(catalog, resource, list.query(version), list.url(request), list.groups_url(request))
     });
     let meta = Meta {
-        did_you_mean: &suggestions,
+        did_you_mean: &similar,
         explain: &explained,
-        amounts,
-        snippets: &snippets,
-        similar: &similar,
+        amounts: found.amounts,
+        snippets: &found.snippets,
+        similar: &found.similarities,
         asked,
-        ..Meta::new(catalog.snapshot(), &warnings)
+        ..Meta::new(snapshot, &warnings)
     };
     let release = append_meta(&mut body, version, &meta);
-    Ok(ApiResponse { body, release, snapshot, next_link })
+    Ok(ApiResponse { body, release, snapshot: catalog.version(), next_link })
 }
 
-/// Warnings of a page: changes to its request, and the reason why it finds little.
-pub(crate) fn warnings(address: &ListAddress<'_>, list: &ListRequest, rows: &ListRows) -> Vec<ParameterError> {
-    let (resource, catalog, version) = (list.resource, &list.catalog, address.version);
+/// Answers a request for a list, with warnings: changes to the request, and the reason why it finds little.
+pub(crate) fn answer<'l>(
+    request: &ApiRequest<'_>,
+    list: &'l ListRequest,
+    wanted: WantedPage<'_>,
+) -> (ListAnswer<'l>, Vec<ParameterError>) {
+    let (resource, catalog, version) = (list.resource, &list.catalog, list.version);
+    // Parameters of the path cannot be dropped.
+    let may_drop = |name: &str| {
+        let own = resource.parameter(name);
+        let mut given = request.values.iter().filter_map(|(name, _)| resource.parameter(name));
+        let mut asked = list.question.iter().flat_map(|question| question.interpretation.values());
+        given.any(|given| Some(given.name) == own.map(|own| own.name)) || asked.any(|(known, _)| known == name)
+    };
+    let options = version.parse_options(&[]);
+    let relaxable = Relaxable { canonical: &list.parsed.canonical, options, may_drop: &may_drop };
+    let has_text = matches!(&list.parsed.request, Request::List(Query { text: Some(_), .. }));
+    let parameters: Option<Vec<_>> = has_text.then(|| list.parameters().collect());
+    let given = parameters.as_ref().map(|parameters| {
+        parameters.iter().map(|(name, _)| *name).chain(list.fixed.iter().copied()).collect::<Vec<&str>>()
+    });
+    let relaxation = (version == Version::V3).then_some(relaxable);
+    let parts = ListParts { reading_next_to: given.as_deref(), relaxation, ..wanted.parts };
+    let found = catalog.answer(&WantedPage { parts, ..wanted });
     let mut warnings = Vec::new();
     if list.window.clamped {
         warnings.push(list.window.clamping(version));
@@ -264,55 +223,25 @@ pub(crate) fn warnings(address: &ListAddress<'_>, list: &ListRequest, rows: &Lis
         warnings.push(ParameterError::value_interpreted(ASK, detail));
     }
     warnings.extend(list.parsed.warnings.report(catalog));
-    warnings.extend(list.parsed.notes.iter().cloned());
-    let (total, _) = rows.total_and_next();
-    if let ListRows::Plain(page) = rows {
-        warnings.extend(page.notes.iter().cloned());
-    }
-    if version == Version::V3 && total == 0 && matches!(rows, ListRows::Plain(_)) {
-        // Parameters of the path cannot be dropped.
-        let is_given = |name: &str| {
-            let own = resource.parameter(name);
-            let mut given = address.values.iter().filter_map(|(name, _)| resource.parameter(name));
-            given.any(|given| Some(given.name) == own.map(|own| own.name)) || list.asks_for(name)
-        };
-        let relaxation = catalog.relaxation(resource, &list.parsed.canonical, version.parse_options(&[]), is_given);
-        warnings.extend(relaxation.as_ref().map(too_narrow));
-    }
+    warnings.extend(list.parsed.notes.iter().chain(&found.notes).cloned());
+    warnings.extend(found.relaxation.as_ref().map(too_narrow));
     // Lists of v3 have their suggestions in `meta.did_you_mean`.
     if version != Version::V3 {
-        warnings.extend(nothing_found(list, rows));
+        warnings.extend(nothing_found(list, &found));
     }
-    if let Request::List(query @ Query { text: Some(_), .. }) = &list.parsed.request {
-        warnings.extend(address.other_meaning(catalog, query, &list.parameters(version), &list.fixed));
-    }
-    warnings
+    let reading = found.reading.as_ref().zip(parameters);
+    warnings.extend(reading.and_then(|(reading, given)| other_meaning(request, resource, reading, &given)));
+    (found, warnings)
 }
 
 /// A warning with the nearest name, if a search has no match.
-pub(crate) fn nothing_found(list: &ListRequest, rows: &ListRows) -> Option<ParameterError> {
-    match (&list.parsed.request, rows) {
-        (Request::List(Query { text: Some(text), table, .. }), ListRows::Plain(page)) if page.total == 0 => {
-            let similar = page.did_you_mean.first();
-            let similar = similar.map(|row| list.catalog.snapshot().slug(*table, *row).to_owned());
-            Some(ParameterError::nothing_found(text, similar))
-        }
-        _ => None,
-    }
+pub(crate) fn nothing_found(list: &ListRequest, found: &ListAnswer<'_>) -> Option<ParameterError> {
+    let Request::List(Query { text: Some(text), table, .. }) = &list.parsed.request else { return None };
+    let similar = found.did_you_mean.first();
+    let similar = || similar.map(|row| list.catalog.snapshot().slug(*table, *row).to_owned());
+    (found.total == 0).then(|| ParameterError::nothing_found(text, similar()))
 }
 
-/// Explains the scores of the rows that match a search.
-fn explain(catalog: &Catalog, request: &Request, rows: &[u32]) -> Vec<ExplainedRow> {
-    let Request::List(query) = request else { return Vec::new() };
-    let Some(text) = &query.text else { return Vec::new() };
-    let explained = rows.iter().filter_map(|row| {
-        let slug = catalog.snapshot().slug(query.table, *row).to_owned();
-        Some(ExplainedRow { slug, explanation: catalog.explain(query.table, text, *row)? })
-    });
-    explained.collect()
-}
-
-/// The cursor as signed text.
 pub(crate) fn seal(request: &ApiRequest<'_>, cursor: &Cursor) -> Result<String, Problem> {
     cursor.seal(request.state.auth.cursor_secret()).ok_or_else(|| {
         let detail = "the filters do not fit into a cursor; use fewer values per request";

@@ -26,32 +26,16 @@ use crate::{ApiRequest, ApiResponse, Version};
 const CANDIDATES: u64 = 3;
 const MAX_CANDIDATES: u64 = 10;
 
-/// Maximum number of candidates, as the request sets it.
-#[derive(Clone, Copy, Debug)]
-struct Limit {
-    candidates: usize,
-    is_clamped: bool,
-}
-
-impl Limit {
-    fn parse(values: &[(String, String)]) -> Result<Self, Vec<ParameterError>> {
-        let window = PageWindow::parse(Version::V3, values, MAX_CANDIDATES)?;
-        let is_given = values.iter().any(|(name, value)| name == "limit" && !value.trim().is_empty());
-        let candidates = if is_given { window.limit } else { CANDIDATES };
-        Ok(Self { candidates: candidates as usize, is_clamped: is_given && window.clamped })
-    }
-
-    fn warnings(self) -> Vec<ParameterError> {
-        self.is_clamped.then(|| ParameterError::limit_clamped(MAX_CANDIDATES)).into_iter().collect()
-    }
+/// The number of candidates, as the request sets it.
+fn candidates(values: &[(String, String)]) -> Result<PageWindow, Vec<ParameterError>> {
+    PageWindow::parse(Version::V3, values, CANDIDATES, MAX_CANDIDATES)
 }
 
 pub(super) struct LookUpEndpoint;
 
-/// A request for one item.
 struct LookUpRequest {
     item: Item,
-    limit: Limit,
+    limit: PageWindow,
 }
 
 impl ApiEndpoint for LookUpEndpoint {
@@ -67,7 +51,7 @@ impl ApiEndpoint for LookUpEndpoint {
                 texts.set(name, value);
             }
         }
-        let limit = Limit::parse(url.values).map_err(|invalid| errors.extend(invalid)).ok();
+        let limit = candidates(url.values).map_err(|invalid| errors.extend(invalid)).ok();
         let item = texts.parse_item(url.catalog, &Item::TABLES).map_err(|invalid| errors.extend(invalid)).ok();
         match (item, limit) {
             (Some(item), Some(limit)) if errors.is_empty() => Ok(Box::new(LookUpRequest { item, limit })),
@@ -79,7 +63,6 @@ impl ApiEndpoint for LookUpEndpoint {
         LookUpAnswer::DEFINITION
     }
 
-    /// The values of the item, and the number of candidates.
     fn own_parameters(&self) -> Vec<&'static str> {
         ItemTexts::NAMES.into_iter().chain(["limit"]).collect()
     }
@@ -112,15 +95,14 @@ impl ApiOperation for LookUpRequest {
 
     fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
         let found = request.catalog.look_up(&self.item);
-        let answer = answer(&request.catalog, &found, &request.state.public_url, self.limit.candidates);
+        let answer = answer(&request.catalog, &found, &request.state.public_url, self.limit.limit as usize);
         json_response::<LookUpAnswer>(request, &answer, &self.limit.warnings())
     }
 }
 
-/// The answer to an item, or its errors.
-fn answer_to(catalog: &Catalog, item: Result<Item, Vec<ParameterError>>, base: &str, limit: Limit) -> LookUpAnswer {
+fn answer_to(catalog: &Catalog, item: Result<Item, Vec<ParameterError>>, base: &str, limit: u64) -> LookUpAnswer {
     match item {
-        Ok(item) => answer(catalog, &catalog.look_up(&item), base, limit.candidates),
+        Ok(item) => answer(catalog, &catalog.look_up(&item), base, limit as usize),
         Err(errors) => LookUpAnswer::invalid(errors),
     }
 }

@@ -215,14 +215,14 @@ pub(crate) const ALL: &[Route] = &[
     ),
     route(
         "stats",
-        &stats::StatsEndpoint,
+        &stats::ENDPOINT,
         "get_stats",
         "Get totals",
         "The number of records of each type in the snapshot.",
     ),
     route(
         "snapshots",
-        &snapshots::SnapshotsEndpoint,
+        &snapshots::ENDPOINT,
         "list_snapshots",
         "List the loaded releases",
         "Every loaded release of the data, latest first. Cursors of all of them are valid.",
@@ -247,7 +247,7 @@ pub(crate) const ALL: &[Route] = &[
     ),
     route(
         "usage",
-        &usage::UsageEndpoint,
+        &usage::ENDPOINT,
         "get_usage",
         "Get your quota",
         "The daily quota of the key and how much of it is used. Not counted.",
@@ -262,7 +262,7 @@ pub(crate) const ALL: &[Route] = &[
     ),
     route(
         "saved",
-        &saved::SavedEndpoint,
+        &saved::ENDPOINT,
         "list_saved",
         "List your saved searches and lists",
         "The saved searches and lists of the key's account, the newest first. [How they work](/docs/alerts).",

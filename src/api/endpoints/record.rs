@@ -16,7 +16,6 @@ use crate::openapi::vocabulary::{include_name, vocabulary};
 use crate::request::RequestUrl;
 use crate::{ApiRequest, ApiResponse, Version};
 
-/// One record with all its fields.
 pub(super) struct RecordEndpoint(pub(super) Table);
 
 struct RecordRequest {
@@ -48,10 +47,6 @@ impl ApiEndpoint for RecordEndpoint {
 
     fn record(&self) -> Option<Table> {
         Some(self.0)
-    }
-
-    fn includes(&self) -> &'static [Include] {
-        Include::of_table(self.0)
     }
 
     fn add_schemas(&self, schemas: &mut Schemas) {

@@ -2,13 +2,12 @@
 
 use serde::Serialize;
 
-use data::field::{Definition, Model, SNAPSHOT, model};
+use data::field::{Model, SNAPSHOT, model};
 use data::{Counts, Date};
 use transport::problem::Problem;
 
-use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
+use crate::endpoint::ServiceEndpoint;
 use crate::envelope::sorted_response;
-use crate::request::RequestUrl;
 use crate::{ApiRequest, ApiResponse};
 
 model! {
@@ -35,49 +34,28 @@ model! {
     }
 }
 
-pub(super) struct SnapshotsEndpoint;
+pub(super) const ENDPOINT: ServiceEndpoint = ServiceEndpoint {
+    is_list: true,
+    is_cacheable: false,
+    ..ServiceEndpoint::new(ListedRelease::DEFINITION, respond)
+};
 
-impl ApiEndpoint for SnapshotsEndpoint {
-    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
-        url.unknown_names()?;
-        Ok(Box::new(Self))
-    }
-
-    fn item(&self) -> &'static Definition {
-        ListedRelease::DEFINITION
-    }
-
-    fn is_list(&self) -> bool {
-        true
-    }
-
-    fn is_cacheable(&self) -> bool {
-        false
-    }
-}
-
-impl ApiOperation for SnapshotsEndpoint {
-    fn searches(&self) -> bool {
-        false
-    }
-
-    fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
-        let catalogs = request.state.releases.all();
-        let serving = request.state.releases.serving().version();
-        let releases = catalogs.iter().map(|catalog| {
-            let snapshot = catalog.snapshot();
-            ListedRelease {
-                version: snapshot.version().to_string(),
-                released_on: snapshot.released_on(),
-                title: snapshot.title(),
-                source: snapshot.source(),
-                license: snapshot.license(),
-                serving: snapshot.version() == serving,
-                bundled: catalog.is_bundled(),
-                checksum: format!("{:016x}", snapshot.content()),
-                counts: Counts { reviews: catalog.totals().reviews, ..snapshot.counts() },
-            }
-        });
-        sorted_response::<ListedRelease<'_>>(request, &releases.collect::<Vec<_>>(), &[])
-    }
+fn respond(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+    let catalogs = request.state.releases.all();
+    let serving = request.state.releases.serving().version();
+    let releases = catalogs.iter().map(|catalog| {
+        let snapshot = catalog.snapshot();
+        ListedRelease {
+            version: snapshot.version().to_string(),
+            released_on: snapshot.released_on(),
+            title: snapshot.title(),
+            source: snapshot.source(),
+            license: snapshot.license(),
+            serving: snapshot.version() == serving,
+            bundled: catalog.is_bundled(),
+            checksum: format!("{:016x}", snapshot.content()),
+            counts: Counts { reviews: catalog.totals().reviews, ..snapshot.counts() },
+        }
+    });
+    sorted_response::<ListedRelease<'_>>(request, &releases.collect::<Vec<_>>(), &[])
 }

@@ -18,11 +18,9 @@ use crate::openapi::schema::Schemas;
 use crate::openapi::vocabulary::vocabulary;
 use crate::request::RequestUrl;
 use crate::window::{MAX_LIMIT, PageWindow, single_value};
-use crate::{ApiRequest, ApiResponse, Version};
+use crate::{ApiRequest, ApiResponse};
 
-/// Default number of suggestions.
 const SUGGESTIONS: u64 = 10;
-/// Name of the schema of the kinds of records.
 const KIND: &str = "SuggestedKind";
 
 model! {
@@ -81,10 +79,7 @@ impl ApiEndpoint for SuggestEndpoint {
             errors.push(error);
             Vec::new()
         });
-        let mut window = PageWindow::parse(Version::V1, url.values, MAX_LIMIT)?;
-        if !url.values.iter().any(|(name, value)| name == "limit" && !value.trim().is_empty()) {
-            window.limit = SUGGESTIONS;
-        }
+        let window = PageWindow::parse(url.version, url.values, SUGGESTIONS, MAX_LIMIT)?;
         match text {
             Some(text) if errors.is_empty() => Ok(Box::new(SuggestRequest { text: text.to_owned(), tables, window })),
             _ => Err(errors.into()),
@@ -139,8 +134,6 @@ impl ApiOperation for SuggestRequest {
     }
 
     fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
-        let warnings: Vec<ParameterError> =
-            self.window.clamped.then(|| ParameterError::limit_clamped(MAX_LIMIT)).into_iter().collect();
         let snapshot = request.catalog.snapshot();
         let suggestions: Vec<SuggestedName<'_>> = request
             .catalog
@@ -157,6 +150,6 @@ impl ApiOperation for SuggestRequest {
                 score: (f64::from(suggestion.score) * 1_000.0).round() / 1_000.0,
             })
             .collect();
-        sorted_response::<SuggestedName<'_>>(request, &suggestions, &warnings)
+        sorted_response::<SuggestedName<'_>>(request, &suggestions, &self.window.warnings())
     }
 }

@@ -2,14 +2,11 @@
 
 use serde::Serialize;
 
-use data::field::{Definition, Model, model};
+use data::field::{Model, model};
 use data::rfc3339;
-use transport::problem::Problem;
 
-use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
+use crate::endpoint::ServiceEndpoint;
 use crate::envelope::sorted_response;
-use crate::request::RequestUrl;
-use crate::{ApiRequest, ApiResponse};
 
 model! {
     /// The quota of an API key.
@@ -28,33 +25,10 @@ model! {
     }
 }
 
-pub(super) struct UsageEndpoint;
-
-impl ApiEndpoint for UsageEndpoint {
-    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
-        url.unknown_names()?;
-        Ok(Box::new(Self))
-    }
-
-    fn item(&self) -> &'static Definition {
-        Usage::DEFINITION
-    }
-
-    fn is_cacheable(&self) -> bool {
-        false
-    }
-
-    fn is_counted(&self) -> bool {
-        false
-    }
-}
-
-impl ApiOperation for UsageEndpoint {
-    fn searches(&self) -> bool {
-        false
-    }
-
-    fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+pub(super) const ENDPOINT: ServiceEndpoint = ServiceEndpoint {
+    is_cacheable: false,
+    is_counted: false,
+    ..ServiceEndpoint::new(Usage::DEFINITION, |request| {
         let quota = &request.quota;
         let usage = Usage {
             tier: quota.tier.map(|tier| tier.name()),
@@ -64,5 +38,5 @@ impl ApiOperation for UsageEndpoint {
             resets_at: rfc3339(quota.resets_at),
         };
         sorted_response::<Usage>(request, &usage, &[])
-    }
-}
+    })
+};

@@ -12,7 +12,6 @@ use data::field::{Definition, Field, JsonType, TextFormat};
 
 pub(crate) type SchemaObjects = BTreeMap<String, Object>;
 
-/// Adds the schema of a type, and the schemas that it refers to.
 pub(crate) fn add(objects: &mut SchemaObjects, definition: &'static Definition) {
     objects.insert(definition.name.to_owned(), object(definition.doc, definition.fields));
     add_nested(objects, definition.fields);

@@ -25,7 +25,6 @@ impl Examples {
         self.0.get(&format!("{} {}", version.segment(), route.operation)).map(|raw| raw.get())
     }
 
-    /// The body of an error.
     pub fn problem_text(&self, status: u16) -> Option<&str> {
         self.0.get(&status.to_string()).map(|raw| raw.get())
     }

@@ -28,43 +28,34 @@ use catalog::Catalog;
 use data::Table;
 use service::Operator;
 
-/// Groups of endpoints with their descriptions.
-const TAGS: [(&str, &str); 7] = [
-    ("Firms", "Venture capital firms, their peer scores and ghosting rates, and rankings."),
-    ("Reviews", "Founders' reviews of firms."),
-    ("Sectors", "The sectors of firms and startups."),
-    ("Startups", "Startups and their investors."),
-    ("Funding rounds", "Funding rounds with their investors, amounts and dates."),
-    ("People", "People who work at firms and startups."),
-    ("Service", "The service itself: totals, releases, suggestions, and your quota."),
+const TAGS: [(Option<Table>, &str, &str); 7] = [
+    (Some(Table::Firms), "Firms", "Venture capital firms, their peer scores and ghosting rates, and rankings."),
+    (Some(Table::Reviews), "Reviews", "Founders' reviews of firms."),
+    (Some(Table::Sectors), "Sectors", "The sectors of firms and startups."),
+    (Some(Table::Startups), "Startups", "Startups and their investors."),
+    (Some(Table::Rounds), "Funding rounds", "Funding rounds with their investors, amounts and dates."),
+    (Some(Table::People), "People", "People who work at firms and startups."),
+    (None, "Service", "The service itself: totals, releases, suggestions, and your quota."),
 ];
 
 fn tag(route: &Route) -> &'static str {
-    match route.table() {
-        Some(Table::Firms) => TAGS[0].0,
-        Some(Table::Reviews) => TAGS[1].0,
-        Some(Table::Sectors) => TAGS[2].0,
-        Some(Table::Startups) => TAGS[3].0,
-        Some(Table::Rounds) => TAGS[4].0,
-        Some(Table::People) => TAGS[5].0,
-        None => TAGS[6].0,
-    }
+    let tag = TAGS.iter().find(|(table, ..)| *table == route.table());
+    tag.expect("every table has a tag").1
 }
 
 fn introduction(version: Version, base: &str) -> String {
     let own = match version {
-        Version::V1 => {
-            "v1 paginates by `limit` and `offset`. It remains available; [v3](/openapi/v3.json) adds cursors, field selection \
-             and more endpoints."
-        }
-        Version::V2 => {
-            "v2 paginates by `limit` and `page`. It remains available; [v3](/openapi/v3.json) adds cursors, field selection \
-             and more endpoints."
-        }
+        Version::V1 | Version::V2 => format!(
+            "{} paginates by `limit` and `{}`. It remains available; [v3](/openapi/v3.json) adds cursors, field selection and \
+             more endpoints.",
+            version.segment(),
+            if version == Version::V1 { "offset" } else { "page" },
+        ),
         Version::V3 => {
             "v3 paginates by `limit` and `cursor`: follow `pagination.next_cursor` until it is `null`, and every record is \
              returned exactly once, even if a new release is activated meanwhile. `fields` selects fields. Unknown parameters \
              and values are rejected with the nearest accepted ones."
+                .to_owned()
         }
     };
     format!(
@@ -72,7 +63,7 @@ fn introduction(version: Version, base: &str) -> String {
          `Authorization: Bearer <key>`. The API is read-only: HEAD works like GET, OPTIONS returns 204, and any other \
          method 405 with `Allow`; only `/resolve` takes POST. The same paths are served without `/api`. Errors are `application/problem+json` (RFC \
          9457); [each code is explained]({base}/docs/errors).",
-        own = absolute(own, base),
+        own = absolute(&own, base),
     )
 }
 
@@ -81,7 +72,6 @@ fn absolute(text: &str, base: &str) -> String {
     text.replace("](/", &format!("]({base}/"))
 }
 
-/// Adds the operator's contact and terms.
 pub fn name_operator(document: &mut OpenApi, operator: &Operator) {
     let info = &mut document.info;
     info.terms_of_service.clone_from(&operator.terms_url);
@@ -133,7 +123,7 @@ pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
         components = components.header(name, header);
     }
     let used: Vec<&str> = Route::all(version).map(tag).collect();
-    let tags = TAGS.iter().filter(|(name, _)| used.contains(name));
+    let tags = TAGS.iter().filter(|(_, name, _)| used.contains(name));
     OpenApiBuilder::new()
         .info(
             InfoBuilder::new()
@@ -150,7 +140,7 @@ pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
             .url(format!("{base}/api/{}", version.segment()))
             .description(Some("This service."))
             .build()]))
-        .tags(Some(tags.map(|(name, doc)| TagBuilder::new().name(*name).description(Some(*doc)).build())))
+        .tags(Some(tags.map(|(_, name, doc)| TagBuilder::new().name(*name).description(Some(*doc)).build())))
         .security(Some([SecurityRequirement::new("key", [] as [&str; 0])]))
         .paths(paths)
         .components(Some(components.build()))

@@ -40,13 +40,11 @@ fn query(version: Version, name: &str, doc: &str) -> ParameterBuilder {
         .extensions((!version.is_strict() || name == "q").then(empty_is_absent))
 }
 
-/// Marks an empty value as absent, because forms also send empty fields; in v3 only an empty search. The builder has no
-/// setter for this.
+/// Forms also send empty fields; in v3 only an empty search is absent. The builder has no setter for this.
 fn empty_is_absent() -> Extensions {
     [("allowEmptyValue".to_owned(), Value::from(true))].into_iter().collect()
 }
 
-/// The slug or id in the path.
 fn path_parameter(route: &Route, name: &str, catalog: &Catalog) -> Parameter {
     let table = route.subject();
     let schema = match table.key() {
@@ -80,7 +78,6 @@ fn filter_of(route: &Route, name: &str) -> Option<(Resource, &'static params::Pa
     Some((resource, resource.parameter(name).filter(|_| !is_own)?))
 }
 
-/// A filter or sort parameter of a list.
 fn filter(version: Version, resource: Resource, parameter: &params::Parameter, catalog: &Catalog) -> Parameter {
     let mut doc = parameter.doc.to_owned();
     if !parameter.aliases.is_empty() {
@@ -105,8 +102,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
             (listed(builder), many(version, word(version, &(terms.names)()), parameter.max_values()), values(&example))
         }
         ParamType::Metric => {
-            // The default is not in the schema: clients that send defaults would send it with a cursor of another
-            // metric.
+            // Not in the schema: clients that send defaults would send it with a cursor of another metric.
             doc.push_str(&format!(" Default: `{}`.", Metric::HealthScore.name()));
             (builder, word(version, &Metric::names()), example.into())
         }
@@ -123,11 +119,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
             (listed(builder), many(version, name.into(), parameter.max_values()), values(&example))
         }
         ParamType::Like(_) => (builder, any_text().pattern(Some(r"[^\s,]")).into(), example.into()),
-        ParamType::Number { min, max, .. } => {
-            let number = long(min).maximum(Some(max as f64 as i64));
-            (builder, number.into(), example.parse::<u64>().expect("an example of a number is a number").into())
-        }
-        ParamType::Range { unit: BoundUnit::Number { min, max }, .. } => {
+        ParamType::Number { min, max, .. } | ParamType::Range { unit: BoundUnit::Number { min, max }, .. } => {
             let number = long(min).maximum(Some(max as f64 as i64));
             (builder, number.into(), example.parse::<u64>().expect("an example of a number is a number").into())
         }
@@ -140,10 +132,9 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
             (builder, rate.into(), example.parse::<f64>().expect("an example of a rate is a number").into())
         }
         ParamType::Range { unit: BoundUnit::Date, bound, .. } => {
-            let date = date();
             let end = if bound == Bound::Min { "first" } else { "last" };
             doc.push_str(&format!(" A year, a quarter (`2026-Q2`) or a month is its {end} day."));
-            (builder, date.into(), example.into())
+            (builder, date().into(), example.into())
         }
         ParamType::Known(table, _) => {
             let name = match version.is_strict() {
@@ -170,11 +161,9 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
                 doc.push_str(&known(&sorts));
             }
             doc.push_str(&match relevance {
-                true => {
-                    format!(
-                        " Default: `relevance` with `q`, otherwise `{default}`. `relevance` cannot be combined with other keys."
-                    )
-                }
+                true => format!(
+                    " Default: `relevance` with `q`, otherwise `{default}`. `relevance` cannot be combined with other keys."
+                ),
                 false => format!(" Default: `{default}`."),
             });
             (listed(builder), schema, values(&example))
@@ -201,7 +190,6 @@ fn takes_words(parameter: &params::Parameter) -> bool {
     )
 }
 
-/// An option of an endpoint that is documented.
 pub(crate) struct DocumentedOption<'a> {
     pub(crate) version: Version,
     pub(crate) route: &'a Route,
@@ -215,7 +203,6 @@ impl DocumentedOption<'_> {
         query(self.version, self.name, doc)
     }
 
-    /// Several values of a vocabulary.
     pub(crate) fn words(&self, doc: &str, names: Ref, example: Value, max: Option<usize>) -> ParameterBuilder {
         self.query(doc)
             .style(Some(ParameterStyle::Form))
@@ -224,14 +211,12 @@ impl DocumentedOption<'_> {
             .example(Some(example))
     }
 
-    /// The version of a release.
     pub(crate) fn release(&self, doc: &str) -> ParameterBuilder {
         self.query(doc)
             .schema(Some(any_text().pattern(Some(data::field::SNAPSHOT))))
             .example(Some(self.catalog.version().to_string().into()))
     }
 
-    /// The parameter `limit`.
     pub(crate) fn limit(&self, doc: &str, default: u64) -> ParameterBuilder {
         self.query(doc).schema(Some(integer(1).default(Some(default.into())))).example(Some(5.into()))
     }
@@ -277,8 +262,7 @@ pub(crate) fn long(min: u64) -> ObjectBuilder {
     integer(min).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
 }
 
-/// A value of a vocabulary. In v1 and v2 any text, because they accept unknown values with a warning: a client with a
-/// closed type would be stricter than the service.
+/// In v1 and v2 any text: a client with a closed type would be stricter than the service, which only warns.
 fn word(version: Version, known: &[&str]) -> RefOr<Schema> {
     match vocabulary_of(known) {
         _ if !version.is_strict() => any_text().into(),
@@ -291,7 +275,6 @@ pub(crate) fn any_text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
 }
 
-/// Lists the known values in a sentence.
 fn known(words: &[impl std::fmt::Display]) -> String {
     let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
     format!(" Known values: {}.", words.join(", "))

@@ -21,7 +21,6 @@ pub struct ApiReference {
     pub schemas: Vec<SchemaEntry>,
 }
 
-/// The endpoints of one tag.
 pub struct EndpointGroup {
     pub name: String,
     pub description: String,
@@ -32,7 +31,6 @@ pub struct EndpointEntry {
     /// The operation's id, which is also its anchor.
     pub id: &'static str,
     pub summary: &'static str,
-    /// The path below the version.
     pub path: &'static str,
     pub description: &'static str,
     pub parameters: Vec<ParameterEntry>,
@@ -53,7 +51,6 @@ pub struct ExampleRequest {
     pub query: Vec<(String, String)>,
 }
 
-/// A parameter of an endpoint.
 pub struct ParameterEntry {
     pub name: String,
     pub is_in_path: bool,
@@ -67,7 +64,6 @@ pub struct ParameterEntry {
     pub description: String,
 }
 
-/// A field of a schema.
 pub struct FieldEntry {
     pub name: String,
     /// The accepted values, in words.
@@ -177,8 +173,7 @@ impl EndpointEntry {
         }
     }
 
-    /// The example request with the values of these parameters; others are ignored. A missing record in the path is
-    /// taken from the example.
+    /// The example request with these values of its parameters; a missing record in the path is that of the example.
     pub fn request_with(&self, values: &[(String, String)]) -> ExampleRequest {
         let value_of = |parameter: &ParameterEntry| {
             let given = values.iter().find(|(name, value)| *name == parameter.name && !value.trim().is_empty());
@@ -315,7 +310,6 @@ fn items(words: &str, items: &ArrayItems) -> String {
     }
 }
 
-/// Describes the values that a schema accepts.
 fn values(schema: &RefOr<Schema>) -> String {
     match schema {
         RefOr::Ref(reference) => {

@@ -5,7 +5,7 @@ use utoipa::openapi::header::{Header, HeaderBuilder};
 use utoipa::openapi::link::Link;
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::response::{Response, ResponseBuilder, Responses, ResponsesBuilder};
-use utoipa::openapi::schema::{KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::schema::ObjectBuilder;
 use utoipa::openapi::{ContentBuilder, Ref, Required};
 
 use crate::{Route, Version};
@@ -14,9 +14,9 @@ use transport::negotiation::Format;
 use transport::problem::Code;
 
 use crate::openapi::Examples;
+use crate::openapi::parameter::{any_text, long};
 use crate::openapi::schema::response_name;
 
-/// Headers of every response.
 const ALWAYS: [&str; 9] = [
     "X-RateLimit-Limit",
     "X-RateLimit-Remaining",
@@ -30,78 +30,67 @@ const ALWAYS: [&str; 9] = [
 ];
 /// Headers for keys with a daily quota.
 const QUOTA: [&str; 2] = ["RateLimit-Policy", "RateLimit"];
-/// Headers of cacheable responses.
 const CACHEABLE: [&str; 2] = ["ETag", "Vary"];
 /// Headers of lists as CSV and NDJSON.
 const FILE: [&str; 3] = ["X-Request-Cost", "X-Warnings", "Content-Disposition"];
 
-/// Name, description and schema of each header.
-const HEADERS: [(&str, &str, HeaderSchema); 20] = [
-    ("X-RateLimit-Limit", "Requests per day, or `unlimited`; 0 without a key.", HeaderSchema::Count),
-    ("X-RateLimit-Remaining", "Requests left today, or `unlimited`.", HeaderSchema::Count),
-    ("X-RateLimit-Reset", "When the quota resets: Unix seconds of the next 00:00 UTC.", HeaderSchema::Number),
-    ("RateLimit-Policy", "The quota (IETF draft), if there is one.", HeaderSchema::Text),
-    ("RateLimit", "The remaining quota (IETF draft), if there is one.", HeaderSchema::Text),
+const HEADERS: [(&str, &str, fn() -> ObjectBuilder); 20] = [
+    ("X-RateLimit-Limit", "Requests per day, or `unlimited`; 0 without a key.", count),
+    ("X-RateLimit-Remaining", "Requests left today, or `unlimited`.", count),
+    ("X-RateLimit-Reset", "When the quota resets: Unix seconds of the next 00:00 UTC.", number),
+    ("RateLimit-Policy", "The quota (IETF draft), if there is one.", any_text),
+    ("RateLimit", "The remaining quota (IETF draft), if there is one.", any_text),
     (
         "X-Request-Id",
         "The request's own `X-Request-Id`, or else an id of ours; quote it in support requests.",
-        HeaderSchema::Text,
+        any_text,
     ),
-    ("X-Snapshot", "The snapshot of the data.", HeaderSchema::Text),
-    ("X-API-Version", "The version of the API.", HeaderSchema::Text),
+    ("X-Snapshot", "The snapshot of the data.", any_text),
+    ("X-API-Version", "The version of the API.", any_text),
     (
         "ETag",
         "Validator: send it as `If-None-Match`; an unchanged response is a 304, which does not count against the quota.",
-        HeaderSchema::Text,
+        any_text,
     ),
-    ("Cache-Control", "How long the response may be cached.", HeaderSchema::Text),
-    ("Access-Control-Allow-Origin", "Scripts of any origin may read the response.", HeaderSchema::Text),
-    ("Access-Control-Expose-Headers", "The headers that scripts of other origins may read.", HeaderSchema::Text),
-    ("Vary", "Request headers that the response depends on.", HeaderSchema::Text),
+    ("Cache-Control", "How long the response may be cached.", any_text),
+    ("Access-Control-Allow-Origin", "Scripts of any origin may read the response.", any_text),
+    ("Access-Control-Expose-Headers", "The headers that scripts of other origins may read.", any_text),
+    ("Vary", "Request headers that the response depends on.", any_text),
     (
         "Link",
         "`rel=\"next\"`: the next page of a list, or the next part of a file (v3), unless longer than 2 KB. `rel=\"successor-version\"`: the same path in v3 (v1, v2).",
-        HeaderSchema::Text,
+        any_text,
     ),
     (
         "X-Request-Cost",
         "Requests that a list as CSV or NDJSON counts as: one for each started thousand of its rows. HEAD, which counts as one, \
          returns it as well. Of items as JSON: one for each started ten.",
-        HeaderSchema::Number,
+        number,
     ),
     (
         "X-Warnings",
         "The warnings of a list as CSV or NDJSON: a JSON array of what `meta.warnings` has, other characters than ASCII \
          escaped. Beyond 2 KB each has only `parameter` and `code`.",
-        HeaderSchema::Text,
+        any_text,
     ),
-    ("Content-Disposition", "The file name of a list as CSV or NDJSON.", HeaderSchema::Text),
-    ("Location", "Where the response is.", HeaderSchema::Text),
-    ("Retry-After", "Seconds to wait before the next request.", HeaderSchema::Number),
-    ("WWW-Authenticate", "How to authenticate.", HeaderSchema::Text),
+    ("Content-Disposition", "The file name of a list as CSV or NDJSON.", any_text),
+    ("Location", "Where the response is.", any_text),
+    ("Retry-After", "Seconds to wait before the next request.", number),
+    ("WWW-Authenticate", "How to authenticate.", any_text),
 ];
 
-#[derive(Clone, Copy)]
-enum HeaderSchema {
-    Text,
-    Number,
-    Count,
+fn number() -> ObjectBuilder {
+    long(0)
 }
 
-/// Headers that responses of a version refer to.
+fn count() -> ObjectBuilder {
+    any_text().pattern(Some(r"^(\d+|unlimited)$"))
+}
+
 pub(crate) fn headers(version: Version) -> impl Iterator<Item = (&'static str, Header)> {
     let headers = HEADERS.into_iter().filter(move |(name, ..)| version == Version::V3 || !FILE.contains(name));
-    headers.map(|(name, doc, schema)| {
-        let schema = match schema {
-            HeaderSchema::Text => ObjectBuilder::new().schema_type(Type::String),
-            HeaderSchema::Number => ObjectBuilder::new()
-                .schema_type(Type::Integer)
-                .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
-                .minimum(Some(0)),
-            HeaderSchema::Count => ObjectBuilder::new().schema_type(Type::String).pattern(Some(r"^(\d+|unlimited)$")),
-        };
-        (name, HeaderBuilder::new().schema(Some(schema)).description(Some(doc)).build())
-    })
+    let header = |doc, schema| HeaderBuilder::new().schema(Some(schema)).description(Some(doc)).build();
+    headers.map(move |(name, doc, schema)| (name, header(doc, schema())))
 }
 
 /// Shared error responses: name, status, additional headers, description.
@@ -121,7 +110,6 @@ const ERRORS: [(&str, u16, &[&str], &str); 13] = [
     ("Unavailable", 503, &["Retry-After"], "The service is starting or overloaded."),
 ];
 
-/// The errors and the 304 by name.
 pub(crate) fn shared(version: Version, examples: &Examples, base: &str) -> Vec<(&'static str, Response)> {
     let link: &[&str] = if version == Version::V3 { &[] } else { &["Link"] };
     let mut shared = Vec::new();
@@ -203,7 +191,7 @@ fn success(version: Version, route: &Route, parameters: &[Parameter], examples: 
     let mut response = with_headers(response, names);
     if has_files {
         for format in [Format::Csv, Format::Ndjson] {
-            let text = ObjectBuilder::new().schema_type(Type::String).description(Some(match format {
+            let text = any_text().description(Some(match format {
                 Format::Csv => "Rows with a header line: the fields of the records as flat columns.",
                 _ => "The records of the list, each as JSON on a line of its own.",
             }));

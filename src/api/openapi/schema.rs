@@ -9,22 +9,20 @@
 use std::collections::BTreeMap;
 
 use http::StatusCode;
-use utoipa::openapi::schema::{Array, KnownFormat, ObjectBuilder, SchemaFormat, Type};
+use utoipa::openapi::schema::{Array, ObjectBuilder, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
 use crate::endpoint::ApiEndpoint;
 use crate::envelope::{Meta, PaginationV1, PaginationV2, PaginationV3, Warnings};
 use crate::include::Include;
 use crate::openapi::definition::{self, SchemaObjects};
+use crate::openapi::parameter::long;
 use crate::openapi::vocabulary;
 use crate::{Route, Version};
 use catalog::ParameterError;
 use catalog::json::computed::{CoInvestorFields, MatchFields, RankFields};
-use catalog::provenance::ProvenanceStatement;
 use data::Table;
 use data::field::{Definition, Model};
-use data::import::provenance::Source;
-use data::model::{RelatedRole, YearScore};
 use data::vocabulary::Vocabulary;
 use transport::problem::{Code, ProblemBody};
 
@@ -57,7 +55,6 @@ pub(crate) fn response_name(endpoint: &dyn ApiEndpoint) -> String {
 /// A firm with the default fields of lists.
 pub(crate) const FIRM_SUMMARY: &str = "FirmSummary";
 
-/// A response body: the data in its envelope.
 fn response(version: Version, endpoint: &dyn ApiEndpoint) -> RefOr<Schema> {
     let name = endpoint.item_name(version);
     let item = Ref::from_schema_name(name);
@@ -70,7 +67,7 @@ fn response(version: Version, endpoint: &dyn ApiEndpoint) -> RefOr<Schema> {
         object = object.property("pagination", Ref::from_schema_name("Pagination")).required("pagination");
     }
     if version == Version::V3 && !endpoint.includes().is_empty() {
-        object = object.property("included", included(endpoint.includes()));
+        object = object.property("included", included(&endpoint.includes()));
     }
     object = object.property("meta", Ref::from_schema_name("Meta"));
     if version == Version::V3 {
@@ -79,40 +76,20 @@ fn response(version: Version, endpoint: &dyn ApiEndpoint) -> RefOr<Schema> {
     RefOr::T(Schema::Object(object.build()))
 }
 
-/// Schema of the lists that a record can include.
 fn included(includes: &[Include]) -> Object {
     let lists = ObjectBuilder::new().schema_type(Type::Object).description(Some("The lists that `include` names."));
     let lists = includes.iter().fold(lists, |lists, include| {
-        let total = ObjectBuilder::new()
-            .schema_type(Type::Integer)
-            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
-            .minimum(Some(0))
-            .description(Some("Number of all rows of the list."));
+        let total = long(0).description(Some("Number of all rows of the list."));
         let list = ObjectBuilder::new()
             .schema_type(Type::Object)
             .description(Some(format!("The first rows of `{include}`.")))
             .property("total", total)
             .required("total")
-            .property("data", Array::new(Ref::from_schema_name(included_item(*include))))
+            .property("data", Array::new(Ref::from_schema_name(include.item().name)))
             .required("data");
         lists.property(include.name(), list)
     });
     lists.build()
-}
-
-fn included_item(include: Include) -> &'static str {
-    match include {
-        Include::Portfolio => Table::Startups.model().name,
-        Include::Rounds => Table::Rounds.model().name,
-        Include::People => Table::People.model().name,
-        Include::Reviews => Table::Reviews.model().name,
-        Include::Investors => Table::Firms.model().name,
-        Include::CoInvestors => CoInvestorFields::DEFINITION.name,
-        Include::ScoreByYear => YearScore::DEFINITION.name,
-        Include::OtherRoles | Include::ProbableSame => <RelatedRole>::DEFINITION.name,
-        Include::Sources => Source::DEFINITION.name,
-        Include::Provenance => ProvenanceStatement::DEFINITION.name,
-    }
 }
 
 /// An object in `data`. In v1 and v2 it has all of its properties; in v3 the selected ones, at least one unless the
@@ -132,13 +109,11 @@ fn selectable(mut object: Object, version: Version) -> Object {
     object
 }
 
-/// The types of `data`.
 fn data(version: Version) -> SchemaObjects {
     let mut objects = SchemaObjects::new();
     let mut types: Vec<&'static Definition> = Route::all(version).map(|route| route.endpoint.item()).collect();
     if version == Version::V3 {
-        types.extend([<RelatedRole>::DEFINITION, Source::DEFINITION]);
-        types.extend([ProvenanceStatement::DEFINITION, YearScore::DEFINITION]);
+        types.extend(Include::ALL.iter().map(|include| include.item()));
     }
     types.iter().for_each(|definition| definition::add(&mut objects, definition));
     if version != Version::V3 {
@@ -172,7 +147,6 @@ fn add_firm_rows(objects: &mut SchemaObjects, version: Version) {
     }
 }
 
-/// The types around `data`, and errors.
 fn envelope(version: Version) -> SchemaObjects {
     let mut objects = SchemaObjects::new();
     let (pagination, meta) = match version {

@@ -42,8 +42,8 @@ pub(crate) fn add(version: Version, schemas: &mut Schemas) {
             }
         }
     }
-    let used: Vec<&str> = used_vocabularies(version).collect();
-    for (name, doc, words) in vocabularies().filter(|(name, ..)| used.contains(name)) {
+    // v1 and v2 accept any text in parameters, with a warning, so that their documents refer to fewer.
+    for (name, _, doc, words) in vocabularies().filter(|(_, since, ..)| *since <= version) {
         schemas.insert(name.to_owned(), vocabulary(doc, &words));
     }
 }
@@ -79,84 +79,64 @@ pub(crate) fn sort_values(keys: &[&str], relevance: bool) -> Vec<String> {
     relevance.then(|| "relevance".to_owned()).into_iter().chain(both).collect()
 }
 
-/// Name of the schema of a list's sort keys.
 pub(crate) fn sort_name(resource: Resource) -> String {
     format!("{}Sort", resource.table().model().name)
 }
 
-/// Name of the schema of the properties that records of a table can be required to have.
 pub(crate) fn property_name(table: Table) -> String {
     format!("{}Property", table.model().name)
 }
 
-/// Name of the schema of the lists that a record can include.
 pub(crate) fn include_name(table: Table) -> String {
     format!("{}Include", table.model().name)
 }
 
-/// The vocabularies of records: name, description.
-const OF_RECORDS: [(&str, &str); 10] = [
-    ("Country", "A country, ISO 3166-1 alpha-2."),
-    ("Stage", "A funding stage."),
-    ("FirmKind", "A kind of investor."),
-    ("StartupStatus", "The status of a startup."),
-    ("OrganizationKind", "The type of organization that a person works at."),
-    ("CountrySource", "Whose country a person's country is."),
+/// Name, version of the first document that refers to it, and description.
+const OF_RECORDS: [(&str, Version, &str); 10] = [
+    ("Country", Version::V1, "A country, ISO 3166-1 alpha-2."),
+    ("Stage", Version::V1, "A funding stage."),
+    ("FirmKind", Version::V1, "A kind of investor."),
+    ("StartupStatus", Version::V3, "The status of a startup."),
+    ("OrganizationKind", Version::V3, "The type of organization that a person works at."),
+    ("CountrySource", Version::V3, "Whose country a person's country is."),
     (
         "ReviewStatus",
+        Version::V1,
         "The status of a review. Of a pending one nothing that it says is returned; rejected reviews are never returned.",
     ),
-    ("ScoreStatus", "Whether there are enough reviews to publish a score."),
-    ("ScoreComponentName", "A component of the peer score."),
+    ("ScoreStatus", Version::V1, "Whether there are enough reviews to publish a score."),
+    ("ScoreComponentName", Version::V1, "A component of the peer score."),
     (
         "IdentifierStrength",
+        Version::V1,
         "What a shared identifier says: `strong` is one entity, `medium` usually one, `weak` nothing by itself.",
     ),
 ];
 
-/// All vocabularies: name, description, words.
-fn vocabularies() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
+fn vocabularies() -> impl Iterator<Item = (&'static str, Version, &'static str, Vec<&'static str>)> {
     let of_requests = [
-        ("MatchClass", "How a name matches a search, the surest first; `relaxed` is not sure.", MatchClass::names()),
-        ("Role", "What a person does, by the words of the title.", Role::names()),
-        ("Metric", "A metric that firms are ranked by.", Metric::names()),
-        ("Tier", "The tier of an account.", auth::quota::Tier::ALL.into_iter().map(|tier| tier.name()).collect()),
-        ("RecordKind", "A type of record.", TextIndexes::TABLES.map(Table::noun).to_vec()),
-        ("FitReasonName", "A criterion of the match.", MatchReason::names()),
-        ("SimilarityReasonName", "What two records have in common.", Common::names()),
+        ("MatchClass", Version::V3, "How a name matches a search, the surest first; `relaxed` is not sure.", MatchClass::names()),
+        ("Role", Version::V3, "What a person does, by the words of the title.", Role::names()),
+        ("Metric", Version::V3, "A metric that firms are ranked by.", Metric::names()),
+        ("Tier", Version::V1, "The tier of an account.", auth::quota::Tier::ALL.into_iter().map(|tier| tier.name()).collect()),
+        ("RecordKind", Version::V3, "A type of record.", TextIndexes::TABLES.map(Table::noun).to_vec()),
+        ("FitReasonName", Version::V3, "A criterion of the match.", MatchReason::names()),
+        (
+            "SimilarityReasonName",
+            Version::V3,
+            "What two records have in common.",
+            Common::names(),
+        ),
     ];
     let of_records =
-        OF_RECORDS.into_iter().map(|(name, doc)| (name, doc, values_of(name).expect("fields have the vocabulary")));
-    of_records.chain(of_requests)
+        OF_RECORDS.map(|(name, since, doc)| (name, since, doc, values_of(name).expect("fields have the vocabulary")));
+    of_records.into_iter().chain(of_requests)
 }
 
-/// The vocabularies that a version's document refers to. v1 and v2 accept any text in parameters, with a warning.
-fn used_vocabularies(version: Version) -> impl Iterator<Item = &'static str> {
-    let of_v3: &[&str] = match version {
-        Version::V1 | Version::V2 => &[],
-        Version::V3 => &[
-            "StartupStatus",
-            "OrganizationKind",
-            "CountrySource",
-            "Role",
-            "Metric",
-            "RecordKind",
-            "FitReasonName",
-            "SimilarityReasonName",
-            "MatchClass",
-        ],
-    };
-    ["Country", "Stage", "FirmKind", "ReviewStatus", "Tier", "ScoreStatus", "ScoreComponentName", "IdentifierStrength"]
-        .into_iter()
-        .chain(of_v3.iter().copied())
-}
-
-/// The vocabulary with exactly these words.
 pub(crate) fn vocabulary_of(words: &[&str]) -> Option<&'static str> {
     vocabularies().find(|(.., known)| known == words).map(|(name, ..)| name)
 }
 
-/// Name of the schema of a type's selectable fields.
 pub(crate) fn field_name(item: &str) -> String {
     format!("{item}Field")
 }

@@ -126,7 +126,7 @@ struct TableCopy<'c> {
 impl<'c> TableCopy<'c> {
     fn new(name: &'static str, key: &str, target: &'c Connection, source: &'c rusqlite::Connection) -> SqlResult<Self> {
         let statement = source.prepare(&format!("SELECT * FROM {name}")).map_err(unreadable)?;
-        let columns = statement.column_names().join(", ");
+        let columns = statement.column_names().collect::<Vec<_>>().join(", ");
         let values: Vec<String> = (1..=statement.column_count()).map(|number| format!("?{number}")).collect();
         let query = format!("SELECT {columns} FROM {name} ORDER BY {key}");
         let insert = format!("INSERT INTO {name} ({columns}) VALUES ({})", values.join(", "));

@@ -5,9 +5,9 @@
 
 use std::error::Error;
 
-use bytes::{Buf, Bytes};
+use bytes::Buf;
 use futures_util::Stream;
-use http::{HeaderName, HeaderValue, Response};
+use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 
 use auth::quota::{BatchOwner, Quota};
@@ -15,9 +15,9 @@ use auth::{AuthError, Caller};
 use catalog::param_error::shortened;
 use catalog::parse::{is_empty_list, is_ignored};
 use catalog::{Catalog, Issue, Issues, Item, ItemTexts, LookUpAnswer, ParameterError};
-use data::{Date, Table, rfc3339};
+use data::{Table, rfc3339};
 use search::nearest;
-use transport::body::{self, BodyReadError, Payload};
+use transport::body::{self, BodyReadError};
 use transport::negotiation::{Format, accepts_json, has_content_type};
 use transport::problem::{Code, Problem};
 
@@ -25,13 +25,12 @@ use crate::envelope::json_response;
 use crate::pin::{AS_OF, SNAPSHOT};
 use crate::request::RequestError;
 use crate::routes::Route;
-use crate::{ApiRequest, Pipeline, PipelineOutcome, Version, catch_panic, label, not_acceptable};
+use crate::window::PageWindow;
+use crate::{Pipeline, PipelineOutcome, Version, catch_panic, label, not_acceptable};
 
-use super::{Limit, answer_to, default_tables};
+use super::{answer_to, candidates, default_tables};
 
-/// Maximum number of items in a JSON body.
 pub(crate) const MAX_ITEMS: usize = 500;
-/// Number of items that count as one request.
 pub(crate) const ITEMS_PER_REQUEST: u64 = 10;
 /// Maximum size of a JSON body in bytes: 500 items of 4 KB.
 const MAX_BODY: usize = 2 * 1024 * 1024;
@@ -41,10 +40,9 @@ const COST: HeaderName = HeaderName::from_static("x-request-cost");
 /// Parameters of a JSON body; `kind` applies to items without one.
 const PARAMETERS: [&str; 5] = ["kind", "limit", "fields", SNAPSHOT, AS_OF];
 
-/// The items of a body.
 struct ItemBatch {
     items: Vec<Result<Item, Vec<ParameterError>>>,
-    limit: Limit,
+    limit: PageWindow,
 }
 
 impl ItemBatch {
@@ -54,18 +52,7 @@ impl ItemBatch {
 }
 
 impl Pipeline<'_> {
-    /// Responds to a request with a body.
-    pub(crate) async fn respond_to_batch<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
-        &self,
-        caller: Result<Caller, AuthError>,
-        body: impl Stream<Item = Result<B, E>> + Send + 'static,
-    ) -> Response<Payload> {
-        let mut quota = Quota::zero(Date::from_unix(self.now));
-        let outcome = self.run_batch(caller, body, &mut quota).await;
-        self.present(outcome, &quota)
-    }
-
-    async fn run_batch<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
+    pub(crate) async fn run_batch<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
         &self,
         caller: Result<Caller, AuthError>,
         body: impl Stream<Item = Result<B, E>> + Send + 'static,
@@ -88,13 +75,28 @@ impl Pipeline<'_> {
         }
         let batch = match self.check_head(&values) {
             Ok(()) => match body::read(request.headers, body, MAX_BODY).await {
-                Ok(bytes) => self.parse_batch(&bytes, &values),
+                Ok(bytes) => {
+                    let tables = default_tables(&values, &mut Vec::new());
+                    let limit = candidates(&values).map_err(Problem::of_parameters);
+                    limit.and_then(|limit| Ok(ItemBatch { items: parse_items(&bytes, self.catalog, &tables)?, limit }))
+                }
                 Err(error) => Err(unread(error)),
             },
             Err(problem) => Err(problem),
         };
         let requests = batch.as_ref().map_or(1, ItemBatch::cost);
-        *quota = self.charge_items(&caller, requests, quota)?;
+        let charged = self.charge_quota(&caller, requests, quota);
+        *quota = charged.map_err(|mut problem| {
+            if let (Some(limit), Some(left @ 1..)) = (quota.limit, quota.remaining) {
+                problem.detail = format!(
+                    "the items count as {requests} requests, and {left} of {limit} are left; send at most {} items; the quota \
+                     resets at {}",
+                    u64::from(left) * ITEMS_PER_REQUEST,
+                    rfc3339(quota.resets_at)
+                );
+            }
+            problem
+        })?;
         let answered = self.answer_batch(&caller, batch?, &values, *quota).await;
         answered.inspect_err(|problem| {
             if problem.code.status().is_server_error() {
@@ -103,7 +105,6 @@ impl Pipeline<'_> {
         })
     }
 
-    /// Checks everything but the body.
     fn check_head(&self, values: &[(String, String)]) -> Result<(), Problem> {
         if !has_content_type(self.request.headers, "application/json") {
             let detail =
@@ -126,19 +127,11 @@ impl Pipeline<'_> {
         let empty = values.iter().filter(|(name, value)| accepted.contains(&name.as_str()) && is_empty_list(value));
         let mut errors: Vec<_> = empty.map(|(name, _)| ParameterError::empty_value(name, true)).collect();
         default_tables(values, &mut errors);
-        errors.extend(Limit::parse(values).err().into_iter().flatten());
+        errors.extend(candidates(values).err().into_iter().flatten());
         issues.extend(errors.into());
-        let error = if issues.is_empty() { None } else { Some(issues.into()) };
-        match self.pin_error {
-            Some(pin) => Err(pin.join_error(error).problem(self.catalog)),
-            None => error.map_or(Ok(()), |error: RequestError| Err(error.problem(self.catalog))),
-        }
-    }
-
-    fn parse_batch(&self, bytes: &Bytes, values: &[(String, String)]) -> Result<ItemBatch, Problem> {
-        let tables = default_tables(values, &mut Vec::new());
-        let limit = Limit::parse(values).map_err(Problem::of_parameters)?;
-        Ok(ItemBatch { items: parse_items(bytes, self.catalog, &tables)?, limit })
+        let error = (!issues.is_empty()).then(|| RequestError::from(issues));
+        let error = self.pin_error.map(|pin| pin.joined(error.clone())).or(error);
+        error.map_or(Ok(()), |error| Err(error.problem(self.catalog)))
     }
 
     /// Looks up the items one by one, each in the batch's turn in the queue.
@@ -156,43 +149,17 @@ impl Pipeline<'_> {
         let mut answers: Vec<LookUpAnswer> = Vec::with_capacity(batch.items.len());
         for item in batch.items {
             let base = &self.state.public_url;
-            let look_up = || catch_panic(trace, || Ok(answer_to(self.catalog, item, base, limit)));
+            let look_up = || catch_panic(trace, || Ok(answer_to(self.catalog, item, base, limit.limit)));
             answers.push(turns.run(look_up).await.map_err(failed)?);
         }
-        let present =
-            || catch_panic(trace, || self.present_answers(&answers, limit, cost, values, quota).map_err(Some));
-        turns.run(present).await.map_err(failed)
-    }
-
-    fn present_answers(
-        &self,
-        answers: &[LookUpAnswer],
-        limit: Limit,
-        cost: u32,
-        values: &[(String, String)],
-        quota: Quota,
-    ) -> Result<PipelineOutcome, Problem> {
-        let (state, catalog, version) = (self.state, self.catalog.clone(), Version::V3);
-        let request = ApiRequest { state, catalog, version, path: self.path, values, quota, account: None };
-        let response = json_response::<LookUpAnswer>(&request, &answers, &limit.warnings())?;
-        let mut found = request.finish(self.request.trace.route(), false, response);
+        let present = || -> Result<_, Option<Problem>> {
+            let request = self.api_request(Version::V3, self.path, values, quota, None);
+            let response = json_response::<LookUpAnswer>(&request, &answers, &limit.warnings()).map_err(Some)?;
+            Ok(request.finish(trace.route(), false, response))
+        };
+        let mut found = turns.run(|| catch_panic(trace, present)).await.map_err(failed)?;
         found.headers.insert(COST, HeaderValue::from(cost));
         Ok(PipelineOutcome::Found(found.into()))
-    }
-
-    /// Like [`Pipeline::charge_quota`], with an error that says how many items are left.
-    fn charge_items(&self, caller: &Caller, requests: u32, quota: &mut Quota) -> Result<Quota, Problem> {
-        self.charge_quota(caller, requests, quota).map_err(|mut problem| {
-            if let (Some(limit), Some(left @ 1..)) = (quota.limit, quota.remaining) {
-                problem.detail = format!(
-                    "the items count as {requests} requests, and {left} of {limit} are left; send at most {} items; the quota \
-                     resets at {}",
-                    u64::from(left) * ITEMS_PER_REQUEST,
-                    rfc3339(quota.resets_at)
-                );
-            }
-            problem
-        })
     }
 }
 
@@ -237,17 +204,14 @@ fn parse_items(
     for (index, item) in items.iter().enumerate() {
         let at = format!("items[{index}]");
         match item_texts(item, &at) {
-            Ok(texts) => read.push(texts.parse_item(catalog, tables).map_err(|errors| locate_errors(errors, &at))),
+            Ok(texts) => read.push(texts.parse_item(catalog, tables).map_err(|mut errors| {
+                errors.iter_mut().for_each(|error| error.parameter = format!("{at}.{}", error.parameter));
+                errors
+            })),
             Err(invalid) => errors.extend(invalid),
         }
     }
     if errors.is_empty() { Ok(read) } else { Err(Problem::of_parameters(errors)) }
-}
-
-/// Adds the position in the body to the errors of an item.
-fn locate_errors(mut errors: Vec<ParameterError>, at: &str) -> Vec<ParameterError> {
-    errors.iter_mut().for_each(|error| error.parameter = format!("{at}.{}", error.parameter));
-    errors
 }
 
 fn unknown_name(parameter: &str, name: &str, accepted: &[&str]) -> ParameterError {

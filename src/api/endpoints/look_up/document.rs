@@ -21,7 +21,7 @@ use super::batch::{ITEMS_PER_REQUEST, MAX_ITEMS};
 use super::{CANDIDATES, MAX_CANDIDATES, table};
 use crate::Version;
 use crate::openapi::Examples;
-use crate::openapi::parameter::DocumentedOption;
+use crate::openapi::parameter::{DocumentedOption, any_text, integer};
 use crate::openapi::schema::Schemas;
 use crate::openapi::vocabulary::vocabulary;
 use crate::routes::Route;
@@ -42,14 +42,13 @@ pub(super) fn parameter(of: &DocumentedOption<'_>) -> Option<ParameterBuilder> {
 }
 
 fn text() -> ObjectBuilder {
-    ObjectBuilder::new().schema_type(Type::String).pattern(Some(r"\S"))
+    any_text().pattern(Some(r"\S"))
 }
 
-/// The description and schema of a value.
 fn value(name: &str) -> Option<(String, RefOr<Schema>)> {
     let short = || RefOr::from(text().max_length(Some(MAX_TEXT_CHARS)));
     let list = |item: ObjectBuilder| RefOr::from(ArrayBuilder::new().items(item).min_items(Some(1)));
-    let listed = || list(ObjectBuilder::new().schema_type(Type::String).pattern(Some(r"[^\s,]")));
+    let listed = || list(any_text().pattern(Some(r"[^\s,]")));
     let (doc, schema) = match name {
         "kind" => ("What it is. Default: any of them.", Ref::from_schema_name(KIND).into()),
         "name" => {
@@ -82,8 +81,7 @@ fn value(name: &str) -> Option<(String, RefOr<Schema>)> {
             let doc = format!(
                 "Maximum number of candidates. Above {MAX_CANDIDATES} it is reduced to {MAX_CANDIDATES}, with a warning."
             );
-            let integer = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
-            return Some((doc, integer.default(Some(CANDIDATES.into())).into()));
+            return Some((doc, integer(1).default(Some(CANDIDATES.into())).into()));
         }
         _ => return None,
     };
@@ -111,7 +109,6 @@ fn closed_object() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::Object).additional_properties(Some(AdditionalProperties::FreeForm(false)))
 }
 
-/// Adds the vocabularies, and the schemas of the operation with a body.
 pub(super) fn add_schemas(schemas: &mut Schemas) {
     let doc = "Whether an item means the first candidate, may mean several or none for sure, means no likely record, or is \
                invalid.";
@@ -145,14 +142,12 @@ fn described(mut schema: RefOr<Schema>, doc: String) -> RefOr<Schema> {
     schema
 }
 
-/// The content of a table.
 fn csv(doc: &str) -> Content {
-    let text = ObjectBuilder::new().schema_type(Type::String).description(Some(doc));
+    let text = any_text().description(Some(doc));
     ContentBuilder::new().schema(Some(text)).build()
 }
 
-/// The parameter that names the column of a value. OpenAPI cannot tie a parameter to a media type, so the description
-/// does.
+/// OpenAPI cannot tie a parameter to a media type, so the description does.
 fn column(name: &str) -> Parameter {
     let value = name.trim_end_matches("_column");
     let doc = format!(

@@ -30,7 +30,7 @@ use crate::pin::{AS_OF, SNAPSHOT};
 use crate::{MAX_HEADERS, Pipeline, PipelineOutcome, Version, not_acceptable, shared_headers};
 
 use super::batch::{ITEMS_PER_REQUEST, unread};
-use super::{Limit, default_tables};
+use super::{candidates, default_tables};
 
 /// Parameters of a table; those that end in `_column` name the column of a value.
 pub(crate) const PARAMETERS: [&str; 13] = [
@@ -49,14 +49,12 @@ pub(crate) const PARAMETERS: [&str; 13] = [
     AS_OF,
 ];
 
-/// Number of rows in a part of the response.
 const ROWS_OF_PART: usize = 32;
 /// Delay before a part is retried if the queue is full.
 const PAUSE: Duration = Duration::from_millis(100);
 /// Maximum duration of a table; until it ends, its release stays in memory.
 const MAX_DURATION: Duration = Duration::from_secs(3_600);
 
-/// Parts of a body, as they arrive.
 type Parts = mpsc::Receiver<Result<Bytes, BodyReadError>>;
 
 /// Number of received parts that may wait to be answered, some megabytes at most: for tables up to that size, a program
@@ -84,8 +82,7 @@ fn forward_parts<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
 }
 
 impl Pipeline<'_> {
-    /// Responds to a table. Its first ten rows are charged before the response starts, so that a caller without any
-    /// quota left gets an error.
+    /// The first ten rows are charged before the response starts, so that a caller without any quota gets an error.
     pub(super) async fn send_table<B: Buf + Send + 'static, E: Error + Send + Sync + 'static>(
         &self,
         caller: Caller,
@@ -153,14 +150,13 @@ impl Pipeline<'_> {
         let rest = text.split_off(end.unwrap_or(text.len()));
         let options = SheetOptions {
             tables: default_tables(values, &mut Vec::new()),
-            candidates: Limit::parse(values).map_err(Problem::of_parameters)?.candidates,
+            candidates: candidates(values).map_err(Problem::of_parameters)?.limit as usize,
             base: self.state.public_url.clone(),
         };
         Ok((Sheet::open(&text, values, options).map_err(Problem::of_parameters)?, rest))
     }
 }
 
-/// Answers the rows of a table.
 struct LookUpWriter {
     state: Arc<State>,
     catalog: Arc<Catalog>,
@@ -262,8 +258,7 @@ impl LookUpWriter {
         (self.read, self.row_end) = (self.text.len(), 0);
     }
 
-    /// Answers some rows, each in its turn; `None` if the queue is full. The batch gives up its position in the queue
-    /// while the client reads the answers.
+    /// `None` if the queue is full. The batch gives up its position in the queue while the client reads the answers.
     async fn answer_rows(&mut self) -> Result<Option<Vec<u8>>, BodyError> {
         let state = Arc::clone(&self.state);
         let Ok(mut turns) = state.work.batch(BatchOwner::Key(self.caller.key)) else { return Ok(None) };
@@ -274,7 +269,6 @@ impl LookUpWriter {
         Ok(Some(part))
     }
 
-    /// Answers a row.
     fn answer_row(&mut self) -> Vec<u8> {
         let Some(row) = self.rows.next() else { return Vec::new() };
         match self.sheet.is_open(&row) {

@@ -1,0 +1,184 @@
+//! The answer to a request for a page of a list. REST, the tools, the pages and their twins only present it.
+
+use std::sync::Arc;
+
+use crate::json::{Fields, computed, record};
+use crate::relaxation::Relaxable;
+use crate::similar::Similarity;
+use crate::snippet::Snippet;
+use crate::{
+    Aggregate, AggregateOptions, Amounts, Catalog, CoInvestorPage, LeaderboardPage, ListPosition, MatchPage, Page,
+    ParameterError, Query, Relaxation, Request, Resource, SearchReading,
+};
+use data::Table;
+use search::{Explanation, MatchClass};
+
+/// A request for a page of a list, and for parts of the answer beyond the rows.
+#[derive(Clone, Copy)]
+pub struct WantedPage<'a> {
+    pub resource: Resource,
+    pub request: &'a Request,
+    pub start: ListPosition,
+    pub limit: usize,
+    pub parts: ListParts<'a>,
+}
+
+/// The parts of an answer that are computed. Except for `groups` they belong to [`Request::List`].
+#[derive(Clone, Copy, Default)]
+pub struct ListParts<'a> {
+    /// The reading of a search text that the request is the meaning of.
+    pub meaning_of: Option<&'a SearchReading>,
+    /// Names of the parameters next to which the search text is read.
+    pub reading_next_to: Option<&'a [&'a str]>,
+    pub relaxation: Option<Relaxable<'a>>,
+    pub groups: Option<(&'a Query, &'a AggregateOptions)>,
+    pub amounts: bool,
+    pub snippets: bool,
+    pub similarities: bool,
+    pub match_classes: bool,
+    pub explanations: bool,
+}
+
+impl<'a> WantedPage<'a> {
+    /// The rows alone.
+    pub fn rows(resource: Resource, request: &'a Request, start: ListPosition, limit: usize) -> Self {
+        Self { resource, request, start, limit, parts: ListParts::default() }
+    }
+}
+
+#[derive(Default)]
+pub struct ListAnswer<'c> {
+    pub rows: ListRows,
+    pub total: u64,
+    /// `None` on the last page.
+    pub next: Option<ListPosition>,
+    /// Rows with names similar to a search text.
+    pub did_you_mean: Vec<u32>,
+    /// Notes on the matches of a search, such as that `total` may be too low.
+    pub notes: Vec<ParameterError>,
+    /// The reading of the search text, unless it is a name.
+    pub reading: Option<SearchReading>,
+    /// The condition to drop, if nothing matches.
+    pub relaxation: Option<Relaxation>,
+    pub groups: Option<Arc<Aggregate>>,
+    /// Amounts of all matching rounds.
+    pub amounts: Option<Amounts>,
+    /// Of the rows with words of the text in their descriptions.
+    pub snippets: Vec<Snippet>,
+    /// For each row; empty without `like`.
+    pub similarities: Vec<Similarity<'c>>,
+    /// For each row; empty without a search text.
+    pub match_classes: Vec<MatchClass>,
+    /// Explained scores of rows for a search text.
+    pub explanations: Vec<(u32, Explanation)>,
+}
+
+pub enum ListRows {
+    Plain(Vec<u32>),
+    Ranked(LeaderboardPage),
+    CoInvestors(CoInvestorPage),
+    Matches(MatchPage),
+}
+
+impl Default for ListRows {
+    fn default() -> Self {
+        Self::Plain(Vec::new())
+    }
+}
+
+impl ListRows {
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Plain(rows) => rows.len(),
+            Self::Ranked(page) => page.ranked.len(),
+            Self::CoInvestors(page) => page.firms.len(),
+            Self::Matches(page) => page.matches.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn row(&self, index: usize) -> u32 {
+        match self {
+            Self::Plain(rows) => rows[index],
+            Self::Ranked(page) => page.ranked[index].row,
+            Self::CoInvestors(page) => page.firms[index].row,
+            Self::Matches(page) => page.matches[index].row,
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.len()).map(|index| self.row(index))
+    }
+
+    /// Writes the record of `table` at `index`, with the fields that are computed for the list.
+    pub fn write(&self, out: &mut Vec<u8>, catalog: &Catalog, table: Table, index: usize, fields: &Fields) {
+        match self {
+            Self::Plain(rows) => record::write(out, catalog, table, rows[index], fields, false),
+            Self::Ranked(page) => computed::write_ranked(out, catalog, page, index, fields),
+            Self::CoInvestors(page) => computed::write_co_investor(out, catalog, page, index, fields),
+            Self::Matches(page) => computed::write_match(out, catalog, page, index, fields),
+        }
+    }
+
+    /// Writes all records, separated by commas.
+    pub fn write_all(&self, out: &mut Vec<u8>, catalog: &Catalog, table: Table, fields: &Fields) {
+        for index in 0..self.len() {
+            out.extend((index > 0).then_some(b','));
+            self.write(out, catalog, table, index, fields);
+        }
+    }
+}
+
+impl Catalog {
+    pub fn answer(&self, wanted: &WantedPage<'_>) -> ListAnswer<'_> {
+        let WantedPage { request, start, limit, parts, .. } = *wanted;
+        let of_page = |total, next, rows| ListAnswer { total, next, rows, ..Default::default() };
+        let answer = match request {
+            Request::List(query) => self.answer_query(query, wanted),
+            Request::Leaderboard(query) => {
+                let page = self.leaderboard(query, start, limit);
+                of_page(page.total, page.next, ListRows::Ranked(page))
+            }
+            Request::CoInvestors(firm) => {
+                let page = self.co_investors(*firm, start, limit);
+                of_page(page.total, page.next, ListRows::CoInvestors(page))
+            }
+            Request::Match(query) => {
+                let page = self.matches(query, start, limit);
+                of_page(page.total, page.next, ListRows::Matches(page))
+            }
+        };
+        ListAnswer { groups: parts.groups.map(|(query, options)| self.aggregate(query, options).0), ..answer }
+    }
+
+    fn answer_query(&self, query: &Query, wanted: &WantedPage<'_>) -> ListAnswer<'_> {
+        let WantedPage { resource, start, limit, parts, .. } = *wanted;
+        let Page { rows, total, next, mut did_you_mean, notes } = self.list(query, start, limit);
+        did_you_mean.extend(parts.meaning_of.iter().flat_map(|reading| &reading.similar));
+        let mut answer = ListAnswer { total, next, did_you_mean, notes, ..Default::default() };
+        answer.reading = parts.reading_next_to.and_then(|given| self.read_search(resource, given, query));
+        if total == 0 {
+            answer.relaxation = parts.relaxation.and_then(|relaxable| self.relaxation(resource, relaxable));
+        }
+        answer.amounts = parts.amounts.then(|| self.amounts(&query.filters));
+        if parts.snippets {
+            answer.snippets = self.snippets_of(query, &rows);
+        }
+        if parts.similarities {
+            answer.similarities = self.similarities_of(query, &rows);
+        }
+        if let Some(text) = &query.text {
+            if parts.match_classes {
+                answer.match_classes = self.match_classes(query.table, text, &rows);
+            }
+            if parts.explanations {
+                let explain = |row: &u32| Some((*row, self.explain(query.table, text, *row)?));
+                answer.explanations = rows.iter().filter_map(explain).collect();
+            }
+        }
+        ListAnswer { rows: ListRows::Plain(rows), ..answer }
+    }
+}
