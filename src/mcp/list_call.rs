@@ -20,7 +20,8 @@ use catalog::param_error::shortened;
 use catalog::parse::scalars::parse_amount;
 use catalog::{
     AggregateOptions, Catalog, Cursor, CursorFault, Issues, ListAnswer, ListParts, ListPosition, MatchQuery, Order,
-    ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind, Relaxable, Request, Resource, SearchReading, WantedPage,
+    ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind, Relaxable, Request, Resource, SearchReading,
+    WantedPage,
 };
 use data::field::{Field, Model, model};
 use data::model::RelatedRole;
@@ -301,11 +302,7 @@ fn fit_note(fit: &MatchQuery) -> ParameterError {
 }
 
 /// Parses the filters and the order; `raise_usd` is then one of the canonical values.
-fn parse_filters(
-    catalog: &Catalog,
-    resource: Resource,
-    values: &[(String, String)],
-) -> Result<ParsedRequest, Issues> {
+fn parse_filters(catalog: &Catalog, resource: Resource, values: &[(String, String)]) -> Result<ParsedRequest, Issues> {
     let mut parsed = catalog.parse(resource, values, OPTIONS)?;
     let Some((_, amount)) = values.iter().find(|(name, _)| name == RAISE) else { return Ok(parsed) };
     let invalid = |name: &str, detail: String| Err(vec![ParameterError::invalid(name, detail)].into());

@@ -14,8 +14,8 @@ use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::question::SearchQuestion;
 use catalog::{
-    Catalog, Issues, ListParts, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind, Relaxable,
-    Request, Resource, SearchReading, WantedPage,
+    Catalog, Issues, ListParts, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind,
+    Relaxable, Request, Resource, SearchReading, WantedPage,
 };
 use data::{Facet, ReviewStatus};
 
@@ -292,11 +292,8 @@ impl Browse {
         };
         let (start, limit) = (position_of(&link, page), page_size(&link) as usize);
         let found = catalog.answer(&WantedPage { resource: config.resource, request, start, limit, parts });
-        let mut filters = Filters::new(
-            catalog,
-            config,
-            &QueryInput { params: &given, problems: &problems, query, link: &link },
-        );
+        let mut filters =
+            Filters::new(catalog, config, &QueryInput { params: &given, problems: &problems, query, link: &link });
         let by_words = search.as_ref().filter(|search| search.reading == ReadingKind::Text);
         if by_words.is_some() {
             // The words stay in the search field, so they are not also sent as a hidden field.

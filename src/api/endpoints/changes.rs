@@ -115,7 +115,9 @@ impl ChangesRequest {
         let cursor = open_cursor(url, &mut issues)?;
         let cursor = cursor.as_ref().map(|(cursor, catalog)| (cursor, catalog));
         let values = match cursor {
-            Some((cursor, _)) => Cow::Owned(Cursor::with_omitted(url.values, cursor.options.iter().chain(&cursor.filters))),
+            Some((cursor, _)) => {
+                Cow::Owned(Cursor::with_omitted(url.values, cursor.options.iter().chain(&cursor.filters)))
+            }
             None => Cow::Borrowed(url.values),
         };
         let window = issues.collect(PageWindow::parse(url.version, &values, DEFAULT_LIMIT, url.max_limit));

@@ -110,8 +110,7 @@ impl ApiOperation for FacetsRequest {
             kind: counts.kinds.iter().map(of_word::<FirmKind>).collect(),
         };
         let notes = self.0.notes.iter().cloned();
-        let warnings: Vec<ParameterError> =
-            notes.chain(counts.notes).chain(self.0.other_meaning(request)).collect();
+        let warnings: Vec<ParameterError> = notes.chain(counts.notes).chain(self.0.other_meaning(request)).collect();
         json_response::<Facets<'_>>(request, &data, &warnings)
     }
 }

@@ -19,7 +19,8 @@ use transport::telemetry::RouteGroup;
 use crate::asked::ASK;
 use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
 use crate::envelope::{
-    Asked, ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member, append_meta,
+    Asked, ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member,
+    append_meta,
 };
 use crate::export::Export;
 use crate::openapi::schema::FIRM_SUMMARY;

@@ -213,13 +213,7 @@ pub(crate) const ALL: &[Route] = &[
         "Get one person",
         "A person with their organization.",
     ),
-    route(
-        "stats",
-        &stats::ENDPOINT,
-        "get_stats",
-        "Get totals",
-        "The number of records of each type in the snapshot.",
-    ),
+    route("stats", &stats::ENDPOINT, "get_stats", "Get totals", "The number of records of each type in the snapshot."),
     route(
         "snapshots",
         &snapshots::ENDPOINT,

@@ -34,11 +34,8 @@ model! {
     }
 }
 
-pub(super) const ENDPOINT: ServiceEndpoint = ServiceEndpoint {
-    is_list: true,
-    is_cacheable: false,
-    ..ServiceEndpoint::new(ListedRelease::DEFINITION, respond)
-};
+pub(super) const ENDPOINT: ServiceEndpoint =
+    ServiceEndpoint { is_list: true, is_cacheable: false, ..ServiceEndpoint::new(ListedRelease::DEFINITION, respond) };
 
 fn respond(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
     let catalogs = request.state.releases.all();

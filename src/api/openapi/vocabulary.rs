@@ -115,18 +115,23 @@ const OF_RECORDS: [(&str, Version, &str); 10] = [
 
 fn vocabularies() -> impl Iterator<Item = (&'static str, Version, &'static str, Vec<&'static str>)> {
     let of_requests = [
-        ("MatchClass", Version::V3, "How a name matches a search, the surest first; `relaxed` is not sure.", MatchClass::names()),
+        (
+            "MatchClass",
+            Version::V3,
+            "How a name matches a search, the surest first; `relaxed` is not sure.",
+            MatchClass::names(),
+        ),
         ("Role", Version::V3, "What a person does, by the words of the title.", Role::names()),
         ("Metric", Version::V3, "A metric that firms are ranked by.", Metric::names()),
-        ("Tier", Version::V1, "The tier of an account.", auth::quota::Tier::ALL.into_iter().map(|tier| tier.name()).collect()),
+        (
+            "Tier",
+            Version::V1,
+            "The tier of an account.",
+            auth::quota::Tier::ALL.into_iter().map(|tier| tier.name()).collect(),
+        ),
         ("RecordKind", Version::V3, "A type of record.", TextIndexes::TABLES.map(Table::noun).to_vec()),
         ("FitReasonName", Version::V3, "A criterion of the match.", MatchReason::names()),
-        (
-            "SimilarityReasonName",
-            Version::V3,
-            "What two records have in common.",
-            Common::names(),
-        ),
+        ("SimilarityReasonName", Version::V3, "What two records have in common.", Common::names()),
     ];
     let of_records =
         OF_RECORDS.map(|(name, since, doc)| (name, since, doc, values_of(name).expect("fields have the vocabulary")));
