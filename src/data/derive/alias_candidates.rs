@@ -3,15 +3,15 @@
 mod abbreviation;
 
 use std::cmp::Reverse;
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
 use crate::derive::Derived;
 use crate::derive::alias_candidates::abbreviation::abbreviates;
+use crate::evidence::own_domain;
 use crate::fold::fold;
-use crate::import::{Dataset, website};
+use crate::import::Dataset;
 use crate::vocabulary::capitalized;
 use crate::{Country, Table};
 
@@ -156,14 +156,9 @@ fn merge_proposals<'a>(
             proposal.source.push_str(&format!("; also a name of {}", records[*owner as usize].slug));
             proposal.sureness = Sureness::Possible;
         }
-        match best.entry((proposal.row, key)) {
-            Entry::Vacant(entry) => {
-                entry.insert(proposal);
-            }
-            Entry::Occupied(mut entry) if proposal.sureness > entry.get().sureness => {
-                entry.insert(proposal);
-            }
-            Entry::Occupied(_) => {}
+        let key = (proposal.row, key);
+        if best.get(&key).is_none_or(|known| proposal.sureness > known.sureness) {
+            best.insert(key, proposal);
         }
     }
     let candidate = |proposal: Proposal| {
@@ -237,13 +232,10 @@ fn is_similar(left: &str, right: &str) -> bool {
     shorter == 0 || left.contains(&right) || right.contains(&left) || 2 * common >= shorter || 2 * end >= shorter
 }
 
-/// The distinctive label of a host, such as `alder` in `fund.alder.co.uk`.
+/// The label of a website's domain, such as `alder` in `fund.alder.co.uk`.
 fn host_label(url: &str) -> Option<String> {
-    let host = website::host(url);
-    let labels: Vec<&str> = host.split('.').collect();
-    let before_last = labels.len().checked_sub(2)?;
-    let is_ending = matches!(labels[before_last], "co" | "com" | "org" | "net" | "ac" | "gov" | "edu");
-    let label = labels[before_last - usize::from(is_ending && before_last > 0)];
+    let domain = own_domain(url)?;
+    let label = domain.split('.').next()?;
     (label.is_ascii() && label.bytes().any(|byte| byte.is_ascii_alphabetic())).then(|| label.to_owned())
 }
 
@@ -255,12 +247,7 @@ fn capitalize_words(words: &str) -> String {
 /// Proposes the names of smaller firms for a larger firm with most of their portfolio, unless the two ever invested
 /// together: a round names an investor once.
 fn propose_from_portfolios(dataset: &Dataset, derived: &Derived, firms: &[AliasOwner<'_>]) -> Vec<Proposal> {
-    let mut portfolios: Vec<Vec<u32>> = vec![Vec::new(); firms.len()];
-    for (row, startup) in derived.startups.iter().enumerate() {
-        if startup.investors.len() <= MAX_INVESTORS {
-            startup.investors.iter().for_each(|investor| portfolios[investor.firm as usize].push(row as u32));
-        }
-    }
+    let portfolios = derived.portfolios(MAX_INVESTORS);
     let mut together: HashMap<(u32, u32), u32> = HashMap::new();
     let mut counts: HashMap<u32, u32> = HashMap::new();
     for (small, portfolio) in portfolios.iter().enumerate() {

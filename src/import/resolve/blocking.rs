@@ -2,6 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::resolve::name::sorted_words;
 use crate::resolve::profile::RecordProfile;
 use crate::resolve::record::SourceRecord;
 use data::Table;
@@ -22,14 +23,9 @@ impl Blocks {
         }
         keys.sort_unstable();
         keys.dedup();
-        let mut kept = Vec::with_capacity(keys.len() / 2);
-        for block in keys.chunk_by(|left, right| left.0 == right.0) {
-            if (2..=MAX_BLOCK).contains(&block.len()) {
-                kept.extend_from_slice(block);
-            }
-        }
-        kept.shrink_to_fit();
-        Self(kept)
+        let blocks = keys.chunk_by(|left, right| left.0 == right.0);
+        let kept: Vec<&[(u64, u32)]> = blocks.filter(|block| (2..=MAX_BLOCK).contains(&block.len())).collect();
+        Self(kept.concat())
     }
 
     /// Adds the rows after `row` that share a key with it.
@@ -54,16 +50,16 @@ fn each_key(table: Table, record: &SourceRecord, profile: &RecordProfile, mut ea
     for identifier in &profile.identifiers {
         each(identifier.value ^ u64::from(identifier.scheme).rotate_left(48));
     }
-    if let Some(domain) = profile.domain {
+    if let Some(domain) = profile.traits.domain {
         each(domain.hash.rotate_left(1));
         each(domain.label.rotate_left(2));
     }
     for name in &profile.names {
         each(hash(1, &name.joined));
-        if let Some(country) = profile.country {
+        if let Some(country) = profile.traits.country {
             each(hash(2 + country.index() as u64, &name.joined));
         }
-        if let Some(city) = profile.city {
+        if let Some(city) = profile.traits.city {
             each(hash(city, &name.joined));
         }
         for link in &profile.links {
@@ -76,8 +72,7 @@ fn each_key(table: Table, record: &SourceRecord, profile: &RecordProfile, mut ea
         }
     }
     if table == Table::People {
-        let mut words: Vec<&str> = profile.names.first().map_or(Vec::new(), |name| name.words().collect());
-        words.sort_unstable();
+        let words = profile.names.first().map_or_else(Vec::new, sorted_words);
         each(hash(1_001, &words.join(" ")));
     } else {
         CoreName::parse(&record.name).each_key(&mut each);

@@ -3,10 +3,11 @@
 //! Evidence and scores are those of resolution. An item *matches* the best candidate if the evidence suffices ([`is_match`])
 //! and no other candidate comes near. A wrong match is worse than none.
 
-use crate::resolve::evidence::{Evidence, EvidenceKind, Veto, compare_values, find_veto, is_match, is_owned};
-use crate::resolve::name::{Agreement, ParsedName};
+use crate::resolve::evidence::{Veto, compare_values, find_veto, is_match, is_owned, sum_points};
+use crate::resolve::name::ParsedName;
 use crate::resolve::profile::{Profiles, RecordProfile};
 use crate::resolve::record::SourceRecord;
+use data::evidence::{Evidence, EvidenceKind};
 use data::{LookUpStatus, Table};
 
 /// Points by which a match must lead the second candidate.
@@ -36,7 +37,7 @@ impl ScoredCandidate {
     /// Points of the evidence above the maximum score.
     #[must_use]
     pub fn excess(&self) -> i32 {
-        self.evidence.iter().map(|evidence| evidence.points()).sum::<i32>() - self.score
+        sum_points(&self.evidence) - self.score
     }
 
     /// Sort key: candidates with the same strong identifier first, then the others by score, vetoed ones last.
@@ -79,7 +80,7 @@ pub fn look_up(
 ) -> Vec<ScoredCandidate> {
     let profiles = Profiles::for_look_up(table, records, rows, count_of);
     let Some((item, candidates)) = profiles.all.split_first() else { return Vec::new() };
-    let agreements: Vec<Option<Agreement>> =
+    let agreements: Vec<Option<Evidence>> =
         candidates.iter().map(|candidate| best_agreement(item, candidate)).collect();
     let nearest = only_best(&agreements, |index| includes(&candidates[index], item));
     let has_namesake = candidates.iter().filter(|candidate| has_name(candidate, item.names.first())).count() > 1;
@@ -102,10 +103,10 @@ pub fn look_up(
         if is_sure && !evidence.iter().any(|found| found.kind() == EvidenceKind::Name) {
             evidence.push(Evidence::SimilarName);
         }
-        let sum: i32 = evidence.iter().map(|evidence| evidence.points()).sum();
         let veto = find_veto(&profiles, item, candidate);
         let is_enough = is_match(&evidence, item.names.first());
-        let mut scored = ScoredCandidate { index, score: sum.min(MAX_SCORE), evidence, veto, is_enough };
+        let score = sum_points(&evidence).min(MAX_SCORE);
+        let mut scored = ScoredCandidate { index, score, evidence, veto, is_enough };
         if scored.veto.is_none() && scored.evidence.contains(&Evidence::OtherDomain) && !scored.is_owner() {
             scored.veto = Some(Veto::Domains);
         }
@@ -136,17 +137,17 @@ fn has_name(candidate: &RecordProfile, name: Option<&ParsedName>) -> bool {
 }
 
 /// Best agreement between any names of both.
-fn best_agreement(item: &RecordProfile, candidate: &RecordProfile) -> Option<Agreement> {
+fn best_agreement(item: &RecordProfile, candidate: &RecordProfile) -> Option<Evidence> {
     let names = item.names.iter().flat_map(|name| candidate.names.iter().map(move |other| name.agreement(other)));
     names.flatten().min()
 }
 
 /// Index of the best agreement, if no other is as good. If the best is a misspelling, names with all words of the item
 /// count as equally good.
-fn only_best(agreements: &[Option<Agreement>], includes: impl Fn(usize) -> bool) -> Option<usize> {
+fn only_best(agreements: &[Option<Evidence>], includes: impl Fn(usize) -> bool) -> Option<usize> {
     let best = agreements.iter().flatten().min()?;
-    let is_misspelled = matches!(best, Agreement::Misspelled | Agreement::Near);
-    let is_as_good = |(index, agreement): (usize, &Option<Agreement>)| {
+    let is_misspelled = matches!(best, Evidence::MisspelledName | Evidence::NearName);
+    let is_as_good = |(index, agreement): (usize, &Option<Evidence>)| {
         agreement.as_ref() == Some(best) || is_misspelled && includes(index)
     };
     only_true(agreements.iter().enumerate().map(is_as_good))

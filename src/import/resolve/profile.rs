@@ -8,8 +8,8 @@ use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::{Xxh3Builder, xxh3_64};
 
 use crate::resolve::name::{ParsedName, Vehicle};
-use crate::resolve::record::{SourceRecord, own_domain};
-use data::city;
+use crate::resolve::record::SourceRecord;
+use data::evidence::{Domain, RecordTraits};
 use data::fold::fold;
 use data::identifier::{MAX_UNLIKE_NAMES, Strength, strength};
 use data::{Country, Table};
@@ -37,13 +37,6 @@ pub(super) struct HashedIdentifier {
     pub value: u64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Domain {
-    pub hash: u64,
-    /// Hash of the first label: `alder` in `alder.com` and `alder.io`.
-    pub label: u64,
-}
-
 /// A connection of a record, with the number of unlike names that have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RecordLink {
@@ -59,11 +52,8 @@ pub(super) struct RecordProfile {
     pub names: Vec<ParsedName>,
     /// Ascending, without placeholders.
     pub identifiers: Vec<HashedIdentifier>,
-    /// `None` also for a placeholder.
-    pub domain: Option<Domain>,
-    pub country: Option<Country>,
-    pub city: Option<u64>,
-    pub founded_year: Option<u16>,
+    /// Without the domain if it is a placeholder.
+    pub traits: RecordTraits,
     /// Ascending.
     pub sectors: Vec<u64>,
     /// Ascending.
@@ -77,8 +67,8 @@ impl RecordProfile {
 
     /// Name, with the scopes in which it may have namesakes.
     fn scopes_of_name(&self) -> Option<(&ParsedName, impl Iterator<Item = NamesakeScope>)> {
-        let scopes =
-            [Some(NamesakeScope::Any), self.country.map(NamesakeScope::Country), self.city.map(NamesakeScope::City)];
+        let RecordTraits { country, city, .. } = self.traits;
+        let scopes = [Some(NamesakeScope::Any), country.map(NamesakeScope::Country), city.map(NamesakeScope::City)];
         Some((self.names.first()?, scopes.into_iter().flatten()))
     }
 }
@@ -119,20 +109,7 @@ pub(super) struct Profiles {
 
 impl Profiles {
     pub(super) fn new(table: Table, records: &[&SourceRecord]) -> Self {
-        let mut schemes: Vec<(String, Strength)> = Vec::new();
-        let mut all = Vec::with_capacity(records.len());
-        for record in records {
-            all.push(build_profile(table, record, &mut schemes));
-        }
-        let mut profiles = Self {
-            table,
-            all,
-            schemes,
-            words: Map::default(),
-            cores: 0,
-            namesakes: Set::default(),
-            sectors: Map::default(),
-        };
+        let mut profiles = Self::uncounted(table, records.iter().copied());
         profiles.count_names();
         profiles.remove_placeholders();
         profiles.count_links();
@@ -147,17 +124,21 @@ impl Profiles {
         rows: u32,
         count_of: impl Fn(&str) -> u32,
     ) -> Self {
-        let mut schemes = Vec::new();
-        let all: Vec<RecordProfile> = records.iter().map(|record| build_profile(table, record, &mut schemes)).collect();
-        let words = all.iter().flat_map(|profile| &profile.names).flat_map(ParsedName::words);
-        let words = words.map(|word| (xxh3_64(word.as_bytes()), count_of(word))).collect();
-        let (namesakes, sectors) = (Set::default(), Map::default());
-        let mut profiles = Self { table, all, schemes, words, cores: rows as usize, namesakes, sectors };
+        let mut profiles = Self { cores: rows as usize, ..Self::uncounted(table, records.iter()) };
+        let words = profiles.all.iter().flat_map(|profile| &profile.names).flat_map(ParsedName::words);
+        profiles.words = words.map(|word| (xxh3_64(word.as_bytes()), count_of(word))).collect();
         let mut known: Set<u64> = Set::default();
         for (name, scopes) in profiles.all.iter().skip(1).filter_map(RecordProfile::scopes_of_name) {
             profiles.namesakes.extend(scopes.map(|scope| scope.key(name)).filter(|key| !known.insert(*key)));
         }
         profiles
+    }
+
+    fn uncounted<'a>(table: Table, records: impl Iterator<Item = &'a SourceRecord>) -> Self {
+        let mut schemes = Vec::new();
+        let all = records.map(|record| build_profile(table, record, &mut schemes)).collect();
+        let (words, namesakes, sectors) = (Map::default(), Set::default(), Map::default());
+        Self { table, all, schemes, words, cores: 0, namesakes, sectors }
     }
 
     /// Expected number of equal cores if names were made of random words. A name with only a few identifies a record.
@@ -213,11 +194,11 @@ impl Profiles {
     /// Removes identifiers and domains that more than [`MAX_UNLIKE_NAMES`] unlike names have.
     fn remove_placeholders(&mut self) {
         const DOMAIN: u16 = u16::MAX;
+        let identifier_of = |domain: Domain| HashedIdentifier { scheme: DOMAIN, value: domain.hash };
         let mut carriers: Vec<(HashedIdentifier, u32)> = Vec::new();
-        for (row, profile) in self.all.iter().enumerate() {
-            carriers.extend(profile.identifiers.iter().map(|identifier| (*identifier, row as u32)));
-            let domain = profile.domain.map(|domain| HashedIdentifier { scheme: DOMAIN, value: domain.hash });
-            carriers.extend(domain.map(|identifier| (identifier, row as u32)));
+        for (row, profile) in (0..).zip(&self.all) {
+            let domain = profile.traits.domain.map(identifier_of);
+            carriers.extend(profile.identifiers.iter().copied().chain(domain).map(|identifier| (identifier, row)));
         }
         carriers.sort_unstable();
         let blocks = carriers.chunk_by(|left, right| left.0 == right.0).filter(|block| block.len() > MAX_UNLIKE_NAMES);
@@ -225,9 +206,8 @@ impl Profiles {
             blocks.filter(|block| self.are_unlike(block)).map(|block| block[0].0).collect();
         for profile in &mut self.all {
             profile.identifiers.retain(|identifier| !placeholders.contains(identifier));
-            profile.domain = profile
-                .domain
-                .filter(|domain| !placeholders.contains(&HashedIdentifier { scheme: DOMAIN, value: domain.hash }));
+            let domain = profile.traits.domain;
+            profile.traits.domain = domain.filter(|domain| !placeholders.contains(&identifier_of(*domain)));
         }
     }
 
@@ -250,10 +230,10 @@ impl Profiles {
     }
 
     fn count_links(&mut self) {
-        let name_of = |profile: &RecordProfile| profile.names.first().map_or(0, |name| name.hash);
         let mut carriers: Vec<(u64, u64)> = Vec::new();
         for profile in &self.all {
-            carriers.extend(profile.links.iter().map(|link| (link.hash, name_of(profile))));
+            let name = profile.names.first().map_or(0, |name| name.hash);
+            carriers.extend(profile.links.iter().map(|link| (link.hash, name)));
         }
         carriers.sort_unstable();
         carriers.dedup();
@@ -292,35 +272,22 @@ fn build_profile(table: Table, record: &SourceRecord, schemes: &mut Vec<(String,
         });
         identifiers.push(HashedIdentifier { scheme: index as u16, value: xxh3_64(value.as_bytes()) });
     }
-    identifiers.sort_unstable();
-    identifiers.dedup();
-    let domain = address.and_then(own_domain).map(|domain| {
-        let label = domain.split('.').next().unwrap_or_default();
-        Domain { hash: xxh3_64(domain.as_bytes()), label: xxh3_64(label.as_bytes()) }
-    });
-    let mut sectors: Vec<u64> = record.sectors.iter().map(|sector| xxh3_64(fold(sector).as_bytes())).collect();
-    sectors.sort_unstable();
-    sectors.dedup();
-    let mut links = record.links.hashes().to_vec();
-    links.sort_unstable();
-    links.dedup();
+    let links = distinct(record.links.hashes().iter().copied());
     RecordProfile {
         source: record.source,
         is_gone: record.is_gone,
         names,
-        identifiers,
-        domain,
-        country: record.country,
-        city: record.city.as_deref().and_then(city_hash),
-        founded_year: record.founded_year,
-        sectors,
+        identifiers: distinct(identifiers.into_iter()),
+        traits: RecordTraits::new(address, record.country, record.city.as_deref(), record.founded_year),
+        sectors: distinct(record.sectors.iter().map(|sector| xxh3_64(fold(sector).as_bytes()))),
         links: links.into_iter().map(|hash| RecordLink { hash, names: 0 }).collect(),
     }
 }
 
-/// Hash that is equal for all names of a city, with or without its country or state: `Bengaluru`, `Bangalore, India`.
-fn city_hash(city: &str) -> Option<u64> {
-    let name = fold(city.split(',').next().unwrap_or(city));
-    let first = city::names_of(&name).first().copied().unwrap_or(&name);
-    (!first.is_empty()).then(|| xxh3_64(first.as_bytes()))
+/// Values in ascending order, without duplicates.
+fn distinct<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    values.dedup();
+    values
 }

@@ -2,12 +2,11 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use data::evidence::own_domain;
 use data::fold::fold;
 use data::import::Dataset;
 use data::import::identifiers::NormalIdentifier;
-use data::import::website;
 use data::name::CoreName;
-use data::name::OwnName;
 use data::{Country, OrganizationKind, PartialDate, Table};
 
 /// A firm, startup or person as one source describes it.
@@ -110,13 +109,6 @@ impl Links {
     fn add(&mut self, kind: &str, value: &str) {
         self.0.push(xxh3_64(format!("{kind} {value}").as_bytes()));
     }
-}
-
-/// Domain of a web address that belongs to the organization; `None` for a profile on a platform.
-pub(super) fn own_domain(address: &str) -> Option<String> {
-    let host = website::host(address);
-    let own = OwnName::parse(&host);
-    (own.domain.contains('.') && !own.is_of_profiles()).then(|| own.domain.to_owned())
 }
 
 /// Records of a dataset: its firms, startups and people, in this order.
