@@ -184,10 +184,7 @@ const MAX_SLUG: usize = 100;
 
 impl Converter {
     pub(crate) fn new(field: &FieldValue, evidence: &ImportEvidence) -> Self {
-        let form = match &field.target {
-            FieldTarget::Field(field) => field.form,
-            FieldTarget::Identifier(_) => FieldForm::Identifier,
-        };
+        let form = field.target.form();
         let dates = if field.value.dates.is_empty() { ISO.clone() } else { field.value.dates.clone() };
         let has_few = matches!(
             form,
@@ -215,10 +212,7 @@ impl Converter {
             return;
         }
         let (first, before) = (values.len(), dropped.len());
-        let is_list = match &field.target {
-            FieldTarget::Field(field) => field.is_list,
-            FieldTarget::Identifier(_) => true,
-        };
+        let is_list = field.target.is_list();
         for text in field.value.texts(row, dropped) {
             // A field with one value takes the first usable text.
             if !is_list && values.len() > first {

@@ -122,7 +122,7 @@ impl Pass {
                     column.index = starts[part] + position;
                 }
             }
-            section.values_mut().into_iter().for_each(|value| value.none.extend(none.iter().cloned()));
+            section.values_mut().for_each(|value| value.none.extend(none.iter().cloned()));
         }
         let mut parts = parts.into_iter();
         let from = parts.next().unwrap_or_else(|| InputColumns::new(first.from));

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use crate::sources::convert::{ConvertedValue, Converter, Dropped, meets, slug};
 use crate::sources::evidence::ImportEvidence;
-use crate::sources::field::{FieldForm, SourceField};
+use crate::sources::field::FieldForm;
 use crate::sources::import::summary::ImportSummary;
 use crate::sources::input::InputRow;
-use crate::sources::mapping::{FieldTarget, KeyForm, Mapping, MappingSection};
+use crate::sources::mapping::{KeyForm, Mapping, MappingSection};
 use crate::sources::money::Rates;
 use crate::sources::sort::Sorter;
 use crate::sources::{EntityKind, NewStatement, SourceError, Update};
@@ -117,15 +117,11 @@ impl StatementCollector {
                 for dropped in self.dropped.drain(..) {
                     summary.add_dropped(*index, at, row, dropped);
                 }
-                let form = match &field.target {
-                    FieldTarget::Field(SourceField { form, .. }) => *form,
-                    FieldTarget::Identifier(_) => FieldForm::Identifier,
-                };
                 let converted = std::mem::take(&mut self.converted);
                 for ConvertedValue { value, original } in &converted {
                     let mut value = value.as_str();
                     let reference;
-                    if form == FieldForm::Sector {
+                    if field.target.form() == FieldForm::Sector {
                         match self.sector(value)? {
                             Ok(sector) => reference = sector,
                             Err(reason) => {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use crate::sources::field::SourceField;
+use crate::sources::field::{FieldForm, SourceField};
 use crate::sources::input::InputFormat;
 use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::mapping::document::LineColumn;
@@ -167,6 +167,18 @@ impl FieldTarget {
             Self::Identifier(scheme) => format!("{}{scheme}", data::identifier::FIELD),
         }
     }
+
+    pub(crate) fn form(&self) -> FieldForm {
+        match self {
+            Self::Field(field) => field.form,
+            Self::Identifier(_) => FieldForm::Identifier,
+        }
+    }
+
+    /// True if the field takes several values, as those of identifiers do.
+    pub(crate) fn is_list(&self) -> bool {
+        matches!(self, Self::Identifier(_) | Self::Field(SourceField { is_list: true, .. }))
+    }
 }
 
 /// A field of an entity, with the value that it gets.
@@ -209,6 +221,21 @@ pub(crate) struct Join {
     pub column: ColumnRef,
 }
 
+impl FieldValue {
+    pub(crate) fn new(target: FieldTarget, value: MappedValue, position: LineColumn) -> Self {
+        let (amount, is_sum) = (AmountForm::default(), false);
+        Self { target, value, currency: None, rate_on: None, amount, reference: None, is_sum, position }
+    }
+
+    fn values_mut(&mut self) -> impl Iterator<Item = &mut MappedValue> {
+        let currency = match &mut self.currency {
+            Some(Currency::Of(currency)) => Some(currency),
+            _ => None,
+        };
+        std::iter::once(&mut self.value).chain(currency).chain(&mut self.rate_on)
+    }
+}
+
 impl MappedValue {
     /// Columns that the value depends on.
     pub(crate) fn columns_mut(&mut self) -> impl Iterator<Item = &mut ColumnRef> {
@@ -218,34 +245,20 @@ impl MappedValue {
 
 impl MappingSection {
     /// Values that the section computes.
-    pub(crate) fn values_mut(&mut self) -> Vec<&mut MappedValue> {
-        let mut values: Vec<&mut MappedValue> = self.key.as_mut().map(|(value, _)| value).into_iter().collect();
-        values.extend(self.latest_by.as_mut());
-        values.extend(self.source_key.as_mut());
-        for field in &mut self.fields {
-            values.push(&mut field.value);
-            if let Some(Currency::Of(currency)) = &mut field.currency {
-                values.push(currency);
-            }
-            values.extend(field.rate_on.as_mut());
-        }
-        values
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut MappedValue> {
+        self.parts_mut().1
     }
 
     /// Columns that the section reads, except those of its joins.
-    pub(crate) fn columns_mut(&mut self) -> Vec<&mut ColumnRef> {
+    pub(crate) fn columns_mut(&mut self) -> impl Iterator<Item = &mut ColumnRef> {
+        let (when, values) = self.parts_mut();
+        when.iter_mut().map(|condition| &mut condition.column).chain(values.flat_map(MappedValue::columns_mut))
+    }
+
+    fn parts_mut(&mut self) -> (&mut [Condition], impl Iterator<Item = &mut MappedValue>) {
         let Self { when, key, latest_by, source_key, fields, .. } = self;
-        let mut columns: Vec<&mut ColumnRef> = when.iter_mut().map(|condition| &mut condition.column).collect();
-        let values = key.as_mut().map(|(value, _)| value).into_iter();
-        let values = values.chain(latest_by.as_mut()).chain(source_key.as_mut());
-        columns.extend(values.flat_map(MappedValue::columns_mut));
-        for field in fields {
-            columns.extend(field.value.columns_mut());
-            if let Some(Currency::Of(currency)) = &mut field.currency {
-                columns.extend(currency.columns_mut());
-            }
-            columns.extend(field.rate_on.iter_mut().flat_map(MappedValue::columns_mut));
-        }
-        columns
+        let key = key.iter_mut().map(|(value, _)| value);
+        let fields = fields.iter_mut().flat_map(FieldValue::values_mut);
+        (when.as_mut_slice(), key.chain(latest_by).chain(source_key).chain(fields))
     }
 }
