@@ -28,15 +28,12 @@ const MIN_RATING_OF_ANSWERS: u8 = 4;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DatasetQuality<'a> {
-    /// Records that are probably the same as a more prominent one, see `indexer duplicates`.
     pub near_duplicates: BTreeMap<Table, usize>,
     /// Rounds with an amount far above those of their stage, the largest first.
     pub suspect_amounts: Vec<SuspectAmount<'a>>,
-    /// Known values of each field of the dataset, by table.
     pub coverage: BTreeMap<Table, Vec<FieldCompleteness>>,
     /// Number of rows per year, by table, and the years that are probably incomplete.
     pub years: BTreeMap<Table, Years>,
-    /// Reviews with fields that contradict each other.
     pub contradictory_reviews: Vec<ContradictoryReview<'a>>,
 }
 

@@ -43,7 +43,6 @@ const MIN_SHARE: f64 = 0.6;
 /// A startup with more investors says little about any of them.
 const MAX_INVESTORS: usize = 60;
 
-/// Confidence that the alias is a name of the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sureness {
@@ -72,7 +71,6 @@ pub struct AliasCandidate<'a> {
     pub sureness: Sureness,
 }
 
-/// Values of a firm or startup that proposals are derived from.
 struct AliasOwner<'a> {
     slug: &'a str,
     name: &'a str,
@@ -239,7 +237,6 @@ fn host_label(url: &str) -> Option<String> {
     (label.is_ascii() && label.bytes().any(|byte| byte.is_ascii_alphabetic())).then(|| label.to_owned())
 }
 
-/// Capitalizes each word.
 fn capitalize_words(words: &str) -> String {
     words.split_whitespace().map(capitalized).collect::<Vec<_>>().join(" ")
 }

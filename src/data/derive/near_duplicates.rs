@@ -26,7 +26,6 @@ const FAR_LARGER: u32 = 10;
 /// costs little.
 const MAX_COMPARED: usize = 32;
 
-/// Values of a record that are compared.
 #[derive(Clone, Default)]
 struct NamedRecord<'a> {
     name: &'a str,
@@ -191,7 +190,6 @@ fn split_by_key(mut keyed: &[(u64, u32)]) -> Vec<&[(u64, u32)]> {
     parts
 }
 
-/// A record, and a more prominent one that it duplicates.
 #[derive(Clone, Copy)]
 struct DuplicateMatch {
     row: u32,

@@ -19,11 +19,9 @@ pub(crate) struct ScriptedWord {
 #[derive(Debug)]
 pub(crate) struct Culture {
     pub(crate) tag: &'static str,
-    /// Syllables of invented words.
     pub(crate) syllables: &'static Syllables,
     /// Given names of women.
     pub(crate) women: Vec<ScriptedWord>,
-    /// Given names of men.
     pub(crate) men: Vec<ScriptedWord>,
     /// Second parts of given names; empty if given names have one part.
     pub(crate) second: Vec<ScriptedWord>,
@@ -35,9 +33,7 @@ pub(crate) struct Culture {
     pub(crate) ends_men: Vec<ScriptedWord>,
     /// Words that organizations are named after.
     pub(crate) roots: Vec<ScriptedWord>,
-    /// Generic words of investors.
     pub(crate) firm_words: Vec<ScriptedWord>,
-    /// Generic words of startups.
     pub(crate) startup_words: Vec<ScriptedWord>,
     /// True if the native script writes the family name first.
     pub(crate) family_first: bool,
@@ -89,7 +85,6 @@ pub(crate) static CULTURES: Lazy<Vec<Culture>> = Lazy::new(|| {
     lists.names.iter().map(culture).collect()
 });
 
-/// Index in [`CULTURES`] of the culture `tag`.
 pub(crate) fn culture(tag: &str) -> usize {
     CULTURES.iter().position(|culture| culture.tag == tag).expect("a culture of cultures.txt")
 }

@@ -92,7 +92,6 @@ fn look_alike_of(random: &mut Random, seed: u64, row: u64) -> String {
     word
 }
 
-/// Adds the words of a kind of firm to its own word.
 fn add_kind_words(random: &mut Random, kind: FirmKind, word: &str) -> String {
     let kind = if kind == FirmKind::Angel { FirmKind::Other } else { kind };
     random.pick(&NAME_LISTS[kind.name()]).replace('~', word)

@@ -60,7 +60,6 @@ impl InventedFirm {
         self.stages & (1 << stage.index()) != 0
     }
 
-    /// True if the firm invests in all sectors.
     pub(crate) fn is_generalist(&self) -> bool {
         self.groups.len() >= GROUPS.len() / 2
     }
@@ -104,7 +103,6 @@ fn draw_groups(random: &mut Random, kind: FirmKind) -> Vec<u8> {
     groups
 }
 
-/// Draws every firm, with its row and its names.
 fn draw_each(config: &GenConfig) -> impl Iterator<Item = (u32, InventedFirm, Naming)> {
     let mut used_names = UsedNames::default();
     (0..config.firms).map(move |row| {

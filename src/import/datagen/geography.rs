@@ -49,7 +49,6 @@ fn parse_home(line: &'static str) -> Option<Home> {
 
 static WEIGHTS: Lazy<Vec<u32>> = Lazy::new(|| HOMES.iter().map(|home| home.weight).collect());
 
-/// Index in [`HOMES`] of country `code`.
 pub(crate) fn home_index(code: &str) -> usize {
     HOMES.iter().position(|home| home.code == code).expect("a country of countries.txt")
 }

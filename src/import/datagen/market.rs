@@ -37,7 +37,6 @@ pub(crate) struct FirmMarket<'a> {
     world: Vec<FirmPool>,
 }
 
-/// Traits of a round that its investors must match.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoundProfile {
     pub(crate) region: usize,

@@ -12,7 +12,6 @@ use crate::datagen::words::{coin_compound, coin_word, is_fit, plain_word};
 use data::fold::fold;
 use data::vocabulary::capitalized;
 
-/// Words of organization names and titles of people.
 pub(crate) static NAME_LISTS: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/names.txt")));
 
 /// Row `row` of a list of organizations that occur in every dataset: the name, the alias or slug, and the country.

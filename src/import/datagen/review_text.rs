@@ -8,13 +8,11 @@ use crate::datagen::random::Random;
 use data::vocabulary::{Vocabulary, capitalized};
 use data::{FirmKind, Stage};
 
-/// Sentences and the values of their slots.
 static REVIEWS: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/reviews.txt")));
 
 /// Sentences in other languages than English: `<culture> <tone>`.
 static ABROAD: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/reviews_abroad.txt")));
 
-/// Facts that the texts of a review follow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReviewFacts {
     pub(crate) experience: Experience,
@@ -22,7 +20,6 @@ pub(crate) struct ReviewFacts {
     pub(crate) kind: FirmKind,
     /// Tag of the firm's culture.
     pub(crate) language: &'static str,
-    /// True if moderation rejected the review.
     pub(crate) rejected: bool,
 }
 
@@ -43,7 +40,6 @@ fn pick(random: &mut Random, name: &str, tone: &str) -> &'static str {
     random.pick(&REVIEWS[&format!("{name} {tone}")])
 }
 
-/// A title of a few words.
 pub(crate) fn title(random: &mut Random, facts: &ReviewFacts) -> String {
     let text = if facts.rejected && random.chance(350) {
         pick(random, "title", "rejected")
@@ -123,7 +119,6 @@ fn stage_words(stage: Option<Stage>) -> &'static str {
     }
 }
 
-/// Draws a word for the firm's representative.
 fn who(random: &mut Random, kind: FirmKind) -> &'static str {
     let list = match kind {
         FirmKind::Angel => return "the investor",

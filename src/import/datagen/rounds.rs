@@ -13,7 +13,6 @@ pub(crate) struct PlannedRound {
     pub(crate) day: Date,
 }
 
-/// A startup's rounds and its current status.
 #[derive(Clone, Debug)]
 pub(crate) struct RoundPath {
     pub(crate) rounds: Vec<PlannedRound>,
@@ -23,7 +22,6 @@ pub(crate) struct RoundPath {
     pub(crate) stage: Option<Stage>,
 }
 
-/// Stages that a startup climbs.
 const LADDER: [Stage; 7] =
     [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus, Stage::Growth];
 

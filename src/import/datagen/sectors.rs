@@ -27,7 +27,6 @@ pub(crate) struct SectorGroup {
     pub(crate) weight: u32,
     /// Words in the names of its startups.
     pub(crate) words: Vec<&'static str>,
-    /// Customers of its startups.
     pub(crate) customers: Vec<&'static str>,
 }
 

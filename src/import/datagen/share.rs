@@ -9,12 +9,10 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    /// Divides `total` among rows; `weights` is the sum of their weights.
     pub(crate) fn new(total: u32, weights: u64) -> Self {
         Self { total: u128::from(total), weights: u128::from(weights), seen: 0, used: 0 }
     }
 
-    /// Share of the next row, which has `weight`.
     pub(crate) fn next(&mut self, weight: u64) -> u32 {
         self.seen += u128::from(weight);
         let due = (self.seen * self.total).checked_div(self.weights).unwrap_or(0);

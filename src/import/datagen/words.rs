@@ -38,7 +38,6 @@ pub(crate) fn syllables(name: &str) -> &'static Syllables {
 struct CompoundWords {
     first: Vec<&'static str>,
     last: Vec<&'static str>,
-    /// Not allowed within an invented word.
     unwanted: Vec<&'static str>,
     /// Well-known names that a compound or syllables could hit, sorted; see also the test against published data.
     taken: Vec<&'static str>,
@@ -103,7 +102,6 @@ pub(crate) fn coin_compound(random: &mut Random) -> String {
     }
 }
 
-/// One capitalized English word.
 pub(crate) fn plain_word(random: &mut Random) -> String {
     capitalized(random.pick(&COMPOUND_WORDS.first))
 }

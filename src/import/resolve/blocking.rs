@@ -44,7 +44,6 @@ impl Blocks {
     }
 }
 
-/// Calls `each` with the keys of a record.
 fn each_key(table: Table, record: &SourceRecord, profile: &RecordProfile, mut each: impl FnMut(u64)) {
     let hash = |seed: u64, text: &str| xxh3_64_with_seed(text.as_bytes(), seed);
     for identifier in &profile.identifiers {

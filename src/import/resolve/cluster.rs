@@ -17,13 +17,11 @@ pub enum MergeConflict {
     Vetoed(u32, u32, Veto),
 }
 
-/// Clusters of the rows of one table.
 pub(super) struct Clustering<'a> {
     profiles: &'a Profiles,
     /// Cluster of each row, as an index into `members`.
     pub cluster_of: Vec<u32>,
     pub members: Vec<Vec<u32>>,
-    /// Decision group of each row.
     groups: Vec<Option<u32>>,
     different: HashSet<(u32, u32)>,
 }

@@ -28,7 +28,6 @@ vocabulary! {
 /// File of decisions, next to the folders of the sources.
 pub const FILE: &str = "decisions.csv";
 
-/// One line of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// `source/entity`, such as `gleif/firm:lei:529900T8BM49AURSDO55`.
@@ -49,7 +48,6 @@ impl TableRow for Decision {
 }
 
 impl Decision {
-    /// Header line of the file.
     pub const COLUMNS: &'static str = <Self as TableRow>::HEADER;
 
     #[must_use]
@@ -57,7 +55,6 @@ impl Decision {
         Self { left, right, judgement, by, on, why, line: 0 }
     }
 
-    /// Reads a row. Returns `None` and reports the problem if a value is missing or invalid.
     fn read(row: &mut CsvRow<'_, '_>) -> Option<Self> {
         let left = row.required("left", read_entity);
         let right = row.required("right", read_entity);
@@ -146,7 +143,6 @@ impl Decisions {
         self.last.iter().any(|last| last.pair() == decision.pair() && last.judgement == decision.judgement)
     }
 
-    /// Effective decisions in file order.
     #[must_use]
     pub fn all(&self) -> &[Decision] {
         &self.last
@@ -166,7 +162,6 @@ impl Decisions {
         })
     }
 
-    /// Numbers the groups of entities that `same` joins.
     fn assign_groups(&mut self) {
         for (number, group) in (0..).zip(self.neighbors().components()) {
             self.groups.extend(group.into_iter().map(|entity| (entity, number)));

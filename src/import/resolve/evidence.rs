@@ -104,7 +104,6 @@ fn count_kinds(evidence: &[Evidence]) -> usize {
     supporting.map(|evidence| evidence.kind()).collect::<BTreeSet<EvidenceKind>>().len()
 }
 
-/// Finds a reason why two records cannot be one.
 pub(super) fn find_veto(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> Option<Veto> {
     if let Some(scheme) = contradicting_scheme(profiles, left, right) {
         return Some(Veto::Identifiers(scheme.to_owned()));

@@ -16,20 +16,16 @@ const MATCH_MARGIN: i32 = 15;
 const MIN_SCORE: i32 = 25;
 /// Minimum score of those exceptions.
 const MIN_SCORE_OF_BEST: i32 = 3;
-/// Maximum score.
 const MAX_SCORE: i32 = 100;
 
-/// A candidate with its evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScoredCandidate {
-    /// Index of the candidate.
     pub index: usize,
     /// Hundredths, at most [`MAX_SCORE`].
     pub score: i32,
     pub evidence: Vec<Evidence>,
     /// Reason why the candidate cannot be the match, whatever its score.
     pub veto: Option<Veto>,
-    /// True if the evidence suffices for a match.
     is_enough: bool,
 }
 
@@ -159,7 +155,6 @@ fn includes(candidate: &RecordProfile, item: &RecordProfile) -> bool {
     candidate.names.iter().any(|other| name.words().all(|word| other.words().any(|known| known == word)))
 }
 
-/// Index of the only `true`.
 fn only_true(flags: impl Iterator<Item = bool>) -> Option<usize> {
     let mut set = flags.enumerate().filter(|(_, flag)| *flag);
     let (first, _) = set.next()?;

@@ -56,7 +56,6 @@ const MAX_MATCHES: usize = 10;
 /// Rows per unit of work of a thread.
 const CHUNK: usize = 1_024;
 
-/// Two records that are or may be one entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordPair {
     /// Rows of [`Resolution::records`], the smaller first.
@@ -84,7 +83,6 @@ impl RecordPair {
     }
 }
 
-/// Records with their merged and likely pairs.
 #[derive(Debug, Default)]
 pub struct Resolution {
     /// Sorted by table and id.
@@ -99,7 +97,6 @@ pub struct Resolution {
     pub vetoed: usize,
 }
 
-/// Reason why sources cannot be resolved.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
     #[error(transparent)]
@@ -290,7 +287,6 @@ fn find_pairs(
     Ok((pairs, vetoed.len()))
 }
 
-/// Names of records for the text index.
 struct RecordNames<'a> {
     records: &'a [&'a SourceRecord],
     /// Aliases of each record, separated by `|`.

@@ -25,7 +25,6 @@ pub(super) struct ParsedName {
     name: CoreName,
     /// The core without spaces.
     pub joined: String,
-    /// The digits of the core.
     digits: String,
     pub vehicle: Option<Vehicle>,
     /// Hash of the core without spaces.
@@ -115,7 +114,6 @@ impl ParsedName {
         Some(if is_spelled { found } else { Evidence::NameSoundsAlike })
     }
 
-    /// Agreement of the folded names.
     fn folded_agreement(&self, other: &Self) -> Option<Evidence> {
         if self.digits != other.digits {
             return None;

@@ -29,7 +29,6 @@ const MAX_SPECIFIC: f64 = 0.05;
 type Map<K, V> = HashMap<K, V, Xxh3Builder>;
 type Set<K> = HashSet<K, Xxh3Builder>;
 
-/// Hash of an identifier's value, with its scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct HashedIdentifier {
     /// Index in [`Profiles::schemes`].
@@ -44,7 +43,6 @@ pub(super) struct RecordLink {
     pub names: u32,
 }
 
-/// Values of a record that are compared.
 #[derive(Debug)]
 pub(super) struct RecordProfile {
     pub source: u32,
@@ -95,7 +93,6 @@ impl NamesakeScope {
 /// Profiles of the records of one table, with the counts of their values.
 pub(super) struct Profiles {
     pub table: Table,
-    /// One profile per record, in the same order.
     pub all: Vec<RecordProfile>,
     pub schemes: Vec<(String, Strength)>,
     /// Number of cores that contain each word.
@@ -103,7 +100,6 @@ pub(super) struct Profiles {
     cores: usize,
     /// Keys of cores that several records of one source have, for each [`NamesakeScope`].
     namesakes: Set<u64>,
-    /// Number of records in each sector.
     sectors: Map<u64, u32>,
 }
 
@@ -161,7 +157,6 @@ impl Profiles {
         self.cores >= MIN_CORES
     }
 
-    /// True if few records are in this sector.
     pub(super) fn is_specific(&self, sector: u64) -> bool {
         let count = self.sectors.get(&sector).copied().unwrap_or(0);
         f64::from(count) <= MAX_SPECIFIC * self.all.len() as f64

@@ -14,7 +14,6 @@ use data::{Country, OrganizationKind, PartialDate, Table};
 pub struct SourceRecord {
     /// Such as `gleif/firm:lei:5493…` in sources; the slug in a dataset.
     pub id: String,
-    /// Number of the source.
     pub source: u32,
     /// [`Table::Firms`], [`Table::Startups`] or [`Table::People`].
     pub table: Table,
@@ -26,7 +25,6 @@ pub struct SourceRecord {
     pub country: Option<Country>,
     pub city: Option<String>,
     pub founded_year: Option<u16>,
-    /// Names of the sectors.
     pub sectors: Vec<String>,
     pub links: Links,
     /// Number of rounds, as a measure of the record's importance.
@@ -38,7 +36,6 @@ pub struct SourceRecord {
 }
 
 impl SourceRecord {
-    /// Creates a record without values.
     #[must_use]
     pub fn new(table: Table, id: String, source: u32) -> Self {
         Self {
@@ -60,7 +57,6 @@ impl SourceRecord {
         }
     }
 
-    /// True if the websites of both have the same domain.
     pub fn has_domain_of(&self, other: &Self) -> bool {
         let domain = |record: &Self| record.website.as_deref().and_then(own_domain);
         domain(self).is_some_and(|own| domain(other) == Some(own))

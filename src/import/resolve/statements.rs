@@ -56,11 +56,9 @@ struct RecordCollector<'a> {
     records: Vec<SourceRecord>,
     rows: HashMap<EntityId, usize>,
     rounds: Vec<PendingRound>,
-    /// Names of sectors.
     sectors: HashMap<EntityId, String>,
     /// Rows of people with their organizations.
     members: Vec<(usize, EntityId)>,
-    /// Entity of the last statement.
     entity: Option<EntityId>,
     /// Last field of the entity. The first value counts for a field that takes one value, as in the view.
     field: String,

@@ -24,7 +24,6 @@ use data::import::website;
 use data::vocabulary::Vocabulary as _;
 use data::{Country, FirmKind, PartialDate, Stage, StartupStatus};
 
-/// A converted value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConvertedValue {
     pub value: String,
@@ -42,10 +41,8 @@ pub(crate) struct Dropped {
 /// Maximum number of texts with cached results.
 const MAX_MEMO: usize = 10_000;
 
-/// Converts texts to the values of one field.
 pub(crate) struct Converter {
     form: FieldForm,
-    /// Date formats of the field.
     dates: Vec<DateFormat>,
     /// Cache of converted texts, for columns with few distinct ones.
     memo: Option<HashMap<String, Vec<ConvertedValue>>>,
@@ -131,12 +128,10 @@ impl MappedValue {
         texts
     }
 
-    /// First text of a row.
     pub(crate) fn text(&self, row: &InputRow) -> Option<String> {
         self.texts(row, &mut Vec::new()).into_iter().next().map(|text| text.value.into_owned())
     }
 
-    /// First date of a row.
     fn date(&self, row: &InputRow) -> Option<PartialDate> {
         let formats = if self.dates.is_empty() { &*ISO } else { &*self.dates };
         self.texts(row, &mut Vec::new()).iter().find_map(|text| read_date(&text.value, formats))
@@ -157,7 +152,6 @@ fn read_date(text: &str, formats: &[DateFormat]) -> Option<PartialDate> {
 }
 
 impl KeyForm {
-    /// Makes an entity key from a text.
     pub(crate) fn make_key(&self, text: &str) -> Result<String, Cow<'static, str>> {
         let key = match self {
             Self::Plain => clean_line(text),
@@ -195,7 +189,6 @@ impl Converter {
         Self { form, dates, memo, known: evidence.for_value(&field.value), seen: ColumnEvidence::default() }
     }
 
-    /// Adds the values of a row.
     pub(crate) fn values(
         &mut self,
         field: &FieldValue,
@@ -346,7 +339,6 @@ impl Converter {
     }
 }
 
-/// An e-mail address: a name, `@` and a domain.
 static EMAIL: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+").expect("a valid expression"));
 

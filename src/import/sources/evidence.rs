@@ -26,19 +26,16 @@ fn columns_key(value: &MappedValue) -> Vec<(usize, String)> {
 }
 
 impl ImportEvidence {
-    /// Evidence from the columns of a value.
     pub(crate) fn for_value(&self, value: &MappedValue) -> ColumnEvidence {
         self.0.get(&columns_key(value)).cloned().unwrap_or_default()
     }
 
-    /// Adds evidence from the columns of a value.
     pub(crate) fn add(&mut self, value: &MappedValue, seen: &ColumnEvidence) {
         let known = self.0.entry(columns_key(value)).or_default();
         known.notation.merge(&seen.notation);
         known.codes.merge(&seen.codes);
     }
 
-    /// True if it decides more than the known evidence.
     pub(crate) fn decides_more_than(&self, known: &Self) -> bool {
         self.0.iter().any(|(columns, seen)| {
             let known = known.0.get(columns).cloned().unwrap_or_default();

@@ -130,7 +130,6 @@ impl ChangeTally {
         self.changes
     }
 
-    /// Refuses an import that lacks many records of the source.
     fn check(&self, source: &Source) -> Result<(), SourceError> {
         let count = |kind: EntityKind| (self.lost[kind.index()], self.had[kind.index()]);
         let losses = record_kinds().map(|kind| (kind, count(kind)));
@@ -159,7 +158,6 @@ pub(crate) struct Update {
     /// Entity, field and value of the last new statement.
     last: [String; 3],
     on: String,
-    /// Number of the import.
     number: String,
     tally: ChangeTally,
 }

@@ -13,12 +13,10 @@ use data::fold::fold;
 use data::vocabulary::Vocabulary;
 use data::{Country, FirmKind, Stage, StartupStatus, identifier, word_file};
 
-/// Guessed content of a file.
 #[derive(Clone, Debug)]
 pub(crate) struct Guess {
     pub kind: EntityKind,
     pub columns: Vec<ColumnGuess>,
-    /// Texts that stand for an unknown value.
     pub none: Vec<String>,
     /// Unknown values of closed vocabularies, by field.
     pub vocabularies: BTreeMap<String, Vec<(String, String)>>,
@@ -29,7 +27,6 @@ pub(crate) struct ColumnGuess {
     pub header: String,
     /// Field of the column; `None` if it is left out.
     pub field: Option<String>,
-    /// Line of the mapping.
     pub line: Option<String>,
     /// Reason if there is no line.
     pub remark: String,
@@ -44,7 +41,6 @@ impl Guess {
         self.header_of(field).is_some()
     }
 
-    /// Applies the description of the file.
     fn apply(&mut self, described: &FileDescription) {
         for column in &mut self.columns {
             let is_date =
@@ -99,7 +95,6 @@ pub(super) fn words(header: &str) -> Vec<String> {
     fold(&spaced).split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// A header that means a field.
 struct HeaderPattern {
     field: &'static str,
     words: Vec<&'static str>,
@@ -190,7 +185,6 @@ fn kind_of(path: &str, headers: &[Vec<String>]) -> EntityKind {
     }
 }
 
-/// Guesses the columns of a file.
 pub(crate) fn guess(path: &str, sample: &Sample, described: &FileDescription) -> Guess {
     // The unit of amounts is not part of the field's name: `AUM ($M)`.
     let bare = |header: &String| match money::unit_of_header(header) {

@@ -18,7 +18,6 @@ use crate::sources::{EntityKind, SourceError};
 use columns::guess;
 use sample::Sample;
 
-/// Writes a mapping for files.
 pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
     let members = Member::list(inputs)?;
     let tables: Vec<&Member> = members.iter().filter(|member| !member.ending().is_empty()).collect();
@@ -54,7 +53,6 @@ fn free_name(path: &str, names: &[String]) -> String {
     name
 }
 
-/// Description of a file, from a data package.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileDescription {
     none: Vec<String>,

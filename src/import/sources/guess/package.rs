@@ -81,7 +81,6 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
     Ok(mapping)
 }
 
-/// A text or a list of texts.
 fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],

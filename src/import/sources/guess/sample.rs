@@ -6,7 +6,6 @@ use crate::sources::SourceError;
 use crate::sources::input::{self, Encoding, InputFormat, InputRow, Member, Quote, RowReceiver};
 use data::NoProgress;
 
-/// Maximum number of rows in a sample.
 const MAX_ROWS: usize = 1_000;
 
 /// Bytes from which encoding and delimiter are detected.

@@ -23,7 +23,6 @@ use pass::Pass;
 use records::StatementCollector;
 pub use summary::{FieldSummary, FileSummary, ImportSummary, Omission, SectionSummary};
 
-/// An import: mapping, input files and options.
 pub struct Import {
     mapping: Mapping,
     inputs: Vec<PathBuf>,
@@ -31,7 +30,6 @@ pub struct Import {
 }
 
 impl Import {
-    /// Creates an import with the mapping of a preset.
     pub fn preset(preset: &Preset, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
         let made;
         let text = match preset.mapping {
@@ -45,7 +43,6 @@ impl Import {
         Ok(Self { mapping, inputs, is_forced: false })
     }
 
-    /// Creates an import with the mapping in a file.
     pub fn mapping(file: &Path, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
         let text = std::fs::read_to_string(file).map_err(|error| SourceError::io(file, error))?;
         let folder = file.parent().unwrap_or(Path::new(""));
@@ -85,7 +82,6 @@ impl Import {
     }
 }
 
-/// Values that replace those of a mapping.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceChanges {
     pub id: Option<String>,

@@ -20,7 +20,6 @@ pub(super) struct Pass {
     sections: Vec<usize>,
 }
 
-/// Columns that a pass reads from an input.
 struct InputColumns {
     input: usize,
     columns: Vec<ColumnRef>,
@@ -248,7 +247,6 @@ struct PassContext<'a> {
 }
 
 impl PassContext<'_> {
-    /// Reads all files of an input.
     fn read_input(
         &self,
         part: &InputColumns,

@@ -65,7 +65,6 @@ impl StatementCollector {
         }
     }
 
-    /// Evidence of all columns, from the cells read so far.
     pub(super) fn evidence(&self, mapping: &Mapping) -> ImportEvidence {
         let mut evidence = ImportEvidence::default();
         for (section, converters) in mapping.sections.iter().zip(&self.converters) {
@@ -207,7 +206,6 @@ impl StatementCollector {
         Ok(Ok(entity))
     }
 
-    /// Creates an entity with a name.
     fn create(&mut self, entity: &str, name: &str) -> Result<(), SourceError> {
         if self.created.contains(entity) {
             return Ok(());
@@ -235,7 +233,6 @@ impl StatementCollector {
         self.sorter.push(&self.key, &self.value).map_err(|error| SourceError::io(&self.folder, error))
     }
 
-    /// Writes the statements of all entities.
     pub(super) fn write(
         self,
         mapping: &Mapping,
@@ -274,7 +271,6 @@ impl StatementCollector {
     }
 }
 
-/// Statements about one entity.
 #[derive(Default)]
 struct EntityStatements {
     name: String,
@@ -316,7 +312,6 @@ impl EntityStatements {
         self.spans.extend(later);
     }
 
-    /// Adds the statements of a row.
     fn add(&mut self, value: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(value);

@@ -30,7 +30,6 @@ const MAX_SHARE: u64 = 5;
 pub struct ImportSummary {
     pub files: Vec<FileSummary>,
     pub sections: Vec<SectionSummary>,
-    /// Number of entities of each kind.
     pub entities: Vec<(&'static str, u64)>,
     /// `complete` or `increment`.
     pub extent: &'static str,
@@ -56,7 +55,6 @@ pub struct FileSummary {
     /// Rows that are probably misread, each with its place. At most [`MAX_WARNINGS`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Number of further warnings.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_warnings: u64,
     #[serde(skip)]
@@ -73,9 +71,7 @@ pub struct SectionSummary {
     pub kind: &'static str,
     pub from: String,
     pub rows: u64,
-    /// Rows that `when` leaves out.
     pub left_out: u64,
-    /// Rows without a key for their entity.
     pub without_key: Vec<Omission>,
     /// Rows that a later row of the same entity replaced or completed.
     pub replaced: u64,
@@ -190,7 +186,6 @@ impl ImportSummary {
         }
     }
 
-    /// Number of rows read.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.files.iter().map(|file| file.rows).sum()
@@ -213,7 +208,6 @@ impl FileSummary {
 }
 
 impl SectionSummary {
-    /// Number of rows without a key.
     #[must_use]
     fn without_key(&self) -> u64 {
         self.without_key.iter().map(|reason| reason.count).sum()

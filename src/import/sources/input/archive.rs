@@ -11,7 +11,6 @@ use crate::sources::SourceError;
 /// A file, or a member of an archive.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
-    /// Position in the list.
     pub index: u32,
     /// Name in messages, such as `2026q1_d.zip/ISSUERS.tsv`.
     pub name: String,
@@ -142,7 +141,6 @@ impl Member {
         }
     }
 
-    /// Error in a line of the file.
     pub(crate) fn error(&self, line: u64, problem: impl std::fmt::Display) -> SourceError {
         SourceError::at_line(Path::new(&self.name), line, problem)
     }

@@ -12,7 +12,6 @@ pub(crate) use crate::sources::input::archive::Member;
 use data::Progress;
 use data::import::csv_reader::CsvDialect;
 
-/// Text encoding of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Encoding {
     #[default]
@@ -62,7 +61,6 @@ impl Quote {
     }
 }
 
-/// Options for reading a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputFormat {
     /// Defaults to a tab in files that end in `.tsv` or `.tab`, otherwise to a comma.
@@ -76,7 +74,6 @@ pub(crate) struct InputFormat {
 }
 
 impl InputFormat {
-    /// Delimiter and quotation mark for a file.
     pub(crate) fn dialect(&self, member: &Member) -> CsvDialect {
         let default = if ["tsv", "tab"].contains(&member.ending()) { b'\t' } else { b',' };
         CsvDialect { delimiter: self.delimiter.unwrap_or(default), quote: self.quote.0 }
@@ -174,7 +171,6 @@ pub(crate) fn column_name(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Reads a file row by row.
 pub(crate) fn read_rows(
     member: &Member,
     format: &InputFormat,

@@ -32,7 +32,6 @@ pub(crate) struct Mapping {
     pub rates: Option<PathBuf>,
 }
 
-/// Values of the source in a mapping.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SourceValues {
     pub id: String,
@@ -43,7 +42,6 @@ pub(crate) struct SourceValues {
     pub extent: Extent,
 }
 
-/// An input of a mapping: files of one kind.
 #[derive(Clone, Debug)]
 pub(crate) struct MappingInput {
     pub name: String,
@@ -58,7 +56,6 @@ pub(crate) struct MappingInput {
     pub optional: Vec<String>,
     /// Alternative names of columns, from other versions of the files.
     pub names: Vec<(String, Vec<String>)>,
-    /// Conditions that a row must meet.
     pub when: Vec<Condition>,
     /// True if the file may be missing.
     pub may_lack: bool,
@@ -132,7 +129,6 @@ pub(crate) enum Currency {
     Of(MappedValue),
 }
 
-/// Form of an entity's key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeyForm {
     /// The text itself.
@@ -143,7 +139,6 @@ pub(crate) enum KeyForm {
     Name,
 }
 
-/// Reference of a field to another entity.
 #[derive(Clone, Debug)]
 pub(crate) struct EntityReference {
     pub kind: EntityKind,
@@ -181,7 +176,6 @@ impl FieldTarget {
     }
 }
 
-/// A field of an entity, with the value that it gets.
 #[derive(Clone, Debug)]
 pub(crate) struct FieldValue {
     pub target: FieldTarget,
@@ -213,7 +207,6 @@ pub(crate) struct MappingSection {
     pub fields: Vec<FieldValue>,
 }
 
-/// Join with another input, by its key.
 #[derive(Clone, Debug)]
 pub(crate) struct Join {
     pub input: usize,
@@ -237,14 +230,12 @@ impl FieldValue {
 }
 
 impl MappedValue {
-    /// Columns that the value depends on.
     pub(crate) fn columns_mut(&mut self) -> impl Iterator<Item = &mut ColumnRef> {
         self.columns.iter_mut().chain(self.when.iter_mut().map(|condition| &mut condition.column))
     }
 }
 
 impl MappingSection {
-    /// Values that the section computes.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut MappedValue> {
         self.parts_mut().1
     }

@@ -23,7 +23,6 @@ use data::import::diagnostics::quoted;
 use data::vocabulary::Vocabulary as _;
 use search::nearest;
 
-/// Default priority of a source.
 const PRIORITY: u32 = 50;
 
 const VALUE_KEYS: [&str; 11] =

@@ -152,7 +152,6 @@ impl Entities {
         }
     }
 
-    /// Index of the first entity of a source.
     pub(super) fn first_of(&self, source: usize) -> usize {
         self.starts[source]
     }
@@ -163,7 +162,6 @@ impl Entities {
         near.filter(|index| *index < self.starts[source + 1]).or_else(|| self.find(source, id))
     }
 
-    /// Finds an entity of a source by its id.
     pub(super) fn find(&self, source: usize, id: &EntityId) -> Option<usize> {
         let of_source = &self.entities[self.starts[source]..self.starts[source + 1]];
         of_source.binary_search_by(|entity| entity.id.cmp(id)).ok().map(|index| self.starts[source] + index)
@@ -202,7 +200,6 @@ impl Entities {
         of_record.map(|(index, entity)| (sources[source(index)].id.clone(), entity.id.clone())).collect()
     }
 
-    /// Slugs of the records of a kind.
     pub(super) fn slugs(&self, kind: EntityKind) -> impl Iterator<Item = &str> {
         self.records.iter().filter(move |(known, _)| *known == kind).map(|(_, slug)| slug.as_str())
     }

@@ -29,7 +29,6 @@ impl Files {
         Self { folder, detail, sources, tables: Default::default(), identifiers: None, provenance: None }
     }
 
-    /// Writes a record.
     pub(super) fn write_row(&mut self, kind: EntityKind, fields: &[String]) -> Result<(), SourceError> {
         let (file, folder) = (&mut self.tables[kind.index()], &self.folder);
         let file = match kind {

@@ -62,7 +62,6 @@ impl Clusters {
     }
 }
 
-/// Files that a view writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// Tables of a dataset and its identifiers.
@@ -71,10 +70,8 @@ pub enum Detail {
     Provenance,
 }
 
-/// Counts of records in a view, and of omissions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ViewSummary {
-    /// Number of records of each kind.
     pub records: Vec<(&'static str, u64)>,
     /// Records that lack a required value: a name, the startup of a round, the organization of a person.
     pub incomplete: u64,

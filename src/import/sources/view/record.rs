@@ -12,7 +12,6 @@ use data::identifier;
 use data::import::csv_row::MAX_VALUES;
 use data::vocabulary::Vocabulary as _;
 
-/// A statement about a record of the view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ViewStatement {
     pub source: u16,
@@ -41,7 +40,6 @@ pub(super) enum StatementExclusion {
 }
 
 impl ViewStatement {
-    /// Resolves the reference of a source's statement.
     pub(super) fn from_statement(
         source: usize,
         statement: Statement,
