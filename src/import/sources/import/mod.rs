@@ -13,13 +13,13 @@ use crate::sources::evidence::ImportEvidence;
 use crate::sources::guess::package;
 use crate::sources::input::Member;
 use crate::sources::input::archive::matches_pattern;
-use crate::sources::mapping::Mapping;
+use crate::sources::mapping::{Mapping, SourceValues};
 use crate::sources::money::Rates;
 use crate::sources::presets::Preset;
 use crate::sources::{Extent, Source, SourceError, Update};
 use data::vocabulary::Vocabulary as _;
 use data::{Date, Progress};
-use pass::Pass;
+use pass::{Pass, PassContext};
 use records::StatementCollector;
 pub use summary::{FieldSummary, FileSummary, ImportSummary, Omission, SectionSummary};
 
@@ -78,7 +78,37 @@ impl Import {
 
     /// Imports the files into the folder of sources. The statements are seen on the day `on`.
     pub fn run(self, sources: &Path, on: Date, progress: &dyn Progress) -> Result<ImportSummary, SourceError> {
-        run(self, sources, on, progress)
+        let Self { mut mapping, inputs, is_forced } = self;
+        let members = Member::list(&inputs)?;
+        let files = assign_files(&mapping, &members)?;
+        let rates = mapping.rates.as_deref().map(Rates::read).transpose()?.unwrap_or_default();
+        std::fs::create_dir_all(sources).map_err(|error| SourceError::io(sources, error))?;
+        let passes = Pass::plan(&mut mapping);
+        let context = PassContext { mapping: &mapping, members: &members, files: &files, folder: sources, progress };
+        let read = |evidence: &ImportEvidence| {
+            let summary = ImportSummary::new(&mapping, &members, &files);
+            let mut records = StatementCollector::new(&mapping, sources, &rates, evidence, summary);
+            passes.iter().try_for_each(|pass| pass.run(&context, &mut records))?;
+            Ok::<_, SourceError>(records)
+        };
+        let mut records = read(&ImportEvidence::default())?;
+        // The whole column decides ambiguous cells.
+        let evidence = records.evidence();
+        if evidence.decides_more_than(&ImportEvidence::default()) {
+            drop(records);
+            records = read(&evidence)?;
+        }
+        records.summary.check(&mapping)?;
+        let SourceValues { id, title, license, url, priority, extent } = mapping.source.clone();
+        let source = Source { id, title, license, url, priority, imported_on: on, imports: 0, last_complete: 0 };
+        let mut update = Update::begin(sources, source, extent)?;
+        progress.step("write statements", 0);
+        let mut summary = records.write(&mut update)?;
+        summary.extent = extent.name();
+        summary.later_import = update.later_day();
+        summary.statements = update.finish(is_forced)?;
+        progress.done();
+        Ok(summary)
     }
 }
 
@@ -91,49 +121,6 @@ pub struct SourceChanges {
     pub extent: Option<Extent>,
     /// File with currency rates.
     pub rates: Option<PathBuf>,
-}
-
-fn run(import: Import, sources: &Path, on: Date, progress: &dyn Progress) -> Result<ImportSummary, SourceError> {
-    let Import { mut mapping, inputs, is_forced } = import;
-    let members = Member::list(&inputs)?;
-    let files = assign_files(&mapping, &members)?;
-    let rates = mapping.rates.as_deref().map(Rates::read).transpose()?.unwrap_or_default();
-    std::fs::create_dir_all(sources).map_err(|error| SourceError::io(sources, error))?;
-    let mut passes = Pass::plan(&mut mapping);
-    let mut read = |evidence: &ImportEvidence| {
-        let mut summary = ImportSummary::new(&mapping, &members, &files);
-        let mut records = StatementCollector::new(&mapping, sources, evidence);
-        for pass in &mut passes {
-            pass.run(&mapping, &members, &files, &rates, &mut records, &mut summary, sources, progress)?;
-        }
-        Ok::<_, SourceError>((records, summary))
-    };
-    let (mut records, mut summary) = read(&ImportEvidence::default())?;
-    // The whole column decides ambiguous cells.
-    let evidence = records.evidence(&mapping);
-    if evidence.decides_more_than(&ImportEvidence::default()) {
-        drop(records);
-        (records, summary) = read(&evidence)?;
-    }
-    summary.check(&mapping)?;
-    let source = Source {
-        id: mapping.source.id.clone(),
-        title: mapping.source.title.clone(),
-        license: mapping.source.license.clone(),
-        url: mapping.source.url.clone(),
-        priority: mapping.source.priority,
-        imported_on: on,
-        imports: 0,
-        last_complete: 0,
-    };
-    let mut update = Update::begin(sources, source, mapping.source.extent)?;
-    summary.extent = mapping.source.extent.name();
-    summary.later_import = update.later_day();
-    progress.step("write statements", 0);
-    records.write(&mapping, &mut update, &mut summary)?;
-    summary.statements = update.finish(is_forced)?;
-    progress.done();
-    Ok(summary)
 }
 
 /// Finds the files of each input, as indexes of `members`.

@@ -5,11 +5,10 @@ use std::path::Path;
 use crate::sources::SourceError;
 use crate::sources::convert::meets;
 use crate::sources::import::records::StatementCollector;
-use crate::sources::import::summary::{FileSummary, ImportSummary};
+use crate::sources::import::summary::FileSummary;
 use crate::sources::input::{self, InputRow, Member, RowReceiver, column_name};
 use crate::sources::mapping::document::LineColumn;
 use crate::sources::mapping::{ColumnRef, Condition, Mapping, MappingInput};
-use crate::sources::money::Rates;
 use crate::sources::sort::{SortedRecords, Sorter};
 use data::Progress;
 
@@ -135,67 +134,43 @@ impl Pass {
         Self { from, groups, sections }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "all parts of an import meet here")]
-    pub(super) fn run(
-        &mut self,
-        mapping: &Mapping,
-        members: &[Member],
-        files: &[Vec<usize>],
-        rates: &Rates,
-        records: &mut StatementCollector,
-        summary: &mut ImportSummary,
-        folder: &Path,
-        progress: &dyn Progress,
-    ) -> Result<(), SourceError> {
-        let context = PassContext { mapping, members, files, progress };
-        let io = |error| SourceError::io(folder, error);
+    pub(super) fn run(&self, context: &PassContext<'_>, records: &mut StatementCollector<'_>) -> Result<(), SourceError> {
+        let io = |error| SourceError::io(context.folder, error);
         let Some(first) = self.groups.first() else {
-            let sections = &self.sections;
-            context.read_input(&self.from, summary, &mut |row, summary| {
-                records.add(mapping, sections, row, rates, summary)
-            })?;
-            return Ok(());
+            return context.read_input(&self.from, records, &mut |row, records| records.add(&self.sections, row));
         };
-        let mut bytes = Vec::new();
-        let mut sorter = Sorter::new(folder);
-        context.read_input(&self.from, summary, &mut |row, _| {
-            bytes.clear();
-            row.encode(&mut bytes);
-            sorter.push(row.get(first.column).as_bytes(), &bytes).map_err(io)
-        })?;
+        let mut sorter = context.sort_input(&self.from, first.column, records)?;
         for (index, group) in self.groups.iter().enumerate() {
             let mut lookups = Vec::new();
             for (part, key) in &group.parts {
-                let mut sorter = Sorter::new(folder);
-                context.read_input(part, summary, &mut |row, _| {
-                    bytes.clear();
-                    row.encode(&mut bytes);
-                    sorter.push(row.get(*key).as_bytes(), &bytes).map_err(io)
-                })?;
-                lookups.push(Lookup::new(sorter.finish().map_err(io)?, part.columns.len()).map_err(io)?);
+                let rows = context.sort_input(part, *key, records)?.finish().map_err(io)?;
+                lookups.push(Lookup::new(rows, part.columns.len()).map_err(io)?);
             }
-            progress.step("join", 0);
+            context.progress.step("join", 0);
             let next = self.groups.get(index + 1);
-            let mut rows = std::mem::replace(&mut sorter, Sorter::new(folder)).finish().map_err(io)?;
-            let mut row = InputRow::default();
+            let mut rows = std::mem::replace(&mut sorter, Sorter::new(context.folder)).finish().map_err(io)?;
+            let (mut row, mut bytes) = (InputRow::default(), Vec::new());
             while let Some((key, value)) = rows.next().map_err(io)? {
                 row.decode(value);
                 for lookup in &mut lookups {
                     lookup.add(key, &mut row).map_err(io)?;
                 }
                 match next {
-                    Some(next) => {
-                        bytes.clear();
-                        row.encode(&mut bytes);
-                        sorter.push(row.get(next.column).as_bytes(), &bytes).map_err(io)?;
-                    }
-                    None => records.add(mapping, &self.sections, &row, rates, summary)?,
+                    Some(next) => push_row(&mut sorter, &row, next.column, &mut bytes).map_err(io)?,
+                    None => records.add(&self.sections, &row)?,
                 }
             }
-            progress.done();
+            context.progress.done();
         }
         Ok(())
     }
+}
+
+/// Adds a row by the text of a column. `bytes` is a buffer.
+fn push_row(sorter: &mut Sorter, row: &InputRow, column: usize, bytes: &mut Vec<u8>) -> std::io::Result<()> {
+    bytes.clear();
+    row.encode(bytes);
+    sorter.push(row.get(column).as_bytes(), bytes)
 }
 
 /// Rows of a joined input, read in the order of their keys.
@@ -239,48 +214,63 @@ impl Lookup {
     }
 }
 
-struct PassContext<'a> {
-    mapping: &'a Mapping,
-    members: &'a [Member],
-    files: &'a [Vec<usize>],
-    progress: &'a dyn Progress,
+/// Everything that the passes of an import share.
+pub(super) struct PassContext<'a> {
+    pub mapping: &'a Mapping,
+    pub members: &'a [Member],
+    /// Files of each input, as indexes of `members`.
+    pub files: &'a [Vec<usize>],
+    pub folder: &'a Path,
+    pub progress: &'a dyn Progress,
 }
 
 impl PassContext<'_> {
-    fn read_input(
+    /// Sorts the rows of an input by a column.
+    fn sort_input(
         &self,
         part: &InputColumns,
-        summary: &mut ImportSummary,
-        each: &mut dyn FnMut(&InputRow, &mut ImportSummary) -> Result<(), SourceError>,
+        column: usize,
+        records: &mut StatementCollector<'_>,
+    ) -> Result<Sorter, SourceError> {
+        let (mut sorter, mut bytes) = (Sorter::new(self.folder), Vec::new());
+        self.read_input(part, records, &mut |row, _| {
+            push_row(&mut sorter, row, column, &mut bytes).map_err(|error| SourceError::io(self.folder, error))
+        })?;
+        Ok(sorter)
+    }
+
+    /// Reads all files of an input.
+    fn read_input<'r>(
+        &self,
+        part: &InputColumns,
+        records: &mut StatementCollector<'r>,
+        each: &mut dyn FnMut(&InputRow, &mut StatementCollector<'r>) -> Result<(), SourceError>,
     ) -> Result<(), SourceError> {
         let input = &self.mapping.inputs[part.input];
         for index in &self.files[part.input] {
             let member = &self.members[*index];
-            let counts = FileSummary::default();
-            let mut reader = InputReader { mapping: self.mapping, input, member, part, counts, summary, each };
-            reader.counts.file.clone_from(&member.name);
+            let mut counts = FileSummary::default();
+            counts.file.clone_from(&member.name);
+            let mut reader = InputReader { mapping: self.mapping, input, member, part, counts, records, each };
             input::read_rows(member, &input.format, self.progress, &mut reader)?;
             let counts = reader.counts;
-            if let Some(file) = summary.file(&input.name, *index) {
-                (file.rows, file.left_out, file.bad) = (counts.rows, counts.left_out, counts.bad);
-                (file.warnings, file.more_warnings) = (counts.warnings, counts.more_warnings);
-            }
+            records.summary.add_file(&input.name, *index, counts);
         }
         Ok(())
     }
 }
 
-struct InputReader<'a> {
+struct InputReader<'a, 'r> {
     mapping: &'a Mapping,
     input: &'a MappingInput,
     member: &'a Member,
     part: &'a InputColumns,
     counts: FileSummary,
-    summary: &'a mut ImportSummary,
-    each: &'a mut dyn FnMut(&InputRow, &mut ImportSummary) -> Result<(), SourceError>,
+    records: &'a mut StatementCollector<'r>,
+    each: &'a mut dyn FnMut(&InputRow, &mut StatementCollector<'r>) -> Result<(), SourceError>,
 }
 
-impl RowReceiver for InputReader<'_> {
+impl RowReceiver for InputReader<'_, '_> {
     fn header(&mut self, names: &[String]) -> Result<Vec<Option<usize>>, SourceError> {
         let known: Vec<String> = names.iter().map(|name| column_name(name)).collect();
         let mut problems = Vec::new();
@@ -314,7 +304,7 @@ impl RowReceiver for InputReader<'_> {
             self.counts.left_out += 1;
             return Ok(());
         }
-        (self.each)(row, self.summary)
+        (self.each)(row, self.records)
     }
 
     fn bad_row(&mut self, line: u64, problem: String) {

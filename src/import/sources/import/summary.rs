@@ -133,15 +133,11 @@ impl ImportSummary {
         }
     }
 
-    /// Adds the summary of a file. Returns `None` if an earlier pass added it already, so that it is counted once.
-    pub(super) fn file(&mut self, input: &str, index: usize) -> Option<&mut FileSummary> {
-        let is_known = self.files.iter().any(|file| file.index == index && file.input == input);
-        if is_known {
-            return None;
+    /// Adds the summary of a file, unless an earlier pass added it already, so that it is counted once.
+    pub(super) fn add_file(&mut self, input: &str, index: usize, counts: FileSummary) {
+        if !self.files.iter().any(|file| file.index == index && file.input == input) {
+            self.files.push(FileSummary { input: input.to_owned(), index, ..counts });
         }
-        let file = self.places[index].clone();
-        self.files.push(FileSummary { input: input.to_owned(), file, index, ..FileSummary::default() });
-        self.files.last_mut()
     }
 
     pub(super) fn add_dropped(&mut self, section: usize, field: usize, row: &InputRow, dropped: Dropped) {
