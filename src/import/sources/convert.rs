@@ -84,21 +84,13 @@ impl MappedValue {
     fn read_columns<'r>(&'r self, row: &'r InputRow, dropped: &mut Vec<Dropped>) -> Vec<MappedText<'r>> {
         let mut texts = Vec::new();
         let is_none = |text: &str| text.is_empty() || self.none.iter().any(|none| none.eq_ignore_ascii_case(text));
+        let columns = self.columns.iter().map(|column| row.get(column.index)).filter(|text| !is_none(text));
         match &self.join {
             Some(join) => {
-                let parts = self.columns.iter().map(|column| row.get(column.index)).filter(|text| !is_none(text));
-                let joined = parts.collect::<Vec<_>>().join(join);
-                if !joined.is_empty() {
-                    texts.push(MappedText::from(joined));
-                }
+                let joined = columns.collect::<Vec<_>>().join(join);
+                texts.extend(Some(joined).filter(|joined| !joined.is_empty()).map(MappedText::from));
             }
-            None => texts.extend(
-                self.columns
-                    .iter()
-                    .map(|column| row.get(column.index))
-                    .filter(|text| !is_none(text))
-                    .map(MappedText::from),
-            ),
+            None => texts.extend(columns.map(MappedText::from)),
         }
         if let Some(constant) = &self.constant {
             texts.push(MappedText { value: Cow::Borrowed(constant), original: Cow::Borrowed("") });
@@ -113,14 +105,15 @@ impl MappedValue {
             let mut mapped = Vec::with_capacity(texts.len());
             for text in texts {
                 match vocabulary.get(&text.value.to_lowercase()) {
-                    Some(words) => mapped.extend(
-                        words
-                            .iter()
-                            .map(|word| MappedText { value: Cow::Borrowed(word), original: text.original.clone() }),
-                    ),
+                    Some(words) => mapped.extend(words.iter().map(|word| {
+                        let original = text.original.clone();
+                        MappedText { value: Cow::Borrowed(word), original }
+                    })),
                     None if self.unknown == Unknown::Keep => mapped.push(text),
-                    None => dropped
-                        .push(Dropped { text: text.value.into_owned(), reason: "is not in the vocabulary".into() }),
+                    None => {
+                        let reason = "is not in the vocabulary".into();
+                        dropped.push(Dropped { text: text.value.into_owned(), reason });
+                    }
                 }
             }
             texts = mapped;

@@ -144,25 +144,11 @@ impl<'a> MappingReader<'_, 'a> {
     }
 
     fn input(&self, name: &str, node: &TomlNode<'a>) -> MappingInput {
-        const KEYS: [&str; 13] = [
-            "file",
-            "delimiter",
-            "quote",
-            "encoding",
-            "sheet",
-            "skip",
-            "key",
-            "none",
-            "decimal",
-            "optional",
-            "names",
-            "when",
-            "may_lack",
-        ];
+        let keys = "file delimiter quote encoding sheet skip key none decimal optional names when may_lack";
         let document = self.document;
         let index = self.inputs.iter().position(|known| known == name).unwrap_or_default();
         let empty = DeTable::new();
-        let table = document.table(node, &KEYS).unwrap_or(&empty);
+        let table = document.table(node, &keys.split(' ').collect::<Vec<_>>()).unwrap_or(&empty);
         let text = |key: &str| table.get(key).and_then(|node| document.text(node));
         let texts = |key: &str| table.get(key).map(|node| document.plain_texts(node)).unwrap_or_default();
         let delimiter = |text: &str| match *text.as_bytes() {

@@ -30,7 +30,6 @@ pub(crate) enum MoneyCell {
     Range(WrittenAmount, WrittenAmount),
 }
 
-/// End of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Low,
@@ -71,7 +70,6 @@ const IN_FULL: f64 = 10_000.0;
 const MAX: f64 = 9e15;
 
 impl Notation {
-    /// Adds the evidence of a cell.
     pub(crate) fn add(&mut self, cell: &MoneyCell, form: &AmountForm) {
         let (amounts, is_range) = match cell {
             MoneyCell::One(amount) => (vec![amount], false),
@@ -92,7 +90,6 @@ impl Notation {
         }
     }
 
-    /// Adds the evidence of other cells of the column.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.has_point |= other.has_point;
         self.has_comma |= other.has_comma;
@@ -110,7 +107,6 @@ impl Notation {
         }
     }
 
-    /// True if this evidence decides more than the known evidence.
     pub(crate) fn decides_more_than(&self, known: &Self) -> bool {
         let is_decided = self.has_ambiguous && self.decimal() != known.decimal();
         is_decided || (self.has_small && self.lacks_unit != known.lacks_unit)

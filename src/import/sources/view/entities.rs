@@ -17,15 +17,19 @@ pub(super) struct Entities {
     starts: Vec<usize>,
     /// Record of each entity, as a number in the order of kinds and slugs.
     record_numbers: Vec<u32>,
-    /// Kind and slug of each record.
-    records: Vec<(EntityKind, String)>,
-    /// True for each record with a current statement.
-    current: Vec<bool>,
-    /// True for each record with a current name.
-    named: Vec<bool>,
-    suppressed: Vec<bool>,
+    records: Vec<EntityRecord>,
     /// Slug of each entity: that of its record, or one that was merged away.
     slugs: Vec<String>,
+}
+
+struct EntityRecord {
+    kind: EntityKind,
+    slug: String,
+    /// True if it has a current statement.
+    is_current: bool,
+    /// True if it has a current name.
+    is_named: bool,
+    is_suppressed: bool,
 }
 
 struct ViewEntity {
@@ -83,16 +87,8 @@ impl Entities {
             }
         }
         starts.push(entities.len());
-        let mut all = Self {
-            entities,
-            starts,
-            record_numbers: Vec::new(),
-            records: Vec::new(),
-            current: Vec::new(),
-            named: Vec::new(),
-            suppressed: Vec::new(),
-            slugs: Vec::new(),
-        };
+        let (record_numbers, records, slugs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut all = Self { entities, starts, record_numbers, records, slugs };
         all.assign_slugs(sources, clusters);
         Ok(all)
     }
@@ -140,15 +136,21 @@ impl Entities {
             numbers[*entity] = number as u32;
         }
         self.record_numbers = owners.iter().map(|owner| numbers[*owner]).collect();
-        self.records =
-            records.iter().map(|entity| (self.entities[*entity].id.kind, self.slugs[*entity].clone())).collect();
-        let none = vec![false; self.records.len()];
-        (self.current, self.named, self.suppressed) = (none.clone(), none.clone(), none);
+        self.records = records
+            .iter()
+            .map(|entity| EntityRecord {
+                kind: self.entities[*entity].id.kind,
+                slug: self.slugs[*entity].clone(),
+                is_current: false,
+                is_named: false,
+                is_suppressed: false,
+            })
+            .collect();
         for (entity, number) in self.entities.iter().zip(&self.record_numbers) {
-            let number = *number as usize;
-            self.current[number] |= entity.is_current;
-            self.named[number] |= entity.is_named;
-            self.suppressed[number] |= entity.is_suppressed;
+            let record = &mut self.records[*number as usize];
+            record.is_current |= entity.is_current;
+            record.is_named |= entity.is_named;
+            record.is_suppressed |= entity.is_suppressed;
         }
     }
 
@@ -168,25 +170,23 @@ impl Entities {
     }
 
     pub(super) fn is_suppressed(&self, number: u32) -> bool {
-        self.suppressed[number as usize]
+        self.records[number as usize].is_suppressed
     }
 
     /// True if a source has the record and it is not suppressed. The record may be incomplete.
     pub(super) fn is_published(&self, number: u32) -> bool {
-        self.current[number as usize] && !self.is_suppressed(number)
+        self.records[number as usize].is_current && !self.is_suppressed(number)
     }
 
     /// True if the record has a current name and is not suppressed. Without a name it is not in the view.
     pub(super) fn is_named(&self, number: u32) -> bool {
-        self.named[number as usize] && !self.is_suppressed(number)
+        self.records[number as usize].is_named && !self.is_suppressed(number)
     }
 
     /// Number of records that no source has any more, and number of suppressed ones.
     pub(super) fn left_out(&self) -> (u64, u64) {
-        let numbers = || 0..self.records.len() as u32;
-        let is_record = |number: &u32| self.kind(*number) != EntityKind::Sector;
-        let gone = numbers().filter(|number| !self.current[*number as usize]).filter(is_record);
-        let suppressed = numbers().filter(|number| self.current[*number as usize] && self.is_suppressed(*number));
+        let gone = self.records.iter().filter(|record| !record.is_current && record.kind != EntityKind::Sector);
+        let suppressed = self.records.iter().filter(|record| record.is_current && record.is_suppressed);
         (gone.count() as u64, suppressed.count() as u64)
     }
 
@@ -201,7 +201,7 @@ impl Entities {
     }
 
     pub(super) fn slugs(&self, kind: EntityKind) -> impl Iterator<Item = &str> {
-        self.records.iter().filter(move |(known, _)| *known == kind).map(|(_, slug)| slug.as_str())
+        self.records.iter().filter(move |record| record.kind == kind).map(|record| record.slug.as_str())
     }
 
     pub(super) fn record_number(&self, entity: usize) -> u32 {
@@ -214,11 +214,11 @@ impl Entities {
     }
 
     pub(super) fn kind(&self, number: u32) -> EntityKind {
-        self.records[number as usize].0
+        self.records[number as usize].kind
     }
 
     pub(super) fn slug(&self, number: u32) -> &str {
-        &self.records[number as usize].1
+        &self.records[number as usize].slug
     }
 
     /// Slugs that were merged away, each with its kind and the slug of its record, sorted. Rounds have none, because nobody
@@ -240,19 +240,13 @@ impl Entities {
 
 /// Claims the next free slug: `name`, `name-2`, …
 fn claim_slug(taken: &mut HashMap<String, u32>, name: String) -> String {
-    let is_free = |taken: &HashMap<String, u32>, slug: &str| !taken.contains_key(slug) && !RESERVED.contains(&slug);
-    if is_free(taken, &name) {
-        taken.insert(name.clone(), 2);
-        return name;
-    }
     let mut number = taken.get(&name).copied().unwrap_or(2);
-    loop {
-        let slug = format!("{name}-{number}");
+    let mut slug = name.clone();
+    while taken.contains_key(&slug) || RESERVED.contains(&&*slug) {
+        slug = format!("{name}-{number}");
         number += 1;
-        if is_free(taken, &slug) {
-            taken.insert(name, number);
-            taken.insert(slug.clone(), 2);
-            return slug;
-        }
     }
+    taken.insert(name, number);
+    taken.entry(slug.clone()).or_insert(2);
+    slug
 }
