@@ -33,8 +33,18 @@ pub(crate) struct ColumnGuess {
 }
 
 impl Guess {
-    pub(super) fn kind_name(&self) -> &'static str {
-        self.kind.name()
+    /// Quoted headers of columns, separated by commas.
+    fn headers(&self, columns: &[usize]) -> String {
+        columns.iter().map(|index| quote(&self.columns[*index].header)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Joins columns into one line at the first of them.
+    fn join_lines(&mut self, columns: &[usize], line: String, remark: &str) {
+        for index in columns {
+            let column = &mut self.columns[*index];
+            column.line = Some(format!("# {} {remark}", quote(&column.header)));
+        }
+        self.columns[columns[0]].line = Some(line);
     }
 
     pub(super) fn has(&self, field: &str) -> bool {
@@ -43,10 +53,8 @@ impl Guess {
 
     fn apply(&mut self, described: &FileDescription) {
         for column in &mut self.columns {
-            let is_date =
-                column.field.as_deref().is_some_and(|field| ["founded_year", "announced_on"].contains(&field));
-            if let Some(format) = described.dates.get(&column.header).filter(|_| is_date)
-                && let Some(field) = &column.field
+            if let Some(format) = described.dates.get(&column.header)
+                && let Some(field) = column.field.as_deref().filter(|field| ["founded_year", "announced_on"].contains(field))
             {
                 let (header, format) = (quote(&column.header), quote(format));
                 column.line = Some(format!("{field} = {{ column = {header}, dates = [{format}] }}"));
@@ -62,12 +70,8 @@ impl Guess {
         if let ([first, ..], false) = (&*described.key, is_name) {
             let headers: Vec<String> = described.key.iter().map(|header| quote(header)).collect();
             let line = Some(format!("key = {{ columns = [{}] }}", headers.join(", ")));
-            self.columns.push(ColumnGuess {
-                header: first.clone(),
-                field: Some("key".to_owned()),
-                line,
-                remark: String::new(),
-            });
+            let field = Some("key".to_owned());
+            self.columns.push(ColumnGuess { header: first.clone(), field, line, remark: String::new() });
         }
     }
 
@@ -117,12 +121,8 @@ impl HeaderPattern {
     /// Score of a header's match; a whole header scores higher than an end with the same words.
     fn score(&self, header: &[String]) -> Option<usize> {
         let at = header.len().checked_sub(self.words.len())?;
-        let is_match = header[at..].iter().zip(&self.words).all(|(left, right)| left == right);
-        match (is_match, at) {
-            (true, 0) => Some(self.words.len() * 2 + 1),
-            (true, _) if self.is_end => Some(self.words.len() * 2),
-            _ => None,
-        }
+        let is_match = header[at..] == self.words && (at == 0 || self.is_end);
+        is_match.then(|| self.words.len() * 2 + usize::from(at == 0))
     }
 }
 
@@ -145,8 +145,7 @@ fn candidates(header: &[String]) -> Vec<(&'static str, usize)> {
 /// Maps the field of a pattern to a field of the kind, which may have another name; `None` if the kind has none.
 fn field_of(kind: EntityKind, pattern: &'static str) -> Option<&'static str> {
     let field = match (pattern, kind) {
-        ("round_stage", EntityKind::Round) => "stage",
-        ("stage", EntityKind::Round) => "stage",
+        ("round_stage" | "stage", EntityKind::Round) => "stage",
         ("person_name", EntityKind::Person) => "name",
         ("first_name" | "last_name", EntityKind::Person) => pattern,
         ("name", EntityKind::Round | EntityKind::Person) => return None,
@@ -161,11 +160,8 @@ fn field_of(kind: EntityKind, pattern: &'static str) -> Option<&'static str> {
 /// Kind of a file's rows, by its name and headers.
 fn kind_of(path: &str, headers: &[Vec<String>]) -> EntityKind {
     let file = words(path.rsplit('/').next().unwrap_or_default()).join(" ");
-    let has = |field: &str| {
-        headers
-            .iter()
-            .any(|header| candidates(header).first().is_some_and(|(known, score)| *known == field && *score > 2))
-    };
+    let best: Vec<_> = headers.iter().filter_map(|header| candidates(header).first().copied()).collect();
+    let has = |field: &str| best.iter().any(|(known, score)| *known == field && *score > 2);
     let names = |words: &[&str]| words.iter().any(|word| file.contains(word));
     if names(&["round", "deal", "investments", "transaction", "award"])
         || has("amount_usd") && (has("announced_on") || has("round_stage"))
@@ -214,17 +210,15 @@ pub(crate) fn guess(path: &str, sample: &Sample, described: &FileDescription) ->
             break;
         }
         if column.field.is_none() && column.remark.is_empty() {
-            column.remark = "not known; left out".to_owned();
+            "not known; left out".clone_into(&mut column.remark);
         }
         guess.columns.push(column);
     }
     keep_the_best(&mut guess, &headers);
-    let empty = Vec::new();
     for index in 0..guess.columns.len() {
         let Some(field) = guess.columns[index].field.clone() else { continue };
-        let values: Vec<&str> = sample.values.get(index).unwrap_or(&empty).iter().map(String::as_str).collect();
-        let values: Vec<&str> =
-            values.into_iter().filter(|value| !guess.none.iter().any(|none| none == value)).collect();
+        let values = sample.values.get(index).into_iter().flatten().map(String::as_str);
+        let values: Vec<&str> = values.filter(|value| !guess.none.iter().any(|none| none == value)).collect();
         match line_of(&mut guess, index, &field, &values) {
             Ok(line) => guess.columns[index].line = Some(line),
             Err(remark) => {
@@ -273,11 +267,8 @@ fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Res
             false => Ok(format!("{field} = {{ column = {header}, unknown = \"drop\" }}")),
         };
     }
-    if ["first_name", "last_name"].contains(&field) {
+    if ["first_name", "last_name", "key"].contains(&field) {
         return Ok(format!("{field} = {header}"));
-    }
-    if field == "key" {
-        return Ok(format!("key = {header}"));
     }
     if field == "location" {
         let has_field =
@@ -296,13 +287,11 @@ fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Res
         ));
     }
     let known = SourceField::named(guess.kind, field).ok_or("not a field")?;
-    let split = if known.is_list { separator(values) } else { None };
+    let separator = separator(values).filter(|_| known.is_list);
     let split =
-        split.map_or_else(String::new, |separator| format!(", do = [{}]", quote(&format!("split({separator})"))));
+        separator.map_or_else(String::new, |separator| format!(", do = [{}]", quote(&format!("split({separator})"))));
     let parts: Vec<&str> = match known.is_list {
-        true => {
-            values.iter().flat_map(|value| value.split(separator(values).unwrap_or("\u{0}"))).map(str::trim).collect()
-        }
+        true => values.iter().flat_map(|value| value.split(separator.unwrap_or("\0"))).map(str::trim).collect(),
         false => values.to_vec(),
     };
     let share = |is_good: &dyn Fn(&str) -> bool| {
@@ -364,9 +353,8 @@ fn word_line<V: Vocabulary>(guess: &mut Guess, field: &str, values: &[&str], tab
     if unknown == 0 || distinct.len() > 100 {
         return table(&format!(", unknown = \"drop\"{default}"));
     }
-    let words = distinct
-        .iter()
-        .map(|value| ((*value).to_owned(), V::read(value).map_or_else(String::new, |word| word.name().to_owned())));
+    let meaning = |value: &str| V::read(value).map_or("", V::name).to_owned();
+    let words = distinct.iter().map(|value| ((*value).to_owned(), meaning(value)));
     guess.vocabularies.insert(field.to_owned(), words.collect());
     table(&format!(", map = {}, unknown = \"drop\"{default}", quote(field)))
 }
@@ -380,24 +368,12 @@ fn separator(values: &[&str]) -> Option<&'static str> {
 
 /// Date formats that fit all values.
 fn date_formats(values: &[&str]) -> Vec<&'static str> {
-    const FORMATS: [&str; 12] = [
-        "%m/%d/%Y",
-        "%d/%m/%Y",
-        "%d.%m.%Y",
-        "%d-%m-%Y",
-        "%Y/%m/%d",
-        "%d-%b-%Y",
-        "%d-%b-%y",
-        "%B %d, %Y",
-        "%d %B %Y",
-        "%b %Y",
-        "%m/%Y",
-        "%m/%d/%y",
-    ];
+    const FORMATS: &str =
+        "%m/%d/%Y|%d/%m/%Y|%d.%m.%Y|%d-%m-%Y|%Y/%m/%d|%d-%b-%Y|%d-%b-%y|%B %d, %Y|%d %B %Y|%b %Y|%m/%Y|%m/%d/%y";
     let fits = |format: &&str| {
         DateFormat::parse(format).is_ok_and(|format| values.iter().all(|value| format.read(value).is_some()))
     };
-    FORMATS.into_iter().filter(fits).collect()
+    FORMATS.split('|').filter(fits).collect()
 }
 
 /// Joins the columns of one field into one line: list fields, and first and last names.
@@ -409,32 +385,23 @@ fn merge_lines(guess: &mut Guess) {
         (0..guess.columns.len()).filter(has).collect()
     };
     let names: Vec<usize> = [named(guess, "first_name"), named(guess, "last_name")].concat();
-    if let [first, rest @ ..] = &*names {
-        let headers: Vec<String> = names.iter().map(|index| quote(&guess.columns[*index].header)).collect();
+    if !names.is_empty() {
+        let headers = guess.headers(&names);
         let line = match named(guess, "name").is_empty() {
-            true => Some(format!("name = {{ columns = [{}], join = \" \" }}", headers.join(", "))),
-            false => None,
+            true => format!("name = {{ columns = [{headers}], join = \" \" }}"),
+            false => format!("# {headers} is in the name"),
         };
-        guess.columns[*first].line = line.or_else(|| Some(format!("# {} is in the name", headers.join(", "))));
-        for index in rest {
-            guess.columns[*index].line = Some(format!("# {} is in the name", quote(&guess.columns[*index].header)));
-        }
+        guess.join_lines(&names, line, "is in the name");
     }
     for field in SourceField::of_kind(guess.kind).iter().filter(|field| field.is_list) {
         let same = named(guess, field.name);
-        if let [first, rest @ ..] = &*same
-            && !rest.is_empty()
-        {
-            let headers: Vec<String> = same.iter().map(|index| quote(&guess.columns[*index].header)).collect();
-            let is_split = guess.columns[*first].line.as_ref().and_then(|line| line.split_once(", do = "));
-            let steps = is_split
-                .map_or_else(String::new, |(_, rest)| format!(", do = {}", rest.trim_end_matches('}').trim_end()));
-            guess.columns[*first].line =
-                Some(format!("{} = {{ columns = [{}]{steps} }}", field.name, headers.join(", ")));
-            for index in rest {
-                guess.columns[*index].line =
-                    Some(format!("# {} is one of {}", quote(&guess.columns[*index].header), field.name));
-            }
+        if same.len() > 1 {
+            let headers = guess.headers(&same);
+            let steps = guess.columns[same[0]].line.as_ref().and_then(|line| line.split_once(", do = "));
+            let steps =
+                steps.map_or_else(String::new, |(_, rest)| format!(", do = {}", rest.trim_end_matches('}').trim_end()));
+            let line = format!("{} = {{ columns = [{headers}]{steps} }}", field.name);
+            guess.join_lines(&same, line, &format!("is one of {}", field.name));
         }
     }
 }

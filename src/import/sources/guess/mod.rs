@@ -35,21 +35,20 @@ pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
     );
     let mut names: Vec<String> = Vec::new();
     for member in tables {
-        let sample = Sample::read(member)?;
-        let name = free_name(&member.path, &names);
-        table(&mut text, &name, member, &sample, &FileDescription::default());
-        names.push(name);
+        let name = free_name(&member.path, &mut names);
+        table(&mut text, &name, member, &Sample::read(member)?, &FileDescription::default());
     }
     Ok(text)
 }
 
 /// Unused name for an input, made from its path.
-fn free_name(path: &str, names: &[String]) -> String {
+fn free_name(path: &str, names: &mut Vec<String>) -> String {
     let file = path.rsplit('/').next().unwrap_or_default();
     let mut name = columns::words(file.rsplit_once('.').map_or(file, |(stem, _)| stem)).join("_");
     while name.is_empty() || names.contains(&name) {
         name.push_str("_2");
     }
+    names.push(name.clone());
     name
 }
 
@@ -92,7 +91,7 @@ fn table(text: &mut String, name: &str, member: &Member, sample: &Sample, descri
         line(&format!("decimal = {}", quote(&decimal.separator().to_string())));
     }
     line("");
-    line(&format!("[[{}]]", guess.kind_name()));
+    line(&format!("[[{}]]", guess.kind));
     line(&format!("from = {}", quote(name)));
     let mut remarks = String::new();
     for column in &guess.columns {

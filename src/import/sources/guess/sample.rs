@@ -45,9 +45,8 @@ impl Sample {
 
     /// Name of the encoding, if a mapping has to name it.
     pub(crate) fn encoding(&self) -> Option<&'static str> {
-        let encoding = self.format.encoding;
-        (encoding != Encoding::Utf8)
-            .then(|| Encoding::ALL.iter().find(|(_, known)| *known == encoding).map_or("utf-8", |(name, _)| name))
+        let mut named = Encoding::ALL.into_iter().filter(|(_, known)| *known != Encoding::Utf8);
+        named.find(|(_, known)| *known == self.format.encoding).map(|(name, _)| name)
     }
 
     fn is_full(&self) -> bool {
