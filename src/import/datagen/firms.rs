@@ -5,10 +5,9 @@ use std::path::Path;
 
 use once_cell::sync::Lazy;
 
-use crate::datagen::firm_names::firm_name;
 use crate::datagen::geography::{HOMES, draw_home};
 use crate::datagen::lists::Lists;
-use crate::datagen::naming::{Naming, UsedNames, fixed_home};
+use crate::datagen::naming::{Naming, UsedNames, firm_name, fixed_home};
 use crate::datagen::people::People;
 use crate::datagen::profile_text::firm_description;
 use crate::datagen::random::{Random, RandomStream};

@@ -21,7 +21,6 @@
 //! `VENTUREDEX_BLESS=1 cargo test --test it bundled`.
 
 mod culture;
-mod firm_names;
 mod firms;
 mod geography;
 mod lists;
@@ -35,8 +34,6 @@ mod review_text;
 mod reviews;
 mod rounds;
 mod sectors;
-mod share;
-mod startup_names;
 mod startups;
 #[cfg(test)]
 mod tests;

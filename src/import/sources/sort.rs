@@ -120,6 +120,20 @@ fn write_record(out: &mut impl Write, key: &[u8], value: &[u8]) -> io::Result<()
     out.write_all(value)
 }
 
+/// Adds a text, after its length.
+pub(crate) fn put_text(bytes: &mut Vec<u8>, text: &str) {
+    bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
+    bytes.extend_from_slice(text.as_bytes());
+}
+
+/// Takes the first text; `None` at the end.
+pub(crate) fn take_text<'b>(bytes: &mut &'b [u8]) -> Option<&'b str> {
+    let (length, rest) = bytes.split_first_chunk::<4>()?;
+    let (text, rest) = rest.split_at_checked(u32::from_le_bytes(*length) as usize)?;
+    *bytes = rest;
+    std::str::from_utf8(text).ok()
+}
+
 pub(crate) enum SortedRecords {
     Memory { bytes: Vec<u8>, records: Vec<SortRecord>, next: usize },
     Merge(Merge),

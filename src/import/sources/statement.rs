@@ -131,6 +131,16 @@ vocabulary! {
     }
 }
 
+impl EntityKind {
+    /// Adds one to the count of this kind.
+    pub(super) fn count(self, counts: &mut Vec<(&'static str, u64)>) {
+        match counts.iter_mut().find(|(known, _)| *known == self.name()) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((self.name(), 1)),
+        }
+    }
+}
+
 /// Id of an entity: its kind and the source's own key, written as `firm:lei:5493001KJTIIGC8Y1R12`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntityId {
@@ -205,23 +215,19 @@ pub(crate) enum Standing {
     Former,
 }
 
-/// Sets the standing of an entity's statements, given in file order. Within a field the last import decides. Statements that
+/// Sets the standing of an entity's former statements, given in file order. Within a field the last import decides. Statements that
 /// only imports before the last complete one made are gone.
 fn set_standings(statements: &mut [Statement], last_complete: u32) {
     let newest = statements.iter().map(|statement| statement.last_import).max().unwrap_or_default();
     let first = last_complete.max(1);
     for field in statements.chunk_by_mut(|left, right| left.field == right.field) {
         let last = field.iter().map(|statement| statement.last_import).max().unwrap_or_default();
-        for statement in field {
-            statement.standing = if statement.last_import != last {
-                Standing::Former
-            } else if last >= first {
-                Standing::Current
+        for statement in field.iter_mut().filter(|statement| statement.last_import == last) {
+            if last >= first {
+                statement.standing = Standing::Current;
             } else if newest < first && last == newest {
-                Standing::Gone
-            } else {
-                Standing::Former
-            };
+                statement.standing = Standing::Gone;
+            }
         }
     }
 }
@@ -234,12 +240,9 @@ fn number_imports(statements: &mut [Statement]) {
     }
 }
 
-/// Reads statements in file order.
 pub(crate) struct StatementReader {
     path: PathBuf,
     csv: CsvReader<File>,
-    /// Number of columns.
-    width: usize,
     record: csv::StringRecord,
     last: Option<(EntityId, String, String)>,
     is_numbered: bool,
@@ -261,21 +264,13 @@ impl StatementReader {
             let problem = format!("the header is not `{}`; import the source again", HEADER.join(","));
             return Err(SourceError::at_line(path, 1, problem));
         }
-        Ok(Self {
-            path: path.to_owned(),
-            csv,
-            width: header.len(),
-            record: csv::StringRecord::new(),
-            last: None,
-            is_numbered,
-            last_complete,
-            entity: VecDeque::new(),
-            ahead: None,
-        })
+        let (path, record) = (path.to_owned(), csv::StringRecord::new());
+        Ok(Self { path, csv, record, last: None, is_numbered, last_complete, entity: VecDeque::new(), ahead: None })
     }
 
     fn read_statement(&mut self) -> Result<Option<Statement>, SourceError> {
-        let is_read = self.csv.read_text(&mut self.record, self.width);
+        let width = if self.is_numbered { HEADER.len() } else { UNNUMBERED };
+        let is_read = self.csv.read_text(&mut self.record, width);
         let line = self.csv.line();
         if !is_read.map_err(|error| SourceError::at_line(&self.path, line, error))? {
             return Ok(None);
@@ -291,7 +286,6 @@ impl StatementReader {
         Ok(Some(statement))
     }
 
-    /// Reads the statements of the next entity.
     fn read_entity(&mut self) -> Result<(), SourceError> {
         self.entity.extend(self.ahead.take());
         while let Some(statement) = self.read_statement()? {
@@ -311,7 +305,7 @@ impl StatementReader {
 
     fn parse(&self) -> Result<Statement, String> {
         let [entity, field, value, original, source_key, first, last, import] =
-            [0, 1, 2, 3, 4, 5, 6, 7].map(|index| self.record.get(index).unwrap_or_default());
+            std::array::from_fn(|index| self.record.get(index).unwrap_or_default());
         let date = |column: &str, text: &str| {
             text.parse().map_err(|_| format!("{column}: {} is not a date of the form YYYY-MM-DD", quoted(text)))
         };

@@ -10,7 +10,7 @@ use crate::sources::import::summary::ImportSummary;
 use crate::sources::input::InputRow;
 use crate::sources::mapping::{KeyForm, Mapping, MappingSection};
 use crate::sources::money::Rates;
-use crate::sources::sort::Sorter;
+use crate::sources::sort::{Sorter, put_text};
 use crate::sources::{EntityKind, NewStatement, SourceError, Update};
 use data::vocabulary::Vocabulary as _;
 
@@ -362,7 +362,7 @@ impl EntityStatements {
         if !self.spans.is_empty()
             && let Some(kind) = self.name.split_once(':').and_then(|(kind, _)| EntityKind::read(kind))
         {
-            counts.count_entity(kind);
+            kind.count(&mut counts.entities);
         }
         self.name.clear();
         self.bytes.clear();
@@ -376,10 +376,4 @@ fn put_value(bytes: &mut Vec<u8>, field: u16, value: &str, original: &str) {
     bytes.extend_from_slice(&field.to_le_bytes());
     put_text(bytes, value);
     put_text(bytes, original);
-}
-
-/// Adds a text, prefixed with its length.
-fn put_text(bytes: &mut Vec<u8>, text: &str) {
-    bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
-    bytes.extend_from_slice(text.as_bytes());
 }

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::sources::convert::Dropped;
 use crate::sources::input::{InputRow, Member};
-use crate::sources::mapping::{Mapping, Unknown};
+use crate::sources::mapping::{FieldValue, Mapping, Unknown};
 use crate::sources::update::StatementChanges;
-use crate::sources::{EntityKind, SourceError};
+use crate::sources::SourceError;
 use data::Date;
 use data::import::diagnostics::quoted;
 use data::vocabulary::Vocabulary as _;
@@ -116,11 +116,7 @@ impl ImportSummary {
         let sections = mapping.sections.iter().map(|section| SectionSummary {
             kind: section.kind.name(),
             from: mapping.inputs[section.from].name.clone(),
-            fields: section
-                .fields
-                .iter()
-                .map(|field| FieldSummary { field: field.target.name(), ..FieldSummary::default() })
-                .collect(),
+            fields: section.fields.iter().map(FieldSummary::new).collect(),
             ..SectionSummary::default()
         });
         let is_used = |index: &usize| files.iter().any(|files| files.contains(index));
@@ -169,22 +165,22 @@ impl ImportSummary {
                 ));
             }
         }
-        if self.sections.iter().all(|section| section.rows == section.left_out + section.without_key()) {
+        let without_key = |section: &SectionSummary| section.without_key.iter().map(|reason| reason.count).sum::<u64>();
+        if self.sections.iter().all(|section| section.rows == section.left_out + without_key(section)) {
             problems.push(format!("{}: no row became an entity; see `when` and `key`", mapping.name));
         }
         if problems.is_empty() { Ok(()) } else { Err(SourceError::Problems(problems)) }
     }
 
-    pub(super) fn count_entity(&mut self, kind: EntityKind) {
-        match self.entities.iter_mut().find(|(known, _)| *known == kind.name()) {
-            Some((_, count)) => *count += 1,
-            None => self.entities.push((kind.name(), 1)),
-        }
-    }
-
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.files.iter().map(|file| file.rows).sum()
+    }
+}
+
+impl FieldSummary {
+    fn new(field: &FieldValue) -> Self {
+        Self { field: field.target.name(), ..Self::default() }
     }
 }
 
@@ -200,12 +196,5 @@ impl FileSummary {
         } else {
             self.more_warnings += 1;
         }
-    }
-}
-
-impl SectionSummary {
-    #[must_use]
-    fn without_key(&self) -> u64 {
-        self.without_key.iter().map(|reason| reason.count).sum()
     }
 }

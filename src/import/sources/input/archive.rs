@@ -72,41 +72,38 @@ impl Member {
     fn add_file(file: &Path, inside: &str, members: &mut Vec<Self>) -> Result<(), SourceError> {
         let unreadable = |error| SourceError::io(file, error);
         let size = fs::metadata(file).map_err(unreadable)?.len();
-        let (name, file) = (file.display().to_string(), file.to_owned());
+        let member = |path: String, size: u64, container: Container| {
+            let file_name = file.display();
+            let name = match container {
+                Container::None | Container::Gzip => file_name.to_string(),
+                Container::Zip(_) | Container::Tar { .. } => format!("{file_name}/{path}"),
+            };
+            Self { index: 0, name, path, size, file: file.to_owned(), container }
+        };
         let lower = inside.to_ascii_lowercase();
         if lower.ends_with(".zip") {
-            let mut zip = open_zip(&file)?;
+            let mut zip = open_zip(file)?;
             for index in 0..zip.len() {
-                let entry = zip.by_index_raw(index).map_err(|error| bad_archive(&file, error))?;
+                let entry = zip.by_index_raw(index).map_err(|error| bad_archive(file, error))?;
                 if entry.is_file() {
-                    let path = entry.name().map_err(|error| bad_archive(&file, error))?.replace('\\', "/");
-                    let (name, size) = (format!("{name}/{path}"), entry.size());
-                    members.push(Self {
-                        index: 0,
-                        name,
-                        path,
-                        size,
-                        file: file.clone(),
-                        container: Container::Zip(index),
-                    });
+                    let path = entry.name().map_err(|error| bad_archive(file, error))?.replace('\\', "/");
+                    members.push(member(path, entry.size(), Container::Zip(index)));
                 }
             }
         } else if [".tar", ".tar.gz", ".tgz"].iter().any(|ending| lower.ends_with(ending)) {
             let is_packed = !lower.ends_with(".tar");
-            let mut tar = tar::Archive::new(open_tar(&file, is_packed)?);
+            let mut tar = tar::Archive::new(open_tar(file, is_packed)?);
             for (index, entry) in tar.entries().map_err(unreadable)?.enumerate() {
-                let entry = entry.map_err(|error| SourceError::io(&file, error))?;
+                let entry = entry.map_err(unreadable)?;
                 if entry.header().entry_type().is_file() {
-                    let path = entry.path().map_err(|error| SourceError::io(&file, error))?.display().to_string();
-                    let (name, size) = (format!("{name}/{path}"), entry.size());
-                    let container = Container::Tar { index, is_packed };
-                    members.push(Self { index: 0, name, path, size, file: file.clone(), container });
+                    let path = entry.path().map_err(unreadable)?.display().to_string();
+                    members.push(member(path, entry.size(), Container::Tar { index, is_packed }));
                 }
             }
-        } else if let Some(path) = lower.ends_with(".gz").then(|| inside[..inside.len() - 3].to_owned()) {
-            members.push(Self { index: 0, name, path, size: 0, file, container: Container::Gzip });
+        } else if lower.ends_with(".gz") {
+            members.push(member(inside[..inside.len() - 3].to_owned(), 0, Container::Gzip));
         } else {
-            members.push(Self { index: 0, name, path: inside.to_owned(), size, file, container: Container::None });
+            members.push(member(inside.to_owned(), size, Container::None));
         }
         Ok(())
     }

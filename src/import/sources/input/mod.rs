@@ -9,6 +9,7 @@ use std::io::{self, Read};
 
 use crate::sources::SourceError;
 pub(crate) use crate::sources::input::archive::Member;
+use crate::sources::sort::{put_text, take_text};
 use data::Progress;
 use data::import::csv_reader::CsvDialect;
 
@@ -112,11 +113,7 @@ impl InputRow {
     pub(crate) fn encode(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.line.to_le_bytes());
         bytes.extend_from_slice(&self.file.to_le_bytes());
-        for index in 0..self.ends.len() {
-            let field = self.get(index);
-            bytes.extend_from_slice(&(field.len() as u32).to_le_bytes());
-            bytes.extend_from_slice(field.as_bytes());
-        }
+        (0..self.ends.len()).for_each(|index| put_text(bytes, self.get(index)));
     }
 
     /// Replaces the row by an encoded one.
@@ -137,11 +134,9 @@ impl InputRow {
     }
 
     fn push_encoded(&mut self, mut bytes: &[u8]) {
-        while let Some((length, rest)) = bytes.split_first_chunk::<4>() {
-            let (field, rest) = rest.split_at((u32::from_le_bytes(*length) as usize).min(rest.len()));
-            self.text.push_str(std::str::from_utf8(field).unwrap_or_default());
+        while let Some(field) = take_text(&mut bytes) {
+            self.text.push_str(field);
             self.ends.push(self.text.len());
-            bytes = rest;
         }
     }
 }

@@ -21,7 +21,6 @@ use crate::sources::sort::Sorter;
 use crate::sources::{EntityId, EntityKind, Source, SourceError, Suppressed};
 use data::import::diagnostics::{did_you_mean, quoted};
 use data::import::meta::{self, SnapshotMeta};
-use data::vocabulary::Vocabulary as _;
 use data::{Progress, SnapshotVersion};
 use entities::Entities;
 use files::Files;
@@ -152,10 +151,7 @@ pub fn write(
         let Some(mut record) = record else { return Ok(()) };
         if record.write(&entities, sources, &mut files)? {
             is_written[record.number as usize] = true;
-            match summary.records.iter_mut().find(|(kind, _)| *kind == record.kind.name()) {
-                Some((_, count)) => *count += 1,
-                None => summary.records.push((record.kind.name(), 1)),
-            }
+            record.kind.count(&mut summary.records);
         } else if orphans.contains(&record.number) {
             summary.suppressed += 1;
         } else {

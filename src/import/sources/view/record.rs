@@ -1,9 +1,10 @@
 //! A record of the view, composed of statements.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeSet;
 
 use crate::sources::field::{FieldForm, SourceField};
+use crate::sources::sort::{put_text, take_text};
 use crate::sources::view::entities::Entities;
 use crate::sources::view::files::Files;
 use crate::sources::{EntityId, EntityKind, Source, SourceError, Standing, Statement};
@@ -77,8 +78,7 @@ impl ViewStatement {
         bytes.extend_from_slice(&self.first_seen.days().to_le_bytes());
         bytes.extend_from_slice(&self.last_seen.days().to_le_bytes());
         for text in [&self.field, &self.value, &self.original, &self.source_key] {
-            bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
-            bytes.extend_from_slice(text.as_bytes());
+            put_text(bytes, text);
         }
     }
 
@@ -88,12 +88,7 @@ impl ViewStatement {
         let (reference, rest) = rest.split_first_chunk::<4>()?;
         let (first_seen, rest) = rest.split_first_chunk::<4>()?;
         let (last_seen, mut rest) = rest.split_first_chunk::<4>()?;
-        let mut text = || {
-            let (length, after) = rest.split_first_chunk::<4>()?;
-            let (text, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-            rest = after;
-            String::from_utf8(text.to_vec()).ok()
-        };
+        let mut text = || take_text(&mut rest).map(str::to_owned);
         let [field, value, original, source_key] = [text()?, text()?, text()?, text()?];
         Some(Self {
             source: u16::from_le_bytes(*source),
@@ -110,12 +105,9 @@ impl ViewStatement {
 
     /// Orders statements of a field, the best first.
     fn rank(&self, other: &Self, sources: &[Source]) -> Ordering {
-        let priority = |statement: &Self| sources[usize::from(statement.source)].priority;
-        priority(other)
-            .cmp(&priority(self))
-            .then_with(|| other.last_seen.cmp(&self.last_seen))
-            .then_with(|| self.source.cmp(&other.source))
-            .then_with(|| self.value.cmp(&other.value))
+        let priority = |statement: &Self| Reverse(sources[usize::from(statement.source)].priority);
+        let key = |statement: &Self| (priority(statement), Reverse(statement.last_seen), statement.source);
+        key(self).cmp(&key(other)).then_with(|| self.value.cmp(&other.value))
     }
 }
 
@@ -135,7 +127,7 @@ impl ViewRecord {
         &mut self,
         entities: &Entities,
         sources: &[Source],
-        files: &mut Files,
+        files: &mut Files<'_>,
     ) -> Result<bool, SourceError> {
         self.statements.sort_by(|left, right| left.field.cmp(&right.field).then_with(|| left.rank(right, sources)));
         self.add_aliases();
@@ -153,11 +145,8 @@ impl ViewRecord {
                     values.push(value);
                 }
             }
-            let is_required = match self.kind {
-                EntityKind::Round => ["startup", "stage"].contains(&field.name),
-                _ => ["name", "organization"].contains(&field.name),
-            };
-            if is_required && values.is_empty() {
+            let required = if self.kind == EntityKind::Round { ["startup", "stage"] } else { ["name", "organization"] };
+            if required.contains(&field.name) && values.is_empty() {
                 return Ok(false);
             }
             if field.name == "organization" {
@@ -166,11 +155,11 @@ impl ViewRecord {
             row.push(values.join("|"));
         }
         files.write_row(self.kind, &row)?;
-        let identifiers = self.statements.iter().filter(|statement| statement.is_current);
-        let identifiers = identifiers
-            .filter_map(|statement| Some((statement.field.strip_prefix(identifier::FIELD)?, &*statement.value)));
+        let current = self.statements.iter().filter(|statement| statement.is_current);
+        let identifiers =
+            current.filter_map(|statement| Some((statement.field.strip_prefix(identifier::FIELD)?, &*statement.value)));
         for (scheme, value) in identifiers.collect::<BTreeSet<_>>() {
-            files.write_identifier(self.kind, slug, scheme, value)?;
+            files.write_identifier([self.kind.name(), slug, scheme, value])?;
         }
         for statement in &self.statements {
             let Some(number) = statement.reference else {
