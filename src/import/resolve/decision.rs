@@ -4,7 +4,7 @@
 //! one back. `same` is transitive and `different` is binding. Contradictory decisions are errors; the message lists the lines
 //! that join the two entities.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::Path;
 
 use crate::sources::statement::source_entity;
@@ -66,10 +66,9 @@ impl Decision {
             row.error("right", format!("{} is also `left`; a decision is about two entities", quoted(&right)));
             return None;
         }
-        let kinds = [&left, &right].map(|entity| kind_of(entity).to_owned());
-        if kinds[0] != kinds[1] {
-            let message = format!("a {} and a {} cannot be compared; name two of one kind", kinds[0], kinds[1]);
-            row.error("right", message);
+        let [kind, other] = [&left, &right].map(|entity| kind_of(entity));
+        if kind != other {
+            row.error("right", format!("a {kind} and a {other} cannot be compared; name two of one kind"));
             return None;
         }
         Some(Self { left, right, judgement: judgement?, by, on: on?, why, line: row.line })
@@ -89,13 +88,9 @@ fn kind_of(entity: &str) -> &str {
 
 fn read_entity(row: &mut CsvRow<'_, '_>, column: &'static str) -> Option<String> {
     let text = row.field(column).to_owned();
-    match source_entity(&text, &[EntityKind::Firm, EntityKind::Startup, EntityKind::Person]) {
-        Ok(_) => Some(text),
-        Err(problem) => {
-            row.error(column, problem);
-            None
-        }
-    }
+    let entity = source_entity(&text, &[EntityKind::Firm, EntityKind::Startup, EntityKind::Person]).map(drop);
+    entity.map_err(|problem| row.error(column, problem)).ok()?;
+    Some(text)
 }
 
 /// Effective decisions: the last one about each pair.
@@ -124,7 +119,8 @@ impl Decisions {
         let mut last: Vec<Decision> = last.into_values().collect();
         last.sort_by_key(|decision| decision.line);
         let mut decisions = Self { groups: HashMap::new(), last };
-        decisions.assign_groups();
+        let groups = decisions.neighbors().groups();
+        decisions.groups = groups;
         decisions.report_contradictions(report);
         decisions
     }
@@ -162,21 +158,12 @@ impl Decisions {
         })
     }
 
-    fn assign_groups(&mut self) {
-        for (number, group) in (0..).zip(self.neighbors().components()) {
-            self.groups.extend(group.into_iter().map(|entity| (entity, number)));
-        }
-    }
-
     fn neighbors(&self) -> Neighbors<'_> {
         let mut neighbors = Neighbors::default();
-        for decision in &self.last {
-            let joined = decision.judgement == Judgement::Same;
-            for (from, to) in [(&decision.left, &decision.right), (&decision.right, &decision.left)] {
+        for Decision { left, right, judgement, line, .. } in &self.last {
+            for (from, to) in [(left, right), (right, left)] {
                 let known = neighbors.0.entry(from).or_default();
-                if joined {
-                    known.push((to, decision.line));
-                }
+                known.extend((*judgement == Judgement::Same).then_some((to.as_str(), *line)));
             }
         }
         neighbors
@@ -208,26 +195,20 @@ impl Decisions {
 struct Neighbors<'a>(BTreeMap<&'a str, Vec<(&'a str, u64)>>);
 
 impl<'a> Neighbors<'a> {
-    fn components(&self) -> Vec<Vec<String>> {
-        let mut seen: HashSet<&str> = HashSet::new();
-        let mut components = Vec::new();
-        for start in self.0.keys() {
-            if !seen.insert(start) {
-                continue;
-            }
-            let mut component = vec![*start];
-            let mut at = 0;
-            while let Some(entity) = component.get(at).copied() {
-                at += 1;
-                for (next, _) in &self.0[entity] {
-                    if seen.insert(next) {
-                        component.push(next);
-                    }
+    /// Number of each entity's component.
+    fn groups(&self) -> HashMap<String, u32> {
+        let mut groups: HashMap<String, u32> = HashMap::new();
+        for (number, start) in (0..).zip(self.0.keys()) {
+            let mut rest = vec![*start];
+            while let Some(entity) = rest.pop() {
+                if groups.contains_key(entity) {
+                    continue;
                 }
+                groups.insert(entity.to_owned(), number);
+                rest.extend(self.0[entity].iter().map(|(next, _)| *next));
             }
-            components.push(component.into_iter().map(str::to_owned).collect());
         }
-        components
+        groups
     }
 
     /// Shortest path from one entity to another of its component, without the start.
@@ -269,5 +250,5 @@ pub fn read_file(file: &Path) -> (Vec<Decision>, DiagnosticReport) {
 pub fn append(folder: &Path, decision: &Decision) -> Result<(), SourceError> {
     let Decision { left, right, judgement, by, on, why, .. } = decision;
     let on = on.to_string();
-    update::append(&folder.join(FILE), Decision::HEADER, &[&[left, right, judgement.name(), by, &on, why]])
+    update::append(&folder.join(FILE), Decision::HEADER, &[[left, right, judgement.name(), by, &on, why]])
 }

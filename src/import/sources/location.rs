@@ -58,20 +58,12 @@ pub(crate) struct Codes {
 /// Meaning of the last part of a location.
 enum LocationMeaning {
     /// Country by its name, or by its code without a city.
-    Country {
-        country: Country,
-        is_name: bool,
-    },
+    Country { country: Country, is_name: bool },
     /// Code of a country after one of its cities.
     CountryCode(String, Country),
     State(Country),
     /// Code with one meaning after an unknown city. `rival` is another country with a state of this code.
-    Unproven {
-        code: String,
-        country: Country,
-        is_state: bool,
-        rival: Option<Country>,
-    },
+    Unproven { code: String, country: Country, is_state: bool, rival: Option<Country> },
     Ambiguous(StateOrCountry),
     /// The cities are in several countries.
     Contradictory,
@@ -123,9 +115,8 @@ impl Codes {
     }
 
     /// True if these codes decide more than the known ones.
-    pub(crate) fn decide_more_than(&self, known: &Self) -> bool {
-        let for_ambiguous =
-            |codes: &Self| (codes.states.clone(), codes.has_shared_states, codes.countries.clone(), codes.has_names);
+    pub(crate) fn decide_more_than<'c>(&'c self, known: &'c Self) -> bool {
+        let for_ambiguous = |codes: &'c Self| (&codes.states, codes.has_shared_states, &codes.countries, codes.has_names);
         self.are_others() != known.are_others() || (self.has_ambiguous && for_ambiguous(self) != for_ambiguous(known))
     }
 
@@ -264,25 +255,25 @@ impl LocationMeaning {
             proven.insert(country);
         }
         if let (true, Some(postcode)) = (proven.is_empty(), &postcode) {
-            let is_of = |of: &&Country| match (of.alpha2(), postcode.name(of.alpha2())) {
-                (_, None) => false,
-                ("US", Some(digits)) => {
-                    let zip_codes = ZIP_CODES.iter().find(|(code, _)| *code == last);
-                    zip_codes.is_none_or(|(_, firsts)| firsts.iter().any(|first| digits.as_str().starts_with(first)))
-                }
-                _ => true,
+            let zip_codes = ZIP_CODES.iter().find(|(code, _)| *code == last);
+            let is_zip = |digits: &str| {
+                zip_codes.is_none_or(|(_, firsts)| firsts.iter().any(|first| digits.starts_with(first)))
+            };
+            let is_of = |of: &&Country| {
+                postcode.name(of.alpha2()).is_some_and(|digits| of.alpha2() != "US" || is_zip(digits.as_str()))
             };
             proven.extend(states.iter().find(is_of));
         }
         let mut usual = states.iter().filter(|of| !is_code || WITH_STATES.contains(&of.alpha2())).copied();
         let (usual, rival) = (usual.next(), usual.next());
-        let mut proven = proven.into_iter();
-        match (proven.next(), proven.next()) {
-            (Some(_), Some(_)) => return Self::Contradictory,
-            (Some(proven), None) if Some(proven) != country => return Self::State(proven),
-            (Some(country), None) if is_code => return Self::CountryCode(last, country),
-            (Some(country), None) => return Self::Country { country, is_name: true },
-            (None, _) => {}
+        if proven.len() > 1 {
+            return Self::Contradictory;
+        }
+        match proven.pop_first() {
+            Some(proven) if Some(proven) != country => return Self::State(proven),
+            Some(country) if is_code => return Self::CountryCode(last, country),
+            Some(country) => return Self::Country { country, is_name: true },
+            None => {}
         }
         let is_alone = earlier.is_empty();
         match (usual, country) {

@@ -49,19 +49,14 @@ impl SuppressedLine {
     fn read(row: &mut CsvRow<'_, '_>) -> Option<Self> {
         row.date("on");
         let text = row.required("entity", |row, column| Some(row.field(column).to_owned()))?;
-        match source_entity(&text, &KINDS) {
-            Ok((source, mut entity)) => {
-                if entity.key.starts_with(DIGEST) {
-                    entity.key.make_ascii_lowercase();
-                }
-                Some(Self { source: source.to_owned(), entity, line: row.line })
-            }
-            Err(problem) => {
-                let remedy = "`indexer suppress KIND SLUG --sources DIR` writes the entities of a record";
-                row.error("entity", format!("{problem}; {remedy}"));
-                None
-            }
+        let remedy = "`indexer suppress KIND SLUG --sources DIR` writes the entities of a record";
+        let entity = source_entity(&text, &KINDS);
+        let (source, mut entity) =
+            entity.map_err(|problem| row.error("entity", format!("{problem}; {remedy}"))).ok()?;
+        if entity.key.starts_with(DIGEST) {
+            entity.key.make_ascii_lowercase();
         }
+        Some(Self { source: source.to_owned(), entity, line: row.line })
     }
 }
 
@@ -180,17 +175,14 @@ impl Suppressed {
         why: &str,
     ) -> Result<usize, SourceError> {
         let new = entities.iter().filter(|(source, entity)| !self.names(source, entity));
-        let new: Vec<String> = new
-            .map(|(source, entity)| match entity.kind {
-                EntityKind::Person => format!("{source}/{}", with_hashed_key(source, entity)),
-                _ => format!("{source}/{entity}"),
-            })
-            .collect();
+        let new = new.map(|(source, entity)| match entity.kind {
+            EntityKind::Person => format!("{source}/{}", with_hashed_key(source, entity)),
+            _ => format!("{source}/{entity}"),
+        });
+        let new: Vec<String> = new.collect();
         let on = on.to_string();
         let lines: Vec<[&str; 3]> = new.iter().map(|entity| [&**entity, &*on, why]).collect();
-        let lines: Vec<&[&str]> = lines.iter().map(<[&str; 3]>::as_slice).collect();
-        let file = folder.join(FILE);
-        append(&file, SuppressedLine::HEADER, &lines)?;
+        append(&folder.join(FILE), SuppressedLine::HEADER, &lines)?;
         Ok(new.len())
     }
 }

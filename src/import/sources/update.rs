@@ -312,7 +312,7 @@ pub(crate) fn write_line(line: &mut Vec<u8>, fields: &[&str]) {
 }
 
 /// Appends lines to a CSV file that people also edit. A missing or empty file gets the header.
-pub(crate) fn append(path: &Path, header: &str, lines: &[&[&str]]) -> Result<(), SourceError> {
+pub(crate) fn append<const N: usize>(path: &Path, header: &str, lines: &[[&str; N]]) -> Result<(), SourceError> {
     let io = |error| SourceError::io(path, error);
     let mut file = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(io)?;
     let mut text = String::new();

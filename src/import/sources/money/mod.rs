@@ -180,9 +180,7 @@ impl WrittenAmount {
         let decimal = form.decimal.or_else(|| self.decimal()).or_else(|| other?.decimal());
         let decimal = decimal.or_else(|| notation.decimal());
         self.number(decimal).ok_or_else(|| match form.decimal {
-            Some(decimal) => {
-                format!("contradicts the decimal separator `{}` of its column", decimal.separator()).into()
-            }
+            Some(decimal) => format!("contradicts the decimal separator `{}` of its column", decimal.separator()).into(),
             None if notation.has_point && notation.has_comma => "is ambiguous: other amounts of its column have a \
                 decimal point, and others a comma; write `decimal = \".\"` or `decimal = \",\"` in the mapping"
                 .into(),
@@ -290,23 +288,21 @@ fn check_unit(
     lacks_own: bool,
     notation: &Notation,
 ) -> Result<(), Cow<'static, str>> {
-    match unit {
-        Some(_) => Ok(()),
-        None if form.lacks_unit => Err("has no unit, but the header of its column has one; write it, such as `unit = \
-            \"million\"`, in the mapping"
-            .into()),
+    let is_small = notation.lacks_unit && number.value > 0.0 && number.value < SMALL;
+    Err(match unit {
+        None if form.lacks_unit => {
+            "has no unit, but the header of its column has one; write it, such as `unit = \"million\"`, in the mapping"
+        }
         None if lacks_own => {
-            Err("is below 1,000 and lacks its unit; write it, as in `1.5M`, or `unit = \"million\"` in \
-            the mapping"
-                .into())
+            "is below 1,000 and lacks its unit; write it, as in `1.5M`, or `unit = \"million\"` in the mapping"
         }
-        None if notation.lacks_unit && number.value > 0.0 && number.value < SMALL => {
-            Err("is below 1,000, and other amounts of its column lack their unit; write it, as in `1.5M`, or `unit = \
-                \"million\"` in the mapping"
-                .into())
+        None if is_small => {
+            "is below 1,000, and other amounts of its column lack their unit; write it, as in `1.5M`, or `unit = \
+             \"million\"` in the mapping"
         }
-        None => Ok(()),
+        _ => return Ok(()),
     }
+    .into())
 }
 
 #[cfg(test)]
