@@ -1,5 +1,6 @@
 //! A pass over an input, for all sections that use it with the same joins.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::sources::SourceError;
@@ -8,7 +9,7 @@ use crate::sources::import::records::StatementCollector;
 use crate::sources::import::summary::FileSummary;
 use crate::sources::input::{self, InputRow, Member, RowReceiver, column_name};
 use crate::sources::mapping::document::LineColumn;
-use crate::sources::mapping::{ColumnRef, Condition, Mapping, MappingInput};
+use crate::sources::mapping::{ColumnRef, Condition, Mapping, MappingInput, MappingSection};
 use crate::sources::sort::{SortedRecords, Sorter};
 use data::Progress;
 
@@ -33,10 +34,6 @@ struct JoinGroup {
 }
 
 impl InputColumns {
-    fn new(input: usize) -> Self {
-        Self { input, columns: Vec::new(), when: Vec::new() }
-    }
-
     /// Position of a column; a new column is added.
     fn position(&mut self, column: &ColumnRef) -> usize {
         let name = column_name(&column.name);
@@ -46,86 +43,68 @@ impl InputColumns {
             self.columns.len() - 1
         })
     }
-
-    fn read_conditions(&mut self, input: &MappingInput) {
-        let mut when = input.when.clone();
-        for condition in &mut when {
-            condition.column.index = self.position(&condition.column);
-        }
-        self.when = when;
-    }
 }
 
 impl Pass {
     /// Plans the passes of a mapping and sets the positions of its columns in the rows.
     pub(super) fn plan(mapping: &mut Mapping) -> Vec<Self> {
-        let signature = |mapping: &Mapping, section: usize| {
-            let section = &mapping.sections[section];
-            let mut joins: Vec<(String, usize)> =
-                section.joins.iter().map(|join| (column_name(&join.column.name), join.input)).collect();
-            joins.sort();
-            (section.from, joins)
-        };
-        let mut passes: Vec<Vec<usize>> = Vec::new();
-        for section in 0..mapping.sections.len() {
-            let same = signature(mapping, section);
-            match passes.iter_mut().find(|sections| signature(mapping, sections[0]) == same) {
-                Some(sections) => sections.push(section),
-                None => passes.push(vec![section]),
+        let mut passes: Vec<(_, Vec<usize>)> = Vec::new();
+        for (index, section) in mapping.sections.iter().enumerate() {
+            let joins = section.joins.iter().map(|join| (column_name(&join.column.name), join.input));
+            let signature = (section.from, joins.collect::<BTreeSet<_>>());
+            match passes.iter_mut().find(|(known, _)| *known == signature) {
+                Some((_, sections)) => sections.push(index),
+                None => passes.push((signature, vec![index])),
             }
         }
-        passes.into_iter().map(|sections| Self::new(mapping, sections)).collect()
+        passes.into_iter().map(|(_, sections)| Self::new(mapping, sections)).collect()
     }
 
     fn new(mapping: &mut Mapping, sections: Vec<usize>) -> Self {
-        let first = mapping.sections[sections[0]].clone();
-        let mut parts = vec![InputColumns::new(first.from)];
-        let mut joins = first.joins;
+        let MappingSection { from, mut joins, .. } = mapping.sections[sections[0]].clone();
         joins.sort_by_key(|join| (column_name(&join.column.name), join.input));
-        parts.extend(joins.iter().map(|join| InputColumns::new(join.input)));
+        let inputs = std::iter::once(from).chain(joins.iter().map(|join| join.input));
+        let mut parts: Vec<InputColumns> =
+            inputs.map(|input| InputColumns { input, columns: Vec::new(), when: Vec::new() }).collect();
         // The rows of each input begin with the columns that joins and conditions need.
         let keys: Vec<usize> = joins.iter().map(|join| parts[0].position(&join.column)).collect();
-        let mut own_keys = Vec::new();
-        for part in &mut parts[1..] {
-            let input = &mapping.inputs[part.input];
-            let missing = ColumnRef { input: part.input, name: String::new(), position: input.position, index: 0 };
-            own_keys.push(part.position(input.key.as_ref().unwrap_or(&missing)));
-        }
+        let own_key = |part: &mut InputColumns| {
+            let key = mapping.inputs[part.input].key.as_ref();
+            key.map_or(0, |key| part.position(key))
+        };
+        let own_keys: Vec<usize> = parts[1..].iter_mut().map(own_key).collect();
         for part in &mut parts {
-            let input = &mapping.inputs[part.input];
-            part.read_conditions(input);
+            let mut when = mapping.inputs[part.input].when.clone();
+            when.iter_mut().for_each(|condition| condition.column.index = part.position(&condition.column));
+            part.when = when;
         }
-        // Index of a part, and position of a column in it.
-        let mut positions = Vec::new();
+        let part_of = |parts: &[InputColumns], column: &ColumnRef| {
+            parts.iter().position(|part| part.input == column.input).unwrap_or_default()
+        };
         for section in &sections {
             for column in mapping.sections[*section].columns_mut() {
-                let part = parts.iter().position(|part| part.input == column.input).unwrap_or_default();
-                positions.push((part, parts[part].position(column)));
+                let part = part_of(&parts, column);
+                column.index = parts[part].position(column);
             }
         }
-        let starts: Vec<usize> = parts
-            .iter()
-            .scan(0, |next, part| {
-                let start = *next;
-                *next += part.columns.len();
-                Some(start)
-            })
-            .collect();
-        let mut positions = positions.into_iter();
+        let mut end = 0;
+        let start_of = |part: &InputColumns| {
+            end += part.columns.len();
+            end - part.columns.len()
+        };
+        let starts: Vec<usize> = parts.iter().map(start_of).collect();
+        let none: Vec<String> = parts.iter().flat_map(|part| mapping.inputs[part.input].none.clone()).collect();
         for section in &sections {
-            let none: Vec<String> = parts.iter().flat_map(|part| mapping.inputs[part.input].none.clone()).collect();
             let section = &mut mapping.sections[*section];
             for column in section.columns_mut() {
-                if let Some((part, position)) = positions.next() {
-                    column.index = starts[part] + position;
-                }
+                let part = part_of(&parts, column);
+                column.index += starts[part];
             }
             section.values_mut().for_each(|value| value.none.extend(none.iter().cloned()));
         }
-        let mut parts = parts.into_iter();
-        let from = parts.next().unwrap_or_else(|| InputColumns::new(first.from));
+        let from = parts.remove(0);
         let mut groups: Vec<JoinGroup> = Vec::new();
-        for ((part, own_key), column) in parts.zip(own_keys).zip(keys) {
+        for ((part, own_key), column) in parts.into_iter().zip(own_keys).zip(keys) {
             match groups.last_mut().filter(|group| group.column == column) {
                 Some(group) => group.parts.push((part, own_key)),
                 None => groups.push(JoinGroup { column, parts: vec![(part, own_key)] }),
@@ -189,19 +168,13 @@ impl Lookup {
 
     /// Adds the columns of the first row with this key, or empty columns if there is none. Keys must ascend.
     fn add(&mut self, key: &[u8], row: &mut InputRow) -> std::io::Result<()> {
-        while let Some((known, value)) = &mut self.current {
-            if known.as_slice() >= key {
-                break;
-            }
+        while let Some((known, value)) = self.current.as_mut().filter(|(known, _)| known.as_slice() < key) {
             match self.rows.next()? {
+                // Skip further rows of a key.
+                Some((next, _)) if next == known.as_slice() => {}
                 Some((next, bytes)) => {
-                    // Skip further rows of a key.
-                    if next != known.as_slice() {
-                        known.clear();
-                        known.extend_from_slice(next);
-                        value.clear();
-                        value.extend_from_slice(bytes);
-                    }
+                    next.clone_into(known);
+                    bytes.clone_into(value);
                 }
                 None => self.current = None,
             }
