@@ -1,6 +1,5 @@
 //! Evidence for and against two records being one firm, startup or person: findings from the comparison of their values.
-//!
-//! Resolution and look-ups sum the points of the evidence; near-duplicates ask for certain findings. Points are hundredths.
+//! Resolution and look-ups sum the points of the evidence; near-duplicates ask for certain findings.
 
 use xxhash_rust::xxh3::xxh3_64;
 

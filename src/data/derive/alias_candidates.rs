@@ -35,8 +35,7 @@ const BEFORE_NAMES: [&str; 13] = [
 /// First words of texts in brackets that say what became of a company.
 const STATES: &str = "acquired an a by closed company dead defunct inactive inc merged of part stealth the to was yc";
 
-/// Two firms that never invested together are one house if they share this many startups, and this part of the smaller
-/// portfolio.
+/// Firms that never invested together are one house if they share this many startups, this part of the smaller portfolio.
 const MIN_SHARED: u32 = 4;
 const MIN_SHARE: f64 = 0.6;
 
@@ -113,8 +112,7 @@ pub(crate) fn alias_candidates<'a>(dataset: &'a Dataset, derived: &Derived) -> V
     found.into_iter().map(|(candidate, _)| candidate).collect()
 }
 
-/// Merges the proposals for a table, each with the size of its record. Drops names that the record already has, and
-/// marks names of other records.
+/// Merges the proposals, each with the size of its record, without known names. Marks names of other records.
 fn merge_proposals<'a>(
     table: Table,
     records: &[AliasOwner<'a>],
@@ -241,8 +239,7 @@ fn capitalize_words(words: &str) -> String {
     words.split_whitespace().map(capitalized).collect::<Vec<_>>().join(" ")
 }
 
-/// Proposes the names of smaller firms for a larger firm with most of their portfolio, unless the two ever invested
-/// together: a round names an investor once.
+/// Proposes a smaller firm's name for one with most of its portfolio, if no round names both: it names a house once.
 fn propose_from_portfolios(dataset: &Dataset, derived: &Derived, firms: &[AliasOwner<'_>]) -> Vec<Proposal> {
     let portfolios = derived.portfolios(MAX_INVESTORS);
     let mut together: HashMap<(u32, u32), u32> = HashMap::new();

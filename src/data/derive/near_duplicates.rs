@@ -22,8 +22,7 @@ const MIN_IDENTIFYING: usize = 4;
 /// Minimum ratio of sizes if only the name of the smaller record is known.
 const FAR_LARGER: u32 = 10;
 
-/// Each record is compared only with this many of the largest records of a similar name, so that a name of many records
-/// costs little.
+/// Largest records of a similar name that a record is compared with, so that a name of many records costs little.
 const MAX_COMPARED: usize = 32;
 
 #[derive(Clone, Default)]
@@ -132,9 +131,8 @@ fn person(dataset: &Dataset, row: usize) -> NamedRecord<'_> {
     }
 }
 
-/// Finds the main record of each near-duplicate. `order` lists all records, the most prominent first; no main record is
-/// itself a near-duplicate. Names are taken apart again for each key, because all of them at once would take more
-/// memory than the table.
+/// Finds the main record of each near-duplicate; it is none itself. `order` lists all records, the most prominent first.
+/// Names are taken apart again for each key, because all of them at once would take more memory than the table.
 fn near_duplicates<'a>(record: impl Fn(usize) -> NamedRecord<'a> + Sync, order: &[u32]) -> Vec<Option<NearDuplicate>> {
     let mut keyed = compute_keys(&record, order);
     keyed.sort_unstable();
@@ -228,8 +226,7 @@ fn find_pairs<'a>(
     pairs
 }
 
-/// The strongest evidence that two records whose names agree are the same; `None` if there is none, or if they contradict
-/// each other.
+/// The strongest evidence that two records whose names agree are the same; `None` if they contradict each other.
 fn find_evidence(
     record: &NamedRecord<'_>,
     main: &NamedRecord<'_>,

@@ -248,8 +248,7 @@ fn add_kind_words(random: &mut Random, kind: FirmKind, word: &str) -> String {
     random.pick(&NAME_LISTS[kind.name()]).replace('~', word)
 }
 
-/// Draws the name of startup `row` in sector group `group`, and its slug if it is a fixed one. `attempt` rises while the name
-/// is already used.
+/// Draws the name of startup `row`, and its slug if it is a fixed one. `attempt` rises while the name is already used.
 pub(crate) fn startup_name(
     seed: u64,
     row: u64,

@@ -34,8 +34,7 @@ pub(crate) struct People {
 }
 
 impl People {
-    /// Creates `people.csv` and `identifiers.csv`, and divides the people among firms and startups: a firm gets 2.5 times as
-    /// many as a startup.
+    /// Creates the files and divides the people among firms and startups: a firm gets 2.5 times as many as a startup.
     pub(crate) fn create(config: &GenConfig, folder: &Path) -> io::Result<Self> {
         let table = TableWriter::create::<rows::DatasetPerson>(folder)?;
         let sum = |kind, rows: u32| (0..rows).map(|row| weight(config.seed, kind, row)).sum::<u64>();

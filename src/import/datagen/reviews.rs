@@ -15,8 +15,7 @@ use data::import::rows;
 use data::vocabulary::Vocabulary;
 use data::{Date, ReviewStatus, Stage};
 
-/// Number of reviews of each firm, in order: none for one firm in six, 1 to 5 for one in four. The rest is divided among the
-/// other firms with a heavy tail.
+/// Reviews of each firm: none for one in six, 1 to 5 for one in four. The rest is divided among the others, heavy-tailed.
 fn review_counts(config: &GenConfig, firms: &[InventedFirm]) -> Vec<u32> {
     let class = |row: u32| {
         let random = &mut Random::new(config.seed, RandomStream::ReviewCount, u64::from(row));

@@ -1,5 +1,4 @@
 //! Sector tree of invented datasets, with the products of startups in each sector.
-//!
 //! Firms draw from the sixteen groups at the top, startups from the sectors below them.
 
 use once_cell::sync::Lazy;
@@ -44,8 +43,7 @@ pub(crate) static GROUPS: Lazy<Vec<SectorGroup>> = Lazy::new(|| {
     lists.names.iter().map(group).collect()
 });
 
-/// All sectors: parents before children, frequent ones of a group first. A line of the file is
-/// `slug|name|parent|description|products`.
+/// Parents before children, frequent sectors of a group first. A line is `slug|name|parent|description|products`.
 pub(crate) static SECTORS: Lazy<Vec<InventedSector>> = Lazy::new(|| {
     let mut sectors: Vec<InventedSector> = Vec::new();
     for line in word_file::entries(include_str!("words/sectors.txt")) {

@@ -1,5 +1,4 @@
 //! Invented words: syllables joined by sound, and compounds of plain English words.
-//!
 //! Most distinct words in real company names occur once. So do these: two or three syllables give millions of words.
 
 use once_cell::sync::Lazy;

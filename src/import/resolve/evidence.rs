@@ -1,5 +1,4 @@
 //! Weighs the evidence for and against two records being one entity: its points sum to a score; a veto overrides the score.
-//!
 //! Evidence of one kind is not independent, so a merge needs at least two kinds.
 
 use std::collections::BTreeSet;
@@ -155,8 +154,7 @@ pub(super) fn compare_values(profiles: &Profiles, left: &RecordProfile, right: &
     evidence
 }
 
-/// True if the names are long enough not to be given twice by chance, and both or neither have a location. A location of
-/// only one of them may be that of a namesake.
+/// True if the names are long enough not to be given twice by chance. A location of only one may be that of a namesake.
 fn may_be_only_one(left: &RecordProfile, right: &RecordProfile) -> bool {
     let is_long = |profile: &RecordProfile| profile.names.iter().all(|name| name.joined.len() >= MIN_LETTERS_OF_ONE);
     let has_place = |profile: &RecordProfile| profile.traits.country.is_some() || profile.traits.city.is_some();

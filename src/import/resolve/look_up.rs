@@ -1,5 +1,4 @@
 //! Look-up: finds the record of a release that an item with a few known values means.
-//!
 //! Evidence and scores are those of resolution. An item *matches* the best candidate if the evidence suffices ([`is_match`])
 //! and no other candidate comes near. A wrong match is worse than none.
 
@@ -138,8 +137,7 @@ fn best_agreement(item: &RecordProfile, candidate: &RecordProfile) -> Option<Evi
     names.flatten().min()
 }
 
-/// Index of the best agreement, if no other is as good. If the best is a misspelling, names with all words of the item
-/// count as equally good.
+/// Index of the best agreement, if no other is as good. Names with all words of the item are as good as a misspelling.
 fn only_best(agreements: &[Option<Evidence>], includes: impl Fn(usize) -> bool) -> Option<usize> {
     let best = agreements.iter().flatten().min()?;
     let is_misspelled = matches!(best, Evidence::MisspelledName | Evidence::NearName);

@@ -1,5 +1,4 @@
 //! Profiles: records prepared for comparison, with hashes instead of texts and without values that identify nobody.
-//!
 //! The weight of a shared value depends on the number of unlike names that have it, so everything is counted first: a word,
 //! identifier or investor that many have identifies none of them.
 

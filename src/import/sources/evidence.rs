@@ -1,7 +1,5 @@
-//! Evidence of whole columns about ambiguous cells.
-//!
-//! The first run of an import gathers the evidence. If it decides anything, the import runs once more. So memory use does
-//! not grow, and the order of the rows does not matter.
+//! Evidence of whole columns about ambiguous cells. The first run of an import gathers it. If it decides anything, the
+//! import runs once more, so that memory use does not grow and the order of the rows does not matter.
 
 use std::collections::HashMap;
 

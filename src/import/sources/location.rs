@@ -13,8 +13,7 @@ use regex::Regex;
 use data::fold::fold;
 use data::{Country, city};
 
-/// Countries that usually have the code of a state after the city. State codes of other countries count only after one of
-/// their cities.
+/// Countries that usually have a state's code after the city. Those of other countries count only after their cities.
 const WITH_STATES: [&str; 3] = ["US", "CA", "AU"];
 
 /// Postcode at the end: of the United States, of Canada, or of an unknown country.
@@ -23,8 +22,7 @@ static POSTCODE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).expect("a valid expression")
 });
 
-/// Leading digits of ZIP codes in some states. The codes of these states are also codes of countries with five-digit
-/// postcodes.
+/// Leading digits of ZIP codes in states whose codes are also those of countries with five-digit postcodes.
 const ZIP_CODES: [(&str, &[&str]); 8] = [
     ("de", &["197", "198", "199"]),
     ("id", &["83"]),
@@ -185,8 +183,7 @@ fn parts(location: &str) -> impl Iterator<Item = &str> {
     location.split([',', '(', ')', '[', ']', '/']).map(str::trim).filter(|part| !part.is_empty())
 }
 
-/// Splits a location into the rest and a text that was cut out of it, with its postcode. `None` if the cell does not contain
-/// the text as whole words.
+/// Splits a location into the rest and a text that was cut out of it, as whole words, with its postcode.
 pub(crate) fn split_around<'c>(cell: &'c str, text: &str) -> Option<(Cow<'c, str>, &'c str)> {
     let is_end = |rest: Option<char>| rest.is_none_or(|char| !char.is_alphanumeric());
     let lower = cell.to_ascii_lowercase();

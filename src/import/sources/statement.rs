@@ -215,8 +215,8 @@ pub(crate) enum Standing {
     Former,
 }
 
-/// Sets the standing of an entity's former statements, given in file order. Within a field the last import decides. Statements that
-/// only imports before the last complete one made are gone.
+/// Sets the standing of an entity's statements, which are former ones so far. Within a field the last import decides.
+/// Statements that only imports before the last complete one made are gone.
 fn set_standings(statements: &mut [Statement], last_complete: u32) {
     let newest = statements.iter().map(|statement| statement.last_import).max().unwrap_or_default();
     let first = last_complete.max(1);

@@ -120,8 +120,7 @@ impl Suppressed {
         cluster.is_some_and(|cluster| self.suppressed.contains(&cluster)) || self.names(source, entity)
     }
 
-    /// Returns a message for each line with an entity that no source has. Such lines stay valid: the source may be imported
-    /// again.
+    /// Returns a message for each line with an entity that no source has. It stays valid: the source may come again.
     pub fn find_unknown(&self, folder: &Path, sources: &[Source]) -> Result<Vec<String>, SourceError> {
         let mut found: Vec<(&SuppressedLine, Option<String>)> = Vec::new();
         for line in &self.lines {
@@ -165,8 +164,7 @@ impl Suppressed {
         Ok(messages.collect())
     }
 
-    /// Appends lines to the file in `folder` for entities that no line names yet. People are written as digests. Returns the
-    /// number of new lines.
+    /// Appends lines for entities that no line names yet, people as digests. Returns the number of new lines.
     pub fn add(
         &self,
         folder: &Path,

@@ -1,5 +1,4 @@
 //! Guesses a first mapping from the headers and values of files.
-//!
 //! The result is TOML with remarks, to be checked and corrected before use. Uncertain parts are written as remarks: a currency
 //! is never guessed, and columns that look private are left out.
 

@@ -1,5 +1,4 @@
-//! Guesses the mapping of a data package. `datapackage.json` (Frictionless Data Package v1) describes the files; the meaning
-//! of the columns comes from their headers.
+//! Guesses the mapping of a data package, whose files `datapackage.json` (Frictionless Data Package v1) describes.
 
 use serde_json::Value;
 

@@ -165,8 +165,7 @@ fn bad_archive(file: &Path, error: impl std::fmt::Display) -> SourceError {
     SourceError::invalid(file, format!("cannot be read as an archive: {error}"))
 }
 
-/// True if a path matches a pattern, in any letter case. `*` matches any text within a folder, `**/` any number of folders,
-/// and `?` one character.
+/// Matches in any letter case: `*` is any text within a folder, `**/` any number of folders, `?` one character.
 pub(crate) fn matches_pattern(pattern: &str, path: &str) -> bool {
     fn rest(pattern: &[u8], path: &[u8]) -> bool {
         if let Some(after) = pattern.strip_prefix(b"**/") {

@@ -143,8 +143,7 @@ impl InputRow {
 
 /// Receives the rows of a file.
 pub(crate) trait RowReceiver {
-    /// Takes the names of the file's columns. Returns the position in the file of each wanted column; `None` for an optional
-    /// column that the file lacks.
+    /// Takes the names of the columns. Returns the position of each wanted one; `None` for an optional one that is missing.
     fn header(&mut self, names: &[String]) -> Result<Vec<Option<usize>>, SourceError>;
 
     /// Takes a row with the wanted columns.

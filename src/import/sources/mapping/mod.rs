@@ -1,5 +1,4 @@
 //! Mappings in TOML: define the statements that the columns of a source's files become.
-//!
 //! A mapping is read to the end, so that all mistakes are reported, each with line and column.
 
 pub(crate) mod date_format;
@@ -199,8 +198,7 @@ pub(crate) struct MappingSection {
     pub when: Vec<Condition>,
     /// If missing, the key is the folded name and the country.
     pub key: Option<(MappedValue, KeyForm)>,
-    /// The row of an entity with the greatest value counts, the last among equal ones. Earlier rows fill the fields that it
-    /// lacks.
+    /// The entity's row with the greatest value counts, the last among equal ones. Earlier rows fill fields that it lacks.
     pub latest_by: Option<MappedValue>,
     /// Key of the row in its source; defaults to the key of the entity.
     pub source_key: Option<MappedValue>,

@@ -335,8 +335,7 @@ impl<'a> MappingReader<'_, 'a> {
         Some(field)
     }
 
-    /// Notation of a field's amounts. Removes a final `min` or `max` step, because the end of a range is chosen only when its
-    /// unit and currency are known.
+    /// Removes a final `min` or `max` step: the end of a range is chosen only when its unit and currency are known.
     fn amount_form(&self, value: &mut MappedValue, table: Option<&DeTable<'a>>) -> AmountForm {
         let get = |key: &str| table.and_then(|table| table.get(key));
         let not_unit = |text: &str| format!("{} is not a unit, such as \"million\", \"k\" or \"Mio.\"", quoted(text));

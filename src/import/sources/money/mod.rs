@@ -13,7 +13,6 @@ pub(crate) use rates::Rates;
 use words::read_words;
 pub(crate) use words::{Sign, name_of_unit, unit, unit_of_header};
 
-/// An amount as written.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WrittenAmount {
     /// The number read with a decimal point, and with a decimal comma. At least one is present.

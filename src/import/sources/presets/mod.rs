@@ -6,7 +6,6 @@ use std::sync::{Arc, LazyLock};
 use crate::sources::mapping::MappingVocabulary;
 use data::word_file;
 
-/// A built-in mapping.
 #[derive(Debug)]
 pub struct Preset {
     pub name: &'static str,
@@ -36,7 +35,6 @@ presets! {
     "yc": "Companies of Y Combinator (yc-oss, JSON)", Some(include_str!("yc.toml"));
 }
 
-/// Finds a preset by name.
 #[must_use]
 pub fn preset(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)
@@ -55,12 +53,10 @@ static PARSED: LazyLock<HashMap<&'static str, Arc<MappingVocabulary>>> = LazyLoc
     VOCABULARIES.iter().map(|(name, text)| (*name, parse(text))).collect()
 });
 
-/// Finds a built-in vocabulary by name.
 pub(crate) fn vocabulary(name: &str) -> Option<Arc<MappingVocabulary>> {
     PARSED.get(name).cloned()
 }
 
-/// Names of the built-in vocabularies.
 pub(crate) fn vocabularies() -> impl Iterator<Item = &'static str> {
     VOCABULARIES.iter().map(|(name, _)| *name)
 }

@@ -93,8 +93,7 @@ impl Entities {
         Ok(all)
     }
 
-    /// Assigns each entity a slug and a record. Entities that were first seen earlier choose first, so that later ones do not
-    /// change their slugs.
+    /// Assigns slugs and records. Entities that were first seen earlier choose first, so that their slugs stay.
     fn assign_slugs(&mut self, sources: &[Source], clusters: &Clusters) {
         let mut order: Vec<(usize, usize)> = Vec::with_capacity(self.entities.len());
         for source in 0..sources.len() {
@@ -221,8 +220,7 @@ impl Entities {
         &self.records[number as usize].slug
     }
 
-    /// Slugs that were merged away, each with its kind and the slug of its record, sorted. Rounds have none, because nobody
-    /// keeps their addresses.
+    /// Slugs that were merged away, with kind and the record's slug, sorted. Nobody keeps the addresses of rounds.
     pub(super) fn redirects(&self, is_written: &[bool]) -> Vec<(EntityKind, &str, &str)> {
         let mut redirects: Vec<(EntityKind, &str, &str)> = Vec::new();
         for (index, entity) in self.entities.iter().enumerate() {

@@ -35,8 +35,7 @@ pub(super) enum StatementExclusion {
     Dangling,
     /// It refers to the startup or organization of the record, which is suppressed.
     Orphaned,
-    /// It refers to another suppressed record, is an outdated reference to a record that is not in the view, or has an
-    /// unknown field.
+    /// It refers to another suppressed record, is an outdated reference to a missing one, or has an unknown field.
     Irrelevant,
 }
 
