@@ -133,10 +133,9 @@ pub fn composition(
 ) -> Result<(Clusters, Suppressed), ResolveError> {
     let suppressed = Suppressed::read(folder)?;
     let merged = find_clusters(folder, sources, progress)?;
-    let suppressed = match suppressed.is_empty() || sources.len() == all.len() {
-        true => suppressed.with_clusters(&merged),
-        false => suppressed.with_clusters(&find_clusters(folder, all, progress)?),
-    };
+    let needs_all = !suppressed.is_empty() && sources.len() != all.len();
+    let of_all = needs_all.then(|| find_clusters(folder, all, progress)).transpose()?;
+    let suppressed = suppressed.with_clusters(of_all.as_ref().unwrap_or(&merged));
     Ok((merged, suppressed))
 }
 
@@ -148,13 +147,13 @@ pub fn find_clusters(folder: &Path, sources: &[Source], progress: &dyn Progress)
         statements::read_records(folder, sources, &Suppressed::default(), progress)?;
     let resolution = resolve(records, &decisions, progress)?;
     let ids = |cluster: &Vec<u32>| cluster.iter().map(|row| resolution.records[*row as usize].id.as_str()).collect();
-    let merged: Vec<Vec<&str>> = resolution.clusters.iter().map(ids).collect();
-    let numbered = (0..).zip(&merged).flat_map(|(number, ids)| ids.iter().map(move |id| (*id, number)));
+    let mut groups: Vec<Vec<&str>> = resolution.clusters.iter().map(ids).collect();
+    let numbered = (0..).zip(&groups).flat_map(|(number, ids)| ids.iter().map(move |id| (*id, number)));
     let cluster_of: HashMap<&str, u32> = numbered.collect();
     let joined = rounds::cluster_rounds(&rounds, |startup| cluster_of.get(startup).copied());
-    let joined = joined.iter().map(|cluster| cluster.iter().map(|index| rounds[*index].id.as_str()).collect());
+    groups.extend(joined.iter().map(|cluster| cluster.iter().map(|index| rounds[*index].id.as_str()).collect()));
     let mut clusters = Clusters::default();
-    for (number, ids) in (0..).zip(merged.iter().cloned().chain(joined)) {
+    for (number, ids) in (0..).zip(&groups) {
         for (source, entity) in ids.iter().filter_map(|id| id.split_once('/')) {
             if let Ok(entity) = entity.parse() {
                 clusters.add(source, entity, number);
@@ -201,8 +200,8 @@ impl Resolution {
         // Two clusters need one decision only: about their best pair.
         let mut seen: HashSet<(u32, u32)> = HashSet::new();
         for pair in review {
-            let clusters = [pair.left, pair.right].map(|row| clustering.cluster_of[row as usize]);
-            let clusters = (clusters[0].min(clusters[1]), clusters[0].max(clusters[1]));
+            let [left, right] = [pair.left, pair.right].map(|row| clustering.cluster_of[row as usize]);
+            let clusters = (left.min(right), left.max(right));
             let is_decided = matches!(pair.conflict, Some(MergeConflict::Decided(..)))
                 || clustering.are_different(pair.left, pair.right)
                 || clustering.are_decided(&unsure, pair.left, pair.right);

@@ -168,18 +168,12 @@ impl Profiles {
             profile.sectors.iter().for_each(|sector| *self.sectors.entry(*sector).or_default() += 1);
             // A record that its source moved to a new key is one record: the old one is gone and not a namesake.
             if let Some((name, scopes)) = profile.scopes_of_name().filter(|_| !profile.is_gone) {
-                for key in scopes.map(|scope| scope.key(name)) {
-                    if !known.insert((key, profile.source)) {
-                        self.namesakes.insert(key);
-                    }
-                }
+                let keys = scopes.map(|scope| scope.key(name));
+                self.namesakes.extend(keys.filter(|key| !known.insert((*key, profile.source))));
             }
-            for name in &profile.names {
-                if cores.insert(name.hash) {
-                    for word in name.words() {
-                        *self.words.entry(xxh3_64(word.as_bytes())).or_default() += 1;
-                    }
-                }
+            let names = profile.names.iter().filter(|name| cores.insert(name.hash));
+            for word in names.flat_map(ParsedName::words) {
+                *self.words.entry(xxh3_64(word.as_bytes())).or_default() += 1;
             }
         }
         self.cores = cores.len();
@@ -208,19 +202,15 @@ impl Profiles {
     /// True if more than [`MAX_UNLIKE_NAMES`] carriers of a value have names without any agreement.
     fn are_unlike(&self, carriers: &[(HashedIdentifier, u32)]) -> bool {
         let mut distinct: Vec<&RecordProfile> = Vec::new();
-        for (_, row) in carriers {
-            let profile = &self.all[*row as usize];
+        carriers.iter().map(|(_, row)| &self.all[*row as usize]).any(|profile| {
             let agrees = |other: &&RecordProfile| {
                 profile.names.iter().any(|name| other.names.iter().any(|known| name.agreement(known).is_some()))
             };
             if !distinct.iter().any(agrees) {
                 distinct.push(profile);
             }
-            if distinct.len() > MAX_UNLIKE_NAMES {
-                return true;
-            }
-        }
-        false
+            distinct.len() > MAX_UNLIKE_NAMES
+        })
     }
 
     fn count_links(&mut self) {

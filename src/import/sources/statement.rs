@@ -132,6 +132,11 @@ vocabulary! {
 }
 
 impl EntityKind {
+    /// Kind of an entity that is written as text.
+    pub(super) fn of(entity: &str) -> Option<Self> {
+        entity.split_once(':').and_then(|(kind, _)| Self::read(kind))
+    }
+
     /// Adds one to the count of this kind.
     pub(super) fn count(self, counts: &mut Vec<(&'static str, u64)>) {
         match counts.iter_mut().find(|(known, _)| *known == self.name()) {
@@ -159,16 +164,11 @@ impl FromStr for EntityId {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (kind, key) = text.split_once(':').unwrap_or_default();
-        match EntityKind::ALL.iter().find(|known| known.name() == kind) {
-            Some(kind) if !key.is_empty() => Ok(Self { kind: *kind, key: key.to_owned() }),
-            _ => {
-                let kinds = EntityKind::names().join(", ");
-                Err(format!(
-                    "{} is not an entity: one of {kinds}, a colon and a key, such as `firm:cik:320193`",
-                    quoted(text)
-                ))
-            }
-        }
+        let kind = EntityKind::ALL.iter().find(|known| known.name() == kind && !key.is_empty());
+        kind.map(|kind| Self { kind: *kind, key: key.to_owned() }).ok_or_else(|| {
+            let (text, kinds) = (quoted(text), EntityKind::names().join(", "));
+            format!("{text} is not an entity: one of {kinds}, a colon and a key, such as `firm:cik:320193`")
+        })
     }
 }
 
@@ -176,12 +176,9 @@ impl FromStr for EntityId {
 pub(crate) fn source_entity<'t>(text: &'t str, kinds: &[EntityKind]) -> Result<(&'t str, EntityId), String> {
     let parts = text.split_once('/').and_then(|(source, entity)| Some((source, entity.parse::<EntityId>().ok()?)));
     parts.filter(|(source, entity)| Source::is_id(source) && kinds.contains(&entity.kind)).ok_or_else(|| {
-        let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
-        format!(
-            "{} is not an entity of a source; write it as `gleif/firm:lei:529900T8BM49AURSDO55`: source, kind ({}) and key",
-            quoted(text),
-            names.join(", ")
-        )
+        let names = kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+        let form = "`gleif/firm:lei:529900T8BM49AURSDO55`";
+        format!("{} is not an entity of a source; write it as {form}: source, kind ({names}) and key", quoted(text))
     })
 }
 

@@ -93,8 +93,7 @@ impl ChangeTally {
         if self.entity == entity {
             return;
         }
-        let kind = self.entity.split_once(':').and_then(|(kind, _)| EntityKind::read(kind));
-        if let Some(kind) = kind.filter(|_| self.did_count) {
+        if let Some(kind) = EntityKind::of(&self.entity).filter(|_| self.did_count) {
             self.had[kind.index()] += 1;
             self.lost[kind.index()] += u64::from(!self.counts);
         }
@@ -131,10 +130,11 @@ impl ChangeTally {
     }
 
     fn check(&self, source: &Source) -> Result<(), SourceError> {
-        let count = |kind: EntityKind| (self.lost[kind.index()], self.had[kind.index()]);
-        let losses = record_kinds().map(|kind| (kind, count(kind)));
-        let losses = losses.filter(|(_, (lost, had))| *lost > 1 && lost * MAX_SHARE > *had);
-        let losses: Vec<String> = losses.map(|(kind, (lost, had))| format!("{lost} of {had} of kind {kind}")).collect();
+        let losses = record_kinds().filter_map(|kind| {
+            let (lost, had) = (self.lost[kind.index()], self.had[kind.index()]);
+            (lost > 1 && lost * MAX_SHARE > had).then(|| format!("{lost} of {had} of kind {kind}"))
+        });
+        let losses: Vec<String> = losses.collect();
         if losses.is_empty() { Ok(()) } else { Err(SourceError::Shrunk { source_id: source.id.clone(), losses }) }
     }
 }
@@ -210,10 +210,7 @@ impl Update {
             }
             Ordering::Greater => {}
         }
-        for (last, part) in self.last.iter_mut().zip(key) {
-            last.clear();
-            last.push_str(part);
-        }
+        self.last.iter_mut().zip(key).for_each(|(last, part)| part.clone_into(last));
         let mut same = None;
         while let Some(next) = &self.next {
             let entity = next.entity.to_string();
@@ -228,12 +225,9 @@ impl Update {
             }
         }
         self.tally.count_stated(new.entity, new.field, same.as_ref());
-        let seen = same.map(|same| (same.first_seen.to_string(), same.last_seen.to_string()));
         let (on, number) = (std::mem::take(&mut self.on), std::mem::take(&mut self.number));
-        let (first, last) = match &seen {
-            Some((first, last)) => (first.min(&on), last.max(&on)),
-            None => (&on, &on),
-        };
+        let seen = same.map(|same| (same.first_seen.to_string(), same.last_seen.to_string()));
+        let (first, last) = seen.as_ref().map_or((&on, &on), |(first, last)| (first.min(&on), last.max(&on)));
         let NewStatement { entity, field, value, original, source_key } = new;
         let written = self.write_fields(&[entity, field, value, original, source_key, first, last, &number]);
         (self.on, self.number) = (on, number);

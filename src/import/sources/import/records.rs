@@ -12,7 +12,6 @@ use crate::sources::mapping::{KeyForm, Mapping, MappingSection};
 use crate::sources::money::Rates;
 use crate::sources::sort::{Sorter, put_text};
 use crate::sources::{EntityKind, NewStatement, SourceError, Update};
-use data::vocabulary::Vocabulary as _;
 
 /// Maximum number of sectors of a source. A column with more values does not contain sectors.
 const MAX_SECTORS: usize = 10_000;
@@ -359,9 +358,7 @@ impl EntityStatements {
                 source_key: self.str(span.source_key),
             })?;
         }
-        if !self.spans.is_empty()
-            && let Some(kind) = self.name.split_once(':').and_then(|(kind, _)| EntityKind::read(kind))
-        {
+        if let Some(kind) = EntityKind::of(&self.name).filter(|_| !self.spans.is_empty()) {
             kind.count(&mut counts.entities);
         }
         self.name.clear();
