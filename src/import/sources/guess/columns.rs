@@ -26,10 +26,9 @@ pub(crate) struct Guess {
 pub(crate) struct ColumnGuess {
     pub header: String,
     /// Field of the column; `None` if it is left out.
-    pub field: Option<String>,
-    pub line: Option<String>,
-    /// Reason if there is no line.
-    pub remark: String,
+    pub field: Option<&'static str>,
+    /// Line of the mapping, or the reason if there is none.
+    pub line: Result<String, String>,
 }
 
 impl Guess {
@@ -42,9 +41,9 @@ impl Guess {
     fn join_lines(&mut self, columns: &[usize], line: String, remark: &str) {
         for index in columns {
             let column = &mut self.columns[*index];
-            column.line = Some(format!("# {} {remark}", quote(&column.header)));
+            column.line = Ok(format!("# {} {remark}", quote(&column.header)));
         }
-        self.columns[columns[0]].line = Some(line);
+        self.columns[columns[0]].line = Ok(line);
     }
 
     pub(super) fn has(&self, field: &str) -> bool {
@@ -54,30 +53,28 @@ impl Guess {
     fn apply(&mut self, described: &FileDescription) {
         for column in &mut self.columns {
             if let Some(format) = described.dates.get(&column.header)
-                && let Some(field) = column.field.as_deref().filter(|field| ["founded_year", "announced_on"].contains(field))
+                && let Some(field @ ("founded_year" | "announced_on")) = column.field
             {
                 let (header, format) = (quote(&column.header), quote(format));
-                column.line = Some(format!("{field} = {{ column = {header}, dates = [{format}] }}"));
+                column.line = Ok(format!("{field} = {{ column = {header}, dates = [{format}] }}"));
             }
             // The primary key consists of all of its columns.
-            if !described.key.is_empty() && column.field.as_deref() == Some("key") {
+            if !described.key.is_empty() && column.field == Some("key") {
                 column.field = None;
-                column.line = None;
-                column.remark = "not the primary key; left out".to_owned();
+                column.line = Err("not the primary key; left out".to_owned());
             }
         }
         let is_name = described.key.len() == 1 && self.header_of("name") == Some(&described.key[0]);
         if let ([first, ..], false) = (&*described.key, is_name) {
             let headers: Vec<String> = described.key.iter().map(|header| quote(header)).collect();
-            let line = Some(format!("key = {{ columns = [{}] }}", headers.join(", ")));
-            let field = Some("key".to_owned());
-            self.columns.push(ColumnGuess { header: first.clone(), field, line, remark: String::new() });
+            let line = Ok(format!("key = {{ columns = [{}] }}", headers.join(", ")));
+            self.columns.push(ColumnGuess { header: first.clone(), field: Some("key"), line });
         }
     }
 
     /// Header of the first column that is used for a field.
     pub(super) fn header_of(&self, field: &str) -> Option<&str> {
-        let is_used = |column: &&ColumnGuess| column.line.is_some() && column.field.as_deref() == Some(field);
+        let is_used = |column: &&ColumnGuess| column.line.is_ok() && column.field == Some(field);
         self.columns.iter().find(is_used).map(|column| &*column.header)
     }
 }
@@ -197,35 +194,32 @@ pub(crate) fn guess(path: &str, sample: &Sample, described: &FileDescription) ->
         }
     }
     for (header, header_words) in sample.headers.iter().zip(&headers) {
-        let mut column = ColumnGuess { header: header.clone(), field: None, line: None, remark: String::new() };
+        let line = Err("not known; left out".to_owned());
+        let mut column = ColumnGuess { header: header.clone(), field: None, line };
         for (pattern, _) in candidates(header_words) {
             match pattern {
-                "!" => column.remark = "private; left out".to_owned(),
-                "-" => column.remark = "left out".to_owned(),
+                "!" => column.line = Err("private; left out".to_owned()),
+                "-" => column.line = Err("left out".to_owned()),
                 _ => {
-                    let Some(field) = field_of(kind, pattern) else { continue };
-                    column.field = Some(field.to_owned());
+                    column.field = field_of(kind, pattern);
+                    if column.field.is_none() {
+                        continue;
+                    }
                 }
             }
             break;
-        }
-        if column.field.is_none() && column.remark.is_empty() {
-            "not known; left out".clone_into(&mut column.remark);
         }
         guess.columns.push(column);
     }
     keep_the_best(&mut guess, &headers);
     for index in 0..guess.columns.len() {
-        let Some(field) = guess.columns[index].field.clone() else { continue };
+        let Some(field) = guess.columns[index].field else { continue };
         let values = sample.values.get(index).into_iter().flatten().map(String::as_str);
         let values: Vec<&str> = values.filter(|value| !guess.none.iter().any(|none| none == value)).collect();
-        match line_of(&mut guess, index, &field, &values) {
-            Ok(line) => guess.columns[index].line = Some(line),
-            Err(remark) => {
-                guess.columns[index].field = None;
-                guess.columns[index].remark = remark;
-            }
-        }
+        let line = line_of(&mut guess, index, field, &values);
+        let column = &mut guess.columns[index];
+        column.field = column.field.filter(|_| line.is_ok());
+        column.line = line;
     }
     merge_lines(&mut guess);
     guess.apply(described);
@@ -236,21 +230,21 @@ pub(crate) fn guess(path: &str, sample: &Sample, described: &FileDescription) ->
 fn keep_the_best(guess: &mut Guess, headers: &[Vec<String>]) {
     let score = |index: usize| candidates(&headers[index]).first().map_or(0, |(_, score)| *score);
     for index in 0..guess.columns.len() {
-        let Some(field) = guess.columns[index].field.clone() else { continue };
+        let Some(field) = guess.columns[index].field else { continue };
         let is_list =
-            field.starts_with("id.") || SourceField::named(guess.kind, &field).is_some_and(|known| known.is_list);
+            field.starts_with("id.") || SourceField::named(guess.kind, field).is_some_and(|known| known.is_list);
         if is_list {
             continue;
         }
         let same: Vec<usize> =
-            (0..guess.columns.len()).filter(|other| guess.columns[*other].field.as_ref() == Some(&field)).collect();
+            (0..guess.columns.len()).filter(|other| guess.columns[*other].field == Some(field)).collect();
         let best = same.iter().copied().max_by_key(|other| (score(*other), std::cmp::Reverse(*other)));
         for other in same.into_iter().filter(|other| Some(*other) != best) {
             // A second name becomes an alias.
             let is_name = field == "name" && SourceField::named(guess.kind, "aliases").is_some();
             let column = &mut guess.columns[other];
-            column.field = is_name.then(|| "aliases".to_owned());
-            column.remark = format!("also `{field}`; left out");
+            column.field = is_name.then_some("aliases");
+            column.line = Err(format!("also `{field}`; left out"));
         }
     }
 }
@@ -271,9 +265,7 @@ fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Res
         return Ok(format!("{field} = {header}"));
     }
     if field == "location" {
-        let has_field =
-            |column: &ColumnGuess| ["country", "city"].iter().any(|field| column.field.as_deref() == Some(field));
-        if guess.columns.iter().any(has_field) {
+        if guess.columns.iter().any(|column| matches!(column.field, Some("country" | "city"))) {
             return Err("country and city have their own columns; left out".to_owned());
         }
         let is_street =
@@ -380,7 +372,7 @@ fn date_formats(values: &[&str]) -> Vec<&'static str> {
 fn merge_lines(guess: &mut Guess) {
     let named = |guess: &Guess, field: &str| -> Vec<usize> {
         let has = |index: &usize| {
-            guess.columns[*index].line.is_some() && guess.columns[*index].field.as_deref() == Some(field)
+            guess.columns[*index].line.is_ok() && guess.columns[*index].field == Some(field)
         };
         (0..guess.columns.len()).filter(has).collect()
     };
@@ -397,7 +389,7 @@ fn merge_lines(guess: &mut Guess) {
         let same = named(guess, field.name);
         if same.len() > 1 {
             let headers = guess.headers(&same);
-            let steps = guess.columns[same[0]].line.as_ref().and_then(|line| line.split_once(", do = "));
+            let steps = guess.columns[same[0]].line.as_ref().ok().and_then(|line| line.split_once(", do = "));
             let steps =
                 steps.map_or_else(String::new, |(_, rest)| format!(", do = {}", rest.trim_end_matches('}').trim_end()));
             let line = format!("{} = {{ columns = [{headers}]{steps} }}", field.name);

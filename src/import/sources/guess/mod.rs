@@ -95,9 +95,9 @@ fn table(text: &mut String, name: &str, member: &Member, sample: &Sample, descri
     let mut remarks = String::new();
     for column in &guess.columns {
         match &column.line {
-            Some(field) => line(field),
-            None => {
-                let _ = writeln!(remarks, "# {}: {}", column.header.replace(['\n', '\r'], " "), column.remark);
+            Ok(field) => line(field),
+            Err(remark) => {
+                let _ = writeln!(remarks, "# {}: {remark}", column.header.replace(['\n', '\r'], " "));
             }
         }
     }
