@@ -30,9 +30,7 @@ mod people;
 mod profile_text;
 mod quality;
 mod random;
-mod review_text;
 mod reviews;
-mod rounds;
 mod sectors;
 mod startups;
 #[cfg(test)]
