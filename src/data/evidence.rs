@@ -89,18 +89,15 @@ evidence! {
 }
 
 impl Evidence {
-    #[must_use]
     pub const fn name(self) -> &'static str {
         self.row().0
     }
 
-    #[must_use]
     pub const fn kind(self) -> EvidenceKind {
         self.row().1
     }
 
     /// Hundredths.
-    #[must_use]
     pub const fn points(self) -> i32 {
         self.row().2
     }

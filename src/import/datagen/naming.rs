@@ -10,6 +10,7 @@ use crate::datagen::lists::Lists;
 use crate::datagen::random::{Random, RandomStream};
 use crate::datagen::sectors::GROUPS;
 use crate::datagen::words::{coin_compound, coin_word, is_fit, plain_word};
+use crate::distinct;
 use data::FirmKind;
 use data::fold::fold;
 use data::vocabulary::{Vocabulary, capitalized};
@@ -109,14 +110,7 @@ fn draw_family_name(random: &mut Random, culture: &Culture, woman: bool) -> Scri
 
 /// Aliases without `|`, without the name itself, without duplicates.
 fn tidy(aliases: Vec<String>, name: &str) -> Vec<String> {
-    let mut tidied: Vec<String> = Vec::new();
-    for alias in aliases {
-        let alias = alias.replace('|', "/");
-        if alias != name && !tidied.contains(&alias) {
-            tidied.push(alias);
-        }
-    }
-    tidied
+    distinct(aliases.into_iter().map(|alias| alias.replace('|', "/")).filter(|alias| alias != name))
 }
 
 /// Draws a person's name of a culture (an index in `CULTURES`). `attempt` rises while the name is already used.

@@ -84,7 +84,7 @@ fn fields(config: &GenConfig, id: u64, firm: &InventedFirm, quality: &FirmQualit
     [
         format!("rv-{id:07}"),
         firm.slug.clone(),
-        stage.map_or_else(String::new, |stage| stage.name().to_owned()),
+        stage.map_or("", Stage::name).to_owned(),
         experience.rating.to_string(),
         responsiveness,
         fairness,

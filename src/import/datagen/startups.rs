@@ -12,6 +12,7 @@ use crate::datagen::people::People;
 use crate::datagen::profile_text::startup_description;
 use crate::datagen::random::{Random, RandomStream, Share};
 use crate::datagen::sectors::{BY_GROUP, GROUP_WEIGHTS, SECTORS};
+use crate::distinct;
 use data::import::csv_writer::TableWriter;
 use data::import::rows;
 use data::vocabulary::Vocabulary;
@@ -85,13 +86,7 @@ fn draw_sectors(random: &mut Random, group: usize) -> Vec<usize> {
         let other = &BY_GROUP[random.below(BY_GROUP.len() as u64) as usize];
         sectors.push(other[random.early(other.len())]);
     }
-    let mut distinct: Vec<usize> = Vec::new();
-    for sector in sectors {
-        if !distinct.contains(&sector) {
-            distinct.push(sector);
-        }
-    }
-    distinct
+    distinct(sectors)
 }
 
 fn fields(
@@ -112,10 +107,7 @@ fn fields(
     };
     let website = website(random, slug, 820);
     let description = startup_description(random, &naming.name, &SECTORS[sectors[0]], city);
-    let stage = path
-        .stage
-        .or((random.chance(500)).then_some(Stage::PreSeed))
-        .map_or_else(String::new, |stage| stage.name().to_owned());
+    let stage = path.stage.or(random.chance(500).then_some(Stage::PreSeed)).map_or("", Stage::name).to_owned();
     [
         slug.to_owned(),
         naming.name.clone(),

@@ -50,7 +50,6 @@ impl TableRow for Decision {
 impl Decision {
     pub const COLUMNS: &'static str = <Self as TableRow>::HEADER;
 
-    #[must_use]
     pub fn new(left: String, right: String, judgement: Judgement, by: String, on: PartialDate, why: String) -> Self {
         Self { left, right, judgement, by, on, why, line: 0 }
     }
@@ -109,7 +108,6 @@ impl Decisions {
     }
 
     /// Takes decisions in the order in which they were made. Reports contradictions.
-    #[must_use]
     fn from_rows(rows: Vec<Decision>, report: &mut DiagnosticReport) -> Self {
         let mut last: BTreeMap<(String, String), Decision> = BTreeMap::new();
         for decision in rows {
@@ -134,12 +132,10 @@ impl Decisions {
     }
 
     /// True if the last decision about the same pair has the same judgement.
-    #[must_use]
     pub fn has(&self, decision: &Decision) -> bool {
         self.last.iter().any(|last| last.pair() == decision.pair() && last.judgement == decision.judgement)
     }
 
-    #[must_use]
     pub fn all(&self) -> &[Decision] {
         &self.last
     }
@@ -235,7 +231,6 @@ impl<'a> Neighbors<'a> {
 }
 
 /// Reads decisions from any file of this format. The report lists invalid lines.
-#[must_use]
 pub fn read_file(file: &Path) -> (Vec<Decision>, DiagnosticReport) {
     let mut report = DiagnosticReport::default();
     let name = file.display().to_string();

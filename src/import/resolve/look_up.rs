@@ -30,13 +30,11 @@ pub struct ScoredCandidate {
 
 impl ScoredCandidate {
     /// Points of the evidence above the maximum score.
-    #[must_use]
     pub fn excess(&self) -> i32 {
         sum_points(&self.evidence) - self.score
     }
 
     /// Sort key: candidates with the same strong identifier first, then the others by score, vetoed ones last.
-    #[must_use]
     pub fn rank(&self) -> (bool, bool, i32, usize) {
         (self.veto.is_some(), !self.decides(), -self.score, self.index)
     }
@@ -120,10 +118,8 @@ pub fn look_up(
 pub fn status<'s>(scored: impl Iterator<Item = &'s ScoredCandidate>) -> LookUpStatus {
     let mut possible = scored.filter(|scored| scored.veto.is_none());
     let Some(best) = possible.next() else { return LookUpStatus::None };
-    match best.is_enough && possible.all(|other| best.is_ahead_of(other)) {
-        true => LookUpStatus::Match,
-        false => LookUpStatus::Ambiguous,
-    }
+    let is_match = best.is_enough && possible.all(|other| best.is_ahead_of(other));
+    if is_match { LookUpStatus::Match } else { LookUpStatus::Ambiguous }
 }
 
 /// True if the candidate has exactly this name, also as an alias.

@@ -256,20 +256,20 @@ fn build_profile(table: Table, record: &SourceRecord, schemes: &mut Vec<(String,
         });
         identifiers.push(HashedIdentifier { scheme: index as u16, value: xxh3_64(value.as_bytes()) });
     }
-    let links = distinct(record.links.hashes().iter().copied());
+    let links = sorted(record.links.hashes().iter().copied());
     RecordProfile {
         source: record.source,
         is_gone: record.is_gone,
         names,
-        identifiers: distinct(identifiers.into_iter()),
+        identifiers: sorted(identifiers.into_iter()),
         traits: RecordTraits::new(address, record.country, record.city.as_deref(), record.founded_year),
-        sectors: distinct(record.sectors.iter().map(|sector| xxh3_64(fold(sector).as_bytes()))),
+        sectors: sorted(record.sectors.iter().map(|sector| xxh3_64(fold(sector).as_bytes()))),
         links: links.into_iter().map(|hash| RecordLink { hash, names: 0 }).collect(),
     }
 }
 
 /// Values in ascending order, without duplicates.
-fn distinct<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
+fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut values: Vec<T> = values.collect();
     values.sort_unstable();
     values.dedup();

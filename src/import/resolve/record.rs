@@ -36,7 +36,6 @@ pub struct SourceRecord {
 }
 
 impl SourceRecord {
-    #[must_use]
     pub fn new(table: Table, id: String, source: u32) -> Self {
         Self {
             id,

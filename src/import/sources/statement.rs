@@ -53,7 +53,6 @@ pub struct Source {
 
 impl Source {
     /// True if `id` is a valid name of a source: lowercase letters and digits, with single `-` between them.
-    #[must_use]
     pub(crate) fn is_id(id: &str) -> bool {
         is_slug(id)
     }

@@ -89,7 +89,6 @@ impl Suppressed {
         })
     }
 
-    #[must_use]
     pub(crate) fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
@@ -107,14 +106,12 @@ impl Suppressed {
     }
 
     /// True if a line names the entity.
-    #[must_use]
     pub(crate) fn names(&self, source: &str, entity: &EntityId) -> bool {
         let has = |entity: EntityId| self.named.contains(&(source.to_owned(), entity));
         !self.is_empty() && (has(entity.clone()) || self.has_digests && has(with_hashed_key(source, entity)))
     }
 
     /// True if the entity is suppressed.
-    #[must_use]
     pub(crate) fn covers(&self, source: &str, entity: &EntityId) -> bool {
         let cluster = self.clusters.cluster_of(source, entity);
         cluster.is_some_and(|cluster| self.suppressed.contains(&cluster)) || self.names(source, entity)

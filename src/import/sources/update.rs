@@ -235,7 +235,6 @@ impl Update {
     }
 
     /// Latest day of the earlier imports, if it is after the day of this one.
-    #[must_use]
     pub(crate) fn later_day(&self) -> Option<Date> {
         let before = self.before.as_ref()?.imported_on;
         (before.to_string() > self.on).then_some(before)

@@ -120,13 +120,7 @@ impl RowReceiver for Sample {
         if self.is_full() { Err(SourceError::Problems(Vec::new())) } else { Ok(()) }
     }
 
-    fn bad_row(&mut self, _line: u64, _problem: String) {}
-
     fn doubt(&mut self, _line: u64, _problem: String) {
         self.is_doubtful = true;
-    }
-
-    fn wanted(&self) -> Vec<String> {
-        Vec::new()
     }
 }

@@ -172,7 +172,6 @@ impl ImportSummary {
         if problems.is_empty() { Ok(()) } else { Err(SourceError::Problems(problems)) }
     }
 
-    #[must_use]
     pub fn rows(&self) -> u64 {
         self.files.iter().map(|file| file.rows).sum()
     }

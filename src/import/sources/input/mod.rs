@@ -150,13 +150,15 @@ pub(crate) trait RowReceiver {
     fn row(&mut self, row: &InputRow) -> Result<(), SourceError>;
 
     /// Takes a problem with a row that cannot be read.
-    fn bad_row(&mut self, line: u64, problem: String);
+    fn bad_row(&mut self, _line: u64, _problem: String) {}
 
     /// Takes a problem with a row that is read, but probably not as intended.
     fn doubt(&mut self, line: u64, problem: String);
 
     /// Names of the wanted columns, for files with named values in each row (JSON). If empty, the first row decides.
-    fn wanted(&self) -> Vec<String>;
+    fn wanted(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Name of a column for comparison: in lowercase, with single spaces for white space and line breaks.

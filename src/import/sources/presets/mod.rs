@@ -35,7 +35,6 @@ presets! {
     "yc": "Companies of Y Combinator (yc-oss, JSON)", Some(include_str!("yc.toml"));
 }
 
-#[must_use]
 pub fn preset(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)
 }

@@ -17,6 +17,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::distinct;
 use crate::sources::sort::Sorter;
 use crate::sources::{EntityId, EntityKind, Source, SourceError, Suppressed};
 use data::import::diagnostics::{did_you_mean, quoted};
@@ -37,7 +38,6 @@ impl Clusters {
         self.0.entry(source.to_owned()).or_default().insert(entity, cluster);
     }
 
-    #[must_use]
     pub(crate) fn cluster_of(&self, source: &str, entity: &EntityId) -> Option<u32> {
         self.0.get(source)?.get(entity).copied()
     }
@@ -184,13 +184,7 @@ fn write_meta(folder: &Path, sources: &[Source], to: &Path) -> Result<(), Source
     }
     let Some(imported_on) = sources.iter().map(|source| source.imported_on).max() else { return Ok(()) };
     let joined = |texts: &mut dyn Iterator<Item = &str>, separator: &str| {
-        let mut distinct: Vec<&str> = Vec::new();
-        for text in texts.filter(|text| !text.is_empty()) {
-            if !distinct.contains(&text) {
-                distinct.push(text);
-            }
-        }
-        distinct.join(separator).chars().take(1_000).collect::<String>()
+        distinct(texts.filter(|text| !text.is_empty())).join(separator).chars().take(1_000).collect::<String>()
     };
     let meta = SnapshotMeta {
         version: SnapshotVersion { date: imported_on, counter: 1 },
