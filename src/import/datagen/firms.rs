@@ -19,7 +19,7 @@ use data::import::provenance::SourceStatement;
 use data::import::redirects::Redirect;
 use data::import::rows;
 use data::vocabulary::Vocabulary;
-use data::{FirmKind, Stage};
+use data::{FirmKind, OrganizationKind, Stage};
 
 #[derive(Clone, Debug)]
 pub(crate) struct InventedFirm {
@@ -137,7 +137,8 @@ pub(crate) fn write(config: &GenConfig, folder: &Path, people: &mut People) -> i
         if row == 0 {
             redirects.row(&["firm", &format!("former-{}", firm.slug), &firm.slug])?;
         }
-        people.of_firm(config, row, &firm, &naming.name)?;
+        let own = (firm.kind == FirmKind::Angel).then_some(&*naming.name);
+        people.of_organization(config.seed, OrganizationKind::Firm, row, &firm.slug, firm.home, own)?;
         firms.push(firm);
     }
     provenance.finish()?;

@@ -16,7 +16,7 @@ use crate::distinct;
 use data::import::csv_writer::TableWriter;
 use data::import::rows;
 use data::vocabulary::Vocabulary;
-use data::{Date, Stage, StartupStatus};
+use data::{Date, OrganizationKind, Stage, StartupStatus};
 
 /// Maximum number of new investors of a round at each stage of `Stage::ALL`.
 const MAX_INVESTORS: [u64; 11] = [4, 6, 7, 8, 9, 12, 6, 2, 2, 8, 3];
@@ -52,7 +52,7 @@ pub(crate) fn write(config: &GenConfig, folder: &Path, market: &FirmMarket<'_>, 
             rounds.row(&round_fields(random, next_round, &slug, round, market, &investors))?;
             next_round += 1;
         }
-        people.of_startup(config, row, &slug, home)?;
+        people.of_organization(config.seed, OrganizationKind::Startup, row, &slug, home, None)?;
     }
     table.finish()?;
     rounds.finish()

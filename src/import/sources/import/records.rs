@@ -267,11 +267,8 @@ struct StatementSpan {
     source_key: TextSpan,
 }
 
-#[derive(Clone, Copy)]
-struct TextSpan {
-    start: usize,
-    end: usize,
-}
+/// Start and end.
+type TextSpan = (usize, usize);
 
 impl EntityStatements {
     /// Adds a later row, which replaces the fields of earlier rows of its section.
@@ -285,9 +282,8 @@ impl EntityStatements {
     }
 
     fn add(&mut self, value: &[u8]) {
-        let start = self.bytes.len();
+        let mut at = self.bytes.len();
         self.bytes.extend_from_slice(value);
-        let mut at = start;
         let Some(source_key) = self.text(&mut at) else { return };
         while let Some(field) = self.bytes.get(at..at + 2) {
             let field = u16::from_le_bytes([field[0], field[1]]);
@@ -297,18 +293,15 @@ impl EntityStatements {
         }
         if self.spans.len() > self.limit.max(10_000) {
             self.sort();
-            let mut kept = Vec::new();
             let mut bytes = Vec::new();
-            for span in &self.spans {
-                let mut keep = |range: TextSpan| {
+            for span in &mut self.spans {
+                for text in [&mut span.value, &mut span.original, &mut span.source_key] {
                     let start = bytes.len();
-                    bytes.extend_from_slice(&self.bytes[range.start..range.end]);
-                    TextSpan { start, end: bytes.len() }
-                };
-                let [value, original, source_key] = [span.value, span.original, span.source_key].map(&mut keep);
-                kept.push(StatementSpan { field: span.field, value, original, source_key });
+                    bytes.extend_from_slice(&self.bytes[text.0..text.1]);
+                    *text = (start, bytes.len());
+                }
             }
-            (self.spans, self.bytes) = (kept, bytes);
+            self.bytes = bytes;
             self.limit = self.spans.len() * 2;
             self.first = self.spans.len();
         }
@@ -320,19 +313,19 @@ impl EntityStatements {
         let start = *at + 4;
         let end = start + u32::from_le_bytes(*length) as usize;
         *at = end;
-        (end <= self.bytes.len()).then_some(TextSpan { start, end })
+        (end <= self.bytes.len()).then_some((start, end))
     }
 
     /// Sorts the spans by field and value. Duplicates are removed, except in fields that add up their amounts.
     fn sort(&mut self) {
         let Self { bytes, spans, sums, .. } = self;
-        let key = |span: &StatementSpan| (span.field, &bytes[span.value.start..span.value.end]);
+        let key = |span: &StatementSpan| (span.field, &bytes[span.value.0..span.value.1]);
         spans.sort_by(|left, right| key(left).cmp(&key(right)));
         spans.dedup_by(|second, first| key(second) == key(first) && !sums.contains(&first.field));
     }
 
-    fn str(&self, range: TextSpan) -> &str {
-        std::str::from_utf8(&self.bytes[range.start..range.end]).unwrap_or_default()
+    fn str(&self, (start, end): TextSpan) -> &str {
+        std::str::from_utf8(&self.bytes[start..end]).unwrap_or_default()
     }
 
     /// Writes the statements in order and resets for the next entity.
