@@ -77,14 +77,11 @@ impl Compiled {
         let rounds = dataset.rounds.iter().filter_map(|round| Some(round.announced_on?.year()));
         let reviews = dataset.reviews.iter().map(|review| review.unpublished().1.year());
         let years = [(Table::Rounds, Years::count(rounds)), (Table::Reviews, Years::count(reviews))];
-        let mut coverage = BTreeMap::new();
-        for table in Table::ALL {
-            coverage.insert(table, self.coverage(table)?);
-        }
+        let coverage = Table::ALL.into_iter().map(|table| Ok((table, self.coverage(table)?)));
         Ok(DatasetQuality {
             near_duplicates: referable::TABLES.map(|table| (table, self.near_duplicates(table).len())).into(),
             suspect_amounts: self.suspect_amounts(),
-            coverage,
+            coverage: coverage.collect::<io::Result<_>>()?,
             years: years.into(),
             contradictory_reviews: self.contradictory_reviews(),
         })

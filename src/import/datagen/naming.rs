@@ -80,7 +80,7 @@ fn draw_core(random: &mut Random, culture: &Culture, attempt: usize) -> Scripted
 
 /// Draws a word of the culture. A second word follows more often after the first attempt, so that a large table finds enough.
 fn draw_root(random: &mut Random, culture: &Culture, attempt: usize) -> ScriptedWord {
-    let first = random.one(&culture.roots);
+    let first = random.one(&culture["roots"]);
     if attempt == 0 && random.chance(600) {
         return first.clone();
     }
@@ -88,7 +88,7 @@ fn draw_root(random: &mut Random, culture: &Culture, attempt: usize) -> Scripted
         let latin = format!("{} {}", first.latin, plain_word(random));
         return ScriptedWord { native: latin.clone(), latin };
     }
-    let second = random.one(&culture.stems);
+    let second = random.one(&culture["stems"]);
     let second = ScriptedWord { latin: second.latin.trim_end_matches('-').to_owned(), native: second.native.clone() };
     let gap = if culture.is_unspaced() && culture.has_script() { "" } else { " " };
     ScriptedWord {
@@ -98,9 +98,8 @@ fn draw_root(random: &mut Random, culture: &Culture, attempt: usize) -> Scripted
 }
 
 fn draw_family_name(random: &mut Random, culture: &Culture, woman: bool) -> ScriptedWord {
-    let stem = random.one(&culture.stems);
-    let ends = if woman { &culture.ends_women } else { &culture.ends_men };
-    let end = random.one(ends);
+    let stem = random.one(&culture["stems"]);
+    let end = random.one(&culture[if woman { "ends_women" } else { "ends_men" }]);
     let latin = match stem.latin.strip_suffix('-') {
         Some(stem) => format!("{stem}-{}", capitalized(&end.latin)),
         None => format!("{}{}", stem.latin, end.latin),
@@ -117,10 +116,9 @@ fn tidy(aliases: Vec<String>, name: &str) -> Vec<String> {
 pub(crate) fn person_name(random: &mut Random, culture: usize, attempt: usize) -> String {
     let culture = &CULTURES[culture];
     let woman = random.chance(430);
-    let list = if woman { &culture.women } else { &culture.men };
-    let mut given = random.one(list).clone();
-    if !culture.second.is_empty() && (given.latin.ends_with('-') || random.chance(750)) {
-        let second = random.one(&culture.second);
+    let mut given = random.one(&culture[if woman { "women" } else { "men" }]).clone();
+    if !culture["second"].is_empty() && (given.latin.ends_with('-') || random.chance(750)) {
+        let second = random.one(&culture["second"]);
         let gap = if culture.has_script() { "" } else { " " };
         given = ScriptedWord {
             latin: format!("{}{gap}{}", given.latin, second.latin),
@@ -175,7 +173,7 @@ pub(crate) fn firm_name(seed: u64, row: u64, home: usize, kind: FirmKind, attemp
     let native = word.native != word.latin && random.chance(450);
     let local = native || random.chance(300);
     let (name, other) = if local && matches!(kind, FirmKind::Vc | FirmKind::PrivateEquity | FirmKind::Other) {
-        let generic = random.one(&culture.firm_words);
+        let generic = random.one(&culture["firm_words"]);
         let gap = if culture.is_unspaced() && generic.native != generic.latin { "" } else { " " };
         let latin = format!("{} {}", word.latin, generic.latin);
         let own = format!("{}{gap}{}", word.native, generic.native);
@@ -270,7 +268,7 @@ pub(crate) fn startup_name(
     let group = &GROUPS[group];
     let topic = random.pick(&group.words);
     let generic = random.pick(&NAME_LISTS["startup generic"]);
-    let local = random.one(&culture.startup_words);
+    let local = random.one(&culture["startup_words"]);
     let name = match random.below(1000) {
         0..470 => own,
         470..500 => format!("{own}{}", random.pick(&NAME_LISTS["startup ending"])),

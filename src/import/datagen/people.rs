@@ -99,8 +99,7 @@ impl People {
         };
         let country = if random.chance(790) { HOMES[home].code } else { "" };
         self.register("person", self.count, &slug)?;
-        let kind = kind.to_string();
-        self.table.row(&[slug.as_str(), &name, title, &kind, organization, country])
+        self.table.row(&[slug.as_str(), &name, title, kind.name(), organization, country])
     }
 
     pub(crate) fn finish(self) -> io::Result<()> {

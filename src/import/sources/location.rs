@@ -55,13 +55,17 @@ pub(crate) struct Codes {
 
 /// Meaning of the last part of a location.
 enum LocationMeaning {
-    /// Country by its name, or by its code without a city.
-    Country { country: Country, is_name: bool },
+    /// Country by its name after a city.
+    CountryName(Country),
+    /// Country by its name or code alone.
+    Country(Country),
     /// Code of a country after one of its cities.
     CountryCode(String, Country),
     State(Country),
-    /// Code with one meaning after an unknown city. `rival` is another country with a state of this code.
-    Unproven { code: String, country: Country, is_state: bool, rival: Option<Country> },
+    /// Code with one meaning after an unknown city.
+    UnprovenCountry(String, Country),
+    /// The same, perhaps with another country that has a state of this code.
+    UnprovenState(String, Country, Option<Country>),
     Ambiguous(StateOrCountry),
     /// The cities are in several countries.
     Contradictory,
@@ -84,20 +88,23 @@ struct StateOrCountry {
 impl Codes {
     fn add(&mut self, meaning: &LocationMeaning) {
         match meaning {
-            LocationMeaning::Country { is_name, .. } => self.has_names |= is_name,
+            LocationMeaning::CountryName(_) => self.has_names = true,
             LocationMeaning::CountryCode(code, _) => drop(self.countries.insert(code.clone())),
             LocationMeaning::State(country) | LocationMeaning::StateCode(country) => drop(self.states.insert(*country)),
-            LocationMeaning::Unproven { code, country, is_state, rival } => {
+            LocationMeaning::UnprovenCountry(code, _) => {
                 self.unproven.insert(code.clone());
-                match (is_state, rival) {
-                    (true, None) => drop(self.states.insert(*country)),
-                    (true, Some(_)) => (self.has_shared_states, self.has_ambiguous) = (true, true),
-                    (false, _) => drop(self.countries.insert(code.clone())),
+                self.countries.insert(code.clone());
+            }
+            LocationMeaning::UnprovenState(code, country, rival) => {
+                self.unproven.insert(code.clone());
+                match rival {
+                    None => drop(self.states.insert(*country)),
+                    Some(_) => (self.has_shared_states, self.has_ambiguous) = (true, true),
                 }
             }
             LocationMeaning::Ambiguous(_) => self.has_ambiguous = true,
             LocationMeaning::UnknownCode(code) => drop(self.unknown.insert(code.clone())),
-            LocationMeaning::Contradictory | LocationMeaning::Nothing => {}
+            LocationMeaning::Country(_) | LocationMeaning::Contradictory | LocationMeaning::Nothing => {}
         }
     }
 
@@ -124,32 +131,36 @@ impl Codes {
     }
 
     fn country(&self, meaning: &LocationMeaning) -> Result<Country, Cow<'static, str>> {
-        match meaning {
-            LocationMeaning::Country { country, .. }
+        let has_rival = |rival: &Option<Country>| rival.is_some_and(|rival| self.states.contains(&rival));
+        Err(match meaning {
+            LocationMeaning::UnprovenCountry(..) | LocationMeaning::UnprovenState(..) if self.are_others() => {
+                "has a code of two letters behind the city, and other codes of its column are those of no country; write \
+                 the country out, as in `Bern, Switzerland`"
+            }
+            LocationMeaning::UnprovenState(_, _, rival) if has_rival(rival) => {
+                "may be in several countries; write the country out, as in `Atlanta, GA, USA`"
+            }
+            LocationMeaning::CountryName(country)
+            | LocationMeaning::Country(country)
             | LocationMeaning::CountryCode(_, country)
-            | LocationMeaning::State(country) => Ok(*country),
-            LocationMeaning::Unproven { .. } if self.are_others() => {
-                Err("has a code of two letters behind the city, and other \
-                codes of its column are those of no country; write the country out, as in `Bern, Switzerland`"
-                    .into())
-            }
-            LocationMeaning::Unproven { country, rival, .. }
-                if rival.is_none_or(|rival| !self.states.contains(&rival)) =>
-            {
-                Ok(*country)
-            }
-            LocationMeaning::Ambiguous(code) => self.decide_ambiguous(code).ok_or_else(|| {
-                "is the code or name of a state and of a country, and the other locations of its column do not tell \
-                 which; write the country out, as in `Atlanta, GA, USA`"
-                    .into()
-            }),
-            LocationMeaning::Unproven { .. } | LocationMeaning::Contradictory => {
-                Err("may be in several countries; write the country out, as in `Atlanta, GA, USA`".into())
+            | LocationMeaning::State(country)
+            | LocationMeaning::UnprovenCountry(_, country)
+            | LocationMeaning::UnprovenState(_, country, _) => return Ok(*country),
+            LocationMeaning::Ambiguous(code) => match self.decide_ambiguous(code) {
+                Some(country) => return Ok(country),
+                None => {
+                    "is the code or name of a state and of a country, and the other locations of its column do not tell \
+                     which; write the country out, as in `Atlanta, GA, USA`"
+                }
+            },
+            LocationMeaning::Contradictory => {
+                "may be in several countries; write the country out, as in `Atlanta, GA, USA`"
             }
             LocationMeaning::StateCode(_) | LocationMeaning::UnknownCode(_) | LocationMeaning::Nothing => {
-                Err("is not a country of ISO 3166-1, such as `DE`".into())
+                "is not a country of ISO 3166-1, such as `DE`"
             }
         }
+        .into())
     }
 
     /// Decides an ambiguous code by the other codes of the column; `None` if they do not agree.
@@ -236,7 +247,8 @@ impl LocationMeaning {
             {
                 seen.states.insert(country);
             }
-            return Self::Country { country, is_name: !is_code && !earlier.is_empty() };
+            let is_name = !is_code && !earlier.is_empty();
+            return if is_name { Self::CountryName(country) } else { Self::Country(country) };
         }
         let mut proven = BTreeSet::new();
         for part in &earlier {
@@ -269,7 +281,7 @@ impl LocationMeaning {
         match proven.pop_first() {
             Some(proven) if Some(proven) != country => return Self::State(proven),
             Some(country) if is_code => return Self::CountryCode(last, country),
-            Some(country) => return Self::Country { country, is_name: true },
+            Some(country) => return Self::CountryName(country),
             None => {}
         }
         let is_alone = earlier.is_empty();
@@ -279,9 +291,9 @@ impl LocationMeaning {
             }
             (Some(state), None) if is_alone && is_code => Self::StateCode(state),
             (Some(_), None) if is_alone => Self::Nothing,
-            (Some(country), None) if is_code => Self::Unproven { code: last, country, is_state: true, rival },
+            (Some(country), None) if is_code => Self::UnprovenState(last, country, rival),
             (Some(state), None) => Self::State(state),
-            (None, Some(country)) => Self::Unproven { code: last, country, is_state: false, rival: None },
+            (None, Some(country)) => Self::UnprovenCountry(last, country),
             (None, None) if is_code && !is_alone => Self::UnknownCode(last),
             (None, None) => Self::Nothing,
         }
