@@ -20,7 +20,6 @@ const MIN_MISSPELLED: usize = 6;
 const MIN_BEGINNING: usize = 8;
 
 /// A folded name, split into its parts.
-#[derive(Clone, Debug)]
 pub struct CoreName {
     /// The words without the legal form, separated by spaces.
     pub words: String,

@@ -19,7 +19,6 @@ pub(crate) struct ScriptedWord {
     pub(crate) native: String,
 }
 
-#[derive(Debug)]
 pub(crate) struct Culture {
     pub(crate) tag: &'static str,
     pub(crate) syllables: &'static Syllables,

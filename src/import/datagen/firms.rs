@@ -21,7 +21,6 @@ use data::import::rows;
 use data::vocabulary::Vocabulary;
 use data::{FirmKind, OrganizationKind, Stage};
 
-#[derive(Clone, Debug)]
 pub(crate) struct InventedFirm {
     pub(crate) slug: String,
     pub(crate) kind: FirmKind,

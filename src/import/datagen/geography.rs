@@ -10,7 +10,6 @@ use data::word_file;
 pub(crate) const REGIONS: [&str; 8] =
     ["North America", "Latin America", "Europe", "the Middle East", "Africa", "South Asia", "East Asia", "Oceania"];
 
-#[derive(Debug)]
 pub(crate) struct Home {
     /// ISO 3166-1 alpha-2.
     pub(crate) code: &'static str,

@@ -37,7 +37,6 @@ pub(crate) struct FirmMarket<'a> {
     world: Vec<FirmPool>,
 }
 
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct RoundProfile {
     pub(crate) region: usize,
     pub(crate) group: usize,

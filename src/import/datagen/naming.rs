@@ -48,7 +48,6 @@ fn fnv(text: &str) -> u64 {
     text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }
 
-#[derive(Clone, Debug)]
 pub(crate) struct Naming {
     pub(crate) name: String,
     pub(crate) aliases: Vec<String>,

@@ -33,7 +33,6 @@ pub(crate) enum RandomStream {
     Quality,
 }
 
-#[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
 impl Random {

@@ -108,7 +108,6 @@ static REVIEWS: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/revi
 /// Sentences in other languages than English: `<culture> <tone>`.
 static ABROAD: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/reviews_abroad.txt")));
 
-#[derive(Clone, Copy, Debug)]
 struct ReviewFacts {
     experience: Experience,
     stage: Option<Stage>,

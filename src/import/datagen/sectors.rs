@@ -6,7 +6,6 @@ use once_cell::sync::Lazy;
 use crate::datagen::lists::Lists;
 use data::word_file;
 
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct InventedSector {
     pub(crate) slug: &'static str,
     pub(crate) name: &'static str,
@@ -19,7 +18,6 @@ pub(crate) struct InventedSector {
     pub(crate) group: usize,
 }
 
-#[derive(Debug)]
 pub(crate) struct SectorGroup {
     pub(crate) slug: &'static str,
     /// Relative number of startups.

@@ -179,14 +179,12 @@ fn round_fields(
 }
 
 /// A round before its investors are known.
-#[derive(Clone, Debug)]
 struct PlannedRound {
     stage: Stage,
     amount: u64,
     day: Date,
 }
 
-#[derive(Clone, Debug)]
 struct RoundPath {
     rounds: Vec<PlannedRound>,
     status: StartupStatus,

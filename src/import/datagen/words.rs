@@ -10,7 +10,6 @@ use crate::datagen::random::Random;
 use data::vocabulary::capitalized;
 
 /// Parts of words of one sound, such as `romance`.
-#[derive(Debug)]
 pub(crate) struct Syllables {
     name: &'static str,
     onsets: Vec<&'static str>,

@@ -20,7 +20,6 @@ const MIN_INITIALS: usize = 3;
 const MIN_TELLING: usize = 2;
 
 /// A name split into the parts that are compared.
-#[derive(Clone, Debug)]
 pub(super) struct ParsedName {
     name: CoreName,
     /// The core without spaces.

@@ -42,7 +42,6 @@ pub(super) struct RecordLink {
     pub names: u32,
 }
 
-#[derive(Debug)]
 pub(super) struct RecordProfile {
     pub source: u32,
     pub is_gone: bool,

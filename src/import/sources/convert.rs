@@ -32,7 +32,6 @@ pub(crate) struct ConvertedValue {
 }
 
 /// A text that is left out, with a reason such as `is not a country`.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dropped {
     pub text: String,
     pub reason: Cow<'static, str>,

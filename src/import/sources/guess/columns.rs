@@ -13,7 +13,6 @@ use data::fold::fold;
 use data::vocabulary::Vocabulary;
 use data::{Country, FirmKind, Stage, StartupStatus, identifier, word_file};
 
-#[derive(Clone, Debug)]
 pub(crate) struct Guess {
     pub kind: EntityKind,
     pub columns: Vec<ColumnGuess>,
@@ -22,7 +21,6 @@ pub(crate) struct Guess {
     pub vocabularies: BTreeMap<String, Vec<(String, String)>>,
 }
 
-#[derive(Clone, Debug)]
 pub(crate) struct ColumnGuess {
     pub header: String,
     /// Field of the column; `None` if it is left out.

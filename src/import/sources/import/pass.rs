@@ -9,7 +9,7 @@ use crate::sources::import::records::StatementCollector;
 use crate::sources::import::summary::FileSummary;
 use crate::sources::input::{self, InputRow, Member, RowReceiver, column_name};
 use crate::sources::mapping::document::LineColumn;
-use crate::sources::mapping::{ColumnRef, Condition, Mapping, MappingInput, MappingSection};
+use crate::sources::mapping::{ColumnRef, Condition, Mapping, MappingInput};
 use crate::sources::sort::{SortedRecords, Sorter};
 use data::Progress;
 
@@ -61,7 +61,8 @@ impl Pass {
     }
 
     fn new(mapping: &mut Mapping, sections: Vec<usize>) -> Self {
-        let MappingSection { from, mut joins, .. } = mapping.sections[sections[0]].clone();
+        let first = &mapping.sections[sections[0]];
+        let (from, mut joins) = (first.from, first.joins.clone());
         joins.sort_by_key(|join| (column_name(&join.column.name), join.input));
         let inputs = std::iter::once(from).chain(joins.iter().map(|join| join.input));
         let mut parts: Vec<InputColumns> =

@@ -20,7 +20,6 @@ use crate::sources::mapping::transform::Transform;
 use crate::sources::money::{AmountForm, Decimal};
 use crate::sources::{EntityKind, Extent};
 
-#[derive(Clone, Debug)]
 pub(crate) struct Mapping {
     /// Name of its file in messages.
     pub name: String,
@@ -41,7 +40,6 @@ pub(crate) struct SourceValues {
     pub extent: Extent,
 }
 
-#[derive(Clone, Debug)]
 pub(crate) struct MappingInput {
     pub name: String,
     /// Pattern of paths; if missing, all files are read.
@@ -122,13 +120,11 @@ pub(crate) enum Unknown {
     Keep,
 }
 
-#[derive(Clone, Debug)]
 pub(crate) enum Currency {
     Code(String),
     Of(MappedValue),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeyForm {
     /// The text itself.
     Plain,
@@ -138,7 +134,6 @@ pub(crate) enum KeyForm {
     Name,
 }
 
-#[derive(Clone, Debug)]
 pub(crate) struct EntityReference {
     pub kind: EntityKind,
     pub key: KeyForm,
@@ -146,7 +141,6 @@ pub(crate) struct EntityReference {
     pub is_created: bool,
 }
 
-#[derive(Clone, Debug)]
 pub(crate) enum FieldTarget {
     Field(&'static SourceField),
     /// Scheme of identifiers.
@@ -175,7 +169,6 @@ impl FieldTarget {
     }
 }
 
-#[derive(Clone, Debug)]
 pub(crate) struct FieldValue {
     pub target: FieldTarget,
     pub value: MappedValue,
@@ -190,7 +183,6 @@ pub(crate) struct FieldValue {
 }
 
 /// A section of a mapping: entities made from the rows of an input.
-#[derive(Clone, Debug)]
 pub(crate) struct MappingSection {
     pub kind: EntityKind,
     pub from: usize,

@@ -11,7 +11,6 @@ use data::import::website;
 use search::nearest;
 
 /// A text with its original in the source: a column, or a part of it that was split off.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MappedText<'a> {
     pub value: Cow<'a, str>,
     pub original: Cow<'a, str>,
