@@ -14,22 +14,30 @@ pub(super) struct Entities {
     /// Grouped by source, in the order of its statements.
     entities: Vec<ViewEntity>,
     /// First entity of each source, and the end.
-    starts: Vec<usize>,
+    pub(super) starts: Vec<usize>,
     /// Record of each entity, as a number in the order of kinds and slugs.
-    record_numbers: Vec<u32>,
-    records: Vec<EntityRecord>,
+    pub(super) record_numbers: Vec<u32>,
+    /// Also incomplete ones.
+    pub(super) records: Vec<EntityRecord>,
     /// Slug of each entity: that of its record, or one that was merged away.
     slugs: Vec<String>,
 }
 
-struct EntityRecord {
-    kind: EntityKind,
-    slug: String,
+pub(super) struct EntityRecord {
+    pub kind: EntityKind,
+    pub slug: String,
     /// True if it has a current statement.
     is_current: bool,
-    /// True if it has a current name.
-    is_named: bool,
-    is_suppressed: bool,
+    /// True if it has a current name and is not suppressed. Without a name it is not in the view.
+    pub is_named: bool,
+    pub is_suppressed: bool,
+}
+
+impl EntityRecord {
+    /// True if a source has the record and it is not suppressed. It may be incomplete.
+    pub(super) fn is_published(&self) -> bool {
+        self.is_current && !self.is_suppressed
+    }
 }
 
 struct ViewEntity {
@@ -151,10 +159,11 @@ impl Entities {
             record.is_named |= entity.is_named;
             record.is_suppressed |= entity.is_suppressed;
         }
+        self.records.iter_mut().for_each(|record| record.is_named &= !record.is_suppressed);
     }
 
-    pub(super) fn first_of(&self, source: usize) -> usize {
-        self.starts[source]
+    pub(super) fn record(&self, number: u32) -> &EntityRecord {
+        &self.records[number as usize]
     }
 
     /// Index of an entity of a source, usually `at` or the next one.
@@ -166,20 +175,6 @@ impl Entities {
     pub(super) fn find(&self, source: usize, id: &EntityId) -> Option<usize> {
         let of_source = &self.entities[self.starts[source]..self.starts[source + 1]];
         of_source.binary_search_by(|entity| entity.id.cmp(id)).ok().map(|index| self.starts[source] + index)
-    }
-
-    pub(super) fn is_suppressed(&self, number: u32) -> bool {
-        self.records[number as usize].is_suppressed
-    }
-
-    /// True if a source has the record and it is not suppressed. The record may be incomplete.
-    pub(super) fn is_published(&self, number: u32) -> bool {
-        self.records[number as usize].is_current && !self.is_suppressed(number)
-    }
-
-    /// True if the record has a current name and is not suppressed. Without a name it is not in the view.
-    pub(super) fn is_named(&self, number: u32) -> bool {
-        self.records[number as usize].is_named && !self.is_suppressed(number)
     }
 
     /// Number of records that no source has any more, and number of suppressed ones.
@@ -203,31 +198,13 @@ impl Entities {
         self.records.iter().filter(move |record| record.kind == kind).map(|record| record.slug.as_str())
     }
 
-    pub(super) fn record_number(&self, entity: usize) -> u32 {
-        self.record_numbers[entity]
-    }
-
-    /// Number of records, including incomplete ones.
-    pub(super) fn record_count(&self) -> usize {
-        self.records.len()
-    }
-
-    pub(super) fn kind(&self, number: u32) -> EntityKind {
-        self.records[number as usize].kind
-    }
-
-    pub(super) fn slug(&self, number: u32) -> &str {
-        &self.records[number as usize].slug
-    }
-
     /// Slugs that were merged away, with kind and the record's slug, sorted. Nobody keeps the addresses of rounds.
     pub(super) fn redirects(&self, is_written: &[bool]) -> Vec<(EntityKind, &str, &str)> {
         let mut redirects: Vec<(EntityKind, &str, &str)> = Vec::new();
-        for (index, entity) in self.entities.iter().enumerate() {
-            let (number, slug) = (self.record_numbers[index], &self.slugs[index]);
-            let target = self.slug(number);
+        for ((entity, number), slug) in self.entities.iter().zip(&self.record_numbers).zip(&self.slugs) {
+            let target = self.record(*number).slug.as_str();
             let has_page = !matches!(entity.id.kind, EntityKind::Sector | EntityKind::Round);
-            if has_page && slug != target && is_written[number as usize] {
+            if has_page && slug != target && is_written[*number as usize] {
                 redirects.push((entity.id.kind, slug, target));
             }
         }

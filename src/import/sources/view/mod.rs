@@ -120,14 +120,14 @@ pub fn write(
     // Records with a suppressed startup or organization.
     let mut orphans: HashSet<u32> = HashSet::new();
     for (index, source) in sources.iter().enumerate() {
-        let mut at = entities.first_of(index);
+        let mut at = entities.starts[index];
         for statement in source.statements(folder)? {
             let statement = statement?;
             let changed =
                 || SourceError::invalid(&folder.join(&source.id), "was changed while it was read; build again");
             at = entities.advance(index, at, &statement.entity).ok_or_else(changed)?;
-            let number = entities.record_number(at);
-            if !entities.is_published(number) {
+            let number = entities.record_numbers[at];
+            if !entities.record(number).is_published() {
                 continue;
             }
             match ViewStatement::from_statement(index, statement, &entities) {
@@ -146,7 +146,7 @@ pub fn write(
     let mut sorted = sorter.finish().map_err(io)?;
     let mut files = Files::new(to, sources, detail);
     let mut record: Option<ViewRecord> = None;
-    let mut is_written = vec![false; entities.record_count()];
+    let mut is_written = vec![false; entities.records.len()];
     let mut finish = |record: Option<ViewRecord>, summary: &mut ViewSummary| -> Result<(), SourceError> {
         let Some(mut record) = record else { return Ok(()) };
         if record.write(&entities, sources, &mut files)? {
@@ -164,7 +164,7 @@ pub fn write(
         if record.as_ref().is_none_or(|record| record.number != number) {
             finish(record.take(), &mut summary)?;
         }
-        let record = record.get_or_insert_with(|| ViewRecord::new(number, entities.kind(number)));
+        let record = record.get_or_insert_with(|| ViewRecord::new(number, entities.record(number).kind));
         record.statements.extend(ViewStatement::decode(value));
     }
     finish(record, &mut summary)?;

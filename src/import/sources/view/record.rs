@@ -51,11 +51,11 @@ impl ViewStatement {
         let mut reference = None;
         if known.is_some_and(|field| matches!(field.form, FieldForm::Reference(_) | FieldForm::Sector)) {
             let target = value.parse::<EntityId>().ok().and_then(|id| entities.find(source, &id));
-            let target = target.map(|target| entities.record_number(target));
-            if target.is_some_and(|number| entities.is_named(number)) {
+            let target = target.map(|target| entities.record_numbers[target]);
+            if target.is_some_and(|number| entities.record(number).is_named) {
                 reference = target;
             } else {
-                let is_suppressed = target.is_some_and(|number| entities.is_suppressed(number));
+                let is_suppressed = target.is_some_and(|number| entities.record(number).is_suppressed);
                 return Err(match &*field {
                     _ if !is_current => StatementExclusion::Irrelevant,
                     "startup" | "organization" if is_suppressed => StatementExclusion::Orphaned,
@@ -130,7 +130,7 @@ impl ViewRecord {
     ) -> Result<bool, SourceError> {
         self.statements.sort_by(|left, right| left.field.cmp(&right.field).then_with(|| left.rank(right, sources)));
         self.add_aliases();
-        let slug = entities.slug(self.number);
+        let slug = &entities.record(self.number).slug;
         let mut row = vec![slug.to_owned()];
         for field in SourceField::of_kind(self.kind) {
             let statements =
@@ -138,8 +138,9 @@ impl ViewRecord {
             let mut values: Vec<&str> = Vec::new();
             let mut kind = "";
             for statement in statements.take(if field.is_list { usize::MAX } else { 1 }) {
-                let value = statement.reference.map_or(&*statement.value, |number| entities.slug(number));
-                kind = statement.reference.map_or("", |number| entities.kind(number).name());
+                let reference = statement.reference.map(|number| entities.record(number));
+                let value = reference.map_or(&*statement.value, |record| &*record.slug);
+                kind = reference.map_or("", |record| record.kind.name());
                 if values.len() < MAX_VALUES && !values.contains(&value) {
                     values.push(value);
                 }
@@ -167,11 +168,11 @@ impl ViewRecord {
             };
             if statement.field == "organization" {
                 let kind = ViewStatement { field: "organization_kind".to_owned(), ..statement.clone() };
-                files.write_provenance(self.kind, slug, &kind, entities.kind(number).name(), "")?;
+                files.write_provenance(self.kind, slug, &kind, entities.record(number).kind.name(), "")?;
             }
             let key = statement.value.split_once(':').map_or("", |(_, key)| key);
             let original = if statement.original.is_empty() { key } else { &statement.original };
-            files.write_provenance(self.kind, slug, statement, entities.slug(number), original)?;
+            files.write_provenance(self.kind, slug, statement, &entities.record(number).slug, original)?;
         }
         Ok(true)
     }
