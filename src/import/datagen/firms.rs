@@ -31,7 +31,6 @@ pub(crate) struct InventedFirm {
     /// Bit `n`: invests at stage `n` of `Stage::ALL`.
     pub(crate) stages: u16,
     pub(crate) founded: u16,
-    /// Relative number of rounds it joins.
     pub(crate) activity: u32,
 }
 
@@ -43,7 +42,7 @@ impl InventedFirm {
         let kind = draw_kind(random, row);
         let stages = draw_stages(random, kind);
         let groups = draw_groups(random, kind);
-        let release = config.release().year().clamp(1_990, 9_999) as u64;
+        let release = config.version.date.year().clamp(1_990, 9_999) as u64;
         let age = 1 + random.below(34).min(random.below(34));
         let old = matches!(kind, FirmKind::Bank | FirmKind::University | FirmKind::Corporate | FirmKind::Government);
         let age = age + if old { random.below(90) } else { 0 };
@@ -153,7 +152,7 @@ fn write_statements(
     fields: &[String; 14],
     provenance: &mut TableWriter,
 ) -> io::Result<()> {
-    let (day, key) = (config.release().to_string(), format!("f{row}"));
+    let (day, key) = (config.version.date.to_string(), format!("f{row}"));
     let slug = fields[0].as_str();
     for (column, field) in rows::DatasetFirm::HEADER.split(',').zip(fields).skip(1) {
         for value in field.split('|').filter(|value| !value.is_empty()) {

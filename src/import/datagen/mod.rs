@@ -78,10 +78,6 @@ impl GenConfig {
             version: SnapshotVersion { date: Date::from_days(20_777), counter: 1 },
         }
     }
-
-    fn release(&self) -> Date {
-        self.version.date
-    }
 }
 
 /// Id of an invented source, also the scheme of its identifiers.
@@ -91,7 +87,7 @@ const SURVEY: &str = "demo-survey";
 
 fn write_sources(config: &GenConfig, folder: &Path) -> io::Result<()> {
     let mut table = TableWriter::create::<Source>(folder)?;
-    let day = config.release().to_string();
+    let day = config.version.date.to_string();
     table.row(&[REGISTER, "An invented register", "CC0-1.0", "https://register.example", "20", &day])?;
     table.row(&[SURVEY, "An invented survey", "CC-BY-4.0", "https://survey.example", "10", &day])?;
     table.finish()
@@ -135,7 +131,7 @@ fn snapshot(config: &GenConfig) -> String {
          license = \"CC0-1.0\"\n\
          invented = true\n",
         config.version,
-        config.release(),
+        config.version.date,
         config.seed,
     )
 }

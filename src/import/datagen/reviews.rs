@@ -70,7 +70,7 @@ fn fields(config: &GenConfig, id: u64, firm: &InventedFirm, quality: &FirmQualit
     let random = &mut Random::new(config.seed, RandomStream::Review, id);
     let experience = quality.experience(random);
     let status = [ReviewStatus::Approved, ReviewStatus::Pending, ReviewStatus::Rejected][random.weighted(&[82, 10, 8])];
-    let created_on = draw_day(random, config.release(), firm);
+    let created_on = draw_day(random, config.version.date, firm);
     let stages = firm.stage_list();
     let stage = stages.get(random.below(stages.len() as u64) as usize).copied().filter(|_| random.chance(860));
     let responsiveness = random.keep(880, experience.responsiveness.to_string());

@@ -20,7 +20,6 @@ pub(crate) struct InventedSector {
 
 pub(crate) struct SectorGroup {
     pub(crate) slug: &'static str,
-    /// Relative number of startups.
     pub(crate) weight: u32,
     /// Words in the names of its startups.
     pub(crate) words: Vec<&'static str>,

@@ -42,7 +42,7 @@ pub(crate) fn write(config: &GenConfig, folder: &Path, market: &FirmMarket<'_>, 
         let sectors = draw_sectors(random, group);
         let count = share.next(weight(config.seed, row));
         let random = &mut Random::new(config.seed, RandomStream::Rounds, u64::from(row));
-        let path = RoundPath::draw(random, count, config.release());
+        let path = RoundPath::draw(random, count, config.version.date);
         table.row(&fields(config, row, &slug, &naming, home, &sectors, &path))?;
         let mut earlier: Vec<u32> = Vec::new();
         for round in &path.rounds {
@@ -178,7 +178,6 @@ fn round_fields(
     ]
 }
 
-/// A round before its investors are known.
 struct PlannedRound {
     stage: Stage,
     amount: u64,

@@ -73,7 +73,6 @@ impl Decision {
         Some(Self { left, right, judgement: judgement?, by, on: on?, why, line: row.line })
     }
 
-    /// Both entities in alphabetical order.
     fn pair(&self) -> (&str, &str) {
         if self.left < self.right { (&self.left, &self.right) } else { (&self.right, &self.left) }
     }
@@ -98,7 +97,7 @@ pub struct Decisions {
     /// Last decision about each pair, in file order.
     last: Vec<Decision>,
     /// Every entity that a decision names, with its group. `same` joins groups.
-    groups: HashMap<String, u32>,
+    pub(super) groups: HashMap<String, u32>,
 }
 
 impl Decisions {
@@ -138,11 +137,6 @@ impl Decisions {
 
     pub fn all(&self) -> &[Decision] {
         &self.last
-    }
-
-    /// Decision group of an entity; `None` if no decision names it.
-    pub(super) fn group_of(&self, entity: &str) -> Option<u32> {
-        self.groups.get(entity).copied()
     }
 
     /// Pairs of groups with this judgement.

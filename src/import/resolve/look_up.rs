@@ -127,7 +127,6 @@ fn has_name(candidate: &RecordProfile, name: Option<&ParsedName>) -> bool {
     name.is_some_and(|name| candidate.names.iter().any(|known| known.is_identical(name)))
 }
 
-/// Best agreement between any names of both.
 fn best_agreement(item: &RecordProfile, candidate: &RecordProfile) -> Option<Evidence> {
     let names = item.names.iter().flat_map(|name| candidate.names.iter().map(move |other| name.agreement(other)));
     names.flatten().min()

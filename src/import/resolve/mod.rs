@@ -53,7 +53,6 @@ const REVIEW_SCORE: i32 = 74;
 /// Text-index matches for a name that are compared with its record.
 const MAX_MATCHES: usize = 10;
 
-/// Rows per unit of work of a thread.
 const CHUNK: usize = 1_024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +86,6 @@ impl RecordPair {
 pub struct Resolution {
     /// Sorted by table and id.
     pub records: Vec<SourceRecord>,
-    /// Merged pairs, the surest first.
     pub merged: Vec<RecordPair>,
     /// Pairs to review, the most valuable first.
     pub review: Vec<RecordPair>,
@@ -246,7 +244,7 @@ fn find_pairs(
 ) -> Result<(Vec<RecordPair>, usize), SearchError> {
     let table = profiles.table;
     let blocks = Blocks::new(table, records, &profiles.all);
-    let names = RecordNames::new(table, records);
+    let names = RecordNames { records, aliases: records.iter().map(|record| record.aliases.join("|")).collect(), table };
     let index = TextIndex::in_memory(&names)?;
     progress.step(&format!("resolve {}", table.name()), records.len() as u64);
     let starts: Vec<usize> = (0..records.len()).step_by(CHUNK).collect();
@@ -291,12 +289,6 @@ struct RecordNames<'a> {
     /// Aliases of each record, separated by `|`.
     aliases: Vec<String>,
     table: Table,
-}
-
-impl<'a> RecordNames<'a> {
-    fn new(table: Table, records: &'a [&'a SourceRecord]) -> Self {
-        Self { records, aliases: records.iter().map(|record| record.aliases.join("|")).collect(), table }
-    }
 }
 
 impl Names for RecordNames<'_> {

@@ -93,7 +93,6 @@ pub(super) struct Profiles {
     pub table: Table,
     pub all: Vec<RecordProfile>,
     pub schemes: Vec<(String, Strength)>,
-    /// Number of cores that contain each word.
     words: Map<u64, u32>,
     cores: usize,
     /// Keys of cores that several records of one source have, for each [`NamesakeScope`].
@@ -150,7 +149,6 @@ impl Profiles {
         self.namesakes.contains(&scope.key(name))
     }
 
-    /// True if there are enough names to tell how rare one is.
     pub(super) fn is_large(&self) -> bool {
         self.cores >= MIN_CORES
     }
@@ -255,7 +253,7 @@ fn build_profile(table: Table, record: &SourceRecord, schemes: &mut Vec<(String,
         });
         identifiers.push(HashedIdentifier { scheme: index as u16, value: xxh3_64(value.as_bytes()) });
     }
-    let links = sorted(record.links.hashes().iter().copied());
+    let links = sorted(record.links.0.iter().copied());
     RecordProfile {
         source: record.source,
         is_gone: record.is_gone,

@@ -65,7 +65,7 @@ impl SourceRecord {
 /// Hashes of a record's connections: rounds, investors, portfolio, people, organizations. Two records of one entity share
 /// some; a connection that many records have means little.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Links(Vec<u64>);
+pub struct Links(pub(super) Vec<u64>);
 
 impl Links {
     /// Adds an organization or person by the core of its name.
@@ -91,14 +91,6 @@ impl Links {
         if let (Some(date), Some(amount)) = (announced_on.filter(|date| date.is_day()), amount_usd) {
             self.add("round", &format!("{date} {amount}"));
         }
-    }
-
-    pub(super) fn extend(&mut self, other: Self) {
-        self.0.extend(other.0);
-    }
-
-    pub(super) fn hashes(&self) -> &[u64] {
-        &self.0
     }
 
     fn add(&mut self, kind: &str, value: &str) {

@@ -173,7 +173,7 @@ impl RecordCollector<'_> {
             let SourceRecord { table, name, .. } = &self.records[to];
             let mut link = Links::default();
             link.add_name(*table, name);
-            self.records[from].links.extend(link);
+            self.records[from].links.0.extend(link.0);
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::sources::evidence::{ColumnEvidence, ImportEvidence};
 use crate::sources::field::FieldForm;
 use crate::sources::input::InputRow;
 use crate::sources::location::{self, Codes};
-use crate::sources::mapping::date_format::{self, DateFormat};
+use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::mapping::transform::MappedText;
 use crate::sources::mapping::{
     CellTest, Condition, Currency, FieldTarget, FieldValue, KeyForm, MappedValue, MappingVocabulary, Unknown,
@@ -37,7 +37,6 @@ pub(crate) struct Dropped {
     pub reason: Cow<'static, str>,
 }
 
-/// Maximum number of texts with cached results.
 const MAX_MEMO: usize = 10_000;
 
 pub(crate) struct Converter<'a> {
@@ -65,13 +64,11 @@ impl CellTest {
     }
 }
 
-/// True if a row meets all conditions.
 pub(crate) fn meets(row: &InputRow, conditions: &[Condition]) -> bool {
     conditions.iter().all(|condition| condition.test.passes(row.get(condition.column.index)))
 }
 
 impl MappedValue {
-    /// Texts of a row after all steps.
     pub(crate) fn texts<'r>(&'r self, row: &'r InputRow, dropped: &mut Vec<Dropped>) -> Vec<MappedText<'r>> {
         let mut texts = if meets(row, &self.when) { self.read_columns(row, dropped) } else { Vec::new() };
         if let Some(default) = self.default.as_ref().filter(|_| texts.is_empty()) {
@@ -143,7 +140,9 @@ impl MappedValue {
     }
 }
 
-static ISO: LazyLock<Vec<DateFormat>> = LazyLock::new(date_format::iso_formats);
+/// Default formats.
+static ISO: LazyLock<Vec<DateFormat>> =
+    LazyLock::new(|| ["%Y-%m-%d", "%Y-%m", "%Y"].iter().filter_map(|text| DateFormat::parse(text).ok()).collect());
 
 impl KeyForm {
     pub(crate) fn make_key(&self, text: &str) -> Result<String, Cow<'static, str>> {
@@ -237,7 +236,7 @@ impl<'a> Converter<'a> {
             FieldForm::Year => self.year(text)?,
             FieldForm::Date => {
                 let date = self.field.value.read_date(text).ok_or_else(|| {
-                    let formats: Vec<&str> = self.field.value.formats().iter().map(DateFormat::text).collect();
+                    let formats: Vec<&str> = self.field.value.formats().iter().map(|format| &*format.text).collect();
                     format!("is not a date of the form {}; name its format in `dates`", formats.join(", "))
                 })?;
                 date.to_string()

@@ -39,7 +39,6 @@ const ZIP_CODES: [(&str, &[&str]); 8] = [
 pub(crate) struct Codes {
     /// Countries that codes of their states indicate.
     states: BTreeSet<Country>,
-    /// Codes that mean countries.
     countries: BTreeSet<String>,
     /// Codes that follow unknown cities.
     unproven: BTreeSet<String>,
@@ -47,7 +46,6 @@ pub(crate) struct Codes {
     unknown: BTreeSet<String>,
     /// True if the column has codes of states that several countries have, such as `NT`.
     has_shared_states: bool,
-    /// True if the column has names of countries.
     has_names: bool,
     /// True if the column has locations that only its other locations can explain.
     has_ambiguous: bool,
@@ -67,7 +65,6 @@ enum LocationMeaning {
     /// The same, perhaps with another country that has a state of this code.
     UnprovenState(String, Country, Option<Country>),
     Ambiguous(StateOrCountry),
-    /// The cities are in several countries.
     Contradictory,
     /// Code of a state without a city, which gives no country.
     StateCode(Country),

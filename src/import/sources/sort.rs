@@ -64,7 +64,6 @@ impl Sorter {
         Ok(())
     }
 
-    /// Returns the records in order.
     pub(crate) fn finish(mut self) -> io::Result<SortedRecords> {
         if self.runs.is_empty() {
             self.sort();
@@ -151,7 +150,6 @@ impl SortedRecords {
     }
 }
 
-/// Merge of several runs.
 pub(crate) struct Merge {
     runs: Vec<Run>,
     /// Next key of each run that has a record left, and the run. An earlier run has the earlier records.

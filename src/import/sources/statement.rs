@@ -191,16 +191,13 @@ pub(crate) struct Statement {
     pub value: String,
     /// Value as the source has it; empty if it is the same.
     pub original: String,
-    /// Source's key of the row that makes the statement.
     pub source_key: String,
     pub first_seen: Date,
     pub last_seen: Date,
-    /// Number of the last import that made the statement.
     pub last_import: u32,
     pub standing: Standing,
 }
 
-/// Validity of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// The source makes the statement now.

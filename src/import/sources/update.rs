@@ -69,10 +69,8 @@ struct ChangeTally {
     entity: String,
     /// True if the entity counted before the import.
     did_count: bool,
-    /// True if the entity counts now.
     counts: bool,
     field: String,
-    /// True if the import states the field.
     is_stated: bool,
     /// Current statements of the field that the import does not repeat.
     not_repeated: u64,

@@ -77,7 +77,6 @@ impl Guess {
     }
 }
 
-/// Texts that lists use for an unknown value.
 const NONE: [&str; 12] = ["N/A", "n/a", "NA", "None", "NONE", "NULL", "null", "\\N", "-", "--", "unknown", "Unknown"];
 
 /// Words of a header: `Entity.LegalName` becomes `entity legal name`.
@@ -349,14 +348,12 @@ fn word_line<V: Vocabulary>(guess: &mut Guess, field: &str, values: &[&str], tab
     table(&format!(", map = {}, unknown = \"drop\"{default}", quote(field)))
 }
 
-/// Separator of several values in a cell, if any cell has one.
 fn separator(values: &[&str]) -> Option<&'static str> {
     let count = |separator: &str| values.iter().filter(|value| value.contains(separator)).count();
     let best = ["|", ";", ","].into_iter().rev().max_by_key(|separator| count(separator))?;
     (count(best) > 0).then_some(best)
 }
 
-/// Date formats that fit all values.
 fn date_formats(values: &[&str]) -> Vec<&'static str> {
     const FORMATS: &str =
         "%m/%d/%Y|%d/%m/%Y|%d.%m.%Y|%d-%m-%Y|%Y/%m/%d|%d-%b-%Y|%d-%b-%y|%B %d, %Y|%d %B %Y|%b %Y|%m/%Y|%m/%d/%y";

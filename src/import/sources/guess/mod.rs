@@ -61,7 +61,6 @@ pub(crate) struct FileDescription {
     dates: BTreeMap<String, String>,
 }
 
-/// Adds the input of a file and the section for its rows.
 fn table(text: &mut String, name: &str, member: &Member, sample: &Sample, described: &FileDescription) {
     let guess = guess(&member.path, sample, described);
     let mut line = |line: &str| {

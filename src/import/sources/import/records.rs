@@ -248,11 +248,9 @@ struct EntityStatements {
     name: String,
     bytes: Vec<u8>,
     spans: Vec<StatementSpan>,
-    /// Section of the last row.
     section: Option<u16>,
     /// Index of the first span of that section.
     first: usize,
-    /// Fields that add up their amounts.
     sums: HashSet<u16>,
     /// Number of spans at which duplicates are removed, because many rows of an entity repeat the same statements.
     limit: usize,

@@ -16,7 +16,6 @@ use data::vocabulary::Vocabulary as _;
 /// Maximum number of reasons per field; further ones count towards the last.
 const MAX_REASONS: usize = 20;
 
-/// Maximum number of warnings per file.
 const MAX_WARNINGS: usize = 20;
 
 /// Maximum number of places per reason, in addition to the first.
@@ -50,7 +49,6 @@ pub struct FileSummary {
     pub rows: u64,
     /// Rows that the input's `when` leaves out.
     pub left_out: u64,
-    /// Rows that cannot be read.
     pub bad: Vec<Omission>,
     /// Rows that are probably misread, each with its place. At most [`MAX_WARNINGS`].
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -116,7 +116,6 @@ impl Member {
         ENDINGS.iter().find(|known| known.eq_ignore_ascii_case(ending)).copied().unwrap_or("")
     }
 
-    /// Opens the file and passes its content to `read`.
     pub(crate) fn open(
         &self,
         read: &mut dyn FnMut(&mut dyn Read) -> Result<(), SourceError>,

@@ -86,7 +86,6 @@ impl InputFormat {
 pub(crate) struct InputRow {
     /// Number of the row's first line, or of the row in a file without lines.
     pub line: u64,
-    /// Index of the file.
     pub file: u32,
     text: String,
     ends: Vec<usize>,
@@ -116,7 +115,6 @@ impl InputRow {
         (0..self.ends.len()).for_each(|index| put_text(bytes, self.get(index)));
     }
 
-    /// Replaces the row by an encoded one.
     pub(crate) fn decode(&mut self, bytes: &[u8]) {
         self.clear(0);
         if let Some((line, rest)) = bytes.split_first_chunk::<8>()
@@ -128,7 +126,6 @@ impl InputRow {
         }
     }
 
-    /// Appends the fields of another encoded row.
     pub(crate) fn append(&mut self, bytes: &[u8]) {
         self.push_encoded(bytes.get(12..).unwrap_or_default());
     }
@@ -141,12 +138,10 @@ impl InputRow {
     }
 }
 
-/// Receives the rows of a file.
 pub(crate) trait RowReceiver {
     /// Takes the names of the columns. Returns the position of each wanted one; `None` for an optional one that is missing.
     fn header(&mut self, names: &[String]) -> Result<Vec<Option<usize>>, SourceError>;
 
-    /// Takes a row with the wanted columns.
     fn row(&mut self, row: &InputRow) -> Result<(), SourceError>;
 
     /// Takes a problem with a row that cannot be read.

@@ -4,7 +4,7 @@ use data::{Date, PartialDate};
 
 #[derive(Clone, Debug)]
 pub(crate) struct DateFormat {
-    text: String,
+    pub text: String,
 }
 
 const MONTHS: &str = "january february march april may june july august september october november december";
@@ -29,10 +29,6 @@ impl DateFormat {
             return Err(format!("{text:?} has a day without a month; write a format such as \"%Y-%m-%d\""));
         }
         Ok(Self { text: text.to_owned() })
-    }
-
-    pub(crate) fn text(&self) -> &str {
-        &self.text
     }
 
     /// Reads the date of a text. A time of day may follow.
@@ -84,11 +80,6 @@ fn take_number(rest: &mut &str, min: usize, max: usize) -> Option<u32> {
     let (number, after) = rest.split_at(digits);
     *rest = after;
     number.parse().ok()
-}
-
-/// Default date formats: `2026-11-20`, `2026-11` and `2026`.
-pub(crate) fn iso_formats() -> Vec<DateFormat> {
-    ["%Y-%m-%d", "%Y-%m", "%Y"].iter().filter_map(|text| DateFormat::parse(text).ok()).collect()
 }
 
 #[cfg(test)]

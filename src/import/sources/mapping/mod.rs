@@ -26,7 +26,6 @@ pub(crate) struct Mapping {
     pub source: SourceValues,
     pub inputs: Vec<MappingInput>,
     pub sections: Vec<MappingSection>,
-    /// File with currency rates.
     pub rates: Option<PathBuf>,
 }
 
@@ -49,14 +48,11 @@ pub(crate) struct MappingInput {
     pub key: Option<ColumnRef>,
     /// Texts that stand for an unknown value.
     pub none: Vec<String>,
-    /// Columns that a file may lack.
     pub optional: Vec<String>,
     /// Alternative names of columns, from other versions of the files.
     pub names: Vec<(String, Vec<String>)>,
     pub when: Vec<Condition>,
-    /// True if the file may be missing.
     pub may_lack: bool,
-    /// Decimal separator of its amounts.
     pub decimal: Option<Decimal>,
     pub position: LineColumn,
 }
@@ -103,7 +99,6 @@ pub(crate) struct MappedValue {
     pub vocabulary: Option<Arc<MappingVocabulary>>,
     pub unknown: Unknown,
     pub dates: Vec<DateFormat>,
-    /// Value if there is no other.
     pub default: Option<String>,
     pub when: Vec<Condition>,
 }
@@ -114,7 +109,6 @@ pub(crate) enum Unknown {
     /// Drop them, and fail the import if they are many.
     #[default]
     Report,
-    /// Drop them.
     Drop,
     /// Use values that are not in the vocabulary as they are.
     Keep,
@@ -126,11 +120,9 @@ pub(crate) enum Currency {
 }
 
 pub(crate) enum KeyForm {
-    /// The text itself.
     Plain,
     /// Normal form of an identifier, with its scheme: `cik:320193`.
     Scheme(String),
-    /// A folded name.
     Name,
 }
 
@@ -143,7 +135,6 @@ pub(crate) struct EntityReference {
 
 pub(crate) enum FieldTarget {
     Field(&'static SourceField),
-    /// Scheme of identifiers.
     Identifier(String),
 }
 

@@ -17,12 +17,10 @@ pub(crate) use words::{Sign, name_of_unit, unit, unit_of_header};
 pub(crate) struct WrittenAmount {
     /// The number read with a decimal point, and with a decimal comma. At least one is present.
     numbers: [Option<ParsedNumber>; 2],
-    /// Factor of the unit.
     unit: Option<f64>,
     sign: Option<Sign>,
 }
 
-/// A cell with one amount, or a range.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum MoneyCell {
     One(WrittenAmount),
@@ -53,8 +51,8 @@ pub(crate) struct Notation {
     has_comma: bool,
     /// True if there are ambiguous numbers, which only others can decide.
     has_ambiguous: bool,
-    /// True if there are numbers that lack their unit.
-    lacks_unit: bool,
+    /// True if there are numbers that lack their unit: they are too small to be complete.
+    pub lacks_unit: bool,
     /// True if there are numbers below 1,000 without a unit.
     has_small: bool,
 }
@@ -65,7 +63,6 @@ const SMALL: f64 = 1_000.0;
 /// Numbers from this one on do not share the unit of the other end of their range: `500k – 1000000`.
 const IN_FULL: f64 = 10_000.0;
 
-/// Upper bound of plausible amounts.
 const MAX: f64 = 9e15;
 
 impl Notation {
@@ -109,11 +106,6 @@ impl Notation {
     pub(crate) fn decides_more_than(&self, known: &Self) -> bool {
         let is_decided = self.has_ambiguous && self.decimal() != known.decimal();
         is_decided || (self.has_small && self.lacks_unit != known.lacks_unit)
-    }
-
-    /// True if amounts without a unit are too small to be complete.
-    pub(crate) fn lacks_unit(&self) -> bool {
-        self.lacks_unit
     }
 
     /// True if there are ambiguous numbers that no other number decides.

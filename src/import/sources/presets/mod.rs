@@ -16,7 +16,6 @@ pub struct Preset {
 
 macro_rules! presets {
     ($($name:literal: $title:literal, $mapping:expr;)*) => {
-        /// Presets in order of their names.
         pub const PRESETS: &[Preset] = &[$(Preset { name: $name, title: $title, mapping: $mapping }),*];
     };
 }

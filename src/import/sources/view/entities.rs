@@ -26,7 +26,6 @@ pub(super) struct Entities {
 pub(super) struct EntityRecord {
     pub kind: EntityKind,
     pub slug: String,
-    /// True if it has a current statement.
     is_current: bool,
     /// True if it has a current name and is not suppressed. Without a name it is not in the view.
     pub is_named: bool,

@@ -16,7 +16,6 @@ use data::vocabulary::Vocabulary as _;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ViewStatement {
     pub source: u16,
-    /// True if the source makes the statement now.
     pub is_current: bool,
     /// Number of the record to which the value refers.
     pub reference: Option<u32>,
@@ -102,7 +101,6 @@ impl ViewStatement {
         })
     }
 
-    /// Orders statements of a field, the best first.
     fn rank(&self, other: &Self, sources: &[Source]) -> Ordering {
         let priority = |statement: &Self| Reverse(sources[usize::from(statement.source)].priority);
         let key = |statement: &Self| (priority(statement), Reverse(statement.last_seen), statement.source);
