@@ -16,21 +16,8 @@ use crate::vocabulary::capitalized;
 use crate::{Country, Table};
 
 /// Phrases before a former or other name in brackets.
-const BEFORE_NAMES: [&str; 13] = [
-    "formerly known as ",
-    "formally known as ",
-    "also known as ",
-    "known as ",
-    "formerly ",
-    "previously ",
-    "fka ",
-    "f/k/a ",
-    "f.k.a. ",
-    "aka ",
-    "a/k/a ",
-    "a.k.a. ",
-    "now ",
-];
+const BEFORE_NAMES: &str = "formerly known as|formally known as|also known as|known as|formerly|previously|fka|f/k/a|f.k.a.|\
+                            aka|a/k/a|a.k.a.|now";
 
 /// First words of texts in brackets that say what became of a company.
 const STATES: &str = "acquired an a by closed company dead defunct inactive inc merged of part stealth the to was yc";
@@ -173,7 +160,8 @@ fn propose_from_brackets(name: &str, propose: &mut impl FnMut(String, &str, Sure
     if inner.contains('|') {
         return;
     }
-    if let Some(before) = BEFORE_NAMES.into_iter().find(|before| lower.starts_with(before)) {
+    let is_before = |before: &&str| lower.strip_prefix(before).is_some_and(|name| name.starts_with(' '));
+    if let Some(before) = BEFORE_NAMES.split('|').find(is_before) {
         return propose(inner[before.len()..].trim().to_owned(), "former or other name in brackets", Sureness::Sure);
     }
     let folded = fold(inner);

@@ -19,6 +19,12 @@ pub(crate) struct ScriptedWord {
     pub(crate) native: String,
 }
 
+impl From<String> for ScriptedWord {
+    fn from(latin: String) -> Self {
+        Self { native: latin.clone(), latin }
+    }
+}
+
 pub(crate) struct Culture {
     pub(crate) tag: &'static str,
     pub(crate) syllables: &'static Syllables,

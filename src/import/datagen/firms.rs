@@ -235,24 +235,13 @@ fn sector_list(random: &mut Random, firm: &InventedFirm) -> String {
 }
 
 /// Minimum and maximum check size in thousands of dollars at each stage of `Stage::ALL`.
-const CHECKS: [(u64, u64); 11] = [
-    (10, 400),
-    (50, 1_500),
-    (500, 6_000),
-    (2_000, 15_000),
-    (5_000, 40_000),
-    (10_000, 120_000),
-    (15_000, 200_000),
-    (250, 20_000),
-    (20, 1_000),
-    (20_000, 300_000),
-    (50, 5_000),
-];
+const MIN_CHECKS: [u64; 11] = [10, 50, 500, 2_000, 5_000, 10_000, 15_000, 250, 20, 20_000, 50];
+const MAX_CHECKS: [u64; 11] = [400, 1_500, 6_000, 15_000, 40_000, 120_000, 200_000, 20_000, 1_000, 300_000, 5_000];
 
 fn draw_amounts(random: &mut Random, firm: &InventedFirm) -> (String, String, String) {
     let stages = firm.stage_list();
-    let low = stages.iter().map(|stage| CHECKS[stage.index()].0).min().unwrap_or(50);
-    let high = stages.iter().map(|stage| CHECKS[stage.index()].1).max().unwrap_or(5_000);
+    let low = stages.iter().map(|stage| MIN_CHECKS[stage.index()]).min().unwrap_or(50);
+    let high = stages.iter().map(|stage| MAX_CHECKS[stage.index()]).max().unwrap_or(5_000);
     let min = round(low * random.between(60, 250) / 100 * 1_000);
     let max = round(high * random.between(25, 110) / 100 * 1_000).max(min);
     let aum = round(max * random.between(12, 140));

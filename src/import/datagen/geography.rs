@@ -21,6 +21,7 @@ pub(crate) struct Home {
     pub(crate) culture: usize,
     /// Legal form of companies, such as `GmbH`.
     pub(crate) legal: &'static str,
+    /// Larger cities first.
     pub(crate) cities: Vec<&'static str>,
 }
 

@@ -55,24 +55,20 @@ pub(crate) struct Naming {
 
 /// Draws the distinctive word of an organization's name, in Latin letters and in the native script.
 fn draw_core(random: &mut Random, culture: &Culture, attempt: usize) -> ScriptedWord {
-    let same = |latin: String| ScriptedWord { native: latin.clone(), latin };
+    let coin = |random: &mut Random, extra: usize| coin_word(random, culture.syllables, extra);
     if attempt > 6 {
-        return same(format!(
-            "{} {}",
-            coin_word(random, culture.syllables, 0),
-            coin_word(random, culture.syllables, attempt / 12)
-        ));
+        return format!("{} {}", coin(random, 0), coin(random, attempt / 12)).into();
     }
     if attempt > 2 {
-        return same(coin_word(random, culture.syllables, 1));
+        return coin(random, 1).into();
     }
     match random.below(100) {
-        0..44 => same(coin_word(random, culture.syllables, 0)),
-        44..66 => same(coin_compound(random)),
+        0..44 => coin(random, 0).into(),
+        44..66 => coin_compound(random).into(),
         66..86 => draw_root(random, culture, attempt),
         _ => {
             let family = draw_family_name(random, culture, attempt % 2 == 1);
-            if is_fit(&family.latin) { family } else { same(coin_word(random, culture.syllables, 0)) }
+            if is_fit(&family.latin) { family } else { coin(random, 0).into() }
         }
     }
 }
@@ -84,8 +80,7 @@ fn draw_root(random: &mut Random, culture: &Culture, attempt: usize) -> Scripted
         return first.clone();
     }
     if culture.tag == "en" {
-        let latin = format!("{} {}", first.latin, plain_word(random));
-        return ScriptedWord { native: latin.clone(), latin };
+        return format!("{} {}", first.latin, plain_word(random)).into();
     }
     let second = random.one(&culture["stems"]);
     let second = ScriptedWord { latin: second.latin.trim_end_matches('-').to_owned(), native: second.native.clone() };
@@ -127,11 +122,8 @@ pub(crate) fn person_name(random: &mut Random, culture: usize, attempt: usize) -
     let family_name = draw_family_name(random, culture, woman);
     if attempt == 0 && culture.has_script() && random.chance(220) {
         let gap = if culture.is_unspaced() { "" } else { " " };
-        return if culture.family_first {
-            format!("{}{gap}{}", family_name.native, given.native)
-        } else {
-            format!("{}{gap}{}", given.native, family_name.native)
-        };
+        let (family, given) = (family_name.native, given.native);
+        return if culture.family_first { format!("{family}{gap}{given}") } else { format!("{given}{gap}{family}") };
     }
     let mut family_latin = family_name.latin;
     let two = matches!(culture.tag, "es" | "pt") && random.chance(420);
@@ -164,10 +156,8 @@ pub(crate) fn firm_name(seed: u64, row: u64, home: usize, kind: FirmKind, attemp
         return Naming { name: person_name(&mut random, home.culture, attempt), aliases: Vec::new() };
     }
     let mut word = draw_core(&mut random, culture, attempt);
-    let look_alike = row > 20 && attempt < 3 && random.chance(75);
-    if look_alike {
-        let latin = look_alike_of(&mut random, seed, row);
-        word = ScriptedWord { native: latin.clone(), latin };
+    if row > 20 && attempt < 3 && random.chance(75) {
+        word = look_alike_of(&mut random, seed, row).into();
     }
     let native = word.native != word.latin && random.chance(450);
     let local = native || random.chance(300);
@@ -198,11 +188,10 @@ fn firm_aliases(random: &mut Random, culture: &Culture, name: &str, other: Strin
     match random.below(1000) {
         0..140 => aliases.push(short.to_owned()),
         140..220 => aliases.push(fold(name).replace(' ', "")),
-        220..320 => aliases.push(format!(
-            "{} {}",
-            coin_word(random, culture.syllables, 0),
-            random.pick(&["Capital", "Fund", "Ventures"])
-        )),
+        220..320 => {
+            let word = coin_word(random, culture.syllables, 0);
+            aliases.push(format!("{word} {}", random.pick(&["Capital", "Fund", "Ventures"])));
+        }
         320..360 => {
             let folded = fold(short);
             let short_form = folded.chars().next().zip(folded.chars().last());
@@ -259,8 +248,7 @@ pub(crate) fn startup_name(
         let earlier = random.below(row);
         let mut theirs = Random::new(seed, RandomStream::StartupName, earlier);
         let their_home = draw_home(&mut Random::new(seed, RandomStream::Startup, earlier));
-        word.latin = draw_core(&mut theirs, &CULTURES[HOMES[their_home].culture], 0).latin;
-        word.native = word.latin.clone();
+        word = draw_core(&mut theirs, &CULTURES[HOMES[their_home].culture], 0).latin.into();
     }
     let native = word.native != word.latin && random.chance(420);
     let own = if native { word.native.clone() } else { word.latin.clone() };

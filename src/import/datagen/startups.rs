@@ -196,19 +196,8 @@ const LADDER: [Stage; 7] =
     [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus, Stage::Growth];
 
 /// Usual amounts at each stage of `Stage::ALL`: the minimum in thousands of dollars, and the number of times it may double.
-const AMOUNTS: [(u64, u64); 11] = [
-    (60, 4),
-    (400, 4),
-    (2_500, 3),
-    (9_000, 3),
-    (22_000, 3),
-    (50_000, 3),
-    (40_000, 4),
-    (300, 6),
-    (25, 6),
-    (60_000, 4),
-    (80, 6),
-];
+const MIN_AMOUNTS: [u64; 11] = [60, 400, 2_500, 9_000, 22_000, 50_000, 40_000, 300, 25, 60_000, 80];
+const DOUBLINGS: [u64; 11] = [4, 4, 3, 3, 3, 3, 4, 6, 6, 4, 6];
 
 impl RoundPath {
     /// Draws the `count` rounds of a startup, none later than `release`.
@@ -282,8 +271,7 @@ fn highest(stages: &[Stage], status: StartupStatus) -> Option<Stage> {
 fn with_amounts(random: &mut Random, stages: &[Stage], days: &[i32]) -> Vec<PlannedRound> {
     let mut largest = 0;
     let mut round_of = |stage: &Stage, day: &i32| {
-        let (min, doublings) = AMOUNTS[stage.index()];
-        let octave = (min * 1_000) << random.below(doublings);
+        let octave = (MIN_AMOUNTS[stage.index()] * 1_000) << random.below(DOUBLINGS[stage.index()]);
         let mut amount = octave + random.below(octave);
         let climbs = !matches!(stage, Stage::Debt | Stage::Grant | Stage::Other);
         if climbs && amount < largest && random.chance(900) {

@@ -53,6 +53,7 @@ const REVIEW_SCORE: i32 = 74;
 /// Text-index matches for a name that are compared with its record.
 const MAX_MATCHES: usize = 10;
 
+/// Rows per unit of work of a thread.
 const CHUNK: usize = 1_024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +87,7 @@ impl RecordPair {
 pub struct Resolution {
     /// Sorted by table and id.
     pub records: Vec<SourceRecord>,
+    /// The surest first.
     pub merged: Vec<RecordPair>,
     /// Pairs to review, the most valuable first.
     pub review: Vec<RecordPair>,

@@ -101,6 +101,7 @@ impl ViewStatement {
         })
     }
 
+    /// Orders statements of a field, the best first.
     fn rank(&self, other: &Self, sources: &[Source]) -> Ordering {
         let priority = |statement: &Self| Reverse(sources[usize::from(statement.source)].priority);
         let key = |statement: &Self| (priority(statement), Reverse(statement.last_seen), statement.source);
