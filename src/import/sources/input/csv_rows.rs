@@ -50,22 +50,16 @@ fn read_bytes(
             continue;
         }
         row.clear(line);
-        let mut problem = None;
-        for position in &positions {
+        let read = positions.iter().try_for_each(|position| {
             let field = position.and_then(|position| raw.get(position)).unwrap_or_default();
-            match std::str::from_utf8(field) {
-                Ok(field) => row.push(field),
-                Err(_) => {
-                    let name = position.and_then(|position| names.get(position)).map_or("", String::as_str);
-                    problem =
-                        Some(format!("{name}: is not UTF-8; name the encoding of the input, such as `windows-1252`"));
-                    break;
-                }
-            }
-        }
-        match problem {
-            Some(problem) => to.bad_row(line, problem),
-            None => to.row(&row)?,
+            std::str::from_utf8(field).map(|field| row.push(field)).map_err(|_| {
+                let name = position.and_then(|position| names.get(position)).map_or("", String::as_str);
+                format!("{name}: is not UTF-8; name the encoding of the input, such as `windows-1252`")
+            })
+        });
+        match read {
+            Ok(()) => to.row(&row)?,
+            Err(problem) => to.bad_row(line, problem),
         }
     }
     Ok(())
@@ -80,12 +74,8 @@ fn read_row<R: Read>(
     to: &mut dyn RowReceiver,
 ) -> Result<bool, SourceError> {
     let is_read = csv.read(raw, width).map_err(|error| {
-        let remedy = match error {
-            CsvError::Unclosed | CsvError::Torn => {
-                "; an input that quotes no cell needs `quote = \"none\"` in its mapping"
-            }
-            _ => "",
-        };
+        let is_quoting = matches!(error, CsvError::Unclosed | CsvError::Torn);
+        let remedy = if is_quoting { "; an input that quotes no cell needs `quote = \"none\"` in its mapping" } else { "" };
         member.error(csv.line(), format!("{error}{remedy}"))
     })?;
     if let Some((line, doubt)) = csv.doubt().filter(|_| is_read) {
