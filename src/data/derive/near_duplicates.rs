@@ -81,53 +81,45 @@ pub(crate) fn of_table(
     };
     let mut order: Vec<u32> = (0..orders[table].new.len() as u32).collect();
     order.sort_unstable_by_key(|row| (Reverse(size(*row as usize)), orders.new_row(table, *row)));
-    match table {
+    let portfolios = if table == Table::Firms { derived.portfolios(usize::MAX) } else { Vec::new() };
+    let record = |row: usize| match table {
         Table::Firms => {
-            let portfolios = derived.portfolios(usize::MAX);
-            near_duplicates(|row| firm(dataset, row, size(row), &portfolios[row]), &order)
+            let firm = &dataset.firms[row];
+            NamedRecord {
+                name: &firm.name,
+                city: firm.city.as_deref(),
+                country: firm.country,
+                website: firm.website.as_deref(),
+                links: portfolios[row].as_slice().into(),
+                has_own_links: true,
+                size: size(row),
+            }
         }
-        Table::Startups => near_duplicates(|row| startup(dataset, derived, row, size(row)), &order),
-        Table::People => near_duplicates(|row| person(dataset, row), &order),
+        Table::Startups => {
+            let startup = &dataset.startups[row];
+            let mut links: Vec<u32> = derived.startups[row].investors.iter().map(|investor| investor.firm).collect();
+            links.sort_unstable();
+            NamedRecord {
+                name: &startup.name,
+                city: startup.city.as_deref(),
+                country: startup.country,
+                website: startup.website.as_deref(),
+                links: links.into(),
+                has_own_links: false,
+                size: size(row),
+            }
+        }
+        _ => {
+            let person = &dataset.people[row];
+            let is_of_firm = person.organization_kind == OrganizationKind::Firm;
+            // Two people of the same name are one person only if they are in the same organization.
+            let links = vec![person.organization << 1 | u32::from(is_of_firm)].into();
+            NamedRecord { name: &person.name, links, has_own_links: true, ..NamedRecord::default() }
+        }
+    };
+    match table {
+        Table::Firms | Table::Startups | Table::People => near_duplicates(record, &order),
         Table::Rounds | Table::Reviews | Table::Sectors => vec![None; order.len()],
-    }
-}
-
-fn firm<'a>(dataset: &'a Dataset, row: usize, size: u32, portfolio: &'a [u32]) -> NamedRecord<'a> {
-    let firm = &dataset.firms[row];
-    NamedRecord {
-        name: &firm.name,
-        city: firm.city.as_deref(),
-        country: firm.country,
-        website: firm.website.as_deref(),
-        links: portfolio.into(),
-        has_own_links: true,
-        size,
-    }
-}
-
-fn startup<'a>(dataset: &'a Dataset, derived: &Derived, row: usize, size: u32) -> NamedRecord<'a> {
-    let startup = &dataset.startups[row];
-    let mut links: Vec<u32> = derived.startups[row].investors.iter().map(|investor| investor.firm).collect();
-    links.sort_unstable();
-    NamedRecord {
-        name: &startup.name,
-        city: startup.city.as_deref(),
-        country: startup.country,
-        website: startup.website.as_deref(),
-        links: links.into(),
-        has_own_links: false,
-        size,
-    }
-}
-
-/// Two people of the same name are one person only if they are in the same organization.
-fn person(dataset: &Dataset, row: usize) -> NamedRecord<'_> {
-    let person = &dataset.people[row];
-    NamedRecord {
-        name: &person.name,
-        links: vec![person.organization << 1 | u32::from(person.organization_kind == OrganizationKind::Firm)].into(),
-        has_own_links: true,
-        ..NamedRecord::default()
     }
 }
 

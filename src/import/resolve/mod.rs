@@ -4,12 +4,11 @@
 //! name in a text index. Each piece of [`evidence`] has points, which sum to a score. A veto forbids a merge at any score.
 //! A pair is *merged* if its score is high and two independent kinds of evidence support it, put up for *review* if it is
 //! likely, and otherwise kept apart. [`decision`]s of people take precedence. Pairs are merged from the surest down, and
-//! only if no veto or decision separates any record of one cluster from any of the other, so that a chain of likely pairs
-//! cannot join records that a veto keeps apart ([`cluster`]).
+//! only if no veto or decision separates any record of one cluster from any of the other ([`cluster`]).
 //!
-//! The rules are written, not learned: an operator can read why two records were merged, results do not change with the
-//! data of others, and no labels are needed. Statistics of the records only weigh a shared value ([`profile`]). The result
-//! depends on the records and decisions alone, not on the order of the sources.
+//! The rules are written, not learned: an operator can read why two records were merged, and no labels are needed.
+//! Statistics of the records only weigh a shared value ([`profile`]). The result depends on the records and decisions
+//! alone, not on the order of the sources.
 
 mod blocking;
 mod cluster;
