@@ -219,15 +219,10 @@ fn find_pairs<'a>(
 }
 
 /// The strongest evidence that two records whose names agree are the same; `None` if they contradict each other.
-fn find_evidence(
-    record: &NamedRecord<'_>,
-    main: &NamedRecord<'_>,
-    name: &CoreName,
-    agreement: Evidence,
-) -> Option<Evidence> {
-    let (few, many) = match record.links.len() < main.links.len() {
-        true => (&record.links, &main.links),
-        false => (&main.links, &record.links),
+fn find_evidence(own: &NamedRecord<'_>, main: &NamedRecord<'_>, name: &CoreName, agreed: Evidence) -> Option<Evidence> {
+    let (few, many) = match own.links.len() < main.links.len() {
+        true => (&own.links, &main.links),
+        false => (&main.links, &own.links),
     };
     let mut found = Vec::new();
     if few.iter().any(|link| many.binary_search(link).is_ok()) {
@@ -237,7 +232,7 @@ fn find_evidence(
         found.push(Evidence::Link);
     }
     let [traits, main_traits] =
-        [record, main].map(|record| RecordTraits::new(record.website, record.country, record.city, None));
+        [own, main].map(|record| RecordTraits::new(record.website, record.country, record.city, None));
     traits.compare(&main_traits, &mut found);
     let is_contradiction = |found: &Evidence| {
         matches!(found, Evidence::SameLabel | Evidence::OtherDomain | Evidence::OtherCity | Evidence::OtherCountry)
@@ -248,8 +243,8 @@ fn find_evidence(
     let known = [Evidence::SameDomain, Evidence::SameCity, Evidence::Link, Evidence::SameCountry];
     known.into_iter().find(|known| found.contains(known)).or_else(|| {
         let is_known = traits.city.is_some() || traits.country.is_some() || traits.domain.is_some();
-        let is_far_larger = main.size >= record.size.max(1).saturating_mul(FAR_LARGER);
-        (!is_known && is_far_larger && name.joined().len() >= MIN_IDENTIFYING).then_some(agreement)
+        let is_far_larger = main.size >= own.size.max(1).saturating_mul(FAR_LARGER);
+        (!is_known && is_far_larger && name.joined().len() >= MIN_IDENTIFYING).then_some(agreed)
     })
 }
 

@@ -146,20 +146,15 @@ pub(crate) fn write(config: &GenConfig, folder: &Path, people: &mut People) -> i
 }
 
 /// Writes the statements of the invented sources about a firm. The register has all fields, the survey its name in capitals.
-fn write_statements(
-    config: &GenConfig,
-    row: u32,
-    fields: &[String; 14],
-    provenance: &mut TableWriter,
-) -> io::Result<()> {
+fn write_statements(config: &GenConfig, row: u32, fields: &[String; 14], table: &mut TableWriter) -> io::Result<()> {
     let (day, key) = (config.version.date.to_string(), format!("f{row}"));
     let slug = fields[0].as_str();
     for (column, field) in rows::DatasetFirm::HEADER.split(',').zip(fields).skip(1) {
         for value in field.split('|').filter(|value| !value.is_empty()) {
-            provenance.row(&["firm", slug, column, value, "", REGISTER, &key, &day, &day])?;
+            table.row(&["firm", slug, column, value, "", REGISTER, &key, &day, &day])?;
         }
     }
-    provenance.row(&["firm", slug, "name", &fields[1].to_uppercase(), "", SURVEY, "", &day, &day])
+    table.row(&["firm", slug, "name", &fields[1].to_uppercase(), "", SURVEY, "", &day, &day])
 }
 
 fn fields(config: &GenConfig, row: u32, firm: &InventedFirm, naming: &Naming) -> [String; 14] {

@@ -104,17 +104,11 @@ impl<'a> FirmMarket<'a> {
         })
     }
 
-    /// At most `count` investors of a round, the lead first. `earlier` invested in the previous rounds.
-    pub(crate) fn investors(
-        &self,
-        random: &mut Random,
-        round: &RoundProfile,
-        earlier: &[u32],
-        count: usize,
-    ) -> Vec<u32> {
-        let mut investors: Vec<u32> = Vec::with_capacity(count);
+    /// At most `max` investors of a round, the lead first. `earlier` invested in the previous rounds.
+    pub(crate) fn investors(&self, random: &mut Random, round: &RoundProfile, earlier: &[u32], max: usize) -> Vec<u32> {
+        let mut investors: Vec<u32> = Vec::with_capacity(max);
         let mut tries = 0;
-        while investors.len() < count && tries < count * 4 + 8 {
+        while investors.len() < max && tries < max * 4 + 8 {
             tries += 1;
             let found = match (investors.first(), random.below(100)) {
                 (Some(lead), 0..50) => {

@@ -49,13 +49,8 @@ fn review_counts(config: &GenConfig, firms: &[InventedFirm]) -> Vec<u32> {
     few.into_iter().zip(weights).map(|(few, weight)| few.unwrap_or(0) + share.next(weight)).collect()
 }
 
-pub(crate) fn write(
-    config: &GenConfig,
-    folder: &Path,
-    firms: &[InventedFirm],
-    quality: &[FirmQuality],
-) -> io::Result<()> {
-    let mut table = TableWriter::create::<rows::DatasetReview>(folder)?;
+pub(super) fn write(config: &GenConfig, to: &Path, firms: &[InventedFirm], quality: &[FirmQuality]) -> io::Result<()> {
+    let mut table = TableWriter::create::<rows::DatasetReview>(to)?;
     let mut id = 0;
     for ((firm, quality), count) in firms.iter().zip(quality).zip(review_counts(config, firms)) {
         for _ in 0..count {

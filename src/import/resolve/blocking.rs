@@ -19,7 +19,7 @@ impl Blocks {
     pub(super) fn new(table: Table, records: &[&SourceRecord], profiles: &[RecordProfile]) -> Self {
         let mut keys: Vec<(u64, u32)> = Vec::with_capacity(records.len() * 8);
         for (row, (record, profile)) in records.iter().zip(profiles).enumerate() {
-            each_key(table, record, profile, |key| keys.push((key, row as u32)));
+            each_key(table, &record.name, profile, |key| keys.push((key, row as u32)));
         }
         keys.sort_unstable();
         keys.dedup();
@@ -29,22 +29,15 @@ impl Blocks {
     }
 
     /// Adds the rows after `row` that share a key with it.
-    pub(super) fn later_rows(
-        &self,
-        table: Table,
-        record: &SourceRecord,
-        profile: &RecordProfile,
-        row: u32,
-        found: &mut Vec<u32>,
-    ) {
-        each_key(table, record, profile, |key| {
+    pub(super) fn later_rows(&self, table: Table, name: &str, profile: &RecordProfile, row: u32, found: &mut Vec<u32>) {
+        each_key(table, name, profile, |key| {
             let start = self.0.partition_point(|entry| *entry <= (key, row));
             found.extend(self.0[start..].iter().take_while(|entry| entry.0 == key).map(|(_, other)| *other));
         });
     }
 }
 
-fn each_key(table: Table, record: &SourceRecord, profile: &RecordProfile, mut each: impl FnMut(u64)) {
+fn each_key(table: Table, full_name: &str, profile: &RecordProfile, mut each: impl FnMut(u64)) {
     let hash = |seed: u64, text: &str| xxh3_64_with_seed(text.as_bytes(), seed);
     for identifier in &profile.identifiers {
         each(identifier.value ^ u64::from(identifier.scheme).rotate_left(48));
@@ -74,6 +67,6 @@ fn each_key(table: Table, record: &SourceRecord, profile: &RecordProfile, mut ea
         let words = profile.names.first().map_or_else(Vec::new, sorted_words);
         each(hash(1_001, &words.join(" ")));
     } else {
-        CoreName::parse(&record.name).each_key(&mut each);
+        CoreName::parse(full_name).each_key(&mut each);
     }
 }

@@ -255,7 +255,7 @@ fn find_pairs(
         let mut others: Vec<u32> = Vec::new();
         for (row, record) in (*start..).zip(records.iter().skip(*start).take(CHUNK)) {
             others.clear();
-            blocks.later_rows(table, record, &profiles.all[row], row as u32, &mut others);
+            blocks.later_rows(table, &record.name, &profiles.all[row], row as u32, &mut others);
             let matches = index.search(&names, &record.name).hits;
             others.extend(matches.iter().map(|hit| hit.row).filter(|other| *other != row as u32).take(MAX_MATCHES));
             others.sort_unstable();

@@ -110,16 +110,11 @@ impl Profiles {
     }
 
     /// Profiles for a look-up. The first record is the item, the others are its candidates in a release. `rows` is the number
-    /// of names in the release's table, and `count_of` returns the number of those that contain a word.
-    pub(super) fn for_look_up(
-        table: Table,
-        records: &[SourceRecord],
-        rows: u32,
-        count_of: impl Fn(&str) -> u32,
-    ) -> Self {
+    /// of names in the release's table, and `count` returns the number of those that contain a word.
+    pub(super) fn for_look_up(table: Table, records: &[SourceRecord], rows: u32, count: impl Fn(&str) -> u32) -> Self {
         let mut profiles = Self { cores: rows as usize, ..Self::uncounted(table, records.iter()) };
         let words = profiles.all.iter().flat_map(|profile| &profile.names).flat_map(ParsedName::words);
-        profiles.words = words.map(|word| (xxh3_64(word.as_bytes()), count_of(word))).collect();
+        profiles.words = words.map(|word| (xxh3_64(word.as_bytes()), count(word))).collect();
         let mut known: Set<u64> = Set::default();
         for (name, scopes) in profiles.all.iter().skip(1).filter_map(RecordProfile::scopes_of_name) {
             profiles.namesakes.extend(scopes.map(|scope| scope.key(name)).filter(|key| !known.insert(*key)));

@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::sources::Reason;
 use data::fold::fold;
 use data::{Country, city};
 
@@ -127,7 +128,7 @@ impl Codes {
         self.unknown.len() >= 2 && self.unknown.len() * 2 >= self.unproven.len()
     }
 
-    fn country(&self, meaning: &LocationMeaning) -> Result<Country, Cow<'static, str>> {
+    fn country(&self, meaning: &LocationMeaning) -> Result<Country, Reason> {
         let has_rival = |rival: &Option<Country>| rival.is_some_and(|rival| self.states.contains(&rival));
         Err(match meaning {
             LocationMeaning::UnprovenCountry(..) | LocationMeaning::UnprovenState(..) if self.are_others() => {
@@ -175,12 +176,7 @@ impl Codes {
 
 /// Reads the country of a location. `text` may be cut out of a longer location that begins with `before`. The `known` codes
 /// of the column decide ambiguous ones; the codes of this location are added to `seen`.
-pub(crate) fn read_country(
-    before: &str,
-    text: &str,
-    known: &Codes,
-    seen: &mut Codes,
-) -> Result<Country, Cow<'static, str>> {
+pub(crate) fn read_country(before: &str, text: &str, known: &Codes, seen: &mut Codes) -> Result<Country, Reason> {
     let meaning = LocationMeaning::parse(before, text, seen);
     seen.add(&meaning);
     known.country(&meaning)

@@ -19,6 +19,7 @@ pub mod suppressed;
 pub(crate) mod update;
 pub mod view;
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +32,12 @@ pub(crate) use update::{NewStatement, Update};
 use data::import::csv_row::CsvRow;
 use data::import::csv_table::{CsvFolder, TableRow};
 use data::{DiagnosticReport, NoProgress};
+
+/// Reason to leave out a value, such as `is not a country`.
+pub(crate) type Reason = Cow<'static, str>;
+
+/// Result of a step of an import.
+pub(crate) type Result<T, E = SourceError> = std::result::Result<T, E>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {

@@ -162,14 +162,8 @@ impl Suppressed {
     }
 
     /// Appends lines for entities that no line names yet, people as digests. Returns the number of new lines.
-    pub fn add(
-        &self,
-        folder: &Path,
-        entities: &[(String, EntityId)],
-        on: Date,
-        why: &str,
-    ) -> Result<usize, SourceError> {
-        let new = entities.iter().filter(|(source, entity)| !self.names(source, entity));
+    pub fn add(&self, folder: &Path, all: &[(String, EntityId)], on: Date, why: &str) -> Result<usize, SourceError> {
+        let new = all.iter().filter(|(source, entity)| !self.names(source, entity));
         let new = new.map(|(source, entity)| match entity.kind {
             EntityKind::Person => format!("{source}/{}", with_hashed_key(source, entity)),
             _ => format!("{source}/{entity}"),

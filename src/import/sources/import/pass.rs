@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::sources::SourceError;
 use crate::sources::convert::meets;
 use crate::sources::import::records::StatementCollector;
 use crate::sources::import::summary::FileSummary;
@@ -11,6 +10,7 @@ use crate::sources::input::{self, InputRow, Member, RowReceiver, column_name};
 use crate::sources::mapping::document::LineColumn;
 use crate::sources::mapping::{ColumnRef, Condition, Mapping, MappingInput};
 use crate::sources::sort::{SortedRecords, Sorter};
+use crate::sources::{Result, SourceError};
 use data::Progress;
 
 pub(super) struct Pass {
@@ -114,7 +114,7 @@ impl Pass {
         Self { from, groups, sections }
     }
 
-    pub(super) fn run(&self, context: &PassContext<'_>, records: &mut StatementCollector<'_>) -> Result<(), SourceError> {
+    pub(super) fn run(&self, context: &PassContext<'_>, records: &mut StatementCollector<'_>) -> Result<()> {
         let io = |error| SourceError::io(context.folder, error);
         let Some(first) = self.groups.first() else {
             return context.read_input(&self.from, records, &mut |row, records| records.add(&self.sections, row));
@@ -205,7 +205,7 @@ impl PassContext<'_> {
         part: &InputColumns,
         column: usize,
         records: &mut StatementCollector<'_>,
-    ) -> Result<Sorter, SourceError> {
+    ) -> Result<Sorter> {
         let (mut sorter, mut bytes) = (Sorter::new(self.folder), Vec::new());
         self.read_input(part, records, &mut |row, _| {
             push_row(&mut sorter, row, column, &mut bytes).map_err(|error| SourceError::io(self.folder, error))
@@ -218,8 +218,8 @@ impl PassContext<'_> {
         &self,
         part: &InputColumns,
         records: &mut StatementCollector<'r>,
-        each: &mut dyn FnMut(&InputRow, &mut StatementCollector<'r>) -> Result<(), SourceError>,
-    ) -> Result<(), SourceError> {
+        each: &mut dyn FnMut(&InputRow, &mut StatementCollector<'r>) -> Result<()>,
+    ) -> Result<()> {
         let input = &self.mapping.inputs[part.input];
         for index in &self.files[part.input] {
             let member = &self.members[*index];
@@ -241,11 +241,11 @@ struct InputReader<'a, 'r> {
     part: &'a InputColumns,
     counts: FileSummary,
     records: &'a mut StatementCollector<'r>,
-    each: &'a mut dyn FnMut(&InputRow, &mut StatementCollector<'r>) -> Result<(), SourceError>,
+    each: &'a mut dyn FnMut(&InputRow, &mut StatementCollector<'r>) -> Result<()>,
 }
 
 impl RowReceiver for InputReader<'_, '_> {
-    fn header(&mut self, names: &[String]) -> Result<Vec<Option<usize>>, SourceError> {
+    fn header(&mut self, names: &[String]) -> Result<Vec<Option<usize>>> {
         let known: Vec<String> = names.iter().map(|name| column_name(name)).collect();
         let mut problems = Vec::new();
         let mut positions = Vec::new();
@@ -272,7 +272,7 @@ impl RowReceiver for InputReader<'_, '_> {
         if problems.is_empty() { Ok(positions) } else { Err(SourceError::Problems(problems)) }
     }
 
-    fn row(&mut self, row: &InputRow) -> Result<(), SourceError> {
+    fn row(&mut self, row: &InputRow) -> Result<()> {
         self.counts.rows += 1;
         if !meets(row, &self.part.when) {
             self.counts.left_out += 1;

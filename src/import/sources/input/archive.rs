@@ -116,23 +116,20 @@ impl Member {
         ENDINGS.iter().find(|known| known.eq_ignore_ascii_case(ending)).copied().unwrap_or("")
     }
 
-    pub(crate) fn open(
-        &self,
-        read: &mut dyn FnMut(&mut dyn Read) -> Result<(), SourceError>,
-    ) -> Result<(), SourceError> {
+    pub(crate) fn open(&self, to: &mut dyn FnMut(&mut dyn Read) -> Result<(), SourceError>) -> Result<(), SourceError> {
         let unreadable = |error| SourceError::io(&self.file, error);
         match self.container {
-            Container::None => read(&mut File::open(&self.file).map_err(unreadable)?),
-            Container::Gzip => read(&mut MultiGzDecoder::new(File::open(&self.file).map_err(unreadable)?)),
+            Container::None => to(&mut File::open(&self.file).map_err(unreadable)?),
+            Container::Gzip => to(&mut MultiGzDecoder::new(File::open(&self.file).map_err(unreadable)?)),
             Container::Zip(index) => {
                 let mut zip = open_zip(&self.file)?;
-                read(&mut zip.by_index(index).map_err(|error| bad_archive(&self.file, error))?)
+                to(&mut zip.by_index(index).map_err(|error| bad_archive(&self.file, error))?)
             }
             Container::Tar { index, is_packed } => {
                 let mut tar = tar::Archive::new(open_tar(&self.file, is_packed)?);
                 let mut entries = tar.entries().map_err(unreadable)?;
                 let changed = || unreadable(io::Error::other("the archive was changed while it was read"));
-                read(&mut entries.nth(index).ok_or_else(changed)?.map_err(unreadable)?)
+                to(&mut entries.nth(index).ok_or_else(changed)?.map_err(unreadable)?)
             }
         }
     }

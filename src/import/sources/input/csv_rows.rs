@@ -5,7 +5,7 @@ use std::io::Read;
 use csv::ByteRecord;
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
-use crate::sources::SourceError;
+use crate::sources::Result;
 use crate::sources::input::{Encoding, InputFormat, InputRow, Member, RowReceiver};
 pub(super) use data::import::csv_reader::{CsvError, CsvReader};
 
@@ -14,7 +14,7 @@ pub(super) fn read(
     from: &mut dyn Read,
     format: &InputFormat,
     to: &mut dyn RowReceiver,
-) -> Result<(), SourceError> {
+) -> Result<()> {
     let encoding = match format.encoding {
         // Without decoding, a field that is not UTF-8 can be reported with its line.
         Encoding::Utf8 => return read_bytes(member, from, format, to),
@@ -31,7 +31,7 @@ fn read_bytes(
     from: &mut dyn Read,
     format: &InputFormat,
     to: &mut dyn RowReceiver,
-) -> Result<(), SourceError> {
+) -> Result<()> {
     let mut csv = CsvReader::new(from, format.dialect(member));
     let mut raw = ByteRecord::new();
     for _ in 0..=format.skip {
@@ -72,7 +72,7 @@ fn read_row<R: Read>(
     width: usize,
     member: &Member,
     to: &mut dyn RowReceiver,
-) -> Result<bool, SourceError> {
+) -> Result<bool> {
     let is_read = csv.read(raw, width).map_err(|error| {
         let is_quoting = matches!(error, CsvError::Unclosed | CsvError::Torn);
         let remedy = if is_quoting { "; an input that quotes no cell needs `quote = \"none\"` in its mapping" } else { "" };

@@ -4,7 +4,7 @@ use std::io::{Cursor, Read};
 
 use calamine::{Data, Reader, open_workbook_auto_from_rs};
 
-use crate::sources::SourceError;
+use crate::sources::Result;
 use crate::sources::input::{InputFormat, InputRow, Member, RowReceiver};
 
 /// Reads a whole workbook into memory. The file formats limit a sheet to about a million rows.
@@ -13,7 +13,7 @@ pub(super) fn read(
     from: &mut dyn Read,
     format: &InputFormat,
     to: &mut dyn RowReceiver,
-) -> Result<(), SourceError> {
+) -> Result<()> {
     let mut bytes = Vec::new();
     from.read_to_end(&mut bytes).map_err(|error| member.io(error))?;
     let unreadable = |error: calamine::Error| member.error(1, format!("cannot be read as a workbook: {error}"));

@@ -5,8 +5,7 @@ mod number;
 mod rates;
 mod words;
 
-use std::borrow::Cow;
-
+use crate::sources::Reason;
 pub(crate) use number::Decimal;
 use number::ParsedNumber;
 pub(crate) use rates::Rates;
@@ -167,7 +166,7 @@ impl WrittenAmount {
         other: Option<&Self>,
         form: &AmountForm,
         notation: &Notation,
-    ) -> Result<ParsedNumber, Cow<'static, str>> {
+    ) -> Result<ParsedNumber, Reason> {
         let decimal = form.decimal.or_else(|| self.decimal()).or_else(|| other?.decimal());
         let decimal = decimal.or_else(|| notation.decimal());
         self.number(decimal).ok_or_else(|| match form.decimal {
@@ -216,11 +215,7 @@ impl MoneyCell {
     }
 
     /// Amount for a field, and its currency. `notation` is the evidence of the column.
-    pub(crate) fn amount(
-        &self,
-        form: &AmountForm,
-        notation: &Notation,
-    ) -> Result<(f64, Option<Sign>), Cow<'static, str>> {
+    pub(crate) fn amount(&self, form: &AmountForm, notation: &Notation) -> Result<(f64, Option<Sign>), Reason> {
         match (self, form.end) {
             (Self::One(amount), _) => {
                 let number = amount.known_number(None, form, notation)?;
@@ -238,7 +233,7 @@ impl MoneyCell {
                     let number = amount.known_number(Some(other), form, notation)?;
                     let unit = shared_unit(number, amount.unit, other.unit)?.or(form.unit);
                     check_unit(number, unit, form, lacks_unit(number, true), notation)?;
-                    Ok::<f64, Cow<'static, str>>(number.value * unit.unwrap_or(1.0))
+                    Ok::<f64, Reason>(number.value * unit.unwrap_or(1.0))
                 });
                 let (low, high) = (low?, high?);
                 match end {
@@ -255,7 +250,7 @@ impl MoneyCell {
 }
 
 /// Unit of one end of a range, which it may share with the other end: `0.5–2M`.
-fn shared_unit(number: ParsedNumber, own: Option<f64>, other: Option<f64>) -> Result<Option<f64>, Cow<'static, str>> {
+fn shared_unit(number: ParsedNumber, own: Option<f64>, other: Option<f64>) -> Result<Option<f64>, Reason> {
     match (own, other) {
         (None, Some(_)) if number.value >= IN_FULL => Ok(Some(1.0)),
         (None, Some(_)) if number.value >= SMALL => {
@@ -278,7 +273,7 @@ fn check_unit(
     form: &AmountForm,
     lacks_own: bool,
     notation: &Notation,
-) -> Result<(), Cow<'static, str>> {
+) -> Result<(), Reason> {
     let is_small = notation.lacks_unit && number.value > 0.0 && number.value < SMALL;
     Err(match unit {
         None if form.lacks_unit => {

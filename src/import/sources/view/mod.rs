@@ -130,7 +130,7 @@ pub fn write(
             if !entities.record(number).is_published() {
                 continue;
             }
-            match ViewStatement::from_statement(index, statement, &entities) {
+            match ViewStatement::new(index, statement, &entities) {
                 Ok(statement) => {
                     bytes.clear();
                     statement.encode(&mut bytes);

@@ -7,7 +7,7 @@ use crate::sources::field::{FieldForm, SourceField};
 use crate::sources::sort::{put_text, take_text};
 use crate::sources::view::entities::Entities;
 use crate::sources::view::files::Files;
-use crate::sources::{EntityId, EntityKind, Source, SourceError, Standing, Statement};
+use crate::sources::{EntityId, EntityKind, Result, Source, Standing, Statement};
 use data::Date;
 use data::identifier;
 use data::import::csv_row::MAX_VALUES;
@@ -39,11 +39,7 @@ pub(super) enum StatementExclusion {
 }
 
 impl ViewStatement {
-    pub(super) fn from_statement(
-        source: usize,
-        statement: Statement,
-        entities: &Entities,
-    ) -> Result<Self, StatementExclusion> {
+    pub(super) fn new(source: usize, statement: Statement, entities: &Entities) -> Result<Self, StatementExclusion> {
         let Statement { entity, field, value, original, source_key, first_seen, last_seen, standing, .. } = statement;
         let is_current = standing == Standing::Current;
         let known = SourceField::named(entity.kind, &field);
@@ -126,7 +122,7 @@ impl ViewRecord {
         entities: &Entities,
         sources: &[Source],
         files: &mut Files<'_>,
-    ) -> Result<bool, SourceError> {
+    ) -> Result<bool> {
         self.statements.sort_by(|left, right| left.field.cmp(&right.field).then_with(|| left.rank(right, sources)));
         self.add_aliases();
         let slug = &entities.record(self.number).slug;
