@@ -200,12 +200,7 @@ pub(super) struct PassContext<'a> {
 
 impl PassContext<'_> {
     /// Sorts the rows of an input by a column.
-    fn sort_input(
-        &self,
-        part: &InputColumns,
-        column: usize,
-        records: &mut StatementCollector<'_>,
-    ) -> Result<Sorter> {
+    fn sort_input(&self, part: &InputColumns, column: usize, records: &mut StatementCollector<'_>) -> Result<Sorter> {
         let (mut sorter, mut bytes) = (Sorter::new(self.folder), Vec::new());
         self.read_input(part, records, &mut |row, _| {
             push_row(&mut sorter, row, column, &mut bytes).map_err(|error| SourceError::io(self.folder, error))

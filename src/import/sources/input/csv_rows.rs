@@ -9,12 +9,7 @@ use crate::sources::Result;
 use crate::sources::input::{Encoding, InputFormat, InputRow, Member, RowReceiver};
 pub(super) use data::import::csv_reader::{CsvError, CsvReader};
 
-pub(super) fn read(
-    member: &Member,
-    from: &mut dyn Read,
-    format: &InputFormat,
-    to: &mut dyn RowReceiver,
-) -> Result<()> {
+pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, to: &mut dyn RowReceiver) -> Result<()> {
     let encoding = match format.encoding {
         // Without decoding, a field that is not UTF-8 can be reported with its line.
         Encoding::Utf8 => return read_bytes(member, from, format, to),
@@ -26,12 +21,7 @@ pub(super) fn read(
     read_bytes(member, &mut decoded, format, to)
 }
 
-fn read_bytes(
-    member: &Member,
-    from: &mut dyn Read,
-    format: &InputFormat,
-    to: &mut dyn RowReceiver,
-) -> Result<()> {
+fn read_bytes(member: &Member, from: &mut dyn Read, format: &InputFormat, to: &mut dyn RowReceiver) -> Result<()> {
     let mut csv = CsvReader::new(from, format.dialect(member));
     let mut raw = ByteRecord::new();
     for _ in 0..=format.skip {

@@ -8,12 +8,7 @@ use crate::sources::Result;
 use crate::sources::input::{InputFormat, InputRow, Member, RowReceiver};
 
 /// Reads a whole workbook into memory. The file formats limit a sheet to about a million rows.
-pub(super) fn read(
-    member: &Member,
-    from: &mut dyn Read,
-    format: &InputFormat,
-    to: &mut dyn RowReceiver,
-) -> Result<()> {
+pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, to: &mut dyn RowReceiver) -> Result<()> {
     let mut bytes = Vec::new();
     from.read_to_end(&mut bytes).map_err(|error| member.io(error))?;
     let unreadable = |error: calamine::Error| member.error(1, format!("cannot be read as a workbook: {error}"));

@@ -117,12 +117,7 @@ impl ViewRecord {
     }
 
     /// Writes the record. Returns `false` if a required value is missing.
-    pub(super) fn write(
-        &mut self,
-        entities: &Entities,
-        sources: &[Source],
-        files: &mut Files<'_>,
-    ) -> Result<bool> {
+    pub(super) fn write(&mut self, entities: &Entities, sources: &[Source], files: &mut Files<'_>) -> Result<bool> {
         self.statements.sort_by(|left, right| left.field.cmp(&right.field).then_with(|| left.rank(right, sources)));
         self.add_aliases();
         let slug = &entities.record(self.number).slug;
