@@ -46,9 +46,8 @@ pub(crate) fn write(config: &GenConfig, folder: &Path, market: &FirmMarket<'_>, 
         table.row(&fields(config, row, &slug, &naming, home, &sectors, &path))?;
         let mut earlier: Vec<u32> = Vec::new();
         for round in &path.rounds {
-            let profile =
-                RoundProfile { region: HOMES[home].region, group, stage: round.stage, year: round.day.year() };
-            let investors = draw_investors(random, market, &profile, &mut earlier);
+            let traits = RoundProfile { region: HOMES[home].region, group, stage: round.stage, year: round.day.year() };
+            let investors = draw_investors(random, market, &traits, &mut earlier);
             rounds.row(&round_fields(random, next_round, &slug, round, market, &investors))?;
             next_round += 1;
         }

@@ -73,8 +73,7 @@ pub fn look_up(
 ) -> Vec<ScoredCandidate> {
     let profiles = Profiles::for_look_up(table, records, rows, count_of);
     let Some((item, candidates)) = profiles.all.split_first() else { return Vec::new() };
-    let agreements: Vec<Option<Evidence>> =
-        candidates.iter().map(|candidate| best_agreement(item, candidate)).collect();
+    let agreements: Vec<Option<Evidence>> = candidates.iter().map(|other| best_agreement(item, other)).collect();
     let nearest = only_best(&agreements, |index| includes(&candidates[index], item));
     let has_namesake = candidates.iter().filter(|candidate| has_name(candidate, item.names.first())).count() > 1;
     let scored = candidates.iter().enumerate().map(|(index, candidate)| {

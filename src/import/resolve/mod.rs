@@ -30,7 +30,7 @@ use crate::resolve::blocking::Blocks;
 use crate::resolve::cluster::Clustering;
 use crate::resolve::evidence::{compare, find_veto};
 use crate::resolve::profile::Profiles;
-use crate::resolve::statements::SourceRecords;
+use crate::resolve::statements::{SourceRecords, read_records};
 use crate::sources::view::Clusters;
 use crate::sources::{Source, SourceError, Suppressed};
 use data::parallel::all_in_parallel;
@@ -142,8 +142,7 @@ pub fn composition(
 /// decisions in the folder, and rounds of merged startups that several sources report.
 pub fn find_clusters(folder: &Path, sources: &[Source], progress: &dyn Progress) -> Result<Clusters, ResolveError> {
     let decisions = Decisions::read(folder)?;
-    let SourceRecords { records, rounds } =
-        statements::read_records(folder, sources, &Suppressed::default(), progress)?;
+    let SourceRecords { records, rounds } = read_records(folder, sources, &Suppressed::default(), progress)?;
     let resolution = resolve(records, &decisions, progress)?;
     let ids = |cluster: &Vec<u32>| cluster.iter().map(|row| resolution.records[*row as usize].id.as_str()).collect();
     let mut groups: Vec<Vec<&str>> = resolution.clusters.iter().map(ids).collect();
@@ -245,7 +244,8 @@ fn find_pairs(
 ) -> Result<(Vec<RecordPair>, usize), SearchError> {
     let table = profiles.table;
     let blocks = Blocks::new(table, records, &profiles.all);
-    let names = RecordNames { records, aliases: records.iter().map(|record| record.aliases.join("|")).collect(), table };
+    let aliases = records.iter().map(|record| record.aliases.join("|")).collect();
+    let names = RecordNames { records, aliases, table };
     let index = TextIndex::in_memory(&names)?;
     progress.step(&format!("resolve {}", table.name()), records.len() as u64);
     let starts: Vec<usize> = (0..records.len()).step_by(CHUNK).collect();

@@ -104,8 +104,7 @@ pub fn records_of_dataset(dataset: &Dataset) -> Vec<SourceRecord> {
         name: name.to_owned(),
         ..SourceRecord::new(table, slug.to_owned(), 0)
     };
-    let sectors =
-        |rows: &[u32]| rows.iter().map(|row| dataset.sectors[*row as usize].name.clone()).collect::<Vec<String>>();
+    let sectors = |rows: &[u32]| rows.iter().map(|row| dataset.sectors[*row as usize].name.clone()).collect::<Vec<_>>();
     let identifiers = |carried: &[NormalIdentifier]| {
         carried.iter().map(|found| (found.scheme.to_string(), found.value.to_string())).collect()
     };

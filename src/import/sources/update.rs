@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::sources::statement::StatementReader;
-use crate::sources::statement::{HEADER, STATEMENTS, Standing, make_readable};
+use crate::sources::statement::{HEADER, STATEMENTS, Standing, StatementReader, make_readable};
 use crate::sources::{EntityKind, Source, SourceError, Statement};
 use data::Date;
 use data::import::diagnostics::quoted;
@@ -314,9 +313,8 @@ pub(crate) fn append<const N: usize>(path: &Path, header: &str, lines: &[[&str; 
     } else {
         let first = text.lines().next().unwrap_or_default().trim_start_matches('\u{feff}').trim_end();
         if first != header {
-            let problem =
-                format!("the header is {}; write it as `{header}`, so that lines can be added", quoted(first));
-            return Err(SourceError::at_line(path, 1, problem));
+            let error = format!("the header is {}; write it as `{header}`, so that lines can be added", quoted(first));
+            return Err(SourceError::at_line(path, 1, error));
         }
         if !text.ends_with('\n') {
             bytes.push(b'\n');

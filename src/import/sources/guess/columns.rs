@@ -228,13 +228,10 @@ fn keep_the_best(guess: &mut Guess, headers: &[Vec<String>]) {
     let score = |index: usize| candidates(&headers[index]).first().map_or(0, |(_, score)| *score);
     for index in 0..guess.columns.len() {
         let Some(field) = guess.columns[index].field else { continue };
-        let is_list =
-            field.starts_with("id.") || SourceField::named(guess.kind, field).is_some_and(|known| known.is_list);
-        if is_list {
+        if field.starts_with("id.") || SourceField::named(guess.kind, field).is_some_and(|known| known.is_list) {
             continue;
         }
-        let same: Vec<usize> =
-            (0..guess.columns.len()).filter(|other| guess.columns[*other].field == Some(field)).collect();
+        let same: Vec<usize> = (0..guess.columns.len()).filter(|at| guess.columns[*at].field == Some(field)).collect();
         let best = same.iter().copied().max_by_key(|other| (score(*other), std::cmp::Reverse(*other)));
         for other in same.into_iter().filter(|other| Some(*other) != best) {
             // A second name becomes an alias.
@@ -277,8 +274,7 @@ fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Res
     }
     let known = SourceField::named(guess.kind, field).ok_or("not a field")?;
     let separator = separator(values).filter(|_| known.is_list);
-    let split =
-        separator.map_or_else(String::new, |separator| format!(", do = [{}]", quote(&format!("split({separator})"))));
+    let split = separator.map_or_else(String::new, |text| format!(", do = [{}]", quote(&format!("split({text})"))));
     let parts: Vec<&str> = match known.is_list {
         true => values.iter().flat_map(|value| value.split(separator.unwrap_or("\0"))).map(str::trim).collect(),
         false => values.to_vec(),
@@ -323,8 +319,7 @@ fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Res
             let is_key = !parts.is_empty()
                 && parts.iter().all(|value| value.len() >= 16 && !value.contains(' ') && value.contains('-'));
             let by = if is_key { "" } else { ", by = \"name\", create = true" };
-            let kind =
-                if kinds.len() > 1 { format!(", kind = \"{}\"", EntityKind::Startup.name()) } else { String::new() };
+            let kind = if kinds.len() > 1 { ", kind = \"startup\"" } else { "" };
             Ok(table(&format!("{kind}{by}")))
         }
         FieldForm::Identifier => Err("not a field".to_owned()),

@@ -127,9 +127,8 @@ fn assign_files(mapping: &Mapping, members: &[Member]) -> Result<Vec<Vec<usize>>
     let mut problems = Vec::new();
     let mut files = Vec::new();
     for input in &mapping.inputs {
-        let is_read =
-            |member: &Member| input.file.as_ref().is_none_or(|pattern| matches_pattern(pattern, &member.path));
-        let found: Vec<usize> = (0..members.len()).filter(|index| is_read(&members[*index])).collect();
+        let reads = |member: &Member| input.file.as_ref().is_none_or(|pattern| matches_pattern(pattern, &member.path));
+        let found: Vec<usize> = (0..members.len()).filter(|index| reads(&members[*index])).collect();
         if found.is_empty() && !input.may_lack {
             let given: Vec<&str> = members.iter().take(20).map(|member| &*member.path).collect();
             let pattern = input.file.as_deref().unwrap_or("*");

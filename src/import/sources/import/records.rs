@@ -77,7 +77,9 @@ impl<'a> StatementCollector<'a> {
 
     pub(super) fn evidence(&self) -> ImportEvidence {
         let mut evidence = ImportEvidence::default();
-        self.converters.iter().flatten().for_each(|(_, converter)| evidence.add(&converter.field.value, &converter.seen));
+        for (_, converter) in self.converters.iter().flatten() {
+            evidence.add(&converter.field.value, &converter.seen);
+        }
         evidence
     }
 
@@ -227,9 +229,8 @@ impl<'a> StatementCollector<'a> {
                 entity.write(&fields, update, &mut summary)?;
                 entity.name.push_str(std::str::from_utf8(name).unwrap_or_default());
             }
-            let is_latest_only =
-                mapping.sections.get(usize::from(section)).is_some_and(|known| known.latest_by.is_some());
-            if is_latest_only && entity.section == Some(section) {
+            let is_latest = mapping.sections.get(usize::from(section)).is_some_and(|known| known.latest_by.is_some());
+            if is_latest && entity.section == Some(section) {
                 summary.sections[usize::from(section)].replaced += 1;
                 entity.replace(value);
             } else {

@@ -64,8 +64,10 @@ fn read_row<R: Read>(
     to: &mut dyn RowReceiver,
 ) -> Result<bool> {
     let is_read = csv.read(raw, width).map_err(|error| {
-        let is_quoting = matches!(error, CsvError::Unclosed | CsvError::Torn);
-        let remedy = if is_quoting { "; an input that quotes no cell needs `quote = \"none\"` in its mapping" } else { "" };
+        let remedy = match error {
+            CsvError::Unclosed | CsvError::Torn => "; an input that quotes no cell needs `quote = \"none\"` in its mapping",
+            _ => "",
+        };
         member.error(csv.line(), format!("{error}{remedy}"))
     })?;
     if let Some((line, doubt)) = csv.doubt().filter(|_| is_read) {

@@ -128,13 +128,14 @@ impl<'a> MappingReader<'_, 'a> {
             value.unwrap_or_default()
         };
         let not_extent = |name: &str| unknown("value", name, Extent::names());
+        let extent = table.get("import").and_then(|node| document.word(node, Extent::read, not_extent));
         let source = SourceValues {
             id: required("id", "our-list"),
             title: required("title", "Our list of firms"),
             license: required("license", "CC0-1.0"),
             url: text("url").unwrap_or_default(),
             priority: table.get("priority").map_or(Some(PRIORITY), |node| document.number(node)).unwrap_or_default(),
-            extent: table.get("import").and_then(|node| document.word(node, Extent::read, not_extent)).unwrap_or_default(),
+            extent: extent.unwrap_or_default(),
         };
         if let Some(id) = table.get("id").filter(|_| !source.id.is_empty() && !Source::is_id(&source.id)) {
             let problem = format!("{} is not an id: lowercase letters, digits and single `-`", quoted(&source.id));

@@ -108,7 +108,7 @@ impl Transform {
                 for text in std::mem::take(values) {
                     match text.value {
                         Cow::Borrowed(value) => values.extend(value.split(&**separator).map(MappedText::from)),
-                        Cow::Owned(value) => values.extend(value.split(&**separator).map(str::to_owned).map(MappedText::from)),
+                        Cow::Owned(value) => values.extend(value.split(&**separator).map(|part| part.to_owned().into())),
                     }
                 }
             }
@@ -162,8 +162,7 @@ fn is_capitals(text: &str) -> bool {
 }
 
 fn change_words(text: &str, change: fn(&str, bool) -> String) -> String {
-    let words: Vec<String> =
-        text.split_whitespace().enumerate().map(|(index, word)| change(word, index == 0)).collect();
+    let words: Vec<String> = text.split_whitespace().enumerate().map(|(at, word)| change(word, at == 0)).collect();
     words.join(" ")
 }
 

@@ -45,8 +45,7 @@ impl Clusters {
     /// Adds all entities that share a cluster with a given one. Sorted.
     #[must_use]
     pub fn expand(&self, mut entities: Vec<(String, EntityId)>) -> Vec<(String, EntityId)> {
-        let clusters: HashSet<u32> =
-            entities.iter().filter_map(|(source, entity)| self.cluster_of(source, entity)).collect();
+        let clusters: HashSet<u32> = entities.iter().filter_map(|(source, id)| self.cluster_of(source, id)).collect();
         let others = self.iter().filter(|(.., cluster)| clusters.contains(cluster));
         entities.extend(others.map(|(source, entity, _)| (source.to_owned(), entity.clone())));
         entities.sort_unstable();
@@ -123,9 +122,8 @@ pub fn write(
         let mut at = entities.starts[index];
         for statement in source.statements(folder)? {
             let statement = statement?;
-            let changed =
-                || SourceError::invalid(&folder.join(&source.id), "was changed while it was read; build again");
-            at = entities.advance(index, at, &statement.entity).ok_or_else(changed)?;
+            let stale = || SourceError::invalid(&folder.join(&source.id), "was changed while it was read; build again");
+            at = entities.advance(index, at, &statement.entity).ok_or_else(stale)?;
             let number = entities.record_numbers[at];
             if !entities.record(number).is_published() {
                 continue;

@@ -123,8 +123,7 @@ impl ViewRecord {
         let slug = &entities.record(self.number).slug;
         let mut row = vec![slug.to_owned()];
         for field in SourceField::of_kind(self.kind) {
-            let statements =
-                self.statements.iter().filter(|statement| statement.is_current && statement.field == field.name);
+            let statements = self.statements.iter().filter(|found| found.is_current && found.field == field.name);
             let mut values: Vec<&str> = Vec::new();
             let mut kind = "";
             for statement in statements.take(if field.is_list { usize::MAX } else { 1 }) {
