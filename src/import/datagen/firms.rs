@@ -136,7 +136,7 @@ pub(crate) fn write(config: &GenConfig, folder: &Path, people: &mut People) -> i
             redirects.row(&["firm", &format!("former-{}", firm.slug), &firm.slug])?;
         }
         let own = (firm.kind == FirmKind::Angel).then_some(&*naming.name);
-        people.of_organization(config.seed, OrganizationKind::Firm, row, &firm.slug, firm.home, own)?;
+        people.of_organization(OrganizationKind::Firm, row, &firm.slug, firm.home, own)?;
         firms.push(firm);
     }
     provenance.finish()?;

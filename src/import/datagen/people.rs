@@ -24,6 +24,7 @@ fn weight(seed: u64, kind: OrganizationKind, row: u32) -> u64 {
 const REGISTERED: u64 = 5;
 
 pub(crate) struct People {
+    seed: u64,
     table: TableWriter,
     /// Identifiers of firms, startups and people. They are written here because all of these records pass through.
     identifiers: TableWriter,
@@ -43,7 +44,7 @@ impl People {
         let mut both = Share::new(config.people, of_firms * 5 + of_startups * 2);
         let shares = [(of_firms, 5), (of_startups, 2)].map(|(sum, times)| Share::new(both.next(sum * times), sum));
         let identifiers = TableWriter::create::<RecordIdentifier>(folder)?;
-        Ok(Self { table, identifiers, used_names: UsedNames::default(), count: 0, shares })
+        Ok(Self { seed: config.seed, table, identifiers, used_names: UsedNames::default(), count: 0, shares })
     }
 
     /// Writes the number of a record in the invented register, if it has one.
@@ -58,7 +59,6 @@ impl People {
     /// Writes the people of an organization. The first person of an angel firm has its name, `own`.
     pub(crate) fn of_organization(
         &mut self,
-        seed: u64,
         kind: OrganizationKind,
         row: u32,
         slug: &str,
@@ -66,21 +66,14 @@ impl People {
         own: Option<&str>,
     ) -> io::Result<()> {
         self.register(kind.name(), u64::from(row), slug)?;
-        for nth in 0..self.shares[kind.index()].next(weight(seed, kind, row)) {
-            self.write(seed, kind, slug, home, own.filter(|_| nth == 0))?;
+        for nth in 0..self.shares[kind.index()].next(weight(self.seed, kind, row)) {
+            self.write(kind, slug, home, own.filter(|_| nth == 0))?;
         }
         Ok(())
     }
 
-    fn write(
-        &mut self,
-        seed: u64,
-        kind: OrganizationKind,
-        organization: &str,
-        home: usize,
-        mut own: Option<&str>,
-    ) -> io::Result<()> {
-        let random = &mut Random::new(seed, RandomStream::Person, self.count);
+    fn write(&mut self, kind: OrganizationKind, organization: &str, home: usize, mut own: Option<&str>) -> io::Result<()> {
+        let random = &mut Random::new(self.seed, RandomStream::Person, self.count);
         self.count += 1;
         let home = if random.chance(720) { home } else { draw_home(random) };
         let mut attempt = 0;

@@ -51,7 +51,7 @@ pub(crate) fn write(config: &GenConfig, folder: &Path, market: &FirmMarket<'_>, 
             rounds.row(&round_fields(random, next_round, &slug, round, market, &investors))?;
             next_round += 1;
         }
-        people.of_organization(config.seed, OrganizationKind::Startup, row, &slug, home, None)?;
+        people.of_organization(OrganizationKind::Startup, row, &slug, home, None)?;
     }
     table.finish()?;
     rounds.finish()

@@ -24,7 +24,6 @@ pub(crate) enum FieldForm {
     Identifier,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SourceField {
     /// Column of the dataset.
     pub name: &'static str,

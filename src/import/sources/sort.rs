@@ -24,7 +24,6 @@ pub(crate) struct Sorter {
     runs: Vec<File>,
 }
 
-#[derive(Clone, Copy)]
 pub(crate) struct SortRecord {
     /// First bytes of the key; most comparisons need no more.
     prefix: u64,

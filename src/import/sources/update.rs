@@ -34,7 +34,6 @@ impl Default for Extent {
 const MAX_SHARE: u64 = 5;
 
 /// Statement of an import, seen on the day of the import. The entity is written as text.
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct NewStatement<'a> {
     pub entity: &'a str,
     pub field: &'a str,

@@ -39,24 +39,22 @@ pub fn preset(name: &str) -> Option<&'static Preset> {
 }
 
 /// Built-in vocabularies. Each line has a value and the texts that mean it.
-const VOCABULARIES: [(&str, &str); 1] = [("edgar-places", include_str!("edgar-places.txt"))];
-
-static PARSED: LazyLock<HashMap<&'static str, Arc<MappingVocabulary>>> = LazyLock::new(|| {
+static VOCABULARIES: LazyLock<HashMap<&'static str, Arc<MappingVocabulary>>> = LazyLock::new(|| {
     let parse = |text: &'static str| {
         let pairs = word_file::entries(text)
             .filter_map(|line| line.split_once(": "))
             .flat_map(|(value, words)| words.split(' ').map(move |word| (word.to_lowercase(), vec![value.to_owned()])));
         Arc::new(pairs.collect())
     };
-    VOCABULARIES.iter().map(|(name, text)| (*name, parse(text))).collect()
+    HashMap::from([("edgar-places", parse(include_str!("edgar-places.txt")))])
 });
 
 pub(crate) fn vocabulary(name: &str) -> Option<Arc<MappingVocabulary>> {
-    PARSED.get(name).cloned()
+    VOCABULARIES.get(name).cloned()
 }
 
 pub(crate) fn vocabularies() -> impl Iterator<Item = &'static str> {
-    VOCABULARIES.iter().map(|(name, _)| *name)
+    VOCABULARIES.keys().copied()
 }
 
 #[cfg(test)]

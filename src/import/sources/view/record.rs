@@ -28,7 +28,6 @@ pub(super) struct ViewStatement {
 }
 
 /// Reason why a statement is not part of a view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StatementExclusion {
     /// It refers to a record that is not in the view.
     Dangling,
