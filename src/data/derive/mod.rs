@@ -81,10 +81,10 @@ impl Derived {
         Self { assessments, priors, firms, startups, sectors, prominence, lineage, limits }
     }
 
-    /// The startups of each firm, ascending, except those with more than `max_investors`.
-    fn portfolios(&self, max_investors: usize) -> Vec<Vec<u32>> {
+    /// The startups of each firm, ascending, except those with more than `max` investors.
+    fn portfolios(&self, max: usize) -> Vec<Vec<u32>> {
         let mut portfolios: Vec<Vec<u32>> = vec![Vec::new(); self.firms.len()];
-        for (row, startup) in (0..).zip(&self.startups).filter(|(_, startup)| startup.investors.len() <= max_investors) {
+        for (row, startup) in (0..).zip(&self.startups).filter(|(_, startup)| startup.investors.len() <= max) {
             startup.investors.iter().for_each(|investor| portfolios[investor.firm as usize].push(row));
         }
         portfolios

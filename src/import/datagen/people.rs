@@ -72,7 +72,7 @@ impl People {
         Ok(())
     }
 
-    fn write(&mut self, kind: OrganizationKind, organization: &str, home: usize, mut own: Option<&str>) -> io::Result<()> {
+    fn write(&mut self, kind: OrganizationKind, employer: &str, home: usize, mut own: Option<&str>) -> io::Result<()> {
         let random = &mut Random::new(self.seed, RandomStream::Person, self.count);
         self.count += 1;
         let home = if random.chance(720) { home } else { draw_home(random) };
@@ -87,12 +87,12 @@ impl People {
         let titles = &NAME_LISTS[if kind == OrganizationKind::Firm { "firm title" } else { "startup title" }];
         let title = match random.below(100) {
             0..7 => "",
-            _ if attempt == 0 && kind == OrganizationKind::Firm && organization == slug => "Angel Investor",
+            _ if attempt == 0 && kind == OrganizationKind::Firm && employer == slug => "Angel Investor",
             _ => titles[random.early(titles.len())],
         };
         let country = if random.chance(790) { HOMES[home].code } else { "" };
         self.register("person", self.count, &slug)?;
-        self.table.row(&[slug.as_str(), &name, title, kind.name(), organization, country])
+        self.table.row(&[slug.as_str(), &name, title, kind.name(), employer, country])
     }
 
     pub(crate) fn finish(self) -> io::Result<()> {

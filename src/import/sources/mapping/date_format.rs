@@ -41,7 +41,7 @@ impl DateFormat {
             match code {
                 'Y' => year = Some(take_number(&mut rest, 4, 4)?),
                 // `69`–`99` are in the last century, as in POSIX.
-                'y' => year = Some(take_number(&mut rest, 2, 2)?).map(|year| year + if year < 69 { 2000 } else { 1900 }),
+                'y' => year = Some(take_number(&mut rest, 2, 2)?).map(|two| two + if two < 69 { 2000 } else { 1900 }),
                 'm' => month = Some(take_number(&mut rest, 1, 2)?),
                 'd' => day = Some(take_number(&mut rest, 1, 2)?),
                 // An English name, in full or with three letters.
