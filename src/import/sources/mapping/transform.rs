@@ -108,7 +108,9 @@ impl Transform {
                 for text in std::mem::take(values) {
                     match text.value {
                         Cow::Borrowed(value) => values.extend(value.split(&**separator).map(MappedText::from)),
-                        Cow::Owned(value) => values.extend(value.split(&**separator).map(|one| one.to_owned().into())),
+                        Cow::Owned(value) => {
+                            values.extend(value.split(&**separator).map(|one| MappedText::from(one.to_owned())));
+                        }
                     }
                 }
             }
