@@ -82,10 +82,6 @@ pub(crate) static CULTURES: Lazy<Vec<Culture>> = Lazy::new(|| {
     lists.names.iter().map(culture).collect()
 });
 
-pub(crate) fn culture(tag: &str) -> usize {
-    CULTURES.iter().position(|culture| culture.tag == tag).expect("a culture of cultures.txt")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

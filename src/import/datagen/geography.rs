@@ -2,7 +2,7 @@
 
 use once_cell::sync::Lazy;
 
-use crate::datagen::culture::culture;
+use crate::datagen::culture::CULTURES;
 use crate::datagen::random::Random;
 use data::word_file;
 
@@ -40,17 +40,13 @@ fn parse_home(line: &'static str) -> Option<Home> {
         code: words.next()?,
         region: words.next()?.parse().ok()?,
         weight: words.next()?.parse().ok()?,
-        culture: culture(words.next()?),
+        culture: words.next().and_then(|tag| CULTURES.iter().position(|culture| culture.tag == tag))?,
         legal: words.next()?,
         cities: cities.split(';').collect(),
     })
 }
 
 static WEIGHTS: Lazy<Vec<u32>> = Lazy::new(|| HOMES.iter().map(|home| home.weight).collect());
-
-pub(crate) fn home_index(code: &str) -> usize {
-    HOMES.iter().position(|home| home.code == code).expect("a country of countries.txt")
-}
 
 /// Draws a country; returns its index in [`HOMES`].
 pub(crate) fn draw_home(random: &mut Random) -> usize {
@@ -67,7 +63,6 @@ impl Home {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::datagen::culture::CULTURES;
     use data::Country;
 
     #[test]

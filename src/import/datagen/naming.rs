@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use once_cell::sync::Lazy;
 
 use crate::datagen::culture::{CULTURES, Culture, ScriptedWord};
-use crate::datagen::geography::{HOMES, draw_home, home_index};
+use crate::datagen::geography::{HOMES, draw_home};
 use crate::datagen::lists::Lists;
 use crate::datagen::random::{Random, RandomStream};
 use crate::datagen::sectors::GROUPS;
@@ -25,7 +25,8 @@ fn fixed_organization(list: &str, row: u64) -> Option<[&'static str; 3]> {
 
 /// Index in `HOMES` of the country of a fixed organization.
 pub(crate) fn fixed_home(list: &str, row: u32) -> Option<usize> {
-    fixed_organization(list, u64::from(row)).map(|[_, _, country]| home_index(country))
+    let [_, _, country] = fixed_organization(list, u64::from(row))?;
+    HOMES.iter().position(|home| home.code == country)
 }
 
 /// Names used so far in one table, as hashes of 8 bytes each.

@@ -135,22 +135,16 @@ fn best_agreement(item: &RecordProfile, candidate: &RecordProfile) -> Option<Evi
 fn only_best(agreements: &[Option<Evidence>], includes: impl Fn(usize) -> bool) -> Option<usize> {
     let best = agreements.iter().flatten().min()?;
     let is_misspelled = matches!(best, Evidence::MisspelledName | Evidence::NearName);
-    let is_as_good = |(index, agreement): (usize, &Option<Evidence>)| {
-        agreement.as_ref() == Some(best) || is_misspelled && includes(index)
-    };
-    only_true(agreements.iter().enumerate().map(is_as_good))
+    let is_as_good = |index: &usize| agreements[*index].as_ref() == Some(best) || is_misspelled && includes(*index);
+    let mut good = (0..agreements.len()).filter(is_as_good);
+    let first = good.next()?;
+    good.next().is_none().then_some(first)
 }
 
 /// True if a name of the candidate contains all distinctive words of the item's name.
 fn includes(candidate: &RecordProfile, item: &RecordProfile) -> bool {
     let Some(name) = item.names.first() else { return false };
     candidate.names.iter().any(|other| name.words().all(|word| other.words().any(|known| known == word)))
-}
-
-fn only_true(flags: impl Iterator<Item = bool>) -> Option<usize> {
-    let mut set = flags.enumerate().filter(|(_, flag)| *flag);
-    let (first, _) = set.next()?;
-    set.next().is_none().then_some(first)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::path::Path;
 
 use crate::sources::view::record::ViewStatement;
-use crate::sources::view::{Detail, is_described};
+use crate::sources::view::Detail;
 use crate::sources::{EntityKind, Source, SourceError};
 use data::import::csv_table::TableRow;
 use data::import::csv_writer::TableWriter;
@@ -60,7 +60,7 @@ impl<'a> Files<'a> {
         value: &str,
         original: &str,
     ) -> Result<(), SourceError> {
-        if self.detail == Detail::Tables || !is_described(kind) {
+        if self.detail == Detail::Tables || kind == EntityKind::Sector {
             return Ok(());
         }
         let (first_seen, last_seen) = (statement.first_seen.to_string(), statement.last_seen.to_string());

@@ -215,10 +215,5 @@ pub fn licensed(sources: Vec<Source>, allowed: &[String]) -> Result<Vec<Source>,
     Ok(sources.into_iter().filter(|source| allowed.contains(&source.license)).collect())
 }
 
-/// True if records of the kind have provenance and redirects.
-fn is_described(kind: EntityKind) -> bool {
-    kind != EntityKind::Sector
-}
-
 #[cfg(test)]
 mod tests;
