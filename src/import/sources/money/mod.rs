@@ -161,17 +161,12 @@ impl WrittenAmount {
     }
 
     /// The number by all available evidence. `other` is the other end of its range.
-    fn known_number(
-        &self,
-        other: Option<&Self>,
-        form: &AmountForm,
-        notation: &Notation,
-    ) -> Result<ParsedNumber, Reason> {
+    fn known_number(&self, other: Option<&Self>, form: &AmountForm, column: &Notation) -> Result<ParsedNumber, Reason> {
         let decimal = form.decimal.or_else(|| self.decimal()).or_else(|| other?.decimal());
-        let decimal = decimal.or_else(|| notation.decimal());
+        let decimal = decimal.or_else(|| column.decimal());
         self.number(decimal).ok_or_else(|| match form.decimal {
             Some(decimal) => format!("contradicts the decimal separator `{}` of its column", decimal.separator()).into(),
-            None if notation.has_point && notation.has_comma => "is ambiguous: other amounts of its column have a \
+            None if column.has_point && column.has_comma => "is ambiguous: other amounts of its column have a \
                 decimal point, and others a comma; write `decimal = \".\"` or `decimal = \",\"` in the mapping"
                 .into(),
             None => "is ambiguous: it has a decimal point or comma, or groups of digits, and no other amount of its \

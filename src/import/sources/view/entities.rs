@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::sources::convert::slug;
 use crate::sources::view::Clusters;
-use crate::sources::{EntityId, EntityKind, Source, SourceError, Standing, Suppressed};
+use crate::sources::{EntityId, EntityKind, Result, Source, Standing, Suppressed};
 use data::Date;
 use data::vocabulary::Vocabulary as _;
 
@@ -53,12 +53,7 @@ struct ViewEntity {
 const RESERVED: [&str; 2] = ["aggregate", "facets"];
 
 impl Entities {
-    pub(super) fn read(
-        folder: &Path,
-        sources: &[Source],
-        clusters: &Clusters,
-        suppressed: &Suppressed,
-    ) -> Result<Self, SourceError> {
+    pub(super) fn read(folder: &Path, sources: &[Source], clusters: &Clusters, hidden: &Suppressed) -> Result<Self> {
         let mut entities: Vec<ViewEntity> = Vec::new();
         let mut starts = Vec::new();
         for source in sources {
@@ -70,7 +65,7 @@ impl Entities {
                 if entities.len() == first || entities.last().is_some_and(|entity| entity.id != statement.entity) {
                     first_named = None;
                     entities.push(ViewEntity {
-                        is_suppressed: suppressed.covers(&source.id, &statement.entity),
+                        is_suppressed: hidden.covers(&source.id, &statement.entity),
                         id: statement.entity,
                         first_seen: statement.first_seen,
                         name: None,
