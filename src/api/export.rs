@@ -69,7 +69,7 @@ pub(crate) struct Export {
 impl Export {
     pub(crate) fn parse(url: &RequestUrl<'_>, mut list: ListRequest, format: Format) -> Result<Self, RequestError> {
         // All flags are about `meta`.
-        if let Some(name) = list.flags().first() {
+        if let Some(name) = list.flags.first() {
             let detail =
                 format!("a file has no `meta`: omit `{name}`, or pass `{name}=false` with a cursor that carries it");
             return Err(vec![ParameterError::invalid(name, detail)].into());

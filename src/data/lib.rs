@@ -12,6 +12,7 @@ pub mod compile;
 mod country;
 mod date;
 pub mod derive;
+pub mod evidence;
 pub mod field;
 pub mod fold;
 pub mod hex;

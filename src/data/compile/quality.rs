@@ -28,15 +28,12 @@ const MIN_RATING_OF_ANSWERS: u8 = 4;
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DatasetQuality<'a> {
-    /// Records that are probably the same as a more prominent one, see `indexer duplicates`.
     pub near_duplicates: BTreeMap<Table, usize>,
     /// Rounds with an amount far above those of their stage, the largest first.
     pub suspect_amounts: Vec<SuspectAmount<'a>>,
-    /// Known values of each field of the dataset, by table.
     pub coverage: BTreeMap<Table, Vec<FieldCompleteness>>,
     /// Number of rows per year, by table, and the years that are probably incomplete.
     pub years: BTreeMap<Table, Years>,
-    /// Reviews with fields that contradict each other.
     pub contradictory_reviews: Vec<ContradictoryReview<'a>>,
 }
 
@@ -80,14 +77,11 @@ impl Compiled {
         let rounds = dataset.rounds.iter().filter_map(|round| Some(round.announced_on?.year()));
         let reviews = dataset.reviews.iter().map(|review| review.unpublished().1.year());
         let years = [(Table::Rounds, Years::count(rounds)), (Table::Reviews, Years::count(reviews))];
-        let mut coverage = BTreeMap::new();
-        for table in Table::ALL {
-            coverage.insert(table, self.coverage(table)?);
-        }
+        let coverage = Table::ALL.into_iter().map(|table| Ok((table, self.coverage(table)?)));
         Ok(DatasetQuality {
             near_duplicates: referable::TABLES.map(|table| (table, self.near_duplicates(table).len())).into(),
             suspect_amounts: self.suspect_amounts(),
-            coverage,
+            coverage: coverage.collect::<io::Result<_>>()?,
             years: years.into(),
             contradictory_reviews: self.contradictory_reviews(),
         })

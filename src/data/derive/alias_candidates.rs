@@ -3,47 +3,32 @@
 mod abbreviation;
 
 use std::cmp::Reverse;
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
 use crate::derive::Derived;
 use crate::derive::alias_candidates::abbreviation::abbreviates;
+use crate::evidence::own_domain;
 use crate::fold::fold;
-use crate::import::{Dataset, website};
+use crate::import::Dataset;
 use crate::vocabulary::capitalized;
 use crate::{Country, Table};
 
 /// Phrases before a former or other name in brackets.
-const BEFORE_NAMES: [&str; 13] = [
-    "formerly known as ",
-    "formally known as ",
-    "also known as ",
-    "known as ",
-    "formerly ",
-    "previously ",
-    "fka ",
-    "f/k/a ",
-    "f.k.a. ",
-    "aka ",
-    "a/k/a ",
-    "a.k.a. ",
-    "now ",
-];
+const BEFORE_NAMES: &str = "formerly known as|formally known as|also known as|known as|formerly|previously|fka|f/k/a|f.k.a.|\
+                            aka|a/k/a|a.k.a.|now";
 
 /// First words of texts in brackets that say what became of a company.
 const STATES: &str = "acquired an a by closed company dead defunct inactive inc merged of part stealth the to was yc";
 
-/// Two firms that never invested together are one house if they share this many startups, and this part of the smaller
-/// portfolio.
+/// Firms that never invested together are one house if they share this many startups, this part of the smaller portfolio.
 const MIN_SHARED: u32 = 4;
 const MIN_SHARE: f64 = 0.6;
 
 /// A startup with more investors says little about any of them.
 const MAX_INVESTORS: usize = 60;
 
-/// Confidence that the alias is a name of the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sureness {
@@ -72,7 +57,6 @@ pub struct AliasCandidate<'a> {
     pub sureness: Sureness,
 }
 
-/// Values of a firm or startup that proposals are derived from.
 struct AliasOwner<'a> {
     slug: &'a str,
     name: &'a str,
@@ -115,8 +99,7 @@ pub(crate) fn alias_candidates<'a>(dataset: &'a Dataset, derived: &Derived) -> V
     found.into_iter().map(|(candidate, _)| candidate).collect()
 }
 
-/// Merges the proposals for a table, each with the size of its record. Drops names that the record already has, and
-/// marks names of other records.
+/// Merges the proposals, each with the size of its record, without known names. Marks names of other records.
 fn merge_proposals<'a>(
     table: Table,
     records: &[AliasOwner<'a>],
@@ -156,14 +139,9 @@ fn merge_proposals<'a>(
             proposal.source.push_str(&format!("; also a name of {}", records[*owner as usize].slug));
             proposal.sureness = Sureness::Possible;
         }
-        match best.entry((proposal.row, key)) {
-            Entry::Vacant(entry) => {
-                entry.insert(proposal);
-            }
-            Entry::Occupied(mut entry) if proposal.sureness > entry.get().sureness => {
-                entry.insert(proposal);
-            }
-            Entry::Occupied(_) => {}
+        let key = (proposal.row, key);
+        if best.get(&key).is_none_or(|known| proposal.sureness > known.sureness) {
+            best.insert(key, proposal);
         }
     }
     let candidate = |proposal: Proposal| {
@@ -182,7 +160,8 @@ fn propose_from_brackets(name: &str, propose: &mut impl FnMut(String, &str, Sure
     if inner.contains('|') {
         return;
     }
-    if let Some(before) = BEFORE_NAMES.into_iter().find(|before| lower.starts_with(before)) {
+    let is_before = |before: &&str| lower.strip_prefix(before).is_some_and(|name| name.starts_with(' '));
+    if let Some(before) = BEFORE_NAMES.split('|').find(is_before) {
         return propose(inner[before.len()..].trim().to_owned(), "former or other name in brackets", Sureness::Sure);
     }
     let folded = fold(inner);
@@ -237,30 +216,20 @@ fn is_similar(left: &str, right: &str) -> bool {
     shorter == 0 || left.contains(&right) || right.contains(&left) || 2 * common >= shorter || 2 * end >= shorter
 }
 
-/// The distinctive label of a host, such as `alder` in `fund.alder.co.uk`.
+/// The label of a website's domain, such as `alder` in `fund.alder.co.uk`.
 fn host_label(url: &str) -> Option<String> {
-    let host = website::host(url);
-    let labels: Vec<&str> = host.split('.').collect();
-    let before_last = labels.len().checked_sub(2)?;
-    let is_ending = matches!(labels[before_last], "co" | "com" | "org" | "net" | "ac" | "gov" | "edu");
-    let label = labels[before_last - usize::from(is_ending && before_last > 0)];
+    let domain = own_domain(url)?;
+    let label = domain.split('.').next()?;
     (label.is_ascii() && label.bytes().any(|byte| byte.is_ascii_alphabetic())).then(|| label.to_owned())
 }
 
-/// Capitalizes each word.
 fn capitalize_words(words: &str) -> String {
     words.split_whitespace().map(capitalized).collect::<Vec<_>>().join(" ")
 }
 
-/// Proposes the names of smaller firms for a larger firm with most of their portfolio, unless the two ever invested
-/// together: a round names an investor once.
+/// Proposes a smaller firm's name for one with most of its portfolio, if no round names both: it names a house once.
 fn propose_from_portfolios(dataset: &Dataset, derived: &Derived, firms: &[AliasOwner<'_>]) -> Vec<Proposal> {
-    let mut portfolios: Vec<Vec<u32>> = vec![Vec::new(); firms.len()];
-    for (row, startup) in derived.startups.iter().enumerate() {
-        if startup.investors.len() <= MAX_INVESTORS {
-            startup.investors.iter().for_each(|investor| portfolios[investor.firm as usize].push(row as u32));
-        }
-    }
+    let portfolios = derived.portfolios(MAX_INVESTORS);
     let mut together: HashMap<(u32, u32), u32> = HashMap::new();
     let mut counts: HashMap<u32, u32> = HashMap::new();
     for (small, portfolio) in portfolios.iter().enumerate() {

@@ -77,6 +77,15 @@ impl Derived {
         let prominence = Prominence::compute(dataset, &assessments, &firms, &startups, &sectors);
         Self { assessments, priors, firms, startups, sectors, prominence, lineage, limits }
     }
+
+    /// The startups of each firm, ascending, except those with more than `max` investors.
+    fn portfolios(&self, max: usize) -> Vec<Vec<u32>> {
+        let mut portfolios: Vec<Vec<u32>> = vec![Vec::new(); self.firms.len()];
+        for (row, startup) in (0..).zip(&self.startups).filter(|(_, startup)| startup.investors.len() <= max) {
+            startup.investors.iter().for_each(|investor| portfolios[investor.firm as usize].push(row));
+        }
+        portfolios
+    }
 }
 
 /// The country of a person, or else that of the organization.

@@ -10,9 +10,9 @@ use std::fmt;
 
 use crate::derive::Derived;
 use crate::derive::row_order::RowOrders;
-use crate::fold::fold;
-use crate::import::{Dataset, website};
-use crate::name::core_name::{CoreName, NameSimilarity};
+use crate::evidence::{Evidence, RecordTraits};
+use crate::import::Dataset;
+use crate::name::CoreName;
 use crate::parallel::all_in_parallel;
 use crate::{Country, OrganizationKind, Table};
 
@@ -22,12 +22,10 @@ const MIN_IDENTIFYING: usize = 4;
 /// Minimum ratio of sizes if only the name of the smaller record is known.
 const FAR_LARGER: u32 = 10;
 
-/// Each record is compared only with this many of the largest records of a similar name, so that a name of many records
-/// costs little.
+/// Largest records of a similar name that a record is compared with, so that a name of many records costs little.
 const MAX_COMPARED: usize = 32;
 
-/// Values of a record that are compared.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 struct NamedRecord<'a> {
     name: &'a str,
     city: Option<&'a str>,
@@ -45,36 +43,28 @@ struct NamedRecord<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NearDuplicate {
     pub main: u32,
-    similarity: NameSimilarity,
-    evidence: DuplicateEvidence,
+    name: Evidence,
+    /// The strongest evidence next to that of the names, or that again if nothing else is known.
+    strongest: Evidence,
 }
 
 impl fmt::Display for NearDuplicate {
-    /// `same name, in one city`
+    /// `same name; same city`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let similarity = match self.similarity {
-            NameSimilarity::Same => "same name",
-            NameSimilarity::Begins => "beginning of the name",
-            NameSimilarity::Misspelled => "name misspelled",
+        let name = match self.name {
+            Evidence::NameBegins => "beginning of the name",
+            Evidence::MisspelledName => "name misspelled",
+            _ => "same name",
         };
-        let evidence = match self.evidence {
-            DuplicateEvidence::Links => "common investments or organization",
-            DuplicateEvidence::Website => "same website",
-            DuplicateEvidence::City => "same city",
-            DuplicateEvidence::Country => "same country, a city is unknown",
-            DuplicateEvidence::Unknown => "nothing else is known of it, and the main record is far larger",
+        let strongest = match self.strongest {
+            Evidence::Link => "common investments or organization",
+            Evidence::SameDomain => "same website",
+            Evidence::SameCity => "same city",
+            Evidence::SameCountry => "same country, a city is unknown",
+            _ => "nothing else is known of it, and the main record is far larger",
         };
-        write!(f, "{similarity}; {evidence}")
+        write!(f, "{name}; {strongest}")
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DuplicateEvidence {
-    Links,
-    Website,
-    City,
-    Country,
-    Unknown,
 }
 
 /// The near-duplicates of a table, by the rows of the dataset; none for tables other than firms, startups and people.
@@ -91,70 +81,50 @@ pub(crate) fn of_table(
     };
     let mut order: Vec<u32> = (0..orders[table].new.len() as u32).collect();
     order.sort_unstable_by_key(|row| (Reverse(size(*row as usize)), orders.new_row(table, *row)));
-    match table {
+    let portfolios = if table == Table::Firms { derived.portfolios(usize::MAX) } else { Vec::new() };
+    let record = |row: usize| match table {
         Table::Firms => {
-            let portfolios = portfolios(dataset, derived);
-            near_duplicates(|row| firm(dataset, row, size(row), &portfolios[row]), &order)
+            let firm = &dataset.firms[row];
+            NamedRecord {
+                name: &firm.name,
+                city: firm.city.as_deref(),
+                country: firm.country,
+                website: firm.website.as_deref(),
+                links: portfolios[row].as_slice().into(),
+                has_own_links: true,
+                size: size(row),
+            }
         }
-        Table::Startups => near_duplicates(|row| startup(dataset, derived, row, size(row)), &order),
-        Table::People => near_duplicates(|row| person(dataset, row), &order),
+        Table::Startups => {
+            let startup = &dataset.startups[row];
+            let mut links: Vec<u32> = derived.startups[row].investors.iter().map(|investor| investor.firm).collect();
+            links.sort_unstable();
+            NamedRecord {
+                name: &startup.name,
+                city: startup.city.as_deref(),
+                country: startup.country,
+                website: startup.website.as_deref(),
+                links: links.into(),
+                has_own_links: false,
+                size: size(row),
+            }
+        }
+        _ => {
+            let person = &dataset.people[row];
+            let is_of_firm = person.organization_kind == OrganizationKind::Firm;
+            // Two people of the same name are one person only if they are in the same organization.
+            let links = vec![person.organization << 1 | u32::from(is_of_firm)].into();
+            NamedRecord { name: &person.name, links, has_own_links: true, ..NamedRecord::default() }
+        }
+    };
+    match table {
+        Table::Firms | Table::Startups | Table::People => near_duplicates(record, &order),
         Table::Rounds | Table::Reviews | Table::Sectors => vec![None; order.len()],
     }
 }
 
-fn portfolios(dataset: &Dataset, derived: &Derived) -> Vec<Vec<u32>> {
-    let mut portfolios: Vec<Vec<u32>> = vec![Vec::new(); dataset.firms.len()];
-    for (startup, stats) in derived.startups.iter().enumerate() {
-        stats.investors.iter().for_each(|investor| portfolios[investor.firm as usize].push(startup as u32));
-    }
-    portfolios
-}
-
-fn firm<'a>(dataset: &'a Dataset, row: usize, size: u32, portfolio: &'a [u32]) -> NamedRecord<'a> {
-    let firm = &dataset.firms[row];
-    NamedRecord {
-        name: &firm.name,
-        city: firm.city.as_deref(),
-        country: firm.country,
-        website: firm.website.as_deref(),
-        links: portfolio.into(),
-        has_own_links: true,
-        size,
-    }
-}
-
-fn startup<'a>(dataset: &'a Dataset, derived: &Derived, row: usize, size: u32) -> NamedRecord<'a> {
-    let startup = &dataset.startups[row];
-    let mut links: Vec<u32> = derived.startups[row].investors.iter().map(|investor| investor.firm).collect();
-    links.sort_unstable();
-    NamedRecord {
-        name: &startup.name,
-        city: startup.city.as_deref(),
-        country: startup.country,
-        website: startup.website.as_deref(),
-        links: links.into(),
-        has_own_links: false,
-        size,
-    }
-}
-
-/// Two people of the same name are one person only if they are in the same organization.
-fn person(dataset: &Dataset, row: usize) -> NamedRecord<'_> {
-    let person = &dataset.people[row];
-    NamedRecord {
-        name: &person.name,
-        city: None,
-        country: None,
-        website: None,
-        links: vec![person.organization << 1 | u32::from(person.organization_kind == OrganizationKind::Firm)].into(),
-        has_own_links: true,
-        size: 0,
-    }
-}
-
-/// Finds the main record of each near-duplicate. `order` lists all records, the most prominent first; no main record is
-/// itself a near-duplicate. Names are taken apart again for each key, because all of them at once would take more
-/// memory than the table.
+/// Finds the main record of each near-duplicate; it is none itself. `order` lists all records, the most prominent first.
+/// Names are taken apart again for each key, because all of them at once would take more memory than the table.
 fn near_duplicates<'a>(record: impl Fn(usize) -> NamedRecord<'a> + Sync, order: &[u32]) -> Vec<Option<NearDuplicate>> {
     let mut keyed = compute_keys(&record, order);
     keyed.sort_unstable();
@@ -175,10 +145,10 @@ fn near_duplicates<'a>(record: impl Fn(usize) -> NamedRecord<'a> + Sync, order: 
     }
     let mut found: Vec<Option<NearDuplicate>> = vec![None; order.len()];
     for record in order {
-        let Some(DuplicateMatch { larger, similarity, evidence, .. }) = best[*record as usize] else { continue };
+        let Some(DuplicateMatch { larger, name, strongest, .. }) = best[*record as usize] else { continue };
         let main = order[larger as usize];
         let main = found[main as usize].map_or(main, |duplicate| duplicate.main);
-        found[*record as usize] = Some(NearDuplicate { main, similarity, evidence });
+        found[*record as usize] = Some(NearDuplicate { main, name, strongest });
     }
     found
 }
@@ -196,9 +166,7 @@ fn compute_keys<'a>(record: &(impl Fn(usize) -> NamedRecord<'a> + Sync), order: 
         }
         keyed
     });
-    let mut keyed = Vec::with_capacity(parts.iter().map(Vec::len).sum());
-    parts.into_iter().for_each(|part| keyed.extend(part));
-    keyed
+    parts.concat()
 }
 
 /// Splits sorted keys into parts that do not share a key.
@@ -212,14 +180,13 @@ fn split_by_key(mut keyed: &[(u64, u32)]) -> Vec<&[(u64, u32)]> {
     parts
 }
 
-/// A record, and a more prominent one that it duplicates.
 #[derive(Clone, Copy)]
 struct DuplicateMatch {
     row: u32,
     /// The rank of the more prominent one.
     larger: u32,
-    similarity: NameSimilarity,
-    evidence: DuplicateEvidence,
+    name: Evidence,
+    strongest: Evidence,
 }
 
 /// Pairs each duplicate in a block with the most prominent record that it duplicates.
@@ -236,13 +203,13 @@ fn find_pairs<'a>(
         let named = record(row as usize);
         let name = CoreName::parse(named.name);
         pairs.extend(mains.iter().find_map(|(larger, main_name, main)| {
-            let similarity = name.similarity(main_name)?;
+            let agreement = name.repeats(main_name)?;
             // Either of two equally large records may be the misspelled one.
-            if similarity == NameSimilarity::Misspelled && main.size == named.size {
+            if agreement == Evidence::MisspelledName && main.size == named.size {
                 return None;
             }
-            let evidence = find_evidence(&named, main, name.letters())?;
-            Some(DuplicateMatch { row, larger: *larger, similarity, evidence })
+            let strongest = find_evidence(&named, main, &name, agreement)?;
+            Some(DuplicateMatch { row, larger: *larger, name: agreement, strongest })
         }));
         if mains.len() < MAX_COMPARED {
             mains.push((*rank, name, named));
@@ -251,49 +218,34 @@ fn find_pairs<'a>(
     pairs
 }
 
-/// Evidence that two records with similar names are the same; `None` if there is none, or if they contradict each
-/// other.
-fn find_evidence(record: &NamedRecord<'_>, main: &NamedRecord<'_>, letters: usize) -> Option<DuplicateEvidence> {
-    let has_common_links = || {
-        let (few, many) = if record.links.len() < main.links.len() {
-            (&record.links, &main.links)
-        } else {
-            (&main.links, &record.links)
-        };
-        few.iter().any(|link| many.binary_search(link).is_ok())
+/// The strongest evidence that two records whose names agree are the same; `None` if they contradict each other.
+fn find_evidence(own: &NamedRecord<'_>, main: &NamedRecord<'_>, name: &CoreName, agreed: Evidence) -> Option<Evidence> {
+    let (few, many) = match own.links.len() < main.links.len() {
+        true => (&own.links, &main.links),
+        false => (&main.links, &own.links),
     };
-    if main.has_own_links && has_common_links() {
-        return Some(DuplicateEvidence::Links);
+    let mut found = Vec::new();
+    if few.iter().any(|link| many.binary_search(link).is_ok()) {
+        if main.has_own_links {
+            return Some(Evidence::Link);
+        }
+        found.push(Evidence::Link);
     }
-    let host = |record: &NamedRecord<'_>| record.website.map(website::host).filter(|host| !host.is_empty());
-    let city = |record: &NamedRecord<'_>| record.city.map(fold).filter(|city| !city.is_empty());
-    let (own_host, own_city) = (host(record), city(record));
-    match agreement(&own_host, &host(main)) {
-        Some(true) => return Some(DuplicateEvidence::Website),
-        Some(false) => return None,
-        None => {}
-    }
-    let (same_country, same_city) = (agreement(&record.country, &main.country), agreement(&own_city, &city(main)));
-    if same_country == Some(false) || same_city == Some(false) {
+    let [traits, main_traits] =
+        [own, main].map(|record| RecordTraits::new(record.website, record.country, record.city, None));
+    traits.compare(&main_traits, &mut found);
+    let is_contradiction = |found: &Evidence| {
+        matches!(found, Evidence::SameLabel | Evidence::OtherDomain | Evidence::OtherCity | Evidence::OtherCountry)
+    };
+    if !found.contains(&Evidence::SameDomain) && found.iter().any(is_contradiction) {
         return None;
     }
-    if same_city == Some(true) {
-        return Some(DuplicateEvidence::City);
-    }
-    if has_common_links() {
-        return Some(DuplicateEvidence::Links);
-    }
-    if same_country == Some(true) {
-        return Some(DuplicateEvidence::Country);
-    }
-    let is_known = own_city.is_some() || record.country.is_some() || own_host.is_some();
-    let is_far_larger = main.size >= record.size.max(1).saturating_mul(FAR_LARGER);
-    (!is_known && is_far_larger && letters >= MIN_IDENTIFYING).then_some(DuplicateEvidence::Unknown)
-}
-
-/// True if two values are equal; `None` if one is unknown.
-fn agreement<T: PartialEq>(left: &Option<T>, right: &Option<T>) -> Option<bool> {
-    Some(left.as_ref()? == right.as_ref()?)
+    let known = [Evidence::SameDomain, Evidence::SameCity, Evidence::Link, Evidence::SameCountry];
+    known.into_iter().find(|known| found.contains(known)).or_else(|| {
+        let is_known = traits.city.is_some() || traits.country.is_some() || traits.domain.is_some();
+        let is_far_larger = main.size >= own.size.max(1).saturating_mul(FAR_LARGER);
+        (!is_known && is_far_larger && name.joined().len() >= MIN_IDENTIFYING).then_some(agreed)
+    })
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use once_cell::sync::Lazy;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::evidence::Evidence;
 use crate::fold::fold;
 use crate::name::words::{WordList, short_form};
 
@@ -17,19 +18,11 @@ const MIN_MISSPELLED: usize = 6;
 /// Minimum letters of a core of two words or more that may be the beginning of a longer one.
 const MIN_BEGINNING: usize = 8;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NameSimilarity {
-    /// The same core, spaces aside.
-    Same,
-    /// The core begins that of the main record.
-    Begins,
-    /// Two letters are swapped, one is doubled, or a plural is a singular.
-    Misspelled,
-}
-
+/// A folded name, split into its parts.
 pub struct CoreName {
     /// The words without the legal form, separated by spaces.
     pub words: String,
+    /// The distinctive words, separated by spaces.
     pub core: String,
     /// A bit for each generic word next to the core.
     pub generic: u32,
@@ -107,10 +100,6 @@ impl CoreName {
         self.core.replace(' ', "")
     }
 
-    pub(crate) fn letters(&self) -> usize {
-        self.core.bytes().filter(|byte| *byte != b' ').count()
-    }
-
     /// The core without spaces, doubled letters and plurals. Short words keep a doubled letter: it may be a numeral.
     fn squeezed(&self) -> String {
         let mut squeezed = String::with_capacity(self.core.len());
@@ -140,22 +129,36 @@ impl CoreName {
         ends.for_each(|end| each(xxh3_64(&self.core.as_bytes()[..end]) ^ 2));
     }
 
-    /// Similarity to the name of a main record; `None` if this name says anything that the other does not.
-    pub(crate) fn similarity(&self, main: &Self) -> Option<NameSimilarity> {
+    /// Agreement of two names with the same core, by their generic words.
+    pub fn generic_agreement(&self, other: &Self) -> Evidence {
+        match (self.generic & !other.generic, other.generic & !self.generic) {
+            (0, 0) => Evidence::SameName,
+            (0, _) | (_, 0) => Evidence::SameCore,
+            _ => Evidence::OtherGenericWords,
+        }
+    }
+
+    /// True if the core is the first words of a longer one.
+    pub fn begins(&self, longer: &Self) -> bool {
+        longer.core.strip_prefix(&self.core).is_some_and(|rest| rest.starts_with(' '))
+    }
+
+    /// Agreement with the name of a main record; `None` if this name says anything that the other does not. Of the
+    /// misspellings only the likeliest count: two letters are swapped, one is doubled, or a plural is a singular.
+    pub(crate) fn repeats(&self, main: &Self) -> Option<Evidence> {
         if self.generic & !main.generic != 0 {
             return None;
         }
         let (own, other) = (self.joined(), main.joined());
         if own == other {
-            return Some(NameSimilarity::Same);
+            return Some(self.generic_agreement(main));
         }
-        let begins = main.core.strip_prefix(&self.core).is_some_and(|rest| rest.starts_with(' '));
-        if begins && self.core.contains(' ') && own.len() >= MIN_BEGINNING {
-            return Some(NameSimilarity::Begins);
+        if self.begins(main) && self.core.contains(' ') && own.len() >= MIN_BEGINNING {
+            return Some(Evidence::NameBegins);
         }
         let is_misspelled =
             is_swapped(&own, &other) || (own.len().abs_diff(other.len()) == 1 && self.squeezed() == main.squeezed());
-        (is_misspelled && own.len().min(other.len()) >= MIN_MISSPELLED).then_some(NameSimilarity::Misspelled)
+        (is_misspelled && own.len().min(other.len()) >= MIN_MISSPELLED).then_some(Evidence::MisspelledName)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! One module for search, near-duplicates, aliases, resolution and addresses. Its words are in `words.txt`.
 
-pub(crate) mod core_name;
+mod core_name;
 mod host;
 mod initials;
 pub mod numerals;

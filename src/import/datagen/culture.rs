@@ -4,6 +4,9 @@
 //! and none is taken from a real person. A part in another script is written as `Latin:native`, so that each name can be
 //! written both ways.
 
+use std::collections::HashMap;
+use std::ops::Index;
+
 use once_cell::sync::Lazy;
 
 use crate::datagen::lists::Lists;
@@ -16,29 +19,18 @@ pub(crate) struct ScriptedWord {
     pub(crate) native: String,
 }
 
-#[derive(Debug)]
+impl From<String> for ScriptedWord {
+    fn from(latin: String) -> Self {
+        Self { native: latin.clone(), latin }
+    }
+}
+
 pub(crate) struct Culture {
     pub(crate) tag: &'static str,
-    /// Syllables of invented words.
     pub(crate) syllables: &'static Syllables,
-    /// Given names of women.
-    pub(crate) women: Vec<ScriptedWord>,
-    /// Given names of men.
-    pub(crate) men: Vec<ScriptedWord>,
-    /// Second parts of given names; empty if given names have one part.
-    pub(crate) second: Vec<ScriptedWord>,
-    /// First parts of family names.
-    pub(crate) stems: Vec<ScriptedWord>,
-    /// Last parts of women's family names.
-    pub(crate) ends_women: Vec<ScriptedWord>,
-    /// Last parts of men's family names, in the order of `ends_women`.
-    pub(crate) ends_men: Vec<ScriptedWord>,
-    /// Words that organizations are named after.
-    pub(crate) roots: Vec<ScriptedWord>,
-    /// Generic words of investors.
-    pub(crate) firm_words: Vec<ScriptedWord>,
-    /// Generic words of startups.
-    pub(crate) startup_words: Vec<ScriptedWord>,
+    /// Parts of names by kind: given names of `women` and `men`, which may have a `second` part; family names of `stems`
+    /// and `ends_women` or `ends_men`, in one order; `roots` of organizations; generic `firm_words` and `startup_words`.
+    words: HashMap<&'static str, Vec<ScriptedWord>>,
     /// True if the native script writes the family name first.
     pub(crate) family_first: bool,
 }
@@ -46,12 +38,21 @@ pub(crate) struct Culture {
 impl Culture {
     /// True if names are also written in a script other than Latin.
     pub(crate) fn has_script(&self) -> bool {
-        self.stems.iter().any(|stem| stem.latin != stem.native)
+        self["stems"].iter().any(|stem| stem.latin != stem.native)
     }
 
     /// True if the native script writes names without a space.
     pub(crate) fn is_unspaced(&self) -> bool {
         matches!(self.tag, "zh" | "ja" | "ko")
+    }
+}
+
+impl Index<&str> for Culture {
+    type Output = [ScriptedWord];
+
+    /// Words of a kind; none if the culture has no such words.
+    fn index(&self, kind: &str) -> &[ScriptedWord] {
+        self.words.get(kind).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -70,29 +71,16 @@ pub(crate) static CULTURES: Lazy<Vec<Culture>> = Lazy::new(|| {
     let lists = Lists::parse(include_str!("words/cultures.txt"));
     let culture = |tag: &&'static str| {
         let value = |key| lists.value(tag, key);
-        let list = |key| value(key).map_or_else(Vec::new, parse_words);
+        let entries = lists[*tag].iter().filter_map(|entry| entry.split_once(' '));
         Culture {
             tag,
             syllables: syllables(value("sound").expect("a culture has a sound")),
-            women: list("women"),
-            men: list("men"),
-            second: list("second"),
-            stems: list("stems"),
-            ends_women: list("ends_women"),
-            ends_men: list("ends_men"),
-            roots: list("roots"),
-            firm_words: list("firm_words"),
-            startup_words: list("startup_words"),
+            words: entries.map(|(kind, words)| (kind, parse_words(words))).collect(),
             family_first: value("family_first") == Some("true"),
         }
     };
     lists.names.iter().map(culture).collect()
 });
-
-/// Index in [`CULTURES`] of the culture `tag`.
-pub(crate) fn culture(tag: &str) -> usize {
-    CULTURES.iter().position(|culture| culture.tag == tag).expect("a culture of cultures.txt")
-}
 
 #[cfg(test)]
 mod tests {
@@ -103,13 +91,13 @@ mod tests {
         for (index, culture) in CULTURES.iter().enumerate() {
             let tag = culture.tag;
             assert!(CULTURES[..index].iter().all(|other| other.tag != tag), "{tag} twice");
-            for list in [&culture.women, &culture.men, &culture.stems, &culture.roots] {
-                assert!(list.len() >= 8, "{tag}: {list:?}");
+            for kind in ["women", "men", "stems", "roots"] {
+                assert!(culture[kind].len() >= 8, "{tag}: {:?}", &culture[kind]);
             }
-            for list in [&culture.ends_women, &culture.firm_words, &culture.startup_words] {
-                assert!(!list.is_empty(), "{tag}");
+            for kind in ["ends_women", "firm_words", "startup_words"] {
+                assert!(!culture[kind].is_empty(), "{tag}");
             }
-            assert_eq!(culture.ends_women.len(), culture.ends_men.len(), "{tag}");
+            assert_eq!(culture["ends_women"].len(), culture["ends_men"].len(), "{tag}");
         }
     }
 

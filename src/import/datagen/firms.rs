@@ -5,10 +5,9 @@ use std::path::Path;
 
 use once_cell::sync::Lazy;
 
-use crate::datagen::firm_names::firm_name;
 use crate::datagen::geography::{HOMES, draw_home};
 use crate::datagen::lists::Lists;
-use crate::datagen::naming::{Naming, UsedNames, fixed_home};
+use crate::datagen::naming::{Naming, UsedNames, firm_name, fixed_home};
 use crate::datagen::people::People;
 use crate::datagen::profile_text::firm_description;
 use crate::datagen::random::{Random, RandomStream};
@@ -20,9 +19,8 @@ use data::import::provenance::SourceStatement;
 use data::import::redirects::Redirect;
 use data::import::rows;
 use data::vocabulary::Vocabulary;
-use data::{FirmKind, Stage};
+use data::{FirmKind, OrganizationKind, Stage};
 
-#[derive(Clone, Debug)]
 pub(crate) struct InventedFirm {
     pub(crate) slug: String,
     pub(crate) kind: FirmKind,
@@ -33,7 +31,6 @@ pub(crate) struct InventedFirm {
     /// Bit `n`: invests at stage `n` of `Stage::ALL`.
     pub(crate) stages: u16,
     pub(crate) founded: u16,
-    /// Relative number of rounds it joins.
     pub(crate) activity: u32,
 }
 
@@ -45,7 +42,7 @@ impl InventedFirm {
         let kind = draw_kind(random, row);
         let stages = draw_stages(random, kind);
         let groups = draw_groups(random, kind);
-        let release = config.release().year().clamp(1_990, 9_999) as u64;
+        let release = config.version.date.year().clamp(1_990, 9_999) as u64;
         let age = 1 + random.below(34).min(random.below(34));
         let old = matches!(kind, FirmKind::Bank | FirmKind::University | FirmKind::Corporate | FirmKind::Government);
         let age = age + if old { random.below(90) } else { 0 };
@@ -60,7 +57,6 @@ impl InventedFirm {
         self.stages & (1 << stage.index()) != 0
     }
 
-    /// True if the firm invests in all sectors.
     pub(crate) fn is_generalist(&self) -> bool {
         self.groups.len() >= GROUPS.len() / 2
     }
@@ -104,7 +100,6 @@ fn draw_groups(random: &mut Random, kind: FirmKind) -> Vec<u8> {
     groups
 }
 
-/// Draws every firm, with its row and its names.
 fn draw_each(config: &GenConfig) -> impl Iterator<Item = (u32, InventedFirm, Naming)> {
     let mut used_names = UsedNames::default();
     (0..config.firms).map(move |row| {
@@ -140,7 +135,8 @@ pub(crate) fn write(config: &GenConfig, folder: &Path, people: &mut People) -> i
         if row == 0 {
             redirects.row(&["firm", &format!("former-{}", firm.slug), &firm.slug])?;
         }
-        people.of_firm(config, row, &firm, &naming.name)?;
+        let own = (firm.kind == FirmKind::Angel).then_some(&*naming.name);
+        people.of_organization(OrganizationKind::Firm, row, &firm.slug, firm.home, own)?;
         firms.push(firm);
     }
     provenance.finish()?;
@@ -150,20 +146,15 @@ pub(crate) fn write(config: &GenConfig, folder: &Path, people: &mut People) -> i
 }
 
 /// Writes the statements of the invented sources about a firm. The register has all fields, the survey its name in capitals.
-fn write_statements(
-    config: &GenConfig,
-    row: u32,
-    fields: &[String; 14],
-    provenance: &mut TableWriter,
-) -> io::Result<()> {
-    let (day, key) = (config.release().to_string(), format!("f{row}"));
+fn write_statements(config: &GenConfig, row: u32, fields: &[String; 14], table: &mut TableWriter) -> io::Result<()> {
+    let (day, key) = (config.version.date.to_string(), format!("f{row}"));
     let slug = fields[0].as_str();
     for (column, field) in rows::DatasetFirm::HEADER.split(',').zip(fields).skip(1) {
         for value in field.split('|').filter(|value| !value.is_empty()) {
-            provenance.row(&["firm", slug, column, value, "", REGISTER, &key, &day, &day])?;
+            table.row(&["firm", slug, column, value, "", REGISTER, &key, &day, &day])?;
         }
     }
-    provenance.row(&["firm", slug, "name", &fields[1].to_uppercase(), "", SURVEY, "", &day, &day])
+    table.row(&["firm", slug, "name", &fields[1].to_uppercase(), "", SURVEY, "", &day, &day])
 }
 
 fn fields(config: &GenConfig, row: u32, firm: &InventedFirm, naming: &Naming) -> [String; 14] {
@@ -239,24 +230,13 @@ fn sector_list(random: &mut Random, firm: &InventedFirm) -> String {
 }
 
 /// Minimum and maximum check size in thousands of dollars at each stage of `Stage::ALL`.
-const CHECKS: [(u64, u64); 11] = [
-    (10, 400),
-    (50, 1_500),
-    (500, 6_000),
-    (2_000, 15_000),
-    (5_000, 40_000),
-    (10_000, 120_000),
-    (15_000, 200_000),
-    (250, 20_000),
-    (20, 1_000),
-    (20_000, 300_000),
-    (50, 5_000),
-];
+const MIN_CHECKS: [u64; 11] = [10, 50, 500, 2_000, 5_000, 10_000, 15_000, 250, 20, 20_000, 50];
+const MAX_CHECKS: [u64; 11] = [400, 1_500, 6_000, 15_000, 40_000, 120_000, 200_000, 20_000, 1_000, 300_000, 5_000];
 
 fn draw_amounts(random: &mut Random, firm: &InventedFirm) -> (String, String, String) {
     let stages = firm.stage_list();
-    let low = stages.iter().map(|stage| CHECKS[stage.index()].0).min().unwrap_or(50);
-    let high = stages.iter().map(|stage| CHECKS[stage.index()].1).max().unwrap_or(5_000);
+    let low = stages.iter().map(|stage| MIN_CHECKS[stage.index()]).min().unwrap_or(50);
+    let high = stages.iter().map(|stage| MAX_CHECKS[stage.index()]).max().unwrap_or(5_000);
     let min = round(low * random.between(60, 250) / 100 * 1_000);
     let max = round(high * random.between(25, 110) / 100 * 1_000).max(min);
     let aum = round(max * random.between(12, 140));

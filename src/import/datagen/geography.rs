@@ -2,7 +2,7 @@
 
 use once_cell::sync::Lazy;
 
-use crate::datagen::culture::culture;
+use crate::datagen::culture::CULTURES;
 use crate::datagen::random::Random;
 use data::word_file;
 
@@ -10,7 +10,6 @@ use data::word_file;
 pub(crate) const REGIONS: [&str; 8] =
     ["North America", "Latin America", "Europe", "the Middle East", "Africa", "South Asia", "East Asia", "Oceania"];
 
-#[derive(Debug)]
 pub(crate) struct Home {
     /// ISO 3166-1 alpha-2.
     pub(crate) code: &'static str,
@@ -41,18 +40,13 @@ fn parse_home(line: &'static str) -> Option<Home> {
         code: words.next()?,
         region: words.next()?.parse().ok()?,
         weight: words.next()?.parse().ok()?,
-        culture: culture(words.next()?),
+        culture: words.next().and_then(|tag| CULTURES.iter().position(|culture| culture.tag == tag))?,
         legal: words.next()?,
         cities: cities.split(';').collect(),
     })
 }
 
 static WEIGHTS: Lazy<Vec<u32>> = Lazy::new(|| HOMES.iter().map(|home| home.weight).collect());
-
-/// Index in [`HOMES`] of country `code`.
-pub(crate) fn home_index(code: &str) -> usize {
-    HOMES.iter().position(|home| home.code == code).expect("a country of countries.txt")
-}
 
 /// Draws a country; returns its index in [`HOMES`].
 pub(crate) fn draw_home(random: &mut Random) -> usize {
@@ -69,7 +63,6 @@ impl Home {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::datagen::culture::CULTURES;
     use data::Country;
 
     #[test]

@@ -1,7 +1,6 @@
 //! Word lists: the text files in `words/`, compiled into the program.
 //!
-//! A line `[name]` starts a list; each further line is one entry. `5 * entry` counts five times. Empty lines and lines
-//! that start with `#` are ignored.
+//! A line `[name]` starts a list; each further line is one entry. `5 * entry` counts five times.
 
 use std::collections::HashMap;
 use std::ops::Index;

@@ -7,24 +7,17 @@ use crate::datagen::sectors::GROUPS;
 use data::Stage;
 use data::vocabulary::Vocabulary;
 
-/// Firms, drawn in proportion to their activity.
-#[derive(Default)]
-struct FirmPool {
-    /// Row of each firm, with the sum of activities up to and including it.
-    firms: Vec<(u32, u64)>,
+/// Row of each firm, with the sum of activities up to and including it. Firms are drawn in proportion to their activity.
+type FirmPool = Vec<(u32, u64)>;
+
+fn push_firm(pool: &mut FirmPool, row: u32, activity: u32) {
+    let before = pool.last().map_or(0, |last| last.1);
+    pool.push((row, before + u64::from(activity)));
 }
 
-impl FirmPool {
-    fn push(&mut self, row: u32, activity: u32) {
-        let before = self.firms.last().map_or(0, |last| last.1);
-        self.firms.push((row, before + u64::from(activity)));
-    }
-
-    fn draw(&self, random: &mut Random) -> Option<u32> {
-        let sum = self.firms.last()?.1;
-        let at = random.below(sum);
-        self.firms.get(self.firms.partition_point(|(_, up_to)| *up_to <= at)).map(|(row, _)| *row)
-    }
+fn draw_firm(pool: &[(u32, u64)], random: &mut Random) -> Option<u32> {
+    let at = random.below(pool.last()?.1);
+    pool.get(pool.partition_point(|(_, up_to)| *up_to <= at)).map(|(row, _)| *row)
 }
 
 /// All firms, by the region and sector group in which they invest.
@@ -37,8 +30,6 @@ pub(crate) struct FirmMarket<'a> {
     world: Vec<FirmPool>,
 }
 
-/// Traits of a round that its investors must match.
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct RoundProfile {
     pub(crate) region: usize,
     pub(crate) group: usize,
@@ -48,16 +39,15 @@ pub(crate) struct RoundProfile {
 
 impl<'a> FirmMarket<'a> {
     pub(crate) fn new(seed: u64, firms: &'a [InventedFirm]) -> Self {
-        let pools = (0..REGIONS.len() * GROUPS.len()).map(|_| FirmPool::default()).collect();
-        let world = (0..GROUPS.len()).map(|_| FirmPool::default()).collect();
+        let (pools, world) = (vec![Vec::new(); REGIONS.len() * GROUPS.len()], vec![Vec::new(); GROUPS.len()]);
         let mut market = Self { seed, firms, pools, world };
         for (row, firm) in (0..).zip(firms) {
             let region = HOMES[firm.home].region;
             for (order, group) in firm.groups.iter().map(|group| usize::from(*group)).enumerate() {
                 // A firm is busiest in its first group.
                 let activity = firm.activity / (order as u32 + 1).min(6) + 1;
-                market.pools[region * GROUPS.len() + group].push(row, activity);
-                market.world[group].push(row, activity);
+                push_firm(&mut market.pools[region * GROUPS.len() + group], row, activity);
+                push_firm(&mut market.world[group], row, activity);
             }
         }
         market
@@ -74,15 +64,10 @@ impl<'a> FirmMarket<'a> {
 
     /// Like [`Self::fits`], but the stage may differ by one.
     fn nearly_fits(&self, row: u32, round: &RoundProfile) -> bool {
-        let near = |step: isize| {
-            round
-                .stage
-                .index()
-                .checked_add_signed(step)
-                .and_then(Stage::at)
-                .is_some_and(|stage| self.fits(row, &RoundProfile { stage, ..*round }))
-        };
-        near(0) || near(1) || near(-1)
+        [0, 1, -1].into_iter().any(|step| {
+            let stage = round.stage.index().checked_add_signed(step).and_then(Stage::at);
+            stage.is_some_and(|stage| self.fits(row, &RoundProfile { stage, ..*round }))
+        })
     }
 
     /// Draws a firm for `round`, mostly from its region; `None` if none was found.
@@ -91,7 +76,7 @@ impl<'a> FirmMarket<'a> {
             let near = random.chance(850) && attempt < 14;
             let pool =
                 if near { &self.pools[round.region * GROUPS.len() + round.group] } else { &self.world[round.group] };
-            let Some(row) = pool.draw(random) else { continue };
+            let Some(row) = draw_firm(pool, random) else { continue };
             if self.fits(row, round) || (attempt > 20 && self.nearly_fits(row, round)) {
                 return Some(row);
             }
@@ -106,33 +91,24 @@ impl<'a> FirmMarket<'a> {
         let pool = &self.pools[HOMES[firm.home].region * GROUPS.len() + group];
         let random = &mut Random::new(self.seed, RandomStream::Syndicate, u64::from(row) * 8 + number);
         (0..8)
-            .filter_map(|_| pool.draw(random))
+            .filter_map(|_| draw_firm(pool, random))
             .find(|other| *other != row && self.firms[*other as usize].stages & firm.stages != 0)
     }
 
     /// True if an investor of an earlier round joins this one, even if it does not invest at this stage.
     pub(crate) fn follows(&self, random: &mut Random, row: u32, round: &RoundProfile) -> bool {
-        let per_mille = if self.fits(row, round) {
-            450
-        } else if self.nearly_fits(row, round) {
-            160
-        } else {
-            40
-        };
-        random.chance(per_mille)
+        random.chance(match (self.fits(row, round), self.nearly_fits(row, round)) {
+            (true, _) => 450,
+            (false, true) => 160,
+            (false, false) => 40,
+        })
     }
 
-    /// At most `count` investors of a round, the lead first. `earlier` invested in the previous rounds.
-    pub(crate) fn investors(
-        &self,
-        random: &mut Random,
-        round: &RoundProfile,
-        earlier: &[u32],
-        count: usize,
-    ) -> Vec<u32> {
-        let mut investors: Vec<u32> = Vec::with_capacity(count);
+    /// At most `max` investors of a round, the lead first. `earlier` invested in the previous rounds.
+    pub(crate) fn investors(&self, random: &mut Random, round: &RoundProfile, earlier: &[u32], max: usize) -> Vec<u32> {
+        let mut investors: Vec<u32> = Vec::with_capacity(max);
         let mut tries = 0;
-        while investors.len() < count && tries < count * 4 + 8 {
+        while investors.len() < max && tries < max * 4 + 8 {
             tries += 1;
             let found = match (investors.first(), random.below(100)) {
                 (Some(lead), 0..50) => {

@@ -3,16 +3,15 @@
 use std::io;
 use std::path::Path;
 
-use crate::datagen::firms::InventedFirm;
 use crate::datagen::geography::{HOMES, draw_home};
 use crate::datagen::naming::{NAME_LISTS, UsedNames, person_name};
-use crate::datagen::random::{Random, RandomStream};
-use crate::datagen::share::Share;
+use crate::datagen::random::{Random, RandomStream, Share};
 use crate::datagen::{GenConfig, REGISTER};
 use data::import::csv_writer::TableWriter;
 use data::import::identifiers::RecordIdentifier;
 use data::import::rows;
-use data::{FirmKind, OrganizationKind};
+use data::OrganizationKind;
+use data::vocabulary::Vocabulary;
 
 /// Weight of organization `row` when people are divided among organizations. A few have many people.
 fn weight(seed: u64, kind: OrganizationKind, row: u32) -> u64 {
@@ -25,33 +24,27 @@ fn weight(seed: u64, kind: OrganizationKind, row: u32) -> u64 {
 const REGISTERED: u64 = 5;
 
 pub(crate) struct People {
+    seed: u64,
     table: TableWriter,
     /// Identifiers of firms, startups and people. They are written here because all of these records pass through.
     identifiers: TableWriter,
     used_names: UsedNames,
     count: u64,
-    firm_share: Share,
-    startup_share: Share,
+    /// By the index of the kind.
+    shares: [Share; 2],
 }
 
 impl People {
-    /// Creates `people.csv` and `identifiers.csv`, and divides the people among firms and startups: a firm gets 2.5 times as
-    /// many as a startup.
+    /// Creates the files and divides the people among firms and startups: a firm gets 2.5 times as many as a startup.
     pub(crate) fn create(config: &GenConfig, folder: &Path) -> io::Result<Self> {
         let table = TableWriter::create::<rows::DatasetPerson>(folder)?;
         let sum = |kind, rows: u32| (0..rows).map(|row| weight(config.seed, kind, row)).sum::<u64>();
         let of_firms = sum(OrganizationKind::Firm, config.firms);
         let of_startups = sum(OrganizationKind::Startup, config.startups);
         let mut both = Share::new(config.people, of_firms * 5 + of_startups * 2);
-        let (firms, startups) = (both.next(of_firms * 5), both.next(of_startups * 2));
-        Ok(Self {
-            table,
-            identifiers: TableWriter::create::<RecordIdentifier>(folder)?,
-            used_names: UsedNames::default(),
-            count: 0,
-            firm_share: Share::new(firms, of_firms),
-            startup_share: Share::new(startups, of_startups),
-        })
+        let shares = [(of_firms, 5), (of_startups, 2)].map(|(sum, times)| Share::new(both.next(sum * times), sum));
+        let identifiers = TableWriter::create::<RecordIdentifier>(folder)?;
+        Ok(Self { seed: config.seed, table, identifiers, used_names: UsedNames::default(), count: 0, shares })
     }
 
     /// Writes the number of a record in the invented register, if it has one.
@@ -63,39 +56,27 @@ impl People {
         self.identifiers.row(&[kind, slug, REGISTER, &number])
     }
 
-    /// Writes the people of a firm. The first person of an angel firm is the angel.
-    pub(crate) fn of_firm(&mut self, config: &GenConfig, row: u32, firm: &InventedFirm, name: &str) -> io::Result<()> {
-        self.register("firm", u64::from(row), &firm.slug)?;
-        let count = self.firm_share.next(weight(config.seed, OrganizationKind::Firm, row));
-        for nth in 0..count {
-            let own = (nth == 0 && firm.kind == FirmKind::Angel).then_some(name);
-            self.write(config.seed, OrganizationKind::Firm, &firm.slug, firm.home, own)?;
-        }
-        Ok(())
-    }
-
-    pub(crate) fn of_startup(&mut self, config: &GenConfig, row: u32, slug: &str, home: usize) -> io::Result<()> {
-        self.register("startup", u64::from(row), slug)?;
-        let count = self.startup_share.next(weight(config.seed, OrganizationKind::Startup, row));
-        for _ in 0..count {
-            self.write(config.seed, OrganizationKind::Startup, slug, home, None)?;
-        }
-        Ok(())
-    }
-
-    fn write(
+    /// Writes the people of an organization. The first person of an angel firm has its name, `own`.
+    pub(crate) fn of_organization(
         &mut self,
-        seed: u64,
         kind: OrganizationKind,
-        organization: &str,
+        row: u32,
+        slug: &str,
         home: usize,
         own: Option<&str>,
     ) -> io::Result<()> {
-        let random = &mut Random::new(seed, RandomStream::Person, self.count);
+        self.register(kind.name(), u64::from(row), slug)?;
+        for nth in 0..self.shares[kind.index()].next(weight(self.seed, kind, row)) {
+            self.write(kind, slug, home, own.filter(|_| nth == 0))?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, kind: OrganizationKind, employer: &str, home: usize, mut own: Option<&str>) -> io::Result<()> {
+        let random = &mut Random::new(self.seed, RandomStream::Person, self.count);
         self.count += 1;
         let home = if random.chance(720) { home } else { draw_home(random) };
         let mut attempt = 0;
-        let mut own = own;
         let (slug, name) = loop {
             let name = own.take().map_or_else(|| person_name(random, HOMES[home].culture, attempt), str::to_owned);
             if let Some(slug) = self.used_names.claim(&name) {
@@ -106,13 +87,12 @@ impl People {
         let titles = &NAME_LISTS[if kind == OrganizationKind::Firm { "firm title" } else { "startup title" }];
         let title = match random.below(100) {
             0..7 => "",
-            _ if attempt == 0 && kind == OrganizationKind::Firm && organization == slug => "Angel Investor",
+            _ if attempt == 0 && kind == OrganizationKind::Firm && employer == slug => "Angel Investor",
             _ => titles[random.early(titles.len())],
         };
         let country = if random.chance(790) { HOMES[home].code } else { "" };
         self.register("person", self.count, &slug)?;
-        let kind = kind.to_string();
-        self.table.row(&[slug.as_str(), &name, title, &kind, organization, country])
+        self.table.row(&[slug.as_str(), &name, title, kind.name(), employer, country])
     }
 
     pub(crate) fn finish(self) -> io::Result<()> {

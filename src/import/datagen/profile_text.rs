@@ -45,7 +45,6 @@ fn join(first: String, more: String) -> String {
     if more.is_empty() || more.starts_with('\n') { first + &more } else { format!("{first} {more}") }
 }
 
-/// One to three sentences about a firm.
 pub(crate) fn firm_description(random: &mut Random, firm: &InventedFirm, name: &str, city: &str) -> String {
     let home = &HOMES[firm.home];
     let region = REGIONS[home.region];
@@ -77,7 +76,6 @@ pub(crate) fn firm_description(random: &mut Random, firm: &InventedFirm, name: &
     join(first, fill(more, |slot| value(random, slot)))
 }
 
-/// One to three sentences about a startup.
 pub(crate) fn startup_description(random: &mut Random, name: &str, sector: &InventedSector, city: &str) -> String {
     let products: Vec<&str> = sector.products.split(';').collect();
     let product = random.pick(&products);

@@ -14,14 +14,6 @@ pub(crate) struct FirmQuality {
 }
 
 impl FirmQuality {
-    /// Expected `rating`, `responsiveness`, `fairness` and `value_add` (1–5), and the probability of ghosting (0–1).
-    #[cfg(test)]
-    pub(crate) fn expected(&self) -> [f64; 5] {
-        let [rating, responsiveness, fairness, value_add, ghosting] = self.per_mille.map(f64::from);
-        let mean = |per_mille: f64| 1.0 + per_mille / 250.0;
-        [mean(rating), mean(responsiveness), mean(fairness), mean(value_add), ghosting / 1000.0]
-    }
-
     fn draw(seed: u64, row: u32) -> Self {
         let random = &mut Random::new(seed, RandomStream::Quality, u64::from(row));
         let base = (random.below(1000) + random.below(1000) + random.below(1000)) / 3;
@@ -66,6 +58,15 @@ pub(crate) fn draw_qualities(config: &GenConfig) -> Vec<FirmQuality> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl FirmQuality {
+        /// Expected `rating`, `responsiveness`, `fairness` and `value_add` (1–5), and the probability of ghosting (0–1).
+        pub(crate) fn expected(&self) -> [f64; 5] {
+            let [rating, responsiveness, fairness, value_add, ghosting] = self.per_mille.map(f64::from);
+            let mean = |per_mille: f64| 1.0 + per_mille / 250.0;
+            [mean(rating), mean(responsiveness), mean(fairness), mean(value_add), ghosting / 1000.0]
+        }
+    }
 
     #[test]
     fn the_mean_of_many_reviews_is_the_hidden_quality() {

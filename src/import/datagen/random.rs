@@ -13,7 +13,6 @@ fn mix(mut z: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Purpose of a stream of random numbers.
 #[derive(Clone, Copy, Debug)]
 #[repr(u64)]
 pub(crate) enum RandomStream {
@@ -33,7 +32,6 @@ pub(crate) enum RandomStream {
     Quality,
 }
 
-#[derive(Clone, Debug)]
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -90,14 +88,35 @@ impl Random {
 
     /// The index of one of `weights`, in proportion to them; 0 if all are zero.
     pub(crate) fn weighted(&mut self, weights: &[u32]) -> usize {
-        let mut left = self.below(weights.iter().copied().map(u64::from).sum());
-        for (index, weight) in weights.iter().copied().map(u64::from).enumerate() {
-            if left < weight {
-                return index;
-            }
-            left -= weight;
-        }
-        0
+        let weights = weights.iter().copied().map(u64::from);
+        let drawn = self.below(weights.clone().sum());
+        let mut sums = weights.scan(0, |sum, weight| {
+            *sum += weight;
+            Some(*sum)
+        });
+        sums.position(|sum| drawn < sum).unwrap_or(0)
+    }
+}
+
+/// Divides a total among rows in proportion to their weights, row by row. The shares are integers and sum to the total.
+pub(crate) struct Share {
+    total: u128,
+    weights: u128,
+    seen: u128,
+    used: u128,
+}
+
+impl Share {
+    pub(crate) fn new(total: u32, weights: u64) -> Self {
+        Self { total: u128::from(total), weights: u128::from(weights), seen: 0, used: 0 }
+    }
+
+    pub(crate) fn next(&mut self, weight: u64) -> u32 {
+        self.seen += u128::from(weight);
+        let due = (self.seen * self.total).checked_div(self.weights).unwrap_or(0);
+        let share = due - self.used;
+        self.used = due;
+        u32::try_from(share).unwrap_or(u32::MAX)
     }
 }
 
@@ -136,5 +155,15 @@ mod tests {
         for (index, value) in all.iter().enumerate() {
             assert!(!all[..index].contains(value));
         }
+    }
+
+    #[test]
+    fn shares_follow_weights_and_sum_to_the_total() {
+        let weights = [0, 1, 2, 0, 7, 3, 0];
+        let mut share = Share::new(1_001, weights.iter().sum());
+        let shares: Vec<_> = weights.iter().map(|weight| share.next(*weight)).collect();
+        assert_eq!(shares.iter().sum::<u32>(), 1_001);
+        assert!(shares[0] == 0 && shares[3] == 0 && shares[4] == 539);
+        assert_eq!(Share::new(5, 0).next(0), 0);
     }
 }

@@ -1,23 +1,23 @@
-//! Reviews: their number per firm, and their rows.
+//! Reviews: their number per firm, and their rows. Titles and bodies are composed of sentences that follow the ratings.
 
 use std::io;
 use std::path::Path;
+
+use once_cell::sync::Lazy;
 
 use crate::datagen::GenConfig;
 use crate::datagen::culture::CULTURES;
 use crate::datagen::firms::InventedFirm;
 use crate::datagen::geography::HOMES;
+use crate::datagen::lists::{Lists, fill};
 use crate::datagen::quality::{Experience, FirmQuality};
-use crate::datagen::random::{Random, RandomStream};
-use crate::datagen::review_text::{ReviewFacts, body, title};
-use crate::datagen::share::Share;
+use crate::datagen::random::{Random, RandomStream, Share};
 use data::import::csv_writer::TableWriter;
 use data::import::rows;
-use data::vocabulary::Vocabulary;
-use data::{Date, ReviewStatus, Stage};
+use data::vocabulary::{Vocabulary, capitalized};
+use data::{Date, FirmKind, ReviewStatus, Stage};
 
-/// Number of reviews of each firm, in order: none for one firm in six, 1 to 5 for one in four. The rest is divided among the
-/// other firms with a heavy tail.
+/// Reviews of each firm: none for one in six, 1 to 5 for one in four. The rest is divided among the others, heavy-tailed.
 fn review_counts(config: &GenConfig, firms: &[InventedFirm]) -> Vec<u32> {
     let class = |row: u32| {
         let random = &mut Random::new(config.seed, RandomStream::ReviewCount, u64::from(row));
@@ -49,13 +49,8 @@ fn review_counts(config: &GenConfig, firms: &[InventedFirm]) -> Vec<u32> {
     few.into_iter().zip(weights).map(|(few, weight)| few.unwrap_or(0) + share.next(weight)).collect()
 }
 
-pub(crate) fn write(
-    config: &GenConfig,
-    folder: &Path,
-    firms: &[InventedFirm],
-    quality: &[FirmQuality],
-) -> io::Result<()> {
-    let mut table = TableWriter::create::<rows::DatasetReview>(folder)?;
+pub(super) fn write(config: &GenConfig, to: &Path, firms: &[InventedFirm], quality: &[FirmQuality]) -> io::Result<()> {
+    let mut table = TableWriter::create::<rows::DatasetReview>(to)?;
     let mut id = 0;
     for ((firm, quality), count) in firms.iter().zip(quality).zip(review_counts(config, firms)) {
         for _ in 0..count {
@@ -70,18 +65,21 @@ fn fields(config: &GenConfig, id: u64, firm: &InventedFirm, quality: &FirmQualit
     let random = &mut Random::new(config.seed, RandomStream::Review, id);
     let experience = quality.experience(random);
     let status = [ReviewStatus::Approved, ReviewStatus::Pending, ReviewStatus::Rejected][random.weighted(&[82, 10, 8])];
-    let created_on = draw_day(random, config.release(), firm);
+    let created_on = draw_day(random, config.version.date, firm);
     let stages = firm.stage_list();
     let stage = stages.get(random.below(stages.len() as u64) as usize).copied().filter(|_| random.chance(860));
     let responsiveness = random.keep(880, experience.responsiveness.to_string());
     let fairness = random.keep(840, experience.fairness.to_string());
     let value_add = random.keep(800, experience.value_add.to_string());
     let ghosted = random.keep(910, experience.ghosted.to_string());
-    let (title, body) = texts(random, firm, experience, stage, status);
+    let (language, rejected) = (CULTURES[HOMES[firm.home].culture].tag, status == ReviewStatus::Rejected);
+    let facts = ReviewFacts { experience, stage, kind: firm.kind, language, rejected };
+    let title = if random.chance(930) { title(random, &facts) } else { String::new() };
+    let body = if random.chance(960) { body(random, &facts) } else { String::new() };
     [
         format!("rv-{id:07}"),
         firm.slug.clone(),
-        stage.map_or_else(String::new, |stage| stage.name().to_owned()),
+        stage.map_or("", Stage::name).to_owned(),
         experience.rating.to_string(),
         responsiveness,
         fairness,
@@ -100,17 +98,136 @@ fn draw_day(random: &mut Random, release: Date, firm: &InventedFirm) -> Date {
     Date::from_days(release.days() - random.small(365 * years) as i32)
 }
 
-fn texts(
-    random: &mut Random,
-    firm: &InventedFirm,
+static REVIEWS: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/reviews.txt")));
+
+/// Sentences in other languages than English: `<culture> <tone>`.
+static ABROAD: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/reviews_abroad.txt")));
+
+struct ReviewFacts {
     experience: Experience,
     stage: Option<Stage>,
-    status: ReviewStatus,
-) -> (String, String) {
-    let tag = CULTURES[HOMES[firm.home].culture].tag;
-    let rejected = status == ReviewStatus::Rejected;
-    let facts = ReviewFacts { experience, stage, kind: firm.kind, language: tag, rejected };
-    let title = if random.chance(930) { title(random, &facts) } else { String::new() };
-    let body = if random.chance(960) { body(random, &facts) } else { String::new() };
-    (title, body)
+    kind: FirmKind,
+    /// Tag of the firm's culture.
+    language: &'static str,
+    rejected: bool,
+}
+
+fn tone(rating: u8) -> &'static str {
+    match rating {
+        4.. => "good",
+        3 => "mixed",
+        _ => "bad",
+    }
+}
+
+/// The tone of a title or a verdict: a reviewer who was ghosted gives no praise.
+fn last_tone(experience: Experience) -> &'static str {
+    tone(if experience.ghosted { experience.rating.min(3) } else { experience.rating })
+}
+
+fn pick(random: &mut Random, name: &str, tone: &str) -> &'static str {
+    random.pick(&REVIEWS[&format!("{name} {tone}")])
+}
+
+fn title(random: &mut Random, facts: &ReviewFacts) -> String {
+    let text = if facts.rejected && random.chance(350) {
+        pick(random, "title", "rejected")
+    } else if facts.experience.ghosted && random.chance(600) {
+        pick(random, "title", "ghosted")
+    } else {
+        pick(random, "title", last_tone(facts.experience))
+    };
+    fill_slots(random, text, facts)
+}
+
+/// A body of one to eight sentences.
+fn body(random: &mut Random, facts: &ReviewFacts) -> String {
+    let Experience { rating, responsiveness, fairness, value_add, ghosted } = facts.experience;
+    if facts.rejected && random.chance(350) {
+        let text = random.pick(&REVIEWS["rejected"]);
+        return fill_slots(random, text, facts);
+    }
+    let abroad = ABROAD.get(&format!("{} {}", facts.language, tone(rating)));
+    if let Some(sentences) = abroad.filter(|_| random.chance(130)) {
+        let first = random.below(sentences.len() as u64) as usize;
+        let second = (first + 1 + random.below(sentences.len() as u64 - 1) as usize) % sentences.len();
+        return fill_slots(random, &format!("{} {}", sentences[first], sentences[second]), facts);
+    }
+    let mut sentences: Vec<&str> = Vec::with_capacity(8);
+    if random.chance(800) {
+        sentences.push(random.pick(&REVIEWS["opening"]));
+    }
+    sentences.push(pick(random, "meeting", tone(rating)));
+    if random.chance(450) {
+        sentences.push(pick(random, "meeting more", tone(rating)));
+    }
+    if ghosted {
+        sentences.push(random.pick(&REVIEWS["ghosted"]));
+    } else if random.chance(700) {
+        sentences.push(pick(random, "follow-up", tone(responsiveness)));
+    }
+    match random.below(100) {
+        _ if ghosted => {}
+        0..50 => {
+            sentences.push(pick(random, "terms", tone(fairness)));
+            // Only reviewers with a closed round write about the time after it.
+            if random.chance(600) {
+                sentences.push(pick(random, "help", tone(value_add)));
+            }
+        }
+        50..80 => sentences.push(pick(random, "rejection", tone(fairness))),
+        _ => {}
+    }
+    if random.chance(300) {
+        sentences.push(pick(random, "references", tone(rating)));
+    }
+    if random.chance(550) {
+        sentences.push(pick(random, "verdict", last_tone(facts.experience)));
+    }
+    let breaks = sentences.len() > 4 && random.chance(300);
+    let middle = if breaks { sentences.len() / 2 } else { usize::MAX };
+    let mut text = String::with_capacity(400);
+    for (index, sentence) in sentences.iter().enumerate() {
+        if index > 0 {
+            text.push_str(if index == middle { "\n\n" } else { " " });
+        }
+        text.push_str(&fill_slots(random, sentence, facts));
+    }
+    text
+}
+
+fn stage_words(stage: Option<Stage>) -> &'static str {
+    match stage {
+        Some(Stage::SeriesDPlus) => "late-stage",
+        Some(Stage::SeriesA) => "Series A",
+        Some(Stage::SeriesB) => "Series B",
+        Some(Stage::SeriesC) => "Series C",
+        Some(Stage::Ipo) => "pre-IPO",
+        Some(Stage::Other) | None => "current",
+        Some(stage) => stage.name(),
+    }
+}
+
+fn who(random: &mut Random, kind: FirmKind) -> &'static str {
+    let list = match kind {
+        FirmKind::Angel => return "the investor",
+        FirmKind::Government | FirmKind::University => "who government",
+        FirmKind::Bank => "who bank",
+        FirmKind::Accelerator => "who accelerator",
+        _ => "who firm",
+    };
+    random.pick(&REVIEWS[list])
+}
+
+/// Fills the slots of `text` and capitalizes it.
+fn fill_slots(random: &mut Random, text: &str, facts: &ReviewFacts) -> String {
+    let filled = fill(text, |slot| match slot {
+        "who" => who(random, facts.kind).to_owned(),
+        "stage" => stage_words(facts.stage).to_owned(),
+        "days" => random.between(2, 9).to_string(),
+        "n" => random.between(2, 14).to_string(),
+        "percent" => random.between(8, 32).to_string(),
+        list => random.pick(&REVIEWS[list]).to_owned(),
+    });
+    capitalized(&filled)
 }

@@ -1,5 +1,4 @@
 //! Sector tree of invented datasets, with the products of startups in each sector.
-//!
 //! Firms draw from the sixteen groups at the top, startups from the sectors below them.
 
 use once_cell::sync::Lazy;
@@ -7,7 +6,6 @@ use once_cell::sync::Lazy;
 use crate::datagen::lists::Lists;
 use data::word_file;
 
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct InventedSector {
     pub(crate) slug: &'static str,
     pub(crate) name: &'static str,
@@ -20,14 +18,11 @@ pub(crate) struct InventedSector {
     pub(crate) group: usize,
 }
 
-#[derive(Debug)]
 pub(crate) struct SectorGroup {
     pub(crate) slug: &'static str,
-    /// Relative number of startups.
     pub(crate) weight: u32,
     /// Words in the names of its startups.
     pub(crate) words: Vec<&'static str>,
-    /// Customers of its startups.
     pub(crate) customers: Vec<&'static str>,
 }
 
@@ -45,8 +40,7 @@ pub(crate) static GROUPS: Lazy<Vec<SectorGroup>> = Lazy::new(|| {
     lists.names.iter().map(group).collect()
 });
 
-/// All sectors: parents before children, frequent ones of a group first. A line of the file is
-/// `slug|name|parent|description|products`.
+/// Parents before children, frequent sectors of a group first. A line is `slug|name|parent|description|products`.
 pub(crate) static SECTORS: Lazy<Vec<InventedSector>> = Lazy::new(|| {
     let mut sectors: Vec<InventedSector> = Vec::new();
     for line in word_file::entries(include_str!("words/sectors.txt")) {

@@ -227,7 +227,7 @@ fn every_optional_column_is_sometimes_empty_and_mostly_set() {
 
 #[test]
 fn dates_and_years_are_in_order() {
-    let release = GenConfig::bundled().release();
+    let release = GenConfig::bundled().version.date;
     let founded = WORLD.startups.map("slug", "founded_year");
     for (startup, day) in WORLD.rounds.column("startup").into_iter().zip(WORLD.rounds.column("announced_on")) {
         let Ok(day) = day.parse::<Date>() else { continue };

@@ -1,6 +1,7 @@
 //! Invented words: syllables joined by sound, and compounds of plain English words.
-//!
 //! Most distinct words in real company names occur once. So do these: two or three syllables give millions of words.
+
+use std::collections::HashMap;
 
 use once_cell::sync::Lazy;
 
@@ -9,7 +10,6 @@ use crate::datagen::random::Random;
 use data::vocabulary::capitalized;
 
 /// Parts of words of one sound, such as `romance`.
-#[derive(Debug)]
 pub(crate) struct Syllables {
     name: &'static str,
     onsets: Vec<&'static str>,
@@ -34,27 +34,19 @@ pub(crate) fn syllables(name: &str) -> &'static Syllables {
     SYLLABLES.iter().find(|syllables| syllables.name == name).expect("a sound of syllables.txt")
 }
 
-/// Words of compounds, unwanted syllables and well-known names.
-struct CompoundWords {
-    first: Vec<&'static str>,
-    last: Vec<&'static str>,
-    /// Not allowed within an invented word.
-    unwanted: Vec<&'static str>,
-    /// Well-known names that a compound or syllables could hit, sorted; see also the test against published data.
-    taken: Vec<&'static str>,
-}
-
-static COMPOUND_WORDS: Lazy<CompoundWords> = Lazy::new(|| {
+/// The `first` and `last` words of compounds, syllables `unwanted` within an invented word, and `taken` well-known names
+/// that a compound or syllables could hit, sorted; see also the test against published data.
+static COMPOUND_WORDS: Lazy<HashMap<&'static str, Vec<&'static str>>> = Lazy::new(|| {
     let lists = Lists::parse(include_str!("words/compounds.txt"));
-    let words = |name| lists[name].iter().flat_map(|line| line.split(' ')).collect();
-    CompoundWords { first: words("first"), last: words("last"), unwanted: words("unwanted"), taken: words("taken") }
+    let words = |name: &&'static str| (*name, lists[*name].iter().flat_map(|line| line.split(' ')).collect());
+    lists.names.iter().map(words).collect()
 });
 
 /// True if `word` (lowercase) may occur in a name.
 pub(crate) fn is_fit(word: &str) -> bool {
     let folded = data::fold::fold(word);
-    !COMPOUND_WORDS.unwanted.iter().any(|unwanted| folded.contains(unwanted))
-        && COMPOUND_WORDS.taken.binary_search(&folded.as_str()).is_err()
+    !COMPOUND_WORDS["unwanted"].iter().any(|unwanted| folded.contains(unwanted))
+        && COMPOUND_WORDS["taken"].binary_search(&folded.as_str()).is_err()
         && folded != "facets"
 }
 
@@ -90,7 +82,7 @@ pub(crate) fn coin_word(random: &mut Random, syllables: &Syllables, extra: usize
 /// A compound of two English words: `Thistlegate`, sometimes `ThistleGate`.
 pub(crate) fn coin_compound(random: &mut Random) -> String {
     loop {
-        let (first, last) = (random.pick(&COMPOUND_WORDS.first), random.pick(&COMPOUND_WORDS.last));
+        let (first, last) = (random.pick(&COMPOUND_WORDS["first"]), random.pick(&COMPOUND_WORDS["last"]));
         let camel = random.chance(90);
         if first == last || !is_fit(&format!("{first}{last}")) {
             continue;
@@ -103,9 +95,8 @@ pub(crate) fn coin_compound(random: &mut Random) -> String {
     }
 }
 
-/// One capitalized English word.
 pub(crate) fn plain_word(random: &mut Random) -> String {
-    capitalized(random.pick(&COMPOUND_WORDS.first))
+    capitalized(random.pick(&COMPOUND_WORDS["first"]))
 }
 
 #[cfg(test)]
@@ -115,7 +106,7 @@ mod tests {
 
     #[test]
     fn the_list_of_taken_names_is_sorted() {
-        assert!(COMPOUND_WORDS.taken.is_sorted() && COMPOUND_WORDS.taken.len() > 100);
+        assert!(COMPOUND_WORDS["taken"].is_sorted() && COMPOUND_WORDS["taken"].len() > 100);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use crate::resolve::name::sorted_words;
 use crate::resolve::profile::RecordProfile;
 use crate::resolve::record::SourceRecord;
 use data::Table;
@@ -18,52 +19,39 @@ impl Blocks {
     pub(super) fn new(table: Table, records: &[&SourceRecord], profiles: &[RecordProfile]) -> Self {
         let mut keys: Vec<(u64, u32)> = Vec::with_capacity(records.len() * 8);
         for (row, (record, profile)) in records.iter().zip(profiles).enumerate() {
-            each_key(table, record, profile, |key| keys.push((key, row as u32)));
+            each_key(table, &record.name, profile, |key| keys.push((key, row as u32)));
         }
         keys.sort_unstable();
         keys.dedup();
-        let mut kept = Vec::with_capacity(keys.len() / 2);
-        for block in keys.chunk_by(|left, right| left.0 == right.0) {
-            if (2..=MAX_BLOCK).contains(&block.len()) {
-                kept.extend_from_slice(block);
-            }
-        }
-        kept.shrink_to_fit();
-        Self(kept)
+        let blocks = keys.chunk_by(|left, right| left.0 == right.0);
+        let kept: Vec<&[(u64, u32)]> = blocks.filter(|block| (2..=MAX_BLOCK).contains(&block.len())).collect();
+        Self(kept.concat())
     }
 
     /// Adds the rows after `row` that share a key with it.
-    pub(super) fn later_rows(
-        &self,
-        table: Table,
-        record: &SourceRecord,
-        profile: &RecordProfile,
-        row: u32,
-        found: &mut Vec<u32>,
-    ) {
-        each_key(table, record, profile, |key| {
+    pub(super) fn later_rows(&self, table: Table, name: &str, profile: &RecordProfile, row: u32, found: &mut Vec<u32>) {
+        each_key(table, name, profile, |key| {
             let start = self.0.partition_point(|entry| *entry <= (key, row));
             found.extend(self.0[start..].iter().take_while(|entry| entry.0 == key).map(|(_, other)| *other));
         });
     }
 }
 
-/// Calls `each` with the keys of a record.
-fn each_key(table: Table, record: &SourceRecord, profile: &RecordProfile, mut each: impl FnMut(u64)) {
+fn each_key(table: Table, full_name: &str, profile: &RecordProfile, mut each: impl FnMut(u64)) {
     let hash = |seed: u64, text: &str| xxh3_64_with_seed(text.as_bytes(), seed);
     for identifier in &profile.identifiers {
         each(identifier.value ^ u64::from(identifier.scheme).rotate_left(48));
     }
-    if let Some(domain) = profile.domain {
+    if let Some(domain) = profile.traits.domain {
         each(domain.hash.rotate_left(1));
         each(domain.label.rotate_left(2));
     }
     for name in &profile.names {
         each(hash(1, &name.joined));
-        if let Some(country) = profile.country {
+        if let Some(country) = profile.traits.country {
             each(hash(2 + country.index() as u64, &name.joined));
         }
-        if let Some(city) = profile.city {
+        if let Some(city) = profile.traits.city {
             each(hash(city, &name.joined));
         }
         for link in &profile.links {
@@ -76,10 +64,9 @@ fn each_key(table: Table, record: &SourceRecord, profile: &RecordProfile, mut ea
         }
     }
     if table == Table::People {
-        let mut words: Vec<&str> = profile.names.first().map_or(Vec::new(), |name| name.words().collect());
-        words.sort_unstable();
+        let words = profile.names.first().map_or_else(Vec::new, sorted_words);
         each(hash(1_001, &words.join(" ")));
     } else {
-        CoreName::parse(&record.name).each_key(&mut each);
+        CoreName::parse(full_name).each_key(&mut each);
     }
 }

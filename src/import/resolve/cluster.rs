@@ -1,6 +1,6 @@
 //! Clusters: records joined into one entity by decisions and by sure pairs.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use crate::resolve::RecordPair;
 use crate::resolve::decision::{Decisions, Judgement};
@@ -17,13 +17,11 @@ pub enum MergeConflict {
     Vetoed(u32, u32, Veto),
 }
 
-/// Clusters of the rows of one table.
 pub(super) struct Clustering<'a> {
     profiles: &'a Profiles,
     /// Cluster of each row, as an index into `members`.
     pub cluster_of: Vec<u32>,
     pub members: Vec<Vec<u32>>,
-    /// Decision group of each row.
     groups: Vec<Option<u32>>,
     different: HashSet<(u32, u32)>,
 }
@@ -31,7 +29,7 @@ pub(super) struct Clustering<'a> {
 impl<'a> Clustering<'a> {
     /// Starts with one cluster per record, except for records that decisions join.
     pub(super) fn new(profiles: &'a Profiles, records: &[&SourceRecord], decisions: &Decisions) -> Self {
-        let groups: Vec<Option<u32>> = records.iter().map(|record| decisions.group_of(&record.id)).collect();
+        let groups: Vec<Option<u32>> = records.iter().map(|record| decisions.groups.get(&record.id).copied()).collect();
         let rows = 0..records.len() as u32;
         let mut clustering = Self {
             profiles,
@@ -40,22 +38,18 @@ impl<'a> Clustering<'a> {
             different: decisions.pairs(Judgement::Different).collect(),
             groups,
         };
-        let mut grouped: Vec<(u32, u32)> =
-            rows.filter_map(|row| Some((clustering.groups[row as usize]?, row))).collect();
-        grouped.sort_unstable();
-        for group in grouped.chunk_by(|left, right| left.0 == right.0) {
-            group[1..].iter().for_each(|(_, row)| clustering.join(group[0].1, *row));
+        let mut firsts: HashMap<u32, u32> = HashMap::new();
+        for row in rows {
+            if let Some(group) = clustering.groups[row as usize] {
+                clustering.join(*firsts.entry(group).or_insert(row), row);
+            }
         }
         clustering
     }
 
-    pub(super) fn are_joined(&self, left: u32, right: u32) -> bool {
-        self.cluster_of[left as usize] == self.cluster_of[right as usize]
-    }
-
     /// Joins the clusters of a pair, unless a decision or veto separates any record of one from any of the other.
     pub(super) fn merge(&mut self, pair: &RecordPair) -> Result<(), MergeConflict> {
-        if self.are_joined(pair.left, pair.right) {
+        if self.cluster_of[pair.left as usize] == self.cluster_of[pair.right as usize] {
             return Ok(());
         }
         let members = |row: u32| &self.members[self.cluster_of[row as usize] as usize];
@@ -76,8 +70,13 @@ impl<'a> Clustering<'a> {
 
     /// True if a decision says that two rows are different.
     pub(super) fn are_different(&self, left: u32, right: u32) -> bool {
+        self.are_decided(&self.different, left, right)
+    }
+
+    /// True if the decision groups of two rows are one of `pairs`.
+    pub(super) fn are_decided(&self, pairs: &HashSet<(u32, u32)>, left: u32, right: u32) -> bool {
         let groups = self.groups[left as usize].zip(self.groups[right as usize]);
-        groups.is_some_and(|(left, right)| self.different.contains(&(left.min(right), left.max(right))))
+        groups.is_some_and(|(left, right)| pairs.contains(&(left.min(right), left.max(right))))
     }
 
     fn join(&mut self, left: u32, right: u32) {

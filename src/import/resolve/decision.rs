@@ -4,7 +4,7 @@
 //! one back. `same` is transitive and `different` is binding. Contradictory decisions are errors; the message lists the lines
 //! that join the two entities.
 
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::Path;
 
 use crate::sources::statement::source_entity;
@@ -28,7 +28,6 @@ vocabulary! {
 /// File of decisions, next to the folders of the sources.
 pub const FILE: &str = "decisions.csv";
 
-/// One line of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// `source/entity`, such as `gleif/firm:lei:529900T8BM49AURSDO55`.
@@ -49,15 +48,12 @@ impl TableRow for Decision {
 }
 
 impl Decision {
-    /// Header line of the file.
     pub const COLUMNS: &'static str = <Self as TableRow>::HEADER;
 
-    #[must_use]
     pub fn new(left: String, right: String, judgement: Judgement, by: String, on: PartialDate, why: String) -> Self {
         Self { left, right, judgement, by, on, why, line: 0 }
     }
 
-    /// Reads a row. Returns `None` and reports the problem if a value is missing or invalid.
     fn read(row: &mut CsvRow<'_, '_>) -> Option<Self> {
         let left = row.required("left", read_entity);
         let right = row.required("right", read_entity);
@@ -69,16 +65,14 @@ impl Decision {
             row.error("right", format!("{} is also `left`; a decision is about two entities", quoted(&right)));
             return None;
         }
-        let kinds = [&left, &right].map(|entity| kind_of(entity).to_owned());
-        if kinds[0] != kinds[1] {
-            let message = format!("a {} and a {} cannot be compared; name two of one kind", kinds[0], kinds[1]);
-            row.error("right", message);
+        let [kind, other] = [&left, &right].map(|entity| kind_of(entity));
+        if kind != other {
+            row.error("right", format!("a {kind} and a {other} cannot be compared; name two of one kind"));
             return None;
         }
         Some(Self { left, right, judgement: judgement?, by, on: on?, why, line: row.line })
     }
 
-    /// Both entities in alphabetical order.
     fn pair(&self) -> (&str, &str) {
         if self.left < self.right { (&self.left, &self.right) } else { (&self.right, &self.left) }
     }
@@ -92,13 +86,9 @@ fn kind_of(entity: &str) -> &str {
 
 fn read_entity(row: &mut CsvRow<'_, '_>, column: &'static str) -> Option<String> {
     let text = row.field(column).to_owned();
-    match source_entity(&text, &[EntityKind::Firm, EntityKind::Startup, EntityKind::Person]) {
-        Ok(_) => Some(text),
-        Err(problem) => {
-            row.error(column, problem);
-            None
-        }
-    }
+    let entity = source_entity(&text, &[EntityKind::Firm, EntityKind::Startup, EntityKind::Person]).map(drop);
+    entity.map_err(|problem| row.error(column, problem)).ok()?;
+    Some(text)
 }
 
 /// Effective decisions: the last one about each pair.
@@ -107,7 +97,7 @@ pub struct Decisions {
     /// Last decision about each pair, in file order.
     last: Vec<Decision>,
     /// Every entity that a decision names, with its group. `same` joins groups.
-    groups: HashMap<String, u32>,
+    pub(super) groups: HashMap<String, u32>,
 }
 
 impl Decisions {
@@ -117,7 +107,6 @@ impl Decisions {
     }
 
     /// Takes decisions in the order in which they were made. Reports contradictions.
-    #[must_use]
     fn from_rows(rows: Vec<Decision>, report: &mut DiagnosticReport) -> Self {
         let mut last: BTreeMap<(String, String), Decision> = BTreeMap::new();
         for decision in rows {
@@ -127,7 +116,8 @@ impl Decisions {
         let mut last: Vec<Decision> = last.into_values().collect();
         last.sort_by_key(|decision| decision.line);
         let mut decisions = Self { groups: HashMap::new(), last };
-        decisions.assign_groups();
+        let groups = decisions.neighbors().groups();
+        decisions.groups = groups;
         decisions.report_contradictions(report);
         decisions
     }
@@ -141,20 +131,12 @@ impl Decisions {
     }
 
     /// True if the last decision about the same pair has the same judgement.
-    #[must_use]
     pub fn has(&self, decision: &Decision) -> bool {
         self.last.iter().any(|last| last.pair() == decision.pair() && last.judgement == decision.judgement)
     }
 
-    /// Effective decisions in file order.
-    #[must_use]
     pub fn all(&self) -> &[Decision] {
         &self.last
-    }
-
-    /// Decision group of an entity; `None` if no decision names it.
-    pub(super) fn group_of(&self, entity: &str) -> Option<u32> {
-        self.groups.get(entity).copied()
     }
 
     /// Pairs of groups with this judgement.
@@ -166,22 +148,12 @@ impl Decisions {
         })
     }
 
-    /// Numbers the groups of entities that `same` joins.
-    fn assign_groups(&mut self) {
-        for (number, group) in (0..).zip(self.neighbors().components()) {
-            self.groups.extend(group.into_iter().map(|entity| (entity, number)));
-        }
-    }
-
     fn neighbors(&self) -> Neighbors<'_> {
         let mut neighbors = Neighbors::default();
-        for decision in &self.last {
-            let joined = decision.judgement == Judgement::Same;
-            for (from, to) in [(&decision.left, &decision.right), (&decision.right, &decision.left)] {
+        for Decision { left, right, judgement, line, .. } in &self.last {
+            for (from, to) in [(left, right), (right, left)] {
                 let known = neighbors.0.entry(from).or_default();
-                if joined {
-                    known.push((to, decision.line));
-                }
+                known.extend((*judgement == Judgement::Same).then_some((to.as_str(), *line)));
             }
         }
         neighbors
@@ -213,26 +185,20 @@ impl Decisions {
 struct Neighbors<'a>(BTreeMap<&'a str, Vec<(&'a str, u64)>>);
 
 impl<'a> Neighbors<'a> {
-    fn components(&self) -> Vec<Vec<String>> {
-        let mut seen: HashSet<&str> = HashSet::new();
-        let mut components = Vec::new();
-        for start in self.0.keys() {
-            if !seen.insert(start) {
-                continue;
-            }
-            let mut component = vec![*start];
-            let mut at = 0;
-            while let Some(entity) = component.get(at).copied() {
-                at += 1;
-                for (next, _) in &self.0[entity] {
-                    if seen.insert(next) {
-                        component.push(next);
-                    }
+    /// Number of each entity's component.
+    fn groups(&self) -> HashMap<String, u32> {
+        let mut groups: HashMap<String, u32> = HashMap::new();
+        for (number, start) in (0..).zip(self.0.keys()) {
+            let mut rest = vec![*start];
+            while let Some(entity) = rest.pop() {
+                if groups.contains_key(entity) {
+                    continue;
                 }
+                groups.insert(entity.to_owned(), number);
+                rest.extend(self.0[entity].iter().map(|(next, _)| *next));
             }
-            components.push(component.into_iter().map(str::to_owned).collect());
         }
-        components
+        groups
     }
 
     /// Shortest path from one entity to another of its component, without the start.
@@ -259,7 +225,6 @@ impl<'a> Neighbors<'a> {
 }
 
 /// Reads decisions from any file of this format. The report lists invalid lines.
-#[must_use]
 pub fn read_file(file: &Path) -> (Vec<Decision>, DiagnosticReport) {
     let mut report = DiagnosticReport::default();
     let name = file.display().to_string();
@@ -274,5 +239,5 @@ pub fn read_file(file: &Path) -> (Vec<Decision>, DiagnosticReport) {
 pub fn append(folder: &Path, decision: &Decision) -> Result<(), SourceError> {
     let Decision { left, right, judgement, by, on, why, .. } = decision;
     let on = on.to_string();
-    update::append(&folder.join(FILE), Decision::HEADER, &[&[left, right, judgement.name(), by, &on, why]])
+    update::append(&folder.join(FILE), Decision::HEADER, &[[left, right, judgement.name(), by, &on, why]])
 }

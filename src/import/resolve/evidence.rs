@@ -1,13 +1,13 @@
-//! Evidence for and against two records being one entity. Each piece has points, which sum to a score; a veto overrides the
-//! score.
-//!
-//! Points are hundredths. Evidence of one kind is not independent, so a merge needs at least two kinds.
+//! Weighs the evidence for and against two records being one entity: its points sum to a score; a veto overrides the score.
+//! Evidence of one kind is not independent, so a merge needs at least two kinds.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::resolve::name::{Agreement, ParsedName};
+use crate::resolve::name::ParsedName;
 use crate::resolve::profile::{NamesakeScope, Profiles, RecordLink, RecordProfile};
 use data::Table;
+use data::evidence::{Evidence as E, Evidence, EvidenceKind};
 use data::identifier::Strength;
 
 /// Founding years that differ by this many years or more are a veto.
@@ -24,140 +24,11 @@ const RARE: f64 = 3.0;
 const USUAL: f64 = 10.0;
 const COMMON: f64 = 40.0;
 
-/// Kind of evidence. Each kind counts once towards the two that a merge needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EvidenceKind {
-    Name,
-    Identifier,
-    Place,
-    Founding,
-    Sectors,
-    Links,
-    Source,
-}
-
-/// A finding for or against two records being one entity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Evidence {
-    SameName,
-    ReorderedName,
-    FormsOfName,
-    MisspelledName,
-    SameCore,
-    NearName,
-    NameSoundsAlike,
-    OtherGenericWords,
-    NameBegins,
-    Initials,
-    /// At least one of the two names is an alias.
-    ByAlias,
-    RareName,
-    UsualName,
-    CommonName,
-    /// A source has several records of the name in the city or country that both records share.
-    Namesakes,
-    /// Two sources each have the rare name once, and nothing speaks against it.
-    OnlyOne,
-    StrongIdentifier,
-    MediumIdentifier,
-    WeakIdentifier,
-    SameDomain,
-    /// `alder.com` and `alder.io`.
-    SameLabel,
-    OtherDomain,
-    SameCity,
-    SameCountry,
-    OtherCity,
-    OtherCountry,
-    SameYear,
-    NearYear,
-    OtherYear,
-    DistantYear,
-    SpecificSector,
-    CommonSector,
-    OtherSectors,
-    RareLinks,
-    Link,
-    SameOrganization,
-    OtherOrganization,
-    OneSource,
-    /// Look-ups only: the text index finds the name, but no rule of name agreement applies.
-    SimilarName,
-}
-
-use Evidence as E;
-use EvidenceKind as K;
-
-impl Evidence {
-    /// Name, kind and points.
-    const fn row(self) -> (&'static str, K, i32) {
-        match self {
-            E::SameName => ("same name", K::Name, 60),
-            E::ReorderedName => ("same words in another order", K::Name, 55),
-            E::FormsOfName => ("forms of the same words", K::Name, 50),
-            E::MisspelledName => ("name misspelled", K::Name, 50),
-            E::SameCore => ("same name but for generic words", K::Name, 46),
-            E::NearName => ("a letter of a short name differs", K::Name, 26),
-            E::NameSoundsAlike => ("names sound alike", K::Name, 24),
-            E::OtherGenericWords => ("same core, other generic words", K::Name, 28),
-            E::NameBegins => ("one name begins with the other", K::Name, -4),
-            E::Initials => ("initials of the other name", K::Name, 22),
-            E::ByAlias => ("an alias", K::Name, -2),
-            E::RareName => ("the name is rare", K::Name, 14),
-            E::UsualName => ("the name is of usual words", K::Name, -8),
-            E::CommonName => ("the name is of common words", K::Name, -16),
-            E::Namesakes => ("a source has several records of the name", K::Name, -26),
-            E::OnlyOne => ("each source has the rare name once", K::Source, 22),
-            E::StrongIdentifier => ("same strong identifier", K::Identifier, 74),
-            E::MediumIdentifier => ("same identifier", K::Identifier, 45),
-            E::WeakIdentifier => ("same identifier of an unknown scheme", K::Identifier, 20),
-            E::SameDomain => ("same domain", K::Identifier, 45),
-            E::SameLabel => ("same domain but for its ending", K::Identifier, 10),
-            E::OtherDomain => ("different domains", K::Identifier, -20),
-            E::SameCity => ("same city", K::Place, 32),
-            E::SameCountry => ("same country", K::Place, 22),
-            E::OtherCity => ("different cities", K::Place, -24),
-            E::OtherCountry => ("different countries", K::Place, -28),
-            E::SameYear => ("founded in the same year", K::Founding, 20),
-            E::NearYear => ("founded a year apart", K::Founding, 10),
-            E::OtherYear => ("founded some years apart", K::Founding, -6),
-            E::DistantYear => ("founded many years apart", K::Founding, -16),
-            E::SpecificSector => ("a sector in common that few others have", K::Sectors, 20),
-            E::CommonSector => ("a usual sector in common", K::Sectors, 10),
-            E::OtherSectors => ("different sectors", K::Sectors, -4),
-            E::RareLinks => ("rounds, investors or people in common that few others have", K::Links, 44),
-            E::Link => ("rounds, investors or people in common", K::Links, 20),
-            E::SameOrganization => ("same organization", K::Links, 56),
-            E::OtherOrganization => ("different organizations", K::Links, -10),
-            E::OneSource => ("separate records of one source", K::Source, -14),
-            E::SimilarName => ("similar name", K::Name, 26),
-        }
-    }
-
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        self.row().0
-    }
-
-    #[must_use]
-    pub const fn kind(self) -> EvidenceKind {
-        self.row().1
-    }
-
-    /// Hundredths.
-    #[must_use]
-    pub const fn points(self) -> i32 {
-        self.row().2
-    }
-}
-
 /// Reason why two records cannot be one, whatever else they have in common.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Veto {
     /// Different values of one strong identifier scheme.
-    Identifiers {
-        scheme: String,
-    },
+    Identifiers(String),
     /// `Fund II`, `Fund III`.
     FundNumbers(u16, u16),
     /// A pooled vehicle and a firm or operating company.
@@ -170,21 +41,13 @@ pub enum Veto {
 impl fmt::Display for Veto {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Identifiers { scheme } => write!(f, "different values of `{scheme}`"),
+            Self::Identifiers(scheme) => write!(f, "different values of `{scheme}`"),
             Self::FundNumbers(left, right) => write!(f, "fund {left} and fund {right}"),
             Self::Vehicle => write!(f, "one is a pooled vehicle"),
             Self::Founded(left, right) => write!(f, "founded in {left} and {right}"),
             Self::Domains => write!(f, "different domains"),
         }
     }
-}
-
-/// Evidence of two records with its score.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct PairComparison {
-    pub evidence: Vec<Evidence>,
-    /// Hundredths, from 0 to 100.
-    pub score: i32,
 }
 
 /// True if the evidence suffices for a merge, whatever its score: two kinds, and more than a part of the name agrees. A
@@ -236,79 +99,65 @@ pub(super) fn is_owned(evidence: &[Evidence]) -> bool {
 
 /// Number of kinds of evidence with positive points.
 fn count_kinds(evidence: &[Evidence]) -> usize {
-    let mut kinds: Vec<EvidenceKind> =
-        evidence.iter().filter(|evidence| evidence.points() > 0).map(|evidence| evidence.kind()).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    kinds.len()
+    let supporting = evidence.iter().filter(|evidence| evidence.points() > 0);
+    supporting.map(|evidence| evidence.kind()).collect::<BTreeSet<EvidenceKind>>().len()
 }
 
-/// Finds a reason why two records cannot be one.
 pub(super) fn find_veto(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> Option<Veto> {
     if let Some(scheme) = contradicting_scheme(profiles, left, right) {
-        return Some(Veto::Identifiers { scheme: profiles.schemes[usize::from(scheme)].0.clone() });
+        return Some(Veto::Identifiers(scheme.to_owned()));
     }
-    match (left.vehicle(), right.vehicle()) {
-        (Some(left), Some(right)) if left.number.unwrap_or(1) != right.number.unwrap_or(1) => {
-            return Some(Veto::FundNumbers(left.number.unwrap_or(1), right.number.unwrap_or(1)));
-        }
-        (Some(_), None) | (None, Some(_)) => return Some(Veto::Vehicle),
+    match [left, right].map(|profile| profile.vehicle().map(|vehicle| vehicle.number.unwrap_or(1))) {
+        [Some(left), Some(right)] if left != right => return Some(Veto::FundNumbers(left, right)),
+        [Some(_), None] | [None, Some(_)] => return Some(Veto::Vehicle),
         _ => {}
     }
-    match (left.founded_year, right.founded_year) {
-        (Some(left), Some(right)) if left.abs_diff(right) >= MAX_YEARS_APART => Some(Veto::Founded(left, right)),
-        _ => None,
-    }
+    let (left, right) = left.traits.founded_year.zip(right.traits.founded_year)?;
+    (left.abs_diff(right) >= MAX_YEARS_APART).then_some(Veto::Founded(left, right))
 }
 
 /// Finds a strong scheme for which both have values, but none in common.
-fn contradicting_scheme(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> Option<u16> {
-    let is_strong = |scheme: u16| profiles.schemes[usize::from(scheme)].1 == Strength::Strong;
+fn contradicting_scheme<'a>(profiles: &'a Profiles, left: &RecordProfile, right: &RecordProfile) -> Option<&'a str> {
     let mut blocks = left.identifiers.chunk_by(|left, right| left.scheme == right.scheme);
     blocks.find_map(|own| {
-        let scheme = own[0].scheme;
-        let mut others = right.identifiers.iter().filter(|other| other.scheme == scheme).peekable();
-        (is_strong(scheme) && others.peek().is_some() && others.all(|other| own.binary_search(other).is_err()))
-            .then_some(scheme)
+        let (name, strength) = &profiles.schemes[usize::from(own[0].scheme)];
+        let mut others = right.identifiers.iter().filter(|other| other.scheme == own[0].scheme).peekable();
+        let differ = others.peek().is_some() && others.all(|other| own.binary_search(other).is_err());
+        (*strength == Strength::Strong && differ).then_some(name.as_str())
     })
 }
 
-/// Compares two records of one table. Symmetric in its arguments.
-pub(super) fn compare(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> PairComparison {
+/// Compares two records of one table: the evidence and its score in hundredths, from 0 to 100. Symmetric in its arguments.
+pub(super) fn compare(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> (Vec<Evidence>, i32) {
     let mut evidence = compare_values(profiles, left, right);
     if left.source == right.source {
         evidence.push(E::OneSource);
     } else if profiles.is_large() && may_be_only_one(left, right) && is_only_one(&evidence) {
         evidence.push(E::OnlyOne);
     }
-    let sum: i32 = evidence.iter().map(|evidence| evidence.points()).sum();
-    PairComparison { evidence, score: sum.clamp(0, 100) }
+    let score = sum_points(&evidence).clamp(0, 100);
+    (evidence, score)
+}
+
+pub(super) fn sum_points(evidence: &[Evidence]) -> i32 {
+    evidence.iter().map(|evidence| evidence.points()).sum()
 }
 
 /// Evidence from the values of two records, regardless of their sources. Symmetric in its arguments.
 pub(super) fn compare_values(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> Vec<Evidence> {
     let mut evidence = Vec::with_capacity(8);
     compare_names(profiles, left, right, &mut evidence);
-    compare_identifiers(profiles, left, right, &mut evidence);
-    compare_places(left, right, &mut evidence);
-    if let (Some(left), Some(right)) = (left.founded_year, right.founded_year) {
-        evidence.push(match left.abs_diff(right) {
-            0 => E::SameYear,
-            1 => E::NearYear,
-            2..=5 => E::OtherYear,
-            _ => E::DistantYear,
-        });
-    }
+    evidence.extend(compare_identifiers(profiles, left, right));
+    left.traits.compare(&right.traits, &mut evidence);
     compare_sectors(profiles, left, right, &mut evidence);
     compare_links(profiles, left, right, &mut evidence);
     evidence
 }
 
-/// True if the names are long enough not to be given twice by chance, and both or neither have a location. A location of
-/// only one of them may be that of a namesake.
+/// True if the names are long enough not to be given twice by chance. A location of only one may be that of a namesake.
 fn may_be_only_one(left: &RecordProfile, right: &RecordProfile) -> bool {
     let is_long = |profile: &RecordProfile| profile.names.iter().all(|name| name.joined.len() >= MIN_LETTERS_OF_ONE);
-    let has_place = |profile: &RecordProfile| profile.country.is_some() || profile.city.is_some();
+    let has_place = |profile: &RecordProfile| profile.traits.country.is_some() || profile.traits.city.is_some();
     is_long(left) && is_long(right) && has_place(left) == has_place(right)
 }
 
@@ -319,7 +168,7 @@ fn is_only_one(evidence: &[Evidence]) -> bool {
 }
 
 fn compare_names(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile, found: &mut Vec<Evidence>) {
-    let mut best: Option<(Agreement, bool, &ParsedName, &ParsedName)> = None;
+    let mut best: Option<(Evidence, bool, &ParsedName, &ParsedName)> = None;
     for (at, name) in left.names.iter().enumerate() {
         for (other_at, other) in right.names.iter().enumerate() {
             let Some(agreement) = name.agreement(other) else { continue };
@@ -330,75 +179,35 @@ fn compare_names(profiles: &Profiles, left: &RecordProfile, right: &RecordProfil
         }
     }
     let Some((agreement, by_alias, name, other)) = best else { return };
-    found.push(match agreement {
-        Agreement::Same => E::SameName,
-        Agreement::Reordered => E::ReorderedName,
-        Agreement::Core => E::SameCore,
-        Agreement::Forms => E::FormsOfName,
-        Agreement::Misspelled => E::MisspelledName,
-        Agreement::Near => E::NearName,
-        Agreement::Sound => E::NameSoundsAlike,
-        Agreement::OtherGeneric => E::OtherGenericWords,
-        Agreement::Begins => E::NameBegins,
-        Agreement::Initials => E::Initials,
-    });
+    found.push(agreement);
     if by_alias {
         found.push(E::ByAlias);
     }
     // Nobody else has a misspelled word; the other name tells how common the name is.
     let expected = profiles.expected_namesakes(name).max(profiles.expected_namesakes(other));
-    if expected <= RARE && agreement < Agreement::Sound {
+    if expected <= RARE && agreement < E::NameSoundsAlike {
         found.push(E::RareName);
     } else if expected > COMMON {
         found.push(E::CommonName);
     } else if expected > USUAL {
         found.push(E::UsualName);
     }
-    let scope = match (left.city, right.city, left.country, right.country) {
-        (Some(city), Some(other), ..) if city == other => NamesakeScope::City(city),
-        (_, _, Some(country), Some(other)) if country == other => NamesakeScope::Country(country),
-        _ => NamesakeScope::Any,
-    };
+    let city = left.traits.city.filter(|city| right.traits.city == Some(*city)).map(NamesakeScope::City);
+    let country = left.traits.country.filter(|country| right.traits.country == Some(*country));
+    let scope = city.or(country.map(NamesakeScope::Country)).unwrap_or(NamesakeScope::Any);
     if profiles.has_namesakes(name, scope) || profiles.has_namesakes(other, scope) {
         found.push(E::Namesakes);
     }
 }
 
-fn compare_identifiers(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile, found: &mut Vec<Evidence>) {
+fn compare_identifiers(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> Option<Evidence> {
     let common = left.identifiers.iter().filter(|identifier| right.identifiers.binary_search(identifier).is_ok());
-    let strength = common.map(|common| profiles.schemes[usize::from(common.scheme)].1).min_by_key(|s| match s {
-        Strength::Strong => 0,
-        Strength::Medium => 1,
-        Strength::Weak => 2,
-    });
-    match strength {
-        Some(Strength::Strong) => found.push(E::StrongIdentifier),
-        Some(Strength::Medium) => found.push(E::MediumIdentifier),
-        Some(Strength::Weak) => found.push(E::WeakIdentifier),
-        None => {}
-    }
-    if let (Some(left), Some(right)) = (left.domain, right.domain) {
-        found.push(match (left.hash == right.hash, left.label == right.label) {
-            (true, _) => E::SameDomain,
-            (false, true) => E::SameLabel,
-            (false, false) => E::OtherDomain,
-        });
-    }
-}
-
-fn compare_places(left: &RecordProfile, right: &RecordProfile, found: &mut Vec<Evidence>) {
-    let country = left.country.zip(right.country).map(|(left, right)| left == right);
-    let city = left.city.zip(right.city).map(|(left, right)| left == right);
-    match (country, city) {
-        (Some(false), _) => found.push(E::OtherCountry),
-        (_, Some(true)) => found.push(E::SameCity),
-        (Some(true), city) => {
-            found.push(E::SameCountry);
-            found.extend(city.map(|_| E::OtherCity));
-        }
-        (None, Some(false)) => found.push(E::OtherCity),
-        (None, None) => {}
-    }
+    let strongest = common.map(|common| profiles.schemes[usize::from(common.scheme)].1).min()?;
+    Some(match strongest {
+        Strength::Strong => E::StrongIdentifier,
+        Strength::Medium => E::MediumIdentifier,
+        Strength::Weak => E::WeakIdentifier,
+    })
 }
 
 fn compare_sectors(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile, found: &mut Vec<Evidence>) {
@@ -417,17 +226,10 @@ fn compare_sectors(profiles: &Profiles, left: &RecordProfile, right: &RecordProf
 fn compare_links(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile, found: &mut Vec<Evidence>) {
     let common = |link: &&RecordLink| right.links.binary_search_by_key(&link.hash, |other| other.hash).is_ok();
     let rarest = left.links.iter().filter(common).map(|link| link.names).min();
-    if profiles.table == Table::People {
-        match rarest {
-            Some(_) => found.push(E::SameOrganization),
-            None if !left.links.is_empty() && !right.links.is_empty() => found.push(E::OtherOrganization),
-            None => {}
-        }
-        return;
-    }
-    match rarest {
-        Some(names) if names <= RARE_LINK => found.push(E::RareLinks),
-        Some(_) => found.push(E::Link),
-        None => {}
-    }
+    found.extend(match (profiles.table, rarest) {
+        (Table::People, Some(_)) => Some(E::SameOrganization),
+        (Table::People, None) if !left.links.is_empty() && !right.links.is_empty() => Some(E::OtherOrganization),
+        (_, Some(names)) if names <= RARE_LINK => Some(E::RareLinks),
+        (_, rarest) => rarest.map(|_| E::Link),
+    });
 }

@@ -1,12 +1,12 @@
 //! Look-up: finds the record of a release that an item with a few known values means.
-//!
 //! Evidence and scores are those of resolution. An item *matches* the best candidate if the evidence suffices ([`is_match`])
 //! and no other candidate comes near. A wrong match is worse than none.
 
-use crate::resolve::evidence::{Evidence, EvidenceKind, Veto, compare_values, find_veto, is_match, is_owned};
-use crate::resolve::name::{Agreement, ParsedName};
+use crate::resolve::evidence::{Veto, compare_values, find_veto, is_match, is_owned, sum_points};
+use crate::resolve::name::ParsedName;
 use crate::resolve::profile::{Profiles, RecordProfile};
 use crate::resolve::record::SourceRecord;
+use data::evidence::{Evidence, EvidenceKind};
 use data::{LookUpStatus, Table};
 
 /// Points by which a match must lead the second candidate.
@@ -15,32 +15,26 @@ const MATCH_MARGIN: i32 = 15;
 const MIN_SCORE: i32 = 25;
 /// Minimum score of those exceptions.
 const MIN_SCORE_OF_BEST: i32 = 3;
-/// Maximum score.
 const MAX_SCORE: i32 = 100;
 
-/// A candidate with its evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScoredCandidate {
-    /// Index of the candidate.
     pub index: usize,
     /// Hundredths, at most [`MAX_SCORE`].
     pub score: i32,
     pub evidence: Vec<Evidence>,
     /// Reason why the candidate cannot be the match, whatever its score.
     pub veto: Option<Veto>,
-    /// True if the evidence suffices for a match.
     is_enough: bool,
 }
 
 impl ScoredCandidate {
     /// Points of the evidence above the maximum score.
-    #[must_use]
     pub fn excess(&self) -> i32 {
-        self.evidence.iter().map(|evidence| evidence.points()).sum::<i32>() - self.score
+        sum_points(&self.evidence) - self.score
     }
 
     /// Sort key: candidates with the same strong identifier first, then the others by score, vetoed ones last.
-    #[must_use]
     pub fn rank(&self) -> (bool, bool, i32, usize) {
         (self.veto.is_some(), !self.decides(), -self.score, self.index)
     }
@@ -79,8 +73,7 @@ pub fn look_up(
 ) -> Vec<ScoredCandidate> {
     let profiles = Profiles::for_look_up(table, records, rows, count_of);
     let Some((item, candidates)) = profiles.all.split_first() else { return Vec::new() };
-    let agreements: Vec<Option<Agreement>> =
-        candidates.iter().map(|candidate| best_agreement(item, candidate)).collect();
+    let agreements: Vec<Option<Evidence>> = candidates.iter().map(|other| best_agreement(item, other)).collect();
     let nearest = only_best(&agreements, |index| includes(&candidates[index], item));
     let has_namesake = candidates.iter().filter(|candidate| has_name(candidate, item.names.first())).count() > 1;
     let scored = candidates.iter().enumerate().map(|(index, candidate)| {
@@ -102,10 +95,10 @@ pub fn look_up(
         if is_sure && !evidence.iter().any(|found| found.kind() == EvidenceKind::Name) {
             evidence.push(Evidence::SimilarName);
         }
-        let sum: i32 = evidence.iter().map(|evidence| evidence.points()).sum();
         let veto = find_veto(&profiles, item, candidate);
         let is_enough = is_match(&evidence, item.names.first());
-        let mut scored = ScoredCandidate { index, score: sum.min(MAX_SCORE), evidence, veto, is_enough };
+        let score = sum_points(&evidence).min(MAX_SCORE);
+        let mut scored = ScoredCandidate { index, score, evidence, veto, is_enough };
         if scored.veto.is_none() && scored.evidence.contains(&Evidence::OtherDomain) && !scored.is_owner() {
             scored.veto = Some(Veto::Domains);
         }
@@ -124,10 +117,8 @@ pub fn look_up(
 pub fn status<'s>(scored: impl Iterator<Item = &'s ScoredCandidate>) -> LookUpStatus {
     let mut possible = scored.filter(|scored| scored.veto.is_none());
     let Some(best) = possible.next() else { return LookUpStatus::None };
-    match best.is_enough && possible.all(|other| best.is_ahead_of(other)) {
-        true => LookUpStatus::Match,
-        false => LookUpStatus::Ambiguous,
-    }
+    let is_match = best.is_enough && possible.all(|other| best.is_ahead_of(other));
+    if is_match { LookUpStatus::Match } else { LookUpStatus::Ambiguous }
 }
 
 /// True if the candidate has exactly this name, also as an alias.
@@ -135,34 +126,25 @@ fn has_name(candidate: &RecordProfile, name: Option<&ParsedName>) -> bool {
     name.is_some_and(|name| candidate.names.iter().any(|known| known.is_identical(name)))
 }
 
-/// Best agreement between any names of both.
-fn best_agreement(item: &RecordProfile, candidate: &RecordProfile) -> Option<Agreement> {
+fn best_agreement(item: &RecordProfile, candidate: &RecordProfile) -> Option<Evidence> {
     let names = item.names.iter().flat_map(|name| candidate.names.iter().map(move |other| name.agreement(other)));
     names.flatten().min()
 }
 
-/// Index of the best agreement, if no other is as good. If the best is a misspelling, names with all words of the item
-/// count as equally good.
-fn only_best(agreements: &[Option<Agreement>], includes: impl Fn(usize) -> bool) -> Option<usize> {
+/// Index of the best agreement, if no other is as good. Names with all words of the item are as good as a misspelling.
+fn only_best(agreements: &[Option<Evidence>], includes: impl Fn(usize) -> bool) -> Option<usize> {
     let best = agreements.iter().flatten().min()?;
-    let is_misspelled = matches!(best, Agreement::Misspelled | Agreement::Near);
-    let is_as_good = |(index, agreement): (usize, &Option<Agreement>)| {
-        agreement.as_ref() == Some(best) || is_misspelled && includes(index)
-    };
-    only_true(agreements.iter().enumerate().map(is_as_good))
+    let is_misspelled = matches!(best, Evidence::MisspelledName | Evidence::NearName);
+    let is_as_good = |index: &usize| agreements[*index].as_ref() == Some(best) || is_misspelled && includes(*index);
+    let mut good = (0..agreements.len()).filter(is_as_good);
+    let first = good.next()?;
+    good.next().is_none().then_some(first)
 }
 
 /// True if a name of the candidate contains all distinctive words of the item's name.
 fn includes(candidate: &RecordProfile, item: &RecordProfile) -> bool {
     let Some(name) = item.names.first() else { return false };
     candidate.names.iter().any(|other| name.words().all(|word| other.words().any(|known| known == word)))
-}
-
-/// Index of the only `true`.
-fn only_true(flags: impl Iterator<Item = bool>) -> Option<usize> {
-    let mut set = flags.enumerate().filter(|(_, flag)| *flag);
-    let (first, _) = set.next()?;
-    set.next().is_none().then_some(first)
 }
 
 #[cfg(test)]

@@ -4,12 +4,11 @@
 //! name in a text index. Each piece of [`evidence`] has points, which sum to a score. A veto forbids a merge at any score.
 //! A pair is *merged* if its score is high and two independent kinds of evidence support it, put up for *review* if it is
 //! likely, and otherwise kept apart. [`decision`]s of people take precedence. Pairs are merged from the surest down, and
-//! only if no veto or decision separates any record of one cluster from any of the other, so that a chain of likely pairs
-//! cannot join records that a veto keeps apart ([`cluster`]).
+//! only if no veto or decision separates any record of one cluster from any of the other ([`cluster`]).
 //!
-//! The rules are written, not learned: an operator can read why two records were merged, results do not change with the
-//! data of others, and no labels are needed. Statistics of the records only weigh a shared value ([`profile`]). The result
-//! depends on the records and decisions alone, not on the order of the sources.
+//! The rules are written, not learned: an operator can read why two records were merged, and no labels are needed.
+//! Statistics of the records only weigh a shared value ([`profile`]). The result depends on the records and decisions
+//! alone, not on the order of the sources.
 
 mod blocking;
 mod cluster;
@@ -26,23 +25,23 @@ mod tests;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::resolve::blocking::Blocks;
 use crate::resolve::cluster::Clustering;
 use crate::resolve::evidence::{compare, find_veto};
 use crate::resolve::profile::Profiles;
-use crate::resolve::statements::SourceRecords;
+use crate::resolve::statements::{SourceRecords, read_records};
 use crate::sources::view::Clusters;
 use crate::sources::{Source, SourceError, Suppressed};
+use data::parallel::all_in_parallel;
 use data::{Names, Progress, Table};
 use search::{SearchError, TextIndex};
 
 pub use cluster::MergeConflict;
+pub use data::evidence::{Evidence, EvidenceKind};
 pub use data::import::referable::TABLES;
 pub use decision::{Decision, Decisions, Judgement};
-pub use evidence::{Evidence, EvidenceKind, Veto};
+pub use evidence::Veto;
 pub use record::SourceRecord;
 
 /// Minimum score of a merged pair, in hundredths. Two kinds of evidence must support it, too.
@@ -56,7 +55,6 @@ const MAX_MATCHES: usize = 10;
 /// Rows per unit of work of a thread.
 const CHUNK: usize = 1_024;
 
-/// Two records that are or may be one entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordPair {
     /// Rows of [`Resolution::records`], the smaller first.
@@ -73,14 +71,22 @@ impl RecordPair {
     fn is_sure(&self) -> bool {
         self.score >= MERGE_SCORE && evidence::is_sufficient(&self.evidence)
     }
+
+    /// Adds the row of the table's first record to its rows.
+    fn shifted(self, first: u32) -> Self {
+        let conflict = self.conflict.map(|conflict| match conflict {
+            MergeConflict::Decided(left, right) => MergeConflict::Decided(left + first, right + first),
+            MergeConflict::Vetoed(left, right, veto) => MergeConflict::Vetoed(left + first, right + first, veto),
+        });
+        Self { left: self.left + first, right: self.right + first, conflict, ..self }
+    }
 }
 
-/// Records with their merged and likely pairs.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Resolution {
     /// Sorted by table and id.
     pub records: Vec<SourceRecord>,
-    /// Merged pairs, the surest first.
+    /// The surest first.
     pub merged: Vec<RecordPair>,
     /// Pairs to review, the most valuable first.
     pub review: Vec<RecordPair>,
@@ -90,7 +96,6 @@ pub struct Resolution {
     pub vetoed: usize,
 }
 
-/// Reason why sources cannot be resolved.
 #[derive(Debug, thiserror::Error)]
 pub enum ResolveError {
     #[error(transparent)]
@@ -106,8 +111,7 @@ pub fn resolve(
     progress: &dyn Progress,
 ) -> Result<Resolution, SearchError> {
     records.sort_unstable_by(|left, right| (left.table, &left.id).cmp(&(right.table, &right.id)));
-    let mut resolution =
-        Resolution { records: Vec::new(), merged: Vec::new(), review: Vec::new(), clusters: Vec::new(), vetoed: 0 };
+    let mut resolution = Resolution::default();
     let mut first = 0;
     for block in records.chunk_by(|left, right| left.table == right.table) {
         resolution.add_table(block, first, decisions, progress)?;
@@ -128,10 +132,9 @@ pub fn composition(
 ) -> Result<(Clusters, Suppressed), ResolveError> {
     let suppressed = Suppressed::read(folder)?;
     let merged = find_clusters(folder, sources, progress)?;
-    let suppressed = match suppressed.is_empty() || sources.len() == all.len() {
-        true => suppressed.with_clusters(&merged),
-        false => suppressed.with_clusters(&find_clusters(folder, all, progress)?),
-    };
+    let needs_all = !suppressed.is_empty() && sources.len() != all.len();
+    let of_all = needs_all.then(|| find_clusters(folder, all, progress)).transpose()?;
+    let suppressed = suppressed.with_clusters(of_all.as_ref().unwrap_or(&merged));
     Ok((merged, suppressed))
 }
 
@@ -139,17 +142,16 @@ pub fn composition(
 /// decisions in the folder, and rounds of merged startups that several sources report.
 pub fn find_clusters(folder: &Path, sources: &[Source], progress: &dyn Progress) -> Result<Clusters, ResolveError> {
     let decisions = Decisions::read(folder)?;
-    let SourceRecords { records, rounds } =
-        statements::read_records(folder, sources, &Suppressed::default(), progress)?;
+    let SourceRecords { records, rounds } = read_records(folder, sources, &Suppressed::default(), progress)?;
     let resolution = resolve(records, &decisions, progress)?;
     let ids = |cluster: &Vec<u32>| cluster.iter().map(|row| resolution.records[*row as usize].id.as_str()).collect();
-    let merged: Vec<Vec<&str>> = resolution.clusters.iter().map(ids).collect();
-    let numbered = (0..).zip(&merged).flat_map(|(number, ids)| ids.iter().map(move |id| (*id, number)));
+    let mut groups: Vec<Vec<&str>> = resolution.clusters.iter().map(ids).collect();
+    let numbered = (0..).zip(&groups).flat_map(|(number, ids)| ids.iter().map(move |id| (*id, number)));
     let cluster_of: HashMap<&str, u32> = numbered.collect();
     let joined = rounds::cluster_rounds(&rounds, |startup| cluster_of.get(startup).copied());
-    let joined = joined.iter().map(|cluster| cluster.iter().map(|index| rounds[*index].id.as_str()).collect());
+    groups.extend(joined.iter().map(|cluster| cluster.iter().map(|index| rounds[*index].id.as_str()).collect()));
     let mut clusters = Clusters::default();
-    for (number, ids) in (0..).zip(merged.iter().cloned().chain(joined)) {
+    for (number, ids) in (0..).zip(&groups) {
         for (source, entity) in ids.iter().filter_map(|id| id.split_once('/')) {
             if let Ok(entity) = entity.parse() {
                 clusters.add(source, entity, number);
@@ -174,13 +176,12 @@ impl Resolution {
         let (pairs, vetoed) = find_pairs(&records, &profiles, progress)?;
         let mut clustering = Clustering::new(&profiles, &records, decisions);
         let unsure: HashSet<(u32, u32)> = decisions.pairs(Judgement::Unsure).collect();
-        let group = |row: u32| decisions.group_of(&records[row as usize].id);
         let mut review = Vec::new();
         for mut pair in pairs {
             if pair.is_sure() {
                 match clustering.merge(&pair) {
                     Ok(()) => {
-                        self.merged.push(RecordPair { left: pair.left + first, right: pair.right + first, ..pair });
+                        self.merged.push(pair.shifted(first));
                         continue;
                     }
                     Err(conflict) => pair.conflict = Some(conflict),
@@ -197,22 +198,16 @@ impl Resolution {
         // Two clusters need one decision only: about their best pair.
         let mut seen: HashSet<(u32, u32)> = HashSet::new();
         for pair in review {
-            let clusters = [pair.left, pair.right].map(|row| clustering.cluster_of[row as usize]);
-            let clusters = (clusters[0].min(clusters[1]), clusters[0].max(clusters[1]));
+            let [left, right] = [pair.left, pair.right].map(|row| clustering.cluster_of[row as usize]);
+            let clusters = (left.min(right), left.max(right));
             let is_decided = matches!(pair.conflict, Some(MergeConflict::Decided(..)))
                 || clustering.are_different(pair.left, pair.right)
-                || group(pair.left)
-                    .zip(group(pair.right))
-                    .is_some_and(|(left, right)| unsure.contains(&(left.min(right), left.max(right))));
+                || clustering.are_decided(&unsure, pair.left, pair.right);
             let are_hidden = hidden[clusters.0 as usize] && hidden[clusters.1 as usize];
             if clusters.0 == clusters.1 || is_decided || are_hidden || !seen.insert(clusters) {
                 continue;
             }
-            let conflict = pair.conflict.map(|conflict| match conflict {
-                MergeConflict::Decided(left, right) => MergeConflict::Decided(left + first, right + first),
-                MergeConflict::Vetoed(left, right, veto) => MergeConflict::Vetoed(left + first, right + first, veto),
-            });
-            self.review.push(RecordPair { left: pair.left + first, right: pair.right + first, conflict, ..pair });
+            self.review.push(pair.shifted(first));
         }
         self.vetoed += vetoed;
         for mut members in clustering.members {
@@ -249,79 +244,52 @@ fn find_pairs(
 ) -> Result<(Vec<RecordPair>, usize), SearchError> {
     let table = profiles.table;
     let blocks = Blocks::new(table, records, &profiles.all);
-    let names = RecordNames::new(table, records);
+    let aliases = records.iter().map(|record| record.aliases.join("|")).collect();
+    let names = RecordNames { records, aliases, table };
     let index = TextIndex::in_memory(&names)?;
     progress.step(&format!("resolve {}", table.name()), records.len() as u64);
-    let next = AtomicUsize::new(0);
-    let found: Mutex<LikelyPairs> = Mutex::default();
-    let work = || {
+    let starts: Vec<usize> = (0..records.len()).step_by(CHUNK).collect();
+    let found = all_in_parallel(&starts, |start| {
+        progress.advance(*start as u64);
         let (mut pairs, mut vetoed) = (Vec::new(), Vec::new());
         let mut others: Vec<u32> = Vec::new();
-        loop {
-            let start = next.fetch_add(CHUNK, Ordering::Relaxed);
-            if start >= records.len() {
-                break;
-            }
-            progress.advance(start as u64);
-            for (row, record) in (start..).zip(records.iter().skip(start).take(CHUNK)) {
-                let profile = &profiles.all[row];
-                others.clear();
-                blocks.later_rows(table, record, profile, row as u32, &mut others);
-                let matches = index.search(&names, &record.name).hits;
-                others.extend(matches.iter().map(|hit| hit.row).filter(|other| *other != row as u32).take(MAX_MATCHES));
-                others.sort_unstable();
-                others.dedup();
-                for other in &others {
-                    let [left, right] = [row.min(*other as usize), row.max(*other as usize)];
-                    let [first, second] = [left, right].map(|row| &profiles.all[row]);
-                    let evidence::PairComparison { evidence, score } = compare(profiles, first, second);
-                    let (left, right) = (left as u32, right as u32);
-                    if score < REVIEW_SCORE {
-                        continue;
-                    }
-                    if find_veto(profiles, first, second).is_some() {
-                        vetoed.push((left, right));
-                    } else {
-                        pairs.push(RecordPair { left, right, score, evidence, conflict: None });
-                    }
+        for (row, record) in (*start..).zip(records.iter().skip(*start).take(CHUNK)) {
+            others.clear();
+            blocks.later_rows(table, &record.name, &profiles.all[row], row as u32, &mut others);
+            let matches = index.search(&names, &record.name).hits;
+            others.extend(matches.iter().map(|hit| hit.row).filter(|other| *other != row as u32).take(MAX_MATCHES));
+            others.sort_unstable();
+            others.dedup();
+            for other in &others {
+                let (left, right) = ((row as u32).min(*other), (row as u32).max(*other));
+                let [first, second] = [left, right].map(|row| &profiles.all[row as usize]);
+                let (evidence, score) = compare(profiles, first, second);
+                if score < REVIEW_SCORE {
+                    continue;
+                }
+                if find_veto(profiles, first, second).is_some() {
+                    vetoed.push((left, right));
+                } else {
+                    pairs.push(RecordPair { left, right, score, evidence, conflict: None });
                 }
             }
         }
-        let mut found = found.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        found.0.append(&mut pairs);
-        found.1.append(&mut vetoed);
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        (1..threads).for_each(|_| {
-            scope.spawn(work);
-        });
-        work();
+        (pairs, vetoed)
     });
     progress.done();
-    let (mut pairs, mut vetoed) = found.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (pairs, vetoed): (Vec<_>, Vec<_>) = found.into_iter().unzip();
+    let mut pairs: Vec<RecordPair> = pairs.into_iter().flatten().collect();
     pairs.sort_unstable_by_key(|pair| (-pair.score, pair.left, pair.right));
     pairs.dedup_by_key(|pair| (pair.left, pair.right));
-    vetoed.sort_unstable();
-    vetoed.dedup();
+    let vetoed: HashSet<(u32, u32)> = vetoed.into_iter().flatten().collect();
     Ok((pairs, vetoed.len()))
 }
 
-/// Pairs of at least [`REVIEW_SCORE`]: those without a veto, and the rows of those with one. May contain duplicates.
-type LikelyPairs = (Vec<RecordPair>, Vec<(u32, u32)>);
-
-/// Names of records for the text index.
 struct RecordNames<'a> {
     records: &'a [&'a SourceRecord],
     /// Aliases of each record, separated by `|`.
     aliases: Vec<String>,
     table: Table,
-}
-
-impl<'a> RecordNames<'a> {
-    fn new(table: Table, records: &'a [&'a SourceRecord]) -> Self {
-        Self { records, aliases: records.iter().map(|record| record.aliases.join("|")).collect(), table }
-    }
 }
 
 impl Names for RecordNames<'_> {

@@ -3,6 +3,7 @@
 use xxhash_rust::xxh3::xxh3_64;
 
 use data::Table;
+use data::evidence::Evidence;
 pub(super) use data::name::{CoreName, Vehicle, WordKind, find_vehicle, legal_forms};
 use data::written::{WrittenName, WrittenWord, are_same_letters, are_spelled_alike};
 use search::edit_distance::distance_within;
@@ -18,42 +19,11 @@ const MIN_INITIALS: usize = 3;
 /// Letters and symbols that a name needs to identify a record by itself.
 const MIN_TELLING: usize = 2;
 
-/// Degree of agreement of two names, the surest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Agreement {
-    /// The same words, except for the legal form and spaces.
-    Same,
-    /// The same words in another order.
-    Reordered,
-    /// The same core, but one name has more generic words: `Alder`, `Alder Partners`.
-    Core,
-    /// Forms of the same words: `Intl`, `International`; `Bob`, `Robert`.
-    Forms,
-    /// One or two of many letters differ.
-    Misspelled,
-    /// One of few letters differs.
-    Near,
-    /// They sound the same, possibly in different scripts, or they differ only in symbols.
-    Sound,
-    /// The same core with different generic words: `Alder Capital`, `Alder Ventures`.
-    OtherGeneric,
-    /// One name begins with the other: `Alder`, `Alder Rock`.
-    Begins,
-    /// One name is the initials of the other.
-    Initials,
-}
-
 /// A name split into the parts that are compared.
-#[derive(Clone, Debug)]
 pub(super) struct ParsedName {
-    /// All words except the legal form, separated by spaces.
-    all: String,
-    /// The distinctive words, separated by spaces.
-    pub core: String,
+    name: CoreName,
     /// The core without spaces.
     pub joined: String,
-    generic: u32,
-    /// The digits of the core.
     digits: String,
     pub vehicle: Option<Vehicle>,
     /// Hash of the core without spaces.
@@ -85,36 +55,28 @@ impl ParsedName {
             Table::People => vec![WordKind::Core; folded.len()],
             _ => WordKind::classify(&folded),
         };
-        let CoreName { words: all, core, generic } = CoreName::from_words(&folded, &kinds);
-        if core.is_empty() {
+        let name = CoreName::from_words(&folded, &kinds);
+        if name.core.is_empty() {
             return None;
         }
         let letters_of = |is_counted: fn(&WordKind) -> bool| {
             let counted = words.iter().zip(&kinds).filter(|(_, kind)| is_counted(kind));
             counted.map(|(word, _)| word.letters.as_str()).collect::<String>()
         };
-        let letters = letters_of(|kind| *kind != WordKind::Legal);
         let core_letters = letters_of(|kind| *kind == WordKind::Core);
-        let joined = core.replace(' ', "");
-        let digits = core.chars().filter(char::is_ascii_digit).collect();
-        let hash = xxh3_64(joined.as_bytes());
         let signs = core_letters.chars().chain(symbols.chars()).count();
-        let is_telling = !core_letters.is_empty() && signs >= MIN_TELLING;
-        let core_letters = Some(core_letters).filter(|letters| !letters.is_empty() && *letters != joined);
-        let legal = legal_forms(&folded, &kinds);
+        let joined = name.joined();
         Some(Self {
-            all,
-            core,
-            joined,
-            generic,
-            digits,
+            digits: joined.chars().filter(char::is_ascii_digit).collect(),
             vehicle,
-            hash,
-            letters,
-            core_letters,
+            hash: xxh3_64(joined.as_bytes()),
+            letters: letters_of(|kind| *kind != WordKind::Legal),
+            legal: legal_forms(&folded, &kinds),
+            is_telling: !core_letters.is_empty() && signs >= MIN_TELLING,
+            core_letters: Some(core_letters).filter(|letters| !letters.is_empty() && *letters != joined),
+            name,
+            joined,
             symbols,
-            legal,
-            is_telling,
         })
     }
 
@@ -137,64 +99,56 @@ impl ParsedName {
     }
 
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
-        self.core.split(' ')
+        self.name.core.split(' ')
     }
 
-    /// Agreement of two names; `None` if they differ. Symmetric in its arguments.
-    pub(super) fn agreement(&self, other: &Self) -> Option<Agreement> {
+    /// Evidence of two names that agree; `None` if they differ. Symmetric in its arguments.
+    pub(super) fn agreement(&self, other: &Self) -> Option<Evidence> {
         let found = self.folded_agreement(other)?;
         let is_spelled = match found {
-            Agreement::Same | Agreement::Core | Agreement::OtherGeneric => self.is_written_alike(other),
-            Agreement::Reordered | Agreement::Forms | Agreement::Misspelled | Agreement::Near => {
-                are_spelled_alike(&self.letters, &other.letters)
-            }
-            Agreement::Sound | Agreement::Begins | Agreement::Initials => true,
+            Evidence::SameName | Evidence::SameCore | Evidence::OtherGenericWords => self.is_written_alike(other),
+            Evidence::NameSoundsAlike | Evidence::NameBegins | Evidence::Initials => true,
+            _ => are_spelled_alike(&self.letters, &other.letters),
         };
-        Some(if is_spelled { found } else { Agreement::Sound })
+        Some(if is_spelled { found } else { Evidence::NameSoundsAlike })
     }
 
-    /// Agreement of the folded names.
-    fn folded_agreement(&self, other: &Self) -> Option<Agreement> {
+    fn folded_agreement(&self, other: &Self) -> Option<Evidence> {
         if self.digits != other.digits {
             return None;
         }
         if self.hash == other.hash {
-            return Some(match (self.generic & !other.generic, other.generic & !self.generic) {
-                (0, 0) => Agreement::Same,
-                (0, _) | (_, 0) => Agreement::Core,
-                _ => Agreement::OtherGeneric,
-            });
+            return Some(self.name.generic_agreement(&other.name));
         }
         let (short, long) = if self.joined.len() <= other.joined.len() { (self, other) } else { (other, self) };
-        let words = |name: &Self| name.core.matches(' ').count() + 1;
+        let words = |name: &Self| name.words().count();
         let is_one_word = words(self) == 1 && words(other) == 1;
         if words(self) == words(other) && !is_one_word {
-            if sorted(self) == sorted(other) {
-                return Some(Agreement::Reordered);
+            if sorted_words(self) == sorted_words(other) {
+                return Some(Evidence::ReorderedName);
             }
             if self.words().zip(other.words()).all(|(left, right)| are_forms(left, right)) {
-                return Some(Agreement::Forms);
+                return Some(Evidence::FormsOfName);
             }
         }
-        if is_misspelled(&self.all, &other.all) || is_misspelled(&self.core, &other.core) {
+        if is_misspelled(&self.name.words, &other.name.words) || is_misspelled(&self.name.core, &other.name.core) {
             let is_long = short.joined.len() >= MIN_SURE_LETTERS;
-            return Some(if is_long { Agreement::Misspelled } else { Agreement::Near });
+            return Some(if is_long { Evidence::MisspelledName } else { Evidence::NearName });
         }
         if short.joined.len() > MIN_LETTERS && phonetic_key(&short.joined) == phonetic_key(&long.joined) {
-            return Some(Agreement::Sound);
+            return Some(Evidence::NameSoundsAlike);
         }
-        let begins = long.core.strip_prefix(short.core.as_str()).is_some_and(|rest| rest.starts_with(' '));
-        if begins && short.joined.len() >= MIN_BEGINNING {
-            return Some(Agreement::Begins);
+        if short.name.begins(&long.name) && short.joined.len() >= MIN_BEGINNING {
+            return Some(Evidence::NameBegins);
         }
         let initials = || long.words().filter_map(|word| word.chars().next()).collect::<String>();
         let may_abbreviate = words(short) == 1 && words(long) == short.joined.len();
         (may_abbreviate && short.joined.len() >= MIN_INITIALS && initials() == short.joined)
-            .then_some(Agreement::Initials)
+            .then_some(Evidence::Initials)
     }
 }
 
-fn sorted(name: &ParsedName) -> Vec<&str> {
+pub(super) fn sorted_words(name: &ParsedName) -> Vec<&str> {
     let mut words: Vec<&str> = name.words().collect();
     words.sort_unstable();
     words

@@ -1,5 +1,4 @@
 //! Profiles: records prepared for comparison, with hashes instead of texts and without values that identify nobody.
-//!
 //! The weight of a shared value depends on the number of unlike names that have it, so everything is counted first: a word,
 //! identifier or investor that many have identifies none of them.
 
@@ -8,8 +7,8 @@ use std::collections::{HashMap, HashSet};
 use xxhash_rust::xxh3::{Xxh3Builder, xxh3_64};
 
 use crate::resolve::name::{ParsedName, Vehicle};
-use crate::resolve::record::{SourceRecord, own_domain};
-use data::city;
+use crate::resolve::record::SourceRecord;
+use data::evidence::{Domain, RecordTraits};
 use data::fold::fold;
 use data::identifier::{MAX_UNLIKE_NAMES, Strength, strength};
 use data::{Country, Table};
@@ -29,19 +28,11 @@ const MAX_SPECIFIC: f64 = 0.05;
 type Map<K, V> = HashMap<K, V, Xxh3Builder>;
 type Set<K> = HashSet<K, Xxh3Builder>;
 
-/// Hash of an identifier's value, with its scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct HashedIdentifier {
     /// Index in [`Profiles::schemes`].
     pub scheme: u16,
     pub value: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Domain {
-    pub hash: u64,
-    /// Hash of the first label: `alder` in `alder.com` and `alder.io`.
-    pub label: u64,
 }
 
 /// A connection of a record, with the number of unlike names that have it.
@@ -51,19 +42,14 @@ pub(super) struct RecordLink {
     pub names: u32,
 }
 
-/// Values of a record that are compared.
-#[derive(Debug)]
 pub(super) struct RecordProfile {
     pub source: u32,
     pub is_gone: bool,
     pub names: Vec<ParsedName>,
     /// Ascending, without placeholders.
     pub identifiers: Vec<HashedIdentifier>,
-    /// `None` also for a placeholder.
-    pub domain: Option<Domain>,
-    pub country: Option<Country>,
-    pub city: Option<u64>,
-    pub founded_year: Option<u16>,
+    /// Without the domain if it is a placeholder.
+    pub traits: RecordTraits,
     /// Ascending.
     pub sectors: Vec<u64>,
     /// Ascending.
@@ -77,8 +63,8 @@ impl RecordProfile {
 
     /// Name, with the scopes in which it may have namesakes.
     fn scopes_of_name(&self) -> Option<(&ParsedName, impl Iterator<Item = NamesakeScope>)> {
-        let scopes =
-            [Some(NamesakeScope::Any), self.country.map(NamesakeScope::Country), self.city.map(NamesakeScope::City)];
+        let RecordTraits { country, city, .. } = self.traits;
+        let scopes = [Some(NamesakeScope::Any), country.map(NamesakeScope::Country), city.map(NamesakeScope::City)];
         Some((self.names.first()?, scopes.into_iter().flatten()))
     }
 }
@@ -105,34 +91,18 @@ impl NamesakeScope {
 /// Profiles of the records of one table, with the counts of their values.
 pub(super) struct Profiles {
     pub table: Table,
-    /// One profile per record, in the same order.
     pub all: Vec<RecordProfile>,
     pub schemes: Vec<(String, Strength)>,
-    /// Number of cores that contain each word.
     words: Map<u64, u32>,
     cores: usize,
     /// Keys of cores that several records of one source have, for each [`NamesakeScope`].
     namesakes: Set<u64>,
-    /// Number of records in each sector.
     sectors: Map<u64, u32>,
 }
 
 impl Profiles {
     pub(super) fn new(table: Table, records: &[&SourceRecord]) -> Self {
-        let mut schemes: Vec<(String, Strength)> = Vec::new();
-        let mut all = Vec::with_capacity(records.len());
-        for record in records {
-            all.push(build_profile(table, record, &mut schemes));
-        }
-        let mut profiles = Self {
-            table,
-            all,
-            schemes,
-            words: Map::default(),
-            cores: 0,
-            namesakes: Set::default(),
-            sectors: Map::default(),
-        };
+        let mut profiles = Self::uncounted(table, records.iter().copied());
         profiles.count_names();
         profiles.remove_placeholders();
         profiles.count_links();
@@ -140,24 +110,23 @@ impl Profiles {
     }
 
     /// Profiles for a look-up. The first record is the item, the others are its candidates in a release. `rows` is the number
-    /// of names in the release's table, and `count_of` returns the number of those that contain a word.
-    pub(super) fn for_look_up(
-        table: Table,
-        records: &[SourceRecord],
-        rows: u32,
-        count_of: impl Fn(&str) -> u32,
-    ) -> Self {
-        let mut schemes = Vec::new();
-        let all: Vec<RecordProfile> = records.iter().map(|record| build_profile(table, record, &mut schemes)).collect();
-        let words = all.iter().flat_map(|profile| &profile.names).flat_map(ParsedName::words);
-        let words = words.map(|word| (xxh3_64(word.as_bytes()), count_of(word))).collect();
-        let (namesakes, sectors) = (Set::default(), Map::default());
-        let mut profiles = Self { table, all, schemes, words, cores: rows as usize, namesakes, sectors };
+    /// of names in the release's table, and `count` returns the number of those that contain a word.
+    pub(super) fn for_look_up(table: Table, records: &[SourceRecord], rows: u32, count: impl Fn(&str) -> u32) -> Self {
+        let mut profiles = Self { cores: rows as usize, ..Self::uncounted(table, records.iter()) };
+        let words = profiles.all.iter().flat_map(|profile| &profile.names).flat_map(ParsedName::words);
+        profiles.words = words.map(|word| (xxh3_64(word.as_bytes()), count(word))).collect();
         let mut known: Set<u64> = Set::default();
         for (name, scopes) in profiles.all.iter().skip(1).filter_map(RecordProfile::scopes_of_name) {
             profiles.namesakes.extend(scopes.map(|scope| scope.key(name)).filter(|key| !known.insert(*key)));
         }
         profiles
+    }
+
+    fn uncounted<'a>(table: Table, records: impl Iterator<Item = &'a SourceRecord>) -> Self {
+        let mut schemes = Vec::new();
+        let all = records.map(|record| build_profile(table, record, &mut schemes)).collect();
+        let (words, namesakes, sectors) = (Map::default(), Set::default(), Map::default());
+        Self { table, all, schemes, words, cores: 0, namesakes, sectors }
     }
 
     /// Expected number of equal cores if names were made of random words. A name with only a few identifies a record.
@@ -175,12 +144,10 @@ impl Profiles {
         self.namesakes.contains(&scope.key(name))
     }
 
-    /// True if there are enough names to tell how rare one is.
     pub(super) fn is_large(&self) -> bool {
         self.cores >= MIN_CORES
     }
 
-    /// True if few records are in this sector.
     pub(super) fn is_specific(&self, sector: u64) -> bool {
         let count = self.sectors.get(&sector).copied().unwrap_or(0);
         f64::from(count) <= MAX_SPECIFIC * self.all.len() as f64
@@ -193,18 +160,12 @@ impl Profiles {
             profile.sectors.iter().for_each(|sector| *self.sectors.entry(*sector).or_default() += 1);
             // A record that its source moved to a new key is one record: the old one is gone and not a namesake.
             if let Some((name, scopes)) = profile.scopes_of_name().filter(|_| !profile.is_gone) {
-                for key in scopes.map(|scope| scope.key(name)) {
-                    if !known.insert((key, profile.source)) {
-                        self.namesakes.insert(key);
-                    }
-                }
+                let keys = scopes.map(|scope| scope.key(name));
+                self.namesakes.extend(keys.filter(|key| !known.insert((*key, profile.source))));
             }
-            for name in &profile.names {
-                if cores.insert(name.hash) {
-                    for word in name.words() {
-                        *self.words.entry(xxh3_64(word.as_bytes())).or_default() += 1;
-                    }
-                }
+            let names = profile.names.iter().filter(|name| cores.insert(name.hash));
+            for word in names.flat_map(ParsedName::words) {
+                *self.words.entry(xxh3_64(word.as_bytes())).or_default() += 1;
             }
         }
         self.cores = cores.len();
@@ -213,11 +174,11 @@ impl Profiles {
     /// Removes identifiers and domains that more than [`MAX_UNLIKE_NAMES`] unlike names have.
     fn remove_placeholders(&mut self) {
         const DOMAIN: u16 = u16::MAX;
+        let identifier_of = |domain: Domain| HashedIdentifier { scheme: DOMAIN, value: domain.hash };
         let mut carriers: Vec<(HashedIdentifier, u32)> = Vec::new();
-        for (row, profile) in self.all.iter().enumerate() {
-            carriers.extend(profile.identifiers.iter().map(|identifier| (*identifier, row as u32)));
-            let domain = profile.domain.map(|domain| HashedIdentifier { scheme: DOMAIN, value: domain.hash });
-            carriers.extend(domain.map(|identifier| (identifier, row as u32)));
+        for (row, profile) in (0..).zip(&self.all) {
+            let domain = profile.traits.domain.map(identifier_of);
+            carriers.extend(profile.identifiers.iter().copied().chain(domain).map(|identifier| (identifier, row)));
         }
         carriers.sort_unstable();
         let blocks = carriers.chunk_by(|left, right| left.0 == right.0).filter(|block| block.len() > MAX_UNLIKE_NAMES);
@@ -225,35 +186,30 @@ impl Profiles {
             blocks.filter(|block| self.are_unlike(block)).map(|block| block[0].0).collect();
         for profile in &mut self.all {
             profile.identifiers.retain(|identifier| !placeholders.contains(identifier));
-            profile.domain = profile
-                .domain
-                .filter(|domain| !placeholders.contains(&HashedIdentifier { scheme: DOMAIN, value: domain.hash }));
+            let domain = profile.traits.domain;
+            profile.traits.domain = domain.filter(|domain| !placeholders.contains(&identifier_of(*domain)));
         }
     }
 
     /// True if more than [`MAX_UNLIKE_NAMES`] carriers of a value have names without any agreement.
     fn are_unlike(&self, carriers: &[(HashedIdentifier, u32)]) -> bool {
         let mut distinct: Vec<&RecordProfile> = Vec::new();
-        for (_, row) in carriers {
-            let profile = &self.all[*row as usize];
+        carriers.iter().map(|(_, row)| &self.all[*row as usize]).any(|profile| {
             let agrees = |other: &&RecordProfile| {
                 profile.names.iter().any(|name| other.names.iter().any(|known| name.agreement(known).is_some()))
             };
             if !distinct.iter().any(agrees) {
                 distinct.push(profile);
             }
-            if distinct.len() > MAX_UNLIKE_NAMES {
-                return true;
-            }
-        }
-        false
+            distinct.len() > MAX_UNLIKE_NAMES
+        })
     }
 
     fn count_links(&mut self) {
-        let name_of = |profile: &RecordProfile| profile.names.first().map_or(0, |name| name.hash);
         let mut carriers: Vec<(u64, u64)> = Vec::new();
         for profile in &self.all {
-            carriers.extend(profile.links.iter().map(|link| (link.hash, name_of(profile))));
+            let name = profile.names.first().map_or(0, |name| name.hash);
+            carriers.extend(profile.links.iter().map(|link| (link.hash, name)));
         }
         carriers.sort_unstable();
         carriers.dedup();
@@ -292,35 +248,22 @@ fn build_profile(table: Table, record: &SourceRecord, schemes: &mut Vec<(String,
         });
         identifiers.push(HashedIdentifier { scheme: index as u16, value: xxh3_64(value.as_bytes()) });
     }
-    identifiers.sort_unstable();
-    identifiers.dedup();
-    let domain = address.and_then(own_domain).map(|domain| {
-        let label = domain.split('.').next().unwrap_or_default();
-        Domain { hash: xxh3_64(domain.as_bytes()), label: xxh3_64(label.as_bytes()) }
-    });
-    let mut sectors: Vec<u64> = record.sectors.iter().map(|sector| xxh3_64(fold(sector).as_bytes())).collect();
-    sectors.sort_unstable();
-    sectors.dedup();
-    let mut links = record.links.hashes().to_vec();
-    links.sort_unstable();
-    links.dedup();
+    let links = sorted(record.links.0.iter().copied());
     RecordProfile {
         source: record.source,
         is_gone: record.is_gone,
         names,
-        identifiers,
-        domain,
-        country: record.country,
-        city: record.city.as_deref().and_then(city_hash),
-        founded_year: record.founded_year,
-        sectors,
+        identifiers: sorted(identifiers.into_iter()),
+        traits: RecordTraits::new(address, record.country, record.city.as_deref(), record.founded_year),
+        sectors: sorted(record.sectors.iter().map(|sector| xxh3_64(fold(sector).as_bytes()))),
         links: links.into_iter().map(|hash| RecordLink { hash, names: 0 }).collect(),
     }
 }
 
-/// Hash that is equal for all names of a city, with or without its country or state: `Bengaluru`, `Bangalore, India`.
-fn city_hash(city: &str) -> Option<u64> {
-    let name = fold(city.split(',').next().unwrap_or(city));
-    let first = city::names_of(&name).first().copied().unwrap_or(&name);
-    (!first.is_empty()).then(|| xxh3_64(first.as_bytes()))
+/// Values in ascending order, without duplicates.
+fn sorted<T: Ord>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut values: Vec<T> = values.collect();
+    values.sort_unstable();
+    values.dedup();
+    values
 }

@@ -2,12 +2,11 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use data::evidence::own_domain;
 use data::fold::fold;
 use data::import::Dataset;
 use data::import::identifiers::NormalIdentifier;
-use data::import::website;
 use data::name::CoreName;
-use data::name::OwnName;
 use data::{Country, OrganizationKind, PartialDate, Table};
 
 /// A firm, startup or person as one source describes it.
@@ -15,7 +14,6 @@ use data::{Country, OrganizationKind, PartialDate, Table};
 pub struct SourceRecord {
     /// Such as `gleif/firm:lei:5493…` in sources; the slug in a dataset.
     pub id: String,
-    /// Number of the source.
     pub source: u32,
     /// [`Table::Firms`], [`Table::Startups`] or [`Table::People`].
     pub table: Table,
@@ -27,7 +25,6 @@ pub struct SourceRecord {
     pub country: Option<Country>,
     pub city: Option<String>,
     pub founded_year: Option<u16>,
-    /// Names of the sectors.
     pub sectors: Vec<String>,
     pub links: Links,
     /// Number of rounds, as a measure of the record's importance.
@@ -39,8 +36,6 @@ pub struct SourceRecord {
 }
 
 impl SourceRecord {
-    /// Creates a record without values.
-    #[must_use]
     pub fn new(table: Table, id: String, source: u32) -> Self {
         Self {
             id,
@@ -61,7 +56,6 @@ impl SourceRecord {
         }
     }
 
-    /// True if the websites of both have the same domain.
     pub fn has_domain_of(&self, other: &Self) -> bool {
         let domain = |record: &Self| record.website.as_deref().and_then(own_domain);
         domain(self).is_some_and(|own| domain(other) == Some(own))
@@ -71,7 +65,7 @@ impl SourceRecord {
 /// Hashes of a record's connections: rounds, investors, portfolio, people, organizations. Two records of one entity share
 /// some; a connection that many records have means little.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Links(Vec<u64>);
+pub struct Links(pub(super) Vec<u64>);
 
 impl Links {
     /// Adds an organization or person by the core of its name.
@@ -99,24 +93,9 @@ impl Links {
         }
     }
 
-    pub(super) fn extend(&mut self, other: Self) {
-        self.0.extend(other.0);
-    }
-
-    pub(super) fn hashes(&self) -> &[u64] {
-        &self.0
-    }
-
     fn add(&mut self, kind: &str, value: &str) {
         self.0.push(xxh3_64(format!("{kind} {value}").as_bytes()));
     }
-}
-
-/// Domain of a web address that belongs to the organization; `None` for a profile on a platform.
-pub(super) fn own_domain(address: &str) -> Option<String> {
-    let host = website::host(address);
-    let own = OwnName::parse(&host);
-    (own.domain.contains('.') && !own.is_of_profiles()).then(|| own.domain.to_owned())
 }
 
 /// Records of a dataset: its firms, startups and people, in this order.
@@ -125,8 +104,7 @@ pub fn records_of_dataset(dataset: &Dataset) -> Vec<SourceRecord> {
         name: name.to_owned(),
         ..SourceRecord::new(table, slug.to_owned(), 0)
     };
-    let sectors =
-        |rows: &[u32]| rows.iter().map(|row| dataset.sectors[*row as usize].name.clone()).collect::<Vec<String>>();
+    let sectors = |rows: &[u32]| rows.iter().map(|row| dataset.sectors[*row as usize].name.clone()).collect::<Vec<_>>();
     let identifiers = |carried: &[NormalIdentifier]| {
         carried.iter().map(|found| (found.scheme.to_string(), found.value.to_string())).collect()
     };

@@ -46,8 +46,7 @@ impl SourceRound {
     }
 }
 
-/// Groups reports of the same round, by index. Startups are equal by their clusters. A group has at most one round of each
-/// source.
+/// Groups reports of the same round, by index, at most one of each source. Startups are equal by their clusters.
 pub(super) fn cluster_rounds(rounds: &[SourceRound], cluster_of: impl Fn(&str) -> Option<u32>) -> Vec<Vec<usize>> {
     let mut by_startup: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
     for (index, round) in rounds.iter().enumerate() {

@@ -56,11 +56,9 @@ struct RecordCollector<'a> {
     records: Vec<SourceRecord>,
     rows: HashMap<EntityId, usize>,
     rounds: Vec<PendingRound>,
-    /// Names of sectors.
     sectors: HashMap<EntityId, String>,
     /// Rows of people with their organizations.
     members: Vec<(usize, EntityId)>,
-    /// Entity of the last statement.
     entity: Option<EntityId>,
     /// Last field of the entity. The first value counts for a field that takes one value, as in the view.
     field: String,
@@ -76,49 +74,43 @@ impl RecordCollector<'_> {
             let is_suppressed = suppressed.names(self.source, &statement.entity);
             self.begin(&statement.entity, statement.standing == Standing::Gone, is_suppressed);
         }
-        let Statement { field, value, .. } = &statement;
-        let is_first = self.field != *field;
-        self.field.clone_from(field);
-        if statement.entity.kind == EntityKind::Round {
-            if let Some(PendingRound { round, startup, investors }) = self.rounds.last_mut() {
-                match field.as_str() {
-                    "investors" | "lead_investors" => investors.extend(value.parse::<EntityId>()),
-                    _ if !is_first => {}
-                    "startup" => *startup = value.parse().ok(),
-                    "announced_on" => round.announced_on = value.parse().ok(),
-                    "amount_usd" => round.amount_usd = value.parse().ok(),
-                    "stage" => round.stage = Stage::read(value),
-                    _ => {}
-                }
+        let Statement { entity, field, value, .. } = statement;
+        let is_first = self.field != field;
+        self.field.clone_from(&field);
+        if entity.kind == EntityKind::Round {
+            let Some(PendingRound { round, startup, investors }) = self.rounds.last_mut() else { return };
+            match field.as_str() {
+                "investors" | "lead_investors" => investors.extend(value.parse::<EntityId>()),
+                _ if !is_first => {}
+                "startup" => *startup = value.parse().ok(),
+                "announced_on" => round.announced_on = value.parse().ok(),
+                "amount_usd" => round.amount_usd = value.parse().ok(),
+                "stage" => round.stage = Stage::read(&value),
+                _ => {}
             }
             return;
         }
-        if statement.entity.kind == EntityKind::Sector {
+        if entity.kind == EntityKind::Sector {
             if field == "name" {
-                self.sectors.insert(statement.entity.clone(), value.clone());
+                self.sectors.insert(entity, value);
             }
             return;
         }
         let row = self.records.len().wrapping_sub(1);
         let Some(record) = self.records.last_mut() else { return };
-        match field.as_str() {
-            "aliases" => return record.aliases.push(value.clone()),
-            "sectors" => return record.sectors.push(value.clone()),
-            "organization" => return self.members.extend(value.parse().ok().map(|entity| (row, entity))),
-            _ => {}
-        }
         if let Some(scheme) = field.strip_prefix(identifier::FIELD) {
-            record.identifiers.extend(normalize(scheme, value).ok().map(|value| (scheme.to_owned(), value)));
-            return;
-        }
-        if !is_first {
+            record.identifiers.extend(normalize(scheme, &value).ok().map(|value| (scheme.to_owned(), value)));
             return;
         }
         match field.as_str() {
-            "name" => record.name.clone_from(value),
-            "website" => record.website = Some(value.clone()),
-            "country" => record.country = Country::read(value),
-            "city" => record.city = Some(value.clone()),
+            "aliases" => record.aliases.push(value),
+            "sectors" => record.sectors.push(value),
+            "organization" => self.members.extend(value.parse().ok().map(|entity| (row, entity))),
+            _ if !is_first => {}
+            "name" => record.name = value,
+            "website" => record.website = Some(value),
+            "country" => record.country = Country::read(&value),
+            "city" => record.city = Some(value),
             "founded_year" => record.founded_year = value.parse().ok(),
             _ => {}
         }
@@ -132,11 +124,8 @@ impl RecordCollector<'_> {
             EntityKind::Startup => Table::Startups,
             EntityKind::Person => Table::People,
             EntityKind::Round => {
-                let round = SourceRound {
-                    id: format!("{}/{entity}", self.source),
-                    source: self.number,
-                    ..SourceRound::default()
-                };
+                let id = format!("{}/{entity}", self.source);
+                let round = SourceRound { id, source: self.number, ..SourceRound::default() };
                 return self.rounds.push(PendingRound { round, ..PendingRound::default() });
             }
             EntityKind::Sector => return,
@@ -184,7 +173,7 @@ impl RecordCollector<'_> {
             let SourceRecord { table, name, .. } = &self.records[to];
             let mut link = Links::default();
             link.add_name(*table, name);
-            self.records[from].links.extend(link);
+            self.records[from].links.0.extend(link.0);
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::sources::evidence::{ColumnEvidence, ImportEvidence};
 use crate::sources::field::FieldForm;
 use crate::sources::input::InputRow;
 use crate::sources::location::{self, Codes};
-use crate::sources::mapping::date_format::{self, DateFormat};
+use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::mapping::transform::MappedText;
 use crate::sources::mapping::{
     CellTest, Condition, Currency, FieldTarget, FieldValue, KeyForm, MappedValue, MappingVocabulary, Unknown,
@@ -21,10 +21,9 @@ use data::identifier;
 use data::import::clean::{clean, clean_line};
 use data::import::csv_row::{MAX_LINE, MAX_TEXT, MAX_URL};
 use data::import::website;
-use data::vocabulary::Vocabulary as _;
+use data::vocabulary::{Vocabulary, with_article};
 use data::{Country, FirmKind, PartialDate, Stage, StartupStatus};
 
-/// A converted value of a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConvertedValue {
     pub value: String,
@@ -33,20 +32,16 @@ pub(crate) struct ConvertedValue {
 }
 
 /// A text that is left out, with a reason such as `is not a country`.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dropped {
     pub text: String,
     pub reason: Cow<'static, str>,
 }
 
-/// Maximum number of texts with cached results.
 const MAX_MEMO: usize = 10_000;
 
-/// Converts texts to the values of one field.
-pub(crate) struct Converter {
-    form: FieldForm,
-    /// Date formats of the field.
-    dates: Vec<DateFormat>,
+pub(crate) struct Converter<'a> {
+    pub field: &'a FieldValue,
+    rates: &'a Rates,
     /// Cache of converted texts, for columns with few distinct ones.
     memo: Option<HashMap<String, Vec<ConvertedValue>>>,
     /// Evidence about the columns from an earlier run.
@@ -69,13 +64,11 @@ impl CellTest {
     }
 }
 
-/// True if a row meets all conditions.
 pub(crate) fn meets(row: &InputRow, conditions: &[Condition]) -> bool {
     conditions.iter().all(|condition| condition.test.passes(row.get(condition.column.index)))
 }
 
 impl MappedValue {
-    /// Texts of a row after all steps.
     pub(crate) fn texts<'r>(&'r self, row: &'r InputRow, dropped: &mut Vec<Dropped>) -> Vec<MappedText<'r>> {
         let mut texts = if meets(row, &self.when) { self.read_columns(row, dropped) } else { Vec::new() };
         if let Some(default) = self.default.as_ref().filter(|_| texts.is_empty()) {
@@ -87,21 +80,13 @@ impl MappedValue {
     fn read_columns<'r>(&'r self, row: &'r InputRow, dropped: &mut Vec<Dropped>) -> Vec<MappedText<'r>> {
         let mut texts = Vec::new();
         let is_none = |text: &str| text.is_empty() || self.none.iter().any(|none| none.eq_ignore_ascii_case(text));
+        let columns = self.columns.iter().map(|column| row.get(column.index)).filter(|text| !is_none(text));
         match &self.join {
             Some(join) => {
-                let parts = self.columns.iter().map(|column| row.get(column.index)).filter(|text| !is_none(text));
-                let joined = parts.collect::<Vec<_>>().join(join);
-                if !joined.is_empty() {
-                    texts.push(MappedText::from(joined));
-                }
+                let joined = columns.collect::<Vec<_>>().join(join);
+                texts.extend(Some(joined).filter(|joined| !joined.is_empty()).map(MappedText::from));
             }
-            None => texts.extend(
-                self.columns
-                    .iter()
-                    .map(|column| row.get(column.index))
-                    .filter(|text| !is_none(text))
-                    .map(MappedText::from),
-            ),
+            None => texts.extend(columns.map(MappedText::from)),
         }
         if let Some(constant) = &self.constant {
             texts.push(MappedText { value: Cow::Borrowed(constant), original: Cow::Borrowed("") });
@@ -116,14 +101,15 @@ impl MappedValue {
             let mut mapped = Vec::with_capacity(texts.len());
             for text in texts {
                 match vocabulary.get(&text.value.to_lowercase()) {
-                    Some(words) => mapped.extend(
-                        words
-                            .iter()
-                            .map(|word| MappedText { value: Cow::Borrowed(word), original: text.original.clone() }),
-                    ),
+                    Some(words) => mapped.extend(words.iter().map(|word| {
+                        let original = text.original.clone();
+                        MappedText { value: Cow::Borrowed(word), original }
+                    })),
                     None if self.unknown == Unknown::Keep => mapped.push(text),
-                    None => dropped
-                        .push(Dropped { text: text.value.into_owned(), reason: "is not in the vocabulary".into() }),
+                    None => {
+                        let reason = "is not in the vocabulary".into();
+                        dropped.push(Dropped { text: text.value.into_owned(), reason });
+                    }
                 }
             }
             texts = mapped;
@@ -131,33 +117,34 @@ impl MappedValue {
         texts
     }
 
-    /// First text of a row.
     pub(crate) fn text(&self, row: &InputRow) -> Option<String> {
         self.texts(row, &mut Vec::new()).into_iter().next().map(|text| text.value.into_owned())
     }
 
-    /// First date of a row.
     fn date(&self, row: &InputRow) -> Option<PartialDate> {
-        let formats = if self.dates.is_empty() { &*ISO } else { &*self.dates };
-        self.texts(row, &mut Vec::new()).iter().find_map(|text| read_date(&text.value, formats))
+        self.texts(row, &mut Vec::new()).iter().find_map(|text| self.read_date(&text.value))
     }
 
     /// Sort key for the rows of an entity. Dates become `YYYY-MM-DD`.
     pub(crate) fn order(&self, row: &InputRow) -> String {
-        let Some(text) = self.text(row) else { return String::new() };
-        let formats = if self.dates.is_empty() { &*ISO } else { &*self.dates };
-        read_date(&text, formats).map_or(text, |date| date.to_string())
+        let text = self.text(row).unwrap_or_default();
+        self.read_date(&text).map_or(text, |date| date.to_string())
+    }
+
+    fn formats(&self) -> &[DateFormat] {
+        if self.dates.is_empty() { &ISO } else { &self.dates }
+    }
+
+    fn read_date(&self, text: &str) -> Option<PartialDate> {
+        self.formats().iter().find_map(|format| format.read(text))
     }
 }
 
-static ISO: LazyLock<Vec<DateFormat>> = LazyLock::new(date_format::iso_formats);
-
-fn read_date(text: &str, formats: &[DateFormat]) -> Option<PartialDate> {
-    formats.iter().find_map(|format| format.read(text))
-}
+/// Default formats.
+static ISO: LazyLock<Vec<DateFormat>> =
+    LazyLock::new(|| ["%Y-%m-%d", "%Y-%m", "%Y"].iter().filter_map(|text| DateFormat::parse(text).ok()).collect());
 
 impl KeyForm {
-    /// Makes an entity key from a text.
     pub(crate) fn make_key(&self, text: &str) -> Result<String, Cow<'static, str>> {
         let key = match self {
             Self::Plain => clean_line(text),
@@ -182,31 +169,19 @@ pub(crate) fn slug(name: &str) -> Option<String> {
 /// Maximum bytes of a slug made from a name, which leaves room for a number.
 const MAX_SLUG: usize = 100;
 
-impl Converter {
-    pub(crate) fn new(field: &FieldValue, evidence: &ImportEvidence) -> Self {
-        let form = match &field.target {
-            FieldTarget::Field(field) => field.form,
-            FieldTarget::Identifier(_) => FieldForm::Identifier,
-        };
-        let dates = if field.value.dates.is_empty() { ISO.clone() } else { field.value.dates.clone() };
+impl<'a> Converter<'a> {
+    pub(crate) fn new(field: &'a FieldValue, rates: &'a Rates, evidence: &ImportEvidence) -> Self {
         let has_few = matches!(
-            form,
+            field.target.form(),
             FieldForm::Country | FieldForm::Stage | FieldForm::FirmKind | FieldForm::StartupStatus | FieldForm::Sector
         );
         let depends_on_one = field.value.columns.len() == 1 && field.value.when.is_empty();
         let memo = (has_few && depends_on_one).then(HashMap::new);
-        Self { form, dates, memo, known: evidence.for_value(&field.value), seen: ColumnEvidence::default() }
+        Self { field, rates, memo, known: evidence.for_value(&field.value), seen: ColumnEvidence::default() }
     }
 
-    /// Adds the values of a row.
-    pub(crate) fn values(
-        &mut self,
-        field: &FieldValue,
-        row: &InputRow,
-        rates: &Rates,
-        values: &mut Vec<ConvertedValue>,
-        dropped: &mut Vec<Dropped>,
-    ) {
+    pub(crate) fn values(&mut self, row: &InputRow, values: &mut Vec<ConvertedValue>, dropped: &mut Vec<Dropped>) {
+        let field = self.field;
         let key = self.memo.as_ref().map(|_| row.get(field.value.columns[0].index));
         if let (Some(memo), Some(key)) = (&self.memo, key)
             && let Some(known) = memo.get(key)
@@ -215,16 +190,12 @@ impl Converter {
             return;
         }
         let (first, before) = (values.len(), dropped.len());
-        let is_list = match &field.target {
-            FieldTarget::Field(field) => field.is_list,
-            FieldTarget::Identifier(_) => true,
-        };
         for text in field.value.texts(row, dropped) {
             // A field with one value takes the first usable text.
-            if !is_list && values.len() > first {
+            if !field.target.is_list() && values.len() > first {
                 break;
             }
-            match self.convert(field, &text.value, row, rates) {
+            match self.convert(&text.value, row) {
                 Ok((value, is_private)) => {
                     let is_same = value == text.original || is_private;
                     let original = if is_same { String::new() } else { clean(&text.original) };
@@ -232,7 +203,7 @@ impl Converter {
                 }
                 Err(reason) => {
                     // Report the whole location: its last part alone tells nothing.
-                    let cell = field.value.columns.first().filter(|_| self.form == FieldForm::Country);
+                    let cell = field.value.columns.first().filter(|_| field.target.form() == FieldForm::Country);
                     let text = cell.map_or(&*text.value, |column| row.get(column.index));
                     dropped.push(Dropped { text: text.to_owned(), reason });
                 }
@@ -247,49 +218,38 @@ impl Converter {
     }
 
     /// Converts a text. The flag is true if the original contains private data.
-    fn convert(
-        &mut self,
-        field: &FieldValue,
-        text: &str,
-        row: &InputRow,
-        rates: &Rates,
-    ) -> Result<(String, bool), Cow<'static, str>> {
-        let value = match self.form {
-            FieldForm::Line => convert_line(text)?,
+    fn convert(&mut self, text: &str, row: &InputRow) -> Result<(String, bool), Cow<'static, str>> {
+        let value = match self.field.target.form() {
+            FieldForm::Line | FieldForm::Sector => convert_line(text)?,
             FieldForm::Text => {
                 let has_email = text.contains('@') && EMAIL.is_match(text);
                 let text = if has_email { EMAIL.replace_all(text, "") } else { Cow::Borrowed(text) };
                 let text = clean(&text);
-                if text.chars().count() > MAX_TEXT {
-                    return Err(format!("has more than {MAX_TEXT} characters").into());
-                }
+                check_length(&text, MAX_TEXT)?;
                 if text.is_empty() {
-                    return Err("is an e-mail address, which is private".into());
+                    return Err(IS_EMAIL.into());
                 }
                 return Ok((text, has_email));
             }
             FieldForm::Website => web_address(text)?,
-            FieldForm::Country => self.country(field, text, row)?.alpha2().to_owned(),
+            FieldForm::Country => self.country(text, row)?.alpha2().to_owned(),
             FieldForm::Year => self.year(text)?,
             FieldForm::Date => {
-                let date = read_date(text, &self.dates).ok_or_else(|| {
-                    let formats: Vec<&str> = self.dates.iter().map(DateFormat::text).collect();
+                let date = self.field.value.read_date(text).ok_or_else(|| {
+                    let formats: Vec<&str> = self.field.value.formats().iter().map(|format| &*format.text).collect();
                     format!("is not a date of the form {}; name its format in `dates`", formats.join(", "))
                 })?;
                 date.to_string()
             }
-            FieldForm::Dollars => self.dollars(field, text, row, rates)?,
-            FieldForm::Stage => Stage::read(text).ok_or_else(not_in::<Stage>)?.name().to_owned(),
-            FieldForm::FirmKind => FirmKind::read(text).ok_or_else(not_in::<FirmKind>)?.name().to_owned(),
-            FieldForm::StartupStatus => {
-                StartupStatus::read(text).ok_or_else(not_in::<StartupStatus>)?.name().to_owned()
-            }
-            FieldForm::Sector => convert_line(text)?,
+            FieldForm::Dollars => self.dollars(text, row)?,
+            FieldForm::Stage => read_word::<Stage>(text)?,
+            FieldForm::FirmKind => read_word::<FirmKind>(text)?,
+            FieldForm::StartupStatus => read_word::<StartupStatus>(text)?,
             FieldForm::Reference(_) => {
-                let Some(reference) = &field.reference else { return Err("refers to nothing".into()) };
+                let Some(reference) = &self.field.reference else { return Err("refers to nothing".into()) };
                 format!("{}:{}", reference.kind, reference.key.make_key(text)?)
             }
-            FieldForm::Identifier => match &field.target {
+            FieldForm::Identifier => match &self.field.target {
                 FieldTarget::Identifier(scheme) => identifier::normalize(scheme, text)?,
                 FieldTarget::Field(_) => return Err("is not an identifier".into()),
             },
@@ -298,7 +258,8 @@ impl Converter {
     }
 
     /// Reads the country of a text. A text that was cut out of a location is read together with the rest of it.
-    fn country(&mut self, field: &FieldValue, text: &str, row: &InputRow) -> Result<Country, Cow<'static, str>> {
+    fn country(&mut self, text: &str, row: &InputRow) -> Result<Country, Cow<'static, str>> {
+        let field = self.field;
         let is_mapped = |vocabulary: &MappingVocabulary| vocabulary.values().flatten().any(|known| known == text);
         if field.value.vocabulary.as_deref().is_some_and(is_mapped) {
             return location::read_country("", text, &Codes::default(), &mut Codes::default());
@@ -314,13 +275,8 @@ impl Converter {
         Ok(country)
     }
 
-    fn dollars(
-        &mut self,
-        field: &FieldValue,
-        text: &str,
-        row: &InputRow,
-        rates: &Rates,
-    ) -> Result<String, Cow<'static, str>> {
+    fn dollars(&mut self, text: &str, row: &InputRow) -> Result<String, Cow<'static, str>> {
+        let field = self.field;
         let cell = MoneyCell::read(text).ok_or("is not an amount of money, such as `1500000` or `$1.5M`")?;
         self.seen.notation.add(&cell, &field.amount);
         let (amount, sign) = cell.amount(&field.amount, &self.known.notation)?;
@@ -339,43 +295,47 @@ impl Converter {
             (Some(Sign::Shared(..)) | None, None) => return Err("has no currency, which is never guessed".into()),
         };
         let day = field.rate_on.as_ref().and_then(|value| value.date(row));
-        let dollars = (amount * rates.rate_on(&currency, day)?).round();
+        let dollars = (amount * self.rates.rate_on(&currency, day)?).round();
         Ok(format!("{dollars:.0}"))
     }
 
     fn year(&self, text: &str) -> Result<String, Cow<'static, str>> {
         let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
-        let year = if is_year { text.parse().ok() } else { read_date(text, &self.dates).map(PartialDate::year) };
+        let year = if is_year { text.parse().ok() } else { self.field.value.read_date(text).map(PartialDate::year) };
         // No company is older; an earlier year is a placeholder or a typing error.
         let year = year.filter(|year| (1000..=9999).contains(year));
         year.map(|year| year.to_string()).ok_or_else(|| "is not a year from 1000 to 9999".into())
     }
 }
 
-/// An e-mail address: a name, `@` and a domain.
 static EMAIL: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"[\p{L}\p{N}._%+-]+@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)+").expect("a valid expression"));
+
+const IS_EMAIL: &str = "is an e-mail address, which is private";
+
+fn refuse_email(text: &str) -> Result<(), Cow<'static, str>> {
+    if text.contains('@') && EMAIL.is_match(text) { Err(IS_EMAIL.into()) } else { Ok(()) }
+}
+
+fn check_length(text: &str, max: usize) -> Result<(), Cow<'static, str>> {
+    let is_long = text.len() > max && text.chars().count() > max;
+    if is_long { Err(format!("has more than {max} characters").into()) } else { Ok(()) }
+}
 
 fn convert_line(text: &str) -> Result<String, Cow<'static, str>> {
     let line = clean_line(text);
     if line.is_empty() {
         return Err("is empty without invisible characters".into());
     }
-    if line.contains('@') && EMAIL.is_match(&line) {
-        return Err("is an e-mail address, which is private".into());
-    }
-    if line.len() > MAX_LINE && line.chars().count() > MAX_LINE {
-        return Err(format!("has more than {MAX_LINE} characters").into());
-    }
+    refuse_email(&line)?;
+    check_length(&line, MAX_LINE)?;
     Ok(line)
 }
 
 /// Normalizes a web address: lowercase scheme and host, `https` if there is no scheme.
 fn web_address(text: &str) -> Result<String, Cow<'static, str>> {
     let text = clean_line(text);
-    if text.contains('@') && EMAIL.is_match(&text) {
-        return Err("is an e-mail address, which is private".into());
-    }
+    refuse_email(&text)?;
     let (scheme, rest) = text.split_once("://").unwrap_or(("https", &text));
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (host, path) = rest.split_at(end);
@@ -383,9 +343,7 @@ fn web_address(text: &str) -> Result<String, Cow<'static, str>> {
     if !host.contains('.') {
         return Err("is not a web address, such as `https://www.example.com`".into());
     }
-    if url.len() > MAX_URL && url.chars().count() > MAX_URL {
-        return Err(format!("has more than {MAX_URL} characters").into());
-    }
+    check_length(&url, MAX_URL)?;
     match website::check(&url) {
         Ok(()) => Ok(url),
         Err(website::WebsiteProblem::Invalid(problem)) => Err(problem.into()),
@@ -393,9 +351,11 @@ fn web_address(text: &str) -> Result<String, Cow<'static, str>> {
     }
 }
 
-fn not_in<V: data::vocabulary::Vocabulary>() -> Cow<'static, str> {
-    let noun = data::vocabulary::with_article(V::NOUN);
-    format!("is not {noun}: {}; translate it with `map`", V::names().join(", ")).into()
+fn read_word<V: Vocabulary>(text: &str) -> Result<String, Cow<'static, str>> {
+    V::read(text).map(|word| word.name().to_owned()).ok_or_else(|| {
+        let noun = with_article(V::NOUN);
+        format!("is not {noun}: {}; translate it with `map`", V::names().join(", ")).into()
+    })
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
-//! Evidence of whole columns about ambiguous cells.
-//!
-//! The first run of an import gathers the evidence. If it decides anything, the import runs once more. So memory use does
-//! not grow, and the order of the rows does not matter.
+//! Evidence of whole columns about ambiguous cells. The first run of an import gathers it. If it decides anything, the
+//! import runs once more, so that memory use does not grow and the order of the rows does not matter.
 
 use std::collections::HashMap;
 
@@ -26,19 +24,16 @@ fn columns_key(value: &MappedValue) -> Vec<(usize, String)> {
 }
 
 impl ImportEvidence {
-    /// Evidence from the columns of a value.
     pub(crate) fn for_value(&self, value: &MappedValue) -> ColumnEvidence {
         self.0.get(&columns_key(value)).cloned().unwrap_or_default()
     }
 
-    /// Adds evidence from the columns of a value.
     pub(crate) fn add(&mut self, value: &MappedValue, seen: &ColumnEvidence) {
         let known = self.0.entry(columns_key(value)).or_default();
         known.notation.merge(&seen.notation);
         known.codes.merge(&seen.codes);
     }
 
-    /// True if it decides more than the known evidence.
     pub(crate) fn decides_more_than(&self, known: &Self) -> bool {
         self.0.iter().any(|(columns, seen)| {
             let known = known.0.get(columns).cloned().unwrap_or_default();

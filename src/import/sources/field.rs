@@ -2,7 +2,6 @@
 
 use crate::sources::EntityKind;
 
-/// Form of the values of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldForm {
     /// One line of text.
@@ -25,8 +24,6 @@ pub(crate) enum FieldForm {
     Identifier,
 }
 
-/// A field of one kind of entity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SourceField {
     /// Column of the dataset.
     pub name: &'static str,

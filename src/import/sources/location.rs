@@ -10,11 +10,11 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::sources::Reason;
 use data::fold::fold;
 use data::{Country, city};
 
-/// Countries that usually have the code of a state after the city. State codes of other countries count only after one of
-/// their cities.
+/// Countries that usually have a state's code after the city. Those of other countries count only after their cities.
 const WITH_STATES: [&str; 3] = ["US", "CA", "AU"];
 
 /// Postcode at the end: of the United States, of Canada, or of an unknown country.
@@ -23,8 +23,7 @@ static POSTCODE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(pattern).expect("a valid expression")
 });
 
-/// Leading digits of ZIP codes in some states. The codes of these states are also codes of countries with five-digit
-/// postcodes.
+/// Leading digits of ZIP codes in states whose codes are also those of countries with five-digit postcodes.
 const ZIP_CODES: [(&str, &[&str]); 8] = [
     ("de", &["197", "198", "199"]),
     ("id", &["83"]),
@@ -41,7 +40,6 @@ const ZIP_CODES: [(&str, &[&str]); 8] = [
 pub(crate) struct Codes {
     /// Countries that codes of their states indicate.
     states: BTreeSet<Country>,
-    /// Codes that mean countries.
     countries: BTreeSet<String>,
     /// Codes that follow unknown cities.
     unproven: BTreeSet<String>,
@@ -49,7 +47,6 @@ pub(crate) struct Codes {
     unknown: BTreeSet<String>,
     /// True if the column has codes of states that several countries have, such as `NT`.
     has_shared_states: bool,
-    /// True if the column has names of countries.
     has_names: bool,
     /// True if the column has locations that only its other locations can explain.
     has_ambiguous: bool,
@@ -57,23 +54,18 @@ pub(crate) struct Codes {
 
 /// Meaning of the last part of a location.
 enum LocationMeaning {
-    /// Country by its name, or by its code without a city.
-    Country {
-        country: Country,
-        is_name: bool,
-    },
+    /// Country by its name after a city.
+    CountryName(Country),
+    /// Country by its name or code alone.
+    Country(Country),
     /// Code of a country after one of its cities.
     CountryCode(String, Country),
     State(Country),
-    /// Code with one meaning after an unknown city. `rival` is another country with a state of this code.
-    Unproven {
-        code: String,
-        country: Country,
-        is_state: bool,
-        rival: Option<Country>,
-    },
+    /// Code with one meaning after an unknown city.
+    UnprovenCountry(String, Country),
+    /// The same, perhaps with another country that has a state of this code.
+    UnprovenState(String, Country, Option<Country>),
     Ambiguous(StateOrCountry),
-    /// The cities are in several countries.
     Contradictory,
     /// Code of a state without a city, which gives no country.
     StateCode(Country),
@@ -94,20 +86,23 @@ struct StateOrCountry {
 impl Codes {
     fn add(&mut self, meaning: &LocationMeaning) {
         match meaning {
-            LocationMeaning::Country { is_name, .. } => self.has_names |= is_name,
+            LocationMeaning::CountryName(_) => self.has_names = true,
             LocationMeaning::CountryCode(code, _) => drop(self.countries.insert(code.clone())),
             LocationMeaning::State(country) | LocationMeaning::StateCode(country) => drop(self.states.insert(*country)),
-            LocationMeaning::Unproven { code, country, is_state, rival } => {
+            LocationMeaning::UnprovenCountry(code, _) => {
                 self.unproven.insert(code.clone());
-                match (is_state, rival) {
-                    (true, None) => drop(self.states.insert(*country)),
-                    (true, Some(_)) => (self.has_shared_states, self.has_ambiguous) = (true, true),
-                    (false, _) => drop(self.countries.insert(code.clone())),
+                self.countries.insert(code.clone());
+            }
+            LocationMeaning::UnprovenState(code, country, rival) => {
+                self.unproven.insert(code.clone());
+                match rival {
+                    None => drop(self.states.insert(*country)),
+                    Some(_) => (self.has_shared_states, self.has_ambiguous) = (true, true),
                 }
             }
             LocationMeaning::Ambiguous(_) => self.has_ambiguous = true,
             LocationMeaning::UnknownCode(code) => drop(self.unknown.insert(code.clone())),
-            LocationMeaning::Contradictory | LocationMeaning::Nothing => {}
+            LocationMeaning::Country(_) | LocationMeaning::Contradictory | LocationMeaning::Nothing => {}
         }
     }
 
@@ -123,9 +118,8 @@ impl Codes {
     }
 
     /// True if these codes decide more than the known ones.
-    pub(crate) fn decide_more_than(&self, known: &Self) -> bool {
-        let for_ambiguous =
-            |codes: &Self| (codes.states.clone(), codes.has_shared_states, codes.countries.clone(), codes.has_names);
+    pub(crate) fn decide_more_than<'c>(&'c self, known: &'c Self) -> bool {
+        let for_ambiguous = |codes: &'c Self| (&codes.states, codes.has_shared_states, &codes.countries, codes.has_names);
         self.are_others() != known.are_others() || (self.has_ambiguous && for_ambiguous(self) != for_ambiguous(known))
     }
 
@@ -134,33 +128,37 @@ impl Codes {
         self.unknown.len() >= 2 && self.unknown.len() * 2 >= self.unproven.len()
     }
 
-    fn country(&self, meaning: &LocationMeaning) -> Result<Country, Cow<'static, str>> {
-        match meaning {
-            LocationMeaning::Country { country, .. }
+    fn country(&self, meaning: &LocationMeaning) -> Result<Country, Reason> {
+        let has_rival = |rival: &Option<Country>| rival.is_some_and(|rival| self.states.contains(&rival));
+        Err(match meaning {
+            LocationMeaning::UnprovenCountry(..) | LocationMeaning::UnprovenState(..) if self.are_others() => {
+                "has a code of two letters behind the city, and other codes of its column are those of no country; write \
+                 the country out, as in `Bern, Switzerland`"
+            }
+            LocationMeaning::UnprovenState(_, _, rival) if has_rival(rival) => {
+                "may be in several countries; write the country out, as in `Atlanta, GA, USA`"
+            }
+            LocationMeaning::CountryName(country)
+            | LocationMeaning::Country(country)
             | LocationMeaning::CountryCode(_, country)
-            | LocationMeaning::State(country) => Ok(*country),
-            LocationMeaning::Unproven { .. } if self.are_others() => {
-                Err("has a code of two letters behind the city, and other \
-                codes of its column are those of no country; write the country out, as in `Bern, Switzerland`"
-                    .into())
-            }
-            LocationMeaning::Unproven { country, rival, .. }
-                if rival.is_none_or(|rival| !self.states.contains(&rival)) =>
-            {
-                Ok(*country)
-            }
-            LocationMeaning::Ambiguous(code) => self.decide_ambiguous(code).ok_or_else(|| {
-                "is the code or name of a state and of a country, and the other locations of its column do not tell \
-                 which; write the country out, as in `Atlanta, GA, USA`"
-                    .into()
-            }),
-            LocationMeaning::Unproven { .. } | LocationMeaning::Contradictory => {
-                Err("may be in several countries; write the country out, as in `Atlanta, GA, USA`".into())
+            | LocationMeaning::State(country)
+            | LocationMeaning::UnprovenCountry(_, country)
+            | LocationMeaning::UnprovenState(_, country, _) => return Ok(*country),
+            LocationMeaning::Ambiguous(code) => match self.decide_ambiguous(code) {
+                Some(country) => return Ok(country),
+                None => {
+                    "is the code or name of a state and of a country, and the other locations of its column do not tell \
+                     which; write the country out, as in `Atlanta, GA, USA`"
+                }
+            },
+            LocationMeaning::Contradictory => {
+                "may be in several countries; write the country out, as in `Atlanta, GA, USA`"
             }
             LocationMeaning::StateCode(_) | LocationMeaning::UnknownCode(_) | LocationMeaning::Nothing => {
-                Err("is not a country of ISO 3166-1, such as `DE`".into())
+                "is not a country of ISO 3166-1, such as `DE`"
             }
         }
+        .into())
     }
 
     /// Decides an ambiguous code by the other codes of the column; `None` if they do not agree.
@@ -178,12 +176,7 @@ impl Codes {
 
 /// Reads the country of a location. `text` may be cut out of a longer location that begins with `before`. The `known` codes
 /// of the column decide ambiguous ones; the codes of this location are added to `seen`.
-pub(crate) fn read_country(
-    before: &str,
-    text: &str,
-    known: &Codes,
-    seen: &mut Codes,
-) -> Result<Country, Cow<'static, str>> {
+pub(crate) fn read_country(before: &str, text: &str, known: &Codes, seen: &mut Codes) -> Result<Country, Reason> {
     let meaning = LocationMeaning::parse(before, text, seen);
     seen.add(&meaning);
     known.country(&meaning)
@@ -194,8 +187,7 @@ fn parts(location: &str) -> impl Iterator<Item = &str> {
     location.split([',', '(', ')', '[', ']', '/']).map(str::trim).filter(|part| !part.is_empty())
 }
 
-/// Splits a location into the rest and a text that was cut out of it, with its postcode. `None` if the cell does not contain
-/// the text as whole words.
+/// Splits a location into the rest and a text that was cut out of it, as whole words, with its postcode.
 pub(crate) fn split_around<'c>(cell: &'c str, text: &str) -> Option<(Cow<'c, str>, &'c str)> {
     let is_end = |rest: Option<char>| rest.is_none_or(|char| !char.is_alphanumeric());
     let lower = cell.to_ascii_lowercase();
@@ -248,7 +240,8 @@ impl LocationMeaning {
             {
                 seen.states.insert(country);
             }
-            return Self::Country { country, is_name: !is_code && !earlier.is_empty() };
+            let is_name = !is_code && !earlier.is_empty();
+            return if is_name { Self::CountryName(country) } else { Self::Country(country) };
         }
         let mut proven = BTreeSet::new();
         for part in &earlier {
@@ -264,25 +257,25 @@ impl LocationMeaning {
             proven.insert(country);
         }
         if let (true, Some(postcode)) = (proven.is_empty(), &postcode) {
-            let is_of = |of: &&Country| match (of.alpha2(), postcode.name(of.alpha2())) {
-                (_, None) => false,
-                ("US", Some(digits)) => {
-                    let zip_codes = ZIP_CODES.iter().find(|(code, _)| *code == last);
-                    zip_codes.is_none_or(|(_, firsts)| firsts.iter().any(|first| digits.as_str().starts_with(first)))
-                }
-                _ => true,
+            let zip_codes = ZIP_CODES.iter().find(|(code, _)| *code == last);
+            let is_zip = |digits: &str| {
+                zip_codes.is_none_or(|(_, firsts)| firsts.iter().any(|first| digits.starts_with(first)))
+            };
+            let is_of = |of: &&Country| {
+                postcode.name(of.alpha2()).is_some_and(|digits| of.alpha2() != "US" || is_zip(digits.as_str()))
             };
             proven.extend(states.iter().find(is_of));
         }
         let mut usual = states.iter().filter(|of| !is_code || WITH_STATES.contains(&of.alpha2())).copied();
         let (usual, rival) = (usual.next(), usual.next());
-        let mut proven = proven.into_iter();
-        match (proven.next(), proven.next()) {
-            (Some(_), Some(_)) => return Self::Contradictory,
-            (Some(proven), None) if Some(proven) != country => return Self::State(proven),
-            (Some(country), None) if is_code => return Self::CountryCode(last, country),
-            (Some(country), None) => return Self::Country { country, is_name: true },
-            (None, _) => {}
+        if proven.len() > 1 {
+            return Self::Contradictory;
+        }
+        match proven.pop_first() {
+            Some(proven) if Some(proven) != country => return Self::State(proven),
+            Some(country) if is_code => return Self::CountryCode(last, country),
+            Some(country) => return Self::CountryName(country),
+            None => {}
         }
         let is_alone = earlier.is_empty();
         match (usual, country) {
@@ -291,9 +284,9 @@ impl LocationMeaning {
             }
             (Some(state), None) if is_alone && is_code => Self::StateCode(state),
             (Some(_), None) if is_alone => Self::Nothing,
-            (Some(country), None) if is_code => Self::Unproven { code: last, country, is_state: true, rival },
+            (Some(country), None) if is_code => Self::UnprovenState(last, country, rival),
             (Some(state), None) => Self::State(state),
-            (None, Some(country)) => Self::Unproven { code: last, country, is_state: false, rival: None },
+            (None, Some(country)) => Self::UnprovenCountry(last, country),
             (None, None) if is_code && !is_alone => Self::UnknownCode(last),
             (None, None) => Self::Nothing,
         }

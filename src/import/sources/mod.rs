@@ -1,5 +1,4 @@
 //! Sources of a dataset: their statements about firms, startups, rounds and people.
-//!
 //! An import turns the files of a source into *statements*: this source says that this field of this entity has this value.
 //! Statements are stored per source, so that each value has an origin and a license, a source can be imported again or
 //! removed, and a record can be composed from several sources.
@@ -20,6 +19,7 @@ pub mod suppressed;
 pub(crate) mod update;
 pub mod view;
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,12 @@ use data::import::csv_row::CsvRow;
 use data::import::csv_table::{CsvFolder, TableRow};
 use data::{DiagnosticReport, NoProgress};
 
-/// Error in a file of statements, a mapping or an input.
+/// Reason to leave out a value, such as `is not a country`.
+pub(crate) type Reason = Cow<'static, str>;
+
+/// Result of a step of an import.
+pub(crate) type Result<T, E = SourceError> = std::result::Result<T, E>;
+
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     #[error("{}: {error}", path.display())]
@@ -62,15 +67,13 @@ impl SourceError {
         Self::Invalid { file: file.to_owned(), message: message.into() }
     }
 
-    /// Error in one line of a file.
     pub(crate) fn at_line(file: &Path, line: u64, message: impl std::fmt::Display) -> Self {
         Self::Invalid { file: PathBuf::from(format!("{}:{line}", file.display())), message: message.to_string() }
     }
 }
 
-/// Reads a file that people edit, next to the folders of the sources. `each` parses a row, and `content` takes all rows
-/// and may report problems that they have together. Without the file there are no rows. The error lists all problems with
-/// their lines.
+/// Reads a file that people edit, next to the folders of the sources; without it there are no rows. `each` parses a row,
+/// and `content` takes all rows and may report problems that they have together. The error lists all problems.
 pub(crate) fn read_edited<T: TableRow, C>(
     folder: &Path,
     each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>,

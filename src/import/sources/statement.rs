@@ -53,7 +53,6 @@ pub struct Source {
 
 impl Source {
     /// True if `id` is a valid name of a source: lowercase letters and digits, with single `-` between them.
-    #[must_use]
     pub(crate) fn is_id(id: &str) -> bool {
         is_slug(id)
     }
@@ -131,6 +130,21 @@ vocabulary! {
     }
 }
 
+impl EntityKind {
+    /// Kind of an entity that is written as text.
+    pub(super) fn of(entity: &str) -> Option<Self> {
+        entity.split_once(':').and_then(|(kind, _)| Self::read(kind))
+    }
+
+    /// Adds one to the count of this kind.
+    pub(super) fn count(self, counts: &mut Vec<(&'static str, u64)>) {
+        match counts.iter_mut().find(|(known, _)| *known == self.name()) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((self.name(), 1)),
+        }
+    }
+}
+
 /// Id of an entity: its kind and the source's own key, written as `firm:lei:5493001KJTIIGC8Y1R12`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EntityId {
@@ -149,16 +163,11 @@ impl FromStr for EntityId {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let (kind, key) = text.split_once(':').unwrap_or_default();
-        match EntityKind::ALL.iter().find(|known| known.name() == kind) {
-            Some(kind) if !key.is_empty() => Ok(Self { kind: *kind, key: key.to_owned() }),
-            _ => {
-                let kinds = EntityKind::names().join(", ");
-                Err(format!(
-                    "{} is not an entity: one of {kinds}, a colon and a key, such as `firm:cik:320193`",
-                    quoted(text)
-                ))
-            }
-        }
+        let kind = EntityKind::ALL.iter().find(|known| known.name() == kind && !key.is_empty());
+        kind.map(|kind| Self { kind: *kind, key: key.to_owned() }).ok_or_else(|| {
+            let (text, kinds) = (quoted(text), EntityKind::names().join(", "));
+            format!("{text} is not an entity: one of {kinds}, a colon and a key, such as `firm:cik:320193`")
+        })
     }
 }
 
@@ -166,12 +175,9 @@ impl FromStr for EntityId {
 pub(crate) fn source_entity<'t>(text: &'t str, kinds: &[EntityKind]) -> Result<(&'t str, EntityId), String> {
     let parts = text.split_once('/').and_then(|(source, entity)| Some((source, entity.parse::<EntityId>().ok()?)));
     parts.filter(|(source, entity)| Source::is_id(source) && kinds.contains(&entity.kind)).ok_or_else(|| {
-        let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
-        format!(
-            "{} is not an entity of a source; write it as `gleif/firm:lei:529900T8BM49AURSDO55`: source, kind ({}) and key",
-            quoted(text),
-            names.join(", ")
-        )
+        let names = kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+        let form = "`gleif/firm:lei:529900T8BM49AURSDO55`";
+        format!("{} is not an entity of a source; write it as {form}: source, kind ({names}) and key", quoted(text))
     })
 }
 
@@ -185,16 +191,13 @@ pub(crate) struct Statement {
     pub value: String,
     /// Value as the source has it; empty if it is the same.
     pub original: String,
-    /// Source's key of the row that makes the statement.
     pub source_key: String,
     pub first_seen: Date,
     pub last_seen: Date,
-    /// Number of the last import that made the statement.
     pub last_import: u32,
     pub standing: Standing,
 }
 
-/// Validity of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// The source makes the statement now.
@@ -205,23 +208,19 @@ pub(crate) enum Standing {
     Former,
 }
 
-/// Sets the standing of an entity's statements, given in file order. Within a field the last import decides. Statements that
-/// only imports before the last complete one made are gone.
+/// Sets the standing of an entity's statements, which are former ones so far. Within a field the last import decides.
+/// Statements that only imports before the last complete one made are gone.
 fn set_standings(statements: &mut [Statement], last_complete: u32) {
     let newest = statements.iter().map(|statement| statement.last_import).max().unwrap_or_default();
     let first = last_complete.max(1);
     for field in statements.chunk_by_mut(|left, right| left.field == right.field) {
         let last = field.iter().map(|statement| statement.last_import).max().unwrap_or_default();
-        for statement in field {
-            statement.standing = if statement.last_import != last {
-                Standing::Former
-            } else if last >= first {
-                Standing::Current
+        for statement in field.iter_mut().filter(|statement| statement.last_import == last) {
+            if last >= first {
+                statement.standing = Standing::Current;
             } else if newest < first && last == newest {
-                Standing::Gone
-            } else {
-                Standing::Former
-            };
+                statement.standing = Standing::Gone;
+            }
         }
     }
 }
@@ -234,12 +233,9 @@ fn number_imports(statements: &mut [Statement]) {
     }
 }
 
-/// Reads statements in file order.
 pub(crate) struct StatementReader {
     path: PathBuf,
     csv: CsvReader<File>,
-    /// Number of columns.
-    width: usize,
     record: csv::StringRecord,
     last: Option<(EntityId, String, String)>,
     is_numbered: bool,
@@ -261,21 +257,13 @@ impl StatementReader {
             let problem = format!("the header is not `{}`; import the source again", HEADER.join(","));
             return Err(SourceError::at_line(path, 1, problem));
         }
-        Ok(Self {
-            path: path.to_owned(),
-            csv,
-            width: header.len(),
-            record: csv::StringRecord::new(),
-            last: None,
-            is_numbered,
-            last_complete,
-            entity: VecDeque::new(),
-            ahead: None,
-        })
+        let (path, record) = (path.to_owned(), csv::StringRecord::new());
+        Ok(Self { path, csv, record, last: None, is_numbered, last_complete, entity: VecDeque::new(), ahead: None })
     }
 
     fn read_statement(&mut self) -> Result<Option<Statement>, SourceError> {
-        let is_read = self.csv.read_text(&mut self.record, self.width);
+        let width = if self.is_numbered { HEADER.len() } else { UNNUMBERED };
+        let is_read = self.csv.read_text(&mut self.record, width);
         let line = self.csv.line();
         if !is_read.map_err(|error| SourceError::at_line(&self.path, line, error))? {
             return Ok(None);
@@ -291,7 +279,6 @@ impl StatementReader {
         Ok(Some(statement))
     }
 
-    /// Reads the statements of the next entity.
     fn read_entity(&mut self) -> Result<(), SourceError> {
         self.entity.extend(self.ahead.take());
         while let Some(statement) = self.read_statement()? {
@@ -311,7 +298,7 @@ impl StatementReader {
 
     fn parse(&self) -> Result<Statement, String> {
         let [entity, field, value, original, source_key, first, last, import] =
-            [0, 1, 2, 3, 4, 5, 6, 7].map(|index| self.record.get(index).unwrap_or_default());
+            std::array::from_fn(|index| self.record.get(index).unwrap_or_default());
         let date = |column: &str, text: &str| {
             text.parse().map_err(|_| format!("{column}: {} is not a date of the form YYYY-MM-DD", quoted(text)))
         };

@@ -49,19 +49,14 @@ impl SuppressedLine {
     fn read(row: &mut CsvRow<'_, '_>) -> Option<Self> {
         row.date("on");
         let text = row.required("entity", |row, column| Some(row.field(column).to_owned()))?;
-        match source_entity(&text, &KINDS) {
-            Ok((source, mut entity)) => {
-                if entity.key.starts_with(DIGEST) {
-                    entity.key.make_ascii_lowercase();
-                }
-                Some(Self { source: source.to_owned(), entity, line: row.line })
-            }
-            Err(problem) => {
-                let remedy = "`indexer suppress KIND SLUG --sources DIR` writes the entities of a record";
-                row.error("entity", format!("{problem}; {remedy}"));
-                None
-            }
+        let remedy = "`indexer suppress KIND SLUG --sources DIR` writes the entities of a record";
+        let entity = source_entity(&text, &KINDS);
+        let (source, mut entity) =
+            entity.map_err(|problem| row.error("entity", format!("{problem}; {remedy}"))).ok()?;
+        if entity.key.starts_with(DIGEST) {
+            entity.key.make_ascii_lowercase();
         }
+        Some(Self { source: source.to_owned(), entity, line: row.line })
     }
 }
 
@@ -94,7 +89,6 @@ impl Suppressed {
         })
     }
 
-    #[must_use]
     pub(crate) fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
@@ -112,21 +106,18 @@ impl Suppressed {
     }
 
     /// True if a line names the entity.
-    #[must_use]
     pub(crate) fn names(&self, source: &str, entity: &EntityId) -> bool {
         let has = |entity: EntityId| self.named.contains(&(source.to_owned(), entity));
         !self.is_empty() && (has(entity.clone()) || self.has_digests && has(with_hashed_key(source, entity)))
     }
 
     /// True if the entity is suppressed.
-    #[must_use]
     pub(crate) fn covers(&self, source: &str, entity: &EntityId) -> bool {
         let cluster = self.clusters.cluster_of(source, entity);
         cluster.is_some_and(|cluster| self.suppressed.contains(&cluster)) || self.names(source, entity)
     }
 
-    /// Returns a message for each line with an entity that no source has. Such lines stay valid: the source may be imported
-    /// again.
+    /// Returns a message for each line with an entity that no source has. It stays valid: the source may come again.
     pub fn find_unknown(&self, folder: &Path, sources: &[Source]) -> Result<Vec<String>, SourceError> {
         let mut found: Vec<(&SuppressedLine, Option<String>)> = Vec::new();
         for line in &self.lines {
@@ -170,27 +161,17 @@ impl Suppressed {
         Ok(messages.collect())
     }
 
-    /// Appends lines to the file in `folder` for entities that no line names yet. People are written as digests. Returns the
-    /// number of new lines.
-    pub fn add(
-        &self,
-        folder: &Path,
-        entities: &[(String, EntityId)],
-        on: Date,
-        why: &str,
-    ) -> Result<usize, SourceError> {
-        let new = entities.iter().filter(|(source, entity)| !self.names(source, entity));
-        let new: Vec<String> = new
-            .map(|(source, entity)| match entity.kind {
-                EntityKind::Person => format!("{source}/{}", with_hashed_key(source, entity)),
-                _ => format!("{source}/{entity}"),
-            })
-            .collect();
+    /// Appends lines for entities that no line names yet, people as digests. Returns the number of new lines.
+    pub fn add(&self, folder: &Path, all: &[(String, EntityId)], on: Date, why: &str) -> Result<usize, SourceError> {
+        let new = all.iter().filter(|(source, entity)| !self.names(source, entity));
+        let new = new.map(|(source, entity)| match entity.kind {
+            EntityKind::Person => format!("{source}/{}", with_hashed_key(source, entity)),
+            _ => format!("{source}/{entity}"),
+        });
+        let new: Vec<String> = new.collect();
         let on = on.to_string();
         let lines: Vec<[&str; 3]> = new.iter().map(|entity| [&**entity, &*on, why]).collect();
-        let lines: Vec<&[&str]> = lines.iter().map(<[&str; 3]>::as_slice).collect();
-        let file = folder.join(FILE);
-        append(&file, SuppressedLine::HEADER, &lines)?;
+        append(&folder.join(FILE), SuppressedLine::HEADER, &lines)?;
         Ok(new.len())
     }
 }

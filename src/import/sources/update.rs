@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::sources::statement::StatementReader;
-use crate::sources::statement::{HEADER, STATEMENTS, Standing, make_readable};
+use crate::sources::statement::{HEADER, STATEMENTS, Standing, StatementReader, make_readable};
 use crate::sources::{EntityKind, Source, SourceError, Statement};
 use data::Date;
 use data::import::diagnostics::quoted;
@@ -35,7 +34,6 @@ impl Default for Extent {
 const MAX_SHARE: u64 = 5;
 
 /// Statement of an import, seen on the day of the import. The entity is written as text.
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct NewStatement<'a> {
     pub entity: &'a str,
     pub field: &'a str,
@@ -69,10 +67,8 @@ struct ChangeTally {
     entity: String,
     /// True if the entity counted before the import.
     did_count: bool,
-    /// True if the entity counts now.
     counts: bool,
     field: String,
-    /// True if the import states the field.
     is_stated: bool,
     /// Current statements of the field that the import does not repeat.
     not_repeated: u64,
@@ -93,8 +89,7 @@ impl ChangeTally {
         if self.entity == entity {
             return;
         }
-        let kind = self.entity.split_once(':').and_then(|(kind, _)| EntityKind::read(kind));
-        if let Some(kind) = kind.filter(|_| self.did_count) {
+        if let Some(kind) = EntityKind::of(&self.entity).filter(|_| self.did_count) {
             self.had[kind.index()] += 1;
             self.lost[kind.index()] += u64::from(!self.counts);
         }
@@ -130,12 +125,12 @@ impl ChangeTally {
         self.changes
     }
 
-    /// Refuses an import that lacks many records of the source.
     fn check(&self, source: &Source) -> Result<(), SourceError> {
-        let count = |kind: EntityKind| (self.lost[kind.index()], self.had[kind.index()]);
-        let losses = record_kinds().map(|kind| (kind, count(kind)));
-        let losses = losses.filter(|(_, (lost, had))| *lost > 1 && lost * MAX_SHARE > *had);
-        let losses: Vec<String> = losses.map(|(kind, (lost, had))| format!("{lost} of {had} of kind {kind}")).collect();
+        let losses = record_kinds().filter_map(|kind| {
+            let (lost, had) = (self.lost[kind.index()], self.had[kind.index()]);
+            (lost > 1 && lost * MAX_SHARE > had).then(|| format!("{lost} of {had} of kind {kind}"))
+        });
+        let losses: Vec<String> = losses.collect();
         if losses.is_empty() { Ok(()) } else { Err(SourceError::Shrunk { source_id: source.id.clone(), losses }) }
     }
 }
@@ -159,7 +154,6 @@ pub(crate) struct Update {
     /// Entity, field and value of the last new statement.
     last: [String; 3],
     on: String,
-    /// Number of the import.
     number: String,
     tally: ChangeTally,
 }
@@ -212,10 +206,7 @@ impl Update {
             }
             Ordering::Greater => {}
         }
-        for (last, part) in self.last.iter_mut().zip(key) {
-            last.clear();
-            last.push_str(part);
-        }
+        self.last.iter_mut().zip(key).for_each(|(last, part)| part.clone_into(last));
         let mut same = None;
         while let Some(next) = &self.next {
             let entity = next.entity.to_string();
@@ -230,12 +221,9 @@ impl Update {
             }
         }
         self.tally.count_stated(new.entity, new.field, same.as_ref());
-        let seen = same.map(|same| (same.first_seen.to_string(), same.last_seen.to_string()));
         let (on, number) = (std::mem::take(&mut self.on), std::mem::take(&mut self.number));
-        let (first, last) = match &seen {
-            Some((first, last)) => (first.min(&on), last.max(&on)),
-            None => (&on, &on),
-        };
+        let seen = same.map(|same| (same.first_seen.to_string(), same.last_seen.to_string()));
+        let (first, last) = seen.as_ref().map_or((&on, &on), |(first, last)| (first.min(&on), last.max(&on)));
         let NewStatement { entity, field, value, original, source_key } = new;
         let written = self.write_fields(&[entity, field, value, original, source_key, first, last, &number]);
         (self.on, self.number) = (on, number);
@@ -243,7 +231,6 @@ impl Update {
     }
 
     /// Latest day of the earlier imports, if it is after the day of this one.
-    #[must_use]
     pub(crate) fn later_day(&self) -> Option<Date> {
         let before = self.before.as_ref()?.imported_on;
         (before.to_string() > self.on).then_some(before)
@@ -314,7 +301,7 @@ pub(crate) fn write_line(line: &mut Vec<u8>, fields: &[&str]) {
 }
 
 /// Appends lines to a CSV file that people also edit. A missing or empty file gets the header.
-pub(crate) fn append(path: &Path, header: &str, lines: &[&[&str]]) -> Result<(), SourceError> {
+pub(crate) fn append<const N: usize>(path: &Path, header: &str, lines: &[[&str; N]]) -> Result<(), SourceError> {
     let io = |error| SourceError::io(path, error);
     let mut file = OpenOptions::new().create(true).read(true).append(true).open(path).map_err(io)?;
     let mut text = String::new();
@@ -325,9 +312,8 @@ pub(crate) fn append(path: &Path, header: &str, lines: &[&[&str]]) -> Result<(),
     } else {
         let first = text.lines().next().unwrap_or_default().trim_start_matches('\u{feff}').trim_end();
         if first != header {
-            let problem =
-                format!("the header is {}; write it as `{header}`, so that lines can be added", quoted(first));
-            return Err(SourceError::at_line(path, 1, problem));
+            let error = format!("the header is {}; write it as `{header}`, so that lines can be added", quoted(first));
+            return Err(SourceError::at_line(path, 1, error));
         }
         if !text.ends_with('\n') {
             bytes.push(b'\n');

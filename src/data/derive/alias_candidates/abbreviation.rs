@@ -45,8 +45,7 @@ fn joins_beginnings(short: &str, words: &[&str]) -> bool {
     (1..=longest).rev().any(|letters| joins_beginnings(&short[letters..], rest))
 }
 
-/// True if `short` is made of the initials of all words and one further letter inside one of them, as the initials of
-/// compounds are.
+/// True if `short` is the initials of all words and a letter inside one of them, as initials of compounds are.
 fn joins_initials(short: &str, words: &[&str]) -> bool {
     if short.len() != words.len() + 1 {
         return false;

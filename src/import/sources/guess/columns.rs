@@ -13,76 +13,70 @@ use data::fold::fold;
 use data::vocabulary::Vocabulary;
 use data::{Country, FirmKind, Stage, StartupStatus, identifier, word_file};
 
-/// Guessed content of a file.
-#[derive(Clone, Debug)]
 pub(crate) struct Guess {
     pub kind: EntityKind,
     pub columns: Vec<ColumnGuess>,
-    /// Texts that stand for an unknown value.
     pub none: Vec<String>,
     /// Unknown values of closed vocabularies, by field.
     pub vocabularies: BTreeMap<String, Vec<(String, String)>>,
 }
 
-#[derive(Clone, Debug)]
 pub(crate) struct ColumnGuess {
     pub header: String,
     /// Field of the column; `None` if it is left out.
-    pub field: Option<String>,
-    /// Line of the mapping.
-    pub line: Option<String>,
-    /// Reason if there is no line.
-    pub remark: String,
+    pub field: Option<&'static str>,
+    /// Line of the mapping, or the reason if there is none.
+    pub line: Result<String, String>,
 }
 
 impl Guess {
-    pub(super) fn kind_name(&self) -> &'static str {
-        self.kind.name()
+    /// Quoted headers of columns, separated by commas.
+    fn headers(&self, columns: &[usize]) -> String {
+        columns.iter().map(|index| quote(&self.columns[*index].header)).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Joins columns into one line at the first of them.
+    fn join_lines(&mut self, columns: &[usize], line: String, remark: &str) {
+        for index in columns {
+            let column = &mut self.columns[*index];
+            column.line = Ok(format!("# {} {remark}", quote(&column.header)));
+        }
+        self.columns[columns[0]].line = Ok(line);
     }
 
     pub(super) fn has(&self, field: &str) -> bool {
         self.header_of(field).is_some()
     }
 
-    /// Applies the description of the file.
     fn apply(&mut self, described: &FileDescription) {
         for column in &mut self.columns {
-            let is_date =
-                column.field.as_deref().is_some_and(|field| ["founded_year", "announced_on"].contains(&field));
-            if let Some(format) = described.dates.get(&column.header).filter(|_| is_date)
-                && let Some(field) = &column.field
+            if let Some(format) = described.dates.get(&column.header)
+                && let Some(field @ ("founded_year" | "announced_on")) = column.field
             {
                 let (header, format) = (quote(&column.header), quote(format));
-                column.line = Some(format!("{field} = {{ column = {header}, dates = [{format}] }}"));
+                column.line = Ok(format!("{field} = {{ column = {header}, dates = [{format}] }}"));
             }
             // The primary key consists of all of its columns.
-            if !described.key.is_empty() && column.field.as_deref() == Some("key") {
+            if !described.key.is_empty() && column.field == Some("key") {
                 column.field = None;
-                column.line = None;
-                column.remark = "not the primary key; left out".to_owned();
+                column.line = Err("not the primary key; left out".to_owned());
             }
         }
         let is_name = described.key.len() == 1 && self.header_of("name") == Some(&described.key[0]);
         if let ([first, ..], false) = (&*described.key, is_name) {
             let headers: Vec<String> = described.key.iter().map(|header| quote(header)).collect();
-            let line = Some(format!("key = {{ columns = [{}] }}", headers.join(", ")));
-            self.columns.push(ColumnGuess {
-                header: first.clone(),
-                field: Some("key".to_owned()),
-                line,
-                remark: String::new(),
-            });
+            let line = Ok(format!("key = {{ columns = [{}] }}", headers.join(", ")));
+            self.columns.push(ColumnGuess { header: first.clone(), field: Some("key"), line });
         }
     }
 
     /// Header of the first column that is used for a field.
     pub(super) fn header_of(&self, field: &str) -> Option<&str> {
-        let is_used = |column: &&ColumnGuess| column.line.is_some() && column.field.as_deref() == Some(field);
+        let is_used = |column: &&ColumnGuess| column.line.is_ok() && column.field == Some(field);
         self.columns.iter().find(is_used).map(|column| &*column.header)
     }
 }
 
-/// Texts that lists use for an unknown value.
 const NONE: [&str; 12] = ["N/A", "n/a", "NA", "None", "NONE", "NULL", "null", "\\N", "-", "--", "unknown", "Unknown"];
 
 /// Words of a header: `Entity.LegalName` becomes `entity legal name`.
@@ -99,7 +93,6 @@ pub(super) fn words(header: &str) -> Vec<String> {
     fold(&spaced).split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-/// A header that means a field.
 struct HeaderPattern {
     field: &'static str,
     words: Vec<&'static str>,
@@ -122,12 +115,8 @@ impl HeaderPattern {
     /// Score of a header's match; a whole header scores higher than an end with the same words.
     fn score(&self, header: &[String]) -> Option<usize> {
         let at = header.len().checked_sub(self.words.len())?;
-        let is_match = header[at..].iter().zip(&self.words).all(|(left, right)| left == right);
-        match (is_match, at) {
-            (true, 0) => Some(self.words.len() * 2 + 1),
-            (true, _) if self.is_end => Some(self.words.len() * 2),
-            _ => None,
-        }
+        let is_match = header[at..] == self.words && (at == 0 || self.is_end);
+        is_match.then(|| self.words.len() * 2 + usize::from(at == 0))
     }
 }
 
@@ -150,8 +139,7 @@ fn candidates(header: &[String]) -> Vec<(&'static str, usize)> {
 /// Maps the field of a pattern to a field of the kind, which may have another name; `None` if the kind has none.
 fn field_of(kind: EntityKind, pattern: &'static str) -> Option<&'static str> {
     let field = match (pattern, kind) {
-        ("round_stage", EntityKind::Round) => "stage",
-        ("stage", EntityKind::Round) => "stage",
+        ("round_stage" | "stage", EntityKind::Round) => "stage",
         ("person_name", EntityKind::Person) => "name",
         ("first_name" | "last_name", EntityKind::Person) => pattern,
         ("name", EntityKind::Round | EntityKind::Person) => return None,
@@ -166,11 +154,8 @@ fn field_of(kind: EntityKind, pattern: &'static str) -> Option<&'static str> {
 /// Kind of a file's rows, by its name and headers.
 fn kind_of(path: &str, headers: &[Vec<String>]) -> EntityKind {
     let file = words(path.rsplit('/').next().unwrap_or_default()).join(" ");
-    let has = |field: &str| {
-        headers
-            .iter()
-            .any(|header| candidates(header).first().is_some_and(|(known, score)| *known == field && *score > 2))
-    };
+    let best: Vec<_> = headers.iter().filter_map(|header| candidates(header).first().copied()).collect();
+    let has = |field: &str| best.iter().any(|(known, score)| *known == field && *score > 2);
     let names = |words: &[&str]| words.iter().any(|word| file.contains(word));
     if names(&["round", "deal", "investments", "transaction", "award"])
         || has("amount_usd") && (has("announced_on") || has("round_stage"))
@@ -190,7 +175,6 @@ fn kind_of(path: &str, headers: &[Vec<String>]) -> EntityKind {
     }
 }
 
-/// Guesses the columns of a file.
 pub(crate) fn guess(path: &str, sample: &Sample, described: &FileDescription) -> Guess {
     // The unit of amounts is not part of the field's name: `AUM ($M)`.
     let bare = |header: &String| match money::unit_of_header(header) {
@@ -207,37 +191,32 @@ pub(crate) fn guess(path: &str, sample: &Sample, described: &FileDescription) ->
         }
     }
     for (header, header_words) in sample.headers.iter().zip(&headers) {
-        let mut column = ColumnGuess { header: header.clone(), field: None, line: None, remark: String::new() };
+        let line = Err("not known; left out".to_owned());
+        let mut column = ColumnGuess { header: header.clone(), field: None, line };
         for (pattern, _) in candidates(header_words) {
             match pattern {
-                "!" => column.remark = "private; left out".to_owned(),
-                "-" => column.remark = "left out".to_owned(),
+                "!" => column.line = Err("private; left out".to_owned()),
+                "-" => column.line = Err("left out".to_owned()),
                 _ => {
-                    let Some(field) = field_of(kind, pattern) else { continue };
-                    column.field = Some(field.to_owned());
+                    column.field = field_of(kind, pattern);
+                    if column.field.is_none() {
+                        continue;
+                    }
                 }
             }
             break;
         }
-        if column.field.is_none() && column.remark.is_empty() {
-            column.remark = "not known; left out".to_owned();
-        }
         guess.columns.push(column);
     }
     keep_the_best(&mut guess, &headers);
-    let empty = Vec::new();
     for index in 0..guess.columns.len() {
-        let Some(field) = guess.columns[index].field.clone() else { continue };
-        let values: Vec<&str> = sample.values.get(index).unwrap_or(&empty).iter().map(String::as_str).collect();
-        let values: Vec<&str> =
-            values.into_iter().filter(|value| !guess.none.iter().any(|none| none == value)).collect();
-        match line_of(&mut guess, index, &field, &values) {
-            Ok(line) => guess.columns[index].line = Some(line),
-            Err(remark) => {
-                guess.columns[index].field = None;
-                guess.columns[index].remark = remark;
-            }
-        }
+        let Some(field) = guess.columns[index].field else { continue };
+        let values = sample.values.get(index).into_iter().flatten().map(String::as_str);
+        let values: Vec<&str> = values.filter(|value| !guess.none.iter().any(|none| none == value)).collect();
+        let line = line_of(&mut guess, index, field, &values);
+        let column = &mut guess.columns[index];
+        column.field = column.field.filter(|_| line.is_ok());
+        column.line = line;
     }
     merge_lines(&mut guess);
     guess.apply(described);
@@ -248,21 +227,18 @@ pub(crate) fn guess(path: &str, sample: &Sample, described: &FileDescription) ->
 fn keep_the_best(guess: &mut Guess, headers: &[Vec<String>]) {
     let score = |index: usize| candidates(&headers[index]).first().map_or(0, |(_, score)| *score);
     for index in 0..guess.columns.len() {
-        let Some(field) = guess.columns[index].field.clone() else { continue };
-        let is_list =
-            field.starts_with("id.") || SourceField::named(guess.kind, &field).is_some_and(|known| known.is_list);
-        if is_list {
+        let Some(field) = guess.columns[index].field else { continue };
+        if field.starts_with("id.") || SourceField::named(guess.kind, field).is_some_and(|known| known.is_list) {
             continue;
         }
-        let same: Vec<usize> =
-            (0..guess.columns.len()).filter(|other| guess.columns[*other].field.as_ref() == Some(&field)).collect();
+        let same: Vec<usize> = (0..guess.columns.len()).filter(|at| guess.columns[*at].field == Some(field)).collect();
         let best = same.iter().copied().max_by_key(|other| (score(*other), std::cmp::Reverse(*other)));
         for other in same.into_iter().filter(|other| Some(*other) != best) {
             // A second name becomes an alias.
             let is_name = field == "name" && SourceField::named(guess.kind, "aliases").is_some();
             let column = &mut guess.columns[other];
-            column.field = is_name.then(|| "aliases".to_owned());
-            column.remark = format!("also `{field}`; left out");
+            column.field = is_name.then_some("aliases");
+            column.line = Err(format!("also `{field}`; left out"));
         }
     }
 }
@@ -279,16 +255,11 @@ fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Res
             false => Ok(format!("{field} = {{ column = {header}, unknown = \"drop\" }}")),
         };
     }
-    if ["first_name", "last_name"].contains(&field) {
+    if ["first_name", "last_name", "key"].contains(&field) {
         return Ok(format!("{field} = {header}"));
     }
-    if field == "key" {
-        return Ok(format!("key = {header}"));
-    }
     if field == "location" {
-        let has_field =
-            |column: &ColumnGuess| ["country", "city"].iter().any(|field| column.field.as_deref() == Some(field));
-        if guess.columns.iter().any(has_field) {
+        if guess.columns.iter().any(|column| matches!(column.field, Some("country" | "city"))) {
             return Err("country and city have their own columns; left out".to_owned());
         }
         let is_street =
@@ -302,13 +273,10 @@ fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Res
         ));
     }
     let known = SourceField::named(guess.kind, field).ok_or("not a field")?;
-    let split = if known.is_list { separator(values) } else { None };
-    let split =
-        split.map_or_else(String::new, |separator| format!(", do = [{}]", quote(&format!("split({separator})"))));
+    let separator = separator(values).filter(|_| known.is_list);
+    let split = separator.map_or_else(String::new, |text| format!(", do = [{}]", quote(&format!("split({text})"))));
     let parts: Vec<&str> = match known.is_list {
-        true => {
-            values.iter().flat_map(|value| value.split(separator(values).unwrap_or("\u{0}"))).map(str::trim).collect()
-        }
+        true => values.iter().flat_map(|value| value.split(separator.unwrap_or("\0"))).map(str::trim).collect(),
         false => values.to_vec(),
     };
     let share = |is_good: &dyn Fn(&str) -> bool| {
@@ -351,8 +319,7 @@ fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Res
             let is_key = !parts.is_empty()
                 && parts.iter().all(|value| value.len() >= 16 && !value.contains(' ') && value.contains('-'));
             let by = if is_key { "" } else { ", by = \"name\", create = true" };
-            let kind =
-                if kinds.len() > 1 { format!(", kind = \"{}\"", EntityKind::Startup.name()) } else { String::new() };
+            let kind = if kinds.len() > 1 { ", kind = \"startup\"" } else { "" };
             Ok(table(&format!("{kind}{by}")))
         }
         FieldForm::Identifier => Err("not a field".to_owned()),
@@ -370,77 +337,53 @@ fn word_line<V: Vocabulary>(guess: &mut Guess, field: &str, values: &[&str], tab
     if unknown == 0 || distinct.len() > 100 {
         return table(&format!(", unknown = \"drop\"{default}"));
     }
-    let words = distinct
-        .iter()
-        .map(|value| ((*value).to_owned(), V::read(value).map_or_else(String::new, |word| word.name().to_owned())));
+    let meaning = |value: &str| V::read(value).map_or("", V::name).to_owned();
+    let words = distinct.iter().map(|value| ((*value).to_owned(), meaning(value)));
     guess.vocabularies.insert(field.to_owned(), words.collect());
     table(&format!(", map = {}, unknown = \"drop\"{default}", quote(field)))
 }
 
-/// Separator of several values in a cell, if any cell has one.
 fn separator(values: &[&str]) -> Option<&'static str> {
     let count = |separator: &str| values.iter().filter(|value| value.contains(separator)).count();
     let best = ["|", ";", ","].into_iter().rev().max_by_key(|separator| count(separator))?;
     (count(best) > 0).then_some(best)
 }
 
-/// Date formats that fit all values.
 fn date_formats(values: &[&str]) -> Vec<&'static str> {
-    const FORMATS: [&str; 12] = [
-        "%m/%d/%Y",
-        "%d/%m/%Y",
-        "%d.%m.%Y",
-        "%d-%m-%Y",
-        "%Y/%m/%d",
-        "%d-%b-%Y",
-        "%d-%b-%y",
-        "%B %d, %Y",
-        "%d %B %Y",
-        "%b %Y",
-        "%m/%Y",
-        "%m/%d/%y",
-    ];
+    const FORMATS: &str =
+        "%m/%d/%Y|%d/%m/%Y|%d.%m.%Y|%d-%m-%Y|%Y/%m/%d|%d-%b-%Y|%d-%b-%y|%B %d, %Y|%d %B %Y|%b %Y|%m/%Y|%m/%d/%y";
     let fits = |format: &&str| {
         DateFormat::parse(format).is_ok_and(|format| values.iter().all(|value| format.read(value).is_some()))
     };
-    FORMATS.into_iter().filter(fits).collect()
+    FORMATS.split('|').filter(fits).collect()
 }
 
 /// Joins the columns of one field into one line: list fields, and first and last names.
 fn merge_lines(guess: &mut Guess) {
     let named = |guess: &Guess, field: &str| -> Vec<usize> {
         let has = |index: &usize| {
-            guess.columns[*index].line.is_some() && guess.columns[*index].field.as_deref() == Some(field)
+            guess.columns[*index].line.is_ok() && guess.columns[*index].field == Some(field)
         };
         (0..guess.columns.len()).filter(has).collect()
     };
     let names: Vec<usize> = [named(guess, "first_name"), named(guess, "last_name")].concat();
-    if let [first, rest @ ..] = &*names {
-        let headers: Vec<String> = names.iter().map(|index| quote(&guess.columns[*index].header)).collect();
+    if !names.is_empty() {
+        let headers = guess.headers(&names);
         let line = match named(guess, "name").is_empty() {
-            true => Some(format!("name = {{ columns = [{}], join = \" \" }}", headers.join(", "))),
-            false => None,
+            true => format!("name = {{ columns = [{headers}], join = \" \" }}"),
+            false => format!("# {headers} is in the name"),
         };
-        guess.columns[*first].line = line.or_else(|| Some(format!("# {} is in the name", headers.join(", "))));
-        for index in rest {
-            guess.columns[*index].line = Some(format!("# {} is in the name", quote(&guess.columns[*index].header)));
-        }
+        guess.join_lines(&names, line, "is in the name");
     }
     for field in SourceField::of_kind(guess.kind).iter().filter(|field| field.is_list) {
         let same = named(guess, field.name);
-        if let [first, rest @ ..] = &*same
-            && !rest.is_empty()
-        {
-            let headers: Vec<String> = same.iter().map(|index| quote(&guess.columns[*index].header)).collect();
-            let is_split = guess.columns[*first].line.as_ref().and_then(|line| line.split_once(", do = "));
-            let steps = is_split
-                .map_or_else(String::new, |(_, rest)| format!(", do = {}", rest.trim_end_matches('}').trim_end()));
-            guess.columns[*first].line =
-                Some(format!("{} = {{ columns = [{}]{steps} }}", field.name, headers.join(", ")));
-            for index in rest {
-                guess.columns[*index].line =
-                    Some(format!("# {} is one of {}", quote(&guess.columns[*index].header), field.name));
-            }
+        if same.len() > 1 {
+            let headers = guess.headers(&same);
+            let steps = guess.columns[same[0]].line.as_ref().ok().and_then(|line| line.split_once(", do = "));
+            let steps =
+                steps.map_or_else(String::new, |(_, rest)| format!(", do = {}", rest.trim_end_matches('}').trim_end()));
+            let line = format!("{} = {{ columns = [{headers}]{steps} }}", field.name);
+            guess.join_lines(&same, line, &format!("is one of {}", field.name));
         }
     }
 }

@@ -1,5 +1,4 @@
 //! Guesses a first mapping from the headers and values of files.
-//!
 //! The result is TOML with remarks, to be checked and corrected before use. Uncertain parts are written as remarks: a currency
 //! is never guessed, and columns that look private are left out.
 
@@ -18,7 +17,6 @@ use crate::sources::{EntityKind, SourceError};
 use columns::guess;
 use sample::Sample;
 
-/// Writes a mapping for files.
 pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
     let members = Member::list(inputs)?;
     let tables: Vec<&Member> = members.iter().filter(|member| !member.ending().is_empty()).collect();
@@ -36,25 +34,23 @@ pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
     );
     let mut names: Vec<String> = Vec::new();
     for member in tables {
-        let sample = Sample::read(member)?;
-        let name = free_name(&member.path, &names);
-        table(&mut text, &name, member, &sample, &FileDescription::default());
-        names.push(name);
+        let name = free_name(&member.path, &mut names);
+        table(&mut text, &name, member, &Sample::read(member)?, &FileDescription::default());
     }
     Ok(text)
 }
 
 /// Unused name for an input, made from its path.
-fn free_name(path: &str, names: &[String]) -> String {
+fn free_name(path: &str, names: &mut Vec<String>) -> String {
     let file = path.rsplit('/').next().unwrap_or_default();
     let mut name = columns::words(file.rsplit_once('.').map_or(file, |(stem, _)| stem)).join("_");
     while name.is_empty() || names.contains(&name) {
         name.push_str("_2");
     }
+    names.push(name.clone());
     name
 }
 
-/// Description of a file, from a data package.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FileDescription {
     none: Vec<String>,
@@ -65,7 +61,6 @@ pub(crate) struct FileDescription {
     dates: BTreeMap<String, String>,
 }
 
-/// Adds the input of a file and the section for its rows.
 fn table(text: &mut String, name: &str, member: &Member, sample: &Sample, described: &FileDescription) {
     let guess = guess(&member.path, sample, described);
     let mut line = |line: &str| {
@@ -94,14 +89,14 @@ fn table(text: &mut String, name: &str, member: &Member, sample: &Sample, descri
         line(&format!("decimal = {}", quote(&decimal.separator().to_string())));
     }
     line("");
-    line(&format!("[[{}]]", guess.kind_name()));
+    line(&format!("[[{}]]", guess.kind));
     line(&format!("from = {}", quote(name)));
     let mut remarks = String::new();
     for column in &guess.columns {
         match &column.line {
-            Some(field) => line(field),
-            None => {
-                let _ = writeln!(remarks, "# {}: {}", column.header.replace(['\n', '\r'], " "), column.remark);
+            Ok(field) => line(field),
+            Err(remark) => {
+                let _ = writeln!(remarks, "# {}: {remark}", column.header.replace(['\n', '\r'], " "));
             }
         }
     }

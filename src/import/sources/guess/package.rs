@@ -1,5 +1,4 @@
-//! Guesses the mapping of a data package. `datapackage.json` (Frictionless Data Package v1) describes the files; the meaning
-//! of the columns comes from their headers.
+//! Guesses the mapping of a data package, whose files `datapackage.json` (Frictionless Data Package v1) describes.
 
 use serde_json::Value;
 
@@ -14,8 +13,8 @@ const FILE: &str = "datapackage.json";
 
 /// Mapping of the data package among these files, as TOML.
 pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
-    let Some(member) = members.iter().find(|member| member.path == FILE || member.path.ends_with("/datapackage.json"))
-    else {
+    let is_package = |path: &str| path == FILE || path.ends_with("/datapackage.json");
+    let Some(member) = members.iter().find(|member| is_package(&member.path)) else {
         let problem = format!("no {FILE} among the inputs; give the folder or the archive of the package");
         return Err(SourceError::Problems(vec![problem]));
     };
@@ -74,14 +73,12 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
             encoding: Encoding::named(&text(resource, "encoding")).unwrap_or_default(),
             ..InputFormat::default()
         };
-        let name = free_name(path, &names);
+        let name = free_name(path, &mut names);
         table(&mut mapping, &name, found, &Sample::read_as(found, format)?, &described);
-        names.push(name);
     }
     Ok(mapping)
 }
 
-/// A text or a list of texts.
 fn texts(value: &Value) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.clone()],

@@ -6,7 +6,6 @@ use crate::sources::SourceError;
 use crate::sources::input::{self, Encoding, InputFormat, InputRow, Member, Quote, RowReceiver};
 use data::NoProgress;
 
-/// Maximum number of rows in a sample.
 const MAX_ROWS: usize = 1_000;
 
 /// Bytes from which encoding and delimiter are detected.
@@ -46,9 +45,8 @@ impl Sample {
 
     /// Name of the encoding, if a mapping has to name it.
     pub(crate) fn encoding(&self) -> Option<&'static str> {
-        let encoding = self.format.encoding;
-        (encoding != Encoding::Utf8)
-            .then(|| Encoding::ALL.iter().find(|(_, known)| *known == encoding).map_or("utf-8", |(name, _)| name))
+        let mut named = Encoding::ALL.into_iter().filter(|(_, known)| *known != Encoding::Utf8);
+        named.find(|(_, known)| *known == self.format.encoding).map(|(name, _)| name)
     }
 
     fn is_full(&self) -> bool {
@@ -122,13 +120,7 @@ impl RowReceiver for Sample {
         if self.is_full() { Err(SourceError::Problems(Vec::new())) } else { Ok(()) }
     }
 
-    fn bad_row(&mut self, _line: u64, _problem: String) {}
-
     fn doubt(&mut self, _line: u64, _problem: String) {
         self.is_doubtful = true;
-    }
-
-    fn wanted(&self) -> Vec<String> {
-        Vec::new()
     }
 }

@@ -49,7 +49,7 @@ pub(super) fn amount_line(
         let line = line(&format!("{unit_text}, decimal = \".\""));
         return Err(format!("its values have a decimal point or comma, or groups of digits; say which: {line}"));
     }
-    if notation.lacks_unit() {
+    if notation.lacks_unit {
         let line = line(", unit = \"million\"");
         return Err(format!("its values are too small without a unit; if they are millions: {line}"));
     }

@@ -1,5 +1,4 @@
 //! Imports the files of a source: turns their rows into statements.
-//!
 //! Memory use does not depend on the size of the files: joining rows and grouping the statements of an entity sort on disk.
 //! A pass reads one input for all sections that use it with the same joins.
 
@@ -13,17 +12,16 @@ use crate::sources::evidence::ImportEvidence;
 use crate::sources::guess::package;
 use crate::sources::input::Member;
 use crate::sources::input::archive::matches_pattern;
-use crate::sources::mapping::Mapping;
+use crate::sources::mapping::{Mapping, SourceValues};
 use crate::sources::money::Rates;
 use crate::sources::presets::Preset;
 use crate::sources::{Extent, Source, SourceError, Update};
 use data::vocabulary::Vocabulary as _;
 use data::{Date, Progress};
-use pass::Pass;
+use pass::{Pass, PassContext};
 use records::StatementCollector;
 pub use summary::{FieldSummary, FileSummary, ImportSummary, Omission, SectionSummary};
 
-/// An import: mapping, input files and options.
 pub struct Import {
     mapping: Mapping,
     inputs: Vec<PathBuf>,
@@ -31,7 +29,6 @@ pub struct Import {
 }
 
 impl Import {
-    /// Creates an import with the mapping of a preset.
     pub fn preset(preset: &Preset, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
         let made;
         let text = match preset.mapping {
@@ -45,7 +42,6 @@ impl Import {
         Ok(Self { mapping, inputs, is_forced: false })
     }
 
-    /// Creates an import with the mapping in a file.
     pub fn mapping(file: &Path, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
         let text = std::fs::read_to_string(file).map_err(|error| SourceError::io(file, error))?;
         let folder = file.parent().unwrap_or(Path::new(""));
@@ -81,11 +77,40 @@ impl Import {
 
     /// Imports the files into the folder of sources. The statements are seen on the day `on`.
     pub fn run(self, sources: &Path, on: Date, progress: &dyn Progress) -> Result<ImportSummary, SourceError> {
-        run(self, sources, on, progress)
+        let Self { mut mapping, inputs, is_forced } = self;
+        let members = Member::list(&inputs)?;
+        let files = assign_files(&mapping, &members)?;
+        let rates = mapping.rates.as_deref().map(Rates::read).transpose()?.unwrap_or_default();
+        std::fs::create_dir_all(sources).map_err(|error| SourceError::io(sources, error))?;
+        let passes = Pass::plan(&mut mapping);
+        let context = PassContext { mapping: &mapping, members: &members, files: &files, folder: sources, progress };
+        let read = |evidence: &ImportEvidence| {
+            let summary = ImportSummary::new(&mapping, &members, &files);
+            let mut records = StatementCollector::new(&mapping, sources, &rates, evidence, summary);
+            passes.iter().try_for_each(|pass| pass.run(&context, &mut records))?;
+            Ok::<_, SourceError>(records)
+        };
+        let mut records = read(&ImportEvidence::default())?;
+        // The whole column decides ambiguous cells.
+        let evidence = records.evidence();
+        if evidence.decides_more_than(&ImportEvidence::default()) {
+            drop(records);
+            records = read(&evidence)?;
+        }
+        records.summary.check(&mapping)?;
+        let SourceValues { id, title, license, url, priority, extent } = mapping.source.clone();
+        let source = Source { id, title, license, url, priority, imported_on: on, imports: 0, last_complete: 0 };
+        let mut update = Update::begin(sources, source, extent)?;
+        progress.step("write statements", 0);
+        let mut summary = records.write(&mut update)?;
+        summary.extent = extent.name();
+        summary.later_import = update.later_day();
+        summary.statements = update.finish(is_forced)?;
+        progress.done();
+        Ok(summary)
     }
 }
 
-/// Values that replace those of a mapping.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceChanges {
     pub id: Option<String>,
@@ -97,57 +122,13 @@ pub struct SourceChanges {
     pub rates: Option<PathBuf>,
 }
 
-fn run(import: Import, sources: &Path, on: Date, progress: &dyn Progress) -> Result<ImportSummary, SourceError> {
-    let Import { mut mapping, inputs, is_forced } = import;
-    let members = Member::list(&inputs)?;
-    let files = assign_files(&mapping, &members)?;
-    let rates = mapping.rates.as_deref().map(Rates::read).transpose()?.unwrap_or_default();
-    std::fs::create_dir_all(sources).map_err(|error| SourceError::io(sources, error))?;
-    let mut passes = Pass::plan(&mut mapping);
-    let mut read = |evidence: &ImportEvidence| {
-        let mut summary = ImportSummary::new(&mapping, &members, &files);
-        let mut records = StatementCollector::new(&mapping, sources, evidence);
-        for pass in &mut passes {
-            pass.run(&mapping, &members, &files, &rates, &mut records, &mut summary, sources, progress)?;
-        }
-        Ok::<_, SourceError>((records, summary))
-    };
-    let (mut records, mut summary) = read(&ImportEvidence::default())?;
-    // The whole column decides ambiguous cells.
-    let evidence = records.evidence(&mapping);
-    if evidence.decides_more_than(&ImportEvidence::default()) {
-        drop(records);
-        (records, summary) = read(&evidence)?;
-    }
-    summary.check(&mapping)?;
-    let source = Source {
-        id: mapping.source.id.clone(),
-        title: mapping.source.title.clone(),
-        license: mapping.source.license.clone(),
-        url: mapping.source.url.clone(),
-        priority: mapping.source.priority,
-        imported_on: on,
-        imports: 0,
-        last_complete: 0,
-    };
-    let mut update = Update::begin(sources, source, mapping.source.extent)?;
-    summary.extent = mapping.source.extent.name();
-    summary.later_import = update.later_day();
-    progress.step("write statements", 0);
-    records.write(&mapping, &mut update, &mut summary)?;
-    summary.statements = update.finish(is_forced)?;
-    progress.done();
-    Ok(summary)
-}
-
 /// Finds the files of each input, as indexes of `members`.
 fn assign_files(mapping: &Mapping, members: &[Member]) -> Result<Vec<Vec<usize>>, SourceError> {
     let mut problems = Vec::new();
     let mut files = Vec::new();
     for input in &mapping.inputs {
-        let is_read =
-            |member: &Member| input.file.as_ref().is_none_or(|pattern| matches_pattern(pattern, &member.path));
-        let found: Vec<usize> = (0..members.len()).filter(|index| is_read(&members[*index])).collect();
+        let reads = |member: &Member| input.file.as_ref().is_none_or(|pattern| matches_pattern(pattern, &member.path));
+        let found: Vec<usize> = (0..members.len()).filter(|index| reads(&members[*index])).collect();
         if found.is_empty() && !input.may_lack {
             let given: Vec<&str> = members.iter().take(20).map(|member| &*member.path).collect();
             let pattern = input.file.as_deref().unwrap_or("*");

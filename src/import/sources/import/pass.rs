@@ -1,16 +1,16 @@
 //! A pass over an input, for all sections that use it with the same joins.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::sources::SourceError;
 use crate::sources::convert::meets;
 use crate::sources::import::records::StatementCollector;
-use crate::sources::import::summary::{FileSummary, ImportSummary};
+use crate::sources::import::summary::FileSummary;
 use crate::sources::input::{self, InputRow, Member, RowReceiver, column_name};
 use crate::sources::mapping::document::LineColumn;
 use crate::sources::mapping::{ColumnRef, Condition, Mapping, MappingInput};
-use crate::sources::money::Rates;
 use crate::sources::sort::{SortedRecords, Sorter};
+use crate::sources::{Result, SourceError};
 use data::Progress;
 
 pub(super) struct Pass {
@@ -20,7 +20,6 @@ pub(super) struct Pass {
     sections: Vec<usize>,
 }
 
-/// Columns that a pass reads from an input.
 struct InputColumns {
     input: usize,
     columns: Vec<ColumnRef>,
@@ -35,10 +34,6 @@ struct JoinGroup {
 }
 
 impl InputColumns {
-    fn new(input: usize) -> Self {
-        Self { input, columns: Vec::new(), when: Vec::new() }
-    }
-
     /// Position of a column; a new column is added.
     fn position(&mut self, column: &ColumnRef) -> usize {
         let name = column_name(&column.name);
@@ -48,86 +43,69 @@ impl InputColumns {
             self.columns.len() - 1
         })
     }
-
-    fn read_conditions(&mut self, input: &MappingInput) {
-        let mut when = input.when.clone();
-        for condition in &mut when {
-            condition.column.index = self.position(&condition.column);
-        }
-        self.when = when;
-    }
 }
 
 impl Pass {
     /// Plans the passes of a mapping and sets the positions of its columns in the rows.
     pub(super) fn plan(mapping: &mut Mapping) -> Vec<Self> {
-        let signature = |mapping: &Mapping, section: usize| {
-            let section = &mapping.sections[section];
-            let mut joins: Vec<(String, usize)> =
-                section.joins.iter().map(|join| (column_name(&join.column.name), join.input)).collect();
-            joins.sort();
-            (section.from, joins)
-        };
-        let mut passes: Vec<Vec<usize>> = Vec::new();
-        for section in 0..mapping.sections.len() {
-            let same = signature(mapping, section);
-            match passes.iter_mut().find(|sections| signature(mapping, sections[0]) == same) {
-                Some(sections) => sections.push(section),
-                None => passes.push(vec![section]),
+        let mut passes: Vec<(_, Vec<usize>)> = Vec::new();
+        for (index, section) in mapping.sections.iter().enumerate() {
+            let joins = section.joins.iter().map(|join| (column_name(&join.column.name), join.input));
+            let signature = (section.from, joins.collect::<BTreeSet<_>>());
+            match passes.iter_mut().find(|(known, _)| *known == signature) {
+                Some((_, sections)) => sections.push(index),
+                None => passes.push((signature, vec![index])),
             }
         }
-        passes.into_iter().map(|sections| Self::new(mapping, sections)).collect()
+        passes.into_iter().map(|(_, sections)| Self::new(mapping, sections)).collect()
     }
 
     fn new(mapping: &mut Mapping, sections: Vec<usize>) -> Self {
-        let first = mapping.sections[sections[0]].clone();
-        let mut parts = vec![InputColumns::new(first.from)];
-        let mut joins = first.joins;
+        let first = &mapping.sections[sections[0]];
+        let (from, mut joins) = (first.from, first.joins.clone());
         joins.sort_by_key(|join| (column_name(&join.column.name), join.input));
-        parts.extend(joins.iter().map(|join| InputColumns::new(join.input)));
+        let inputs = std::iter::once(from).chain(joins.iter().map(|join| join.input));
+        let mut parts: Vec<InputColumns> =
+            inputs.map(|input| InputColumns { input, columns: Vec::new(), when: Vec::new() }).collect();
         // The rows of each input begin with the columns that joins and conditions need.
         let keys: Vec<usize> = joins.iter().map(|join| parts[0].position(&join.column)).collect();
-        let mut own_keys = Vec::new();
-        for part in &mut parts[1..] {
-            let input = &mapping.inputs[part.input];
-            let missing = ColumnRef { input: part.input, name: String::new(), position: input.position, index: 0 };
-            own_keys.push(part.position(input.key.as_ref().unwrap_or(&missing)));
-        }
+        let own_key = |part: &mut InputColumns| {
+            let key = mapping.inputs[part.input].key.as_ref();
+            key.map_or(0, |key| part.position(key))
+        };
+        let own_keys: Vec<usize> = parts[1..].iter_mut().map(own_key).collect();
         for part in &mut parts {
-            let input = &mapping.inputs[part.input];
-            part.read_conditions(input);
+            let mut when = mapping.inputs[part.input].when.clone();
+            when.iter_mut().for_each(|condition| condition.column.index = part.position(&condition.column));
+            part.when = when;
         }
-        // Index of a part, and position of a column in it.
-        let mut positions = Vec::new();
+        let part_of = |parts: &[InputColumns], column: &ColumnRef| {
+            parts.iter().position(|part| part.input == column.input).unwrap_or_default()
+        };
         for section in &sections {
             for column in mapping.sections[*section].columns_mut() {
-                let part = parts.iter().position(|part| part.input == column.input).unwrap_or_default();
-                positions.push((part, parts[part].position(column)));
+                let part = part_of(&parts, column);
+                column.index = parts[part].position(column);
             }
         }
-        let starts: Vec<usize> = parts
-            .iter()
-            .scan(0, |next, part| {
-                let start = *next;
-                *next += part.columns.len();
-                Some(start)
-            })
-            .collect();
-        let mut positions = positions.into_iter();
+        let mut end = 0;
+        let start_of = |part: &InputColumns| {
+            end += part.columns.len();
+            end - part.columns.len()
+        };
+        let starts: Vec<usize> = parts.iter().map(start_of).collect();
+        let none: Vec<String> = parts.iter().flat_map(|part| mapping.inputs[part.input].none.clone()).collect();
         for section in &sections {
-            let none: Vec<String> = parts.iter().flat_map(|part| mapping.inputs[part.input].none.clone()).collect();
             let section = &mut mapping.sections[*section];
             for column in section.columns_mut() {
-                if let Some((part, position)) = positions.next() {
-                    column.index = starts[part] + position;
-                }
+                let part = part_of(&parts, column);
+                column.index += starts[part];
             }
-            section.values_mut().into_iter().for_each(|value| value.none.extend(none.iter().cloned()));
+            section.values_mut().for_each(|value| value.none.extend(none.iter().cloned()));
         }
-        let mut parts = parts.into_iter();
-        let from = parts.next().unwrap_or_else(|| InputColumns::new(first.from));
+        let from = parts.remove(0);
         let mut groups: Vec<JoinGroup> = Vec::new();
-        for ((part, own_key), column) in parts.zip(own_keys).zip(keys) {
+        for ((part, own_key), column) in parts.into_iter().zip(own_keys).zip(keys) {
             match groups.last_mut().filter(|group| group.column == column) {
                 Some(group) => group.parts.push((part, own_key)),
                 None => groups.push(JoinGroup { column, parts: vec![(part, own_key)] }),
@@ -136,67 +114,43 @@ impl Pass {
         Self { from, groups, sections }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "all parts of an import meet here")]
-    pub(super) fn run(
-        &mut self,
-        mapping: &Mapping,
-        members: &[Member],
-        files: &[Vec<usize>],
-        rates: &Rates,
-        records: &mut StatementCollector,
-        summary: &mut ImportSummary,
-        folder: &Path,
-        progress: &dyn Progress,
-    ) -> Result<(), SourceError> {
-        let context = PassContext { mapping, members, files, progress };
-        let io = |error| SourceError::io(folder, error);
+    pub(super) fn run(&self, context: &PassContext<'_>, records: &mut StatementCollector<'_>) -> Result<()> {
+        let io = |error| SourceError::io(context.folder, error);
         let Some(first) = self.groups.first() else {
-            let sections = &self.sections;
-            context.read_input(&self.from, summary, &mut |row, summary| {
-                records.add(mapping, sections, row, rates, summary)
-            })?;
-            return Ok(());
+            return context.read_input(&self.from, records, &mut |row, records| records.add(&self.sections, row));
         };
-        let mut bytes = Vec::new();
-        let mut sorter = Sorter::new(folder);
-        context.read_input(&self.from, summary, &mut |row, _| {
-            bytes.clear();
-            row.encode(&mut bytes);
-            sorter.push(row.get(first.column).as_bytes(), &bytes).map_err(io)
-        })?;
+        let mut sorter = context.sort_input(&self.from, first.column, records)?;
         for (index, group) in self.groups.iter().enumerate() {
             let mut lookups = Vec::new();
             for (part, key) in &group.parts {
-                let mut sorter = Sorter::new(folder);
-                context.read_input(part, summary, &mut |row, _| {
-                    bytes.clear();
-                    row.encode(&mut bytes);
-                    sorter.push(row.get(*key).as_bytes(), &bytes).map_err(io)
-                })?;
-                lookups.push(Lookup::new(sorter.finish().map_err(io)?, part.columns.len()).map_err(io)?);
+                let rows = context.sort_input(part, *key, records)?.finish().map_err(io)?;
+                lookups.push(Lookup::new(rows, part.columns.len()).map_err(io)?);
             }
-            progress.step("join", 0);
+            context.progress.step("join", 0);
             let next = self.groups.get(index + 1);
-            let mut rows = std::mem::replace(&mut sorter, Sorter::new(folder)).finish().map_err(io)?;
-            let mut row = InputRow::default();
+            let mut rows = std::mem::replace(&mut sorter, Sorter::new(context.folder)).finish().map_err(io)?;
+            let (mut row, mut bytes) = (InputRow::default(), Vec::new());
             while let Some((key, value)) = rows.next().map_err(io)? {
                 row.decode(value);
                 for lookup in &mut lookups {
                     lookup.add(key, &mut row).map_err(io)?;
                 }
                 match next {
-                    Some(next) => {
-                        bytes.clear();
-                        row.encode(&mut bytes);
-                        sorter.push(row.get(next.column).as_bytes(), &bytes).map_err(io)?;
-                    }
-                    None => records.add(mapping, &self.sections, &row, rates, summary)?,
+                    Some(next) => push_row(&mut sorter, &row, next.column, &mut bytes).map_err(io)?,
+                    None => records.add(&self.sections, &row)?,
                 }
             }
-            progress.done();
+            context.progress.done();
         }
         Ok(())
     }
+}
+
+/// Adds a row by the text of a column. `bytes` is a buffer.
+fn push_row(sorter: &mut Sorter, row: &InputRow, column: usize, bytes: &mut Vec<u8>) -> std::io::Result<()> {
+    bytes.clear();
+    row.encode(bytes);
+    sorter.push(row.get(column).as_bytes(), bytes)
 }
 
 /// Rows of a joined input, read in the order of their keys.
@@ -215,19 +169,13 @@ impl Lookup {
 
     /// Adds the columns of the first row with this key, or empty columns if there is none. Keys must ascend.
     fn add(&mut self, key: &[u8], row: &mut InputRow) -> std::io::Result<()> {
-        while let Some((known, value)) = &mut self.current {
-            if known.as_slice() >= key {
-                break;
-            }
+        while let Some((known, value)) = self.current.as_mut().filter(|(known, _)| known.as_slice() < key) {
             match self.rows.next()? {
+                // Skip further rows of a key.
+                Some((next, _)) if next == known.as_slice() => {}
                 Some((next, bytes)) => {
-                    // Skip further rows of a key.
-                    if next != known.as_slice() {
-                        known.clear();
-                        known.extend_from_slice(next);
-                        value.clear();
-                        value.extend_from_slice(bytes);
-                    }
+                    next.clone_into(known);
+                    bytes.clone_into(value);
                 }
                 None => self.current = None,
             }
@@ -240,50 +188,59 @@ impl Lookup {
     }
 }
 
-struct PassContext<'a> {
-    mapping: &'a Mapping,
-    members: &'a [Member],
-    files: &'a [Vec<usize>],
-    progress: &'a dyn Progress,
+/// Everything that the passes of an import share.
+pub(super) struct PassContext<'a> {
+    pub mapping: &'a Mapping,
+    pub members: &'a [Member],
+    /// Files of each input, as indexes of `members`.
+    pub files: &'a [Vec<usize>],
+    pub folder: &'a Path,
+    pub progress: &'a dyn Progress,
 }
 
 impl PassContext<'_> {
+    /// Sorts the rows of an input by a column.
+    fn sort_input(&self, part: &InputColumns, column: usize, records: &mut StatementCollector<'_>) -> Result<Sorter> {
+        let (mut sorter, mut bytes) = (Sorter::new(self.folder), Vec::new());
+        self.read_input(part, records, &mut |row, _| {
+            push_row(&mut sorter, row, column, &mut bytes).map_err(|error| SourceError::io(self.folder, error))
+        })?;
+        Ok(sorter)
+    }
+
     /// Reads all files of an input.
-    fn read_input(
+    fn read_input<'r>(
         &self,
         part: &InputColumns,
-        summary: &mut ImportSummary,
-        each: &mut dyn FnMut(&InputRow, &mut ImportSummary) -> Result<(), SourceError>,
-    ) -> Result<(), SourceError> {
+        records: &mut StatementCollector<'r>,
+        each: &mut dyn FnMut(&InputRow, &mut StatementCollector<'r>) -> Result<()>,
+    ) -> Result<()> {
         let input = &self.mapping.inputs[part.input];
         for index in &self.files[part.input] {
             let member = &self.members[*index];
-            let counts = FileSummary::default();
-            let mut reader = InputReader { mapping: self.mapping, input, member, part, counts, summary, each };
-            reader.counts.file.clone_from(&member.name);
+            let mut counts = FileSummary::default();
+            counts.file.clone_from(&member.name);
+            let mut reader = InputReader { mapping: self.mapping, input, member, part, counts, records, each };
             input::read_rows(member, &input.format, self.progress, &mut reader)?;
             let counts = reader.counts;
-            if let Some(file) = summary.file(&input.name, *index) {
-                (file.rows, file.left_out, file.bad) = (counts.rows, counts.left_out, counts.bad);
-                (file.warnings, file.more_warnings) = (counts.warnings, counts.more_warnings);
-            }
+            records.summary.add_file(&input.name, *index, counts);
         }
         Ok(())
     }
 }
 
-struct InputReader<'a> {
+struct InputReader<'a, 'r> {
     mapping: &'a Mapping,
     input: &'a MappingInput,
     member: &'a Member,
     part: &'a InputColumns,
     counts: FileSummary,
-    summary: &'a mut ImportSummary,
-    each: &'a mut dyn FnMut(&InputRow, &mut ImportSummary) -> Result<(), SourceError>,
+    records: &'a mut StatementCollector<'r>,
+    each: &'a mut dyn FnMut(&InputRow, &mut StatementCollector<'r>) -> Result<()>,
 }
 
-impl RowReceiver for InputReader<'_> {
-    fn header(&mut self, names: &[String]) -> Result<Vec<Option<usize>>, SourceError> {
+impl RowReceiver for InputReader<'_, '_> {
+    fn header(&mut self, names: &[String]) -> Result<Vec<Option<usize>>> {
         let known: Vec<String> = names.iter().map(|name| column_name(name)).collect();
         let mut problems = Vec::new();
         let mut positions = Vec::new();
@@ -310,13 +267,13 @@ impl RowReceiver for InputReader<'_> {
         if problems.is_empty() { Ok(positions) } else { Err(SourceError::Problems(problems)) }
     }
 
-    fn row(&mut self, row: &InputRow) -> Result<(), SourceError> {
+    fn row(&mut self, row: &InputRow) -> Result<()> {
         self.counts.rows += 1;
         if !meets(row, &self.part.when) {
             self.counts.left_out += 1;
             return Ok(());
         }
-        (self.each)(row, self.summary)
+        (self.each)(row, self.records)
     }
 
     fn bad_row(&mut self, line: u64, problem: String) {

@@ -1,18 +1,17 @@
 //! Collects the statements of rows and groups them by entity.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::sources::convert::{ConvertedValue, Converter, Dropped, meets, slug};
 use crate::sources::evidence::ImportEvidence;
-use crate::sources::field::{FieldForm, SourceField};
+use crate::sources::field::FieldForm;
 use crate::sources::import::summary::ImportSummary;
 use crate::sources::input::InputRow;
-use crate::sources::mapping::{FieldTarget, KeyForm, Mapping, MappingSection};
+use crate::sources::mapping::{KeyForm, Mapping, MappingSection};
 use crate::sources::money::Rates;
-use crate::sources::sort::Sorter;
+use crate::sources::sort::{Sorter, put_text};
 use crate::sources::{EntityKind, NewStatement, SourceError, Update};
-use data::vocabulary::Vocabulary as _;
 
 /// Maximum number of sectors of a source. A column with more values does not contain sectors.
 const MAX_SECTORS: usize = 10_000;
@@ -26,12 +25,14 @@ const END: u8 = 0;
 /// Section of entities that fields create: sectors, and those of `create`.
 const CREATED: u16 = u16::MAX;
 
-pub(super) struct StatementCollector {
-    folder: PathBuf,
+pub(super) struct StatementCollector<'a> {
+    mapping: &'a Mapping,
+    folder: &'a Path,
+    pub summary: ImportSummary,
     /// Names of all fields, sorted. Statements refer to them by index.
     fields: Vec<String>,
     /// Fields of each section: index of the name, and converter.
-    converters: Vec<Vec<(u16, Converter)>>,
+    converters: Vec<Vec<(u16, Converter<'a>)>>,
     sectors: HashSet<String>,
     created: HashSet<String>,
     sorter: Sorter,
@@ -41,18 +42,27 @@ pub(super) struct StatementCollector {
     dropped: Vec<Dropped>,
 }
 
-impl StatementCollector {
-    pub(super) fn new(mapping: &Mapping, folder: &Path, evidence: &ImportEvidence) -> Self {
+impl<'a> StatementCollector<'a> {
+    pub(super) fn new(
+        mapping: &'a Mapping,
+        folder: &'a Path,
+        rates: &'a Rates,
+        evidence: &ImportEvidence,
+        summary: ImportSummary,
+    ) -> Self {
         let names = mapping.sections.iter().flat_map(|section| &section.fields).map(|field| field.target.name());
         let mut fields: Vec<String> = names.chain(["name".to_owned()]).collect();
         fields.sort();
         fields.dedup();
         let index = |name: &str| fields.iter().position(|known| known == name).unwrap_or_default() as u16;
         let converters = mapping.sections.iter().map(|section| {
-            section.fields.iter().map(|field| (index(&field.target.name()), Converter::new(field, evidence))).collect()
+            let fields = section.fields.iter();
+            fields.map(|field| (index(&field.target.name()), Converter::new(field, rates, evidence))).collect()
         });
         Self {
-            folder: folder.to_owned(),
+            mapping,
+            folder,
+            summary,
             converters: converters.collect(),
             fields,
             sectors: HashSet::new(),
@@ -65,37 +75,28 @@ impl StatementCollector {
         }
     }
 
-    /// Evidence of all columns, from the cells read so far.
-    pub(super) fn evidence(&self, mapping: &Mapping) -> ImportEvidence {
+    pub(super) fn evidence(&self) -> ImportEvidence {
         let mut evidence = ImportEvidence::default();
-        for (section, converters) in mapping.sections.iter().zip(&self.converters) {
-            for (field, (_, converter)) in section.fields.iter().zip(converters) {
-                evidence.add(&field.value, &converter.seen);
-            }
+        for (_, converter) in self.converters.iter().flatten() {
+            evidence.add(&converter.field.value, &converter.seen);
         }
         evidence
     }
 
     /// Adds the statements of a row for the sections of a pass.
-    pub(super) fn add(
-        &mut self,
-        mapping: &Mapping,
-        sections: &[usize],
-        row: &InputRow,
-        rates: &Rates,
-        summary: &mut ImportSummary,
-    ) -> Result<(), SourceError> {
-        for index in sections {
-            let section = &mapping.sections[*index];
-            summary.sections[*index].rows += 1;
+    pub(super) fn add(&mut self, sections: &[usize], row: &InputRow) -> Result<(), SourceError> {
+        let mapping = self.mapping;
+        for index in sections.iter().copied() {
+            let section = &mapping.sections[index];
+            self.summary.sections[index].rows += 1;
             if !meets(row, &section.when) {
-                summary.sections[*index].left_out += 1;
+                self.summary.sections[index].left_out += 1;
                 continue;
             }
-            let (key, text) = match self.key(*index, section, row, rates) {
+            let (key, text) = match self.key(index, section, row) {
                 Ok(key) => key,
                 Err(reason) => {
-                    summary.without_key(*index, row, reason.into());
+                    self.summary.without_key(index, row, reason.into());
                     continue;
                 }
             };
@@ -104,56 +105,44 @@ impl StatementCollector {
             self.value.clear();
             put_text(&mut self.value, &source_key);
             for (at, field) in section.fields.iter().enumerate() {
-                let (name, converter) = &mut self.converters[*index][at];
+                let (name, converter) = &mut self.converters[index][at];
                 let name = *name;
                 self.converted.clear();
-                converter.values(field, row, rates, &mut self.converted, &mut self.dropped);
+                converter.values(row, &mut self.converted, &mut self.dropped);
                 // A missing amount would falsify the sum; an empty value marks it as unknown.
                 if field.is_sum && self.converted.is_empty() && !self.dropped.is_empty() {
-                    self.value.extend_from_slice(&name.to_le_bytes());
-                    put_text(&mut self.value, "");
-                    put_text(&mut self.value, "");
+                    put_value(&mut self.value, name, "", "");
                 }
                 for dropped in self.dropped.drain(..) {
-                    summary.add_dropped(*index, at, row, dropped);
+                    self.summary.add_dropped(index, at, row, dropped);
                 }
-                let form = match &field.target {
-                    FieldTarget::Field(SourceField { form, .. }) => *form,
-                    FieldTarget::Identifier(_) => FieldForm::Identifier,
-                };
                 let converted = std::mem::take(&mut self.converted);
                 for ConvertedValue { value, original } in &converted {
                     let mut value = value.as_str();
                     let reference;
-                    if form == FieldForm::Sector {
+                    if field.target.form() == FieldForm::Sector {
                         match self.sector(value)? {
                             Ok(sector) => reference = sector,
                             Err(reason) => {
                                 let dropped = Dropped { text: value.to_owned(), reason: reason.into() };
-                                summary.add_dropped(*index, at, row, dropped);
+                                self.summary.add_dropped(index, at, row, dropped);
                                 continue;
                             }
                         }
                         value = &reference;
                     } else if field.reference.as_ref().is_some_and(|reference| reference.is_created) {
-                        let name = if original.is_empty() {
-                            value.split_once(':').map_or("", |(_, key)| key)
-                        } else {
-                            original
-                        };
-                        self.create(value, name)?;
+                        let key = || value.split_once(':').map_or("", |(_, key)| key);
+                        self.create(value, if original.is_empty() { key() } else { original })?;
                     }
-                    self.value.extend_from_slice(&name.to_le_bytes());
-                    put_text(&mut self.value, value);
-                    put_text(&mut self.value, original);
-                    summary.sections[*index].fields[at].values += 1;
+                    put_value(&mut self.value, name, value, original);
+                    self.summary.sections[index].fields[at].values += 1;
                 }
                 self.converted = converted;
             }
             self.key.clear();
             self.key.extend_from_slice(entity.as_bytes());
             self.key.push(END);
-            self.key.extend_from_slice(&(*index as u16).to_be_bytes());
+            self.key.extend_from_slice(&(index as u16).to_be_bytes());
             if let Some(latest_by) = &section.latest_by {
                 self.key.extend_from_slice(latest_by.order(row).as_bytes());
             }
@@ -161,19 +150,13 @@ impl StatementCollector {
             self.key.push(END);
             self.key.extend_from_slice(&row.file.to_be_bytes());
             self.key.extend_from_slice(&row.line.to_be_bytes());
-            self.push()?;
+            self.sorter.push(&self.key, &self.value).map_err(|error| SourceError::io(self.folder, error))?;
         }
         Ok(())
     }
 
     /// Key of a row's entity, and the text from which it was made.
-    fn key(
-        &mut self,
-        index: usize,
-        section: &MappingSection,
-        row: &InputRow,
-        rates: &Rates,
-    ) -> Result<(String, String), String> {
+    fn key(&mut self, index: usize, section: &MappingSection, row: &InputRow) -> Result<(String, String), String> {
         if let Some((value, form)) = &section.key {
             let mut dropped = Vec::new();
             let text = value.texts(row, &mut dropped).into_iter().next();
@@ -189,8 +172,7 @@ impl StatementCollector {
         let name = name.ok_or_else(|| "its name is empty".to_owned())?;
         let mut country = Vec::new();
         if let Some(at) = field("country") {
-            let converter = &mut self.converters[index][at].1;
-            converter.values(&section.fields[at], row, rates, &mut country, &mut Vec::new());
+            self.converters[index][at].1.values(row, &mut country, &mut Vec::new());
         }
         let country = country.first().map_or("", |converted| &converted.value);
         let key = KeyForm::Name.make_key(&name).map_err(|reason| format!("its name {reason}"))?;
@@ -211,7 +193,6 @@ impl StatementCollector {
         Ok(Ok(entity))
     }
 
-    /// Creates an entity with a name.
     fn create(&mut self, entity: &str, name: &str) -> Result<(), SourceError> {
         if self.created.contains(entity) {
             return Ok(());
@@ -229,43 +210,27 @@ impl StatementCollector {
         key.extend_from_slice(&CREATED.to_be_bytes());
         let mut value = Vec::new();
         put_text(&mut value, entity.split_once(':').map_or("", |(_, key)| key));
-        value.extend_from_slice(&field.to_le_bytes());
-        put_text(&mut value, name);
-        put_text(&mut value, "");
-        self.sorter.push(&key, &value).map_err(|error| SourceError::io(&self.folder, error))
-    }
-
-    fn push(&mut self) -> Result<(), SourceError> {
-        self.sorter.push(&self.key, &self.value).map_err(|error| SourceError::io(&self.folder, error))
+        put_value(&mut value, field, name, "");
+        self.sorter.push(&key, &value).map_err(|error| SourceError::io(self.folder, error))
     }
 
     /// Writes the statements of all entities.
-    pub(super) fn write(
-        self,
-        mapping: &Mapping,
-        update: &mut Update,
-        summary: &mut ImportSummary,
-    ) -> Result<(), SourceError> {
-        let Self { folder, fields, sorter, converters, .. } = self;
-        let io = |error| SourceError::io(&folder, error);
-        let mut sums = HashSet::new();
-        for (section, converters) in mapping.sections.iter().zip(&converters) {
-            let summed = section.fields.iter().zip(converters).filter(|(field, _)| field.is_sum);
-            sums.extend(summed.map(|(_, (name, _))| *name));
-        }
+    pub(super) fn write(self, update: &mut Update) -> Result<ImportSummary, SourceError> {
+        let Self { mapping, folder, mut summary, fields, sorter, converters, .. } = self;
+        let io = |error| SourceError::io(folder, error);
+        let sums = converters.iter().flatten().filter(|(_, converter)| converter.field.is_sum).map(|(name, _)| *name);
+        let mut entity = EntityStatements { sums: sums.collect(), ..EntityStatements::default() };
         let mut sorted = sorter.finish().map_err(io)?;
-        let mut entity = EntityStatements { sums, ..EntityStatements::default() };
         while let Some((key, value)) = sorted.next().map_err(io)? {
             let end = key.iter().position(|byte| *byte == END).unwrap_or(key.len());
             let (name, rest) = key.split_at(end);
             let section = rest.get(1..3).map_or(CREATED, |bytes| u16::from_be_bytes([bytes[0], bytes[1]]));
             if name != entity.name.as_bytes() {
-                entity.write(&fields, update, summary)?;
+                entity.write(&fields, update, &mut summary)?;
                 entity.name.push_str(std::str::from_utf8(name).unwrap_or_default());
             }
-            let is_latest_only =
-                mapping.sections.get(usize::from(section)).is_some_and(|known| known.latest_by.is_some());
-            if is_latest_only && entity.section == Some(section) {
+            let is_latest = mapping.sections.get(usize::from(section)).is_some_and(|known| known.latest_by.is_some());
+            if is_latest && entity.section == Some(section) {
                 summary.sections[usize::from(section)].replaced += 1;
                 entity.replace(value);
             } else {
@@ -274,21 +239,19 @@ impl StatementCollector {
                 entity.add(value);
             }
         }
-        entity.write(&fields, update, summary)
+        entity.write(&fields, update, &mut summary)?;
+        Ok(summary)
     }
 }
 
-/// Statements about one entity.
 #[derive(Default)]
 struct EntityStatements {
     name: String,
     bytes: Vec<u8>,
     spans: Vec<StatementSpan>,
-    /// Section of the last row.
     section: Option<u16>,
     /// Index of the first span of that section.
     first: usize,
-    /// Fields that add up their amounts.
     sums: HashSet<u16>,
     /// Number of spans at which duplicates are removed, because many rows of an entity repeat the same statements.
     limit: usize,
@@ -303,11 +266,8 @@ struct StatementSpan {
     source_key: TextSpan,
 }
 
-#[derive(Clone, Copy)]
-struct TextSpan {
-    start: usize,
-    end: usize,
-}
+/// Start and end.
+type TextSpan = (usize, usize);
 
 impl EntityStatements {
     /// Adds a later row, which replaces the fields of earlier rows of its section.
@@ -320,11 +280,9 @@ impl EntityStatements {
         self.spans.extend(later);
     }
 
-    /// Adds the statements of a row.
     fn add(&mut self, value: &[u8]) {
-        let start = self.bytes.len();
+        let mut at = self.bytes.len();
         self.bytes.extend_from_slice(value);
-        let mut at = start;
         let Some(source_key) = self.text(&mut at) else { return };
         while let Some(field) = self.bytes.get(at..at + 2) {
             let field = u16::from_le_bytes([field[0], field[1]]);
@@ -334,18 +292,15 @@ impl EntityStatements {
         }
         if self.spans.len() > self.limit.max(10_000) {
             self.sort();
-            let mut kept = Vec::new();
             let mut bytes = Vec::new();
-            for span in &self.spans {
-                let mut keep = |range: TextSpan| {
+            for span in &mut self.spans {
+                for text in [&mut span.value, &mut span.original, &mut span.source_key] {
                     let start = bytes.len();
-                    bytes.extend_from_slice(&self.bytes[range.start..range.end]);
-                    TextSpan { start, end: bytes.len() }
-                };
-                let [value, original, source_key] = [span.value, span.original, span.source_key].map(&mut keep);
-                kept.push(StatementSpan { field: span.field, value, original, source_key });
+                    bytes.extend_from_slice(&self.bytes[text.0..text.1]);
+                    *text = (start, bytes.len());
+                }
             }
-            (self.spans, self.bytes) = (kept, bytes);
+            self.bytes = bytes;
             self.limit = self.spans.len() * 2;
             self.first = self.spans.len();
         }
@@ -357,28 +312,23 @@ impl EntityStatements {
         let start = *at + 4;
         let end = start + u32::from_le_bytes(*length) as usize;
         *at = end;
-        (end <= self.bytes.len()).then_some(TextSpan { start, end })
+        (end <= self.bytes.len()).then_some((start, end))
     }
 
     /// Sorts the spans by field and value. Duplicates are removed, except in fields that add up their amounts.
     fn sort(&mut self) {
         let Self { bytes, spans, sums, .. } = self;
-        let key = |span: &StatementSpan| (span.field, &bytes[span.value.start..span.value.end]);
+        let key = |span: &StatementSpan| (span.field, &bytes[span.value.0..span.value.1]);
         spans.sort_by(|left, right| key(left).cmp(&key(right)));
         spans.dedup_by(|second, first| key(second) == key(first) && !sums.contains(&first.field));
     }
 
-    fn str(&self, range: TextSpan) -> &str {
-        std::str::from_utf8(&self.bytes[range.start..range.end]).unwrap_or_default()
+    fn str(&self, (start, end): TextSpan) -> &str {
+        std::str::from_utf8(&self.bytes[start..end]).unwrap_or_default()
     }
 
     /// Writes the statements in order and resets for the next entity.
-    fn write(
-        &mut self,
-        fields: &[String],
-        update: &mut Update,
-        summary: &mut ImportSummary,
-    ) -> Result<(), SourceError> {
+    fn write(&mut self, fields: &[String], update: &mut Update, counts: &mut ImportSummary) -> Result<(), SourceError> {
         self.sort();
         let mut index = 0;
         while let Some(span) = self.spans.get(index) {
@@ -400,10 +350,8 @@ impl EntityStatements {
                 source_key: self.str(span.source_key),
             })?;
         }
-        if !self.spans.is_empty()
-            && let Some(kind) = self.name.split_once(':').and_then(|(kind, _)| EntityKind::read(kind))
-        {
-            summary.count_entity(kind);
+        if let Some(kind) = EntityKind::of(&self.name).filter(|_| !self.spans.is_empty()) {
+            kind.count(&mut counts.entities);
         }
         self.name.clear();
         self.bytes.clear();
@@ -413,8 +361,8 @@ impl EntityStatements {
     }
 }
 
-/// Adds a text, prefixed with its length.
-fn put_text(bytes: &mut Vec<u8>, text: &str) {
-    bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
-    bytes.extend_from_slice(text.as_bytes());
+fn put_value(bytes: &mut Vec<u8>, field: u16, value: &str, original: &str) {
+    bytes.extend_from_slice(&field.to_le_bytes());
+    put_text(bytes, value);
+    put_text(bytes, original);
 }

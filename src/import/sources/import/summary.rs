@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use crate::sources::convert::Dropped;
 use crate::sources::input::{InputRow, Member};
-use crate::sources::mapping::{Mapping, Unknown};
+use crate::sources::mapping::{FieldValue, Mapping, Unknown};
 use crate::sources::update::StatementChanges;
-use crate::sources::{EntityKind, SourceError};
+use crate::sources::SourceError;
 use data::Date;
 use data::import::diagnostics::quoted;
 use data::vocabulary::Vocabulary as _;
@@ -16,7 +16,6 @@ use data::vocabulary::Vocabulary as _;
 /// Maximum number of reasons per field; further ones count towards the last.
 const MAX_REASONS: usize = 20;
 
-/// Maximum number of warnings per file.
 const MAX_WARNINGS: usize = 20;
 
 /// Maximum number of places per reason, in addition to the first.
@@ -30,7 +29,6 @@ const MAX_SHARE: u64 = 5;
 pub struct ImportSummary {
     pub files: Vec<FileSummary>,
     pub sections: Vec<SectionSummary>,
-    /// Number of entities of each kind.
     pub entities: Vec<(&'static str, u64)>,
     /// `complete` or `increment`.
     pub extent: &'static str,
@@ -51,12 +49,10 @@ pub struct FileSummary {
     pub rows: u64,
     /// Rows that the input's `when` leaves out.
     pub left_out: u64,
-    /// Rows that cannot be read.
     pub bad: Vec<Omission>,
     /// Rows that are probably misread, each with its place. At most [`MAX_WARNINGS`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
-    /// Number of further warnings.
     #[serde(skip_serializing_if = "is_zero")]
     pub more_warnings: u64,
     #[serde(skip)]
@@ -73,9 +69,7 @@ pub struct SectionSummary {
     pub kind: &'static str,
     pub from: String,
     pub rows: u64,
-    /// Rows that `when` leaves out.
     pub left_out: u64,
-    /// Rows without a key for their entity.
     pub without_key: Vec<Omission>,
     /// Rows that a later row of the same entity replaced or completed.
     pub replaced: u64,
@@ -120,11 +114,7 @@ impl ImportSummary {
         let sections = mapping.sections.iter().map(|section| SectionSummary {
             kind: section.kind.name(),
             from: mapping.inputs[section.from].name.clone(),
-            fields: section
-                .fields
-                .iter()
-                .map(|field| FieldSummary { field: field.target.name(), ..FieldSummary::default() })
-                .collect(),
+            fields: section.fields.iter().map(FieldSummary::new).collect(),
             ..SectionSummary::default()
         });
         let is_used = |index: &usize| files.iter().any(|files| files.contains(index));
@@ -137,15 +127,11 @@ impl ImportSummary {
         }
     }
 
-    /// Adds the summary of a file. Returns `None` if an earlier pass added it already, so that it is counted once.
-    pub(super) fn file(&mut self, input: &str, index: usize) -> Option<&mut FileSummary> {
-        let is_known = self.files.iter().any(|file| file.index == index && file.input == input);
-        if is_known {
-            return None;
+    /// Adds the summary of a file, unless an earlier pass added it already, so that it is counted once.
+    pub(super) fn add_file(&mut self, input: &str, index: usize, counts: FileSummary) {
+        if !self.files.iter().any(|file| file.index == index && file.input == input) {
+            self.files.push(FileSummary { input: input.to_owned(), index, ..counts });
         }
-        let file = self.places[index].clone();
-        self.files.push(FileSummary { input: input.to_owned(), file, index, ..FileSummary::default() });
-        self.files.last_mut()
     }
 
     pub(super) fn add_dropped(&mut self, section: usize, field: usize, row: &InputRow, dropped: Dropped) {
@@ -177,23 +163,21 @@ impl ImportSummary {
                 ));
             }
         }
-        if self.sections.iter().all(|section| section.rows == section.left_out + section.without_key()) {
+        let without_key = |section: &SectionSummary| section.without_key.iter().map(|reason| reason.count).sum::<u64>();
+        if self.sections.iter().all(|section| section.rows == section.left_out + without_key(section)) {
             problems.push(format!("{}: no row became an entity; see `when` and `key`", mapping.name));
         }
         if problems.is_empty() { Ok(()) } else { Err(SourceError::Problems(problems)) }
     }
 
-    pub(super) fn count_entity(&mut self, kind: EntityKind) {
-        match self.entities.iter_mut().find(|(known, _)| *known == kind.name()) {
-            Some((_, count)) => *count += 1,
-            None => self.entities.push((kind.name(), 1)),
-        }
-    }
-
-    /// Number of rows read.
-    #[must_use]
     pub fn rows(&self) -> u64 {
         self.files.iter().map(|file| file.rows).sum()
+    }
+}
+
+impl FieldSummary {
+    fn new(field: &FieldValue) -> Self {
+        Self { field: field.target.name(), ..Self::default() }
     }
 }
 
@@ -209,13 +193,5 @@ impl FileSummary {
         } else {
             self.more_warnings += 1;
         }
-    }
-}
-
-impl SectionSummary {
-    /// Number of rows without a key.
-    #[must_use]
-    fn without_key(&self) -> u64 {
-        self.without_key.iter().map(|reason| reason.count).sum()
     }
 }

@@ -11,7 +11,6 @@ use crate::sources::SourceError;
 /// A file, or a member of an archive.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
-    /// Position in the list.
     pub index: u32,
     /// Name in messages, such as `2026q1_d.zip/ISSUERS.tsv`.
     pub name: String,
@@ -73,41 +72,38 @@ impl Member {
     fn add_file(file: &Path, inside: &str, members: &mut Vec<Self>) -> Result<(), SourceError> {
         let unreadable = |error| SourceError::io(file, error);
         let size = fs::metadata(file).map_err(unreadable)?.len();
-        let (name, file) = (file.display().to_string(), file.to_owned());
+        let member = |path: String, size: u64, container: Container| {
+            let file_name = file.display();
+            let name = match container {
+                Container::None | Container::Gzip => file_name.to_string(),
+                Container::Zip(_) | Container::Tar { .. } => format!("{file_name}/{path}"),
+            };
+            Self { index: 0, name, path, size, file: file.to_owned(), container }
+        };
         let lower = inside.to_ascii_lowercase();
         if lower.ends_with(".zip") {
-            let mut zip = open_zip(&file)?;
+            let mut zip = open_zip(file)?;
             for index in 0..zip.len() {
-                let entry = zip.by_index_raw(index).map_err(|error| bad_archive(&file, error))?;
+                let entry = zip.by_index_raw(index).map_err(|error| bad_archive(file, error))?;
                 if entry.is_file() {
-                    let path = entry.name().map_err(|error| bad_archive(&file, error))?.replace('\\', "/");
-                    let (name, size) = (format!("{name}/{path}"), entry.size());
-                    members.push(Self {
-                        index: 0,
-                        name,
-                        path,
-                        size,
-                        file: file.clone(),
-                        container: Container::Zip(index),
-                    });
+                    let path = entry.name().map_err(|error| bad_archive(file, error))?.replace('\\', "/");
+                    members.push(member(path, entry.size(), Container::Zip(index)));
                 }
             }
         } else if [".tar", ".tar.gz", ".tgz"].iter().any(|ending| lower.ends_with(ending)) {
             let is_packed = !lower.ends_with(".tar");
-            let mut tar = tar::Archive::new(open_tar(&file, is_packed)?);
+            let mut tar = tar::Archive::new(open_tar(file, is_packed)?);
             for (index, entry) in tar.entries().map_err(unreadable)?.enumerate() {
-                let entry = entry.map_err(|error| SourceError::io(&file, error))?;
+                let entry = entry.map_err(unreadable)?;
                 if entry.header().entry_type().is_file() {
-                    let path = entry.path().map_err(|error| SourceError::io(&file, error))?.display().to_string();
-                    let (name, size) = (format!("{name}/{path}"), entry.size());
-                    let container = Container::Tar { index, is_packed };
-                    members.push(Self { index: 0, name, path, size, file: file.clone(), container });
+                    let path = entry.path().map_err(unreadable)?.display().to_string();
+                    members.push(member(path, entry.size(), Container::Tar { index, is_packed }));
                 }
             }
-        } else if let Some(path) = lower.ends_with(".gz").then(|| inside[..inside.len() - 3].to_owned()) {
-            members.push(Self { index: 0, name, path, size: 0, file, container: Container::Gzip });
+        } else if lower.ends_with(".gz") {
+            members.push(member(inside[..inside.len() - 3].to_owned(), 0, Container::Gzip));
         } else {
-            members.push(Self { index: 0, name, path: inside.to_owned(), size, file, container: Container::None });
+            members.push(member(inside.to_owned(), size, Container::None));
         }
         Ok(())
     }
@@ -120,29 +116,24 @@ impl Member {
         ENDINGS.iter().find(|known| known.eq_ignore_ascii_case(ending)).copied().unwrap_or("")
     }
 
-    /// Opens the file and passes its content to `read`.
-    pub(crate) fn open(
-        &self,
-        read: &mut dyn FnMut(&mut dyn Read) -> Result<(), SourceError>,
-    ) -> Result<(), SourceError> {
+    pub(crate) fn open(&self, to: &mut dyn FnMut(&mut dyn Read) -> Result<(), SourceError>) -> Result<(), SourceError> {
         let unreadable = |error| SourceError::io(&self.file, error);
         match self.container {
-            Container::None => read(&mut File::open(&self.file).map_err(unreadable)?),
-            Container::Gzip => read(&mut MultiGzDecoder::new(File::open(&self.file).map_err(unreadable)?)),
+            Container::None => to(&mut File::open(&self.file).map_err(unreadable)?),
+            Container::Gzip => to(&mut MultiGzDecoder::new(File::open(&self.file).map_err(unreadable)?)),
             Container::Zip(index) => {
                 let mut zip = open_zip(&self.file)?;
-                read(&mut zip.by_index(index).map_err(|error| bad_archive(&self.file, error))?)
+                to(&mut zip.by_index(index).map_err(|error| bad_archive(&self.file, error))?)
             }
             Container::Tar { index, is_packed } => {
                 let mut tar = tar::Archive::new(open_tar(&self.file, is_packed)?);
                 let mut entries = tar.entries().map_err(unreadable)?;
                 let changed = || unreadable(io::Error::other("the archive was changed while it was read"));
-                read(&mut entries.nth(index).ok_or_else(changed)?.map_err(unreadable)?)
+                to(&mut entries.nth(index).ok_or_else(changed)?.map_err(unreadable)?)
             }
         }
     }
 
-    /// Error in a line of the file.
     pub(crate) fn error(&self, line: u64, problem: impl std::fmt::Display) -> SourceError {
         SourceError::at_line(Path::new(&self.name), line, problem)
     }
@@ -170,8 +161,7 @@ fn bad_archive(file: &Path, error: impl std::fmt::Display) -> SourceError {
     SourceError::invalid(file, format!("cannot be read as an archive: {error}"))
 }
 
-/// True if a path matches a pattern, in any letter case. `*` matches any text within a folder, `**/` any number of folders,
-/// and `?` one character.
+/// Matches in any letter case: `*` is any text within a folder, `**/` any number of folders, `?` one character.
 pub(crate) fn matches_pattern(pattern: &str, path: &str) -> bool {
     fn rest(pattern: &[u8], path: &[u8]) -> bool {
         if let Some(after) = pattern.strip_prefix(b"**/") {

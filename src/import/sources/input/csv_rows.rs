@@ -5,16 +5,11 @@ use std::io::Read;
 use csv::ByteRecord;
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
-use crate::sources::SourceError;
+use crate::sources::Result;
 use crate::sources::input::{Encoding, InputFormat, InputRow, Member, RowReceiver};
 pub(super) use data::import::csv_reader::{CsvError, CsvReader};
 
-pub(super) fn read(
-    member: &Member,
-    from: &mut dyn Read,
-    format: &InputFormat,
-    to: &mut dyn RowReceiver,
-) -> Result<(), SourceError> {
+pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, to: &mut dyn RowReceiver) -> Result<()> {
     let encoding = match format.encoding {
         // Without decoding, a field that is not UTF-8 can be reported with its line.
         Encoding::Utf8 => return read_bytes(member, from, format, to),
@@ -26,12 +21,7 @@ pub(super) fn read(
     read_bytes(member, &mut decoded, format, to)
 }
 
-fn read_bytes(
-    member: &Member,
-    from: &mut dyn Read,
-    format: &InputFormat,
-    to: &mut dyn RowReceiver,
-) -> Result<(), SourceError> {
+fn read_bytes(member: &Member, from: &mut dyn Read, format: &InputFormat, to: &mut dyn RowReceiver) -> Result<()> {
     let mut csv = CsvReader::new(from, format.dialect(member));
     let mut raw = ByteRecord::new();
     for _ in 0..=format.skip {
@@ -50,22 +40,16 @@ fn read_bytes(
             continue;
         }
         row.clear(line);
-        let mut problem = None;
-        for position in &positions {
+        let read = positions.iter().try_for_each(|position| {
             let field = position.and_then(|position| raw.get(position)).unwrap_or_default();
-            match std::str::from_utf8(field) {
-                Ok(field) => row.push(field),
-                Err(_) => {
-                    let name = position.and_then(|position| names.get(position)).map_or("", String::as_str);
-                    problem =
-                        Some(format!("{name}: is not UTF-8; name the encoding of the input, such as `windows-1252`"));
-                    break;
-                }
-            }
-        }
-        match problem {
-            Some(problem) => to.bad_row(line, problem),
-            None => to.row(&row)?,
+            std::str::from_utf8(field).map(|field| row.push(field)).map_err(|_| {
+                let name = position.and_then(|position| names.get(position)).map_or("", String::as_str);
+                format!("{name}: is not UTF-8; name the encoding of the input, such as `windows-1252`")
+            })
+        });
+        match read {
+            Ok(()) => to.row(&row)?,
+            Err(problem) => to.bad_row(line, problem),
         }
     }
     Ok(())
@@ -78,12 +62,10 @@ fn read_row<R: Read>(
     width: usize,
     member: &Member,
     to: &mut dyn RowReceiver,
-) -> Result<bool, SourceError> {
+) -> Result<bool> {
     let is_read = csv.read(raw, width).map_err(|error| {
         let remedy = match error {
-            CsvError::Unclosed | CsvError::Torn => {
-                "; an input that quotes no cell needs `quote = \"none\"` in its mapping"
-            }
+            CsvError::Unclosed | CsvError::Torn => "; an input that quotes no cell needs `quote = \"none\"` in its mapping",
             _ => "",
         };
         member.error(csv.line(), format!("{error}{remedy}"))

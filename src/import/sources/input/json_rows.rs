@@ -1,5 +1,4 @@
 //! Reads rows of JSON: an array of objects, or one object per line.
-//!
 //! Columns are paths in the objects, such as `location.city`. Lists of texts are joined with `|`.
 
 use std::fmt;

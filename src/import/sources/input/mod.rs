@@ -9,10 +9,10 @@ use std::io::{self, Read};
 
 use crate::sources::SourceError;
 pub(crate) use crate::sources::input::archive::Member;
+use crate::sources::sort::{put_text, take_text};
 use data::Progress;
 use data::import::csv_reader::CsvDialect;
 
-/// Text encoding of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Encoding {
     #[default]
@@ -62,7 +62,6 @@ impl Quote {
     }
 }
 
-/// Options for reading a file.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputFormat {
     /// Defaults to a tab in files that end in `.tsv` or `.tab`, otherwise to a comma.
@@ -76,7 +75,6 @@ pub(crate) struct InputFormat {
 }
 
 impl InputFormat {
-    /// Delimiter and quotation mark for a file.
     pub(crate) fn dialect(&self, member: &Member) -> CsvDialect {
         let default = if ["tsv", "tab"].contains(&member.ending()) { b'\t' } else { b',' };
         CsvDialect { delimiter: self.delimiter.unwrap_or(default), quote: self.quote.0 }
@@ -88,7 +86,6 @@ impl InputFormat {
 pub(crate) struct InputRow {
     /// Number of the row's first line, or of the row in a file without lines.
     pub line: u64,
-    /// Index of the file.
     pub file: u32,
     text: String,
     ends: Vec<usize>,
@@ -115,14 +112,9 @@ impl InputRow {
     pub(crate) fn encode(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.line.to_le_bytes());
         bytes.extend_from_slice(&self.file.to_le_bytes());
-        for index in 0..self.ends.len() {
-            let field = self.get(index);
-            bytes.extend_from_slice(&(field.len() as u32).to_le_bytes());
-            bytes.extend_from_slice(field.as_bytes());
-        }
+        (0..self.ends.len()).for_each(|index| put_text(bytes, self.get(index)));
     }
 
-    /// Replaces the row by an encoded one.
     pub(crate) fn decode(&mut self, bytes: &[u8]) {
         self.clear(0);
         if let Some((line, rest)) = bytes.split_first_chunk::<8>()
@@ -134,38 +126,34 @@ impl InputRow {
         }
     }
 
-    /// Appends the fields of another encoded row.
     pub(crate) fn append(&mut self, bytes: &[u8]) {
         self.push_encoded(bytes.get(12..).unwrap_or_default());
     }
 
     fn push_encoded(&mut self, mut bytes: &[u8]) {
-        while let Some((length, rest)) = bytes.split_first_chunk::<4>() {
-            let (field, rest) = rest.split_at((u32::from_le_bytes(*length) as usize).min(rest.len()));
-            self.text.push_str(std::str::from_utf8(field).unwrap_or_default());
+        while let Some(field) = take_text(&mut bytes) {
+            self.text.push_str(field);
             self.ends.push(self.text.len());
-            bytes = rest;
         }
     }
 }
 
-/// Receives the rows of a file.
 pub(crate) trait RowReceiver {
-    /// Takes the names of the file's columns. Returns the position in the file of each wanted column; `None` for an optional
-    /// column that the file lacks.
+    /// Takes the names of the columns. Returns the position of each wanted one; `None` for an optional one that is missing.
     fn header(&mut self, names: &[String]) -> Result<Vec<Option<usize>>, SourceError>;
 
-    /// Takes a row with the wanted columns.
     fn row(&mut self, row: &InputRow) -> Result<(), SourceError>;
 
     /// Takes a problem with a row that cannot be read.
-    fn bad_row(&mut self, line: u64, problem: String);
+    fn bad_row(&mut self, _line: u64, _problem: String) {}
 
     /// Takes a problem with a row that is read, but probably not as intended.
     fn doubt(&mut self, line: u64, problem: String);
 
     /// Names of the wanted columns, for files with named values in each row (JSON). If empty, the first row decides.
-    fn wanted(&self) -> Vec<String>;
+    fn wanted(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// Name of a column for comparison: in lowercase, with single spaces for white space and line breaks.
@@ -174,7 +162,6 @@ pub(crate) fn column_name(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Reads a file row by row.
 pub(crate) fn read_rows(
     member: &Member,
     format: &InputFormat,

@@ -4,30 +4,22 @@ use std::io::{Cursor, Read};
 
 use calamine::{Data, Reader, open_workbook_auto_from_rs};
 
-use crate::sources::SourceError;
+use crate::sources::Result;
 use crate::sources::input::{InputFormat, InputRow, Member, RowReceiver};
 
 /// Reads a whole workbook into memory. The file formats limit a sheet to about a million rows.
-pub(super) fn read(
-    member: &Member,
-    from: &mut dyn Read,
-    format: &InputFormat,
-    to: &mut dyn RowReceiver,
-) -> Result<(), SourceError> {
+pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, to: &mut dyn RowReceiver) -> Result<()> {
     let mut bytes = Vec::new();
     from.read_to_end(&mut bytes).map_err(|error| member.io(error))?;
     let unreadable = |error: calamine::Error| member.error(1, format!("cannot be read as a workbook: {error}"));
     let mut book = open_workbook_auto_from_rs(Cursor::new(&*bytes)).map_err(unreadable)?;
     let names = book.sheet_names();
-    let sheet = match &format.sheet {
-        Some(sheet) if names.contains(sheet) => sheet.clone(),
-        Some(sheet) => {
-            let problem = format!("has no sheet {sheet:?}; its sheets are: {}", names.join(", "));
-            return Err(member.error(1, problem));
-        }
-        None => names.first().cloned().ok_or_else(|| member.error(1, "has no sheet"))?,
-    };
-    let range = book.worksheet_range(&sheet).map_err(unreadable)?;
+    let sheet = format.sheet.as_ref().or(names.first()).ok_or_else(|| member.error(1, "has no sheet"))?;
+    if !names.contains(sheet) {
+        let problem = format!("has no sheet {sheet:?}; its sheets are: {}", names.join(", "));
+        return Err(member.error(1, problem));
+    }
+    let range = book.worksheet_range(sheet).map_err(unreadable)?;
     let first = u64::from(range.start().map_or(0, |(row, _)| row)) + 1;
     let mut rows = range.rows().zip(first..).skip(format.skip);
     let Some((header, _)) = rows.next() else { return Err(member.error(1, "sheet is empty; the header is missing")) };

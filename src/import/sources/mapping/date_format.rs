@@ -4,99 +4,57 @@ use data::{Date, PartialDate};
 
 #[derive(Clone, Debug)]
 pub(crate) struct DateFormat {
-    text: String,
-    tokens: Vec<DateToken>,
+    pub text: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DateToken {
-    Year,
-    /// Two digits; `69`–`99` are in the last century, as in POSIX.
-    ShortYear,
-    Month,
-    /// English name, in full or with three letters, in any letter case.
-    MonthName,
-    Day,
-    /// Seconds since 1970.
-    Unix,
-    Char(char),
-}
-
-const MONTHS: [&str; 12] = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-];
+const MONTHS: &str = "january february march april may june july august september october november december";
 
 impl DateFormat {
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let mut tokens = Vec::new();
+        let mut codes = String::new();
         let mut chars = text.chars();
-        while let Some(char) = chars.next() {
-            tokens.push(match (char, if char == '%' { chars.next() } else { None }) {
-                ('%', Some('Y')) => DateToken::Year,
-                ('%', Some('y')) => DateToken::ShortYear,
-                ('%', Some('m')) => DateToken::Month,
-                ('%', Some('b' | 'B')) => DateToken::MonthName,
-                ('%', Some('d')) => DateToken::Day,
-                ('%', Some('s')) => DateToken::Unix,
-                ('%', Some('%')) => DateToken::Char('%'),
-                ('%', code) => {
+        while chars.any(|char| char == '%') {
+            match chars.next() {
+                Some(code) if "YymbBds%".contains(code) => codes.push(code),
+                code => {
                     let code = code.map(String::from).unwrap_or_default();
                     return Err(format!("unknown code `%{code}` in {text:?} (known: %Y %y %m %b %d %s %%)"));
                 }
-                (char, _) => DateToken::Char(char),
-            });
+            }
         }
-        let has = |token: &[DateToken]| tokens.iter().any(|known| token.contains(known));
-        if !has(&[DateToken::Year, DateToken::ShortYear, DateToken::Unix]) {
+        if !codes.contains(['Y', 'y', 's']) {
             return Err(format!("{text:?} has no year; write a format such as \"%Y-%m-%d\""));
         }
-        if has(&[DateToken::Day]) && !has(&[DateToken::Month, DateToken::MonthName]) {
+        if codes.contains('d') && !codes.contains(['m', 'b', 'B']) {
             return Err(format!("{text:?} has a day without a month; write a format such as \"%Y-%m-%d\""));
         }
-        Ok(Self { text: text.to_owned(), tokens })
-    }
-
-    pub(crate) fn text(&self) -> &str {
-        &self.text
+        Ok(Self { text: text.to_owned() })
     }
 
     /// Reads the date of a text. A time of day may follow.
     pub(crate) fn read(&self, text: &str) -> Option<PartialDate> {
         let mut rest = text;
         let (mut year, mut month, mut day) = (None, None, None);
-        for token in &self.tokens {
-            match token {
-                DateToken::Year => year = Some(take_number(&mut rest, 4, 4)?),
-                DateToken::ShortYear => {
-                    let short = take_number(&mut rest, 2, 2)?;
-                    year = Some(if short < 69 { 2000 + short } else { 1900 + short });
-                }
-                DateToken::Month => month = Some(take_number(&mut rest, 1, 2)?),
-                DateToken::Day => day = Some(take_number(&mut rest, 1, 2)?),
-                DateToken::MonthName => {
+        let mut format = self.text.chars();
+        while let Some(char) = format.next() {
+            let code = if char == '%' { format.next()? } else { '\0' };
+            match code {
+                'Y' => year = Some(take_number(&mut rest, 4, 4)?),
+                // `69`–`99` are in the last century, as in POSIX.
+                'y' => year = Some(take_number(&mut rest, 2, 2)?).map(|two| two + if two < 69 { 2000 } else { 1900 }),
+                'm' => month = Some(take_number(&mut rest, 1, 2)?),
+                'd' => day = Some(take_number(&mut rest, 1, 2)?),
+                // An English name, in full or with three letters.
+                'b' | 'B' => {
                     let length = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
                     let name = rest[..length].to_ascii_lowercase();
-                    let index =
-                        MONTHS.iter().position(|month| *month == name || name.len() == 3 && month.starts_with(&name));
-                    month = Some(index? as u32 + 1);
+                    let is_month = |month: &str| month == name || name.len() == 3 && month.starts_with(&name);
+                    month = Some(MONTHS.split(' ').position(is_month)? as u32 + 1);
                     rest = &rest[length..];
                 }
-                DateToken::Unix => {
-                    let seconds: i64 = rest.parse().ok()?;
-                    return Some(PartialDate::from(Date::from_unix(seconds)));
-                }
-                DateToken::Char(char) => rest = rest.strip_prefix(*char)?,
+                // Seconds since 1970.
+                's' => return Some(PartialDate::from(Date::from_unix(rest.parse().ok()?))),
+                _ => rest = rest.strip_prefix(char)?,
             }
         }
         let is_time =
@@ -122,11 +80,6 @@ fn take_number(rest: &mut &str, min: usize, max: usize) -> Option<u32> {
     let (number, after) = rest.split_at(digits);
     *rest = after;
     number.parse().ok()
-}
-
-/// Default date formats: `2026-11-20`, `2026-11` and `2026`.
-pub(crate) fn iso_formats() -> Vec<DateFormat> {
-    ["%Y-%m-%d", "%Y-%m", "%Y"].iter().filter_map(|text| DateFormat::parse(text).ok()).collect()
 }
 
 #[cfg(test)]

@@ -67,48 +67,48 @@ impl<'a> Document<'a> {
         Err(SourceError::Problems(messages.collect()))
     }
 
-    /// Reports a name that is not one of `known`.
-    pub(crate) fn unknown<'k>(
-        &self,
-        position: LineColumn,
-        noun: &str,
-        name: &str,
-        known: impl IntoIterator<Item = &'k str>,
-    ) {
-        let known: Vec<&str> = known.into_iter().collect();
-        let hint = did_you_mean(nearest(name, known.iter().copied()));
-        let list = if known.len() > 40 { String::new() } else { format!(" (known: {})", known.join(", ")) };
-        self.problem(position, format!("unknown {noun} {}{hint}{list}", quoted(name)));
+    /// Reports keys of a table that are not in `known`.
+    pub(crate) fn check_keys(&self, table: &DeTable<'_>, known: &[&str]) {
+        for key in table.keys().filter(|key| !known.contains(&&**key.get_ref())) {
+            self.problem(self.position(key.span().start), unknown("key", key.get_ref(), known.iter().copied()));
+        }
     }
 
     /// Reads a table. Reports keys that are not in `known`.
     pub(crate) fn table<'t>(&self, node: &'t TomlNode<'a>, known: &[&str]) -> Option<&'t DeTable<'a>> {
-        let table = self.any_table(node)?;
-        for key in table.keys().filter(|key| !known.contains(&&**key.get_ref())) {
-            self.unknown(self.position(key.span().start), "key", key.get_ref(), known.iter().copied());
-        }
-        Some(table)
+        self.any_table(node).inspect(|table| self.check_keys(table, known))
     }
 
     pub(crate) fn any_table<'t>(&self, node: &'t TomlNode<'a>) -> Option<&'t DeTable<'a>> {
-        let table = node.get_ref().as_table();
-        if table.is_none() {
-            self.expected(node, "a table, such as `{ column = \"NAME\" }`");
-        }
-        table
+        self.expect(node, node.get_ref().as_table(), "a table, such as `{ column = \"NAME\" }`")
     }
 
-    pub(crate) fn expected(&self, node: &TomlNode<'_>, what: &str) {
-        let found = node.get_ref().type_str();
-        self.problem(self.position_of(node), format!("is of type {found}; expected {what}"));
+    /// Reports a node without a value of the expected type.
+    fn expect<T>(&self, node: &TomlNode<'_>, value: Option<T>, expected: &str) -> Option<T> {
+        if value.is_none() {
+            let found = node.get_ref().type_str();
+            self.problem(self.position_of(node), format!("is of type {found}; expected {expected}"));
+        }
+        value
     }
 
     pub(crate) fn text(&self, node: &TomlNode<'a>) -> Option<String> {
-        let text = node.get_ref().as_str();
-        if text.is_none() {
-            self.expected(node, "a string in quotes");
+        self.expect(node, node.get_ref().as_str().map(str::to_owned), "a string in quotes")
+    }
+
+    /// Reads a text by `read`. Reports a text that cannot be read with a `problem`.
+    pub(crate) fn word<T>(
+        &self,
+        node: &TomlNode<'a>,
+        read: impl FnOnce(&str) -> Option<T>,
+        problem: impl FnOnce(&str) -> String,
+    ) -> Option<T> {
+        let text = self.text(node)?;
+        let word = read(&text);
+        if word.is_none() {
+            self.problem(self.position_of(node), problem(&text));
         }
-        text.map(str::to_owned)
+        word
     }
 
     /// Reads one string, or an array of strings, with their positions.
@@ -120,19 +120,24 @@ impl<'a> Document<'a> {
         nodes.into_iter().filter_map(|node| Some((self.text(node)?, self.position_of(node)))).collect()
     }
 
+    pub(crate) fn plain_texts(&self, node: &TomlNode<'a>) -> Vec<String> {
+        self.texts(node).into_iter().map(|(text, _)| text).collect()
+    }
+
     pub(crate) fn truth(&self, node: &TomlNode<'a>) -> bool {
-        let truth = node.get_ref().as_bool();
-        if truth.is_none() {
-            self.expected(node, "true or false without quotes");
-        }
-        truth.unwrap_or_default()
+        self.expect(node, node.get_ref().as_bool(), "true or false without quotes").unwrap_or_default()
     }
 
     pub(crate) fn number(&self, node: &TomlNode<'a>) -> Option<u32> {
         let number = node.get_ref().as_integer().and_then(|number| number.as_str().parse().ok());
-        if number.is_none() {
-            self.expected(node, "a whole number without quotes, from 0");
-        }
-        number
+        self.expect(node, number, "a whole number without quotes, from 0")
     }
+}
+
+/// Problem with a name that is not one of `known`.
+pub(crate) fn unknown<'k>(noun: &str, name: &str, known: impl IntoIterator<Item = &'k str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let hint = did_you_mean(nearest(name, known.iter().copied()));
+    let list = if known.len() > 40 { String::new() } else { format!(" (known: {})", known.join(", ")) };
+    format!("unknown {noun} {}{hint}{list}", quoted(name))
 }

@@ -1,5 +1,4 @@
 //! Mappings in TOML: define the statements that the columns of a source's files become.
-//!
 //! A mapping is read to the end, so that all mistakes are reported, each with line and column.
 
 pub(crate) mod date_format;
@@ -13,7 +12,7 @@ use std::sync::Arc;
 
 use regex::Regex;
 
-use crate::sources::field::SourceField;
+use crate::sources::field::{FieldForm, SourceField};
 use crate::sources::input::InputFormat;
 use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::mapping::document::LineColumn;
@@ -21,18 +20,15 @@ use crate::sources::mapping::transform::Transform;
 use crate::sources::money::{AmountForm, Decimal};
 use crate::sources::{EntityKind, Extent};
 
-#[derive(Clone, Debug)]
 pub(crate) struct Mapping {
     /// Name of its file in messages.
     pub name: String,
     pub source: SourceValues,
     pub inputs: Vec<MappingInput>,
     pub sections: Vec<MappingSection>,
-    /// File with currency rates.
     pub rates: Option<PathBuf>,
 }
 
-/// Values of the source in a mapping.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SourceValues {
     pub id: String,
@@ -43,8 +39,6 @@ pub(crate) struct SourceValues {
     pub extent: Extent,
 }
 
-/// An input of a mapping: files of one kind.
-#[derive(Clone, Debug)]
 pub(crate) struct MappingInput {
     pub name: String,
     /// Pattern of paths; if missing, all files are read.
@@ -54,15 +48,11 @@ pub(crate) struct MappingInput {
     pub key: Option<ColumnRef>,
     /// Texts that stand for an unknown value.
     pub none: Vec<String>,
-    /// Columns that a file may lack.
     pub optional: Vec<String>,
     /// Alternative names of columns, from other versions of the files.
     pub names: Vec<(String, Vec<String>)>,
-    /// Conditions that a row must meet.
     pub when: Vec<Condition>,
-    /// True if the file may be missing.
     pub may_lack: bool,
-    /// Decimal separator of its amounts.
     pub decimal: Option<Decimal>,
     pub position: LineColumn,
 }
@@ -109,7 +99,6 @@ pub(crate) struct MappedValue {
     pub vocabulary: Option<Arc<MappingVocabulary>>,
     pub unknown: Unknown,
     pub dates: Vec<DateFormat>,
-    /// Value if there is no other.
     pub default: Option<String>,
     pub when: Vec<Condition>,
 }
@@ -120,31 +109,23 @@ pub(crate) enum Unknown {
     /// Drop them, and fail the import if they are many.
     #[default]
     Report,
-    /// Drop them.
     Drop,
     /// Use values that are not in the vocabulary as they are.
     Keep,
 }
 
-#[derive(Clone, Debug)]
 pub(crate) enum Currency {
     Code(String),
     Of(MappedValue),
 }
 
-/// Form of an entity's key.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum KeyForm {
-    /// The text itself.
     Plain,
     /// Normal form of an identifier, with its scheme: `cik:320193`.
     Scheme(String),
-    /// A folded name.
     Name,
 }
 
-/// Reference of a field to another entity.
-#[derive(Clone, Debug)]
 pub(crate) struct EntityReference {
     pub kind: EntityKind,
     pub key: KeyForm,
@@ -152,10 +133,8 @@ pub(crate) struct EntityReference {
     pub is_created: bool,
 }
 
-#[derive(Clone, Debug)]
 pub(crate) enum FieldTarget {
     Field(&'static SourceField),
-    /// Scheme of identifiers.
     Identifier(String),
 }
 
@@ -167,10 +146,20 @@ impl FieldTarget {
             Self::Identifier(scheme) => format!("{}{scheme}", data::identifier::FIELD),
         }
     }
+
+    pub(crate) fn form(&self) -> FieldForm {
+        match self {
+            Self::Field(field) => field.form,
+            Self::Identifier(_) => FieldForm::Identifier,
+        }
+    }
+
+    /// True if the field takes several values, as those of identifiers do.
+    pub(crate) fn is_list(&self) -> bool {
+        matches!(self, Self::Identifier(_) | Self::Field(SourceField { is_list: true, .. }))
+    }
 }
 
-/// A field of an entity, with the value that it gets.
-#[derive(Clone, Debug)]
 pub(crate) struct FieldValue {
     pub target: FieldTarget,
     pub value: MappedValue,
@@ -185,7 +174,6 @@ pub(crate) struct FieldValue {
 }
 
 /// A section of a mapping: entities made from the rows of an input.
-#[derive(Clone, Debug)]
 pub(crate) struct MappingSection {
     pub kind: EntityKind,
     pub from: usize,
@@ -193,15 +181,13 @@ pub(crate) struct MappingSection {
     pub when: Vec<Condition>,
     /// If missing, the key is the folded name and the country.
     pub key: Option<(MappedValue, KeyForm)>,
-    /// The row of an entity with the greatest value counts, the last among equal ones. Earlier rows fill the fields that it
-    /// lacks.
+    /// The entity's row with the greatest value counts, the last among equal ones. Earlier rows fill fields that it lacks.
     pub latest_by: Option<MappedValue>,
     /// Key of the row in its source; defaults to the key of the entity.
     pub source_key: Option<MappedValue>,
     pub fields: Vec<FieldValue>,
 }
 
-/// Join with another input, by its key.
 #[derive(Clone, Debug)]
 pub(crate) struct Join {
     pub input: usize,
@@ -209,43 +195,42 @@ pub(crate) struct Join {
     pub column: ColumnRef,
 }
 
+impl FieldValue {
+    pub(crate) fn new(target: FieldTarget, value: MappedValue, position: LineColumn) -> Self {
+        let (amount, is_sum) = (AmountForm::default(), false);
+        Self { target, value, currency: None, rate_on: None, amount, reference: None, is_sum, position }
+    }
+
+    fn values_mut(&mut self) -> impl Iterator<Item = &mut MappedValue> {
+        let currency = match &mut self.currency {
+            Some(Currency::Of(currency)) => Some(currency),
+            _ => None,
+        };
+        std::iter::once(&mut self.value).chain(currency).chain(&mut self.rate_on)
+    }
+}
+
 impl MappedValue {
-    /// Columns that the value depends on.
     pub(crate) fn columns_mut(&mut self) -> impl Iterator<Item = &mut ColumnRef> {
         self.columns.iter_mut().chain(self.when.iter_mut().map(|condition| &mut condition.column))
     }
 }
 
 impl MappingSection {
-    /// Values that the section computes.
-    pub(crate) fn values_mut(&mut self) -> Vec<&mut MappedValue> {
-        let mut values: Vec<&mut MappedValue> = self.key.as_mut().map(|(value, _)| value).into_iter().collect();
-        values.extend(self.latest_by.as_mut());
-        values.extend(self.source_key.as_mut());
-        for field in &mut self.fields {
-            values.push(&mut field.value);
-            if let Some(Currency::Of(currency)) = &mut field.currency {
-                values.push(currency);
-            }
-            values.extend(field.rate_on.as_mut());
-        }
-        values
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut MappedValue> {
+        self.parts_mut().1
     }
 
     /// Columns that the section reads, except those of its joins.
-    pub(crate) fn columns_mut(&mut self) -> Vec<&mut ColumnRef> {
+    pub(crate) fn columns_mut(&mut self) -> impl Iterator<Item = &mut ColumnRef> {
+        let (when, values) = self.parts_mut();
+        when.iter_mut().map(|condition| &mut condition.column).chain(values.flat_map(MappedValue::columns_mut))
+    }
+
+    fn parts_mut(&mut self) -> (&mut [Condition], impl Iterator<Item = &mut MappedValue>) {
         let Self { when, key, latest_by, source_key, fields, .. } = self;
-        let mut columns: Vec<&mut ColumnRef> = when.iter_mut().map(|condition| &mut condition.column).collect();
-        let values = key.as_mut().map(|(value, _)| value).into_iter();
-        let values = values.chain(latest_by.as_mut()).chain(source_key.as_mut());
-        columns.extend(values.flat_map(MappedValue::columns_mut));
-        for field in fields {
-            columns.extend(field.value.columns_mut());
-            if let Some(Currency::Of(currency)) = &mut field.currency {
-                columns.extend(currency.columns_mut());
-            }
-            columns.extend(field.rate_on.iter_mut().flat_map(MappedValue::columns_mut));
-        }
-        columns
+        let key = key.iter_mut().map(|(value, _)| value);
+        let fields = fields.iter_mut().flat_map(FieldValue::values_mut);
+        (when.as_mut_slice(), key.chain(latest_by).chain(source_key).chain(fields))
     }
 }

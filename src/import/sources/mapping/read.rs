@@ -10,7 +10,7 @@ use toml::de::DeTable;
 use crate::sources::field::{FieldForm, SourceField};
 use crate::sources::input::{Encoding, InputFormat, Quote, column_name};
 use crate::sources::mapping::date_format::DateFormat;
-use crate::sources::mapping::document::{Document, LineColumn, TomlNode};
+use crate::sources::mapping::document::{Document, LineColumn, TomlNode, unknown};
 use crate::sources::mapping::transform::Transform;
 use crate::sources::mapping::{
     CellTest, ColumnRef, Condition, Currency, EntityReference, FieldTarget, FieldValue, Join, KeyForm, MappedValue,
@@ -23,7 +23,6 @@ use data::import::diagnostics::quoted;
 use data::vocabulary::Vocabulary as _;
 use search::nearest;
 
-/// Default priority of a source.
 const PRIORITY: u32 = 50;
 
 const VALUE_KEYS: [&str; 11] =
@@ -42,22 +41,16 @@ impl Mapping {
         let table = parsed.get_ref();
         let kinds = EntityKind::ALL.iter().map(|kind| kind.name());
         let known: Vec<&str> = ["source", "input", "vocabulary", "rates"].into_iter().chain(kinds).collect();
-        for key in table.keys().filter(|key| !known.contains(&&**key.get_ref())) {
-            document.unknown(document.position(key.span().start), "key", key.get_ref(), known.iter().copied());
-        }
+        document.check_keys(table, &known);
         let reader = MappingReader {
             document: &document,
             inputs: read_names(table),
             vocabularies: read_vocabularies(&document, table),
         };
-        let source = match table.get("source") {
-            Some(node) => reader.source(node),
-            None => {
-                let problem = "no [source]; add `[source]` with `id`, `title` and `license`";
-                document.problem(start, problem);
-                SourceValues::default()
-            }
-        };
+        let source = table.get("source").map(|node| reader.source(node));
+        if source.is_none() {
+            document.problem(start, "no [source]; add `[source]` with `id`, `title` and `license`");
+        }
         let inputs = match table.get("input").and_then(|node| document.any_table(node)) {
             Some(inputs) => inputs.iter().map(|(name, node)| reader.input(name.get_ref(), node)).collect(),
             None => {
@@ -88,7 +81,7 @@ impl Mapping {
         }
         let rates = table.get("rates").and_then(|node| document.text(node)).map(|file| folder.join(file));
         document.finish()?;
-        Ok(Self { name: name.to_owned(), source, inputs, sections, rates })
+        Ok(Self { name: name.to_owned(), source: source.unwrap_or_default(), inputs, sections, rates })
     }
 }
 
@@ -105,7 +98,7 @@ fn read_vocabularies<'a>(document: &Document<'a>, table: &DeTable<'a>) -> HashMa
         let Some(words) = document.any_table(node) else { continue };
         let mut vocabulary = MappingVocabulary::new();
         for (word, node) in words {
-            let texts = document.texts(node).into_iter().map(|(text, _)| text).filter(|text| !text.is_empty());
+            let texts = document.plain_texts(node).into_iter().filter(|text| !text.is_empty());
             vocabulary.insert(word.get_ref().trim().to_lowercase(), texts.collect());
         }
         vocabularies.insert(name.get_ref().clone().into_owned(), Arc::new(vocabulary));
@@ -134,13 +127,15 @@ impl<'a> MappingReader<'_, 'a> {
             }
             value.unwrap_or_default()
         };
+        let not_extent = |name: &str| unknown("value", name, Extent::names());
+        let extent = table.get("import").and_then(|node| document.word(node, Extent::read, not_extent));
         let source = SourceValues {
             id: required("id", "our-list"),
             title: required("title", "Our list of firms"),
             license: required("license", "CC0-1.0"),
             url: text("url").unwrap_or_default(),
             priority: table.get("priority").map_or(Some(PRIORITY), |node| document.number(node)).unwrap_or_default(),
-            extent: table.get("import").and_then(|node| self.extent(node)).unwrap_or_default(),
+            extent: extent.unwrap_or_default(),
         };
         if let Some(id) = table.get("id").filter(|_| !source.id.is_empty() && !Source::is_id(&source.id)) {
             let problem = format!("{} is not an id: lowercase letters, digits and single `-`", quoted(&source.id));
@@ -149,77 +144,40 @@ impl<'a> MappingReader<'_, 'a> {
         source
     }
 
-    fn extent(&self, node: &TomlNode<'a>) -> Option<Extent> {
-        let name = self.document.text(node)?;
-        let extent = Extent::read(&name);
-        if extent.is_none() {
-            self.document.unknown(self.document.position_of(node), "value", &name, Extent::names());
-        }
-        extent
-    }
-
     fn input(&self, name: &str, node: &TomlNode<'a>) -> MappingInput {
-        const KEYS: [&str; 13] = [
-            "file",
-            "delimiter",
-            "quote",
-            "encoding",
-            "sheet",
-            "skip",
-            "key",
-            "none",
-            "decimal",
-            "optional",
-            "names",
-            "when",
-            "may_lack",
-        ];
+        let keys = "file delimiter quote encoding sheet skip key none decimal optional names when may_lack";
         let document = self.document;
         let index = self.inputs.iter().position(|known| known == name).unwrap_or_default();
         let empty = DeTable::new();
-        let table = document.table(node, &KEYS).unwrap_or(&empty);
+        let table = document.table(node, &keys.split(' ').collect::<Vec<_>>()).unwrap_or(&empty);
         let text = |key: &str| table.get(key).and_then(|node| document.text(node));
-        let texts = |key: &str| -> Vec<String> {
-            let texts = table.get(key).map(|node| document.texts(node)).unwrap_or_default();
-            texts.into_iter().map(|(text, _)| text).collect()
+        let texts = |key: &str| table.get(key).map(|node| document.plain_texts(node)).unwrap_or_default();
+        let delimiter = |text: &str| match *text.as_bytes() {
+            [byte] => Some(byte),
+            _ => None,
         };
-        let mut format = InputFormat { sheet: text("sheet"), ..InputFormat::default() };
-        if let (Some(delimiter), Some(node)) = (text("delimiter"), table.get("delimiter")) {
-            match *delimiter.as_bytes() {
-                [byte] => format.delimiter = Some(byte),
-                _ => document.problem(document.position_of(node), "is not one character, such as `;`"),
-            }
-        }
-        if let (Some(quote), Some(node)) = (text("quote"), table.get("quote")) {
-            match Quote::named(&quote) {
-                Some(quote) => format.quote = quote,
-                None => {
-                    let problem = format!(
-                        "{} is no quotation mark: one character, such as `'`, or `{}` if no cell is quoted",
-                        quoted(&quote),
-                        Quote::NONE
-                    );
-                    document.problem(document.position_of(node), problem);
-                }
-            }
-        }
-        if let (Some(encoding), Some(node)) = (text("encoding"), table.get("encoding")) {
-            match Encoding::named(&encoding) {
-                Some(encoding) => format.encoding = encoding,
-                None => {
-                    let names = Encoding::ALL.map(|(name, _)| name);
-                    document.unknown(document.position_of(node), "encoding", &encoding, names);
-                }
-            }
-        }
-        if let Some(skip) = table.get("skip").and_then(|node| document.number(node)) {
-            format.skip = skip as usize;
-        }
+        let not_delimiter = |_: &str| "is not one character, such as `;`".to_owned();
+        let not_quote = |quote: &str| {
+            format!(
+                "{} is no quotation mark: one character, such as `'`, or `{}` if no cell is quoted",
+                quoted(quote),
+                Quote::NONE
+            )
+        };
+        let not_encoding = |name: &str| unknown("encoding", name, Encoding::ALL.map(|(name, _)| name));
+        let format = InputFormat {
+            delimiter: table.get("delimiter").and_then(|node| document.word(node, delimiter, not_delimiter)),
+            quote: table.get("quote").and_then(|node| document.word(node, Quote::named, not_quote)).unwrap_or_default(),
+            encoding: table
+                .get("encoding")
+                .and_then(|node| document.word(node, Encoding::named, not_encoding))
+                .unwrap_or_default(),
+            sheet: text("sheet"),
+            skip: table.get("skip").and_then(|node| document.number(node)).unwrap_or_default() as usize,
+        };
         let key = table.get("key").and_then(|node| Some((document.text(node)?, document.position_of(node))));
         let names = table.get("names").and_then(|node| document.any_table(node)).into_iter().flatten();
-        let names = names.map(|(name, node)| {
-            (name.get_ref().clone().into_owned(), document.texts(node).into_iter().map(|(text, _)| text).collect())
-        });
+        let names = names.map(|(name, node)| (name.get_ref().clone().into_owned(), document.plain_texts(node)));
         MappingInput {
             name: name.to_owned(),
             file: text("file"),
@@ -253,9 +211,8 @@ impl<'a> MappingReader<'_, 'a> {
         };
         let mut joins = Vec::new();
         for (name, node) in table.get("join").and_then(|node| document.any_table(node)).into_iter().flatten() {
-            let position = document.position(name.span().start);
             let Some(input) = self.inputs.iter().position(|input| *input == **name.get_ref()) else {
-                document.unknown(position, "input", name.get_ref(), self.inputs.iter().map(String::as_str));
+                document.problem(document.position(name.span().start), self.unknown_input(name.get_ref()));
                 continue;
             };
             let Some(column) = document.text(node) else { continue };
@@ -308,29 +265,19 @@ impl<'a> MappingReader<'_, 'a> {
                 .iter()
                 .any(|field| matches!(&field.target, FieldTarget::Identifier(known) if known == scheme))
         {
-            let (target, value) = (FieldTarget::Identifier(scheme.clone()), key.clone());
-            section.fields.push(FieldValue {
-                target,
-                value,
-                currency: None,
-                rate_on: None,
-                amount: AmountForm::default(),
-                reference: None,
-                is_sum: false,
-                position,
-            });
+            let target = FieldTarget::Identifier(scheme.clone());
+            section.fields.push(FieldValue::new(target, key.clone(), position));
         }
         Some(section)
     }
 
     fn input_named(&self, node: &TomlNode<'a>) -> Option<usize> {
-        let name = self.document.text(node)?;
-        let index = self.inputs.iter().position(|input| *input == name);
-        if index.is_none() {
-            let position = self.document.position_of(node);
-            self.document.unknown(position, "input", &name, self.inputs.iter().map(String::as_str));
-        }
-        index
+        let find = |name: &str| self.inputs.iter().position(|input| input == name);
+        self.document.word(node, find, |name| self.unknown_input(name))
+    }
+
+    fn unknown_input(&self, name: &str) -> String {
+        unknown("input", name, self.inputs.iter().map(String::as_str))
     }
 
     fn field(&self, target: FieldTarget, node: &TomlNode<'a>, from: usize, joined: &[usize]) -> Option<FieldValue> {
@@ -338,21 +285,8 @@ impl<'a> MappingReader<'_, 'a> {
         let (value, table) = self.value(node, from, joined, &FIELD_KEYS)?;
         let position = document.position_of(node);
         let get = |key: &str| table.and_then(|table| table.get(key));
-        let form = match &target {
-            FieldTarget::Field(field) => field.form,
-            FieldTarget::Identifier(_) => FieldForm::Identifier,
-        };
-        let amount = AmountForm::default();
-        let mut field = FieldValue {
-            target,
-            value,
-            currency: None,
-            rate_on: None,
-            amount,
-            reference: None,
-            is_sum: false,
-            position,
-        };
+        let form = target.form();
+        let mut field = FieldValue::new(target, value, position);
         match form {
             FieldForm::Dollars => {
                 field.currency = get("currency").and_then(|node| self.currency(node, from, joined));
@@ -366,32 +300,21 @@ impl<'a> MappingReader<'_, 'a> {
                 }
             }
             FieldForm::Reference(kinds) => {
+                let names = || kinds.iter().map(|kind| kind.name());
                 let kind = match (get("kind"), kinds) {
                     (Some(node), _) => {
-                        let name = document.text(node)?;
-                        let kind = kinds.iter().copied().find(|kind| kind.name() == name);
-                        if kind.is_none() {
-                            document.unknown(
-                                document.position_of(node),
-                                "kind",
-                                &name,
-                                kinds.iter().map(|kind| kind.name()),
-                            );
-                        }
-                        kind?
+                        let find = |name: &str| kinds.iter().copied().find(|kind| kind.name() == name);
+                        document.word(node, find, |name| unknown("kind", name, names()))?
                     }
                     (None, [kind]) => *kind,
                     (None, _) => {
-                        let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
-                        document.problem(
-                            position,
-                            format!("no `kind`; write `kind = \"{}\"` (known: {})", names[0], names.join(", ")),
-                        );
+                        let names: Vec<&str> = names().collect();
+                        let problem = format!("no `kind`; write `kind = \"{}\"` (known: {})", names[0], names.join(", "));
+                        document.problem(position, problem);
                         return None;
                     }
                 };
-                if field.value.columns.len() > 1 && !matches!(&field.target, FieldTarget::Field(field) if field.is_list)
-                {
+                if field.value.columns.len() > 1 && !field.target.is_list() {
                     field.value.join.get_or_insert("|".to_owned());
                 }
                 let is_created = get("create").is_some_and(|node| document.truth(node));
@@ -413,19 +336,11 @@ impl<'a> MappingReader<'_, 'a> {
         Some(field)
     }
 
-    /// Notation of a field's amounts. Removes a final `min` or `max` step, because the end of a range is chosen only when its
-    /// unit and currency are known.
+    /// Removes a final `min` or `max` step: the end of a range is chosen only when its unit and currency are known.
     fn amount_form(&self, value: &mut MappedValue, table: Option<&DeTable<'a>>) -> AmountForm {
         let get = |key: &str| table.and_then(|table| table.get(key));
-        let unit = get("unit").and_then(|node| {
-            let text = self.document.text(node)?;
-            let unit = money::unit(&text);
-            if unit.is_none() {
-                let problem = format!("{} is not a unit, such as \"million\", \"k\" or \"Mio.\"", quoted(&text));
-                self.document.problem(self.document.position_of(node), problem);
-            }
-            unit
-        });
+        let not_unit = |text: &str| format!("{} is not a unit, such as \"million\", \"k\" or \"Mio.\"", quoted(text));
+        let unit = get("unit").and_then(|node| self.document.word(node, money::unit, not_unit));
         let end = match value.steps.last() {
             Some(Transform::Min) => Some(End::Low),
             Some(Transform::Max) => Some(End::High),
@@ -440,13 +355,8 @@ impl<'a> MappingReader<'_, 'a> {
     }
 
     fn decimal(&self, node: &TomlNode<'a>) -> Option<Decimal> {
-        let text = self.document.text(node)?;
-        let decimal = Decimal::written(&text);
-        if decimal.is_none() {
-            let problem = format!("{} is not a decimal separator: \".\" or \",\"", quoted(&text));
-            self.document.problem(self.document.position_of(node), problem);
-        }
-        decimal
+        let not_decimal = |text: &str| format!("{} is not a decimal separator: \".\" or \",\"", quoted(text));
+        self.document.word(node, Decimal::written, not_decimal)
     }
 
     fn currency(&self, node: &TomlNode<'a>, from: usize, joined: &[usize]) -> Option<Currency> {
@@ -475,22 +385,16 @@ impl<'a> MappingReader<'_, 'a> {
             self.check_scheme(&scheme, document.position_of(node));
             return KeyForm::Scheme(scheme);
         }
-        if let Some(node) = get("by")
-            && let Some(by) = document.text(node)
-        {
-            if by == "name" {
-                return KeyForm::Name;
-            }
-            document.unknown(document.position_of(node), "value", &by, ["name"]);
-        }
-        KeyForm::Plain
+        let name = |by: &str| (by == "name").then_some(KeyForm::Name);
+        let form = get("by").and_then(|node| document.word(node, name, |by| unknown("value", by, ["name"])));
+        form.unwrap_or(KeyForm::Plain)
     }
 
     /// Reports an identifier scheme that looks like a mistyped known one. Unknown schemes are allowed: operators have their own.
     fn check_scheme(&self, scheme: &str, position: LineColumn) {
         let known = || identifier::SCHEMES.iter().map(|scheme| scheme.name);
         if identifier::scheme(scheme).is_none() && nearest(scheme, known()).is_some() {
-            self.document.unknown(position, "scheme", scheme, known());
+            self.document.problem(position, unknown("scheme", scheme, known()));
         }
     }
 
@@ -512,56 +416,51 @@ impl<'a> MappingReader<'_, 'a> {
         let known: Vec<&str> = VALUE_KEYS.iter().chain(others).copied().collect();
         let table = document.table(node, &known)?;
         let get = |key: &str| table.get(key);
-        let texts = |key: &str| get(key).map(|node| document.texts(node)).unwrap_or_default();
-        let position = document.position_of(node);
         let mut value = MappedValue {
             constant: get("value").and_then(|node| document.text(node)),
             join: get("join").and_then(|node| document.text(node)),
             default: get("default").and_then(|node| document.text(node)),
-            none: texts("none").into_iter().map(|(text, _)| text).collect(),
+            none: get("none").map(|node| document.plain_texts(node)).unwrap_or_default(),
+            steps: self.parsed(get("do"), Transform::parse),
+            dates: self.parsed(get("dates"), DateFormat::parse),
             when: get("when").map(|node| self.conditions(node, from, joined)).unwrap_or_default(),
             ..MappedValue::default()
         };
-        for (name, position) in texts("column").into_iter().chain(texts("columns")) {
-            value.columns.push(self.column(&name, position, from, joined));
-        }
+        let columns = [get("column"), get("columns")].into_iter().flatten().flat_map(|node| document.texts(node));
+        value.columns.extend(columns.map(|(name, position)| self.column(&name, position, from, joined)));
         if value.columns.is_empty() && value.constant.is_none() {
-            document.problem(position, "has neither `column` nor `value`; write `column = \"NAME\"`");
+            let problem = "has neither `column` nor `value`; write `column = \"NAME\"`";
+            document.problem(document.position_of(node), problem);
         }
-        for (step, position) in texts("do") {
-            match Transform::parse(&step) {
-                Ok(step) => value.steps.push(step),
-                Err(problem) => document.problem(position, problem),
-            }
-        }
-        for (format, position) in texts("dates") {
-            match DateFormat::parse(&format) {
-                Ok(format) => value.dates.push(format),
-                Err(problem) => document.problem(position, problem),
-            }
-        }
-        if let Some(node) = get("map")
-            && let Some(name) = document.text(node)
-        {
-            value.vocabulary = self.vocabularies.get(&name).cloned().or_else(|| presets::vocabulary(&name));
-            if value.vocabulary.is_none() {
+        if let Some(node) = get("map") {
+            let find = |name: &str| self.vocabularies.get(name).cloned().or_else(|| presets::vocabulary(name));
+            value.vocabulary = document.word(node, find, |name| {
                 let mut known: Vec<&str> = self.vocabularies.keys().map(String::as_str).collect();
                 presets::vocabularies().for_each(|name| known.push(name));
                 known.sort_unstable();
-                document.unknown(document.position_of(node), "vocabulary", &name, known);
-            }
+                unknown("vocabulary", name, known)
+            });
         }
-        if let Some(node) = get("unknown")
-            && let Some(name) = document.text(node)
-        {
-            match &*name {
-                "report" => value.unknown = Unknown::Report,
-                "drop" => value.unknown = Unknown::Drop,
-                "keep" => value.unknown = Unknown::Keep,
-                _ => document.unknown(document.position_of(node), "value", &name, ["report", "drop", "keep"]),
-            }
+        if let Some(node) = get("unknown") {
+            let read = |name: &str| match name {
+                "report" => Some(Unknown::Report),
+                "drop" => Some(Unknown::Drop),
+                "keep" => Some(Unknown::Keep),
+                _ => None,
+            };
+            let not_unknown = |name: &str| unknown("value", name, ["report", "drop", "keep"]);
+            value.unknown = document.word(node, read, not_unknown).unwrap_or_default();
         }
         Some((value, Some(table)))
+    }
+
+    /// Parses one text, or each of several.
+    fn parsed<T>(&self, node: Option<&TomlNode<'a>>, parse: impl Fn(&str) -> Result<T, String>) -> Vec<T> {
+        let texts = node.map(|node| self.document.texts(node)).unwrap_or_default().into_iter();
+        let parsed = texts.filter_map(|(text, position)| {
+            parse(&text).map_err(|problem| self.document.problem(position, problem)).ok()
+        });
+        parsed.collect()
     }
 
     /// Resolves the name of a column: `offering.SALE_DATE` is a column of the joined input `offering`.
@@ -580,19 +479,18 @@ impl<'a> MappingReader<'_, 'a> {
         let mut conditions = Vec::new();
         for (name, node) in document.any_table(node).into_iter().flatten() {
             let column = self.column(name.get_ref(), document.position(name.span().start), from, joined);
-            let lower =
-                |texts: Vec<(String, LineColumn)>| texts.into_iter().map(|(text, _)| text.to_lowercase()).collect();
+            let lower = |node: &TomlNode<'a>| -> Vec<String> {
+                document.plain_texts(node).iter().map(|text| text.to_lowercase()).collect()
+            };
             if node.get_ref().as_table().is_none() {
-                conditions.push(Condition { column, test: CellTest::OneOf(lower(document.texts(node))) });
+                conditions.push(Condition { column, test: CellTest::OneOf(lower(node)) });
                 continue;
             }
-            let Some(table) = document.table(node, &["is", "not", "present", "matches", "matches_not"]) else {
-                continue;
-            };
-            for (key, node) in table {
+            let table = document.table(node, &["is", "not", "present", "matches", "matches_not"]);
+            for (key, node) in table.into_iter().flatten() {
                 let test = match &**key.get_ref() {
-                    "is" => CellTest::OneOf(lower(document.texts(node))),
-                    "not" => CellTest::NoneOf(lower(document.texts(node))),
+                    "is" => CellTest::OneOf(lower(node)),
+                    "not" => CellTest::NoneOf(lower(node)),
                     "present" => CellTest::Present(document.truth(node)),
                     other => {
                         let Some(pattern) = document.text(node) else { continue };

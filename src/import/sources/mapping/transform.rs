@@ -11,7 +11,6 @@ use data::import::website;
 use search::nearest;
 
 /// A text with its original in the source: a column, or a part of it that was split off.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct MappedText<'a> {
     pub value: Cow<'a, str>,
     pub original: Cow<'a, str>,
@@ -56,23 +55,28 @@ pub(crate) enum Transform {
     Max,
 }
 
+type MakeTransform = fn(&str) -> Result<Transform, String>;
+
 /// Names of the transforms; true if they take an argument.
-pub(crate) const NAMES: [(&str, bool); 15] = [
-    ("fold", false),
-    ("lower", false),
-    ("upper", false),
-    ("title", false),
-    ("legal_case", false),
-    ("split", true),
-    ("first", false),
-    ("last", false),
-    ("prefix", true),
-    ("strip_prefix", true),
-    ("strip_left", true),
-    ("regex", true),
-    ("domain", false),
-    ("min", false),
-    ("max", false),
+const TRANSFORMS: [(&str, bool, MakeTransform); 15] = [
+    ("fold", false, |_| Ok(Transform::Fold)),
+    ("lower", false, |_| Ok(Transform::Lower)),
+    ("upper", false, |_| Ok(Transform::Upper)),
+    ("title", false, |_| Ok(Transform::Title)),
+    ("legal_case", false, |_| Ok(Transform::LegalCase)),
+    ("split", true, |separator| Ok(Transform::Split(separator.to_owned()))),
+    ("first", false, |_| Ok(Transform::First)),
+    ("last", false, |_| Ok(Transform::Last)),
+    ("prefix", true, |prefix| Ok(Transform::Prefix(prefix.to_owned()))),
+    ("strip_prefix", true, |prefix| Ok(Transform::StripPrefix(prefix.to_owned()))),
+    ("strip_left", true, |chars| Ok(Transform::StripLeft(chars.to_owned()))),
+    ("regex", true, |pattern| match Regex::new(pattern) {
+        Ok(pattern) => Ok(Transform::Capture(pattern)),
+        Err(error) => Err(format!("{pattern:?} is not a regular expression: {error}")),
+    }),
+    ("domain", false, |_| Ok(Transform::Domain)),
+    ("min", false, |_| Ok(Transform::Min)),
+    ("max", false, |_| Ok(Transform::Max)),
 ];
 
 impl Transform {
@@ -85,39 +89,19 @@ impl Transform {
             },
             None => (text.trim(), None),
         };
-        let Some((_, has_argument)) = NAMES.iter().find(|(known, _)| *known == name) else {
-            let names = NAMES.map(|(name, _)| name);
+        let Some((_, has_argument, make)) = TRANSFORMS.iter().find(|(known, ..)| *known == name) else {
+            let names = TRANSFORMS.map(|(name, ..)| name);
             let hint = did_you_mean(nearest(name, names));
             return Err(format!("unknown transform {name:?}{hint} (known: {})", names.join(", ")));
         };
-        let argument = match (has_argument, argument) {
-            (true, Some(argument)) if !argument.is_empty() => argument.to_owned(),
-            (true, _) => return Err(format!("`{name}` needs an argument, as in `split(;)`")),
-            (false, None) => String::new(),
-            (false, Some(_)) => return Err(format!("`{name}` takes no argument; write it without parentheses")),
-        };
-        Ok(match name {
-            "fold" => Self::Fold,
-            "lower" => Self::Lower,
-            "upper" => Self::Upper,
-            "title" => Self::Title,
-            "legal_case" => Self::LegalCase,
-            "split" => Self::Split(argument),
-            "first" => Self::First,
-            "last" => Self::Last,
-            "prefix" => Self::Prefix(argument),
-            "strip_prefix" => Self::StripPrefix(argument),
-            "strip_left" => Self::StripLeft(argument),
-            "domain" => Self::Domain,
-            "min" => Self::Min,
-            "max" => Self::Max,
-            _ => Self::Capture(
-                Regex::new(&argument).map_err(|error| format!("{argument:?} is not a regular expression: {error}"))?,
-            ),
-        })
+        match (has_argument, argument) {
+            (true, Some(argument)) if !argument.is_empty() => make(argument),
+            (true, _) => Err(format!("`{name}` needs an argument, as in `split(;)`")),
+            (false, None) => make(""),
+            (false, Some(_)) => Err(format!("`{name}` takes no argument; write it without parentheses")),
+        }
     }
 
-    /// Applies the step to the values of one row.
     pub(crate) fn apply(&self, values: &mut Vec<MappedText<'_>>) {
         match self {
             Self::Split(separator) => {
@@ -125,7 +109,7 @@ impl Transform {
                     match text.value {
                         Cow::Borrowed(value) => values.extend(value.split(&**separator).map(MappedText::from)),
                         Cow::Owned(value) => {
-                            values.extend(value.split(&**separator).map(|part| MappedText::from(part.to_owned())));
+                            values.extend(value.split(&**separator).map(|one| MappedText::from(one.to_owned())));
                         }
                     }
                 }
@@ -180,8 +164,7 @@ fn is_capitals(text: &str) -> bool {
 }
 
 fn change_words(text: &str, change: fn(&str, bool) -> String) -> String {
-    let words: Vec<String> =
-        text.split_whitespace().enumerate().map(|(index, word)| change(word, index == 0)).collect();
+    let words: Vec<String> = text.split_whitespace().enumerate().map(|(at, word)| change(word, at == 0)).collect();
     words.join(" ")
 }
 
@@ -211,44 +194,13 @@ fn title_word(word: &str, is_first: bool) -> String {
 }
 
 /// Legal forms and other words of company names that do not follow title case.
-const FORMS: [(&str, &str); 31] = [
-    ("LLC", "LLC"),
-    ("L.L.C.", "L.L.C."),
-    ("LLP", "LLP"),
-    ("LP", "LP"),
-    ("L.P.", "L.P."),
-    ("PLC", "PLC"),
-    ("PLLC", "PLLC"),
-    ("GP", "GP"),
-    ("SPV", "SPV"),
-    ("INC", "Inc"),
-    ("INC.", "Inc."),
-    ("CORP", "Corp"),
-    ("CORP.", "Corp."),
-    ("CO", "Co"),
-    ("CO.", "Co."),
-    ("LTD", "Ltd"),
-    ("LTD.", "Ltd."),
-    ("GMBH", "GmbH"),
-    ("AG", "AG"),
-    ("SA", "SA"),
-    ("SAS", "SAS"),
-    ("BV", "BV"),
-    ("NV", "NV"),
-    ("PTY", "Pty"),
-    ("USA", "USA"),
-    ("US", "US"),
-    ("UK", "UK"),
-    ("AI", "AI"),
-    ("IT", "IT"),
-    ("VC", "VC"),
-    ("IP", "IP"),
-];
+const FORMS: &str = "LLC L.L.C. LLP LP L.P. PLC PLLC GP SPV Inc Inc. Corp Corp. Co Co. Ltd Ltd. GmbH AG SA SAS BV NV Pty USA US \
+                     UK AI IT VC IP";
 
 fn company_word(word: &str, is_first: bool) -> String {
     let (word, comma) = word.strip_suffix(',').map_or((word, ""), |word| (word, ","));
     let bare = word.trim_end_matches('.');
-    if let Some((_, form)) = FORMS.iter().find(|(form, _)| *form == word) {
+    if let Some(form) = FORMS.split(' ').find(|form| form.eq_ignore_ascii_case(word)) {
         return format!("{form}{comma}");
     }
     let is_roman = !bare.is_empty() && bare.chars().all(|char| "IVX".contains(char));

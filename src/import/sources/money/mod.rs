@@ -5,32 +5,27 @@ mod number;
 mod rates;
 mod words;
 
-use std::borrow::Cow;
-
+use crate::sources::Reason;
 pub(crate) use number::Decimal;
 use number::ParsedNumber;
 pub(crate) use rates::Rates;
 use words::read_words;
 pub(crate) use words::{Sign, name_of_unit, unit, unit_of_header};
 
-/// An amount as written.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WrittenAmount {
     /// The number read with a decimal point, and with a decimal comma. At least one is present.
     numbers: [Option<ParsedNumber>; 2],
-    /// Factor of the unit.
     unit: Option<f64>,
     sign: Option<Sign>,
 }
 
-/// A cell with one amount, or a range.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum MoneyCell {
     One(WrittenAmount),
     Range(WrittenAmount, WrittenAmount),
 }
 
-/// End of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Low,
@@ -55,8 +50,8 @@ pub(crate) struct Notation {
     has_comma: bool,
     /// True if there are ambiguous numbers, which only others can decide.
     has_ambiguous: bool,
-    /// True if there are numbers that lack their unit.
-    lacks_unit: bool,
+    /// True if there are numbers that lack their unit: they are too small to be complete.
+    pub lacks_unit: bool,
     /// True if there are numbers below 1,000 without a unit.
     has_small: bool,
 }
@@ -67,11 +62,9 @@ const SMALL: f64 = 1_000.0;
 /// Numbers from this one on do not share the unit of the other end of their range: `500k – 1000000`.
 const IN_FULL: f64 = 10_000.0;
 
-/// Upper bound of plausible amounts.
 const MAX: f64 = 9e15;
 
 impl Notation {
-    /// Adds the evidence of a cell.
     pub(crate) fn add(&mut self, cell: &MoneyCell, form: &AmountForm) {
         let (amounts, is_range) = match cell {
             MoneyCell::One(amount) => (vec![amount], false),
@@ -92,7 +85,6 @@ impl Notation {
         }
     }
 
-    /// Adds the evidence of other cells of the column.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.has_point |= other.has_point;
         self.has_comma |= other.has_comma;
@@ -110,15 +102,9 @@ impl Notation {
         }
     }
 
-    /// True if this evidence decides more than the known evidence.
     pub(crate) fn decides_more_than(&self, known: &Self) -> bool {
         let is_decided = self.has_ambiguous && self.decimal() != known.decimal();
         is_decided || (self.has_small && self.lacks_unit != known.lacks_unit)
-    }
-
-    /// True if amounts without a unit are too small to be complete.
-    pub(crate) fn lacks_unit(&self) -> bool {
-        self.lacks_unit
     }
 
     /// True if there are ambiguous numbers that no other number decides.
@@ -175,19 +161,12 @@ impl WrittenAmount {
     }
 
     /// The number by all available evidence. `other` is the other end of its range.
-    fn known_number(
-        &self,
-        other: Option<&Self>,
-        form: &AmountForm,
-        notation: &Notation,
-    ) -> Result<ParsedNumber, Cow<'static, str>> {
+    fn known_number(&self, other: Option<&Self>, form: &AmountForm, column: &Notation) -> Result<ParsedNumber, Reason> {
         let decimal = form.decimal.or_else(|| self.decimal()).or_else(|| other?.decimal());
-        let decimal = decimal.or_else(|| notation.decimal());
+        let decimal = decimal.or_else(|| column.decimal());
         self.number(decimal).ok_or_else(|| match form.decimal {
-            Some(decimal) => {
-                format!("contradicts the decimal separator `{}` of its column", decimal.separator()).into()
-            }
-            None if notation.has_point && notation.has_comma => "is ambiguous: other amounts of its column have a \
+            Some(decimal) => format!("contradicts the decimal separator `{}` of its column", decimal.separator()).into(),
+            None if column.has_point && column.has_comma => "is ambiguous: other amounts of its column have a \
                 decimal point, and others a comma; write `decimal = \".\"` or `decimal = \",\"` in the mapping"
                 .into(),
             None => "is ambiguous: it has a decimal point or comma, or groups of digits, and no other amount of its \
@@ -231,11 +210,7 @@ impl MoneyCell {
     }
 
     /// Amount for a field, and its currency. `notation` is the evidence of the column.
-    pub(crate) fn amount(
-        &self,
-        form: &AmountForm,
-        notation: &Notation,
-    ) -> Result<(f64, Option<Sign>), Cow<'static, str>> {
+    pub(crate) fn amount(&self, form: &AmountForm, notation: &Notation) -> Result<(f64, Option<Sign>), Reason> {
         match (self, form.end) {
             (Self::One(amount), _) => {
                 let number = amount.known_number(None, form, notation)?;
@@ -253,7 +228,7 @@ impl MoneyCell {
                     let number = amount.known_number(Some(other), form, notation)?;
                     let unit = shared_unit(number, amount.unit, other.unit)?.or(form.unit);
                     check_unit(number, unit, form, lacks_unit(number, true), notation)?;
-                    Ok::<f64, Cow<'static, str>>(number.value * unit.unwrap_or(1.0))
+                    Ok::<f64, Reason>(number.value * unit.unwrap_or(1.0))
                 });
                 let (low, high) = (low?, high?);
                 match end {
@@ -270,7 +245,7 @@ impl MoneyCell {
 }
 
 /// Unit of one end of a range, which it may share with the other end: `0.5–2M`.
-fn shared_unit(number: ParsedNumber, own: Option<f64>, other: Option<f64>) -> Result<Option<f64>, Cow<'static, str>> {
+fn shared_unit(number: ParsedNumber, own: Option<f64>, other: Option<f64>) -> Result<Option<f64>, Reason> {
     match (own, other) {
         (None, Some(_)) if number.value >= IN_FULL => Ok(Some(1.0)),
         (None, Some(_)) if number.value >= SMALL => {
@@ -293,24 +268,22 @@ fn check_unit(
     form: &AmountForm,
     lacks_own: bool,
     notation: &Notation,
-) -> Result<(), Cow<'static, str>> {
-    match unit {
-        Some(_) => Ok(()),
-        None if form.lacks_unit => Err("has no unit, but the header of its column has one; write it, such as `unit = \
-            \"million\"`, in the mapping"
-            .into()),
+) -> Result<(), Reason> {
+    let is_small = notation.lacks_unit && number.value > 0.0 && number.value < SMALL;
+    Err(match unit {
+        None if form.lacks_unit => {
+            "has no unit, but the header of its column has one; write it, such as `unit = \"million\"`, in the mapping"
+        }
         None if lacks_own => {
-            Err("is below 1,000 and lacks its unit; write it, as in `1.5M`, or `unit = \"million\"` in \
-            the mapping"
-                .into())
+            "is below 1,000 and lacks its unit; write it, as in `1.5M`, or `unit = \"million\"` in the mapping"
         }
-        None if notation.lacks_unit && number.value > 0.0 && number.value < SMALL => {
-            Err("is below 1,000, and other amounts of its column lack their unit; write it, as in `1.5M`, or `unit = \
-                \"million\"` in the mapping"
-                .into())
+        None if is_small => {
+            "is below 1,000, and other amounts of its column lack their unit; write it, as in `1.5M`, or `unit = \
+             \"million\"` in the mapping"
         }
-        None => Ok(()),
+        _ => return Ok(()),
     }
+    .into())
 }
 
 #[cfg(test)]

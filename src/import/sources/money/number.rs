@@ -1,6 +1,5 @@
 //! Reads numbers with group separators and a decimal separator.
 
-/// Decimal separator of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Decimal {
     /// `1,500.25`
@@ -9,7 +8,6 @@ pub(crate) enum Decimal {
     Comma,
 }
 
-/// A number as read in one of the two notations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ParsedNumber {
     pub value: f64,
@@ -20,7 +18,6 @@ pub(crate) struct ParsedNumber {
 impl Decimal {
     pub(crate) const ALL: [Self; 2] = [Self::Point, Self::Comma];
 
-    /// `.` or `,`.
     pub(crate) fn separator(self) -> char {
         match self {
             Self::Point => '.',

@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use data::word_file;
 
-/// Currency next to an amount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Sign {
     /// ISO 4217 code.
@@ -60,7 +59,6 @@ static WORDS: LazyLock<Vec<(&'static str, MoneyWord)>> = LazyLock::new(|| {
     words
 });
 
-/// Unit and currency before or after a number.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Words {
     pub unit: Option<f64>,
@@ -132,7 +130,6 @@ fn read_currency(lower: &str, text: &str) -> Option<(usize, Sign)> {
     is_end(&text[3..]).then(|| (3, Sign::Code(code.to_owned())))
 }
 
-/// Factor of a unit.
 pub(crate) fn unit(text: &str) -> Option<f64> {
     read_words(text).filter(|words| words.sign.is_none())?.unit
 }

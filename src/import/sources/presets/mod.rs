@@ -6,7 +6,6 @@ use std::sync::{Arc, LazyLock};
 use crate::sources::mapping::MappingVocabulary;
 use data::word_file;
 
-/// A built-in mapping.
 #[derive(Debug)]
 pub struct Preset {
     pub name: &'static str,
@@ -17,7 +16,6 @@ pub struct Preset {
 
 macro_rules! presets {
     ($($name:literal: $title:literal, $mapping:expr;)*) => {
-        /// Presets in order of their names.
         pub const PRESETS: &[Preset] = &[$(Preset { name: $name, title: $title, mapping: $mapping }),*];
     };
 }
@@ -36,33 +34,27 @@ presets! {
     "yc": "Companies of Y Combinator (yc-oss, JSON)", Some(include_str!("yc.toml"));
 }
 
-/// Finds a preset by name.
-#[must_use]
 pub fn preset(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)
 }
 
 /// Built-in vocabularies. Each line has a value and the texts that mean it.
-const VOCABULARIES: [(&str, &str); 1] = [("edgar-places", include_str!("edgar-places.txt"))];
-
-static PARSED: LazyLock<HashMap<&'static str, Arc<MappingVocabulary>>> = LazyLock::new(|| {
+static VOCABULARIES: LazyLock<HashMap<&'static str, Arc<MappingVocabulary>>> = LazyLock::new(|| {
     let parse = |text: &'static str| {
         let pairs = word_file::entries(text)
             .filter_map(|line| line.split_once(": "))
             .flat_map(|(value, words)| words.split(' ').map(move |word| (word.to_lowercase(), vec![value.to_owned()])));
         Arc::new(pairs.collect())
     };
-    VOCABULARIES.iter().map(|(name, text)| (*name, parse(text))).collect()
+    HashMap::from([("edgar-places", parse(include_str!("edgar-places.txt")))])
 });
 
-/// Finds a built-in vocabulary by name.
 pub(crate) fn vocabulary(name: &str) -> Option<Arc<MappingVocabulary>> {
-    PARSED.get(name).cloned()
+    VOCABULARIES.get(name).cloned()
 }
 
-/// Names of the built-in vocabularies.
 pub(crate) fn vocabularies() -> impl Iterator<Item = &'static str> {
-    VOCABULARIES.iter().map(|(name, _)| *name)
+    VOCABULARIES.keys().copied()
 }
 
 #[cfg(test)]

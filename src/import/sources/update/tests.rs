@@ -208,14 +208,14 @@ fn a_damaged_file_is_reported_with_its_line() {
 fn lines_are_added_to_a_file_that_people_edit() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("list.csv");
-    append(&file, "a,b", &[&["1", "x, y"]]).unwrap();
+    append(&file, "a,b", &[["1", "x, y"]]).unwrap();
     assert_eq!(fs::read_to_string(&file).unwrap(), "a,b\n1,\"x, y\"\n");
     // The last line has no line break, and a spreadsheet wrote the header.
     fs::write(&file, "\u{feff}a,b\r\n1,2").unwrap();
-    append(&file, "a,b", &[&["3", "4"]]).unwrap();
+    append(&file, "a,b", &[["3", "4"]]).unwrap();
     assert_eq!(fs::read_to_string(&file).unwrap(), "\u{feff}a,b\r\n1,2\n3,4\n");
     fs::write(&file, "b,a\n2,1\n").unwrap();
-    let error = append(&file, "a,b", &[&["3", "4"]]).unwrap_err().to_string();
+    let error = append(&file, "a,b", &[["3", "4"]]).unwrap_err().to_string();
     assert!(error.contains("list.csv:1: the header is \"b,a\"; write it as `a,b`"), "{error}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "b,a\n2,1\n");
 }

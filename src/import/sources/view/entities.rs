@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::sources::convert::slug;
 use crate::sources::view::Clusters;
-use crate::sources::{EntityId, EntityKind, Source, SourceError, Standing, Suppressed};
+use crate::sources::{EntityId, EntityKind, Result, Source, Standing, Suppressed};
 use data::Date;
 use data::vocabulary::Vocabulary as _;
 
@@ -14,18 +14,29 @@ pub(super) struct Entities {
     /// Grouped by source, in the order of its statements.
     entities: Vec<ViewEntity>,
     /// First entity of each source, and the end.
-    starts: Vec<usize>,
+    pub(super) starts: Vec<usize>,
     /// Record of each entity, as a number in the order of kinds and slugs.
-    record_numbers: Vec<u32>,
-    /// Kind and slug of each record.
-    records: Vec<(EntityKind, String)>,
-    /// True for each record with a current statement.
-    current: Vec<bool>,
-    /// True for each record with a current name.
-    named: Vec<bool>,
-    suppressed: Vec<bool>,
+    pub(super) record_numbers: Vec<u32>,
+    /// Also incomplete ones.
+    pub(super) records: Vec<EntityRecord>,
     /// Slug of each entity: that of its record, or one that was merged away.
     slugs: Vec<String>,
+}
+
+pub(super) struct EntityRecord {
+    pub kind: EntityKind,
+    pub slug: String,
+    is_current: bool,
+    /// True if it has a current name and is not suppressed. Without a name it is not in the view.
+    pub is_named: bool,
+    pub is_suppressed: bool,
+}
+
+impl EntityRecord {
+    /// True if a source has the record and it is not suppressed. It may be incomplete.
+    pub(super) fn is_published(&self) -> bool {
+        self.is_current && !self.is_suppressed
+    }
 }
 
 struct ViewEntity {
@@ -42,12 +53,7 @@ struct ViewEntity {
 const RESERVED: [&str; 2] = ["aggregate", "facets"];
 
 impl Entities {
-    pub(super) fn read(
-        folder: &Path,
-        sources: &[Source],
-        clusters: &Clusters,
-        suppressed: &Suppressed,
-    ) -> Result<Self, SourceError> {
+    pub(super) fn read(folder: &Path, sources: &[Source], clusters: &Clusters, hidden: &Suppressed) -> Result<Self> {
         let mut entities: Vec<ViewEntity> = Vec::new();
         let mut starts = Vec::new();
         for source in sources {
@@ -59,7 +65,7 @@ impl Entities {
                 if entities.len() == first || entities.last().is_some_and(|entity| entity.id != statement.entity) {
                     first_named = None;
                     entities.push(ViewEntity {
-                        is_suppressed: suppressed.covers(&source.id, &statement.entity),
+                        is_suppressed: hidden.covers(&source.id, &statement.entity),
                         id: statement.entity,
                         first_seen: statement.first_seen,
                         name: None,
@@ -83,22 +89,13 @@ impl Entities {
             }
         }
         starts.push(entities.len());
-        let mut all = Self {
-            entities,
-            starts,
-            record_numbers: Vec::new(),
-            records: Vec::new(),
-            current: Vec::new(),
-            named: Vec::new(),
-            suppressed: Vec::new(),
-            slugs: Vec::new(),
-        };
+        let (record_numbers, records, slugs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut all = Self { entities, starts, record_numbers, records, slugs };
         all.assign_slugs(sources, clusters);
         Ok(all)
     }
 
-    /// Assigns each entity a slug and a record. Entities that were first seen earlier choose first, so that later ones do not
-    /// change their slugs.
+    /// Assigns slugs and records. Entities that were first seen earlier choose first, so that their slugs stay.
     fn assign_slugs(&mut self, sources: &[Source], clusters: &Clusters) {
         let mut order: Vec<(usize, usize)> = Vec::with_capacity(self.entities.len());
         for source in 0..sources.len() {
@@ -140,21 +137,27 @@ impl Entities {
             numbers[*entity] = number as u32;
         }
         self.record_numbers = owners.iter().map(|owner| numbers[*owner]).collect();
-        self.records =
-            records.iter().map(|entity| (self.entities[*entity].id.kind, self.slugs[*entity].clone())).collect();
-        let none = vec![false; self.records.len()];
-        (self.current, self.named, self.suppressed) = (none.clone(), none.clone(), none);
+        self.records = records
+            .iter()
+            .map(|entity| EntityRecord {
+                kind: self.entities[*entity].id.kind,
+                slug: self.slugs[*entity].clone(),
+                is_current: false,
+                is_named: false,
+                is_suppressed: false,
+            })
+            .collect();
         for (entity, number) in self.entities.iter().zip(&self.record_numbers) {
-            let number = *number as usize;
-            self.current[number] |= entity.is_current;
-            self.named[number] |= entity.is_named;
-            self.suppressed[number] |= entity.is_suppressed;
+            let record = &mut self.records[*number as usize];
+            record.is_current |= entity.is_current;
+            record.is_named |= entity.is_named;
+            record.is_suppressed |= entity.is_suppressed;
         }
+        self.records.iter_mut().for_each(|record| record.is_named &= !record.is_suppressed);
     }
 
-    /// Index of the first entity of a source.
-    pub(super) fn first_of(&self, source: usize) -> usize {
-        self.starts[source]
+    pub(super) fn record(&self, number: u32) -> &EntityRecord {
+        &self.records[number as usize]
     }
 
     /// Index of an entity of a source, usually `at` or the next one.
@@ -163,32 +166,15 @@ impl Entities {
         near.filter(|index| *index < self.starts[source + 1]).or_else(|| self.find(source, id))
     }
 
-    /// Finds an entity of a source by its id.
     pub(super) fn find(&self, source: usize, id: &EntityId) -> Option<usize> {
         let of_source = &self.entities[self.starts[source]..self.starts[source + 1]];
         of_source.binary_search_by(|entity| entity.id.cmp(id)).ok().map(|index| self.starts[source] + index)
     }
 
-    pub(super) fn is_suppressed(&self, number: u32) -> bool {
-        self.suppressed[number as usize]
-    }
-
-    /// True if a source has the record and it is not suppressed. The record may be incomplete.
-    pub(super) fn is_published(&self, number: u32) -> bool {
-        self.current[number as usize] && !self.is_suppressed(number)
-    }
-
-    /// True if the record has a current name and is not suppressed. Without a name it is not in the view.
-    pub(super) fn is_named(&self, number: u32) -> bool {
-        self.named[number as usize] && !self.is_suppressed(number)
-    }
-
     /// Number of records that no source has any more, and number of suppressed ones.
     pub(super) fn left_out(&self) -> (u64, u64) {
-        let numbers = || 0..self.records.len() as u32;
-        let is_record = |number: &u32| self.kind(*number) != EntityKind::Sector;
-        let gone = numbers().filter(|number| !self.current[*number as usize]).filter(is_record);
-        let suppressed = numbers().filter(|number| self.current[*number as usize] && self.is_suppressed(*number));
+        let gone = self.records.iter().filter(|record| !record.is_current && record.kind != EntityKind::Sector);
+        let suppressed = self.records.iter().filter(|record| record.is_current && record.is_suppressed);
         (gone.count() as u64, suppressed.count() as u64)
     }
 
@@ -202,37 +188,17 @@ impl Entities {
         of_record.map(|(index, entity)| (sources[source(index)].id.clone(), entity.id.clone())).collect()
     }
 
-    /// Slugs of the records of a kind.
     pub(super) fn slugs(&self, kind: EntityKind) -> impl Iterator<Item = &str> {
-        self.records.iter().filter(move |(known, _)| *known == kind).map(|(_, slug)| slug.as_str())
+        self.records.iter().filter(move |record| record.kind == kind).map(|record| record.slug.as_str())
     }
 
-    pub(super) fn record_number(&self, entity: usize) -> u32 {
-        self.record_numbers[entity]
-    }
-
-    /// Number of records, including incomplete ones.
-    pub(super) fn record_count(&self) -> usize {
-        self.records.len()
-    }
-
-    pub(super) fn kind(&self, number: u32) -> EntityKind {
-        self.records[number as usize].0
-    }
-
-    pub(super) fn slug(&self, number: u32) -> &str {
-        &self.records[number as usize].1
-    }
-
-    /// Slugs that were merged away, each with its kind and the slug of its record, sorted. Rounds have none, because nobody
-    /// keeps their addresses.
+    /// Slugs that were merged away, with kind and the record's slug, sorted. Nobody keeps the addresses of rounds.
     pub(super) fn redirects(&self, is_written: &[bool]) -> Vec<(EntityKind, &str, &str)> {
         let mut redirects: Vec<(EntityKind, &str, &str)> = Vec::new();
-        for (index, entity) in self.entities.iter().enumerate() {
-            let (number, slug) = (self.record_numbers[index], &self.slugs[index]);
-            let target = self.slug(number);
+        for ((entity, number), slug) in self.entities.iter().zip(&self.record_numbers).zip(&self.slugs) {
+            let target = self.record(*number).slug.as_str();
             let has_page = !matches!(entity.id.kind, EntityKind::Sector | EntityKind::Round);
-            if has_page && slug != target && is_written[number as usize] {
+            if has_page && slug != target && is_written[*number as usize] {
                 redirects.push((entity.id.kind, slug, target));
             }
         }
@@ -243,19 +209,13 @@ impl Entities {
 
 /// Claims the next free slug: `name`, `name-2`, …
 fn claim_slug(taken: &mut HashMap<String, u32>, name: String) -> String {
-    let is_free = |taken: &HashMap<String, u32>, slug: &str| !taken.contains_key(slug) && !RESERVED.contains(&slug);
-    if is_free(taken, &name) {
-        taken.insert(name.clone(), 2);
-        return name;
-    }
     let mut number = taken.get(&name).copied().unwrap_or(2);
-    loop {
-        let slug = format!("{name}-{number}");
+    let mut slug = name.clone();
+    while taken.contains_key(&slug) || RESERVED.contains(&&*slug) {
+        slug = format!("{name}-{number}");
         number += 1;
-        if is_free(taken, &slug) {
-            taken.insert(name, number);
-            taken.insert(slug.clone(), 2);
-            return slug;
-        }
     }
+    taken.insert(name, number);
+    taken.entry(slug.clone()).or_insert(2);
+    slug
 }

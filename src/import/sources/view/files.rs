@@ -1,56 +1,55 @@
 //! Files of a view. Each is created with its first line.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::path::Path;
 
 use crate::sources::view::record::ViewStatement;
-use crate::sources::view::{Detail, is_described};
+use crate::sources::view::Detail;
 use crate::sources::{EntityKind, Source, SourceError};
-pub(super) use data::import::csv_table::TableRow;
+use data::import::csv_table::TableRow;
 use data::import::csv_writer::TableWriter;
 use data::import::identifiers::RecordIdentifier;
 use data::import::redirects::Redirect;
 use data::import::{provenance, rows};
 use data::vocabulary::Vocabulary as _;
 
-pub(super) struct Files {
-    folder: PathBuf,
+pub(super) struct Files<'a> {
+    folder: &'a Path,
     detail: Detail,
-    sources: Vec<Source>,
-    /// Tables by kind.
-    tables: [Option<CsvFile>; 5],
-    identifiers: Option<CsvFile>,
-    provenance: Option<CsvFile>,
+    sources: &'a [Source],
+    /// By the name of the file.
+    tables: HashMap<&'static str, TableWriter>,
 }
 
-impl Files {
-    pub(super) fn new(folder: &Path, sources: &[Source], detail: Detail) -> Self {
-        let (folder, sources) = (folder.to_owned(), sources.to_vec());
-        Self { folder, detail, sources, tables: Default::default(), identifiers: None, provenance: None }
+impl<'a> Files<'a> {
+    pub(super) fn new(folder: &'a Path, sources: &'a [Source], detail: Detail) -> Self {
+        Self { folder, detail, sources, tables: HashMap::new() }
     }
 
-    /// Writes a record.
-    pub(super) fn write_row(&mut self, kind: EntityKind, fields: &[String]) -> Result<(), SourceError> {
-        let (file, folder) = (&mut self.tables[kind.index()], &self.folder);
-        let file = match kind {
-            EntityKind::Firm => CsvFile::open::<rows::DatasetFirm>(file, folder),
-            EntityKind::Person => CsvFile::open::<rows::DatasetPerson>(file, folder),
-            EntityKind::Round => CsvFile::open::<rows::DatasetRound>(file, folder),
-            EntityKind::Sector => CsvFile::open::<rows::DatasetSector>(file, folder),
-            EntityKind::Startup => CsvFile::open::<rows::DatasetStartup>(file, folder),
+    fn line<T: TableRow>(&mut self, fields: &[impl AsRef<[u8]>]) -> Result<(), SourceError> {
+        let folder = self.folder;
+        let io = |error| SourceError::io(&folder.join(T::FILE), error);
+        let table = match self.tables.entry(T::FILE) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(TableWriter::create::<T>(folder).map_err(io)?),
         };
-        file?.line(fields)
+        table.row(fields).map_err(io)
     }
 
-    pub(super) fn write_identifier(
-        &mut self,
-        kind: EntityKind,
-        slug: &str,
-        scheme: &str,
-        value: &str,
-    ) -> Result<(), SourceError> {
-        let file = CsvFile::open::<RecordIdentifier>(&mut self.identifiers, &self.folder)?;
-        file.line(&[kind.name(), slug, scheme, value])
+    pub(super) fn write_row(&mut self, kind: EntityKind, fields: &[String]) -> Result<(), SourceError> {
+        match kind {
+            EntityKind::Firm => self.line::<rows::DatasetFirm>(fields),
+            EntityKind::Person => self.line::<rows::DatasetPerson>(fields),
+            EntityKind::Round => self.line::<rows::DatasetRound>(fields),
+            EntityKind::Sector => self.line::<rows::DatasetSector>(fields),
+            EntityKind::Startup => self.line::<rows::DatasetStartup>(fields),
+        }
+    }
+
+    /// Writes an identifier: kind and slug of its record, scheme, and value.
+    pub(super) fn write_identifier(&mut self, fields: [&str; 4]) -> Result<(), SourceError> {
+        self.line::<RecordIdentifier>(&fields)
     }
 
     pub(super) fn write_provenance(
@@ -61,67 +60,32 @@ impl Files {
         value: &str,
         original: &str,
     ) -> Result<(), SourceError> {
-        if self.detail == Detail::Tables || !is_described(kind) {
+        if self.detail == Detail::Tables || kind == EntityKind::Sector {
             return Ok(());
         }
         let (first_seen, last_seen) = (statement.first_seen.to_string(), statement.last_seen.to_string());
         let source = &*self.sources[usize::from(statement.source)].id;
         let original = if original == value { "" } else { original };
-        CsvFile::open::<provenance::SourceStatement>(&mut self.provenance, &self.folder)?.line(&[
-            kind.name(),
-            slug,
-            &statement.field,
-            value,
-            original,
-            source,
-            &statement.source_key,
-            &first_seen,
-            &last_seen,
-        ])
+        let ViewStatement { field, source_key, .. } = statement;
+        let fields = [kind.name(), slug, field, value, original, source, source_key, &first_seen, &last_seen];
+        self.line::<provenance::SourceStatement>(&fields)
     }
 
     pub(super) fn write_redirects(&mut self, redirects: Vec<(EntityKind, &str, &str)>) -> Result<(), SourceError> {
-        let mut file = None;
-        for (kind, slug, target) in redirects {
-            CsvFile::open::<Redirect>(&mut file, &self.folder)?.line(&[kind.name(), slug, target])?;
-        }
-        file.map_or(Ok(()), CsvFile::finish)
+        let mut redirects = redirects.into_iter();
+        redirects.try_for_each(|(kind, slug, target)| self.line::<Redirect>(&[kind.name(), slug, target]))
     }
 
     /// Writes the sources and flushes all files.
-    pub(super) fn finish(self) -> Result<(), SourceError> {
-        let mut file = None;
-        for source in self.sources.iter().filter(|_| self.detail == Detail::Provenance) {
+    pub(super) fn finish(mut self) -> Result<(), SourceError> {
+        let sources = if self.detail == Detail::Provenance { self.sources } else { &[] };
+        for source in sources {
             let (priority, imported_on) = (source.priority.to_string(), source.imported_on.to_string());
-            let line = [&source.id, &source.title, &source.license, &source.url, &priority, &imported_on];
-            CsvFile::open::<provenance::Source>(&mut file, &self.folder)?.line(&line)?;
+            let fields = [&source.id, &source.title, &source.license, &source.url, &priority, &imported_on];
+            self.line::<provenance::Source>(&fields)?;
         }
-        let files = self.tables.into_iter().chain([self.identifiers, self.provenance, file]);
-        files.flatten().try_for_each(CsvFile::finish)
-    }
-}
-
-struct CsvFile {
-    path: PathBuf,
-    table: TableWriter,
-}
-
-impl CsvFile {
-    /// Opens a file; creates it with its header on the first call.
-    fn open<'a, T: TableRow>(file: &'a mut Option<Self>, folder: &Path) -> Result<&'a mut Self, SourceError> {
-        if file.is_none() {
-            let path = folder.join(T::FILE);
-            let table = TableWriter::create::<T>(folder).map_err(|error| SourceError::io(&path, error))?;
-            *file = Some(Self { path, table });
-        }
-        file.as_mut().ok_or_else(|| SourceError::io(folder, io::Error::other("no file")))
-    }
-
-    fn line<F: AsRef<[u8]>>(&mut self, fields: &[F]) -> Result<(), SourceError> {
-        self.table.row(fields).map_err(|error| SourceError::io(&self.path, error))
-    }
-
-    fn finish(self) -> Result<(), SourceError> {
-        self.table.finish().map_err(|error| SourceError::io(&self.path, error))
+        let folder = self.folder;
+        let mut tables = self.tables.into_iter();
+        tables.try_for_each(|(file, table)| table.finish().map_err(|error| SourceError::io(&folder.join(file), error)))
     }
 }

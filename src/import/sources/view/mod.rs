@@ -17,11 +17,11 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::distinct;
 use crate::sources::sort::Sorter;
 use crate::sources::{EntityId, EntityKind, Source, SourceError, Suppressed};
 use data::import::diagnostics::{did_you_mean, quoted};
 use data::import::meta::{self, SnapshotMeta};
-use data::vocabulary::Vocabulary as _;
 use data::{Progress, SnapshotVersion};
 use entities::Entities;
 use files::Files;
@@ -38,7 +38,6 @@ impl Clusters {
         self.0.entry(source.to_owned()).or_default().insert(entity, cluster);
     }
 
-    #[must_use]
     pub(crate) fn cluster_of(&self, source: &str, entity: &EntityId) -> Option<u32> {
         self.0.get(source)?.get(entity).copied()
     }
@@ -46,8 +45,7 @@ impl Clusters {
     /// Adds all entities that share a cluster with a given one. Sorted.
     #[must_use]
     pub fn expand(&self, mut entities: Vec<(String, EntityId)>) -> Vec<(String, EntityId)> {
-        let clusters: HashSet<u32> =
-            entities.iter().filter_map(|(source, entity)| self.cluster_of(source, entity)).collect();
+        let clusters: HashSet<u32> = entities.iter().filter_map(|(source, id)| self.cluster_of(source, id)).collect();
         let others = self.iter().filter(|(.., cluster)| clusters.contains(cluster));
         entities.extend(others.map(|(source, entity, _)| (source.to_owned(), entity.clone())));
         entities.sort_unstable();
@@ -62,7 +60,6 @@ impl Clusters {
     }
 }
 
-/// Files that a view writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// Tables of a dataset and its identifiers.
@@ -71,10 +68,8 @@ pub enum Detail {
     Provenance,
 }
 
-/// Counts of records in a view, and of omissions.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ViewSummary {
-    /// Number of records of each kind.
     pub records: Vec<(&'static str, u64)>,
     /// Records that lack a required value: a name, the startup of a round, the organization of a person.
     pub incomplete: u64,
@@ -124,17 +119,16 @@ pub fn write(
     // Records with a suppressed startup or organization.
     let mut orphans: HashSet<u32> = HashSet::new();
     for (index, source) in sources.iter().enumerate() {
-        let mut at = entities.first_of(index);
+        let mut at = entities.starts[index];
         for statement in source.statements(folder)? {
             let statement = statement?;
-            let changed =
-                || SourceError::invalid(&folder.join(&source.id), "was changed while it was read; build again");
-            at = entities.advance(index, at, &statement.entity).ok_or_else(changed)?;
-            let number = entities.record_number(at);
-            if !entities.is_published(number) {
+            let stale = || SourceError::invalid(&folder.join(&source.id), "was changed while it was read; build again");
+            at = entities.advance(index, at, &statement.entity).ok_or_else(stale)?;
+            let number = entities.record_numbers[at];
+            if !entities.record(number).is_published() {
                 continue;
             }
-            match ViewStatement::from_statement(index, statement, &entities) {
+            match ViewStatement::new(index, statement, &entities) {
                 Ok(statement) => {
                     bytes.clear();
                     statement.encode(&mut bytes);
@@ -150,15 +144,12 @@ pub fn write(
     let mut sorted = sorter.finish().map_err(io)?;
     let mut files = Files::new(to, sources, detail);
     let mut record: Option<ViewRecord> = None;
-    let mut is_written = vec![false; entities.record_count()];
+    let mut is_written = vec![false; entities.records.len()];
     let mut finish = |record: Option<ViewRecord>, summary: &mut ViewSummary| -> Result<(), SourceError> {
         let Some(mut record) = record else { return Ok(()) };
         if record.write(&entities, sources, &mut files)? {
             is_written[record.number as usize] = true;
-            match summary.records.iter_mut().find(|(kind, _)| *kind == record.kind.name()) {
-                Some((_, count)) => *count += 1,
-                None => summary.records.push((record.kind.name(), 1)),
-            }
+            record.kind.count(&mut summary.records);
         } else if orphans.contains(&record.number) {
             summary.suppressed += 1;
         } else {
@@ -171,7 +162,7 @@ pub fn write(
         if record.as_ref().is_none_or(|record| record.number != number) {
             finish(record.take(), &mut summary)?;
         }
-        let record = record.get_or_insert_with(|| ViewRecord::new(number, entities.kind(number)));
+        let record = record.get_or_insert_with(|| ViewRecord::new(number, entities.record(number).kind));
         record.statements.extend(ViewStatement::decode(value));
     }
     finish(record, &mut summary)?;
@@ -191,13 +182,7 @@ fn write_meta(folder: &Path, sources: &[Source], to: &Path) -> Result<(), Source
     }
     let Some(imported_on) = sources.iter().map(|source| source.imported_on).max() else { return Ok(()) };
     let joined = |texts: &mut dyn Iterator<Item = &str>, separator: &str| {
-        let mut distinct: Vec<&str> = Vec::new();
-        for text in texts.filter(|text| !text.is_empty()) {
-            if !distinct.contains(&text) {
-                distinct.push(text);
-            }
-        }
-        distinct.join(separator).chars().take(1_000).collect::<String>()
+        distinct(texts.filter(|text| !text.is_empty())).join(separator).chars().take(1_000).collect::<String>()
     };
     let meta = SnapshotMeta {
         version: SnapshotVersion { date: imported_on, counter: 1 },
@@ -228,11 +213,6 @@ pub fn licensed(sources: Vec<Source>, allowed: &[String]) -> Result<Vec<Source>,
         }
     }
     Ok(sources.into_iter().filter(|source| allowed.contains(&source.license)).collect())
-}
-
-/// True if records of the kind have provenance and redirects.
-fn is_described(kind: EntityKind) -> bool {
-    kind != EntityKind::Sector
 }
 
 #[cfg(test)]

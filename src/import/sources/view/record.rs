@@ -1,22 +1,21 @@
 //! A record of the view, composed of statements.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeSet;
 
 use crate::sources::field::{FieldForm, SourceField};
+use crate::sources::sort::{put_text, take_text};
 use crate::sources::view::entities::Entities;
 use crate::sources::view::files::Files;
-use crate::sources::{EntityId, EntityKind, Source, SourceError, Standing, Statement};
+use crate::sources::{EntityId, EntityKind, Result, Source, Standing, Statement};
 use data::Date;
 use data::identifier;
 use data::import::csv_row::MAX_VALUES;
 use data::vocabulary::Vocabulary as _;
 
-/// A statement about a record of the view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ViewStatement {
     pub source: u16,
-    /// True if the source makes the statement now.
     pub is_current: bool,
     /// Number of the record to which the value refers.
     pub reference: Option<u32>,
@@ -29,35 +28,28 @@ pub(super) struct ViewStatement {
 }
 
 /// Reason why a statement is not part of a view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum StatementExclusion {
     /// It refers to a record that is not in the view.
     Dangling,
     /// It refers to the startup or organization of the record, which is suppressed.
     Orphaned,
-    /// It refers to another suppressed record, is an outdated reference to a record that is not in the view, or has an
-    /// unknown field.
+    /// It refers to another suppressed record, is an outdated reference to a missing one, or has an unknown field.
     Irrelevant,
 }
 
 impl ViewStatement {
-    /// Resolves the reference of a source's statement.
-    pub(super) fn from_statement(
-        source: usize,
-        statement: Statement,
-        entities: &Entities,
-    ) -> Result<Self, StatementExclusion> {
+    pub(super) fn new(source: usize, statement: Statement, entities: &Entities) -> Result<Self, StatementExclusion> {
         let Statement { entity, field, value, original, source_key, first_seen, last_seen, standing, .. } = statement;
         let is_current = standing == Standing::Current;
         let known = SourceField::named(entity.kind, &field);
         let mut reference = None;
         if known.is_some_and(|field| matches!(field.form, FieldForm::Reference(_) | FieldForm::Sector)) {
             let target = value.parse::<EntityId>().ok().and_then(|id| entities.find(source, &id));
-            let target = target.map(|target| entities.record_number(target));
-            if target.is_some_and(|number| entities.is_named(number)) {
+            let target = target.map(|target| entities.record_numbers[target]);
+            if target.is_some_and(|number| entities.record(number).is_named) {
                 reference = target;
             } else {
-                let is_suppressed = target.is_some_and(|number| entities.is_suppressed(number));
+                let is_suppressed = target.is_some_and(|number| entities.record(number).is_suppressed);
                 return Err(match &*field {
                     _ if !is_current => StatementExclusion::Irrelevant,
                     "startup" | "organization" if is_suppressed => StatementExclusion::Orphaned,
@@ -79,8 +71,7 @@ impl ViewStatement {
         bytes.extend_from_slice(&self.first_seen.days().to_le_bytes());
         bytes.extend_from_slice(&self.last_seen.days().to_le_bytes());
         for text in [&self.field, &self.value, &self.original, &self.source_key] {
-            bytes.extend_from_slice(&(text.len() as u32).to_le_bytes());
-            bytes.extend_from_slice(text.as_bytes());
+            put_text(bytes, text);
         }
     }
 
@@ -90,12 +81,7 @@ impl ViewStatement {
         let (reference, rest) = rest.split_first_chunk::<4>()?;
         let (first_seen, rest) = rest.split_first_chunk::<4>()?;
         let (last_seen, mut rest) = rest.split_first_chunk::<4>()?;
-        let mut text = || {
-            let (length, after) = rest.split_first_chunk::<4>()?;
-            let (text, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
-            rest = after;
-            String::from_utf8(text.to_vec()).ok()
-        };
+        let mut text = || take_text(&mut rest).map(str::to_owned);
         let [field, value, original, source_key] = [text()?, text()?, text()?, text()?];
         Some(Self {
             source: u16::from_le_bytes(*source),
@@ -112,12 +98,9 @@ impl ViewStatement {
 
     /// Orders statements of a field, the best first.
     fn rank(&self, other: &Self, sources: &[Source]) -> Ordering {
-        let priority = |statement: &Self| sources[usize::from(statement.source)].priority;
-        priority(other)
-            .cmp(&priority(self))
-            .then_with(|| other.last_seen.cmp(&self.last_seen))
-            .then_with(|| self.source.cmp(&other.source))
-            .then_with(|| self.value.cmp(&other.value))
+        let priority = |statement: &Self| Reverse(sources[usize::from(statement.source)].priority);
+        let key = |statement: &Self| (priority(statement), Reverse(statement.last_seen), statement.source);
+        key(self).cmp(&key(other)).then_with(|| self.value.cmp(&other.value))
     }
 }
 
@@ -133,33 +116,25 @@ impl ViewRecord {
     }
 
     /// Writes the record. Returns `false` if a required value is missing.
-    pub(super) fn write(
-        &mut self,
-        entities: &Entities,
-        sources: &[Source],
-        files: &mut Files,
-    ) -> Result<bool, SourceError> {
+    pub(super) fn write(&mut self, entities: &Entities, sources: &[Source], files: &mut Files<'_>) -> Result<bool> {
         self.statements.sort_by(|left, right| left.field.cmp(&right.field).then_with(|| left.rank(right, sources)));
         self.add_aliases();
-        let slug = entities.slug(self.number);
+        let slug = &entities.record(self.number).slug;
         let mut row = vec![slug.to_owned()];
         for field in SourceField::of_kind(self.kind) {
-            let statements =
-                self.statements.iter().filter(|statement| statement.is_current && statement.field == field.name);
+            let statements = self.statements.iter().filter(|found| found.is_current && found.field == field.name);
             let mut values: Vec<&str> = Vec::new();
             let mut kind = "";
             for statement in statements.take(if field.is_list { usize::MAX } else { 1 }) {
-                let value = statement.reference.map_or(&*statement.value, |number| entities.slug(number));
-                kind = statement.reference.map_or("", |number| entities.kind(number).name());
+                let reference = statement.reference.map(|number| entities.record(number));
+                let value = reference.map_or(&*statement.value, |record| &*record.slug);
+                kind = reference.map_or("", |record| record.kind.name());
                 if values.len() < MAX_VALUES && !values.contains(&value) {
                     values.push(value);
                 }
             }
-            let is_required = match self.kind {
-                EntityKind::Round => ["startup", "stage"].contains(&field.name),
-                _ => ["name", "organization"].contains(&field.name),
-            };
-            if is_required && values.is_empty() {
+            let required = if self.kind == EntityKind::Round { ["startup", "stage"] } else { ["name", "organization"] };
+            if required.contains(&field.name) && values.is_empty() {
                 return Ok(false);
             }
             if field.name == "organization" {
@@ -168,11 +143,11 @@ impl ViewRecord {
             row.push(values.join("|"));
         }
         files.write_row(self.kind, &row)?;
-        let identifiers = self.statements.iter().filter(|statement| statement.is_current);
-        let identifiers = identifiers
-            .filter_map(|statement| Some((statement.field.strip_prefix(identifier::FIELD)?, &*statement.value)));
+        let current = self.statements.iter().filter(|statement| statement.is_current);
+        let identifiers =
+            current.filter_map(|statement| Some((statement.field.strip_prefix(identifier::FIELD)?, &*statement.value)));
         for (scheme, value) in identifiers.collect::<BTreeSet<_>>() {
-            files.write_identifier(self.kind, slug, scheme, value)?;
+            files.write_identifier([self.kind.name(), slug, scheme, value])?;
         }
         for statement in &self.statements {
             let Some(number) = statement.reference else {
@@ -181,11 +156,11 @@ impl ViewRecord {
             };
             if statement.field == "organization" {
                 let kind = ViewStatement { field: "organization_kind".to_owned(), ..statement.clone() };
-                files.write_provenance(self.kind, slug, &kind, entities.kind(number).name(), "")?;
+                files.write_provenance(self.kind, slug, &kind, entities.record(number).kind.name(), "")?;
             }
             let key = statement.value.split_once(':').map_or("", |(_, key)| key);
             let original = if statement.original.is_empty() { key } else { &statement.original };
-            files.write_provenance(self.kind, slug, statement, entities.slug(number), original)?;
+            files.write_provenance(self.kind, slug, statement, &entities.record(number).slug, original)?;
         }
         Ok(true)
     }

@@ -77,7 +77,6 @@ fn pairs_of(catalog: &Catalog, table: Table) -> Vec<(u32, u32)> {
     pairs
 }
 
-/// Number of pairs in the release.
 pub(super) fn count(catalog: &Catalog) -> usize {
     TABLES.iter().map(|(table, _)| pairs_of(catalog, *table).len()).sum()
 }
