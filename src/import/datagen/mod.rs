@@ -127,9 +127,7 @@ fn snapshot(config: &GenConfig) -> String {
          invented\"\n\
          license = \"CC0-1.0\"\n\
          invented = true\n",
-        config.version,
-        config.version.date,
-        config.seed,
+        config.version, config.version.date, config.seed,
     )
 }
 

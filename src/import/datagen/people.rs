@@ -7,10 +7,10 @@ use crate::datagen::geography::{HOMES, draw_home};
 use crate::datagen::naming::{NAME_LISTS, UsedNames, person_name};
 use crate::datagen::random::{Random, RandomStream, Share};
 use crate::datagen::{GenConfig, REGISTER};
+use data::OrganizationKind;
 use data::import::csv_writer::TableWriter;
 use data::import::identifiers::RecordIdentifier;
 use data::import::rows;
-use data::OrganizationKind;
 use data::vocabulary::Vocabulary;
 
 /// Weight of organization `row` when people are divided among organizations. A few have many people.

@@ -119,7 +119,8 @@ impl Codes {
 
     /// True if these codes decide more than the known ones.
     pub(crate) fn decide_more_than<'c>(&'c self, known: &'c Self) -> bool {
-        let for_ambiguous = |codes: &'c Self| (&codes.states, codes.has_shared_states, &codes.countries, codes.has_names);
+        let for_ambiguous =
+            |codes: &'c Self| (&codes.states, codes.has_shared_states, &codes.countries, codes.has_names);
         self.are_others() != known.are_others() || (self.has_ambiguous && for_ambiguous(self) != for_ambiguous(known))
     }
 
@@ -258,9 +259,8 @@ impl LocationMeaning {
         }
         if let (true, Some(postcode)) = (proven.is_empty(), &postcode) {
             let zip_codes = ZIP_CODES.iter().find(|(code, _)| *code == last);
-            let is_zip = |digits: &str| {
-                zip_codes.is_none_or(|(_, firsts)| firsts.iter().any(|first| digits.starts_with(first)))
-            };
+            let is_zip =
+                |digits: &str| zip_codes.is_none_or(|(_, firsts)| firsts.iter().any(|first| digits.starts_with(first)));
             let is_of = |of: &&Country| {
                 postcode.name(of.alpha2()).is_some_and(|digits| of.alpha2() != "US" || is_zip(digits.as_str()))
             };

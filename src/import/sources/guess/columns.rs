@@ -361,9 +361,7 @@ fn date_formats(values: &[&str]) -> Vec<&'static str> {
 /// Joins the columns of one field into one line: list fields, and first and last names.
 fn merge_lines(guess: &mut Guess) {
     let named = |guess: &Guess, field: &str| -> Vec<usize> {
-        let has = |index: &usize| {
-            guess.columns[*index].line.is_ok() && guess.columns[*index].field == Some(field)
-        };
+        let has = |index: &usize| guess.columns[*index].line.is_ok() && guess.columns[*index].field == Some(field);
         (0..guess.columns.len()).filter(has).collect()
     };
     let names: Vec<usize> = [named(guess, "first_name"), named(guess, "last_name")].concat();

@@ -23,7 +23,8 @@ fn nine_of_ten_columns_of_each_real_header_are_guessed_right() {
             .zip(&pairs)
             // An amount without a currency is recognized but not used: the currency is never guessed.
             .filter(|(column, (_, expected))| {
-                let is_amount = expected.ends_with("_usd") && column.line.as_ref().is_err_and(|line| line.starts_with("an amount without"));
+                let is_amount = expected.ends_with("_usd")
+                    && column.line.as_ref().is_err_and(|line| line.starts_with("an amount without"));
                 !is_amount && column.field.unwrap_or("-") != *expected
             })
             .map(|(column, (_, expected))| format!("{}: {:?}, not {expected}", column.header, column.field))

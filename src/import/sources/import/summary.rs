@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use crate::sources::SourceError;
 use crate::sources::convert::Dropped;
 use crate::sources::input::{InputRow, Member};
 use crate::sources::mapping::{FieldValue, Mapping, Unknown};
 use crate::sources::update::StatementChanges;
-use crate::sources::SourceError;
 use data::Date;
 use data::import::diagnostics::quoted;
 use data::vocabulary::Vocabulary as _;

@@ -65,7 +65,9 @@ fn read_row<R: Read>(
 ) -> Result<bool> {
     let is_read = csv.read(raw, width).map_err(|error| {
         let remedy = match error {
-            CsvError::Unclosed | CsvError::Torn => "; an input that quotes no cell needs `quote = \"none\"` in its mapping",
+            CsvError::Unclosed | CsvError::Torn => {
+                "; an input that quotes no cell needs `quote = \"none\"` in its mapping"
+            }
             _ => "",
         };
         member.error(csv.line(), format!("{error}{remedy}"))

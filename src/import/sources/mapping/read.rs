@@ -309,7 +309,8 @@ impl<'a> MappingReader<'_, 'a> {
                     (None, [kind]) => *kind,
                     (None, _) => {
                         let names: Vec<&str> = names().collect();
-                        let problem = format!("no `kind`; write `kind = \"{}\"` (known: {})", names[0], names.join(", "));
+                        let problem =
+                            format!("no `kind`; write `kind = \"{}\"` (known: {})", names[0], names.join(", "));
                         document.problem(position, problem);
                         return None;
                     }

@@ -165,7 +165,9 @@ impl WrittenAmount {
         let decimal = form.decimal.or_else(|| self.decimal()).or_else(|| other?.decimal());
         let decimal = decimal.or_else(|| column.decimal());
         self.number(decimal).ok_or_else(|| match form.decimal {
-            Some(decimal) => format!("contradicts the decimal separator `{}` of its column", decimal.separator()).into(),
+            Some(decimal) => {
+                format!("contradicts the decimal separator `{}` of its column", decimal.separator()).into()
+            }
             None if column.has_point && column.has_comma => "is ambiguous: other amounts of its column have a \
                 decimal point, and others a comma; write `decimal = \".\"` or `decimal = \",\"` in the mapping"
                 .into(),

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::path::Path;
 
-use crate::sources::view::record::ViewStatement;
 use crate::sources::view::Detail;
+use crate::sources::view::record::ViewStatement;
 use crate::sources::{EntityKind, Source, SourceError};
 use data::import::csv_table::TableRow;
 use data::import::csv_writer::TableWriter;
