@@ -34,7 +34,10 @@ const CACHEABLE: [&str; 2] = ["ETag", "Vary"];
 /// Headers of lists as CSV and NDJSON.
 const FILE: [&str; 3] = ["X-Request-Cost", "X-Warnings", "Content-Disposition"];
 
-const HEADERS: [(&str, &str, fn() -> ObjectBuilder); 20] = [
+/// A header, what it says, and its schema.
+type HeaderRow = (&'static str, &'static str, fn() -> ObjectBuilder);
+
+const HEADERS: [HeaderRow; 20] = [
     ("X-RateLimit-Limit", "Requests per day, or `unlimited`; 0 without a key.", count),
     ("X-RateLimit-Remaining", "Requests left today, or `unlimited`.", count),
     ("X-RateLimit-Reset", "When the quota resets: Unix seconds of the next 00:00 UTC.", number),
