@@ -81,9 +81,9 @@ impl SearchQuestion {
         let Request::List(query) = &request else { return Ok(None) };
         let group_by = interpretation.groups().and_then(|names| group_options(resource, names));
         let groups = group_by.as_ref().map(|options| (query, options));
-        let parts = ListParts { groups, ..ListParts::default() };
+        let wanted = ListParts { groups, ..ListParts::default() };
         let rows = WantedPage::rows(resource, &request, ListPosition::default(), rows);
-        let page = catalog.answer(&WantedPage { parts, ..rows });
+        let page = catalog.answer(&WantedPage { parts: wanted, ..rows });
         let snapshot = catalog.snapshot();
         let mut suggested: Vec<(String, Vec<(String, String)>)> = Vec::new();
         for found in catalog.associations(resource, unread) {
