@@ -21,6 +21,7 @@ use tokio::task::JoinHandle;
 
 use auth::AuthService;
 use auth::quota::Tier;
+use data::vocabulary::Vocabulary;
 use platform::metrics::{BOUNDS, Observations, panics};
 use release::remote::Replica;
 use search;
@@ -139,18 +140,18 @@ impl Collector for ServiceMetrics {
 impl ServiceMetrics {
     fn requests(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {
         let requests = &self.telemetry.requests;
-        let by_status = RouteGroup::ALL.into_iter().flat_map(|group| {
+        let by_status = RouteGroup::ALL.iter().flat_map(|&group| {
             let counts = STATUS_CLASSES.into_iter().zip(requests.by_status(group));
             counts.map(move |(class, count)| ([("route", group.name()), ("status", class)], count))
         });
         out.counters("venturedex_http_requests", "Requests by route group and status class", by_status)?;
-        let by_tier = Api::ALL.into_iter().flat_map(|api| {
+        let by_tier = Api::ALL.iter().flat_map(|&api| {
             let counts = TIERS.into_iter().zip(requests.by_tier(api));
             counts.map(move |(tier, count)| ([("api", api.name()), ("tier", tier.map_or("none", Tier::name))], count))
         });
         out.counters("venturedex_api_requests", "Requests by API version and tier of the key", by_tier)?;
-        let durations =
-            FrontEnd::ALL.map(|front_end| ([("front_end", front_end.name())], requests.durations(front_end)));
+        let durations = FrontEnd::ALL.iter();
+        let durations = durations.map(|&front_end| ([("front_end", front_end.name())], requests.durations(front_end)));
         out.histograms("venturedex_http_request_duration", "Time from a request's head to its response", durations)?;
         let cut = self.telemetry.aborted_responses();
         out.counter("venturedex_http_responses_cut", "Responses that ended early by a fault of the server", cut)?;
@@ -189,7 +190,8 @@ impl ServiceMetrics {
         let connections = &self.telemetry.connections;
         out.gauge("venturedex_connections_open", None, "Open connections", connections.open() as i64)?;
         out.counter("venturedex_connections", "Connections that were accepted", connections.total())?;
-        let refused = Excess::ALL.map(|reason| ([("limit", reason.name())], connections.total_refused(reason)));
+        let refused = Excess::ALL.iter();
+        let refused = refused.map(|&reason| ([("limit", reason.name())], connections.total_refused(reason)));
         out.counters("venturedex_connections_refused", "Connections above a limit", refused)?;
         out.counter(
             "venturedex_connections_evicted",
@@ -230,7 +232,7 @@ impl ServiceMetrics {
         let counts = self.state.get().map(|state| &state.alerts.counts);
         let alerts = counts.map_or(0, |counts| counts.alerts());
         out.counter("venturedex_alerts", "Alerts of saved searches and lists", alerts)?;
-        let messages = Channel::ALL.into_iter().flat_map(|channel| {
+        let messages = Channel::ALL.iter().flat_map(|&channel| {
             let counts = counts.map_or([0, 0], |counts| counts.messages(channel));
             let results = ["delivered", "failed"].into_iter().zip(counts);
             results.map(move |(result, count)| ([("channel", channel.name()), ("result", result)], count))

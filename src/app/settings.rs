@@ -32,6 +32,7 @@ use auth::audit::AuditEvent;
 use auth::mail::SmtpUrl;
 use auth::quota::{ClientPool, IpRange, ParseIpRangeError, Tier};
 use auth::{KEY_PREFIX, RateLimitConfig};
+use data::vocabulary::Vocabulary;
 use data::{Date, rfc3339};
 use release::remote::{RemoteStore, Replica, is_object_store};
 use release::{KeyError, ReleaseError, ReleaseStore, TrustedKey};
@@ -672,8 +673,7 @@ fn log_level() -> impl TypedValueParser<Value = LevelFilter> {
 }
 
 fn log_format() -> impl TypedValueParser<Value = LogFormat> {
-    let format = |name: String| LogFormat::ALL.into_iter().find(|format| format.name() == name).ok_or("no format");
-    PossibleValuesParser::new(LogFormat::ALL.map(LogFormat::name)).try_map(format)
+    PossibleValuesParser::new(LogFormat::names()).try_map(|name| LogFormat::read(&name).ok_or("no format"))
 }
 
 fn parse_uint(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {
@@ -686,8 +686,7 @@ fn on_or_off() -> impl TypedValueParser<Value = bool> {
 }
 
 fn bulk_access() -> impl TypedValueParser<Value = BulkAccess> {
-    let access = |name: String| BulkAccess::ALL.into_iter().find(|access| access.name() == name).ok_or("no access");
-    PossibleValuesParser::new(BulkAccess::ALL.map(BulkAccess::name)).try_map(access)
+    PossibleValuesParser::new(BulkAccess::names()).try_map(|name| BulkAccess::read(&name).ok_or("no access"))
 }
 
 fn proxies(text: &str) -> Result<IpRange, String> {

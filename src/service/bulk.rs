@@ -16,6 +16,7 @@ use auth::Caller;
 use auth::quota::{Denied, Quota};
 use catalog::param_error::shortened;
 use catalog::{BulkFile, Catalog};
+use data::vocabulary::{Vocabulary, vocabulary};
 use data::{Date, SnapshotVersion};
 use transport::RequestParts;
 use transport::body::{BodyError, ByteStream, Payload};
@@ -23,26 +24,16 @@ use transport::headers::{Caching, CommonHeaders, READS, authorization, if_none_m
 use transport::problem::{Code, Problem};
 use transport::url::{KEY_IN_URL, has_key};
 
-/// Access to bulk files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum BulkAccess {
-    /// Anyone.
-    #[default]
-    Open,
-    /// Callers with an API key; a download counts as a request.
-    Key,
-    Off,
-}
-
-impl BulkAccess {
-    pub const ALL: [Self; 3] = [Self::Open, Self::Key, Self::Off];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Key => "key",
-            Self::Off => "off",
-        }
+vocabulary! {
+    /// Access to bulk files.
+    #[derive(Default)]
+    BulkAccess, "access", {
+        /// Anyone.
+        #[default]
+        Open = "open",
+        /// Callers with an API key; a download counts as a request.
+        Key = "key",
+        Off = "off",
     }
 }
 

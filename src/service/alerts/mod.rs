@@ -21,6 +21,7 @@ pub use sender::AlertSender;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::alerts::webhook::Networks;
+use data::vocabulary::{Vocabulary, vocabulary};
 
 /// Alert state shared by front ends and background work.
 pub struct Alerts {
@@ -45,21 +46,11 @@ pub struct AlertCounts {
     failed: [AtomicU64; 2],
 }
 
-/// Delivery channel of alerts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Channel {
-    Email,
-    Webhook,
-}
-
-impl Channel {
-    pub const ALL: [Self; 2] = [Self::Email, Self::Webhook];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Email => "email",
-            Self::Webhook => "webhook",
-        }
+vocabulary! {
+    /// Delivery channel of alerts.
+    Channel, "channel", {
+        Email = "email",
+        Webhook = "webhook",
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use crate::account::{AccountReply, AccountRequest, CSV};
+use crate::account::{AccountReply, AccountRequest, AccountResult, CSV};
 use auth::account::{Account, AccountId, KeyRecord};
 use auth::session::ListedSession;
 use auth::watch::{Alert, AlertId, Watch, Webhook};
@@ -17,7 +17,7 @@ use data::{Date, rfc3339};
 const MAX_ALERTS: u32 = 10_000;
 
 /// `GET /account/usage.csv`.
-pub(crate) async fn usage(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn usage(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     let usage = request.page.state.auth.usage(visitor.account.id, USAGE_DAYS as u16, request.now).await?;
     let mut csv = "day,key,name,requests\r\n".to_owned();
@@ -34,7 +34,7 @@ pub(crate) async fn usage(request: AccountRequest<'_>) -> Result<AccountReply, A
 }
 
 /// `GET /account/export.json`.
-pub(crate) async fn everything(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn everything(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     let (account, now) = (visitor.account.id, request.now);
     let stored = request.page.state.auth.blocking(move |service| AccountExport::load(service, account, now)).await?;

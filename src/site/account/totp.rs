@@ -7,7 +7,7 @@ use qrcodegen::{QrCode, QrCodeEcc};
 use crate::account::confirm::confirm;
 use crate::account::form::FormData;
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountReply, AccountRequest};
+use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::sentence;
 use crate::layout::PageLayout;
 use auth::password::Secret;
@@ -79,7 +79,7 @@ fn url(service: &BrandName, email: &str, secret: &str) -> String {
 }
 
 /// `GET /account/totp`: recovery codes and turning it off.
-pub(crate) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     match visitor.account.totp_enabled_at {
         Some(_) => show(request, &visitor, ""),
@@ -87,10 +87,9 @@ pub(crate) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, Ac
     }
 }
 
-fn show(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> Result<AccountReply, AccountReply> {
-    let catalog = request.page.state.releases.current();
+fn show(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> AccountResult {
     let page = TotpPage {
-        layout: request.layout(catalog.snapshot(), "Two-step sign-in", "Recovery codes, and turning it off."),
+        layout: request.layout("Two-step sign-in", "Recovery codes, and turning it off."),
         email: visitor.account.email.to_string(),
         codes_left: visitor.account.recovery_codes,
         error: sentence(error),
@@ -99,25 +98,19 @@ fn show(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> Result<A
 }
 
 /// `POST /account/totp/setup`: shows a new secret. Nothing is stored until a code of it is entered.
-pub(crate) async fn set_up(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn set_up(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     confirm(request, &visitor, form, "set up two-step sign-in", &[]).await?;
     let secret = TotpSecret::generate().map_err(AccountError::from)?;
     show_setup(request, &visitor, &secret, "")
 }
 
-fn show_setup(
-    request: AccountRequest<'_>,
-    visitor: &Visitor,
-    secret: &TotpSecret,
-    error: &str,
-) -> Result<AccountReply, AccountReply> {
+fn show_setup(request: AccountRequest<'_>, visitor: &Visitor, secret: &TotpSecret, error: &str) -> AccountResult {
     let secret = secret.reveal();
     let url = url(&request.page.state.operator.brand.name, visitor.account.email.as_str(), &secret);
     let groups = secret.as_bytes().chunks(4).map(String::from_utf8_lossy);
-    let catalog = request.page.state.releases.current();
     let page = SetupPage {
-        layout: request.layout(catalog.snapshot(), "Set up two-step sign-in", "Connect an authenticator app."),
+        layout: request.layout("Set up two-step sign-in", "Connect an authenticator app."),
         shown_secret: groups.collect::<Vec<_>>().join(" "),
         secret: secret.to_string(),
         qr: Qr::svg(&url)?,
@@ -129,7 +122,7 @@ fn show_setup(
 
 /// `POST /account/totp/enable`: turns it on if the code proves that the app has the secret, and shows the recovery
 /// codes once.
-pub(crate) async fn enable(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn enable(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     confirm(request, &visitor, form, "turn on two-step sign-in", &["secret", "code"]).await?;
     let secret = form.secret("secret").parse::<TotpSecret>();
@@ -142,17 +135,16 @@ pub(crate) async fn enable(request: AccountRequest<'_>, form: &FormData) -> Resu
     }
 }
 
-fn show_codes(request: AccountRequest<'_>, codes: &[RecoveryCode]) -> Result<AccountReply, AccountReply> {
-    let catalog = request.page.state.releases.current();
+fn show_codes(request: AccountRequest<'_>, codes: &[RecoveryCode]) -> AccountResult {
     let page = CodesPage {
-        layout: request.layout(catalog.snapshot(), "Your recovery codes", "Codes for a sign-in without your app."),
+        layout: request.layout("Your recovery codes", "Codes for a sign-in without your app."),
         codes: codes.iter().map(RecoveryCode::reveal).collect(),
     };
     Ok(AccountReply::Page(StatusCode::CREATED, page.render()?))
 }
 
 /// `POST /account/totp/codes`: replaces the recovery codes.
-pub(crate) async fn renew_codes(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn renew_codes(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     confirm(request, &visitor, form, "renew your recovery codes", &[]).await?;
     let codes = request.page.state.auth.renew_recovery_codes(visitor.account.id).await?;
@@ -160,7 +152,7 @@ pub(crate) async fn renew_codes(request: AccountRequest<'_>, form: &FormData) ->
 }
 
 /// `POST /account/totp/disable`: turns it off, with password and code.
-pub(crate) async fn disable(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn disable(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     let (password, code) = (Secret::new(&form.secret("password")), form.secret("code"));
     let auth = &request.page.state.auth;

@@ -19,6 +19,7 @@ use crate::telemetry::{Api, FinishedRequest, RouteLabel, milliseconds};
 use auth::LogFile;
 use auth::quota::Tier;
 use data::rfc3339;
+use data::vocabulary::{Vocabulary, vocabulary};
 
 /// Maximum number of lines queued for the disk: a few MiB, or requests of a fraction of a second.
 const WAITING: usize = 16_384;
@@ -26,22 +27,13 @@ const WAITING: usize = 16_384;
 /// Batch size in bytes at which lines are written without waiting for more.
 const BATCH: usize = 64 * 1024;
 
-/// Format of log lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LogFormat {
-    #[default]
-    Text,
-    Json,
-}
-
-impl LogFormat {
-    pub const ALL: [Self; 2] = [Self::Text, Self::Json];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Json => "json",
-        }
+vocabulary! {
+    /// Format of log lines.
+    #[derive(Default)]
+    LogFormat, "format", {
+        #[default]
+        Text = "text",
+        Json = "json",
     }
 }
 

@@ -6,6 +6,7 @@ use http::StatusCode;
 
 use crate::telemetry::{Api, FinishedRequest, FrontEnd, RouteGroup};
 use auth::quota::Tier;
+use data::vocabulary::{Vocabulary, vocabulary};
 use platform::metrics::{Histogram, Observations, PerThread};
 
 /// Names of the status classes.
@@ -19,12 +20,7 @@ fn class_of(status: StatusCode) -> usize {
 pub const TIERS: [Option<Tier>; 4] = [None, Some(Tier::Free), Some(Tier::Pro), Some(Tier::Enterprise)];
 
 fn position_of(tier: Option<Tier>) -> usize {
-    match tier {
-        None => 0,
-        Some(Tier::Free) => 1,
-        Some(Tier::Pro) => 2,
-        Some(Tier::Enterprise) => 3,
-    }
+    TIERS.iter().position(|known| *known == tier).expect("every tier is listed")
 }
 
 #[derive(Default)]
@@ -70,26 +66,15 @@ impl RequestCounts {
     }
 }
 
-/// Reason for not serving a connection, or serving it health checks only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Excess {
-    /// The total limit is reached.
-    Total,
-    /// The limit of its address is reached.
-    Address,
-    /// Even the reserve for 503 responses is full.
-    Reserve,
-}
-
-impl Excess {
-    pub const ALL: [Self; 3] = [Self::Total, Self::Address, Self::Reserve];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Total => "total",
-            Self::Address => "address",
-            Self::Reserve => "reserve",
-        }
+vocabulary! {
+    /// Reason for not serving a connection, or serving it health checks only.
+    Excess, "limit", {
+        /// The total limit is reached.
+        Total = "total",
+        /// The limit of its address is reached.
+        Address = "address",
+        /// Even the reserve for 503 responses is full.
+        Reserve = "reserve",
     }
 }
 

@@ -5,7 +5,7 @@ use http::StatusCode;
 
 use crate::account::admin::duplicates;
 use crate::account::overview::DAYS;
-use crate::account::{AccountReply, AccountRequest};
+use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::format;
 use crate::layout::PageLayout;
@@ -48,7 +48,7 @@ struct ReleaseRow {
 }
 
 /// `GET /admin`.
-pub(super) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let state = request.page.state;
     let usage = state.auth.service_usage(DAYS, request.now).await?;
     let (accounts, _) = state.auth.find_accounts("", 0, 0).await?;
@@ -64,7 +64,7 @@ pub(super) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, Ac
     let releases = &state.releases;
     let catalog = releases.current();
     let page = OverviewPage {
-        layout: request.layout(catalog.snapshot(), "Administration", "Accounts, usage and releases."),
+        layout: request.layout("Administration", "Accounts, usage and releases."),
         accounts,
         active: usage.accounts.len(),
         today: usage.days.last().map_or(0, |(_, requests)| *requests),

@@ -11,7 +11,7 @@ use http::StatusCode;
 
 use crate::account::form::FormData;
 use crate::account::saved::view::{AlertSummary, conditions, host_of};
-use crate::account::{AccountReply, AccountRequest};
+use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::browse::Pager;
 use crate::error_page::PageError;
 use crate::format;
@@ -83,19 +83,15 @@ struct SavedPage {
 }
 
 struct SavedRow {
-    id: i64,
-    name: String,
+    watch: Watch,
     conditions: String,
-    evaluated: String,
-    problem: String,
-    emails: bool,
     /// Host of its webhook; empty if it has none.
     webhook: String,
     alerts: Vec<AlertSummary>,
 }
 
 /// `GET /account/saved`.
-async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+async fn page(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     let state = request.page.state;
     let account = visitor.account.id;
@@ -117,21 +113,17 @@ async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply>
     let (total, shown, webhooks) = read.await?;
     let catalog = state.releases.current();
     let row = |(watch, alerts): (Watch, Vec<AlertSummary>)| SavedRow {
-        id: watch.id.0,
         conditions: conditions(&catalog, &watch),
-        evaluated: watch.evaluated.to_string(),
-        problem: watch.problem.unwrap_or_default(),
-        emails: watch.emails,
         webhook: webhooks
             .iter()
             .find(|webhook| Some(webhook.id) == watch.webhook)
             .map_or_else(String::new, |webhook| host_of(&webhook.url).to_owned()),
-        name: watch.name.as_str().to_owned(),
+        watch,
         alerts,
     };
     let description = "Your saved searches and lists, and what is new.";
     let page = SavedPage {
-        layout: request.layout(catalog.snapshot(), "Saved searches and lists", description),
+        layout: request.layout("Saved searches and lists", description),
         count: format!("{} of {}", format::number(total), format::number(visitor.account.tier.watches())),
         rows: shown.into_iter().map(row).collect(),
         pager: pager(SAVED, "page", page, total, PER_PAGE),

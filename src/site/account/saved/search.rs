@@ -6,7 +6,7 @@ use crate::account::form::FormData;
 use crate::account::saved::view::filters;
 use crate::account::saved::{SAVED, parse_name, query_value, run_in_turn};
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountReply, AccountRequest};
+use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::sentence;
 use crate::format;
 use crate::layout::PageLayout;
@@ -50,7 +50,7 @@ struct SearchDraft {
 }
 
 /// `GET /account/saved/new?table=vcs&…`, where the other parameters are filters; or `?address=` with the URL of a list.
-pub(super) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     request.signed_in_to_return().await?;
     let address = query_value(request, "address").unwrap_or_default();
     let table = query_value(request, "table").unwrap_or_default();
@@ -78,7 +78,7 @@ fn filters_of(request: AccountRequest<'_>) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
 }
 
-async fn show(request: AccountRequest<'_>, draft: SearchDraft) -> Result<AccountReply, AccountReply> {
+async fn show(request: AccountRequest<'_>, draft: SearchDraft) -> AccountResult {
     let catalog = request.page.state.releases.current();
     let parsed = run_in_turn(request, || draft.list.map(|(table, query)| preview(&catalog, table, &query))).await?;
     let (search, errors) = match parsed {
@@ -92,7 +92,7 @@ async fn show(request: AccountRequest<'_>, draft: SearchDraft) -> Result<Account
         name.chars().take(MAX_NAME).collect()
     });
     let page = SaveSearchPage {
-        layout: request.layout(catalog.snapshot(), "Save a search", "Save a search to hear what is new."),
+        layout: request.layout("Save a search", "Save a search to hear what is new."),
         address: draft.address,
         name: if draft.name.is_empty() { proposed } else { draft.name },
         search,
@@ -127,7 +127,7 @@ fn preview(catalog: &Catalog, table: Table, query: &str) -> Result<SearchView, V
 }
 
 /// `POST /account/saved`: saves a search.
-pub(super) async fn save(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(super) async fn save(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     let (table, query) = (table_of(&form.text("table")), form.text("query").into_owned());
     let Some(table) = table else { return Ok(AccountReply::Redirect(format!("{SAVED}/new").into(), Vec::new())) };
