@@ -43,7 +43,7 @@ pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads 
         let is_stopping = || evaluating.stopping.load(Ordering::Relaxed);
         let alerts =
             evaluate(evaluating.auth.store().watch_store(), &evaluating.releases, evaluating.now(), &is_stopping)?;
-        evaluating.alerts.counts.add_alerts(alerts);
+        evaluating.alerts.counts.alerts.add(alerts as u64);
         if alerts > 0 {
             tracing::info!("release {version} brought {alerts} alerts");
         }

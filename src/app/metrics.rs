@@ -153,7 +153,7 @@ impl ServiceMetrics {
         let durations = FrontEnd::ALL.iter();
         let durations = durations.map(|&front_end| ([("front_end", front_end.name())], requests.durations(front_end)));
         out.histograms("venturedex_http_request_duration", "Time from a request's head to its response", durations)?;
-        let cut = self.telemetry.aborted_responses();
+        let cut = self.telemetry.aborted.get();
         out.counter("venturedex_http_responses_cut", "Responses that ended early by a fault of the server", cut)?;
         let searches = search::DURATIONS.observations();
         out.histograms::<0>("venturedex_search_duration", "Time of a search by name", [([], searches)])?;
@@ -189,16 +189,13 @@ impl ServiceMetrics {
     fn connections(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {
         let connections = &self.telemetry.connections;
         out.gauge("venturedex_connections_open", None, "Open connections", connections.open() as i64)?;
-        out.counter("venturedex_connections", "Connections that were accepted", connections.total())?;
+        out.counter("venturedex_connections", "Connections that were accepted", connections.accepted.get())?;
         let refused = Excess::ALL.iter();
-        let refused = refused.map(|&reason| ([("limit", reason.name())], connections.total_refused(reason)));
+        let refused = refused.map(|&reason| ([("limit", reason.name())], connections.refused[reason as usize].get()));
         out.counters("venturedex_connections_refused", "Connections above a limit", refused)?;
-        out.counter(
-            "venturedex_connections_evicted",
-            "Idle connections closed for new ones",
-            connections.total_evicted(),
-        )?;
-        out.counter("venturedex_accept_failures", "Connections that the system refused", connections.total_failed())
+        let evicted = connections.evicted.get();
+        out.counter("venturedex_connections_evicted", "Idle connections closed for new ones", evicted)?;
+        out.counter("venturedex_accept_failures", "Connections that the system refused", connections.failed.get())
     }
 
     fn releases(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {
@@ -230,7 +227,7 @@ impl ServiceMetrics {
 
     fn alerts(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {
         let counts = self.state.get().map(|state| &state.alerts.counts);
-        let alerts = counts.map_or(0, |counts| counts.alerts());
+        let alerts = counts.map_or(0, |counts| counts.alerts.get());
         out.counter("venturedex_alerts", "Alerts of saved searches and lists", alerts)?;
         let messages = Channel::ALL.iter().flat_map(|&channel| {
             let counts = counts.map_or([0, 0], |counts| counts.messages(channel));

@@ -42,28 +42,23 @@ const IETF_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 /// Caching policy of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caching {
-    /// `no-store`.
     Never,
-    /// `private, max-age=60`.
     Private,
-    /// `public, max-age=300`.
     Public,
-    /// `public, max-age=31536000, immutable`: content that never changes.
+    /// For content that never changes.
     Forever,
-    /// `private, max-age=31536000, immutable`.
     PrivateForever,
-    /// `no-cache`: revalidated before each use.
+    /// Revalidated before each use.
     Revalidated,
 }
 
 /// Request headers that the response depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vary {
-    /// `Accept-Encoding`.
     Encoding,
-    /// `Accept, Accept-Encoding`.
+    /// Media type and encoding.
     Type,
-    /// `Accept-Encoding, Cookie`: the color scheme of a page is a cookie.
+    /// Encoding and cookie: the color scheme of a page is a cookie.
     Cookie,
 }
 

@@ -188,7 +188,7 @@ impl<H: Handler> Server<H> {
                 () = &mut end => return Ok(()),
                 Some(ended) = self.running.join_next_with_id() => {
                     self.open.remove(ended.map_or_else(|error| error.id(), |(id, ())| id));
-                    self.count(ConnectionCounts::add_closed);
+                    self.count(|counts| counts.closed.add(1));
                     continue;
                 }
                 accepted = listener.accept() => accepted,
@@ -230,13 +230,11 @@ impl<H: Handler> Server<H> {
         let slot = self.open.admit(peer.ip(), is_trusted);
         self.count(|counts| match slot {
             Ok(ConnectionSlot { excess, evicts, .. }) => {
-                counts.add_accepted();
-                excess.into_iter().for_each(|excess| counts.add_refused(excess));
-                if evicts {
-                    counts.add_evicted();
-                }
+                counts.accepted.add(1);
+                excess.into_iter().for_each(|excess| counts.refused[excess as usize].add(1));
+                counts.evicted.add(evicts.into());
             }
-            Err(excess) => counts.add_refused(excess),
+            Err(excess) => counts.refused[excess as usize].add(1),
         });
         let Ok(slot) = slot else { return };
         let is_reserved = slot.excess.is_some();

@@ -92,13 +92,18 @@ model! {
     }
 }
 
+impl WatchKind {
+    pub(super) fn of(watch: &Watch) -> Self {
+        if watch.query.is_some() { Self::Search } else { Self::List }
+    }
+}
+
 impl WatchRecord {
     pub fn from_watch(watch: &Watch) -> Self {
-        let kind = if watch.query.is_some() { WatchKind::Search } else { WatchKind::List };
         Self {
             id: watch.id.0.unsigned_abs(),
             name: watch.name.as_str().to_owned(),
-            kind: kind.name(),
+            kind: WatchKind::of(watch).name(),
             table: Resource::of_table(watch.table).path(),
             query: watch.query.clone(),
             records: watch.query.is_none().then_some(watch.listed),

@@ -99,14 +99,8 @@ impl<H: Handler> Service<Request<Incoming>> for ConnectionService<H> {
                 let duration = started.elapsed();
                 let report = move |bytes, cut: Option<&BodyError>| {
                     phase.set_idle();
-                    let finished = FinishedRequest {
-                        id,
-                        method: Some(&method),
-                        status,
-                        duration,
-                        bytes: Some(bytes),
-                        trace: &trace,
-                    };
+                    let (method, bytes) = (Some(&method), Some(bytes));
+                    let finished = FinishedRequest { id, method, status, duration, bytes, trace: &trace };
                     handler.telemetry().into_iter().for_each(|telemetry| telemetry.record_streamed(&finished, cut));
                 };
                 return Ok(response.map(|body| Either::Right(StreamedBody::new(body, report).boxed())));
@@ -126,19 +120,16 @@ impl<H: Handler> ConnectionService<H> {
         trace: &RequestTrace,
     ) -> Result<Response<Bytes>, H::Pending> {
         let (method, uri) = (request.method(), request.uri());
-        if let Some(error) = head_error(request, self.head_bytes) {
-            return Ok(error.response(uri.path(), id, &self.handler.error_context(uri.path())));
+        let (path, query, headers) = (uri.path(), uri.query().unwrap_or(""), request.headers());
+        let error = match head_error(request, self.head_bytes) {
+            Some(error) => Some(error),
+            None if !self.handler.admits_host(path, headers) => Some(ConnectionError::Misdirected),
+            None if self.is_reserved && !self.handler.is_health_check(path) => Some(ConnectionError::Overloaded),
+            None => None,
+        };
+        if let Some(error) = error {
+            return Ok(error.response(path, id, &self.handler.error_context(path)));
         }
-        if !self.handler.admits_host(uri.path(), request.headers()) {
-            let error = ConnectionError::Misdirected;
-            return Ok(error.response(uri.path(), id, &self.handler.error_context(uri.path())));
-        }
-        if self.is_reserved && !self.handler.is_health_check(uri.path()) {
-            let error = ConnectionError::Overloaded;
-            return Ok(error.response(uri.path(), id, &self.handler.error_context(uri.path())));
-        }
-        let query = uri.query().unwrap_or("");
-        let (path, headers) = (uri.path(), request.headers());
         let parts = RequestParts { method, path, query, headers, peer: self.peer, id, trace };
         panics::catch(|| self.handler.respond(&parts))
             .unwrap_or_else(|panic| Ok(panic_response(&self.handler, path, id, &panic, trace)))
@@ -189,14 +180,11 @@ fn head_error(request: &Request<Incoming>, head_bytes: usize) -> Option<Connecti
     if url + headers.sum::<usize>() > head_bytes {
         return Some(ConnectionError::HeadTooLarge);
     }
-    (!has_one_host(request)).then_some(ConnectionError::MissingHost)
-}
-
-/// RFC 9112: an HTTP/1.1 request has exactly one `Host`; hyper does not check it.
-fn has_one_host(request: &Request<Incoming>) -> bool {
+    // RFC 9112: an HTTP/1.1 request has exactly one `Host`; hyper does not check it.
     match request.headers().get_all(HOST).iter().count() {
-        0 => request.version() < Version::HTTP_11,
-        count => count == 1,
+        0 if request.version() < Version::HTTP_11 => None,
+        1 => None,
+        _ => Some(ConnectionError::MissingHost),
     }
 }
 

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
@@ -65,15 +65,13 @@ impl Default for ConnectionPhase {
 impl ConnectionPhase {
     /// Notes that a head has been read: from now on the limits of the request itself apply.
     pub(crate) fn set_busy(&self) {
-        let count = self.0.phase.load(Ordering::Relaxed) & !3;
-        self.0.phase.store(count | BUSY, Ordering::Relaxed);
+        self.0.phase.store((self.now() & !3) | BUSY, Ordering::Relaxed);
     }
 
     /// Notes that the request has its response.
     pub(crate) fn set_idle(&self) {
-        let count = self.0.phase.load(Ordering::Relaxed) & !3;
         self.0.idle_since.store(u64::MAX, Ordering::Relaxed);
-        self.0.phase.store((count + 4) | IDLE, Ordering::Relaxed);
+        self.0.phase.store(((self.now() & !3) + 4) | IDLE, Ordering::Relaxed);
     }
 
     /// Notes if the body of the request is still to be read.
@@ -106,8 +104,7 @@ impl ConnectionPhase {
 
     /// Notes that the first bytes of a head have arrived.
     fn set_reading_head(&self) {
-        let count = self.0.phase.load(Ordering::Relaxed) & !3;
-        self.0.phase.store(count | HEAD, Ordering::Relaxed);
+        self.0.phase.store((self.now() & !3) | HEAD, Ordering::Relaxed);
     }
 
     fn now(&self) -> u64 {
@@ -130,7 +127,8 @@ pub(crate) struct TimeoutStream<S, H> {
     head_start: HeadStart,
     ids: Arc<RequestIds>,
     handler: H,
-    replacement: Option<Replacement>,
+    /// The rest of our response in place of one of hyper's.
+    replacement: Option<Bytes>,
     linger: Option<Linger>,
 }
 
@@ -160,12 +158,6 @@ impl HeadStart {
         let target = text.split([' ', '\r', '\n']).nth(1).unwrap_or("");
         target.split_once('?').map_or(target, |(path, _)| path)
     }
-}
-
-/// Our response in place of one of hyper's.
-struct Replacement {
-    response: Bytes,
-    written: usize,
 }
 
 /// Remaining time and bytes for a client that keeps sending after its response.
@@ -280,13 +272,13 @@ impl<S: AsyncWrite + Unpin, H: Handler> TimeoutStream<S, H> {
                     trace: &RequestTrace::default(),
                 });
             }
-            self.replacement = Some(Replacement { response, written: 0 });
+            self.replacement = Some(response);
         }
         let replacement = self.replacement.as_mut()?;
-        while let Some(rest) = replacement.response.get(replacement.written..).filter(|rest| !rest.is_empty()) {
-            match Pin::new(&mut self.inner).poll_write(cx, rest) {
+        while !replacement.is_empty() {
+            match Pin::new(&mut self.inner).poll_write(cx, replacement) {
                 Poll::Ready(Ok(0)) => return Some(Poll::Ready(Err(io::ErrorKind::WriteZero.into()))),
-                Poll::Ready(Ok(written)) => replacement.written += written,
+                Poll::Ready(Ok(written)) => replacement.advance(written),
                 other => return Some(other),
             }
         }
@@ -362,9 +354,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin, H: Handler> AsyncWrite for TimeoutStream
         };
         // Mark it as not idle: a new connection could not take over its slot at once.
         this.phase.set_busy();
-        let linger = this
-            .linger
-            .get_or_insert_with(|| Linger { timer: Box::pin(tokio::time::sleep(allowed)), bytes_left: MAX_DISCARDED });
+        let start = || Linger { timer: Box::pin(tokio::time::sleep(allowed)), bytes_left: MAX_DISCARDED };
+        let linger = this.linger.get_or_insert_with(start);
         let mut discarded = [0; 16 * 1024];
         while linger.bytes_left > 0 && linger.timer.as_mut().poll(cx).is_pending() {
             let mut discarded = ReadBuf::new(&mut discarded);

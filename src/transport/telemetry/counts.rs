@@ -9,6 +9,20 @@ use auth::quota::Tier;
 use data::vocabulary::{Vocabulary, vocabulary};
 use platform::metrics::{Histogram, Observations, PerThread};
 
+/// A number of events since the start.
+#[derive(Debug, Default)]
+pub struct Counter(AtomicU64);
+
+impl Counter {
+    pub fn add(&self, events: u64) {
+        self.0.fetch_add(events, Ordering::Relaxed);
+    }
+
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 /// Names of the status classes.
 pub const STATUS_CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 
@@ -28,17 +42,17 @@ pub struct RequestCounts(PerThread<ThreadCounts>);
 
 #[derive(Default)]
 struct ThreadCounts {
-    by_group: [[AtomicU64; STATUS_CLASSES.len()]; RouteGroup::ALL.len()],
-    by_api: [[AtomicU64; TIERS.len()]; Api::ALL.len()],
+    by_group: [[Counter; STATUS_CLASSES.len()]; RouteGroup::ALL.len()],
+    by_api: [[Counter; TIERS.len()]; Api::ALL.len()],
     durations: [Histogram; FrontEnd::ALL.len()],
 }
 
 impl RequestCounts {
     pub(super) fn add(&self, request: &FinishedRequest<'_>) {
         let (counts, route) = (self.0.own(), request.trace.route());
-        counts.by_group[route.group as usize][class_of(request.status)].fetch_add(1, Ordering::Relaxed);
+        counts.by_group[route.group as usize][class_of(request.status)].add(1);
         if let Some(api) = route.api {
-            counts.by_api[api as usize][position_of(request.trace.tier())].fetch_add(1, Ordering::Relaxed);
+            counts.by_api[api as usize][position_of(request.trace.tier())].add(1);
         }
         counts.durations[route.group.front_end() as usize].observe(request.duration);
     }
@@ -57,10 +71,10 @@ impl RequestCounts {
         self.0.iter().map(|counts| counts.durations[front_end as usize].observations()).sum()
     }
 
-    fn sum<const N: usize>(&self, counts_of: impl Fn(&ThreadCounts) -> &[AtomicU64; N]) -> [u64; N] {
+    fn sum<const N: usize>(&self, counts_of: impl Fn(&ThreadCounts) -> &[Counter; N]) -> [u64; N] {
         let mut sums = [0; N];
         for counts in self.0.iter() {
-            sums.iter_mut().zip(counts_of(counts)).for_each(|(sum, count)| *sum += count.load(Ordering::Relaxed));
+            sums.iter_mut().zip(counts_of(counts)).for_each(|(sum, count)| *sum += count.get());
         }
         sums
     }
@@ -80,56 +94,21 @@ vocabulary! {
 
 #[derive(Debug, Default)]
 pub struct ConnectionCounts {
-    accepted: AtomicU64,
-    closed: AtomicU64,
-    evicted: AtomicU64,
-    failed: AtomicU64,
-    refused: [AtomicU64; Excess::ALL.len()],
+    /// Connections served, including those that only got health checks.
+    pub accepted: Counter,
+    pub(crate) closed: Counter,
+    /// Idle connections closed in favor of others.
+    pub evicted: Counter,
+    /// Connections that the system failed to hand over.
+    pub failed: Counter,
+    /// In the order of [`Excess`].
+    pub refused: [Counter; Excess::ALL.len()],
 }
 
 impl ConnectionCounts {
-    pub(crate) fn add_accepted(&self) {
-        self.accepted.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn add_closed(&self) {
-        self.closed.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn add_evicted(&self) {
-        self.evicted.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn add_failed(&self) {
-        self.failed.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn add_refused(&self, reason: Excess) {
-        self.refused[reason as usize].fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Number of connections served, including those that only got health checks.
-    pub fn total(&self) -> u64 {
-        self.accepted.load(Ordering::Relaxed)
-    }
-
     /// Number of open connections.
     pub fn open(&self) -> u64 {
-        let closed = self.closed.load(Ordering::Acquire);
-        self.total().saturating_sub(closed)
-    }
-
-    /// Number of idle connections closed in favor of others.
-    pub fn total_evicted(&self) -> u64 {
-        self.evicted.load(Ordering::Relaxed)
-    }
-
-    /// Number of connections that the system failed to hand over.
-    pub fn total_failed(&self) -> u64 {
-        self.failed.load(Ordering::Relaxed)
-    }
-
-    pub fn total_refused(&self, reason: Excess) -> u64 {
-        self.refused[reason as usize].load(Ordering::Relaxed)
+        let closed = self.closed.get();
+        self.accepted.get().saturating_sub(closed)
     }
 }
