@@ -110,7 +110,6 @@ impl Rgb {
     }
 }
 
-/// The accent color of links and buttons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrandColor {
     /// The operator's color, for light pages.

@@ -42,12 +42,10 @@ pub const PREFIX: &str = "/data/";
 /// Alias of the served version.
 const LATEST: &str = "latest";
 
-/// The path of a bulk file.
 pub fn path_of(version: SnapshotVersion, file: &BulkFile) -> String {
     format!("{PREFIX}{version}/{}", file.name)
 }
 
-/// A file of a loaded release.
 struct ReleaseFile {
     version: SnapshotVersion,
     file: Arc<BulkFile>,
@@ -260,7 +258,6 @@ fn charge_quota(
     })
 }
 
-/// Finds a file of a loaded release.
 fn find_release_file(state: &State, release: &str, name: &str) -> Result<ReleaseFile, Problem> {
     let version = release.parse::<SnapshotVersion>().ok().filter(|version| version.to_string() == release);
     let catalog = version.and_then(|version| state.releases.loaded(version)).ok_or_else(|| {

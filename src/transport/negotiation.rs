@@ -45,12 +45,10 @@ impl Format {
     }
 }
 
-/// True if the client accepts JSON.
 pub fn accepts_json(headers: &HeaderMap) -> bool {
     accepts(headers, Format::Json)
 }
 
-/// True if the client accepts `format`.
 pub fn accepts(headers: &HeaderMap, format: Format) -> bool {
     preference(headers, format).0 > 0.0
 }

@@ -1,9 +1,6 @@
-//! The response cache.
-//!
 //! A release never changes, nor does the response of the API or of a page to a given path and query, so the same bytes
-//! serve every caller. The cache is bounded by its size in bytes. A response is cached when it is computed for the
-//! second time: most requests of a program that walks through the data are never repeated, and would evict those that
-//! are.
+//! serve every caller. A response is cached when it is computed for the second time: most requests of a program that
+//! walks through the data are never repeated, and would evict those that are.
 //!
 //! Each runtime thread has its own shard. Shared usage counters would move between processors with every request, which
 //! takes longer than the rest of a look-up. A response found in another thread's shard is then kept in both. So a

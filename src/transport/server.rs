@@ -37,8 +37,7 @@ use auth::quota::IpRange;
 /// Timeouts and capacities of the accept loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Timeout for a complete request head, from its first byte (for the first request: from the start of the
-    /// connection).
+    /// Timeout for a request head, from its first byte; for the first request, from the start of the connection.
     pub head: Duration,
     /// Timeout for a complete request body.
     pub body: Duration,
@@ -48,8 +47,7 @@ pub struct Limits {
     pub write: Duration,
     /// Time during which connections are still accepted after the stop signal, so that a load balancer notices.
     pub drain_delay: Duration,
-    /// Time after `drain_delay` during which a connection without a request stays open, counted from its last response,
-    /// because its client may be sending the next request.
+    /// Time from its last response for which a connection stays open after `drain_delay`: its client may be sending.
     pub last_request: Duration,
     /// Time for running requests to finish after `drain_delay`.
     pub drain: Duration,
@@ -57,8 +55,7 @@ pub struct Limits {
     /// If none is idle, the new one gets 503 with `Retry-After`, unless it asks for a health check; left in the
     /// backlog, its client would only see a server that hangs. Keep this below the process's limit of open files.
     pub connections: usize,
-    /// Maximum number of connections per address (IPv6: per /64; multiples for larger networks) that is not a trusted
-    /// proxy.
+    /// For each address that is not a trusted proxy; IPv6: each /64, and multiples for larger networks.
     pub connections_per_address: usize,
     pub trusted_proxies: Vec<IpRange>,
     /// Maximum size of a request head in bytes (at least 8,192); larger heads get 431. The URL may take three quarters
@@ -263,8 +260,7 @@ impl<H: Handler> Server<H> {
     }
 }
 
-/// Serves one connection to its end, or, once `stopped` is ready or `evicted` is notified, to the end of its current
-/// request.
+/// Serves one connection to its end; once `stopped` or `evicted`, to the end of its current request.
 async fn serve_connection<H: Handler>(
     http: Arc<http1::Builder>,
     stream: TimeoutStream<TcpStream, H>,

@@ -155,25 +155,17 @@ impl AlertEntry {
     /// Creates the entry for a change in a list. The name of a removed record comes from the earlier release.
     pub(super) fn changed(before: &Snapshot, after: &Snapshot, table: Table, change: RecordChange) -> Self {
         let RecordChange { change, fields } = change;
-        let (reason, snapshot, row) = match change {
-            RowChange::Added { after: row } => (AlertReason::Add, after, row),
-            RowChange::Changed { after: row, .. } => (AlertReason::Change, after, row),
-            RowChange::Removed { before: row } => (AlertReason::Remove, before, row),
-            RowChange::Merged { before: row, .. } => (AlertReason::Merge, before, row),
-        };
-        let merged_into = match change {
-            RowChange::Merged { into, .. } => Some(into),
-            _ => None,
+        let (reason, snapshot, row, shown, merged_into) = match change {
+            RowChange::Added { after: row } => (AlertReason::Add, after, row, Some(row), None),
+            RowChange::Changed { after: row, .. } => (AlertReason::Change, after, row, Some(row), None),
+            RowChange::Removed { before: row } => (AlertReason::Remove, before, row, None, None),
+            RowChange::Merged { before: row, into } => (AlertReason::Merge, before, row, Some(into), Some(into)),
         };
         Self {
             reason: reason.name().to_owned(),
             key: snapshot.slug(table, row).to_owned(),
             name: record_name(snapshot, table, row),
-            page: match reason {
-                AlertReason::Remove => None,
-                AlertReason::Merge => merged_into.map(|into| record_page(after, table, into)),
-                _ => Some(record_page(after, table, row)),
-            },
+            page: shown.map(|row| record_page(after, table, row)),
             fields: fields.into_iter().map(str::to_owned).collect(),
             merged_into: merged_into.map(|into| after.slug(table, into).to_owned()),
         }

@@ -37,7 +37,6 @@ impl Alerts {
     }
 }
 
-/// Counters since the start.
 #[derive(Debug, Default)]
 pub struct AlertCounts {
     pub alerts: Counter,

@@ -136,7 +136,6 @@ impl<H: Handler> ConnectionService<H> {
     }
 }
 
-/// Records an answered request.
 fn finish<H: Handler>(
     handler: &H,
     id: RequestId,

@@ -1,8 +1,7 @@
 //! Responses that no route makes: to invalid requests, to connections above the limit, to requests on which a route
 //! panicked.
 //!
-//! They have the shape and headers of every other response. The key has not been checked, so the quota is reported as
-//! 0.
+//! They have the shape and headers of every other response. The key is unchecked, so the reported quota is 0.
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
@@ -17,22 +16,18 @@ use data::Date;
 /// Reason for a response that no route makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionError {
-    /// The route panicked.
     InternalError,
     /// The request has no `Host` header, or several.
     MissingHost,
     /// The `Host` is not one of ours.
     Misdirected,
-    /// The bytes are not an HTTP request.
     NotHttp,
-    /// The length of the response is unknown and the client speaks HTTP/1.0, so it could not tell if the response is
-    /// complete.
+    /// An HTTP/1.0 client could not tell if a response of unknown length is complete.
     OldHttp,
     UrlTooLong,
     HeadTooLarge,
     /// Too many connections are open, in total or from one address.
     Overloaded,
-    /// There is no release to serve yet.
     NotReady,
 }
 

@@ -44,8 +44,7 @@ pub(crate) struct ConnectionPhase(Arc<PhaseState>);
 struct PhaseState {
     phase: AtomicU64,
     opened: Instant,
-    /// Time of the last written response in microseconds since the connection was opened; the maximum if it is not yet
-    /// written.
+    /// Microseconds from opening to the last written response; the maximum if that is not yet written.
     idle_since: AtomicU64,
     /// True if the body of the request has not been read to its end.
     has_unread_body: AtomicBool,
@@ -68,13 +67,11 @@ impl ConnectionPhase {
         self.0.phase.store((self.now() & !3) | BUSY, Ordering::Relaxed);
     }
 
-    /// Notes that the request has its response.
     pub(crate) fn set_idle(&self) {
         self.0.idle_since.store(u64::MAX, Ordering::Relaxed);
         self.0.phase.store(((self.now() & !3) + 4) | IDLE, Ordering::Relaxed);
     }
 
-    /// Notes if the body of the request is still to be read.
     pub(crate) fn set_unread_body(&self, is_unread: bool) {
         self.0.has_unread_body.store(is_unread, Ordering::Relaxed);
     }
@@ -83,7 +80,6 @@ impl ConnectionPhase {
         self.0.has_unread_body.load(Ordering::Relaxed)
     }
 
-    /// Notes that the response has been written.
     fn set_written(&self) {
         if self.now() & 3 == IDLE && self.0.idle_since.load(Ordering::Relaxed) == u64::MAX {
             self.0.idle_since.store(self.age(), Ordering::Relaxed);
@@ -166,8 +162,7 @@ struct Linger {
     bytes_left: usize,
 }
 
-/// Time for which a client may keep sending after the response to an unreadable head. A body gets the timeout of a body
-/// that is read.
+/// Time to keep sending after the response to an unreadable head; for a body, it is the timeout of one that is read.
 const LINGER: Duration = Duration::from_secs(1);
 /// Maximum number of discarded bytes: several times the largest body that is read as a whole.
 const MAX_DISCARDED: usize = 16 * 1024 * 1024;

@@ -1,7 +1,6 @@
 //! The access log: one line per request, written by its own thread.
 //!
-//! A request never waits for the disk: if the thread is behind by [`WAITING`] lines, further lines are dropped and
-//! counted.
+//! A request never waits for the disk: beyond [`WAITING`] waiting lines, further ones are dropped and counted.
 
 use std::io;
 use std::path::Path;
@@ -119,9 +118,6 @@ pub struct AccessLog {
 
 impl AccessLog {
     /// Opens the log to append to a file; `-` means stderr.
-    ///
-    /// # Errors
-    /// If the file cannot be opened or the thread cannot be started.
     pub fn open(path: &Path, format: LogFormat, clock: fn() -> i64) -> io::Result<Self> {
         Self::to(LogFile::open(path)?, format, clock)
     }
@@ -157,7 +153,6 @@ impl AccessLog {
     }
 }
 
-/// Waits until all lines are written.
 impl Drop for AccessLog {
     fn drop(&mut self) {
         self.entries = None;

@@ -23,7 +23,6 @@ impl Counter {
     }
 }
 
-/// Names of the status classes.
 pub const STATUS_CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 
 fn class_of(status: StatusCode) -> usize {
@@ -83,9 +82,7 @@ impl RequestCounts {
 vocabulary! {
     /// Reason for not serving a connection, or serving it health checks only.
     Excess, "limit", {
-        /// The total limit is reached.
         Total = "total",
-        /// The limit of its address is reached.
         Address = "address",
         /// Even the reserve for 503 responses is full.
         Reserve = "reserve",
@@ -106,7 +103,6 @@ pub struct ConnectionCounts {
 }
 
 impl ConnectionCounts {
-    /// Number of open connections.
     pub fn open(&self) -> u64 {
         let closed = self.closed.get();
         self.accepted.get().saturating_sub(closed)

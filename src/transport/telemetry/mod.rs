@@ -20,7 +20,6 @@ pub use trace::{Api, FrontEnd, RequestTrace, RouteGroup, RouteLabel};
 use crate::RequestId;
 use crate::body::BodyError;
 
-/// An answered request.
 pub(crate) struct FinishedRequest<'a> {
     pub id: RequestId,
     /// `None` if the request was not readable.
@@ -107,7 +106,6 @@ impl Telemetry {
         tracing::warn!(request_id = %id, %route, status, duration_ms, suppressed, "slow request");
     }
 
-    /// Records that the system failed to hand over a connection.
     pub(crate) fn record_accept_failure(&self, error: &std::io::Error) {
         self.connections.failed.add(1);
         if let Some(suppressed) = self.accept_failures.admit() {
@@ -116,7 +114,6 @@ impl Telemetry {
     }
 }
 
-/// Default of the minimum duration of slow requests.
 const SLOW: Duration = Duration::from_secs(1);
 
 impl Default for Telemetry {

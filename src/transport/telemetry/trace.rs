@@ -21,7 +21,6 @@ impl RequestTrace {
         let _ = self.route.set(route);
     }
 
-    /// Notes the tier of the caller's key.
     pub fn set_tier(&self, tier: Tier) {
         let _ = self.tier.set(tier);
     }
@@ -31,8 +30,7 @@ impl RequestTrace {
         let _ = self.failure.set(failure.to_string());
     }
 
-    /// Notes that the body is processed while it arrives: the timeout applies to each wait for a chunk, not to their
-    /// sum.
+    /// Notes that the body is processed while it arrives: the timeout applies to each wait for a chunk.
     pub fn set_streams_body(&self) {
         self.streams_body.store(true, Ordering::Relaxed);
     }

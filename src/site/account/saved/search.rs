@@ -34,6 +34,7 @@ struct SaveSearchPage {
 struct SearchView {
     /// Path segment of the list.
     table: &'static str,
+    table_name: &'static str,
     query: String,
     conditions: String,
     counted: String,
@@ -81,14 +82,13 @@ fn filters_of(request: AccountRequest<'_>) -> String {
 async fn show(request: AccountRequest<'_>, draft: SearchDraft) -> AccountResult {
     let catalog = request.page.state.releases.current();
     let parsed = run_in_turn(request, || draft.list.map(|(table, query)| preview(&catalog, table, &query))).await?;
-    let (search, errors) = match parsed {
-        None => (None, Vec::new()),
-        Some(Ok(search)) => (Some(search), Vec::new()),
-        Some(Err(errors)) => (None, errors),
+    let (search, errors) = match parsed.transpose() {
+        Ok(search) => (search, Vec::new()),
+        Err(errors) => (None, errors),
     };
     let is_wrong = !draft.error.is_empty() || !errors.is_empty();
     let proposed = search.as_ref().map_or_else(String::new, |search| {
-        let name = format!("{}: {}", format::word(search.table_name()), search.conditions);
+        let name = format!("{}: {}", format::word(search.table_name), search.conditions);
         name.chars().take(MAX_NAME).collect()
     });
     let page = SaveSearchPage {
@@ -102,12 +102,6 @@ async fn show(request: AccountRequest<'_>, draft: SearchDraft) -> AccountResult 
     Ok(AccountReply::Page(form_status(if is_wrong { "wrong" } else { "" }), page.render()?))
 }
 
-impl SearchView {
-    fn table_name(&self) -> &'static str {
-        table_of(self.table).map_or("", Table::plural)
-    }
-}
-
 /// True for parameters of the API and of pages that do not decide which records a list has.
 fn is_representation(name: &str) -> bool {
     api::options::is_representation(name) || ["view", "format"].contains(&name)
@@ -119,6 +113,7 @@ fn preview(catalog: &Catalog, table: Table, query: &str) -> Result<SearchView, V
     let pairs = search.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     Ok(SearchView {
         table: Resource::of_table(table).path(),
+        table_name: table.plural(),
         query: search.text(),
         conditions: filters(catalog, pairs),
         counted: format::counted(total, "record matches", "records match"),
