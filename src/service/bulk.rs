@@ -112,7 +112,18 @@ async fn answer(
         return Ok(response);
     }
     if let Some(caller) = &caller {
-        *quota = Some(charge_quota(state, request, caller, quota)?);
+        let taken = state.auth.take(caller, state.today()).map_err(|denied| {
+            *quota = Some(denied.quota());
+            match denied {
+                Denied::Exceeded(used_up) => {
+                    state.auth.audit_quota(caller, || state.origin(request));
+                    Problem::quota_exceeded(&used_up, &state.auth.used_by_others(caller, &used_up))
+                }
+                Denied::Unchecked(_) => Problem::slow_down(),
+                Denied::Unknown(_) => Problem::quota_unknown(),
+            }
+        });
+        *quota = Some(taken?);
     }
     let found = found?;
     if fails_if_match(request.headers, &found.etag) {
@@ -237,25 +248,6 @@ async fn authenticate(state: &State, request: &RequestParts<'_>, quota: &mut Opt
     })?;
     request.trace.set_tier(caller.tier);
     Ok(caller)
-}
-
-fn charge_quota(
-    state: &State,
-    request: &RequestParts<'_>,
-    caller: &Caller,
-    quota: &mut Option<Quota>,
-) -> Result<Quota, Problem> {
-    state.auth.take(caller, state.today()).map_err(|denied| {
-        *quota = Some(denied.quota());
-        match denied {
-            Denied::Exceeded(used_up) => {
-                state.auth.audit_quota(caller, || state.origin(request));
-                Problem::quota_exceeded(&used_up, &state.auth.used_by_others(caller, &used_up))
-            }
-            Denied::Unchecked(_) => Problem::slow_down(),
-            Denied::Unknown(_) => Problem::quota_unknown(),
-        }
-    })
 }
 
 fn find_release_file(state: &State, release: &str, name: &str) -> Result<ReleaseFile, Problem> {

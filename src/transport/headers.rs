@@ -98,27 +98,23 @@ pub struct CommonHeaders<'a> {
 impl CommonHeaders<'_> {
     pub fn write(&self, headers: &mut HeaderMap) {
         if let Some(caching) = self.caching {
-            headers.insert(
-                CACHE_CONTROL,
-                HeaderValue::from_static(match caching {
-                    Caching::Never => "no-store",
-                    Caching::Private => "private, max-age=60",
-                    Caching::Public => "public, max-age=300",
-                    Caching::Forever => "public, max-age=31536000, immutable",
-                    Caching::PrivateForever => "private, max-age=31536000, immutable",
-                    Caching::Revalidated => "no-cache",
-                }),
-            );
+            let policy = match caching {
+                Caching::Never => "no-store",
+                Caching::Private => "private, max-age=60",
+                Caching::Public => "public, max-age=300",
+                Caching::Forever => "public, max-age=31536000, immutable",
+                Caching::PrivateForever => "private, max-age=31536000, immutable",
+                Caching::Revalidated => "no-cache",
+            };
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static(policy));
         }
         if let Some(varies) = self.varies {
-            headers.insert(
-                VARY,
-                HeaderValue::from_static(match varies {
-                    Vary::Encoding => "Accept-Encoding",
-                    Vary::Type => "Accept, Accept-Encoding",
-                    Vary::Cookie => "Accept-Encoding, Cookie",
-                }),
-            );
+            let names = match varies {
+                Vary::Encoding => "Accept-Encoding",
+                Vary::Type => "Accept, Accept-Encoding",
+                Vary::Cookie => "Accept-Encoding, Cookie",
+            };
+            headers.insert(VARY, HeaderValue::from_static(names));
         }
         if let Some(snapshot) = self.snapshot {
             set(headers, SNAPSHOT, &snapshot.to_string());

@@ -30,8 +30,7 @@ struct ConfirmPage {
     error: String,
 }
 
-/// Passes if the visitor entered the password in the last hours or sends it with this form. Otherwise replies with the
-/// page that requests it and repeats `fields`.
+/// Passes if the visitor entered the password in the last hours or sends it now; otherwise the page repeats `fields`.
 pub(crate) async fn confirm(
     request: AccountRequest<'_>,
     visitor: &Visitor,

@@ -16,7 +16,6 @@ use data::{Date, rfc3339};
 /// Maximum number of alerts per saved search or list. Alerts are stored for 90 days.
 const MAX_ALERTS: u32 = 10_000;
 
-/// `GET /account/usage.csv`.
 pub(crate) async fn usage(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     let usage = request.page.state.auth.usage(visitor.account.id, USAGE_DAYS as u16, request.now).await?;
@@ -33,7 +32,6 @@ pub(crate) async fn usage(request: AccountRequest<'_>) -> AccountResult {
     Ok(AccountReply::File("venturedex-usage.csv".to_owned(), CSV, csv.into_bytes()))
 }
 
-/// `GET /account/export.json`.
 pub(crate) async fn everything(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     let (account, now) = (visitor.account.id, request.now);

@@ -116,7 +116,6 @@ struct RevokePage {
     last_used: String,
 }
 
-/// `POST /account/keys`: creates a key and shows it once.
 pub(crate) async fn create(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     // The name may be a key, entered by mistake, so it is not repeated on the page.
@@ -178,7 +177,6 @@ pub(crate) fn last_used_of(key: &KeyRecord, was_used: bool) -> String {
     }
 }
 
-/// `GET /account/keys/{id}/rotate`.
 pub(crate) async fn rotate_page(request: AccountRequest<'_>, id: KeyId) -> AccountResult {
     let visitor = request.signed_in().await?;
     show_rotation(request, &visitor, id, "").await
@@ -213,7 +211,6 @@ pub(crate) async fn rotate(request: AccountRequest<'_>, id: KeyId, form: &FormDa
     }
 }
 
-/// `GET /account/keys/{id}/revoke`: asks for confirmation.
 pub(crate) async fn revoke_page(request: AccountRequest<'_>, id: KeyId) -> AccountResult {
     let visitor = request.signed_in().await?;
     let key = request.page.state.auth.active_key(visitor.account.id, id, request.now).await?;
@@ -222,7 +219,6 @@ pub(crate) async fn revoke_page(request: AccountRequest<'_>, id: KeyId) -> Accou
     Ok(AccountReply::Page(StatusCode::OK, page.render()?))
 }
 
-/// `POST /account/keys/{id}/revoke`.
 pub(crate) async fn revoke(request: AccountRequest<'_>, id: KeyId) -> AccountResult {
     let visitor = request.signed_in().await?;
     request.page.state.auth.revoke_key(visitor.account.id, id, None, request.now).await?;

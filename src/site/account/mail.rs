@@ -1,5 +1,4 @@
-//! Pages that e-mails link to: verifying an address, setting a new password. They are 404 if the service sends no
-//! e-mail.
+//! Pages that e-mails link to: verifying an address, setting a password. Without a mail server they are 404.
 //!
 //! A link only opens a page with a form, so that programs that scan the links in e-mails change nothing.
 
@@ -54,7 +53,6 @@ fn token(request: AccountRequest<'_>) -> String {
     pairs.find(|(name, _)| name == "token").map_or_else(String::new, |(_, token)| token.into_owned())
 }
 
-/// `POST /account/verification`: sends the link again.
 pub(crate) async fn send_verification(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
     let visitor = request.signed_in().await?;
@@ -62,7 +60,6 @@ pub(crate) async fn send_verification(request: AccountRequest<'_>) -> AccountRes
     Ok(AccountReply::Redirect("/account".into(), Vec::new()))
 }
 
-/// `GET /verify?token=…`.
 pub(crate) fn verify_page(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
     show_verification(request, token(request), false, "")
@@ -74,7 +71,6 @@ fn show_verification(request: AccountRequest<'_>, token: String, is_done: bool, 
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-/// `POST /verify`.
 pub(crate) async fn verify(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     sends_mail(request)?;
     match request.page.state.auth.verify_by_link(&form.text("token"), request.now).await {
@@ -84,7 +80,6 @@ pub(crate) async fn verify(request: AccountRequest<'_>, form: &FormData) -> Acco
     }
 }
 
-/// `GET /reset`.
 pub(crate) fn request_reset_page(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
     show_request(request, "", false, "")
@@ -108,7 +103,6 @@ pub(crate) async fn request_reset(request: AccountRequest<'_>, form: &FormData) 
     show_request(request, "", true, "")
 }
 
-/// `GET /reset/password?token=…`.
 pub(crate) async fn reset_page(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
     show_reset(request, &token(request), "").await

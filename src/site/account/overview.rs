@@ -134,7 +134,6 @@ impl KeyUsageRow {
     }
 }
 
-/// `GET /account`.
 pub(crate) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     show(request, &visitor, AccountMessages::default()).await
@@ -246,7 +245,6 @@ pub(crate) async fn end_session(request: AccountRequest<'_>, session: SessionId)
     Ok(AccountReply::Redirect("/account".into(), Vec::new()))
 }
 
-/// `GET /account/delete`: asks for confirmation.
 pub(crate) async fn delete_page(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     confirm_deletion(request, &visitor, "")

@@ -36,7 +36,6 @@ struct CodePage<'a> {
     error: String,
 }
 
-/// `GET /signup`.
 pub(crate) async fn sign_up_page(request: AccountRequest<'_>) -> AccountResult {
     request.not_signed_in().await?;
     show_sign_up(request, "", "")
@@ -51,7 +50,6 @@ fn show_sign_up(request: AccountRequest<'_>, email: &str, error: &str) -> Accoun
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-/// `GET /signin`.
 pub(crate) async fn sign_in_page(request: AccountRequest<'_>) -> AccountResult {
     request.not_signed_in().await?;
     show_sign_in(request, "", "")
@@ -87,8 +85,7 @@ pub(crate) fn form_error(error: AccountError) -> Result<String, AccountReply> {
     }
 }
 
-/// Sets the cookies of a new session and redirects. Ends the session that the browser presented, since its cookie is
-/// replaced and nobody should use it any more.
+/// Sets the cookies of a new session, ends the one that they replace, and redirects.
 async fn start_session(request: AccountRequest<'_>, session: &StartedSession) -> AccountReply {
     if let Some(previous) = cookie::session(request.page) {
         // On an error the new session is still valid, and the previous one expires by itself.
@@ -101,7 +98,6 @@ async fn start_session(request: AccountRequest<'_>, session: &StartedSession) ->
     AccountReply::Redirect(path.into(), [cookies, cookie::remove(request.page.state, &[cookie::RETURN])].concat())
 }
 
-/// `POST /signup`.
 pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let address = form.text("email");
     let email: Email = match address.parse() {
@@ -122,7 +118,6 @@ pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> Acc
     }
 }
 
-/// `POST /signin`.
 pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let address = form.text("email");
     // An invalid address is reported like an unknown account.
@@ -156,7 +151,6 @@ pub(crate) async fn sign_in_with_code(request: AccountRequest<'_>, form: &FormDa
     }
 }
 
-/// `POST /signout`.
 pub(crate) async fn sign_out(request: AccountRequest<'_>) -> AccountResult {
     if let Some(token) = cookie::session(request.page) {
         request.page.state.auth.sign_out(&token, request.now).await?;

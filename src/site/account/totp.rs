@@ -111,8 +111,7 @@ fn show_setup(request: AccountRequest<'_>, visitor: &Visitor, secret: &TotpSecre
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-/// `POST /account/totp/enable`: turns it on if the code proves that the app has the secret, and shows the recovery
-/// codes once.
+/// Turns it on if the code proves that the app has the secret, and shows the recovery codes once.
 pub(crate) async fn enable(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     confirm(request, &visitor, form, "turn on two-step sign-in", &["secret", "code"]).await?;
@@ -134,7 +133,6 @@ fn show_codes(request: AccountRequest<'_>, codes: &[RecoveryCode]) -> AccountRes
     Ok(AccountReply::Page(StatusCode::CREATED, page.render()?))
 }
 
-/// `POST /account/totp/codes`: replaces the recovery codes.
 pub(crate) async fn renew_codes(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     confirm(request, &visitor, form, "renew your recovery codes", &[]).await?;

@@ -133,7 +133,6 @@ pub(super) async fn set_tier(request: AccountRequest<'_>, account: AccountId, fo
     }
 }
 
-/// `POST /admin/accounts/{id}/verification`.
 pub(super) async fn verify(request: AccountRequest<'_>, account: AccountId, form: &FormData) -> AccountResult {
     let operator = confirmed(request, form, "verify the account", &[]).await?;
     let account = load_account(request, account).await?.id;
@@ -160,7 +159,6 @@ pub(super) async fn set_blocked(
     back_to_account(account)
 }
 
-/// `POST /admin/accounts/{id}/keys/{key}/revoke`.
 pub(super) async fn revoke_key(
     request: AccountRequest<'_>,
     account: AccountId,

@@ -49,7 +49,6 @@ async fn opened(request: AccountRequest<'_>, page: impl Future<Output = AccountR
     page.await
 }
 
-/// `POST /admin`: the password.
 async fn enter(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     confirmed(request, form, "open the administration", &[]).await?;
     Ok(AccountReply::Redirect(HOME.into(), Vec::new()))

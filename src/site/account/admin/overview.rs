@@ -47,7 +47,6 @@ struct ReleaseRow {
     is_on_disk: bool,
 }
 
-/// `GET /admin`.
 pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let state = request.page.state;
     let usage = state.auth.service_usage(DAYS, request.now).await?;

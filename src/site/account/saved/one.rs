@@ -5,13 +5,14 @@ use askama::Template;
 use crate::account::form::FormData;
 use crate::account::keys::SelectOption;
 use crate::account::saved::view::{self, AlertView, conditions, host_of};
-use crate::account::saved::{SAVED, own_watch, pager, parse_name, query_number};
+use crate::account::saved::{SAVED, own_watch, parse_name, query_number};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult, CSV};
 use crate::browse::Pager;
 use crate::error_page::{PageError, sentence};
 use crate::format;
 use crate::layout::PageLayout;
+use crate::link::Link;
 use auth::account::KeyName;
 use auth::watch::{AlertId, Watch, WatchChange, WatchId, Webhook, WebhookId};
 use auth::{StoreError, Visitor};
@@ -138,7 +139,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, erro
         webhooks: webhooks.iter().map(|webhook| choice(webhook, watch.webhook)).collect(),
         feeds: ["atom", "json"].map(|extension| format!("{}/alerts/{token}.{extension}", state.public_url)),
         records: shown.map(|key| record(&catalog, watch.table, key)).collect(),
-        pager: pager(&path, "page", page, records.len(), LISTED),
+        pager: Pager::with_size(&Link::new(&path, Vec::new()), page, records.len() as u64, LISTED as u64),
         watch,
         error: sentence(error),
     };
@@ -162,7 +163,6 @@ fn record(catalog: &Catalog, table: Table, key: &str) -> RecordRow {
     RecordRow { key: key.to_owned(), name, page }
 }
 
-/// `GET /account/saved/{id}/records.csv`.
 pub(super) async fn download(request: AccountRequest<'_>, id: WatchId) -> AccountResult {
     let (_, watch) = owned(request, id).await?;
     if watch.query.is_some() {
@@ -187,7 +187,6 @@ enum Change {
     RenewFeed,
 }
 
-/// `POST /account/saved/{id}/name`.
 pub(super) async fn rename(request: AccountRequest<'_>, id: WatchId, form: &FormData) -> AccountResult {
     let (visitor, watch) = owned(request, id).await?;
     match parse_name(form) {
@@ -207,20 +206,17 @@ pub(super) async fn notify(request: AccountRequest<'_>, id: WatchId, form: &Form
     apply(request, &visitor, watch, Change::Notify(!form.text("emails").is_empty(), chosen)).await
 }
 
-/// `POST /account/saved/{id}/feed`: gives the feed another address.
 pub(super) async fn renew_feed(request: AccountRequest<'_>, id: WatchId) -> AccountResult {
     let (visitor, watch) = owned(request, id).await?;
     apply(request, &visitor, watch, Change::RenewFeed).await
 }
 
-/// `POST /account/saved/{id}/remove`: removes records from a list.
 pub(super) async fn remove(request: AccountRequest<'_>, id: WatchId, form: &FormData) -> AccountResult {
     let (visitor, watch) = owned(request, id).await?;
     let records: Vec<String> = form.texts("record").into_iter().map(Into::into).collect();
     apply(request, &visitor, watch, Change::Remove(records)).await
 }
 
-/// `POST /account/saved/{id}/delete`.
 pub(super) async fn delete(request: AccountRequest<'_>, id: WatchId) -> AccountResult {
     let (visitor, _) = owned(request, id).await?;
     let (auth, account) = (&request.page.state.auth, visitor.account.id);

@@ -121,7 +121,6 @@ fn preview(catalog: &Catalog, table: Table, query: &str) -> Result<SearchView, V
     })
 }
 
-/// `POST /account/saved`: saves a search.
 pub(super) async fn save(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     let (table, query) = (table_of(&form.text("table")), form.text("query").into_owned());

@@ -53,7 +53,6 @@ struct SecretPage {
     overlap_ends: String,
 }
 
-/// `GET /account/webhooks`.
 pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     show(request, &visitor, "", Ok("")).await
@@ -104,7 +103,6 @@ async fn find(request: AccountRequest<'_>, visitor: &Visitor, id: WebhookId) -> 
     all.into_iter().find(|webhook| webhook.id == id).ok_or(PageError::UnknownPage.into())
 }
 
-/// `POST /account/webhooks/{id}/secret`.
 pub(super) async fn reveal(request: AccountRequest<'_>, id: WebhookId, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     confirm(request, &visitor, form, "see the secret of a webhook", &[]).await?;
@@ -131,14 +129,12 @@ pub(super) async fn rotate(request: AccountRequest<'_>, id: WebhookId, form: &Fo
     secret_page(request, &webhook, StatusCode::OK)
 }
 
-/// `POST /account/webhooks/{id}/resume`.
 pub(super) async fn resume(request: AccountRequest<'_>, id: WebhookId) -> AccountResult {
     let visitor = request.signed_in().await?;
     change(request, &visitor, id, WebhookChange::Resume { now: request.now }).await?;
     Ok(AccountReply::Redirect(WEBHOOKS.into(), Vec::new()))
 }
 
-/// `POST /account/webhooks/{id}/delete`.
 pub(super) async fn delete(request: AccountRequest<'_>, id: WebhookId) -> AccountResult {
     let visitor = request.signed_in().await?;
     let (auth, account) = (&request.page.state.auth, visitor.account.id);
@@ -149,7 +145,6 @@ pub(super) async fn delete(request: AccountRequest<'_>, id: WebhookId) -> Accoun
     }
 }
 
-/// `POST /account/webhooks`: adds a webhook and shows its secret.
 pub(super) async fn add(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = &request.signed_in().await?;
     let state = request.page.state;
