@@ -84,16 +84,9 @@ impl Default for Limits {
 /// Timeout for a request head on a connection above the limits.
 const RESERVED_HEAD: Duration = Duration::from_secs(1);
 
-/// Outcome of a server's shutdown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShutdownReport {
-    /// Connections aborted at the shutdown deadline.
-    pub aborted: usize,
-}
-
 /// Serves `handler` on `listener` until `stops` yields an item. It then keeps accepting for `limits.drain_delay` with
 /// `Connection: close` on each response, serves every connection made by then, lets running requests finish within
-/// `limits.drain`, and returns. A second item ends it at once.
+/// `limits.drain`, and returns the number of connections aborted then. A second item ends it at once.
 ///
 /// Every response has an `X-Request-Id`. A panic becomes a 500, and its connection continues.
 ///
@@ -104,7 +97,7 @@ pub async fn run<H: Handler>(
     handler: H,
     stops: impl Stream<Item = ()>,
     limits: Limits,
-) -> io::Result<ShutdownReport> {
+) -> io::Result<usize> {
     let mut stops = std::pin::pin!(stops.fuse());
     let mut server = Server::new(handler, limits);
     server.accept_until(&listener, next_stop(&mut stops)).await?;
@@ -135,7 +128,7 @@ pub async fn run<H: Handler>(
     }
     let aborted = server.running.len();
     server.running.shutdown().await;
-    Ok(ShutdownReport { aborted })
+    Ok(aborted)
 }
 
 /// Waits for the next item; forever if there are no more.
