@@ -60,15 +60,6 @@ struct RecordRow {
     page: String,
 }
 
-/// A search or list with its alerts and records, as loaded from the store.
-struct WatchDetails {
-    watch: Watch,
-    alerts: Vec<AlertView>,
-    older: Option<AlertId>,
-    records: Vec<String>,
-    webhooks: Vec<Webhook>,
-}
-
 /// `GET /account/saved/{id}`. Parameters: `before` for earlier alerts, `alert` for all records of one alert, `page` for
 /// further records of a list.
 pub(super) async fn page(request: AccountRequest<'_>, id: WatchId) -> AccountResult {
@@ -89,7 +80,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, erro
     let (before, single) = (alert_id("before").map(AlertId), alert_id("alert"));
     let stored = state.auth.blocking(move |service| {
         let store = service.store().watch_store();
-        let (first, limit, records) = match single {
+        let (first, limit, shown) = match single {
             Some(id) => (Some(AlertId(id.saturating_add(1))), 1, usize::MAX),
             None => (before, ALERTS + 1, RECORDS),
         };
@@ -98,16 +89,13 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, erro
         let has_older = single.is_none() && alerts.len() > ALERTS as usize;
         alerts.truncate(ALERTS as usize);
         let older = alerts.last().filter(|_| has_older).map(|alert| alert.id);
-        let views = alerts.iter().map(|alert| AlertView::new(&watch, alert, records));
-        Ok(WatchDetails {
-            older,
-            alerts: views.collect::<Result<_, StoreError>>()?,
-            records: if watch.query.is_none() { store.listed(watch.id)? } else { Vec::new() },
-            webhooks: store.webhooks(watch.account)?,
-            watch,
-        })
+        let views = alerts.iter().map(|alert| AlertView::new(&watch, alert, shown));
+        let views = views.collect::<Result<Vec<_>, StoreError>>()?;
+        let records = if watch.query.is_none() { store.listed(watch.id)? } else { Vec::new() };
+        let webhooks = store.webhooks(watch.account)?;
+        Ok((watch, views, older, records, webhooks))
     });
-    let WatchDetails { watch, alerts, older, records, webhooks } = stored.await?;
+    let (watch, alerts, older, records, webhooks) = stored.await?;
     if single.is_some() && alerts.is_empty() {
         return Err(PageError::UnknownPage.into());
     }
