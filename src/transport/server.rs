@@ -88,10 +88,8 @@ const RESERVED_HEAD: Duration = Duration::from_secs(1);
 /// `Connection: close` on each response, serves every connection made by then, lets running requests finish within
 /// `limits.drain`, and returns the number of connections aborted then. A second item ends it at once.
 ///
-/// Every response has an `X-Request-Id`. A panic becomes a 500, and its connection continues.
-///
-/// # Errors
-/// If the listener fails for good. Without a free file descriptor, the loop waits instead.
+/// Every response has an `X-Request-Id`. A panic becomes a 500, and its connection continues. Without a free file
+/// descriptor, the loop waits; it ends with an error if the listener fails for good.
 pub async fn run<H: Handler>(
     listener: TcpListener,
     handler: H,
@@ -286,10 +284,7 @@ async fn stopped(mut stop: watch::Receiver<()>, phase: ConnectionPhase, last_req
     tokio::time::sleep(last_request.saturating_sub(idle)).await;
 }
 
-/// A stream with an item for each SIGTERM or Ctrl-C.
-///
-/// # Errors
-/// If the system refuses to install a signal handler.
+/// A stream with an item for each SIGTERM or Ctrl-C; an error if the system refuses a signal handler.
 #[cfg(unix)]
 pub fn stop_signals() -> io::Result<impl Stream<Item = ()>> {
     use tokio::signal::unix::{SignalKind, signal};

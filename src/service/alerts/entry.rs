@@ -114,8 +114,7 @@ impl WatchRecord {
 }
 
 impl AlertRecord {
-    /// # Errors
-    /// [`StoreError::Database`] if the stored entries cannot be read.
+    /// An error as of [`entries`].
     pub fn from_alert(watch: &Watch, alert: &Alert) -> Result<Self, StoreError> {
         Ok(Self {
             id: alert.id.0.unsigned_abs(),
@@ -130,10 +129,7 @@ impl AlertRecord {
     }
 }
 
-/// Parses the stored entries of an alert.
-///
-/// # Errors
-/// [`StoreError::Database`] if the stored entries cannot be read.
+/// The stored entries of an alert; [`StoreError::Database`] if they cannot be read.
 pub fn entries(alert: &Alert) -> Result<Vec<AlertEntry>, StoreError> {
     let unreadable = |source| StoreError::Database { operation: "read an alert", source: Box::new(source) };
     serde_json::from_str(&alert.entries).map_err(unreadable)

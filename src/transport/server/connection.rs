@@ -26,8 +26,6 @@ use crate::telemetry::FinishedRequest;
 use crate::{BodyTimeout, Handler, Peer, RequestId, RequestIds, RequestParts, RequestTrace};
 use platform::metrics::panics::{self, Panic};
 
-pub type RequestBody = TimedBody<Incoming>;
-
 /// The body of a response: in memory, or created by a filter, possibly while it is sent.
 pub type ResponseBody = Either<Full<Bytes>, BoxBody<Bytes, BodyError>>;
 
@@ -76,7 +74,7 @@ impl<H: Handler> Service<Request<Incoming>> for ConnectionService<H> {
         let is_old = request.version() < Version::HTTP_11;
         let trace = Arc::new(trace);
         let mut request =
-            request.map(|body| TimedBody::new(body, self.body_timeout, Arc::clone(&trace), self.phase.clone()));
+            request.map(|body| RequestBody::new(body, self.body_timeout, Arc::clone(&trace), self.phase.clone()));
         request.extensions_mut().insert(self.peer);
         request.extensions_mut().insert(id);
         request.extensions_mut().insert(Arc::clone(&trace));
@@ -202,32 +200,25 @@ fn panic_response<H: Handler>(
 /// arrives, between two of its chunks.
 ///
 /// The time starts when the body is first awaited, so a request without a body needs no timer.
-pub struct TimedBody<B> {
-    inner: B,
+pub struct RequestBody {
+    inner: Incoming,
     timeout: Duration,
     timer: Option<Pin<Box<Sleep>>>,
     trace: Arc<RequestTrace>,
     phase: ConnectionPhase,
 }
 
-impl<B> TimedBody<B> {
-    fn new(inner: B, timeout: Duration, trace: Arc<RequestTrace>, phase: ConnectionPhase) -> Self {
+impl RequestBody {
+    fn new(inner: Incoming, timeout: Duration, trace: Arc<RequestTrace>, phase: ConnectionPhase) -> Self {
         Self { inner, timeout, timer: None, trace, phase }
     }
 }
 
-impl<B> Body for TimedBody<B>
-where
-    B: Body + Unpin,
-    B::Error: Into<BodyError>,
-{
-    type Data = B::Data;
+impl Body for RequestBody {
+    type Data = Bytes;
     type Error = BodyError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Self::Data>, BodyError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let this = &mut *self;
         if let Poll::Ready(frame) = Pin::new(&mut this.inner).poll_frame(cx) {
             if this.trace.streams_body() {
