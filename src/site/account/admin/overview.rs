@@ -1,5 +1,7 @@
 //! The start page: usage of all accounts, the releases, and the number of likely duplicates.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use askama::Template;
 use http::StatusCode;
 
@@ -101,8 +103,8 @@ fn minute(time: &str) -> String {
 async fn release_rows(state: &State) -> Vec<ReleaseRow> {
     let served = state.releases.current().version();
     let loaded: Vec<SnapshotVersion> = state.releases.all().iter().map(|catalog| catalog.version()).collect();
-    let on_disk: Vec<(SnapshotVersion, String)> = match state.index.clone() {
-        None => Vec::new(),
+    let on_disk: BTreeMap<SnapshotVersion, String> = match state.index.clone() {
+        None => BTreeMap::new(),
         Some(index) => {
             let built = move || {
                 let versions = index.versions().unwrap_or_default();
@@ -114,19 +116,13 @@ async fn release_rows(state: &State) -> Vec<ReleaseRow> {
             tokio::task::spawn_blocking(built).await.unwrap_or_default()
         }
     };
-    let mut versions: Vec<SnapshotVersion> =
-        loaded.iter().copied().chain(on_disk.iter().map(|(version, _)| *version)).collect();
-    versions.sort_unstable_by(|a, b| b.cmp(a));
-    versions.dedup();
-    let row = |version: SnapshotVersion| {
-        let built = on_disk.iter().find(|(known, _)| *known == version);
-        ReleaseRow {
-            version,
-            built: built.map_or_else(String::new, |(_, built)| built.clone()),
-            is_served: version == served,
-            is_held: loaded.contains(&version),
-            is_on_disk: built.is_some(),
-        }
+    let versions: BTreeSet<SnapshotVersion> = loaded.iter().chain(on_disk.keys()).copied().collect();
+    let row = |version: SnapshotVersion| ReleaseRow {
+        version,
+        built: on_disk.get(&version).cloned().unwrap_or_default(),
+        is_served: version == served,
+        is_held: loaded.contains(&version),
+        is_on_disk: on_disk.contains_key(&version),
     };
-    versions.into_iter().map(row).collect()
+    versions.into_iter().rev().map(row).collect()
 }
