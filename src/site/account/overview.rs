@@ -69,9 +69,7 @@ struct AccountPage<'a> {
 }
 
 pub(crate) struct KeyUsageRow {
-    pub(crate) id: i64,
-    pub(crate) name: String,
-    pub(crate) masked: String,
+    pub(crate) record: KeyRecord,
     pub(crate) created: String,
     /// Day of the first request; empty if there was none.
     pub(crate) first_used: String,
@@ -118,9 +116,7 @@ impl KeyUsageRow {
         let first_used = year.first_day(key.id).map_or_else(String::new, format::day);
         let counts: Vec<u64> = usage.requests.iter().copied().map(u64::from).collect();
         Self {
-            id: key.id.0,
-            name: key.name.clone(),
-            masked: key.masked.to_string(),
+            record: key.clone(),
             created: format::day_of(key.created_at),
             last_used: last_used_of(key, !first_used.is_empty()),
             first_used,

@@ -177,7 +177,8 @@ pub(super) async fn send(request: AccountRequest<'_>, added_to: Option<WatchId>,
         false => String::from_utf8_lossy(file).into_owned(),
     };
     let is_undecided = read_choices(request, &mut draft, form);
-    let name = match draft.watch.as_ref().map_or_else(|| parse_name(form), |watch| Ok(watch.name.clone())) {
+    let name = draft.watch.as_ref().map_or_else(|| parse_name(form), |watch| Ok(watch.name.clone()));
+    let name = match name {
         Ok(name) => name,
         Err(error) => return show(request, &visitor, draft, &error).await,
     };
