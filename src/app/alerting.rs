@@ -41,7 +41,7 @@ pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads 
         }
         let is_stopping = || state.stopping.load(Ordering::Relaxed);
         let alerts = evaluate(state.auth.store().watch_store(), &state.releases, state.now(), &is_stopping)?;
-        state.alerts.counts.add_alerts(alerts);
+        state.alerts.counts.alerts.add(alerts as u64);
         if alerts > 0 {
             tracing::info!("release {version} brought {alerts} alerts");
         }

@@ -20,6 +20,7 @@ use tokio::task::JoinHandle;
 
 use auth::AuthService;
 use auth::quota::Tier;
+use data::vocabulary::Vocabulary;
 use platform::metrics::{BOUNDS, Observations, panics};
 use release::remote::Replica;
 use service::State;
@@ -130,20 +131,20 @@ impl Collector for ServiceMetrics {
 impl ServiceMetrics {
     fn requests(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {
         let requests = &self.telemetry.requests;
-        let by_status = RouteGroup::ALL.into_iter().flat_map(|group| {
+        let by_status = RouteGroup::ALL.iter().flat_map(|&group| {
             let counts = STATUS_CLASSES.into_iter().zip(requests.by_status(group));
             counts.map(move |(class, count)| ([("route", group.name()), ("status", class)], count))
         });
         out.counters("venturedex_http_requests", "Requests by route group and status class", by_status)?;
-        let by_tier = Api::ALL.into_iter().flat_map(|api| {
+        let by_tier = Api::ALL.iter().flat_map(|&api| {
             let counts = TIERS.into_iter().zip(requests.by_tier(api));
             counts.map(move |(tier, count)| ([("api", api.name()), ("tier", tier.map_or("none", Tier::name))], count))
         });
         out.counters("venturedex_api_requests", "Requests by API version and tier of the key", by_tier)?;
-        let durations =
-            FrontEnd::ALL.map(|front_end| ([("front_end", front_end.name())], requests.durations(front_end)));
+        let durations = FrontEnd::ALL.iter();
+        let durations = durations.map(|&front_end| ([("front_end", front_end.name())], requests.durations(front_end)));
         out.histograms("venturedex_http_request_duration", "Time from a request's head to its response", durations)?;
-        let cut = self.telemetry.aborted_responses();
+        let cut = self.telemetry.aborted.get();
         out.counter("venturedex_http_responses_cut", "Responses that ended early by a fault of the server", cut)?;
         let searches = search::DURATIONS.observations();
         out.histograms::<0>("venturedex_search_duration", "Time of a search by name", [([], searches)])?;
@@ -175,12 +176,13 @@ impl ServiceMetrics {
     fn connections(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {
         let connections = &self.telemetry.connections;
         out.gauge("venturedex_connections_open", None, "Open connections", connections.open() as i64)?;
-        out.counter("venturedex_connections", "Connections that were accepted", connections.total())?;
-        let refused = Excess::ALL.map(|reason| ([("limit", reason.name())], connections.total_refused(reason)));
+        out.counter("venturedex_connections", "Connections that were accepted", connections.accepted.get())?;
+        let refused = Excess::ALL.iter();
+        let refused = refused.map(|&reason| ([("limit", reason.name())], connections.refused[reason as usize].get()));
         out.counters("venturedex_connections_refused", "Connections above a limit", refused)?;
-        let evicted = connections.total_evicted();
+        let evicted = connections.evicted.get();
         out.counter("venturedex_connections_evicted", "Idle connections closed for new ones", evicted)?;
-        out.counter("venturedex_accept_failures", "Connections that the system refused", connections.total_failed())
+        out.counter("venturedex_accept_failures", "Connections that the system refused", connections.failed.get())
     }
 
     fn releases(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {
@@ -208,9 +210,9 @@ impl ServiceMetrics {
 
     fn alerts(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {
         let counts = self.state.get().map(|state| &state.alerts.counts);
-        let alerts = counts.map_or(0, |counts| counts.alerts());
+        let alerts = counts.map_or(0, |counts| counts.alerts.get());
         out.counter("venturedex_alerts", "Alerts of saved searches and lists", alerts)?;
-        let messages = Channel::ALL.into_iter().flat_map(|channel| {
+        let messages = Channel::ALL.iter().flat_map(|&channel| {
             let counts = counts.map_or([0, 0], |counts| counts.messages(channel));
             let results = ["delivered", "failed"].into_iter().zip(counts);
             results.map(move |(result, count)| ([("channel", channel.name()), ("result", result)], count))

@@ -63,7 +63,8 @@ impl<'a> AppRoute<'a> {
         if let Some(path) = McpPath::parse(path) {
             return Self::Mcp(path);
         }
-        if path == "/api" || path.starts_with("/api/") {
+        // The API is served without `/api`, too.
+        if path == "/api" || path.starts_with("/api/") || Version::of_path(path).is_some() {
             return Self::Api;
         }
         if path.len() > bulk::PREFIX.len() && path.starts_with(bulk::PREFIX) {

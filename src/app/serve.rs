@@ -244,15 +244,15 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         run_every(REFRESH, "cannot refresh the keys", &auth, |auth| auth.refresh().map(|_| ())),
         run_every(FLUSH, "cannot write usage", &auth, |auth| auth.flush(now()).map(|_| ())),
     ];
-    let report = run(listener, gate, stop, limits).await?;
+    let aborted = run(listener, gate, stop, limits).await?;
     for task in background {
         task.abort();
     }
     let threads = std::mem::take(&mut *alerting.lock().unwrap_or_else(PoisonError::into_inner));
     blocking(move || threads.finish()).await?;
     let flushed = blocking(move || last_flush(&auth)).await?;
-    if report.aborted > 0 {
-        tracing::warn!("{} connections aborted at the shutdown deadline", report.aborted);
+    if aborted > 0 {
+        tracing::warn!("{aborted} connections aborted at the shutdown deadline");
     }
     flushed.map(|_| ()).map_err(store_error)
 }

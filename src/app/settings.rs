@@ -31,6 +31,7 @@ use auth::audit::AuditEvent;
 use auth::mail::SmtpUrl;
 use auth::quota::{ClientPool, IpRange, ParseIpRangeError, Tier};
 use auth::{KEY_PREFIX, RateLimitConfig};
+use data::vocabulary::Vocabulary;
 use data::{Date, rfc3339};
 use release::remote::{RemoteStore, Replica, is_object_store};
 use release::{KeyError, ReleaseError, ReleaseStore, TrustedKey};
@@ -194,7 +195,7 @@ pub enum AccountCommand {
         #[arg(long)]
         email: Email,
         /// Daily requests and number of keys: free 100 and 3, pro 5,000 and 10, enterprise unlimited.
-        #[arg(long, default_value = "free", value_parser = one_of(Tier::ALL, Tier::name))]
+        #[arg(long, default_value = "free", value_parser = one_of(&Tier::ALL, Tier::name))]
         tier: Tier,
         /// Read the owner's password from stdin; without one the owner cannot sign in until set-password is run.
         #[arg(long)]
@@ -243,7 +244,7 @@ pub enum AccountCommand {
         #[arg(long)]
         email: AccountRef,
         /// The new tier.
-        #[arg(long, value_parser = one_of(Tier::ALL, Tier::name))]
+        #[arg(long, value_parser = one_of(&Tier::ALL, Tier::name))]
         tier: Tier,
         /// Accept that the account is unverified.
         #[arg(long)]
@@ -644,12 +645,12 @@ fn variable_of(flag: &str) -> Option<String> {
 }
 
 /// Parses one of these values by its name.
-pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
-    values: [T; N],
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
+    values: &'static [T],
     name: fn(T) -> &'static str,
 ) -> impl TypedValueParser<Value = T> {
-    let find = move |text: String| values.into_iter().find(|value| name(*value) == text).ok_or("no such value");
-    PossibleValuesParser::new(values.map(name)).try_map(find)
+    let find = move |text: String| values.iter().copied().find(|value| name(*value) == text).ok_or("no such value");
+    PossibleValuesParser::new(values.iter().copied().map(name)).try_map(find)
 }
 
 /// Names of the levels, from fewest to most events.

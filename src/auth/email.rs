@@ -34,11 +34,14 @@ impl Email {
 
 impl fmt::Display for Email {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.chars().try_for_each(|char| match char {
-            '!'..='~' => write!(f, "{char}"),
-            char => write!(f, "{}", char.escape_unicode()),
-        })
+        f.write_str(&escaped(&self.0))
     }
+}
+
+/// The text of an address with all but visible ASCII escaped.
+pub fn escaped(address: &str) -> String {
+    let is_visible = |char: &char| matches!(char, '!'..='~');
+    address.chars().map(|char| if is_visible(&char) { char.to_string() } else { char.escape_unicode().to_string() }).collect()
 }
 
 /// The address among `known` that is most similar to `email`: at most three edits away, preferably with a similar part before

@@ -110,7 +110,6 @@ impl Rgb {
     }
 }
 
-/// The accent color of links and buttons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrandColor {
     /// The operator's color, for light pages.
@@ -127,17 +126,7 @@ pub enum BrandColorError {
         "its contrast to light pages is {:.1} : 1, and text takes {MIN_CONTRAST} : 1; the nearest color that has it is {nearest}",
         tenths_down(*.contrast)
     )]
-    Pale { contrast: f64, nearest: NearestColor },
-}
-
-/// An alternative color for an error message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NearestColor(Rgb);
-
-impl fmt::Display for NearestColor {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
+    Pale { contrast: f64, nearest: Rgb },
 }
 
 /// Rounds down to tenths: 4.49 does not reach the required 4.5.
@@ -153,7 +142,7 @@ impl FromStr for BrandColor {
         let nearest = light.readable(Rgb([0; 3]), LIGHT_BACKGROUND);
         if nearest != light {
             let contrast = light.contrast(LIGHT_BACKGROUND);
-            return Err(BrandColorError::Pale { contrast, nearest: NearestColor(nearest) });
+            return Err(BrandColorError::Pale { contrast, nearest });
         }
         Ok(Self { light, dark: light.readable(Rgb([255; 3]), DARK_BACKGROUND) })
     }

@@ -16,6 +16,7 @@ use auth::Caller;
 use auth::quota::{Denied, Quota};
 use catalog::param_error::shortened;
 use catalog::{BulkFile, Catalog};
+use data::vocabulary::{Vocabulary, vocabulary};
 use data::{Date, SnapshotVersion};
 use transport::RequestParts;
 use transport::body::{BodyError, ByteStream, Payload};
@@ -23,26 +24,16 @@ use transport::headers::{Caching, CommonHeaders, READS, authorization, if_none_m
 use transport::problem::{Code, Problem};
 use transport::url::{KEY_IN_URL, has_key};
 
-/// Access to bulk files.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum BulkAccess {
-    /// Anyone.
-    #[default]
-    Open,
-    /// Callers with an API key; a download counts as a request.
-    Key,
-    Off,
-}
-
-impl BulkAccess {
-    pub const ALL: [Self; 3] = [Self::Open, Self::Key, Self::Off];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Key => "key",
-            Self::Off => "off",
-        }
+vocabulary! {
+    /// Access to bulk files.
+    #[derive(Default)]
+    BulkAccess, "access", {
+        /// Anyone.
+        #[default]
+        Open = "open",
+        /// Callers with an API key; a download counts as a request.
+        Key = "key",
+        Off = "off",
     }
 }
 
@@ -51,12 +42,10 @@ pub const PREFIX: &str = "/data/";
 /// Alias of the served version.
 const LATEST: &str = "latest";
 
-/// The path of a bulk file.
 pub fn path_of(version: SnapshotVersion, file: &BulkFile) -> String {
     format!("{PREFIX}{version}/{}", file.name)
 }
 
-/// A file of a loaded release.
 struct ReleaseFile {
     version: SnapshotVersion,
     file: Arc<BulkFile>,
@@ -123,7 +112,18 @@ async fn answer(
         return Ok(response);
     }
     if let Some(caller) = &caller {
-        *quota = Some(charge_quota(state, request, caller, quota)?);
+        let taken = state.auth.take(caller, state.today()).map_err(|denied| {
+            *quota = Some(denied.quota());
+            match denied {
+                Denied::Exceeded(used_up) => {
+                    state.auth.audit_quota(caller, || state.origin(request));
+                    Problem::quota_exceeded(&used_up, &state.auth.used_by_others(caller, &used_up))
+                }
+                Denied::Unchecked(_) => Problem::slow_down(),
+                Denied::Unknown(_) => Problem::quota_unknown(),
+            }
+        });
+        *quota = Some(taken?);
     }
     let found = found?;
     if fails_if_match(request.headers, &found.etag) {
@@ -250,26 +250,6 @@ async fn authenticate(state: &State, request: &RequestParts<'_>, quota: &mut Opt
     Ok(caller)
 }
 
-fn charge_quota(
-    state: &State,
-    request: &RequestParts<'_>,
-    caller: &Caller,
-    quota: &mut Option<Quota>,
-) -> Result<Quota, Problem> {
-    state.auth.take(caller, state.today()).map_err(|denied| {
-        *quota = Some(denied.quota());
-        match denied {
-            Denied::Exceeded(used_up) => {
-                state.auth.audit_quota(caller, || state.origin(request));
-                Problem::quota_exceeded(&used_up, &state.auth.used_by_others(caller, &used_up))
-            }
-            Denied::Unchecked(_) => Problem::slow_down(),
-            Denied::Unknown(_) => Problem::quota_unknown(),
-        }
-    })
-}
-
-/// Finds a file of a loaded release.
 fn find_release_file(state: &State, release: &str, name: &str) -> Result<ReleaseFile, Problem> {
     let version = release.parse::<SnapshotVersion>().ok().filter(|version| version.to_string() == release);
     let catalog = version.and_then(|version| state.releases.loaded(version)).ok_or_else(|| {

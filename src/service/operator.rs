@@ -14,9 +14,7 @@ pub struct Operator {
     pub contact: Option<String>,
     /// Legal notice of the pages, an `https:` URL.
     pub imprint_url: Option<String>,
-    /// The operator's privacy policy, an `https:` URL.
     pub privacy_url: Option<String>,
-    /// The operator's terms of use, an `https:` URL.
     pub terms_url: Option<String>,
     /// Review form for founders: an `http:` or `https:` URL with `{slug}` in place of the firm's slug.
     pub review_url: Option<String>,

@@ -20,11 +20,9 @@ use transport::{Peer, RequestParts, ResponseCache, Telemetry};
 
 /// State shared by all front ends: releases, accounts, and the settings that affect responses.
 pub struct State {
-    /// The loaded releases.
     pub releases: Arc<ActiveRelease>,
     /// The folder of releases, if the server reads one.
     pub index: Option<ReleaseStore>,
-    /// Accounts, keys and quotas.
     pub auth: Arc<AuthService>,
     /// The hosts under which clients reach the service.
     pub hosts: Hosts,
@@ -35,13 +33,10 @@ pub struct State {
     pub operator: Operator,
     /// The operator's files below `/.well-known/`.
     pub well_known: WellKnown,
-    /// Saved searches, lists and their alerts.
     pub alerts: Arc<Alerts>,
-    /// Access to bulk files.
     pub bulk: BulkAccess,
     /// Cached REST responses.
     pub response_cache: ResponseCache,
-    /// Counts and logs requests and connections.
     pub telemetry: Arc<Telemetry>,
     /// Queue that runs searches, pages and tool calls.
     pub work: WorkQueue,
@@ -86,7 +81,6 @@ impl State {
         (self.clock)() + self.auth.clock_ahead()
     }
 
-    /// Current date in UTC.
     pub fn today(&self) -> Date {
         Date::from_unix(self.now())
     }

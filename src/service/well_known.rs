@@ -33,7 +33,6 @@ pub enum WellKnownError {
     TooMany(PathBuf),
 }
 
-/// Files by path.
 #[derive(Default)]
 pub struct WellKnown(BTreeMap<String, StaticAsset>);
 
@@ -67,8 +66,7 @@ impl WellKnown {
         Ok(Self(files))
     }
 
-    /// Responds to a request for a file: `None` if the path has no file, `Some(None)` if the method is not GET, HEAD or
-    /// OPTIONS.
+    /// Responds to a request: `None` if the path has no file, `Some(None)` if the method is not GET, HEAD or OPTIONS.
     pub fn answer(&self, path: &str, method: &Method, headers: &HeaderMap) -> Option<Option<Response<Bytes>>> {
         self.0.get(path).map(|file| file.answer(method, headers))
     }

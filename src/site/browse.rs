@@ -118,7 +118,11 @@ pub(crate) fn page_size(link: &Link) -> u64 {
 impl Pager {
     /// The pages of a list of `total` rows; `link` is the list.
     pub(crate) fn new(link: &Link, page: u64, total: u64) -> Self {
-        let pages = total.div_ceil(page_size(link));
+        Self::with_size(link, page, total, page_size(link))
+    }
+
+    pub(crate) fn with_size(link: &Link, page: u64, total: u64, size: u64) -> Self {
+        let pages = total.div_ceil(size);
         let at = |page: u64| at_page(link, page).href();
         // Past the end, the previous page is the last one.
         let previous = (page > 1).then(|| at((page - 1).min(pages.max(1))));

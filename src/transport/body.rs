@@ -13,7 +13,6 @@ pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
 /// memory of a few chunks. An error ends the connection, so that the client notices that the body is incomplete.
 pub type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, BodyError>> + Send + Sync>>;
 
-/// The body of a response.
 pub enum Payload {
     Whole(Bytes),
     Stream(ByteStream),

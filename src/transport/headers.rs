@@ -42,28 +42,23 @@ const IETF_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 /// Caching policy of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caching {
-    /// `no-store`.
     Never,
-    /// `private, max-age=60`.
     Private,
-    /// `public, max-age=300`.
     Public,
-    /// `public, max-age=31536000, immutable`: content that never changes.
+    /// For content that never changes.
     Forever,
-    /// `private, max-age=31536000, immutable`.
     PrivateForever,
-    /// `no-cache`: revalidated before each use.
+    /// Revalidated before each use.
     Revalidated,
 }
 
 /// Request headers that the response depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vary {
-    /// `Accept-Encoding`.
     Encoding,
-    /// `Accept, Accept-Encoding`.
+    /// Media type and encoding.
     Type,
-    /// `Accept-Encoding, Cookie`: the color scheme of a page is a cookie.
+    /// Encoding and cookie: the color scheme of a page is a cookie.
     Cookie,
 }
 
@@ -103,27 +98,23 @@ pub struct CommonHeaders<'a> {
 impl CommonHeaders<'_> {
     pub fn write(&self, headers: &mut HeaderMap) {
         if let Some(caching) = self.caching {
-            headers.insert(
-                CACHE_CONTROL,
-                HeaderValue::from_static(match caching {
-                    Caching::Never => "no-store",
-                    Caching::Private => "private, max-age=60",
-                    Caching::Public => "public, max-age=300",
-                    Caching::Forever => "public, max-age=31536000, immutable",
-                    Caching::PrivateForever => "private, max-age=31536000, immutable",
-                    Caching::Revalidated => "no-cache",
-                }),
-            );
+            let policy = match caching {
+                Caching::Never => "no-store",
+                Caching::Private => "private, max-age=60",
+                Caching::Public => "public, max-age=300",
+                Caching::Forever => "public, max-age=31536000, immutable",
+                Caching::PrivateForever => "private, max-age=31536000, immutable",
+                Caching::Revalidated => "no-cache",
+            };
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static(policy));
         }
         if let Some(varies) = self.varies {
-            headers.insert(
-                VARY,
-                HeaderValue::from_static(match varies {
-                    Vary::Encoding => "Accept-Encoding",
-                    Vary::Type => "Accept, Accept-Encoding",
-                    Vary::Cookie => "Accept-Encoding, Cookie",
-                }),
-            );
+            let names = match varies {
+                Vary::Encoding => "Accept-Encoding",
+                Vary::Type => "Accept, Accept-Encoding",
+                Vary::Cookie => "Accept-Encoding, Cookie",
+            };
+            headers.insert(VARY, HeaderValue::from_static(names));
         }
         if let Some(snapshot) = self.snapshot {
             set(headers, SNAPSHOT, &snapshot.to_string());

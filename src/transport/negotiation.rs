@@ -24,9 +24,6 @@ pub enum Format {
 }
 
 impl Format {
-    /// All formats, in order of precedence among equally acceptable ones.
-    pub(crate) const ALL: [Self; 3] = [Self::Json, Self::Csv, Self::Ndjson];
-
     pub fn media_type(self) -> &'static str {
         match self {
             Self::Json => "application/json",
@@ -45,12 +42,10 @@ impl Format {
     }
 }
 
-/// True if the client accepts JSON.
 pub fn accepts_json(headers: &HeaderMap) -> bool {
     accepts(headers, Format::Json)
 }
 
-/// True if the client accepts `format`.
 pub fn accepts(headers: &HeaderMap, format: Format) -> bool {
     preference(headers, format).0 > 0.0
 }
@@ -59,12 +54,10 @@ pub fn accepts(headers: &HeaderMap, format: Format) -> bool {
 /// matched by a wildcard.
 pub fn preferred_format(headers: &HeaderMap) -> Format {
     let mut best = (Format::Json, preference(headers, Format::Json));
-    if headers.contains_key(header::ACCEPT) {
-        for format in Format::ALL {
-            let preference = preference(headers, format);
-            if preference.0 > 0.0 && preference > best.1 {
-                best = (format, preference);
-            }
+    for format in [Format::Csv, Format::Ndjson] {
+        let preference = preference(headers, format);
+        if preference.0 > 0.0 && preference > best.1 {
+            best = (format, preference);
         }
     }
     best.0

@@ -73,12 +73,11 @@ impl Origin {
     /// True if this pattern covers a page with the origin `other`.
     pub(crate) fn covers(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Any, _) | (Self::Null, Self::Null) => true,
-            (
-                Self::Page { scheme, host, port },
-                Self::Page { scheme: other_scheme, host: other_host, port: other_port },
-            ) => scheme == other_scheme && host == other_host && (port.is_none() || port == other_port),
-            _ => false,
+            (Self::Any, _) => true,
+            (Self::Page { scheme, host, port: None }, Self::Page { scheme: other_scheme, host: other_host, .. }) => {
+                scheme == other_scheme && host == other_host
+            }
+            _ => self == other,
         }
     }
 }

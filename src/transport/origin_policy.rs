@@ -19,14 +19,12 @@ pub struct Hosts {
     any_address: bool,
 }
 
-/// Error for a public address that is not a URL with a host.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("--public-url: `{0}` is not of the form https://host[:port]")]
 pub struct PublicUrlError(String);
 
 impl Hosts {
-    /// Creates the hosts of a service at `public_url`. With `any_address`, clients may also use any of its IP
-    /// addresses.
+    /// The hosts of a service at `public_url`; with `any_address`, also all of its IP addresses.
     pub fn new(public_url: &str, any_address: bool) -> Result<Self, PublicUrlError> {
         let url = public_url.parse::<Uri>().ok().filter(|url| url.scheme().is_some());
         let host = url.as_ref().and_then(Uri::host).ok_or_else(|| PublicUrlError(public_url.to_owned()))?;
@@ -38,7 +36,6 @@ impl Hosts {
         &self.public
     }
 
-    /// True if a normalized host is ours.
     pub(crate) fn contains(&self, host: &str) -> bool {
         let is_address = |address: IpAddr| self.any_address || address.is_loopback();
         host == self.public || host == "localhost" || host.parse().is_ok_and(is_address)
@@ -59,14 +56,8 @@ impl Hosts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OriginPolicy {
     hosts: Hosts,
-    origins: Origins,
-}
-
-/// Origins of pages that may call. Requests without `Origin` do not come from a page and are allowed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Origins {
-    OurHosts,
-    Listed(Vec<Origin>),
+    /// Origins of pages that may call; `None`: those of our hosts. A request without `Origin` comes from no page.
+    origins: Option<Vec<Origin>>,
 }
 
 /// Reason for rejecting a request.
@@ -85,9 +76,9 @@ impl OriginPolicy {
     /// only listens on loopback, and any origin otherwise.
     pub fn new(hosts: Hosts, on_loopback: bool, allowed: Option<&[Origin]>) -> Self {
         let origins = match allowed {
-            Some(allowed) => Origins::Listed(allowed.to_vec()),
-            None if on_loopback => Origins::OurHosts,
-            None => Origins::Listed(vec![Origin::Any]),
+            Some(allowed) => Some(allowed.to_vec()),
+            None if on_loopback => None,
+            None => Some(vec![Origin::Any]),
         };
         Self { hosts, origins }
     }
@@ -104,12 +95,10 @@ impl OriginPolicy {
     fn is_allowed(&self, origin: &HeaderValue) -> bool {
         let origin = origin.to_str().ok().and_then(Origin::from_header);
         match (&self.origins, origin) {
-            (Origins::Listed(listed), _) if listed.contains(&Origin::Any) => true,
+            (Some(listed), _) if listed.contains(&Origin::Any) => true,
             (_, None) => false,
-            (Origins::OurHosts, Some(origin)) => {
-                matches!(origin, Origin::Page { host, .. } if self.hosts.contains(&host))
-            }
-            (Origins::Listed(listed), Some(origin)) => listed.iter().any(|listed| listed.covers(&origin)),
+            (None, Some(origin)) => matches!(origin, Origin::Page { host, .. } if self.hosts.contains(&host)),
+            (Some(listed), Some(origin)) => listed.iter().any(|listed| listed.covers(&origin)),
         }
     }
 }

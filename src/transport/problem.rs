@@ -253,14 +253,12 @@ impl Problem {
     pub fn of_parameters(mut errors: Vec<ParameterError>) -> Self {
         errors.truncate(MAX_ERRORS);
         let code = errors.first().and_then(|error| Code::named(error.code)).unwrap_or(Code::InvalidParameter);
-        let mut detail: Vec<String> = Vec::with_capacity(errors.len());
-        for error in &errors {
-            detail.push(match &error.did_you_mean {
-                Some(suggestion) => format!("`{}`: {}; did you mean `{suggestion}`?", error.parameter, error.detail),
-                None => format!("`{}`: {}", error.parameter, error.detail),
-            });
-        }
-        Self { errors, ..Self::new(code, detail.join(" · ")) }
+        let details = errors.iter().map(|error| match &error.did_you_mean {
+            Some(suggestion) => format!("`{}`: {}; did you mean `{suggestion}`?", error.parameter, error.detail),
+            None => format!("`{}`: {}", error.parameter, error.detail),
+        });
+        let detail = details.collect::<Vec<_>>().join(" · ");
+        Self { errors, ..Self::new(code, detail) }
     }
 
     /// Error for a quota that cannot be checked because the store is unavailable.

@@ -27,7 +27,6 @@ pub struct RequestParts<'a> {
 }
 
 impl RequestParts<'_> {
-    /// True for GET and HEAD.
     pub fn is_read(&self) -> bool {
         matches!(*self.method, Method::GET | Method::HEAD)
     }
@@ -92,8 +91,7 @@ impl fmt::Debug for RequestId {
 
 const HEXADECIMAL: [u8; 16] = *b"0123456789abcdef";
 
-/// Generates request ids: a keyed hash of a counter, so that nobody can tell from two ids how many requests came
-/// between them.
+/// Generates request ids: a keyed hash of a counter, so that two ids do not tell the number of requests between them.
 #[derive(Debug, Default)]
 pub struct RequestIds {
     key: RandomState,

@@ -1,9 +1,6 @@
-//! The response cache.
-//!
 //! A release never changes, nor does the response of the API or of a page to a given path and query, so the same bytes
-//! serve every caller. The cache is bounded by its size in bytes. A response is cached when it is computed for the
-//! second time: most requests of a program that walks through the data are never repeated, and would evict those that
-//! are.
+//! serve every caller. A response is cached when it is computed for the second time: most requests of a program that
+//! walks through the data are never repeated, and would evict those that are.
 //!
 //! Each runtime thread has its own shard. Shared usage counters would move between processors with every request, which
 //! takes longer than the rest of a look-up. A response found in another thread's shard is then kept in both. So a
@@ -22,7 +19,7 @@ use quick_cache::{Equivalent, OptionsBuilder, Weighter};
 
 use crate::headers::if_none_match;
 use crate::negotiation::{MIN_COMPRESSED_SIZE, accepts_gzip, gzip};
-use crate::telemetry::RouteLabel;
+use crate::telemetry::{Counter, RouteLabel};
 use platform::metrics::PerThread;
 
 /// Approximate size of all cached responses in bytes.
@@ -43,7 +40,7 @@ pub struct CachedResponse {
     /// Headers that are the same for every caller.
     pub headers: HeaderMap,
     pub route: RouteLabel,
-    gzipped: OnceLock<Option<Bytes>>,
+    pub(crate) gzipped: OnceLock<Option<Bytes>>,
 }
 
 impl CachedResponse {
@@ -142,8 +139,8 @@ impl Weighter<OwnedCacheKey, Arc<CachedResponse>> for ResponseWeighter {
 /// Responses found or computed by one thread.
 struct CacheShard {
     responses: Cache<OwnedCacheKey, Arc<CachedResponse>, ResponseWeighter, RandomState>,
-    hits: AtomicU64,
-    misses: AtomicU64,
+    hits: Counter,
+    misses: Counter,
 }
 
 /// Cached responses of all loaded releases.
@@ -158,19 +155,19 @@ impl ResponseCache {
     pub fn get(&self, key: CacheKey<'_>) -> Option<Arc<CachedResponse>> {
         let own = self.shards.own();
         if let Some(response) = own.responses.get(&key) {
-            own.hits.fetch_add(1, Ordering::Relaxed);
+            own.hits.add(1);
             return Some(response);
         }
         let response = self.shards.others().find_map(|shard| shard.responses.peek(&key))?;
         own.responses.insert(key.into(), Arc::clone(&response));
-        own.hits.fetch_add(1, Ordering::Relaxed);
+        own.hits.add(1);
         Some(response)
     }
 
     /// Caches a computed response if its request has been repeated.
     pub fn insert(&self, key: CacheKey<'_>, response: &Arc<CachedResponse>) {
         let own = self.shards.own();
-        own.misses.fetch_add(1, Ordering::Relaxed);
+        own.misses.add(1);
         if response.body.len() <= MAX_BODY && self.is_repeated(key) {
             own.responses.insert(key.into(), Arc::clone(response));
         }
@@ -189,12 +186,12 @@ impl ResponseCache {
 
     /// Number of requests answered from the cache.
     pub fn hits(&self) -> u64 {
-        self.shards.iter().map(|shard| shard.hits.load(Ordering::Relaxed)).sum()
+        self.shards.iter().map(|shard| shard.hits.get()).sum()
     }
 
     /// Number of cacheable requests answered by computing the response.
     pub fn misses(&self) -> u64 {
-        self.shards.iter().map(|shard| shard.misses.load(Ordering::Relaxed)).sum()
+        self.shards.iter().map(|shard| shard.misses.get()).sum()
     }
 }
 
@@ -209,7 +206,7 @@ impl Default for ResponseCache {
                 .build();
             let options = options.expect("all capacities are set");
             let responses = Cache::with_options(options, ResponseWeighter, hasher.clone(), Default::default());
-            CacheShard { responses, hits: AtomicU64::new(0), misses: AtomicU64::new(0) }
+            CacheShard { responses, hits: Counter::default(), misses: Counter::default() }
         });
         Self { shards, recent: (0..REMEMBERED).map(|_| AtomicU64::new(0)).collect(), hasher }
     }

@@ -37,8 +37,7 @@ use auth::quota::IpRange;
 /// Timeouts and capacities of the accept loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Timeout for a complete request head, from its first byte (for the first request: from the start of the
-    /// connection).
+    /// Timeout for a request head, from its first byte; for the first request, from the start of the connection.
     pub head: Duration,
     /// Timeout for a complete request body.
     pub body: Duration,
@@ -48,8 +47,7 @@ pub struct Limits {
     pub write: Duration,
     /// Time during which connections are still accepted after the stop signal, so that a load balancer notices.
     pub drain_delay: Duration,
-    /// Time after `drain_delay` during which a connection without a request stays open, counted from its last response,
-    /// because its client may be sending the next request.
+    /// Time from its last response for which a connection stays open after `drain_delay`: its client may be sending.
     pub last_request: Duration,
     /// Time for running requests to finish after `drain_delay`.
     pub drain: Duration,
@@ -57,8 +55,7 @@ pub struct Limits {
     /// If none is idle, the new one gets 503 with `Retry-After`, unless it asks for a health check; left in the
     /// backlog, its client would only see a server that hangs. Keep this below the process's limit of open files.
     pub connections: usize,
-    /// Maximum number of connections per address (IPv6: per /64; multiples for larger networks) that is not a trusted
-    /// proxy.
+    /// For each address that is not a trusted proxy; IPv6: each /64, and multiples for larger networks.
     pub connections_per_address: usize,
     pub trusted_proxies: Vec<IpRange>,
     /// Maximum size of a request head in bytes (at least 8,192); larger heads get 431. The URL may take three quarters
@@ -87,27 +84,18 @@ impl Default for Limits {
 /// Timeout for a request head on a connection above the limits.
 const RESERVED_HEAD: Duration = Duration::from_secs(1);
 
-/// Outcome of a server's shutdown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ShutdownReport {
-    /// Connections aborted at the shutdown deadline.
-    pub aborted: usize,
-}
-
 /// Serves `handler` on `listener` until `stops` yields an item. It then keeps accepting for `limits.drain_delay` with
 /// `Connection: close` on each response, serves every connection made by then, lets running requests finish within
-/// `limits.drain`, and returns. A second item ends it at once.
+/// `limits.drain`, and returns the number of connections aborted then. A second item ends it at once.
 ///
-/// Every response has an `X-Request-Id`. A panic becomes a 500, and its connection continues.
-///
-/// # Errors
-/// If the listener fails for good. Without a free file descriptor, the loop waits instead.
+/// Every response has an `X-Request-Id`. A panic becomes a 500, and its connection continues. Without a free file
+/// descriptor, the loop waits; it ends with an error if the listener fails for good.
 pub async fn run<H: Handler>(
     listener: TcpListener,
     handler: H,
     stops: impl Stream<Item = ()>,
     limits: Limits,
-) -> io::Result<ShutdownReport> {
+) -> io::Result<usize> {
     let mut stops = std::pin::pin!(stops.fuse());
     let mut server = Server::new(handler, limits);
     server.accept_until(&listener, next_stop(&mut stops)).await?;
@@ -138,7 +126,7 @@ pub async fn run<H: Handler>(
     }
     let aborted = server.running.len();
     server.running.shutdown().await;
-    Ok(ShutdownReport { aborted })
+    Ok(aborted)
 }
 
 /// Waits for the next item; forever if there are no more.
@@ -188,7 +176,7 @@ impl<H: Handler> Server<H> {
                 () = &mut end => return Ok(()),
                 Some(ended) = self.running.join_next_with_id() => {
                     self.open.remove(ended.map_or_else(|error| error.id(), |(id, ())| id));
-                    self.count(ConnectionCounts::add_closed);
+                    self.count(|counts| counts.closed.add(1));
                     continue;
                 }
                 accepted = listener.accept() => accepted,
@@ -230,13 +218,11 @@ impl<H: Handler> Server<H> {
         let slot = self.open.admit(peer.ip(), is_trusted);
         self.count(|counts| match slot {
             Ok(ConnectionSlot { excess, evicts, .. }) => {
-                counts.add_accepted();
-                excess.into_iter().for_each(|excess| counts.add_refused(excess));
-                if evicts {
-                    counts.add_evicted();
-                }
+                counts.accepted.add(1);
+                excess.into_iter().for_each(|excess| counts.refused[excess as usize].add(1));
+                counts.evicted.add(evicts.into());
             }
-            Err(excess) => counts.add_refused(excess),
+            Err(excess) => counts.refused[excess as usize].add(1),
         });
         let Ok(slot) = slot else { return };
         let is_reserved = slot.excess.is_some();
@@ -265,8 +251,7 @@ impl<H: Handler> Server<H> {
     }
 }
 
-/// Serves one connection to its end, or, once `stopped` is ready or `evicted` is notified, to the end of its current
-/// request.
+/// Serves one connection to its end; once `stopped` or `evicted`, to the end of its current request.
 async fn serve_connection<H: Handler>(
     http: Arc<http1::Builder>,
     stream: TimeoutStream<TcpStream, H>,
@@ -299,10 +284,7 @@ async fn stopped(mut stop: watch::Receiver<()>, phase: ConnectionPhase, last_req
     tokio::time::sleep(last_request.saturating_sub(idle)).await;
 }
 
-/// A stream with an item for each SIGTERM or Ctrl-C.
-///
-/// # Errors
-/// If the system refuses to install a signal handler.
+/// A stream with an item for each SIGTERM or Ctrl-C; an error if the system refuses a signal handler.
 #[cfg(unix)]
 pub fn stop_signals() -> io::Result<impl Stream<Item = ()>> {
     use tokio::signal::unix::{SignalKind, signal};

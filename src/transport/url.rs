@@ -3,7 +3,6 @@
 
 use auth::KEY_PREFIX;
 
-/// Detail of the `key_in_url` error.
 pub const KEY_IN_URL: &str = "the URL contains an API key, and logs and histories store URLs: revoke the key, and send \
                                      keys only in the `Authorization` header";
 

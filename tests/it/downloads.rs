@@ -183,14 +183,14 @@ fn what_changes_on_disk_is_never_sent() {
         assert!(head.starts_with("HTTP/1.1 200") && head.to_lowercase().contains(&format!("content-length: {LENGTH}")));
         assert!((sent.len() as u64) < LENGTH, "change {number} is noticed");
         assert!(downloads.bytes.starts_with(&sent), "change {number}: only verified bytes are sent");
-        assert_eq!(downloads.server.state.telemetry.aborted_responses(), 1);
+        assert_eq!(downloads.server.state.telemetry.aborted.get(), 1);
     }
     // What is removed or replaced by another file is still open.
     let downloads = Downloads::new(BulkAccess::Open);
     fs::remove_file(downloads.file()).unwrap();
     fs::write(downloads.file(), b"another").unwrap();
     let (_, _, bytes) = fetch(&downloads.server.anonymous(), "GET", &downloads.path, &[]);
-    assert!(bytes == downloads.bytes && downloads.server.state.telemetry.aborted_responses() == 0);
+    assert!(bytes == downloads.bytes && downloads.server.state.telemetry.aborted.get() == 0);
 }
 
 #[test]

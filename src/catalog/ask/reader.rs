@@ -183,7 +183,7 @@ impl<'a> QuestionReader<'a> {
         self.tokens.get(at).is_some_and(|token| token.is(words))
     }
 
-    /// True if one of these words stands directly before.
+    /// True if one of these words is directly before.
     pub(super) fn is_after(&self, at: usize, words: &[&str]) -> bool {
         at > 0 && self.is_at(at - 1, words)
     }

@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phrase_stands_before_its_beginning() {
+    fn a_phrase_precedes_its_beginning() {
         // Orders are sought by table.
         let tables = |phrase: &Phrase| phrase.meaning.split_once(' ').map(|(tables, _)| tables);
         for section in ["known", "bounds", "portfolio", "relations", "like", "orders", "ages"] {

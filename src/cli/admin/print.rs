@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::AdminError;
 use crate::cli::table;
+use auth::email;
 
 pub(super) fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
@@ -34,6 +35,7 @@ pub(super) fn print_records<const N: usize>(
     let rows = records.iter().map(|record| {
         let record = serde_json::to_value(record)?;
         Ok::<_, serde_json::Error>(columns.map(|(_, field)| match &record[field] {
+            Value::String(address) if field == "email" => email::escaped(address),
             Value::Null | Value::Bool(false) => "-".to_owned(),
             Value::Bool(true) => "yes".to_owned(),
             Value::String(text) => text.clone(),

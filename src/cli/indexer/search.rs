@@ -18,7 +18,7 @@ pub(crate) struct SearchArgs {
     /// Name to search for
     query: String,
     /// Records to search
-    #[arg(long, value_parser = one_of(TextIndexes::TABLES, Table::name), default_value = Table::Firms.name())]
+    #[arg(long, value_parser = one_of(&TextIndexes::TABLES, Table::name), default_value = Table::Firms.name())]
     kind: Table,
     /// Maximum number of matches to show
     #[arg(long, value_name = "N", default_value_t = 10)]

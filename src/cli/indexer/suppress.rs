@@ -17,7 +17,7 @@ pub(super) use import::resolve;
 #[derive(Args)]
 pub(crate) struct SuppressArgs {
     /// Kind of the record
-    #[arg(value_parser = one_of(KINDS, EntityKind::name))]
+    #[arg(value_parser = one_of(&KINDS, EntityKind::name))]
     kind: EntityKind,
     /// Its slug, the last part of the address of its page; of a round its id
     slug: String,

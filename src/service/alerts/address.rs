@@ -32,10 +32,7 @@ impl AlertSecrets {
         format!("{}-{}", watch.id.0, BASE64_URL_SAFE_NO_PAD.encode(&tag[..TOKEN_BYTES]))
     }
 
-    /// Finds the search or list that belongs to a feed token.
-    ///
-    /// # Errors
-    /// [`StoreError::NoSuchWatch`].
+    /// The search or list of a feed token, or [`StoreError::NoSuchWatch`].
     pub fn watch_of_feed(&self, store: &dyn WatchStore, token: &str) -> Result<Watch, StoreError> {
         let (id, tag) = token.split_once('-').ok_or(StoreError::NoSuchWatch)?;
         let id = id.parse().map_err(|_| StoreError::NoSuchWatch)?;
@@ -45,7 +42,6 @@ impl AlertSecrets {
         if is_valid { Ok(watch) } else { Err(StoreError::NoSuchWatch) }
     }
 
-    /// The current signing secret of a webhook.
     pub fn webhook_secret(&self, webhook: &Webhook) -> WebhookSecret {
         self.numbered(webhook, webhook.secret)
     }

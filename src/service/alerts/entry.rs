@@ -92,13 +92,18 @@ model! {
     }
 }
 
+impl WatchKind {
+    pub(super) fn of(watch: &Watch) -> Self {
+        if watch.query.is_some() { Self::Search } else { Self::List }
+    }
+}
+
 impl WatchRecord {
     pub fn from_watch(watch: &Watch) -> Self {
-        let kind = if watch.query.is_some() { WatchKind::Search } else { WatchKind::List };
         Self {
             id: watch.id.0.unsigned_abs(),
             name: watch.name.as_str().to_owned(),
-            kind: kind.name(),
+            kind: WatchKind::of(watch).name(),
             table: Resource::of_table(watch.table).path(),
             query: watch.query.clone(),
             records: watch.query.is_none().then_some(watch.listed),
@@ -109,8 +114,7 @@ impl WatchRecord {
 }
 
 impl AlertRecord {
-    /// # Errors
-    /// [`StoreError::Database`] if the stored entries cannot be read.
+    /// An error as of [`entries`].
     pub fn from_alert(watch: &Watch, alert: &Alert) -> Result<Self, StoreError> {
         Ok(Self {
             id: alert.id.0.unsigned_abs(),
@@ -125,10 +129,7 @@ impl AlertRecord {
     }
 }
 
-/// Parses the stored entries of an alert.
-///
-/// # Errors
-/// [`StoreError::Database`] if the stored entries cannot be read.
+/// The stored entries of an alert; [`StoreError::Database`] if they cannot be read.
 pub fn entries(alert: &Alert) -> Result<Vec<AlertEntry>, StoreError> {
     let unreadable = |source| StoreError::Database { operation: "read an alert", source: Box::new(source) };
     serde_json::from_str(&alert.entries).map_err(unreadable)
@@ -150,25 +151,17 @@ impl AlertEntry {
     /// Creates the entry for a change in a list. The name of a removed record comes from the earlier release.
     pub(super) fn changed(before: &Snapshot, after: &Snapshot, table: Table, change: RecordChange) -> Self {
         let RecordChange { change, fields } = change;
-        let (reason, snapshot, row) = match change {
-            RowChange::Added { after: row } => (AlertReason::Add, after, row),
-            RowChange::Changed { after: row, .. } => (AlertReason::Change, after, row),
-            RowChange::Removed { before: row } => (AlertReason::Remove, before, row),
-            RowChange::Merged { before: row, .. } => (AlertReason::Merge, before, row),
-        };
-        let merged_into = match change {
-            RowChange::Merged { into, .. } => Some(into),
-            _ => None,
+        let (reason, snapshot, row, shown, merged_into) = match change {
+            RowChange::Added { after: row } => (AlertReason::Add, after, row, Some(row), None),
+            RowChange::Changed { after: row, .. } => (AlertReason::Change, after, row, Some(row), None),
+            RowChange::Removed { before: row } => (AlertReason::Remove, before, row, None, None),
+            RowChange::Merged { before: row, into } => (AlertReason::Merge, before, row, Some(into), Some(into)),
         };
         Self {
             reason: reason.name().to_owned(),
             key: snapshot.slug(table, row).to_owned(),
             name: record_name(snapshot, table, row),
-            page: match reason {
-                AlertReason::Remove => None,
-                AlertReason::Merge => merged_into.map(|into| record_page(after, table, into)),
-                _ => Some(record_page(after, table, row)),
-            },
+            page: shown.map(|row| record_page(after, table, row)),
             fields: fields.into_iter().map(str::to_owned).collect(),
             merged_into: merged_into.map(|into| after.slug(table, into).to_owned()),
         }

@@ -23,11 +23,9 @@ const MAX_KNOWN: usize = 10_000;
 const MAX_KNOWN_BYTES: usize = 4 << 10;
 
 /// Evaluates every search and list not yet evaluated up to the served release, and returns the number of alerts. Stops
-/// early if `is_stopping`; the next call continues. Two cases create no alerts: the bundled snapshot, because it is
-/// invented, and a release older than the one evaluated last, because it has nothing new.
-///
-/// If the release up to which a search was evaluated is no longer loaded, the oldest loaded release after it is
-/// compared instead.
+/// early if `is_stopping`; the next call continues. The bundled snapshot, which is invented, creates no alerts, nor does
+/// a release older than the one evaluated last. In place of an earlier release that is no longer loaded, the oldest
+/// loaded one after it is compared.
 pub fn evaluate(
     store: &dyn WatchStore,
     releases: &ActiveRelease,

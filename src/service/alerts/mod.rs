@@ -18,9 +18,9 @@ pub use entry::{AlertEntry, AlertReason, AlertRecord, WatchKind, WatchRecord, en
 pub use evaluation::evaluate;
 pub use sender::AlertSender;
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use crate::alerts::webhook::Networks;
+use data::vocabulary::{Vocabulary, vocabulary};
+use transport::telemetry::Counter;
 
 /// Alert state shared by front ends and background work.
 pub struct Alerts {
@@ -37,48 +37,28 @@ impl Alerts {
     }
 }
 
-/// Counters since the start.
 #[derive(Debug, Default)]
 pub struct AlertCounts {
-    alerts: AtomicU64,
-    delivered: [AtomicU64; 2],
-    failed: [AtomicU64; 2],
+    pub alerts: Counter,
+    /// Delivered messages and failed attempts, by channel.
+    messages: [[Counter; 2]; 2],
 }
 
-/// Delivery channel of alerts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Channel {
-    Email,
-    Webhook,
-}
-
-impl Channel {
-    pub const ALL: [Self; 2] = [Self::Email, Self::Webhook];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Email => "email",
-            Self::Webhook => "webhook",
-        }
+vocabulary! {
+    /// Delivery channel of alerts.
+    Channel, "channel", {
+        Email = "email",
+        Webhook = "webhook",
     }
 }
 
 impl AlertCounts {
-    pub fn add_alerts(&self, count: usize) {
-        self.alerts.fetch_add(count as u64, Ordering::Relaxed);
-    }
-
     fn sent(&self, channel: Channel, is_delivered: bool) {
-        let counts = if is_delivered { &self.delivered } else { &self.failed };
-        counts[channel as usize].fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub fn alerts(&self) -> u64 {
-        self.alerts.load(Ordering::Relaxed)
+        self.messages[channel as usize][usize::from(!is_delivered)].add(1);
     }
 
     /// Number of delivered messages and of failed attempts.
     pub fn messages(&self, channel: Channel) -> [u64; 2] {
-        [&self.delivered, &self.failed].map(|counts| counts[channel as usize].load(Ordering::Relaxed))
+        self.messages[channel as usize].each_ref().map(Counter::get)
     }
 }

@@ -24,10 +24,7 @@ pub struct SavableSearch {
 
 impl SavableSearch {
     /// Parses the query of a list's URL. `sort` is left out, and the parameters for which `is_representation` is true:
-    /// paging, fields, form and release.
-    ///
-    /// # Errors
-    /// All errors in the filters, with the nearest valid values.
+    /// paging, fields, form and release. The errors name the nearest valid values.
     pub fn parse(
         catalog: &Catalog,
         table: Table,
@@ -46,7 +43,6 @@ impl SavableSearch {
         Ok(Self { query, canonical: parsed.canonical, notes: parsed.notes })
     }
 
-    /// The filters as a URL query.
     pub fn text(&self) -> String {
         Serializer::new(String::new()).extend_pairs(&self.canonical).finish()
     }

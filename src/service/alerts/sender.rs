@@ -4,6 +4,7 @@
 //! A message is claimed before sending and settled afterwards; after a crash in between it is sent again with the same
 //! id. A link is created for each attempt and replaces the previous one, so that none is stored while it waits.
 
+use std::slice;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -18,7 +19,6 @@ use auth::watch::{Delivery, DeliveryId, DeliveryResult, DueDeliveries, DueLink, 
 use auth::{Store, StoreError};
 use data::parallel::{AfterFailure, try_in_parallel};
 use data::rfc3339;
-use data::vocabulary::Vocabulary;
 
 /// Receivers served concurrently.
 const THREADS: usize = 8;
@@ -197,7 +197,7 @@ impl AlertSender {
             self.alerts.counts.sent(Channel::Webhook, sent == Ok(DeliveryOutcome::Delivered));
             let (reason, wait) = match sent {
                 Ok(DeliveryOutcome::Delivered) => {
-                    store.settle(&[settlement(delivery, "webhook: delivered", None)])?;
+                    settle(store, slice::from_ref(delivery), "webhook: delivered", None)?;
                     continue;
                 }
                 Ok(DeliveryOutcome::Gone) => (DeliveryOutcome::Gone.to_string(), None),
@@ -205,7 +205,7 @@ impl AlertSender {
                 Err(reason) => (reason, WAITS.get(delivery.attempts as usize)),
             };
             let due_at = now.saturating_add(wait.copied().unwrap_or(LATER));
-            store.settle(&[settlement(delivery, &format!("webhook: {reason}"), Some(due_at))])?;
+            settle(store, slice::from_ref(delivery), &format!("webhook: {reason}"), Some(due_at))?;
             let account = webhook.account;
             match wait {
                 Some(_) => {
@@ -228,11 +228,7 @@ impl AlertSender {
         let (Some(transport), Some(email)) = (&self.mail, email) else {
             let reason =
                 if self.mail.is_some() { "your address is not verified" } else { "this service sends no e-mail" };
-            let settled: Vec<DeliveryResult> = deliveries
-                .iter()
-                .map(|delivery| settlement(delivery, &format!("e-mail: not sent, {reason}"), None))
-                .collect();
-            store.settle(&settled)?;
+            settle(store, deliveries, &format!("e-mail: not sent, {reason}"), None)?;
             return Ok(0);
         };
         let mail = write_digest(email, account.0, deliveries, transport.service(), &self.public_url)?;
@@ -248,26 +244,27 @@ impl AlertSender {
             }
         };
         let due_at = wait.map(|wait| now.saturating_add(*wait));
-        let settled: Vec<DeliveryResult> =
-            deliveries.iter().map(|delivery| settlement(delivery, &outcome, due_at)).collect();
-        store.settle(&settled)?;
+        settle(store, deliveries, &outcome, due_at)?;
         Ok(delivered)
     }
 }
 
-fn settlement(delivery: &Delivery, outcome: &str, due_at: Option<i64>) -> DeliveryResult {
-    DeliveryResult { id: delivery.id, outcome: outcome.to_owned(), due_at }
+/// Stores the outcome of messages, and the time of their next attempt.
+fn settle(
+    store: &dyn WatchStore,
+    deliveries: &[Delivery],
+    outcome: &str,
+    due_at: Option<i64>,
+) -> Result<(), StoreError> {
+    let settle = |delivery: &Delivery| DeliveryResult { id: delivery.id, outcome: outcome.to_owned(), due_at };
+    store.settle(&deliveries.iter().map(settle).collect::<Vec<_>>())
 }
 
 /// The body of a webhook message in the format of Standard Webhooks.
 fn webhook_body(delivery: &Delivery, public_url: &str) -> Result<Vec<u8>, StoreError> {
     let Delivery { watch, alert, .. } = delivery;
-    let kind = match watch.query {
-        Some(_) => WatchKind::Search,
-        None => WatchKind::List,
-    };
     let body = json!({
-        "type": format!("{}.alert", kind.name()),
+        "type": format!("{}.alert", WatchKind::of(watch)),
         "timestamp": rfc3339(alert.created_at),
         "url": format!("{public_url}/account/saved/{}", watch.id.0),
         "data": AlertRecord::from_alert(watch, alert)?,

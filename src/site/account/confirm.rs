@@ -7,7 +7,7 @@ use askama::Template;
 
 use crate::account::form::FormData;
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountReply, AccountRequest};
+use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::sentence;
 use crate::layout::PageLayout;
 use auth::Visitor;
@@ -30,8 +30,7 @@ struct ConfirmPage {
     error: String,
 }
 
-/// Passes if the visitor entered the password in the last hours or sends it with this form. Otherwise replies with the
-/// page that requests it and repeats `fields`.
+/// Passes if the visitor entered the password in the last hours or sends it now; otherwise the page repeats `fields`.
 pub(crate) async fn confirm(
     request: AccountRequest<'_>,
     visitor: &Visitor,
@@ -65,11 +64,10 @@ pub(crate) fn request_password(
     purpose: &'static str,
     fields: Vec<(&'static str, String)>,
     error: String,
-) -> Result<AccountReply, AccountReply> {
-    let catalog = request.page.state.releases.current();
+) -> AccountResult {
     let status = form_status(&error);
     let page = ConfirmPage {
-        layout: request.layout(catalog.snapshot(), "Confirm your password", "Your password is required again."),
+        layout: request.layout("Confirm your password", "Your password is required again."),
         email: visitor.account.email.to_string(),
         action: action.to_owned(),
         purpose,

@@ -14,9 +14,9 @@ use auth::session::{SESSION_SECONDS, SessionToken};
 use auth::{BrowserToken, StartedSession};
 use service::State;
 
-const SESSION: &str = "session";
-const BROWSER: &str = "browser";
-const RETURN: &str = "return";
+pub(crate) const SESSION: &str = "session";
+pub(crate) const BROWSER: &str = "browser";
+pub(crate) const RETURN: &str = "return";
 const THEME: &str = "theme";
 
 /// Lifetime of the theme cookie: a year.
@@ -95,16 +95,6 @@ pub(crate) fn return_path(request: PageRequest<'_>) -> Option<String> {
     is_page.then_some(address)
 }
 
-pub(crate) fn remove_return(state: &State) -> Vec<String> {
-    vec![cookie(state, RETURN, "", 0)]
-}
-
-/// Removes the session cookie at sign-out. The browser remains known, for the next sign-in.
-pub(crate) fn remove_session(state: &State) -> Vec<String> {
-    vec![cookie(state, SESSION, "", 0)]
-}
-
-/// Removes the cookies of the session and of the browser.
-pub(crate) fn remove_all(state: &State) -> Vec<String> {
-    [SESSION, BROWSER].map(|name| cookie(state, name, "", 0)).into()
+pub(crate) fn remove(state: &State, names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| cookie(state, name, "", 0)).collect()
 }

@@ -1,12 +1,10 @@
 //! Export of an account for its owner: key usage as CSV, everything stored as JSON. Secrets are left out: passwords,
 //! keys, tokens of sessions and feeds, secrets of webhooks and of the authenticator app.
 
-use std::collections::HashMap;
-
 use serde_json::{Value, json};
 
-use crate::account::{AccountReply, AccountRequest, CSV};
-use auth::account::{Account, AccountId, KeyRecord};
+use crate::account::{AccountReply, AccountRequest, AccountResult, CSV};
+use auth::account::{Account, KeyRecord};
 use auth::session::ListedSession;
 use auth::watch::{Alert, AlertId, Watch, Webhook};
 use auth::{AuthService, DayUsage, StoreError, USAGE_DAYS, Visitor};
@@ -16,8 +14,7 @@ use data::{Date, rfc3339};
 /// Maximum number of alerts per saved search or list. Alerts are stored for 90 days.
 const MAX_ALERTS: u32 = 10_000;
 
-/// `GET /account/usage.csv`.
-pub(crate) async fn usage(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn usage(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     let usage = request.page.state.auth.usage(visitor.account.id, USAGE_DAYS as u16, request.now).await?;
     let mut csv = "day,key,name,requests\r\n".to_owned();
@@ -33,77 +30,57 @@ pub(crate) async fn usage(request: AccountRequest<'_>) -> Result<AccountReply, A
     Ok(AccountReply::File("venturedex-usage.csv".to_owned(), CSV, csv.into_bytes()))
 }
 
-/// `GET /account/export.json`.
-pub(crate) async fn everything(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
-    let visitor = request.signed_in().await?;
-    let (account, now) = (visitor.account.id, request.now);
-    let stored = request.page.state.auth.blocking(move |service| AccountExport::load(service, account, now)).await?;
-    let body = serde_json::to_vec_pretty(&stored.json(&visitor, now)).expect("texts and numbers have a JSON form");
+pub(crate) async fn everything(request: AccountRequest<'_>) -> AccountResult {
+    let (visitor, now) = (request.signed_in().await?, request.now);
+    let stored = request.page.state.auth.blocking(move |service| account_export(service, &visitor, now)).await?;
+    let body = serde_json::to_vec_pretty(&stored).expect("texts and numbers have a JSON form");
     Ok(AccountReply::File("venturedex-account.json".to_owned(), "application/json", body))
 }
 
 /// Everything that the store has about an account.
-struct AccountExport {
-    keys: Vec<KeyRecord>,
-    usage: Vec<DayUsage>,
-    sessions: Vec<ListedSession>,
-    /// Searches and lists, each with the records of a list and its alerts.
-    watches: Vec<(Watch, Vec<String>, Vec<Alert>)>,
-    webhooks: Vec<Webhook>,
-    /// `None` if the log cannot be read at the moment.
-    audit: Option<Vec<Value>>,
-}
-
-impl AccountExport {
-    fn load(service: &AuthService, account: AccountId, now: i64) -> Result<Self, StoreError> {
-        let (store, watches) = (service.store(), service.store().watch_store());
-        let today = Date::from_unix(now);
-        let with_content = |watch: Watch| {
-            let records = if watch.query.is_none() { watches.listed(watch.id)? } else { Vec::new() };
-            let alerts = watches.alerts_after(account, Some(watch.id), AlertId(0), MAX_ALERTS)?;
-            Ok((watch, records, alerts))
-        };
-        Ok(Self {
-            keys: store.keys(Some(account), today)?,
-            usage: store.usage_of(account, Date::from_days(today.days() - USAGE_DAYS), today)?,
-            sessions: store.sessions(account, now)?,
-            watches: watches.watches(account)?.into_iter().map(with_content).collect::<Result<_, StoreError>>()?,
-            webhooks: watches.webhooks(account)?,
-            audit: service.audit_lines(account).ok(),
-        })
-    }
-
-    fn json(&self, visitor: &Visitor, now: i64) -> Value {
-        let names: HashMap<_, _> = self.webhooks.iter().map(|webhook| (webhook.id, webhook.url.as_str())).collect();
-        let session = |session: &ListedSession| {
-            json!({
-                "signed_in_at": rfc3339(session.created_at),
-                "last_used_at": rfc3339(session.last_used_at),
-                "is_current": session.digest == visitor.session,
-            })
-        };
-        let webhook = |webhook: &Webhook| json!({ "url": webhook.url, "created_at": rfc3339(webhook.created_at), "stopped": webhook.stopped });
+fn account_export(service: &AuthService, visitor: &Visitor, now: i64) -> Result<Value, StoreError> {
+    let (store, watches) = (service.store(), service.store().watch_store());
+    let (account, today) = (visitor.account.id, Date::from_unix(now));
+    let keys = store.keys(Some(account), today)?;
+    let usage = store.usage_of(account, Date::from_days(today.days() - USAGE_DAYS), today)?;
+    let sessions = store.sessions(account, now)?;
+    let webhooks = watches.webhooks(account)?;
+    let session_json = |session: &ListedSession| {
         json!({
-            "exported_at": rfc3339(now),
-            "account": account_json(&visitor.account),
-            "keys": self.keys.iter().map(key_json).collect::<Vec<_>>(),
-            "usage": self.usage.iter().map(usage_json).collect::<Vec<_>>(),
-            "sessions": self.sessions.iter().map(session).collect::<Vec<_>>(),
-            "saved": self.watches.iter().map(|(watch, records, alerts)| json!({
-                "id": watch.id.0,
-                "name": watch.name.as_str(),
-                "table": watch.table.name(),
-                "query": watch.query,
-                "records": records,
-                "created_at": rfc3339(watch.created_at),
-                "by_email": watch.emails,
-                "webhook": watch.webhook.and_then(|id| names.get(&id)),
-                "alerts": alerts.iter().map(alert_json).collect::<Vec<_>>(),
-            })).collect::<Vec<_>>(),
-            "webhooks": self.webhooks.iter().map(webhook).collect::<Vec<_>>(),
-            "audit_log": self.audit,
+            "signed_in_at": rfc3339(session.created_at),
+            "last_used_at": rfc3339(session.last_used_at),
+            "is_current": session.digest == visitor.session,
         })
-    }
+    };
+    let webhook_json = |webhook: &Webhook| json!({ "url": webhook.url, "created_at": rfc3339(webhook.created_at), "stopped": webhook.stopped });
+    let watch_json = |watch: &Watch| {
+        let records = if watch.query.is_none() { watches.listed(watch.id)? } else { Vec::new() };
+        let alerts = watches.alerts_after(account, Some(watch.id), AlertId(0), MAX_ALERTS)?;
+        let webhook = webhooks.iter().find(|webhook| Some(webhook.id) == watch.webhook);
+        Ok(json!({
+            "id": watch.id.0,
+            "name": watch.name.as_str(),
+            "table": watch.table.name(),
+            "query": watch.query,
+            "records": records,
+            "created_at": rfc3339(watch.created_at),
+            "by_email": watch.emails,
+            "webhook": webhook.map(|webhook| &webhook.url),
+            "alerts": alerts.iter().map(alert_json).collect::<Vec<_>>(),
+        }))
+    };
+    let saved = watches.watches(account)?.iter().map(watch_json).collect::<Result<Vec<Value>, StoreError>>()?;
+    Ok(json!({
+        "exported_at": rfc3339(now),
+        "account": account_json(&visitor.account),
+        "keys": keys.iter().map(key_json).collect::<Vec<_>>(),
+        "usage": usage.iter().map(usage_json).collect::<Vec<_>>(),
+        "sessions": sessions.iter().map(session_json).collect::<Vec<_>>(),
+        "saved": saved,
+        "webhooks": webhooks.iter().map(webhook_json).collect::<Vec<_>>(),
+        // Null if the log cannot be read at the moment.
+        "audit_log": service.audit_lines(account).ok(),
+    }))
 }
 
 fn account_json(account: &Account) -> Value {

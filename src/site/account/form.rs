@@ -33,11 +33,7 @@ impl FormData {
 
     /// The text of the first field of this name; empty if there is none.
     pub(crate) fn text(&self, name: &str) -> Cow<'_, str> {
-        if self.is_multipart {
-            return form_data::field(&self.body, name).map_or(Cow::Borrowed(""), String::from_utf8_lossy);
-        }
-        let field = form_urlencoded::parse(&self.body).find(|(known, _)| known == name);
-        field.map_or(Cow::Borrowed(""), |(_, text)| text)
+        self.texts(name).into_iter().next().unwrap_or_default()
     }
 
     /// The texts of all fields of this name.

@@ -7,7 +7,7 @@ use crate::account::confirm::confirm;
 use crate::account::form::FormData;
 use crate::account::overview::{AccountMessages, DAYS, requests_chart, show};
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountReply, AccountRequest};
+use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::charts::Bars;
 use crate::error_page::sentence;
 use crate::format;
@@ -15,19 +15,17 @@ use crate::layout::PageLayout;
 use crate::snippets::{self, CodeSnippet, SnippetKey};
 use api::openapi::reference::ExampleRequest;
 use auth::account::{DEFAULT_OVERLAP_HOURS, KEY_DAYS, KeyId, KeyName, KeyRecord, OVERLAP_HOURS, Rotation, expiry};
-pub(super) use auth::{AccountError, NewKey, USAGE_DAYS, Visitor};
+use auth::{AccountError, NewKey, USAGE_DAYS, Visitor};
 
 #[derive(Template)]
 #[template(path = "new_key.html")]
 struct NewKeyPage {
     layout: PageLayout,
-    name: String,
-    key: String,
+    created: NewKey,
     /// Expiry time of the key; empty if it does not expire.
     expires: String,
     /// End of acceptance of the rotated key; empty if no key was rotated.
     overlap_ends: String,
-    id: i64,
     snippets: Vec<CodeSnippet>,
 }
 
@@ -35,9 +33,7 @@ struct NewKeyPage {
 #[template(path = "key.html")]
 struct KeyPage {
     layout: PageLayout,
-    id: i64,
-    name: String,
-    masked: String,
+    key: KeyRecord,
     created: String,
     expires: String,
     /// Day of the first request; empty if there was none.
@@ -52,9 +48,7 @@ struct KeyPage {
 #[template(path = "rotate_key.html")]
 struct RotatePage {
     layout: PageLayout,
-    id: i64,
-    name: String,
-    masked: String,
+    key: KeyRecord,
     last_used: String,
     overlaps: Vec<SelectOption>,
     lifetimes: Vec<SelectOption>,
@@ -118,24 +112,16 @@ fn last_used(key: &KeyRecord) -> String {
 #[template(path = "revoke_key.html")]
 struct RevokePage {
     layout: PageLayout,
-    id: i64,
-    name: String,
-    masked: String,
+    key: KeyRecord,
     last_used: String,
 }
 
-/// `POST /account/keys`: creates a key and shows it once.
-pub(crate) async fn create(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn create(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
-    let name: KeyName = match form.text("name").parse() {
-        Ok(name) => name,
-        Err(error) => {
-            // The text may be a key, entered by mistake, so it is not repeated on the page.
-            return show(request, &visitor, AccountMessages::key_error(&error.to_string())).await;
-        }
-    };
-    let days = match lifetime(form) {
-        Ok(days) => days,
+    // The name may be a key, entered by mistake, so it is not repeated on the page.
+    let name = form.text("name").parse::<KeyName>().map_err(|error| error.to_string());
+    let (name, days) = match name.and_then(|name| Ok((name, lifetime(form)?))) {
+        Ok(fields) => fields,
         Err(error) => return show(request, &visitor, AccountMessages::key_error(&error)).await,
     };
     confirm(request, &visitor, form, "create a key", &["name", "expires"]).await?;
@@ -146,27 +132,20 @@ pub(crate) async fn create(request: AccountRequest<'_>, form: &FormData) -> Resu
     }
 }
 
-fn new_key_page(
-    request: AccountRequest<'_>,
-    created: NewKey,
-    rotated: Option<&KeyRecord>,
-) -> Result<AccountReply, AccountReply> {
-    let catalog = request.page.state.releases.current();
+fn new_key_page(request: AccountRequest<'_>, created: NewKey, rotated: Option<&KeyRecord>) -> AccountResult {
     let instant = |at: Option<i64>| at.map_or_else(String::new, format::instant);
     let page = NewKeyPage {
-        layout: request.layout(catalog.snapshot(), "Your new key", "A key that was just created."),
-        name: created.record.name,
-        key: created.key.reveal().to_owned(),
+        layout: request.layout("Your new key", "A key that was just created."),
         expires: instant(created.record.expires_at),
         overlap_ends: instant(rotated.and_then(|rotated| rotated.expires_at)),
-        id: created.record.id.0,
         snippets: first_calls(&request.page.state.public_url, SnippetKey::Text(created.key.reveal())),
+        created,
     };
     Ok(AccountReply::Page(StatusCode::CREATED, page.render()?))
 }
 
 /// `GET /account/keys/{id}`: the usage of a key, and code that uses it.
-pub(crate) async fn key_page(request: AccountRequest<'_>, id: KeyId) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn key_page(request: AccountRequest<'_>, id: KeyId) -> AccountResult {
     let visitor = request.signed_in().await?;
     let state = request.page.state;
     let key = state.auth.active_key(visitor.account.id, id, request.now).await?;
@@ -176,9 +155,7 @@ pub(crate) async fn key_page(request: AccountRequest<'_>, id: KeyId) -> Result<A
     let recent = days.skip(usage.days.len().saturating_sub(DAYS.into()));
     let first_used = usage.first_day(id).map_or_else(String::new, format::day);
     let page = KeyPage {
-        layout: request.layout(state.releases.current().snapshot(), &key.name, "An API key and its usage."),
-        id: id.0,
-        masked: key.masked.to_string(),
+        layout: request.layout(&key.name, "An API key and its usage."),
         created: format::instant(key.created_at),
         expires: key.expires_at.map_or_else(|| "never".to_owned(), format::instant),
         last_used: last_used_of(&key, !first_used.is_empty()),
@@ -186,7 +163,7 @@ pub(crate) async fn key_page(request: AccountRequest<'_>, id: KeyId) -> Result<A
         used: format::counted(of_key.today.used, "request", "requests"),
         chart: requests_chart(format!("Requests of this key in the last {DAYS} days"), recent),
         snippets: first_calls(&state.public_url, SnippetKey::Variable),
-        name: key.name,
+        key,
     };
     Ok(AccountReply::Page(StatusCode::OK, page.render()?))
 }
@@ -200,39 +177,26 @@ pub(crate) fn last_used_of(key: &KeyRecord, was_used: bool) -> String {
     }
 }
 
-/// `GET /account/keys/{id}/rotate`.
-pub(crate) async fn rotate_page(request: AccountRequest<'_>, id: KeyId) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn rotate_page(request: AccountRequest<'_>, id: KeyId) -> AccountResult {
     let visitor = request.signed_in().await?;
     show_rotation(request, &visitor, id, "").await
 }
 
-async fn show_rotation(
-    request: AccountRequest<'_>,
-    visitor: &Visitor,
-    id: KeyId,
-    error: &str,
-) -> Result<AccountReply, AccountReply> {
+async fn show_rotation(request: AccountRequest<'_>, visitor: &Visitor, id: KeyId, error: &str) -> AccountResult {
     let key = request.page.state.auth.active_key(visitor.account.id, id, request.now).await?;
-    let catalog = request.page.state.releases.current();
     let page = RotatePage {
-        layout: request.layout(catalog.snapshot(), "Rotate a key", "Replace an API key by another."),
-        id: id.0,
+        layout: request.layout("Rotate a key", "Replace an API key by another."),
         last_used: last_used(&key),
-        masked: key.masked.to_string(),
         overlaps: overlaps(),
         lifetimes: lifetimes(key.lifetime()),
-        name: key.name,
+        key,
         error: sentence(error),
     };
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
 /// `POST /account/keys/{id}/rotate`: creates a successor and shows it once; the key ends after an overlap.
-pub(crate) async fn rotate(
-    request: AccountRequest<'_>,
-    id: KeyId,
-    form: &FormData,
-) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn rotate(request: AccountRequest<'_>, id: KeyId, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     let hours = form.text("overlap").parse().ok().filter(|hours| OVERLAP_HOURS.contains(hours));
     let days = match lifetime(form) {
@@ -247,23 +211,15 @@ pub(crate) async fn rotate(
     }
 }
 
-/// `GET /account/keys/{id}/revoke`: asks for confirmation.
-pub(crate) async fn revoke_page(request: AccountRequest<'_>, id: KeyId) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn revoke_page(request: AccountRequest<'_>, id: KeyId) -> AccountResult {
     let visitor = request.signed_in().await?;
     let key = request.page.state.auth.active_key(visitor.account.id, id, request.now).await?;
-    let catalog = request.page.state.releases.current();
-    let page = RevokePage {
-        layout: request.layout(catalog.snapshot(), "Revoke a key", "Revoke an API key."),
-        id: id.0,
-        last_used: last_used(&key),
-        name: key.name,
-        masked: key.masked.to_string(),
-    };
+    let layout = request.layout("Revoke a key", "Revoke an API key.");
+    let page = RevokePage { layout, last_used: last_used(&key), key };
     Ok(AccountReply::Page(StatusCode::OK, page.render()?))
 }
 
-/// `POST /account/keys/{id}/revoke`.
-pub(crate) async fn revoke(request: AccountRequest<'_>, id: KeyId) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn revoke(request: AccountRequest<'_>, id: KeyId) -> AccountResult {
     let visitor = request.signed_in().await?;
     request.page.state.auth.revoke_key(visitor.account.id, id, None, request.now).await?;
     Ok(AccountReply::Redirect("/account".into(), Vec::new()))

@@ -1,5 +1,4 @@
-//! Pages that e-mails link to: verifying an address, setting a new password. They are 404 if the service sends no
-//! e-mail.
+//! Pages that e-mails link to: verifying an address, setting a password. Without a mail server they are 404.
 //!
 //! A link only opens a page with a form, so that programs that scan the links in e-mails change nothing.
 
@@ -8,7 +7,7 @@ use http::StatusCode;
 
 use crate::account::form::FormData;
 use crate::account::sign::form_status;
-use crate::account::{AccountReply, AccountRequest};
+use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::{PageError, sentence};
 use crate::layout::PageLayout;
 use auth::AccountError;
@@ -42,8 +41,6 @@ struct ResetPage {
     /// Empty before the form is sent.
     error: String,
     is_link_valid: bool,
-    min_length: usize,
-    max_length: usize,
 }
 
 fn sends_mail(request: AccountRequest<'_>) -> Result<(), AccountReply> {
@@ -56,34 +53,25 @@ fn token(request: AccountRequest<'_>) -> String {
     pairs.find(|(name, _)| name == "token").map_or_else(String::new, |(_, token)| token.into_owned())
 }
 
-/// `POST /account/verification`: sends the link again.
-pub(crate) async fn send_verification(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn send_verification(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
     let visitor = request.signed_in().await?;
     request.page.state.auth.send_verification(&visitor.account, request.address, request.now).await?;
     Ok(AccountReply::Redirect("/account".into(), Vec::new()))
 }
 
-/// `GET /verify?token=…`.
-pub(crate) fn verify_page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(crate) fn verify_page(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
     show_verification(request, token(request), false, "")
 }
 
-fn show_verification(
-    request: AccountRequest<'_>,
-    token: String,
-    is_done: bool,
-    error: &str,
-) -> Result<AccountReply, AccountReply> {
-    let catalog = request.page.state.releases.current();
-    let layout = request.layout(catalog.snapshot(), "Verify your e-mail address", "Verify your e-mail address.");
+fn show_verification(request: AccountRequest<'_>, token: String, is_done: bool, error: &str) -> AccountResult {
+    let layout = request.layout("Verify your e-mail address", "Verify your e-mail address.");
     let page = VerifyPage { layout, token, is_done, error: sentence(error) };
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-/// `POST /verify`.
-pub(crate) async fn verify(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn verify(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     sends_mail(request)?;
     match request.page.state.auth.verify_by_link(&form.text("token"), request.now).await {
         Ok(_) => show_verification(request, String::new(), true, ""),
@@ -92,26 +80,19 @@ pub(crate) async fn verify(request: AccountRequest<'_>, form: &FormData) -> Resu
     }
 }
 
-/// `GET /reset`.
-pub(crate) fn request_reset_page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(crate) fn request_reset_page(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
     show_request(request, "", false, "")
 }
 
-fn show_request(
-    request: AccountRequest<'_>,
-    email: &str,
-    is_sent: bool,
-    error: &str,
-) -> Result<AccountReply, AccountReply> {
-    let catalog = request.page.state.releases.current();
-    let layout = request.layout(catalog.snapshot(), "Forgot your password?", "Get a link to set a new password.");
+fn show_request(request: AccountRequest<'_>, email: &str, is_sent: bool, error: &str) -> AccountResult {
+    let layout = request.layout("Forgot your password?", "Get a link to set a new password.");
     let page = RequestResetPage { layout, email: email.to_owned(), is_sent, error: sentence(error) };
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
 /// `POST /reset`: the same response whether or not the address has an account.
-pub(crate) async fn request_reset(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn request_reset(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     sends_mail(request)?;
     let address = form.text("email");
     let email: Email = match address.parse() {
@@ -122,34 +103,30 @@ pub(crate) async fn request_reset(request: AccountRequest<'_>, form: &FormData) 
     show_request(request, "", true, "")
 }
 
-/// `GET /reset/password?token=…`.
-pub(crate) async fn reset_page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn reset_page(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
     show_reset(request, &token(request), "").await
 }
 
-async fn show_reset(request: AccountRequest<'_>, token: &str, error: &str) -> Result<AccountReply, AccountReply> {
+async fn show_reset(request: AccountRequest<'_>, token: &str, error: &str) -> AccountResult {
     let account = match request.page.state.auth.account_of_reset(token, request.now).await {
         Ok(account) => Ok(account),
         Err(error @ AccountError::NoSuchLink) => Err(error.to_string()),
         Err(error) => return Err(error.into()),
     };
     let status = if account.is_ok() { form_status(error) } else { StatusCode::UNPROCESSABLE_ENTITY };
-    let catalog = request.page.state.releases.current();
     let page = ResetPage {
-        layout: request.layout(catalog.snapshot(), "Set a new password", "Set a new password for your account."),
+        layout: request.layout("Set a new password", "Set a new password for your account."),
         token: token.to_owned(),
         is_link_valid: account.is_ok(),
         error: sentence(account.as_ref().err().map_or(error, String::as_str)),
         email: account.map_or_else(|_| String::new(), |account| account.email.to_string()),
-        min_length: MIN_LENGTH,
-        max_length: MAX_LENGTH,
     };
     Ok(AccountReply::Page(status, page.render()?))
 }
 
 /// `POST /reset/password`: sets the password, then redirects to the sign-in page.
-pub(crate) async fn reset(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn reset(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     sends_mail(request)?;
     let (auth, token) = (&request.page.state.auth, form.text("token"));
     let account = match auth.account_of_reset(&token, request.now).await {

@@ -33,13 +33,14 @@ use crate::{PageRequest, redirect, respond};
 use auth::account::KeyId;
 use auth::session::SessionId;
 use auth::{AccountError, StoreError, Visitor};
-use data::Snapshot;
 use transport::headers::{Caching, CommonHeaders, set};
 use transport::negotiation::has_content_type;
 
 /// Handles a request with the numbers in its path. The form of a request without one is empty.
 pub(crate) type AccountHandler = for<'a> fn(AccountRequest<'a>, [i64; 2], &'a FormData) -> AccountFuture<'a>;
-pub(crate) type AccountFuture<'a> = Pin<Box<dyn Future<Output = Result<AccountReply, AccountReply>> + Send + 'a>>;
+pub(crate) type AccountFuture<'a> = Pin<Box<dyn Future<Output = AccountResult> + Send + 'a>>;
+/// The reply of a page; as an error, one that ends its work early.
+pub(crate) type AccountResult = Result<AccountReply, AccountReply>;
 
 /// The pages of accounts; further ones are in [`saved`] and [`admin`].
 const PAGES: &[PageRow] = &[
@@ -138,10 +139,11 @@ pub(crate) struct AccountRequest<'a> {
 }
 
 impl AccountRequest<'_> {
-    fn layout(&self, snapshot: &Snapshot, title: &str, description: &str) -> PageLayout {
-        // Account pages are not covered by the license of the data, so they do not show the release.
-        let layout = PageLayout::new(snapshot, title, description, self.page.path).not_indexed();
-        PageLayout { release: None, ..layout.with_operator(&self.page.state.operator) }
+    /// Account pages are not covered by the license of the data, so they do not show the release.
+    fn layout(&self, title: &str, description: &str) -> PageLayout {
+        let is_invented = self.page.state.releases.current().snapshot().is_invented();
+        let layout = PageLayout::plain(title, description, self.page.path, is_invented).not_indexed();
+        layout.with_operator(&self.page.state.operator)
     }
 
     async fn visitor(&self) -> Result<Option<Visitor>, AccountReply> {

@@ -5,12 +5,12 @@ use askama::Template;
 use crate::account::form::FormData;
 use crate::account::keys::{SelectOption, last_used_of, lifetimes};
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountReply, AccountRequest, cookie};
+use crate::account::{AccountReply, AccountRequest, AccountResult, cookie};
 use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::error_page::sentence;
 use crate::format;
 use crate::layout::PageLayout;
-use auth::account::KeyRecord;
+use auth::account::{Account, KeyRecord};
 use auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
 use auth::quota::Quota;
 use auth::session::{ListedSession, SessionId};
@@ -40,9 +40,9 @@ impl AccountMessages {
 
 #[derive(Template)]
 #[template(path = "account.html")]
-struct AccountPage {
+struct AccountPage<'a> {
     layout: PageLayout,
-    email: String,
+    account: &'a Account,
     tier: &'static str,
     limit: String,
     max_keys: String,
@@ -65,17 +65,11 @@ struct AccountPage {
     needs_verification: bool,
     /// Start date of two-step sign-in; empty if it is off.
     totp_enabled: String,
-    recovery_codes: u32,
-    is_operator: bool,
     messages: AccountMessages,
-    min_length: usize,
-    max_length: usize,
 }
 
 pub(crate) struct KeyUsageRow {
-    pub(crate) id: i64,
-    pub(crate) name: String,
-    pub(crate) masked: String,
+    pub(crate) record: KeyRecord,
     pub(crate) created: String,
     /// Day of the first request; empty if there was none.
     pub(crate) first_used: String,
@@ -107,15 +101,22 @@ struct DeletePage {
 }
 
 impl KeyUsageRow {
-    /// `year` is the usage of all stored days.
-    pub(crate) fn new(usage: &KeyUsage, is_rotated: bool, year: &AccountUsage) -> Self {
+    /// The rows of active keys, and of those that were revoked or have expired. `year` is the usage of all stored days.
+    pub(crate) fn all(usage: &AccountUsage, year: &AccountUsage, now: i64) -> (Vec<Self>, Vec<Self>) {
+        let (active, ended): (Vec<&KeyUsage>, Vec<&KeyUsage>) =
+            usage.keys.iter().partition(|usage| usage.key.is_active(now));
+        let is_successor = |other: &KeyRecord, key: &KeyRecord| other.counter == key.counter && other.id > key.id;
+        let is_rotated = |key: &KeyRecord| active.iter().any(|other| is_successor(&other.key, key));
+        let rows = active.iter().map(|usage| Self::new(usage, is_rotated(&usage.key), year)).collect();
+        (rows, ended.into_iter().map(|usage| Self::new(usage, false, year)).collect())
+    }
+
+    fn new(usage: &KeyUsage, is_rotated: bool, year: &AccountUsage) -> Self {
         let key = &usage.key;
         let first_used = year.first_day(key.id).map_or_else(String::new, format::day);
         let counts: Vec<u64> = usage.requests.iter().copied().map(u64::from).collect();
         Self {
-            id: key.id.0,
-            name: key.name.clone(),
-            masked: key.masked.to_string(),
+            record: key.clone(),
             created: format::day_of(key.created_at),
             last_used: last_used_of(key, !first_used.is_empty()),
             first_used,
@@ -129,17 +130,12 @@ impl KeyUsageRow {
     }
 }
 
-/// `GET /account`.
-pub(crate) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     show(request, &visitor, AccountMessages::default()).await
 }
 
-pub(crate) async fn show(
-    request: AccountRequest<'_>,
-    visitor: &Visitor,
-    messages: AccountMessages,
-) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn show(request: AccountRequest<'_>, visitor: &Visitor, messages: AccountMessages) -> AccountResult {
     let state = request.page.state;
     let status = form_status(&[messages.key_error.as_str(), &messages.password_error].concat());
     let usage = state.auth.usage(visitor.account.id, DAYS, request.now).await?;
@@ -151,15 +147,8 @@ pub(crate) async fn show(
         last_used: format::instant(session.last_used_at),
         is_current: session.digest == visitor.session,
     };
-    let catalog = state.releases.current();
     let tier = visitor.account.tier;
-    let (active, ended): (Vec<&KeyUsage>, Vec<&KeyUsage>) =
-        usage.keys.iter().partition(|usage| usage.key.is_active(request.now));
-    let successor = |rotated: &KeyRecord| {
-        active.iter().any(|usage| usage.key.counter == rotated.counter && usage.key.id > rotated.id)
-    };
-    let keys: Vec<KeyUsageRow> =
-        active.iter().map(|usage| KeyUsageRow::new(usage, successor(&usage.key), &year)).collect();
+    let (keys, ended) = KeyUsageRow::all(&usage, &year, request.now);
     // A rotated key and its successor count as one.
     let counted = keys.iter().filter(|key| !key.is_rotated).count();
     let counted = u32::try_from(counted).expect("an account has fewer than 2^32 keys");
@@ -167,18 +156,15 @@ pub(crate) async fn show(
     let today = Quota::zero(Date::from_unix(request.now));
     let left = today.seconds_left(request.now);
     let page = AccountPage {
-        layout: PageLayout {
-            path: "/account".to_owned(),
-            ..request.layout(catalog.snapshot(), "Account", "Your keys and their usage.")
-        },
-        email: visitor.account.email.to_string(),
+        layout: PageLayout { path: "/account".to_owned(), ..request.layout("Account", "Your keys and their usage.") },
+        account: &visitor.account,
         tier: tier.name(),
         limit: unlimited(tier.daily_limit()),
         max_keys: unlimited(tier.keys()),
         key_count: tier.keys().map_or_else(|| counted.to_string(), |max| format!("{counted} of {max}")),
         may_add: tier.keys().is_none_or(|max| counted < max),
         keys,
-        ended: ended.iter().map(|usage| KeyUsageRow::new(usage, false, &year)).collect(),
+        ended,
         resets_at: format::instant(today.resets_at),
         resets_in: format!("{} h {} min", left / 3_600, left / 60 % 60),
         chart: chart(&usage),
@@ -188,11 +174,7 @@ pub(crate) async fn show(
         lifetimes: lifetimes(None),
         needs_verification: visitor.account.verified_at.is_none() && state.auth.sends_mail(),
         totp_enabled: visitor.account.totp_enabled_at.map_or_else(String::new, format::day_of),
-        recovery_codes: visitor.account.recovery_codes,
-        is_operator: visitor.account.is_operator,
         messages,
-        min_length: MIN_LENGTH,
-        max_length: MAX_LENGTH,
     };
     Ok(AccountReply::Page(status, page.render()?))
 }
@@ -226,10 +208,7 @@ fn days(usage: &AccountUsage, now: i64) -> Vec<(String, Vec<u64>)> {
 }
 
 /// `POST /account/password`: changes the password, ends all sessions, and starts another one.
-pub(crate) async fn change_password(
-    request: AccountRequest<'_>,
-    form: &FormData,
-) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn change_password(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     let new = match Password::new(&form.secret("new"), &visitor.account.email) {
         Ok(new) => new,
@@ -256,22 +235,20 @@ pub(crate) async fn change_password(
 }
 
 /// `POST /account/sessions/{id}/end`: ends a session of the account; no effect if there is no such session.
-pub(crate) async fn end_session(request: AccountRequest<'_>, session: SessionId) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn end_session(request: AccountRequest<'_>, session: SessionId) -> AccountResult {
     let visitor = request.signed_in().await?;
     request.page.state.auth.end_session(visitor.account.id, session).await?;
     Ok(AccountReply::Redirect("/account".into(), Vec::new()))
 }
 
-/// `GET /account/delete`: asks for confirmation.
-pub(crate) async fn delete_page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn delete_page(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     confirm_deletion(request, &visitor, "")
 }
 
-fn confirm_deletion(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> Result<AccountReply, AccountReply> {
-    let catalog = request.page.state.releases.current();
+fn confirm_deletion(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> AccountResult {
     let page = DeletePage {
-        layout: request.layout(catalog.snapshot(), "Delete your account", "Delete your account and revoke its keys."),
+        layout: request.layout("Delete your account", "Delete your account and revoke its keys."),
         email: visitor.account.email.to_string(),
         error: sentence(error),
     };
@@ -279,11 +256,11 @@ fn confirm_deletion(request: AccountRequest<'_>, visitor: &Visitor, error: &str)
 }
 
 /// `POST /account/delete`: deletes the account and revokes its keys.
-pub(crate) async fn delete(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn delete(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     let password = Secret::new(&form.secret("password"));
     match request.page.state.auth.delete_account(&visitor, password, request.now).await {
-        Ok(()) => Ok(AccountReply::SignedOut(cookie::remove_all(request.page.state))),
+        Ok(()) => Ok(AccountReply::SignedOut(cookie::remove(request.page.state, &[cookie::SESSION, cookie::BROWSER]))),
         Err(error) => confirm_deletion(request, &visitor, &form_error(error)?),
     }
 }

@@ -4,7 +4,7 @@ use askama::Template;
 use http::StatusCode;
 
 use crate::account::form::FormData;
-use crate::account::{AccountReply, AccountRequest, cookie};
+use crate::account::{AccountReply, AccountRequest, AccountResult, cookie};
 use crate::error_page::sentence;
 use crate::layout::PageLayout;
 use auth::account::Email;
@@ -17,8 +17,6 @@ struct SignUpPage {
     layout: PageLayout,
     email: String,
     error: String,
-    min_length: usize,
-    max_length: usize,
 }
 
 #[derive(Template)]
@@ -38,33 +36,27 @@ struct CodePage<'a> {
     error: String,
 }
 
-/// `GET /signup`.
-pub(crate) async fn sign_up_page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn sign_up_page(request: AccountRequest<'_>) -> AccountResult {
     request.not_signed_in().await?;
     show_sign_up(request, "", "")
 }
 
-fn show_sign_up(request: AccountRequest<'_>, email: &str, error: &str) -> Result<AccountReply, AccountReply> {
-    let catalog = request.page.state.releases.current();
+fn show_sign_up(request: AccountRequest<'_>, email: &str, error: &str) -> AccountResult {
     let page = SignUpPage {
-        layout: request.layout(catalog.snapshot(), "Sign up", "Create an account to get API keys."),
+        layout: request.layout("Sign up", "Create an account to get API keys."),
         email: email.to_owned(),
         error: sentence(error),
-        min_length: MIN_LENGTH,
-        max_length: MAX_LENGTH,
     };
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-/// `GET /signin`.
-pub(crate) async fn sign_in_page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn sign_in_page(request: AccountRequest<'_>) -> AccountResult {
     request.not_signed_in().await?;
     show_sign_in(request, "", "")
 }
 
-fn show_sign_in(request: AccountRequest<'_>, email: &str, error: &str) -> Result<AccountReply, AccountReply> {
-    let catalog = request.page.state.releases.current();
-    let layout = request.layout(catalog.snapshot(), "Sign in", "Sign in to your account.");
+fn show_sign_in(request: AccountRequest<'_>, email: &str, error: &str) -> AccountResult {
+    let layout = request.layout("Sign in", "Sign in to your account.");
     let sends_mail = request.page.state.auth.sends_mail();
     let page = SignInPage { layout, email: email.to_owned(), error: sentence(error), sends_mail };
     Ok(AccountReply::Page(form_status(error), page.render()?))
@@ -93,24 +85,20 @@ pub(crate) fn form_error(error: AccountError) -> Result<String, AccountReply> {
     }
 }
 
-/// Sets the cookies of a new session and redirects. Ends the session that the browser presented, since its cookie is
-/// replaced and nobody should use it any more.
+/// Sets the cookies of a new session, ends the one that they replace, and redirects.
 async fn start_session(request: AccountRequest<'_>, session: &StartedSession) -> AccountReply {
     if let Some(previous) = cookie::session(request.page) {
         // On an error the new session is still valid, and the previous one expires by itself.
         let _ = request.page.state.auth.sign_out(&previous, request.now).await;
     }
     let cookies = cookie::session_cookies(request.page.state, session);
-    match cookie::return_path(request.page) {
-        None => AccountReply::Redirect("/account".into(), cookies),
-        Some(path) => {
-            AccountReply::Redirect(path.into(), [cookies, cookie::remove_return(request.page.state)].concat())
-        }
-    }
+    let Some(path) = cookie::return_path(request.page) else {
+        return AccountReply::Redirect("/account".into(), cookies);
+    };
+    AccountReply::Redirect(path.into(), [cookies, cookie::remove(request.page.state, &[cookie::RETURN])].concat())
 }
 
-/// `POST /signup`.
-pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let address = form.text("email");
     let email: Email = match address.parse() {
         Ok(email) => email,
@@ -130,8 +118,7 @@ pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> Res
     }
 }
 
-/// `POST /signin`.
-pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let address = form.text("email");
     // An invalid address is reported like an unknown account.
     let Ok(email) = address.parse::<Email>() else {
@@ -146,18 +133,14 @@ pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> Res
     }
 }
 
-fn show_code_form(request: AccountRequest<'_>, pending: &str, error: &str) -> Result<AccountReply, AccountReply> {
-    let catalog = request.page.state.releases.current();
-    let layout = request.layout(catalog.snapshot(), "Enter your code", "The second step of your sign-in.");
+fn show_code_form(request: AccountRequest<'_>, pending: &str, error: &str) -> AccountResult {
+    let layout = request.layout("Enter your code", "The second step of your sign-in.");
     let page = CodePage { layout, pending, error: sentence(error) };
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
 /// `POST /signin/code`: the second step, after the password.
-pub(crate) async fn sign_in_with_code(
-    request: AccountRequest<'_>,
-    form: &FormData,
-) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn sign_in_with_code(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let (pending, code) = (form.text("pending"), form.secret("code"));
     match request.page.state.auth.sign_in_with_code(&pending, &code, request.now).await {
         Ok(session) => Ok(start_session(request, &session).await),
@@ -168,10 +151,10 @@ pub(crate) async fn sign_in_with_code(
     }
 }
 
-/// `POST /signout`.
-pub(crate) async fn sign_out(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn sign_out(request: AccountRequest<'_>) -> AccountResult {
     if let Some(token) = cookie::session(request.page) {
         request.page.state.auth.sign_out(&token, request.now).await?;
     }
-    Ok(AccountReply::SignedOut(cookie::remove_session(request.page.state)))
+    // The browser remains known, for the next sign-in.
+    Ok(AccountReply::SignedOut(cookie::remove(request.page.state, &[cookie::SESSION])))
 }

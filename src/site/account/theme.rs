@@ -3,13 +3,13 @@
 use http::header::REFERER;
 
 use crate::account::form::FormData;
-use crate::account::{AccountReply, AccountRequest, cookie};
+use crate::account::{AccountReply, AccountRequest, AccountResult, cookie};
 use crate::error_page::PageError;
 use crate::routes::PageRoute;
 use crate::theme::Theme;
 
 /// Sets the cookie and returns to the page that had the form.
-pub(crate) fn choose(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(crate) fn choose(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let theme: Theme = form.text("theme").parse().map_err(|()| AccountReply::Failed(PageError::UnknownPage))?;
     Ok(AccountReply::Redirect(page_before(request).into(), vec![cookie::theme_cookie(request.page.state, theme)]))
 }

@@ -7,7 +7,7 @@ use qrcodegen::{QrCode, QrCodeEcc};
 use crate::account::confirm::confirm;
 use crate::account::form::FormData;
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountReply, AccountRequest};
+use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::sentence;
 use crate::layout::PageLayout;
 use auth::password::Secret;
@@ -46,28 +46,19 @@ struct CodesPage {
     codes: Vec<String>,
 }
 
-#[derive(Template)]
-#[template(
-    source = r#"<svg class="qr" viewBox="0 0 {{ size }} {{ size }}" width="200" height="200" role="img" aria-label="QR code of the setup link"><rect width="{{ size }}" height="{{ size }}" fill="white"/><path fill="black" d="{{ path }}"/></svg>"#,
-    ext = "html"
-)]
-struct Qr {
-    size: i32,
-    path: String,
-}
-
-impl Qr {
-    /// Renders a QR code; empty if the text is too long, since the page also has the link and the secret.
-    fn svg(text: &str) -> Result<String, askama::Error> {
-        let Ok(code) = QrCode::encode_text(text, QrCodeEcc::Medium) else { return Ok(String::new()) };
-        let mut path = String::new();
-        for y in 0..code.size() {
-            for x in (0..code.size()).filter(|x| code.get_module(*x, y)) {
-                path.push_str(&format!("M{},{}h1v1h-1z", x + QUIET_ZONE, y + QUIET_ZONE));
-            }
+/// Draws a QR code; empty if the text is too long, since the page also has the link and the secret.
+fn qr_code(text: &str) -> String {
+    let Ok(code) = QrCode::encode_text(text, QrCodeEcc::Medium) else { return String::new() };
+    let size = code.size() + 2 * QUIET_ZONE;
+    let mut svg = format!(
+        r#"<svg class="qr" viewBox="0 0 {size} {size}" width="200" height="200" role="img" aria-label="QR code of the setup link"><rect width="{size}" height="{size}" fill="white"/><path fill="black" d=""#
+    );
+    for y in 0..code.size() {
+        for x in (0..code.size()).filter(|x| code.get_module(*x, y)) {
+            svg.push_str(&format!("M{},{}h1v1h-1z", x + QUIET_ZONE, y + QUIET_ZONE));
         }
-        Self { size: code.size() + 2 * QUIET_ZONE, path }.render()
     }
+    svg + r#""/></svg>"#
 }
 
 /// The setup link, in the format of <https://github.com/google/google-authenticator/wiki/Key-Uri-Format>.
@@ -79,7 +70,7 @@ fn url(service: &BrandName, email: &str, secret: &str) -> String {
 }
 
 /// `GET /account/totp`: recovery codes and turning it off.
-pub(crate) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     match visitor.account.totp_enabled_at {
         Some(_) => show(request, &visitor, ""),
@@ -87,10 +78,9 @@ pub(crate) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, Ac
     }
 }
 
-fn show(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> Result<AccountReply, AccountReply> {
-    let catalog = request.page.state.releases.current();
+fn show(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> AccountResult {
     let page = TotpPage {
-        layout: request.layout(catalog.snapshot(), "Two-step sign-in", "Recovery codes, and turning it off."),
+        layout: request.layout("Two-step sign-in", "Recovery codes, and turning it off."),
         email: visitor.account.email.to_string(),
         codes_left: visitor.account.recovery_codes,
         error: sentence(error),
@@ -99,37 +89,30 @@ fn show(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> Result<A
 }
 
 /// `POST /account/totp/setup`: shows a new secret. Nothing is stored until a code of it is entered.
-pub(crate) async fn set_up(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn set_up(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     confirm(request, &visitor, form, "set up two-step sign-in", &[]).await?;
     let secret = TotpSecret::generate().map_err(AccountError::from)?;
     show_setup(request, &visitor, &secret, "")
 }
 
-fn show_setup(
-    request: AccountRequest<'_>,
-    visitor: &Visitor,
-    secret: &TotpSecret,
-    error: &str,
-) -> Result<AccountReply, AccountReply> {
+fn show_setup(request: AccountRequest<'_>, visitor: &Visitor, secret: &TotpSecret, error: &str) -> AccountResult {
     let secret = secret.reveal();
     let url = url(&request.page.state.operator.brand.name, visitor.account.email.as_str(), &secret);
     let groups = secret.as_bytes().chunks(4).map(String::from_utf8_lossy);
-    let catalog = request.page.state.releases.current();
     let page = SetupPage {
-        layout: request.layout(catalog.snapshot(), "Set up two-step sign-in", "Connect an authenticator app."),
+        layout: request.layout("Set up two-step sign-in", "Connect an authenticator app."),
         shown_secret: groups.collect::<Vec<_>>().join(" "),
         secret: secret.to_string(),
-        qr: Qr::svg(&url)?,
+        qr: qr_code(&url),
         url,
         error: sentence(error),
     };
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-/// `POST /account/totp/enable`: turns it on if the code proves that the app has the secret, and shows the recovery
-/// codes once.
-pub(crate) async fn enable(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+/// Turns it on if the code proves that the app has the secret, and shows the recovery codes once.
+pub(crate) async fn enable(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     confirm(request, &visitor, form, "turn on two-step sign-in", &["secret", "code"]).await?;
     let secret = form.secret("secret").parse::<TotpSecret>();
@@ -142,17 +125,15 @@ pub(crate) async fn enable(request: AccountRequest<'_>, form: &FormData) -> Resu
     }
 }
 
-fn show_codes(request: AccountRequest<'_>, codes: &[RecoveryCode]) -> Result<AccountReply, AccountReply> {
-    let catalog = request.page.state.releases.current();
+fn show_codes(request: AccountRequest<'_>, codes: &[RecoveryCode]) -> AccountResult {
     let page = CodesPage {
-        layout: request.layout(catalog.snapshot(), "Your recovery codes", "Codes for a sign-in without your app."),
+        layout: request.layout("Your recovery codes", "Codes for a sign-in without your app."),
         codes: codes.iter().map(RecoveryCode::reveal).collect(),
     };
     Ok(AccountReply::Page(StatusCode::CREATED, page.render()?))
 }
 
-/// `POST /account/totp/codes`: replaces the recovery codes.
-pub(crate) async fn renew_codes(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn renew_codes(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     confirm(request, &visitor, form, "renew your recovery codes", &[]).await?;
     let codes = request.page.state.auth.renew_recovery_codes(visitor.account.id).await?;
@@ -160,7 +141,7 @@ pub(crate) async fn renew_codes(request: AccountRequest<'_>, form: &FormData) ->
 }
 
 /// `POST /account/totp/disable`: turns it off, with password and code.
-pub(crate) async fn disable(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(crate) async fn disable(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     let (password, code) = (Secret::new(&form.secret("password")), form.secret("code"));
     let auth = &request.page.state.auth;
@@ -176,13 +157,13 @@ mod tests {
 
     #[test]
     fn the_qr_code_is_drawn_with_its_quiet_zone() {
-        let qr = Qr::svg("otpauth://totp/VentureDex:a%40b.example?secret=GEZDGNBVGY3TQOJQ").unwrap();
+        let qr = qr_code("otpauth://totp/VentureDex:a%40b.example?secret=GEZDGNBVGY3TQOJQ");
         // The corner of the first finder pattern, seven modules wide.
         for x in 4..11 {
             assert!(qr.contains(&format!("M{x},4h1v1h-1z")), "{qr}");
         }
         assert!(!qr.contains("M11,4h") && !qr.contains("M3,4h") && qr.contains("fill=\"white\""));
-        assert_eq!(Qr::svg(&"x".repeat(3_000)).unwrap(), "");
+        assert_eq!(qr_code(&"x".repeat(3_000)), "");
     }
 
     #[test]

@@ -26,8 +26,6 @@ use crate::telemetry::FinishedRequest;
 use crate::{BodyTimeout, Handler, Peer, RequestId, RequestIds, RequestParts, RequestTrace};
 use platform::metrics::panics::{self, Panic};
 
-pub type RequestBody = TimedBody<Incoming>;
-
 /// The body of a response: in memory, or created by a filter, possibly while it is sent.
 pub type ResponseBody = Either<Full<Bytes>, BoxBody<Bytes, BodyError>>;
 
@@ -76,7 +74,7 @@ impl<H: Handler> Service<Request<Incoming>> for ConnectionService<H> {
         let is_old = request.version() < Version::HTTP_11;
         let trace = Arc::new(trace);
         let mut request =
-            request.map(|body| TimedBody::new(body, self.body_timeout, Arc::clone(&trace), self.phase.clone()));
+            request.map(|body| RequestBody::new(body, self.body_timeout, Arc::clone(&trace), self.phase.clone()));
         request.extensions_mut().insert(self.peer);
         request.extensions_mut().insert(id);
         request.extensions_mut().insert(Arc::clone(&trace));
@@ -99,14 +97,8 @@ impl<H: Handler> Service<Request<Incoming>> for ConnectionService<H> {
                 let duration = started.elapsed();
                 let report = move |bytes, cut: Option<&BodyError>| {
                     phase.set_idle();
-                    let finished = FinishedRequest {
-                        id,
-                        method: Some(&method),
-                        status,
-                        duration,
-                        bytes: Some(bytes),
-                        trace: &trace,
-                    };
+                    let (method, bytes) = (Some(&method), Some(bytes));
+                    let finished = FinishedRequest { id, method, status, duration, bytes, trace: &trace };
                     handler.telemetry().into_iter().for_each(|telemetry| telemetry.record_streamed(&finished, cut));
                 };
                 return Ok(response.map(|body| Either::Right(StreamedBody::new(body, report).boxed())));
@@ -126,26 +118,22 @@ impl<H: Handler> ConnectionService<H> {
         trace: &RequestTrace,
     ) -> Result<Response<Bytes>, H::Pending> {
         let (method, uri) = (request.method(), request.uri());
-        if let Some(error) = head_error(request, self.head_bytes) {
-            return Ok(error.response(uri.path(), id, &self.handler.error_context(uri.path())));
+        let (path, query, headers) = (uri.path(), uri.query().unwrap_or(""), request.headers());
+        let error = match head_error(request, self.head_bytes) {
+            Some(error) => Some(error),
+            None if !self.handler.admits_host(path, headers) => Some(ConnectionError::Misdirected),
+            None if self.is_reserved && !self.handler.is_health_check(path) => Some(ConnectionError::Overloaded),
+            None => None,
+        };
+        if let Some(error) = error {
+            return Ok(error.response(path, id, &self.handler.error_context(path)));
         }
-        if !self.handler.admits_host(uri.path(), request.headers()) {
-            let error = ConnectionError::Misdirected;
-            return Ok(error.response(uri.path(), id, &self.handler.error_context(uri.path())));
-        }
-        if self.is_reserved && !self.handler.is_health_check(uri.path()) {
-            let error = ConnectionError::Overloaded;
-            return Ok(error.response(uri.path(), id, &self.handler.error_context(uri.path())));
-        }
-        let query = uri.query().unwrap_or("");
-        let (path, headers) = (uri.path(), request.headers());
         let parts = RequestParts { method, path, query, headers, peer: self.peer, id, trace };
         panics::catch(|| self.handler.respond(&parts))
             .unwrap_or_else(|panic| Ok(panic_response(&self.handler, path, id, &panic, trace)))
     }
 }
 
-/// Records an answered request.
 fn finish<H: Handler>(
     handler: &H,
     id: RequestId,
@@ -189,14 +177,11 @@ fn head_error(request: &Request<Incoming>, head_bytes: usize) -> Option<Connecti
     if url + headers.sum::<usize>() > head_bytes {
         return Some(ConnectionError::HeadTooLarge);
     }
-    (!has_one_host(request)).then_some(ConnectionError::MissingHost)
-}
-
-/// RFC 9112: an HTTP/1.1 request has exactly one `Host`; hyper does not check it.
-fn has_one_host(request: &Request<Incoming>) -> bool {
+    // RFC 9112: an HTTP/1.1 request has exactly one `Host`; hyper does not check it.
     match request.headers().get_all(HOST).iter().count() {
-        0 => request.version() < Version::HTTP_11,
-        count => count == 1,
+        0 if request.version() < Version::HTTP_11 => None,
+        1 => None,
+        _ => Some(ConnectionError::MissingHost),
     }
 }
 
@@ -215,32 +200,25 @@ fn panic_response<H: Handler>(
 /// arrives, between two of its chunks.
 ///
 /// The time starts when the body is first awaited, so a request without a body needs no timer.
-pub struct TimedBody<B> {
-    inner: B,
+pub struct RequestBody {
+    inner: Incoming,
     timeout: Duration,
     timer: Option<Pin<Box<Sleep>>>,
     trace: Arc<RequestTrace>,
     phase: ConnectionPhase,
 }
 
-impl<B> TimedBody<B> {
-    fn new(inner: B, timeout: Duration, trace: Arc<RequestTrace>, phase: ConnectionPhase) -> Self {
+impl RequestBody {
+    fn new(inner: Incoming, timeout: Duration, trace: Arc<RequestTrace>, phase: ConnectionPhase) -> Self {
         Self { inner, timeout, timer: None, trace, phase }
     }
 }
 
-impl<B> Body for TimedBody<B>
-where
-    B: Body + Unpin,
-    B::Error: Into<BodyError>,
-{
-    type Data = B::Data;
+impl Body for RequestBody {
+    type Data = Bytes;
     type Error = BodyError;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Self::Data>, BodyError>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let this = &mut *self;
         if let Poll::Ready(frame) = Pin::new(&mut this.inner).poll_frame(cx) {
             if this.trace.streams_body() {

@@ -1,12 +1,11 @@
 //! Responses that no route makes: to invalid requests, to connections above the limit, to requests on which a route
 //! panicked.
 //!
-//! They have the shape and headers of every other response. The key has not been checked, so the quota is reported as
-//! 0.
+//! They have the shape and headers of every other response. The key is unchecked, so the reported quota is 0.
 
 use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use http::{HeaderMap, Response, StatusCode};
+use http::{Response, StatusCode};
 
 use crate::headers::{Caching, CommonHeaders, PublicScheme};
 use crate::problem::{Code, Problem};
@@ -17,22 +16,18 @@ use data::Date;
 /// Reason for a response that no route makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionError {
-    /// The route panicked.
     InternalError,
     /// The request has no `Host` header, or several.
     MissingHost,
     /// The `Host` is not one of ours.
     Misdirected,
-    /// The bytes are not an HTTP request.
     NotHttp,
-    /// The length of the response is unknown and the client speaks HTTP/1.0, so it could not tell if the response is
-    /// complete.
+    /// An HTTP/1.0 client could not tell if a response of unknown length is complete.
     OldHttp,
     UrlTooLong,
     HeadTooLarge,
     /// Too many connections are open, in total or from one address.
     Overloaded,
-    /// There is no release to serve yet.
     NotReady,
 }
 
@@ -80,38 +75,12 @@ impl ConnectionError {
 
     /// The response to a request for `path`.
     pub fn response(self, path: &str, id: RequestId, context: &ErrorContext<'_>) -> Response<Bytes> {
-        let mut response = Response::new(Bytes::from(self.body(path, id, context)));
-        *response.status_mut() = self.status();
-        *response.headers_mut() = self.headers(id, context);
-        response
-    }
-
-    /// The complete response, head and body, for a connection that ends with it.
-    pub(crate) fn bytes(self, id: RequestId, context: &ErrorContext<'_>) -> Bytes {
-        let body = self.body("/", id, context);
-        let mut headers = self.headers(id, context);
-        headers.insert(CONTENT_LENGTH, HeaderValue::from(body.len()));
-        headers.insert(CONNECTION, HeaderValue::from_static("close"));
-        let mut bytes = format!("HTTP/1.1 {}\r\n", self.status()).into_bytes();
-        for (name, value) in &headers {
-            bytes.extend_from_slice(name.as_str().as_bytes());
-            bytes.extend_from_slice(b": ");
-            bytes.extend_from_slice(value.as_bytes());
-            bytes.extend_from_slice(b"\r\n");
-        }
-        bytes.extend_from_slice(b"\r\n");
-        bytes.extend_from_slice(&body);
-        Bytes::from(bytes)
-    }
-
-    fn body(self, path: &str, id: RequestId, context: &ErrorContext<'_>) -> Vec<u8> {
         // Do not repeat a path that may fill most of a head.
         let instance = if matches!(self, Self::UrlTooLong | Self::HeadTooLarge) { "/" } else { path };
-        self.problem().body(context.public_url, instance, &id.to_string())
-    }
-
-    fn headers(self, id: RequestId, context: &ErrorContext<'_>) -> HeaderMap {
-        let mut headers = HeaderMap::new();
+        let body = self.problem().body(context.public_url, instance, &id.to_string());
+        let mut response = Response::new(Bytes::from(body));
+        *response.status_mut() = self.status();
+        let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
         let retry_after = match self {
             Self::Overloaded => Some("1"),
@@ -131,7 +100,22 @@ impl ConnectionError {
             scheme: Some(PublicScheme::from_url(context.public_url)),
             ..CommonHeaders::default()
         };
-        common.write(&mut headers);
-        headers
+        common.write(headers);
+        response
+    }
+
+    /// The complete response, head and body, for a connection that ends with it.
+    pub(crate) fn bytes(self, id: RequestId, context: &ErrorContext<'_>) -> Bytes {
+        let mut response = self.response("/", id, context);
+        let length = HeaderValue::from(response.body().len());
+        response.headers_mut().insert(CONTENT_LENGTH, length);
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        let mut bytes = format!("HTTP/1.1 {}\r\n", response.status()).into_bytes();
+        for (name, value) in response.headers() {
+            bytes.extend([name.as_str().as_bytes(), b": ", value.as_bytes(), b"\r\n"].concat());
+        }
+        bytes.extend_from_slice(b"\r\n");
+        bytes.extend_from_slice(response.body());
+        Bytes::from(bytes)
     }
 }

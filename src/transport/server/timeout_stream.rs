@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Buf, Bytes};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
@@ -44,8 +44,7 @@ pub(crate) struct ConnectionPhase(Arc<PhaseState>);
 struct PhaseState {
     phase: AtomicU64,
     opened: Instant,
-    /// Time of the last written response in microseconds since the connection was opened; the maximum if it is not yet
-    /// written.
+    /// Microseconds from opening to the last written response; the maximum if that is not yet written.
     idle_since: AtomicU64,
     /// True if the body of the request has not been read to its end.
     has_unread_body: AtomicBool,
@@ -65,18 +64,14 @@ impl Default for ConnectionPhase {
 impl ConnectionPhase {
     /// Notes that a head has been read: from now on the limits of the request itself apply.
     pub(crate) fn set_busy(&self) {
-        let count = self.0.phase.load(Ordering::Relaxed) & !3;
-        self.0.phase.store(count | BUSY, Ordering::Relaxed);
+        self.0.phase.store((self.now() & !3) | BUSY, Ordering::Relaxed);
     }
 
-    /// Notes that the request has its response.
     pub(crate) fn set_idle(&self) {
-        let count = self.0.phase.load(Ordering::Relaxed) & !3;
         self.0.idle_since.store(u64::MAX, Ordering::Relaxed);
-        self.0.phase.store((count + 4) | IDLE, Ordering::Relaxed);
+        self.0.phase.store(((self.now() & !3) + 4) | IDLE, Ordering::Relaxed);
     }
 
-    /// Notes if the body of the request is still to be read.
     pub(crate) fn set_unread_body(&self, is_unread: bool) {
         self.0.has_unread_body.store(is_unread, Ordering::Relaxed);
     }
@@ -85,7 +80,6 @@ impl ConnectionPhase {
         self.0.has_unread_body.load(Ordering::Relaxed)
     }
 
-    /// Notes that the response has been written.
     fn set_written(&self) {
         if self.now() & 3 == IDLE && self.0.idle_since.load(Ordering::Relaxed) == u64::MAX {
             self.0.idle_since.store(self.age(), Ordering::Relaxed);
@@ -106,8 +100,7 @@ impl ConnectionPhase {
 
     /// Notes that the first bytes of a head have arrived.
     fn set_reading_head(&self) {
-        let count = self.0.phase.load(Ordering::Relaxed) & !3;
-        self.0.phase.store(count | HEAD, Ordering::Relaxed);
+        self.0.phase.store((self.now() & !3) | HEAD, Ordering::Relaxed);
     }
 
     fn now(&self) -> u64 {
@@ -130,7 +123,8 @@ pub(crate) struct TimeoutStream<S, H> {
     head_start: HeadStart,
     ids: Arc<RequestIds>,
     handler: H,
-    replacement: Option<Replacement>,
+    /// The rest of our response in place of one of hyper's.
+    replacement: Option<Bytes>,
     linger: Option<Linger>,
 }
 
@@ -162,20 +156,13 @@ impl HeadStart {
     }
 }
 
-/// Our response in place of one of hyper's.
-struct Replacement {
-    response: Bytes,
-    written: usize,
-}
-
 /// Remaining time and bytes for a client that keeps sending after its response.
 struct Linger {
     timer: Pin<Box<Sleep>>,
     bytes_left: usize,
 }
 
-/// Time for which a client may keep sending after the response to an unreadable head. A body gets the timeout of a body
-/// that is read.
+/// Time to keep sending after the response to an unreadable head; for a body, it is the timeout of one that is read.
 const LINGER: Duration = Duration::from_secs(1);
 /// Maximum number of discarded bytes: several times the largest body that is read as a whole.
 const MAX_DISCARDED: usize = 16 * 1024 * 1024;
@@ -280,13 +267,13 @@ impl<S: AsyncWrite + Unpin, H: Handler> TimeoutStream<S, H> {
                     trace: &RequestTrace::default(),
                 });
             }
-            self.replacement = Some(Replacement { response, written: 0 });
+            self.replacement = Some(response);
         }
         let replacement = self.replacement.as_mut()?;
-        while let Some(rest) = replacement.response.get(replacement.written..).filter(|rest| !rest.is_empty()) {
-            match Pin::new(&mut self.inner).poll_write(cx, rest) {
+        while !replacement.is_empty() {
+            match Pin::new(&mut self.inner).poll_write(cx, replacement) {
                 Poll::Ready(Ok(0)) => return Some(Poll::Ready(Err(io::ErrorKind::WriteZero.into()))),
-                Poll::Ready(Ok(written)) => replacement.written += written,
+                Poll::Ready(Ok(written)) => replacement.advance(written),
                 other => return Some(other),
             }
         }
@@ -362,9 +349,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin, H: Handler> AsyncWrite for TimeoutStream
         };
         // Mark it as not idle: a new connection could not take over its slot at once.
         this.phase.set_busy();
-        let linger = this
-            .linger
-            .get_or_insert_with(|| Linger { timer: Box::pin(tokio::time::sleep(allowed)), bytes_left: MAX_DISCARDED });
+        let start = || Linger { timer: Box::pin(tokio::time::sleep(allowed)), bytes_left: MAX_DISCARDED };
+        let linger = this.linger.get_or_insert_with(start);
         let mut discarded = [0; 16 * 1024];
         while linger.bytes_left > 0 && linger.timer.as_mut().poll(cx).is_pending() {
             let mut discarded = ReadBuf::new(&mut discarded);

@@ -1,7 +1,6 @@
 //! The access log: one line per request, written by its own thread.
 //!
-//! A request never waits for the disk: if the thread is behind by [`WAITING`] lines, further lines are dropped and
-//! counted.
+//! A request never waits for the disk: beyond [`WAITING`] waiting lines, further ones are dropped and counted.
 
 use std::io;
 use std::path::Path;
@@ -19,6 +18,7 @@ use crate::telemetry::{Api, FinishedRequest, RouteLabel, milliseconds};
 use auth::LogFile;
 use auth::quota::Tier;
 use data::rfc3339;
+use data::vocabulary::{Vocabulary, vocabulary};
 
 /// Maximum number of lines queued for the disk: a few MiB, or requests of a fraction of a second.
 const WAITING: usize = 16_384;
@@ -26,22 +26,13 @@ const WAITING: usize = 16_384;
 /// Batch size in bytes at which lines are written without waiting for more.
 const BATCH: usize = 64 * 1024;
 
-/// Format of log lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LogFormat {
-    #[default]
-    Text,
-    Json,
-}
-
-impl LogFormat {
-    pub const ALL: [Self; 2] = [Self::Text, Self::Json];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Text => "text",
-            Self::Json => "json",
-        }
+vocabulary! {
+    /// Format of log lines.
+    #[derive(Default)]
+    LogFormat, "format", {
+        #[default]
+        Text = "text",
+        Json = "json",
     }
 }
 
@@ -127,9 +118,6 @@ pub struct AccessLog {
 
 impl AccessLog {
     /// Opens the log to append to a file; `-` means stderr.
-    ///
-    /// # Errors
-    /// If the file cannot be opened or the thread cannot be started.
     pub fn open(path: &Path, format: LogFormat, clock: fn() -> i64) -> io::Result<Self> {
         Self::to(LogFile::open(path)?, format, clock)
     }
@@ -165,7 +153,6 @@ impl AccessLog {
     }
 }
 
-/// Waits until all lines are written.
 impl Drop for AccessLog {
     fn drop(&mut self) {
         self.entries = None;

@@ -6,9 +6,23 @@ use http::StatusCode;
 
 use crate::telemetry::{Api, FinishedRequest, FrontEnd, RouteGroup};
 use auth::quota::Tier;
+use data::vocabulary::{Vocabulary, vocabulary};
 use platform::metrics::{Histogram, Observations, PerThread};
 
-/// Names of the status classes.
+/// A number of events since the start.
+#[derive(Debug, Default)]
+pub struct Counter(AtomicU64);
+
+impl Counter {
+    pub fn add(&self, events: u64) {
+        self.0.fetch_add(events, Ordering::Relaxed);
+    }
+
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
 pub const STATUS_CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 
 fn class_of(status: StatusCode) -> usize {
@@ -19,12 +33,7 @@ fn class_of(status: StatusCode) -> usize {
 pub const TIERS: [Option<Tier>; 4] = [None, Some(Tier::Free), Some(Tier::Pro), Some(Tier::Enterprise)];
 
 fn position_of(tier: Option<Tier>) -> usize {
-    match tier {
-        None => 0,
-        Some(Tier::Free) => 1,
-        Some(Tier::Pro) => 2,
-        Some(Tier::Enterprise) => 3,
-    }
+    TIERS.iter().position(|known| *known == tier).expect("every tier is listed")
 }
 
 #[derive(Default)]
@@ -32,17 +41,17 @@ pub struct RequestCounts(PerThread<ThreadCounts>);
 
 #[derive(Default)]
 struct ThreadCounts {
-    by_group: [[AtomicU64; STATUS_CLASSES.len()]; RouteGroup::ALL.len()],
-    by_api: [[AtomicU64; TIERS.len()]; Api::ALL.len()],
+    by_group: [[Counter; STATUS_CLASSES.len()]; RouteGroup::ALL.len()],
+    by_api: [[Counter; TIERS.len()]; Api::ALL.len()],
     durations: [Histogram; FrontEnd::ALL.len()],
 }
 
 impl RequestCounts {
     pub(super) fn add(&self, request: &FinishedRequest<'_>) {
         let (counts, route) = (self.0.own(), request.trace.route());
-        counts.by_group[route.group as usize][class_of(request.status)].fetch_add(1, Ordering::Relaxed);
+        counts.by_group[route.group as usize][class_of(request.status)].add(1);
         if let Some(api) = route.api {
-            counts.by_api[api as usize][position_of(request.trace.tier())].fetch_add(1, Ordering::Relaxed);
+            counts.by_api[api as usize][position_of(request.trace.tier())].add(1);
         }
         counts.durations[route.group.front_end() as usize].observe(request.duration);
     }
@@ -61,90 +70,41 @@ impl RequestCounts {
         self.0.iter().map(|counts| counts.durations[front_end as usize].observations()).sum()
     }
 
-    fn sum<const N: usize>(&self, counts_of: impl Fn(&ThreadCounts) -> &[AtomicU64; N]) -> [u64; N] {
+    fn sum<const N: usize>(&self, counts_of: impl Fn(&ThreadCounts) -> &[Counter; N]) -> [u64; N] {
         let mut sums = [0; N];
         for counts in self.0.iter() {
-            sums.iter_mut().zip(counts_of(counts)).for_each(|(sum, count)| *sum += count.load(Ordering::Relaxed));
+            sums.iter_mut().zip(counts_of(counts)).for_each(|(sum, count)| *sum += count.get());
         }
         sums
     }
 }
 
-/// Reason for not serving a connection, or serving it health checks only.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Excess {
-    /// The total limit is reached.
-    Total,
-    /// The limit of its address is reached.
-    Address,
-    /// Even the reserve for 503 responses is full.
-    Reserve,
-}
-
-impl Excess {
-    pub const ALL: [Self; 3] = [Self::Total, Self::Address, Self::Reserve];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Total => "total",
-            Self::Address => "address",
-            Self::Reserve => "reserve",
-        }
+vocabulary! {
+    /// Reason for not serving a connection, or serving it health checks only.
+    Excess, "limit", {
+        Total = "total",
+        Address = "address",
+        /// Even the reserve for 503 responses is full.
+        Reserve = "reserve",
     }
 }
 
 #[derive(Debug, Default)]
 pub struct ConnectionCounts {
-    accepted: AtomicU64,
-    closed: AtomicU64,
-    evicted: AtomicU64,
-    failed: AtomicU64,
-    refused: [AtomicU64; Excess::ALL.len()],
+    /// Connections served, including those that only got health checks.
+    pub accepted: Counter,
+    pub(crate) closed: Counter,
+    /// Idle connections closed in favor of others.
+    pub evicted: Counter,
+    /// Connections that the system failed to hand over.
+    pub failed: Counter,
+    /// In the order of [`Excess`].
+    pub refused: [Counter; Excess::ALL.len()],
 }
 
 impl ConnectionCounts {
-    pub(crate) fn add_accepted(&self) {
-        self.accepted.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn add_closed(&self) {
-        self.closed.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn add_evicted(&self) {
-        self.evicted.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn add_failed(&self) {
-        self.failed.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn add_refused(&self, reason: Excess) {
-        self.refused[reason as usize].fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Number of connections served, including those that only got health checks.
-    pub fn total(&self) -> u64 {
-        self.accepted.load(Ordering::Relaxed)
-    }
-
-    /// Number of open connections.
     pub fn open(&self) -> u64 {
-        let closed = self.closed.load(Ordering::Acquire);
-        self.total().saturating_sub(closed)
-    }
-
-    /// Number of idle connections closed in favor of others.
-    pub fn total_evicted(&self) -> u64 {
-        self.evicted.load(Ordering::Relaxed)
-    }
-
-    /// Number of connections that the system failed to hand over.
-    pub fn total_failed(&self) -> u64 {
-        self.failed.load(Ordering::Relaxed)
-    }
-
-    pub fn total_refused(&self, reason: Excess) -> u64 {
-        self.refused[reason as usize].load(Ordering::Relaxed)
+        let closed = self.closed.get();
+        self.accepted.get().saturating_sub(closed)
     }
 }

@@ -25,8 +25,7 @@ impl LogLimit {
         Self { lines, window: Mutex::new(Window { start: None, admitted: 0, suppressed: 0 }) }
     }
 
-    /// Admits a line and returns the number of lines suppressed since the last one, or `None` if this line is to be
-    /// suppressed too.
+    /// Admits a line and returns the number suppressed since the last one; `None` if this one is suppressed too.
     pub(crate) fn admit(&self) -> Option<u64> {
         self.admit_at(Instant::now())
     }

@@ -8,20 +8,18 @@ mod counts;
 mod log_limit;
 mod trace;
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use http::{Method, StatusCode};
 
 pub use access_log::{AccessLog, LogFormat};
-pub use counts::{ConnectionCounts, Excess, RequestCounts, STATUS_CLASSES, TIERS};
+pub use counts::{ConnectionCounts, Counter, Excess, RequestCounts, STATUS_CLASSES, TIERS};
 pub(crate) use log_limit::LogLimit;
 pub use trace::{Api, FrontEnd, RequestTrace, RouteGroup, RouteLabel};
 
 use crate::RequestId;
 use crate::body::BodyError;
 
-/// An answered request.
 pub(crate) struct FinishedRequest<'a> {
     pub id: RequestId,
     /// `None` if the request was not readable.
@@ -44,7 +42,8 @@ pub struct Telemetry {
     failures: LogLimit,
     slow_requests: LogLimit,
     accept_failures: LogLimit,
-    aborted: AtomicU64,
+    /// Responses ended early by an error of the server.
+    pub aborted: Counter,
     aborted_lines: LogLimit,
 }
 
@@ -58,7 +57,7 @@ impl Telemetry {
             failures: LogLimit::new(100),
             slow_requests: LogLimit::new(100),
             accept_failures: LogLimit::new(1),
-            aborted: AtomicU64::new(0),
+            aborted: Counter::default(),
             aborted_lines: LogLimit::new(100),
         }
     }
@@ -67,16 +66,11 @@ impl Telemetry {
     pub(crate) fn record_streamed(&self, request: &FinishedRequest<'_>, cut: Option<&BodyError>) {
         self.record(request);
         let Some(cause) = cut else { return };
-        self.aborted.fetch_add(1, Ordering::Relaxed);
+        self.aborted.add(1);
         if let Some(suppressed) = self.aborted_lines.admit() {
             let (id, route) = (request.id, request.trace.route());
             tracing::error!(request_id = %id, %route, %cause, suppressed, "response cut short");
         }
-    }
-
-    /// Number of responses aborted mid-stream by an error.
-    pub fn aborted_responses(&self) -> u64 {
-        self.aborted.load(Ordering::Relaxed)
     }
 
     pub(crate) fn record(&self, request: &FinishedRequest<'_>) {
@@ -112,16 +106,14 @@ impl Telemetry {
         tracing::warn!(request_id = %id, %route, status, duration_ms, suppressed, "slow request");
     }
 
-    /// Records that the system failed to hand over a connection.
     pub(crate) fn record_accept_failure(&self, error: &std::io::Error) {
-        self.connections.add_failed();
+        self.connections.failed.add(1);
         if let Some(suppressed) = self.accept_failures.admit() {
             tracing::error!(suppressed, "cannot accept a connection, retrying: {error}");
         }
     }
 }
 
-/// Default of the minimum duration of slow requests.
 const SLOW: Duration = Duration::from_secs(1);
 
 impl Default for Telemetry {

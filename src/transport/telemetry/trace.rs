@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use auth::quota::Tier;
+use data::vocabulary::{Vocabulary, vocabulary};
 
 /// Notes of the front ends about a request, for its log lines and the metrics. The first note of each kind stays.
 #[derive(Debug, Default)]
@@ -20,7 +21,6 @@ impl RequestTrace {
         let _ = self.route.set(route);
     }
 
-    /// Notes the tier of the caller's key.
     pub fn set_tier(&self, tier: Tier) {
         let _ = self.tier.set(tier);
     }
@@ -30,8 +30,7 @@ impl RequestTrace {
         let _ = self.failure.set(failure.to_string());
     }
 
-    /// Notes that the body is processed while it arrives: the timeout applies to each wait for a chunk, not to their
-    /// sum.
+    /// Notes that the body is processed while it arrives: the timeout applies to each wait for a chunk.
     pub fn set_streams_body(&self) {
         self.streams_body.store(true, Ordering::Relaxed);
     }
@@ -79,75 +78,36 @@ impl fmt::Display for RouteLabel {
     }
 }
 
-/// An interface with quotas per key.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Api {
-    V1,
-    V2,
-    V3,
-    Mcp,
-}
-
-impl Api {
-    pub const ALL: [Self; 4] = [Self::V1, Self::V2, Self::V3, Self::Mcp];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::V1 => "v1",
-            Self::V2 => "v2",
-            Self::V3 => "v3",
-            Self::Mcp => "mcp",
-        }
+vocabulary! {
+    /// An interface with quotas per key.
+    Api, "interface", {
+        V1 = "v1",
+        V2 = "v2",
+        V3 = "v3",
+        Mcp = "mcp",
     }
 }
 
-/// Routes counted together in metrics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RouteGroup {
-    List,
-    Record,
-    /// Facets and aggregates.
-    Counts,
-    /// All other REST routes, and REST errors without a route.
-    Rest,
-    Mcp,
-    Page,
-    Account,
-    /// The docs, the OpenAPI documents, style sheets, files below `/.well-known/`.
-    Static,
-    Health,
-    Unknown,
+vocabulary! {
+    /// Routes counted together in metrics.
+    RouteGroup, "route group", {
+        List = "rest_list",
+        Record = "rest_record",
+        /// Facets and aggregates.
+        Counts = "rest_counts",
+        /// All other REST routes, and REST errors without a route.
+        Rest = "rest_other",
+        Mcp = "mcp",
+        Page = "page",
+        Account = "account",
+        /// The docs, the OpenAPI documents, style sheets, files below `/.well-known/`.
+        Static = "static",
+        Health = "health",
+        Unknown = "unknown",
+    }
 }
 
 impl RouteGroup {
-    pub const ALL: [Self; 10] = [
-        Self::List,
-        Self::Record,
-        Self::Counts,
-        Self::Rest,
-        Self::Mcp,
-        Self::Page,
-        Self::Account,
-        Self::Static,
-        Self::Health,
-        Self::Unknown,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::List => "rest_list",
-            Self::Record => "rest_record",
-            Self::Counts => "rest_counts",
-            Self::Rest => "rest_other",
-            Self::Mcp => "mcp",
-            Self::Page => "page",
-            Self::Account => "account",
-            Self::Static => "static",
-            Self::Health => "health",
-            Self::Unknown => "unknown",
-        }
-    }
-
     pub(crate) fn front_end(self) -> FrontEnd {
         match self {
             Self::List | Self::Record | Self::Counts | Self::Rest => FrontEnd::Rest,
@@ -159,27 +119,14 @@ impl RouteGroup {
     }
 }
 
-/// Route groups that share a duration metric.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FrontEnd {
-    Rest,
-    Mcp,
-    Page,
-    /// Separate from other pages, because most account pages hash a password.
-    Account,
-    Other,
-}
-
-impl FrontEnd {
-    pub const ALL: [Self; 5] = [Self::Rest, Self::Mcp, Self::Page, Self::Account, Self::Other];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rest => "rest",
-            Self::Mcp => "mcp",
-            Self::Page => "page",
-            Self::Account => "account",
-            Self::Other => "other",
-        }
+vocabulary! {
+    /// Route groups that share a duration metric.
+    FrontEnd, "front end", {
+        Rest = "rest",
+        Mcp = "mcp",
+        Page = "page",
+        /// Separate from other pages, because most account pages hash a password.
+        Account = "account",
+        Other = "other",
     }
 }

@@ -38,7 +38,7 @@ pub struct WebhookMessage<'a> {
     pub secrets: &'a [WebhookSecret],
 }
 
-/// Response of the receiver. `Display` gives a reason for pages and logs.
+/// Response of the receiver; its text is for pages and logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryOutcome {
     /// Status 200 to 299.
@@ -62,8 +62,7 @@ impl fmt::Display for DeliveryOutcome {
     }
 }
 
-/// Reason for a missing response. `Display` gives a reason for pages and logs, without the URL or the addresses of its
-/// host.
+/// Reason for a missing response, for pages and logs: without the URL or the addresses of its host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
     #[error("timeout: the receiver must respond within {} seconds, and may process the message later", TIMEOUT.as_secs())]
@@ -115,11 +114,8 @@ impl WebhookClient {
         Self { agent: Agent::with_parts(config, DefaultConnector::default(), resolver) }
     }
 
-    /// Sends a message once. Blocks for at most ten seconds, so call it on a thread that may wait.
-    ///
-    /// # Errors
-    ///
-    /// If the receiver did not respond, whether or not it got the message.
+    /// Sends a message once; blocks for at most ten seconds. An error if the receiver did not respond, whether or not it
+    /// got the message.
     pub fn send(&self, url: &WebhookUrl, message: &WebhookMessage<'_>) -> Result<DeliveryOutcome, SendError> {
         let WebhookMessage { id, timestamp, body, secrets } = *message;
         let signatures: Vec<String> = secrets.iter().map(|secret| secret.sign(id, timestamp, body)).collect();
@@ -184,8 +180,7 @@ impl Resolver for CheckedResolver {
 }
 
 impl CheckedResolver {
-    /// Resolves on a separate thread, because the system's look-up has no timeout; a thread that is given up ends with
-    /// its look-up.
+    /// Resolves on a thread of its own, which may outlive `timeout`: the look-up of the system has none.
     fn look_up(&self, host: String, port: u16, timeout: NextTimeout) -> Result<Vec<SocketAddr>, ureq::Error> {
         let (sender, receiver) = mpsc::sync_channel(1);
         let look_up = Arc::clone(&self.look_up);

@@ -6,7 +6,8 @@ use http::StatusCode;
 use crate::account::admin::confirmed;
 use crate::account::form::FormData;
 use crate::account::overview::{DAYS, KeyUsageRow, chart};
-use crate::account::{AccountReply, AccountRequest};
+use crate::account::sign::form_status;
+use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::browse::{PER_PAGE, Pager, read_page};
 use crate::charts::Bars;
 use crate::error_page::{PageError, sentence};
@@ -15,7 +16,7 @@ use crate::layout::PageLayout;
 use crate::link::Link;
 use auth::account::{Account, AccountId, KeyId};
 use auth::quota::Tier;
-use auth::{AccountError, KeyUsage, StoreError, USAGE_DAYS};
+use auth::{AccountError, StoreError, USAGE_DAYS};
 
 #[derive(Template)]
 #[template(path = "admin_accounts.html")]
@@ -52,7 +53,7 @@ struct AdminAccountPage {
 }
 
 /// `GET /admin/accounts`: accounts with `q` in their e-mail address.
-pub(super) async fn list(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(super) async fn list(request: AccountRequest<'_>) -> AccountResult {
     let auth = &request.page.state.auth;
     let (params, page) = read_page(request.page.query);
     let q = params.into_iter().find(|(name, _)| name == "q").map_or_else(String::new, |(_, q)| q.trim().to_owned());
@@ -65,9 +66,8 @@ pub(super) async fn list(request: AccountRequest<'_>) -> Result<AccountReply, Ac
         account,
     };
     let link = Link::new("/admin/accounts", Vec::new()).with("q", &q);
-    let catalog = request.page.state.releases.current();
     let page = AccountsPage {
-        layout: request.layout(catalog.snapshot(), "Accounts", "All accounts."),
+        layout: request.layout("Accounts", "All accounts."),
         q,
         total,
         rows: accounts.into_iter().map(row).collect(),
@@ -82,22 +82,13 @@ async fn load_account(request: AccountRequest<'_>, account: AccountId) -> Result
 }
 
 /// `GET /admin/accounts/{id}`; `error` is the reason for which a change was refused.
-pub(super) async fn page(
-    request: AccountRequest<'_>,
-    account: AccountId,
-    error: Option<String>,
-) -> Result<AccountReply, AccountReply> {
+pub(super) async fn page(request: AccountRequest<'_>, account: AccountId, error: &str) -> AccountResult {
     let account = load_account(request, account).await?;
     let auth = &request.page.state.auth;
     let usage = auth.usage(account.id, DAYS, request.now).await?;
     let year = auth.usage(account.id, USAGE_DAYS as u16, request.now).await?;
-    let (active, ended): (Vec<&KeyUsage>, Vec<&KeyUsage>) =
-        usage.keys.iter().partition(|usage| usage.key.is_active(request.now));
-    let is_rotated =
-        |key: &KeyUsage| active.iter().any(|other| other.key.counter == key.key.counter && other.key.id > key.key.id);
-    let catalog = request.page.state.releases.current();
-    let layout = request.layout(catalog.snapshot(), "Account", "An account with its keys.");
-    let status = if error.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
+    let (keys, ended) = KeyUsageRow::all(&usage, &year, request.now);
+    let layout = request.layout("Account", "An account with its keys.");
     let page = AdminAccountPage {
         layout: PageLayout { path: path_of(account.id), ..layout },
         created: format::day_of(account.created_at),
@@ -106,56 +97,47 @@ pub(super) async fn page(
         blocked: account.blocked_at.map_or_else(String::new, format::day_of),
         tiers: Tier::ALL.iter().map(|tier| (tier.name(), *tier == account.tier)).collect(),
         chart: chart(&usage),
-        keys: active.iter().map(|usage| KeyUsageRow::new(usage, is_rotated(usage), &year)).collect(),
-        ended: ended.iter().map(|usage| KeyUsageRow::new(usage, false, &year)).collect(),
-        error: error.map_or_else(String::new, |error| sentence(&error)),
+        keys,
+        ended,
+        error: sentence(error),
         account,
     };
-    Ok(AccountReply::Page(status, page.render()?))
+    Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
 fn path_of(account: AccountId) -> String {
     format!("/admin/accounts/{}", account.0)
 }
 
-fn back_to_account(account: AccountId) -> AccountReply {
-    AccountReply::Redirect(path_of(account).into(), Vec::new())
+fn back_to_account(account: AccountId) -> AccountResult {
+    Ok(AccountReply::Redirect(path_of(account).into(), Vec::new()))
 }
 
 /// `POST /admin/accounts/{id}/tier`. As with the command, only a verified account can change its tier.
-pub(super) async fn set_tier(
-    request: AccountRequest<'_>,
-    account: AccountId,
-    form: &FormData,
-) -> Result<AccountReply, AccountReply> {
+pub(super) async fn set_tier(request: AccountRequest<'_>, account: AccountId, form: &FormData) -> AccountResult {
     let operator = confirmed(request, form, "change the tier", &["tier"]).await?;
     let changed = load_account(request, account).await?;
     let Ok(tier) = form.text("tier").parse::<Tier>() else {
-        return page(request, account, Some("choose one of the tiers".to_owned())).await;
+        return page(request, account, "choose one of the tiers").await;
     };
     if changed.verified_at.is_none() {
         let error = "the account is unverified: anybody could have signed up with this address; verify it first";
-        return page(request, account, Some(error.to_owned())).await;
+        return page(request, account, error).await;
     }
     match request.page.state.auth.set_tier_for(operator, &changed, tier).await {
-        Ok(()) => Ok(back_to_account(account)),
+        Ok(()) => back_to_account(account),
         Err(AccountError::Store(error @ StoreError::TooManyKeys { .. })) => {
-            page(request, account, Some(error.to_string())).await
+            page(request, account, &error.to_string()).await
         }
         Err(error) => Err(error.into()),
     }
 }
 
-/// `POST /admin/accounts/{id}/verification`.
-pub(super) async fn verify(
-    request: AccountRequest<'_>,
-    account: AccountId,
-    form: &FormData,
-) -> Result<AccountReply, AccountReply> {
+pub(super) async fn verify(request: AccountRequest<'_>, account: AccountId, form: &FormData) -> AccountResult {
     let operator = confirmed(request, form, "verify the account", &[]).await?;
     let account = load_account(request, account).await?.id;
     request.page.state.auth.verify_for(operator, account, request.now).await?;
-    Ok(back_to_account(account))
+    back_to_account(account)
 }
 
 /// `POST /admin/accounts/{id}/block` and `/unblock`. Operators cannot lock themselves out.
@@ -164,28 +146,27 @@ pub(super) async fn set_blocked(
     account: AccountId,
     form: &FormData,
     is_blocked: bool,
-) -> Result<AccountReply, AccountReply> {
+) -> AccountResult {
     let purpose = if is_blocked { "block the account" } else { "unblock the account" };
     let operator = confirmed(request, form, purpose, &[]).await?;
     let account = load_account(request, account).await?.id;
     if is_blocked && account == operator {
         let error =
             "this is your own account; another operator, or the command `venturedex account block`, can block it";
-        return page(request, account, Some(error.to_owned())).await;
+        return page(request, account, error).await;
     }
     request.page.state.auth.set_blocked_for(operator, account, is_blocked, request.now).await?;
-    Ok(back_to_account(account))
+    back_to_account(account)
 }
 
-/// `POST /admin/accounts/{id}/keys/{key}/revoke`.
 pub(super) async fn revoke_key(
     request: AccountRequest<'_>,
     account: AccountId,
     key: KeyId,
     form: &FormData,
-) -> Result<AccountReply, AccountReply> {
+) -> AccountResult {
     let operator = confirmed(request, form, "revoke the key", &[]).await?;
     let account = load_account(request, account).await?.id;
     request.page.state.auth.revoke_key(account, key, Some(operator), request.now).await?;
-    Ok(back_to_account(account))
+    back_to_account(account)
 }

@@ -106,7 +106,7 @@ pub(super) fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountR
         })
     });
     let page = DuplicatesPage {
-        layout: request.layout(catalog.snapshot(), "Likely duplicates", "Records that are probably one and the same."),
+        layout: request.layout("Likely duplicates", "Records that are probably one and the same."),
         pairs: of_page.collect::<Result<_, PageError>>()?,
         tables: found
             .iter()

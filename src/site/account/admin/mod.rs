@@ -9,7 +9,7 @@ mod overview;
 
 use crate::account::confirm::{confirm, request_password};
 use crate::account::form::FormData;
-use crate::account::{AccountReply, AccountRequest};
+use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::PageError;
 use crate::routes::{PageRow, account_page};
 use auth::Visitor;
@@ -27,7 +27,7 @@ pub(super) const PAGES: &[PageRow] = &[
         .get(|request, _, _| Box::pin(opened(request, async move { duplicates::page(request) }))),
     account_page("/admin/accounts").get(|request, _, _| Box::pin(opened(request, accounts::list(request)))),
     account_page("/admin/accounts/{id}")
-        .get(|request, [id, _], _| Box::pin(opened(request, accounts::page(request, AccountId(id), None)))),
+        .get(|request, [id, _], _| Box::pin(opened(request, accounts::page(request, AccountId(id), "")))),
     account_page("/admin/accounts/{id}/tier")
         .post(|request, [id, _], form| Box::pin(accounts::set_tier(request, AccountId(id), form))),
     account_page("/admin/accounts/{id}/verification")
@@ -41,10 +41,7 @@ pub(super) const PAGES: &[PageRow] = &[
 ];
 
 /// The page for an operator, or the form that asks for the password again.
-async fn opened(
-    request: AccountRequest<'_>,
-    page: impl Future<Output = Result<AccountReply, AccountReply>>,
-) -> Result<AccountReply, AccountReply> {
+async fn opened(request: AccountRequest<'_>, page: impl Future<Output = AccountResult>) -> AccountResult {
     let operator = operator(request).await?;
     if !operator.may_operate(request.now) {
         return request_password(request, &operator, HOME, "open the administration", Vec::new(), String::new());
@@ -52,8 +49,7 @@ async fn opened(
     page.await
 }
 
-/// `POST /admin`: the password.
-async fn enter(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+async fn enter(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     confirmed(request, form, "open the administration", &[]).await?;
     Ok(AccountReply::Redirect(HOME.into(), Vec::new()))
 }

@@ -1,11 +1,13 @@
 //! The start page: usage of all accounts, the releases, and the number of likely duplicates.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use askama::Template;
 use http::StatusCode;
 
 use crate::account::admin::duplicates;
 use crate::account::overview::DAYS;
-use crate::account::{AccountReply, AccountRequest};
+use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::format;
 use crate::layout::PageLayout;
@@ -47,8 +49,7 @@ struct ReleaseRow {
     is_on_disk: bool,
 }
 
-/// `GET /admin`.
-pub(super) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let state = request.page.state;
     let usage = state.auth.service_usage(DAYS, request.now).await?;
     let (accounts, _) = state.auth.find_accounts("", 0, 0).await?;
@@ -64,7 +65,7 @@ pub(super) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, Ac
     let releases = &state.releases;
     let catalog = releases.current();
     let page = OverviewPage {
-        layout: request.layout(catalog.snapshot(), "Administration", "Accounts, usage and releases."),
+        layout: request.layout("Administration", "Accounts, usage and releases."),
         accounts,
         active: usage.accounts.len(),
         today: usage.days.last().map_or(0, |(_, requests)| *requests),
@@ -102,8 +103,8 @@ fn minute(time: &str) -> String {
 async fn release_rows(state: &State) -> Vec<ReleaseRow> {
     let served = state.releases.current().version();
     let loaded: Vec<SnapshotVersion> = state.releases.all().iter().map(|catalog| catalog.version()).collect();
-    let on_disk: Vec<(SnapshotVersion, String)> = match state.index.clone() {
-        None => Vec::new(),
+    let on_disk: BTreeMap<SnapshotVersion, String> = match state.index.clone() {
+        None => BTreeMap::new(),
         Some(index) => {
             let built = move || {
                 let versions = index.versions().unwrap_or_default();
@@ -115,19 +116,13 @@ async fn release_rows(state: &State) -> Vec<ReleaseRow> {
             tokio::task::spawn_blocking(built).await.unwrap_or_default()
         }
     };
-    let mut versions: Vec<SnapshotVersion> =
-        loaded.iter().copied().chain(on_disk.iter().map(|(version, _)| *version)).collect();
-    versions.sort_unstable_by(|a, b| b.cmp(a));
-    versions.dedup();
-    let row = |version: SnapshotVersion| {
-        let built = on_disk.iter().find(|(known, _)| *known == version);
-        ReleaseRow {
-            version,
-            built: built.map_or_else(String::new, |(_, built)| built.clone()),
-            is_served: version == served,
-            is_held: loaded.contains(&version),
-            is_on_disk: built.is_some(),
-        }
+    let versions: BTreeSet<SnapshotVersion> = loaded.iter().chain(on_disk.keys()).copied().collect();
+    let row = |version: SnapshotVersion| ReleaseRow {
+        version,
+        built: on_disk.get(&version).cloned().unwrap_or_default(),
+        is_served: version == served,
+        is_held: loaded.contains(&version),
+        is_on_disk: on_disk.contains_key(&version),
     };
-    versions.into_iter().map(row).collect()
+    versions.into_iter().rev().map(row).collect()
 }

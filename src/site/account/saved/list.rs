@@ -7,7 +7,7 @@ use askama::Template;
 use crate::account::form::FormData;
 use crate::account::saved::{SAVED, own_watch, parse_name, query_value, run_in_turn};
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountReply, AccountRequest};
+use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::{PageError, sentence};
 use crate::format;
 use crate::layout::PageLayout;
@@ -36,33 +36,19 @@ struct SaveListPage {
     layout: PageLayout,
     /// Target of the form.
     action: String,
-    /// Name of the list that is extended; empty for a new list.
-    added_to: String,
-    name: String,
+    draft: ListDraft,
     /// Path segment of the table.
     table: &'static str,
     tables: Vec<(&'static str, String)>,
-    text: String,
-    /// Slugs or ids of the records that are already identified.
-    records: Vec<String>,
-    lines: Vec<LineView>,
+    /// The open lines, each with slug and name of its candidates; none if nothing is similar.
+    lines: Vec<(OpenLine, Vec<(String, String)>)>,
     /// Id and name of existing lists that the record can be added to instead.
     lists: Vec<(i64, String)>,
-    look_ups: usize,
     error: String,
 }
 
-struct LineView {
-    /// The line as encoded by [`OpenLine::value`], for the form to send again.
-    value: String,
-    number: u64,
-    text: String,
-    /// Slug and name; empty if nothing is similar.
-    candidates: Vec<(String, String)>,
-    choice: String,
-}
-
 /// A line that does not identify a record: its candidates, and the choice among them.
+#[derive(Default)]
 struct OpenLine {
     number: u64,
     text: String,
@@ -79,6 +65,7 @@ impl OpenLine {
         Some(Self { number, text: text.to_owned(), candidates, choice: choice.to_owned() })
     }
 
+    /// The line for the form to send again.
     fn value(&self) -> String {
         format!("{}\t{}\t{}", self.number, self.candidates.join(","), self.text)
     }
@@ -89,6 +76,7 @@ struct ListDraft {
     name: String,
     table: Table,
     text: String,
+    /// Slugs or ids of the records that are already identified.
     records: Vec<String>,
     lines: Vec<OpenLine>,
     /// The list that is extended; `None` for a new one.
@@ -99,14 +87,10 @@ impl ListDraft {
     fn new(table: Table, watch: Option<Watch>) -> Self {
         Self { name: String::new(), table, text: String::new(), records: Vec::new(), lines: Vec::new(), watch }
     }
-
-    fn add(&mut self, key: &str) {
-        self.records.push(key.to_owned());
-    }
 }
 
 /// `GET /account/saved/list?table=vcs&record=alder-capital`: the form, and the lists that the record can be added to.
-pub(super) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in_to_return().await?;
     let table = query_value(request, "table").and_then(|table| table_of(table.trim()));
     let mut draft = ListDraft::new(table.unwrap_or(Table::Firms), None);
@@ -114,12 +98,7 @@ pub(super) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, Ac
     show(request, &visitor, draft, "").await
 }
 
-async fn show(
-    request: AccountRequest<'_>,
-    visitor: &Visitor,
-    draft: ListDraft,
-    error: &str,
-) -> Result<AccountReply, AccountReply> {
+async fn show(request: AccountRequest<'_>, visitor: &Visitor, mut draft: ListDraft, error: &str) -> AccountResult {
     let (account, table) = (visitor.account.id, draft.table);
     let is_new = draft.watch.is_none() && draft.lines.is_empty() && !draft.text.is_empty() && error.is_empty();
     let lists = match is_new {
@@ -138,29 +117,22 @@ async fn show(
         let name = catalog.find(table, slug).map_or_else(|| slug.clone(), |row| name_with_place(&catalog, table, row));
         (slug.clone(), name)
     };
-    let view = |line: &OpenLine| LineView {
-        value: line.value(),
-        number: line.number,
-        text: line.text.clone(),
-        candidates: line.candidates.iter().map(named).collect(),
-        choice: line.choice.clone(),
+    let with_names = |line: OpenLine| {
+        let candidates: Vec<(String, String)> = line.candidates.iter().map(named).collect();
+        (line, candidates)
     };
     let action = match &draft.watch {
         Some(watch) => format!("{SAVED}/{}/add", watch.id.0),
         None => format!("{SAVED}/list"),
     };
     let page = SaveListPage {
-        layout: request.layout(catalog.snapshot(), title, "Save a list of records to hear what changes."),
+        layout: request.layout(title, "Save a list of records to hear what changes."),
         action,
-        added_to: draft.watch.as_ref().map_or_else(String::new, |watch| watch.name.as_str().to_owned()),
         table: path_of(&table),
         tables: auth::watch::WATCHED.iter().map(|table| (path_of(table), format::word(table.plural()))).collect(),
-        lines: draft.lines.iter().map(view).collect(),
-        name: draft.name,
-        text: draft.text,
-        records: draft.records,
+        lines: std::mem::take(&mut draft.lines).into_iter().map(with_names).collect(),
+        draft,
         lists,
-        look_ups: LOOK_UPS,
         error: sentence(error),
     };
     Ok(AccountReply::Page(form_status(error), page.render()?))
@@ -183,11 +155,7 @@ fn name_with_place(catalog: &Catalog, table: Table, row: u32) -> String {
 }
 
 /// `POST /account/saved/list`, or `POST /account/saved/{id}/add` of a list.
-pub(super) async fn send(
-    request: AccountRequest<'_>,
-    added_to: Option<WatchId>,
-    form: &FormData,
-) -> Result<AccountReply, AccountReply> {
+pub(super) async fn send(request: AccountRequest<'_>, added_to: Option<WatchId>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     let watch = match added_to {
         Some(id) => Some(own_watch(request, &visitor, id).await?),
@@ -208,22 +176,16 @@ pub(super) async fn send(
         true => form.text("text").into_owned(),
         false => String::from_utf8_lossy(file).into_owned(),
     };
-    let name = match &draft.watch {
-        Some(watch) => watch.name.clone(),
-        None => match parse_name(form) {
-            Ok(name) => name,
-            Err(error) => {
-                read_choices(request, &mut draft, form);
-                return show(request, &visitor, draft, &error).await;
-            }
-        },
+    let is_undecided = read_choices(request, &mut draft, form);
+    let name = draft.watch.as_ref().map_or_else(|| parse_name(form), |watch| Ok(watch.name.clone()));
+    let name = match name {
+        Ok(name) => name,
+        Err(error) => return show(request, &visitor, draft, &error).await,
     };
     if std::str::from_utf8(file).is_err() {
-        read_choices(request, &mut draft, form);
         draft.text.clear();
         return show(request, &visitor, draft, "the file is not UTF-8; save it as text or CSV in UTF-8").await;
     }
-    let is_undecided = read_choices(request, &mut draft, form);
     match read_text(request, &mut draft).await? {
         Err(error) => return show(request, &visitor, draft, &error).await,
         Ok(()) if is_undecided => {
@@ -232,7 +194,9 @@ pub(super) async fn send(
         }
         Ok(()) => {}
     }
-    if draft.lines.iter().any(|line| line.choice.is_empty()) || has_guesses(&draft, form) {
+    // A line with a preselected record may be one that the sender has not seen yet.
+    let has_guesses = draft.lines.len() > form.texts("open").len();
+    if has_guesses || draft.lines.iter().any(|line| line.choice.is_empty()) {
         return show(request, &visitor, draft, "").await;
     }
     let chosen: Vec<String> = draft.lines.iter().map(|line| line.choice.clone()).collect();
@@ -244,11 +208,6 @@ pub(super) async fn send(
     save(request, &visitor, draft, name, records).await
 }
 
-/// True if a line was preselected that the sender has not seen yet.
-fn has_guesses(draft: &ListDraft, form: &FormData) -> bool {
-    draft.lines.len() > form.texts("open").len()
-}
-
 /// Reads identified records and choices from the form; true if a choice is missing. A record that is no longer in the
 /// release becomes an open line again.
 fn read_choices(request: AccountRequest<'_>, draft: &mut ListDraft, form: &FormData) -> bool {
@@ -257,13 +216,8 @@ fn read_choices(request: AccountRequest<'_>, draft: &mut ListDraft, form: &FormD
     let key_of = |text: &str| catalog.find(table, text).map(|row| catalog.snapshot().slug(table, row).to_owned());
     for text in form.text("records").split_whitespace() {
         match key_of(text) {
-            Some(key) => draft.add(&key),
-            None => draft.lines.push(OpenLine {
-                number: 0,
-                text: text.to_owned(),
-                candidates: Vec::new(),
-                choice: String::new(),
-            }),
+            Some(key) => draft.records.push(key),
+            None => draft.lines.push(OpenLine { text: text.to_owned(), ..OpenLine::default() }),
         }
     }
     let (open, choices) = (form.texts("open"), form.texts("choice"));
@@ -310,7 +264,7 @@ async fn read_text(request: AccountRequest<'_>, draft: &mut ListDraft) -> Result
         }
     }
     for row in named.into_iter().flatten() {
-        draft.add(catalog.snapshot().slug(table, row));
+        draft.records.push(catalog.snapshot().slug(table, row).to_owned());
     }
     if !open.is_empty() {
         let mut turns = state.work.batch(BatchOwner::Address(request.address)).map_err(PageError::from)?;
@@ -339,7 +293,7 @@ async fn save(
     draft: ListDraft,
     name: KeyName,
     records: Vec<String>,
-) -> Result<AccountReply, AccountReply> {
+) -> AccountResult {
     let (account, table, now) = (visitor.account.id, draft.table, request.now);
     let served = request.page.state.releases.current().version();
     let id = draft.watch.as_ref().map(|watch| watch.id);

@@ -11,11 +11,12 @@ use http::StatusCode;
 
 use crate::account::form::FormData;
 use crate::account::saved::view::{AlertSummary, conditions, host_of};
-use crate::account::{AccountReply, AccountRequest};
+use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::browse::Pager;
 use crate::error_page::PageError;
 use crate::format;
 use crate::layout::PageLayout;
+use crate::link::Link;
 use crate::routes::{PageRow, account_page};
 use auth::account::{KeyName, ParseKeyNameError};
 use auth::watch::{Watch, WatchId, WebhookId};
@@ -83,19 +84,14 @@ struct SavedPage {
 }
 
 struct SavedRow {
-    id: i64,
-    name: String,
+    watch: Watch,
     conditions: String,
-    evaluated: String,
-    problem: String,
-    emails: bool,
     /// Host of its webhook; empty if it has none.
     webhook: String,
     alerts: Vec<AlertSummary>,
 }
 
-/// `GET /account/saved`.
-async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+async fn page(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     let state = request.page.state;
     let account = visitor.account.id;
@@ -117,24 +113,20 @@ async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply>
     let (total, shown, webhooks) = read.await?;
     let catalog = state.releases.current();
     let row = |(watch, alerts): (Watch, Vec<AlertSummary>)| SavedRow {
-        id: watch.id.0,
         conditions: conditions(&catalog, &watch),
-        evaluated: watch.evaluated.to_string(),
-        problem: watch.problem.unwrap_or_default(),
-        emails: watch.emails,
         webhook: webhooks
             .iter()
             .find(|webhook| Some(webhook.id) == watch.webhook)
             .map_or_else(String::new, |webhook| host_of(&webhook.url).to_owned()),
-        name: watch.name.as_str().to_owned(),
+        watch,
         alerts,
     };
     let description = "Your saved searches and lists, and what is new.";
     let page = SavedPage {
-        layout: request.layout(catalog.snapshot(), "Saved searches and lists", description),
+        layout: request.layout("Saved searches and lists", description),
         count: format!("{} of {}", format::number(total), format::number(visitor.account.tier.watches())),
         rows: shown.into_iter().map(row).collect(),
-        pager: pager(SAVED, "page", page, total, PER_PAGE),
+        pager: Pager::with_size(&Link::new(SAVED, Vec::new()), page, total as u64, PER_PAGE as u64),
         is_bundled: catalog.is_bundled(),
     };
     Ok(AccountReply::Page(StatusCode::OK, page.render()?))
@@ -148,23 +140,6 @@ fn query_number(request: AccountRequest<'_>, name: &str) -> Option<u64> {
 fn query_value(request: AccountRequest<'_>, name: &str) -> Option<String> {
     let mut pairs = form_urlencoded::parse(request.page.query.as_bytes());
     pairs.find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
-}
-
-/// The pager for `total` rows.
-fn pager(path: &str, name: &str, page: u64, total: usize, per_page: usize) -> Pager {
-    let pages = total.div_ceil(per_page) as u64;
-    let at = |page: u64| if page > 1 { format!("{path}?{name}={page}") } else { path.to_owned() };
-    let previous = (page > 1).then(|| at((page - 1).min(pages.max(1))));
-    let fields = Vec::new();
-    Pager {
-        page,
-        pages,
-        previous,
-        next: (page < pages).then(|| at(page + 1)),
-        path: path.to_owned(),
-        name: name.to_owned(),
-        fields,
-    }
 }
 
 /// A search or list of the account; one of another account is reported as unknown.

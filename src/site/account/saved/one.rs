@@ -4,14 +4,15 @@ use askama::Template;
 
 use crate::account::form::FormData;
 use crate::account::keys::SelectOption;
-use crate::account::saved::view::{AlertView, conditions, host_of};
-use crate::account::saved::{SAVED, own_watch, pager, parse_name, query_number};
+use crate::account::saved::view::{self, AlertView, conditions, host_of};
+use crate::account::saved::{SAVED, own_watch, parse_name, query_number};
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountReply, AccountRequest, CSV};
+use crate::account::{AccountReply, AccountRequest, AccountResult, CSV};
 use crate::browse::Pager;
 use crate::error_page::{PageError, sentence};
 use crate::format;
 use crate::layout::PageLayout;
+use crate::link::Link;
 use auth::account::KeyName;
 use auth::watch::{AlertId, Watch, WatchChange, WatchId, Webhook, WebhookId};
 use auth::{StoreError, Visitor};
@@ -31,22 +32,18 @@ const LISTED: usize = 100;
 #[template(path = "saved_one.html")]
 struct OnePage {
     layout: PageLayout,
-    id: i64,
-    name: String,
-    is_list: bool,
+    watch: Watch,
     conditions: String,
     /// Path of the page that shows the results of a search; empty if there is none.
     href: String,
     /// API URL of a search; empty for a list.
     api: String,
-    evaluated: String,
     problem: String,
     alerts: Vec<AlertView>,
     /// True if the page shows a single alert.
     is_single: bool,
     /// Path of the page with earlier alerts.
     older: String,
-    emails: bool,
     /// The reason for which no e-mail can be sent; empty if it can.
     no_mail: &'static str,
     webhooks: Vec<SelectOption>,
@@ -63,18 +60,9 @@ struct RecordRow {
     page: String,
 }
 
-/// A search or list with its alerts and records, as loaded from the store.
-struct WatchDetails {
-    watch: Watch,
-    alerts: Vec<AlertView>,
-    older: Option<AlertId>,
-    records: Vec<String>,
-    webhooks: Vec<Webhook>,
-}
-
 /// `GET /account/saved/{id}`. Parameters: `before` for earlier alerts, `alert` for all records of one alert, `page` for
 /// further records of a list.
-pub(super) async fn page(request: AccountRequest<'_>, id: WatchId) -> Result<AccountReply, AccountReply> {
+pub(super) async fn page(request: AccountRequest<'_>, id: WatchId) -> AccountResult {
     let (visitor, watch) = owned(request, id).await?;
     show(request, &visitor, watch, "").await
 }
@@ -86,18 +74,13 @@ async fn owned(request: AccountRequest<'_>, id: WatchId) -> Result<(Visitor, Wat
     Ok((visitor, watch))
 }
 
-async fn show(
-    request: AccountRequest<'_>,
-    visitor: &Visitor,
-    watch: Watch,
-    error: &str,
-) -> Result<AccountReply, AccountReply> {
+async fn show(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, error: &str) -> AccountResult {
     let state = request.page.state;
     let alert_id = |name| query_number(request, name).and_then(|id| i64::try_from(id).ok());
     let (before, single) = (alert_id("before").map(AlertId), alert_id("alert"));
     let stored = state.auth.blocking(move |service| {
         let store = service.store().watch_store();
-        let (first, limit, records) = match single {
+        let (first, limit, shown) = match single {
             Some(id) => (Some(AlertId(id.saturating_add(1))), 1, usize::MAX),
             None => (before, ALERTS + 1, RECORDS),
         };
@@ -106,16 +89,13 @@ async fn show(
         let has_older = single.is_none() && alerts.len() > ALERTS as usize;
         alerts.truncate(ALERTS as usize);
         let older = alerts.last().filter(|_| has_older).map(|alert| alert.id);
-        let views = alerts.iter().map(|alert| AlertView::new(&watch, alert, records));
-        Ok(WatchDetails {
-            older,
-            alerts: views.collect::<Result<_, StoreError>>()?,
-            records: if watch.query.is_none() { store.listed(watch.id)? } else { Vec::new() },
-            webhooks: store.webhooks(watch.account)?,
-            watch,
-        })
+        let views = alerts.iter().map(|alert| AlertView::new(&watch, alert, shown));
+        let views = views.collect::<Result<Vec<_>, StoreError>>()?;
+        let records = if watch.query.is_none() { store.listed(watch.id)? } else { Vec::new() };
+        let webhooks = store.webhooks(watch.account)?;
+        Ok((watch, views, older, records, webhooks))
     });
-    let WatchDetails { watch, alerts, older, records, webhooks } = stored.await?;
+    let (watch, alerts, older, records, webhooks) = stored.await?;
     if single.is_some() && alerts.is_empty() {
         return Err(PageError::UnknownPage.into());
     }
@@ -129,21 +109,16 @@ async fn show(
     let query = watch.query.as_deref();
     let token = state.alerts.secrets.feed_token(&watch);
     let page = OnePage {
-        layout: request.layout(catalog.snapshot(), watch.name.as_str(), "A saved search or list, and what is new."),
-        id: watch.id.0,
-        name: watch.name.as_str().to_owned(),
-        is_list: query.is_none(),
+        layout: request.layout(watch.name.as_str(), "A saved search or list, and what is new."),
         conditions: conditions(&catalog, &watch),
         href: query
             .filter(|_| watch.table != Table::Rounds)
             .map_or_else(String::new, |query| format!("/{list}{}", mark(query))),
         api: query.map_or_else(String::new, |query| format!("{}/api/v3/{list}{}", state.public_url, mark(query))),
-        evaluated: watch.evaluated.to_string(),
         problem: sentence(watch.problem.as_deref().unwrap_or_default()),
         alerts,
         is_single: single.is_some(),
         older: older.map_or_else(String::new, |id| format!("{path}?before={}", id.0)),
-        emails: watch.emails,
         no_mail: match (state.auth.sends_mail(), visitor.account.verified_at) {
             (false, _) => "This service sends no e-mail.",
             (true, None) => "Your e-mail address is not verified: open the link that was sent to it.",
@@ -152,7 +127,8 @@ async fn show(
         webhooks: webhooks.iter().map(|webhook| choice(webhook, watch.webhook)).collect(),
         feeds: ["atom", "json"].map(|extension| format!("{}/alerts/{token}.{extension}", state.public_url)),
         records: shown.map(|key| record(&catalog, watch.table, key)).collect(),
-        pager: pager(&path, "page", page, records.len(), LISTED),
+        pager: Pager::with_size(&Link::new(&path, Vec::new()), page, records.len() as u64, LISTED as u64),
+        watch,
         error: sentence(error),
     };
     Ok(AccountReply::Page(form_status(error), page.render()?))
@@ -175,8 +151,7 @@ fn record(catalog: &Catalog, table: Table, key: &str) -> RecordRow {
     RecordRow { key: key.to_owned(), name, page }
 }
 
-/// `GET /account/saved/{id}/records.csv`.
-pub(super) async fn download(request: AccountRequest<'_>, id: WatchId) -> Result<AccountReply, AccountReply> {
+pub(super) async fn download(request: AccountRequest<'_>, id: WatchId) -> AccountResult {
     let (_, watch) = owned(request, id).await?;
     if watch.query.is_some() {
         return Err(PageError::UnknownPage.into());
@@ -200,12 +175,7 @@ enum Change {
     RenewFeed,
 }
 
-/// `POST /account/saved/{id}/name`.
-pub(super) async fn rename(
-    request: AccountRequest<'_>,
-    id: WatchId,
-    form: &FormData,
-) -> Result<AccountReply, AccountReply> {
+pub(super) async fn rename(request: AccountRequest<'_>, id: WatchId, form: &FormData) -> AccountResult {
     let (visitor, watch) = owned(request, id).await?;
     match parse_name(form) {
         Ok(name) => apply(request, &visitor, watch, Change::Name(name)).await,
@@ -214,11 +184,7 @@ pub(super) async fn rename(
 }
 
 /// `POST /account/saved/{id}/notify`: chooses where alerts are sent.
-pub(super) async fn notify(
-    request: AccountRequest<'_>,
-    id: WatchId,
-    form: &FormData,
-) -> Result<AccountReply, AccountReply> {
+pub(super) async fn notify(request: AccountRequest<'_>, id: WatchId, form: &FormData) -> AccountResult {
     let (visitor, watch) = owned(request, id).await?;
     let webhook = form.text("webhook");
     let chosen = webhook.parse().ok().map(WebhookId);
@@ -228,37 +194,25 @@ pub(super) async fn notify(
     apply(request, &visitor, watch, Change::Notify(!form.text("emails").is_empty(), chosen)).await
 }
 
-/// `POST /account/saved/{id}/feed`: gives the feed another address.
-pub(super) async fn renew_feed(request: AccountRequest<'_>, id: WatchId) -> Result<AccountReply, AccountReply> {
+pub(super) async fn renew_feed(request: AccountRequest<'_>, id: WatchId) -> AccountResult {
     let (visitor, watch) = owned(request, id).await?;
     apply(request, &visitor, watch, Change::RenewFeed).await
 }
 
-/// `POST /account/saved/{id}/remove`: removes records from a list.
-pub(super) async fn remove(
-    request: AccountRequest<'_>,
-    id: WatchId,
-    form: &FormData,
-) -> Result<AccountReply, AccountReply> {
+pub(super) async fn remove(request: AccountRequest<'_>, id: WatchId, form: &FormData) -> AccountResult {
     let (visitor, watch) = owned(request, id).await?;
     let records: Vec<String> = form.texts("record").into_iter().map(Into::into).collect();
     apply(request, &visitor, watch, Change::Remove(records)).await
 }
 
-/// `POST /account/saved/{id}/delete`.
-pub(super) async fn delete(request: AccountRequest<'_>, id: WatchId) -> Result<AccountReply, AccountReply> {
+pub(super) async fn delete(request: AccountRequest<'_>, id: WatchId) -> AccountResult {
     let (visitor, _) = owned(request, id).await?;
     let (auth, account) = (&request.page.state.auth, visitor.account.id);
     auth.blocking(move |service| service.store().watch_store().delete_watch(account, id)).await?;
     Ok(AccountReply::Redirect(SAVED.into(), Vec::new()))
 }
 
-async fn apply(
-    request: AccountRequest<'_>,
-    visitor: &Visitor,
-    watch: Watch,
-    change: Change,
-) -> Result<AccountReply, AccountReply> {
+async fn apply(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, change: Change) -> AccountResult {
     let (auth, account, id) = (&request.page.state.auth, visitor.account.id, watch.id);
     let changed = auth.blocking(move |service| {
         let change = match &change {

@@ -6,7 +6,7 @@ use crate::account::form::FormData;
 use crate::account::saved::view::filters;
 use crate::account::saved::{SAVED, parse_name, query_value, run_in_turn};
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountReply, AccountRequest};
+use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::sentence;
 use crate::format;
 use crate::layout::PageLayout;
@@ -34,6 +34,7 @@ struct SaveSearchPage {
 struct SearchView {
     /// Path segment of the list.
     table: &'static str,
+    table_name: &'static str,
     query: String,
     conditions: String,
     counted: String,
@@ -50,7 +51,7 @@ struct SearchDraft {
 }
 
 /// `GET /account/saved/new?table=vcs&…`, where the other parameters are filters; or `?address=` with the URL of a list.
-pub(super) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     request.signed_in_to_return().await?;
     let address = query_value(request, "address").unwrap_or_default();
     let table = query_value(request, "table").unwrap_or_default();
@@ -78,21 +79,20 @@ fn filters_of(request: AccountRequest<'_>) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
 }
 
-async fn show(request: AccountRequest<'_>, draft: SearchDraft) -> Result<AccountReply, AccountReply> {
+async fn show(request: AccountRequest<'_>, draft: SearchDraft) -> AccountResult {
     let catalog = request.page.state.releases.current();
     let parsed = run_in_turn(request, || draft.list.map(|(table, query)| preview(&catalog, table, &query))).await?;
-    let (search, errors) = match parsed {
-        None => (None, Vec::new()),
-        Some(Ok(search)) => (Some(search), Vec::new()),
-        Some(Err(errors)) => (None, errors),
+    let (search, errors) = match parsed.transpose() {
+        Ok(search) => (search, Vec::new()),
+        Err(errors) => (None, errors),
     };
     let is_wrong = !draft.error.is_empty() || !errors.is_empty();
     let proposed = search.as_ref().map_or_else(String::new, |search| {
-        let name = format!("{}: {}", format::word(search.table_name()), search.conditions);
+        let name = format!("{}: {}", format::word(search.table_name), search.conditions);
         name.chars().take(MAX_NAME).collect()
     });
     let page = SaveSearchPage {
-        layout: request.layout(catalog.snapshot(), "Save a search", "Save a search to hear what is new."),
+        layout: request.layout("Save a search", "Save a search to hear what is new."),
         address: draft.address,
         name: if draft.name.is_empty() { proposed } else { draft.name },
         search,
@@ -100,12 +100,6 @@ async fn show(request: AccountRequest<'_>, draft: SearchDraft) -> Result<Account
         error: sentence(&draft.error),
     };
     Ok(AccountReply::Page(form_status(if is_wrong { "wrong" } else { "" }), page.render()?))
-}
-
-impl SearchView {
-    fn table_name(&self) -> &'static str {
-        table_of(self.table).map_or("", Table::plural)
-    }
 }
 
 /// True for parameters of the API and of pages that do not decide which records a list has.
@@ -119,6 +113,7 @@ fn preview(catalog: &Catalog, table: Table, query: &str) -> Result<SearchView, V
     let pairs = search.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
     Ok(SearchView {
         table: Resource::of_table(table).path(),
+        table_name: table.plural(),
         query: search.text(),
         conditions: filters(catalog, pairs),
         counted: format::counted(total, "record matches", "records match"),
@@ -126,8 +121,7 @@ fn preview(catalog: &Catalog, table: Table, query: &str) -> Result<SearchView, V
     })
 }
 
-/// `POST /account/saved`: saves a search.
-pub(super) async fn save(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(super) async fn save(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     let (table, query) = (table_of(&form.text("table")), form.text("query").into_owned());
     let Some(table) = table else { return Ok(AccountReply::Redirect(format!("{SAVED}/new").into(), Vec::new())) };

@@ -61,24 +61,18 @@ pub(super) struct AlertView {
     pub since: String,
     pub version: String,
     pub created: String,
-    pub rows: Vec<EntryView>,
+    pub rows: Vec<AlertEntry>,
     /// Number of records not shown.
     pub left_out: u32,
     /// Outcome of sending the alert; empty if nothing was sent.
     pub outcome: String,
 }
 
-pub(super) struct EntryView {
-    pub name: String,
-    /// Empty if it has no page.
-    pub page: String,
-    pub what: String,
-}
-
 impl AlertView {
     /// Shows at most `max` records.
     pub(super) fn new(watch: &Watch, alert: &Alert, max: usize) -> Result<Self, StoreError> {
-        let rows: Vec<EntryView> = entries(alert)?.into_iter().take(max).map(EntryView::from_entry).collect();
+        let mut rows = entries(alert)?;
+        rows.truncate(max);
         Ok(Self {
             id: alert.id.0,
             counted: count_in_words(watch, alert),
@@ -89,13 +83,6 @@ impl AlertView {
             rows,
             outcome: alert.outcome.clone().unwrap_or_default(),
         })
-    }
-}
-
-impl EntryView {
-    fn from_entry(entry: AlertEntry) -> Self {
-        let what = reason_in_words(&entry);
-        Self { name: entry.name, page: entry.page.unwrap_or_default(), what }
     }
 }
 

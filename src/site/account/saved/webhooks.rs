@@ -9,7 +9,7 @@ use crate::account::form::FormData;
 use crate::account::saved::WEBHOOKS;
 use crate::account::saved::view::host_of;
 use crate::account::sign::{form_error, form_status};
-use crate::account::{AccountReply, AccountRequest};
+use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::{PageError, sentence};
 use crate::format;
 use crate::layout::PageLayout;
@@ -31,20 +31,17 @@ struct WebhooksPage {
     /// True if the operator has turned webhooks on.
     is_on: bool,
     webhooks: Vec<WebhookRow>,
-    max: u32,
     url: String,
     success: String,
     error: String,
 }
 
 struct WebhookRow {
-    id: i64,
+    webhook: Webhook,
     host: String,
-    url: String,
     created: String,
     /// End of the time in which the previous secret also signs; empty if it does not.
     overlap_ends: String,
-    stopped: Option<String>,
 }
 
 #[derive(Template)]
@@ -56,27 +53,24 @@ struct SecretPage {
     overlap_ends: String,
 }
 
-/// `GET /account/webhooks`.
-pub(super) async fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     show(request, &visitor, "", Ok("")).await
 }
 
 /// `url` is the value of the form field; `message` is shown above it, as a success or an error.
-async fn show(
-    request: AccountRequest<'_>,
-    visitor: &Visitor,
-    url: &str,
-    message: Result<&str, &str>,
-) -> Result<AccountReply, AccountReply> {
+async fn show(request: AccountRequest<'_>, visitor: &Visitor, url: &str, message: Result<&str, &str>) -> AccountResult {
     let error = message.err().unwrap_or_default();
-    let state = request.page.state;
-    let catalog = state.releases.current();
+    let row = |webhook: Webhook| WebhookRow {
+        host: host_of(&webhook.url).to_owned(),
+        created: format::day_of(webhook.created_at),
+        overlap_ends: overlap_ends(&webhook, request.now),
+        webhook,
+    };
     let page = WebhooksPage {
-        layout: request.layout(catalog.snapshot(), "Webhooks", "Servers of yours that alerts are sent to."),
-        is_on: state.alerts.networks.is_some(),
-        webhooks: webhooks(request, visitor).await?.iter().map(|webhook| row(webhook, request.now)).collect(),
-        max: MAX_WEBHOOKS,
+        layout: request.layout("Webhooks", "Servers of yours that alerts are sent to."),
+        is_on: request.page.state.alerts.networks.is_some(),
+        webhooks: webhooks(request, visitor).await?.into_iter().map(row).collect(),
         url: url.to_owned(),
         success: sentence(message.unwrap_or_default()),
         error: sentence(error),
@@ -89,33 +83,13 @@ async fn webhooks(request: AccountRequest<'_>, visitor: &Visitor) -> Result<Vec<
     Ok(request.page.state.auth.blocking(move |service| service.store().watch_store().webhooks(account)).await?)
 }
 
-fn row(webhook: &Webhook, now: i64) -> WebhookRow {
-    WebhookRow {
-        id: webhook.id.0,
-        host: host_of(&webhook.url).to_owned(),
-        url: webhook.url.clone(),
-        created: format::day_of(webhook.created_at),
-        overlap_ends: overlap_ends(webhook, now),
-        stopped: webhook.stopped.clone(),
-    }
-}
-
 fn overlap_ends(webhook: &Webhook, now: i64) -> String {
     if webhook.previous_until > now { format::instant(webhook.previous_until) } else { String::new() }
 }
 
-fn secret_page(
-    request: AccountRequest<'_>,
-    webhook: &Webhook,
-    status: StatusCode,
-) -> Result<AccountReply, AccountReply> {
-    let catalog = request.page.state.releases.current();
+fn secret_page(request: AccountRequest<'_>, webhook: &Webhook, status: StatusCode) -> AccountResult {
     let page = SecretPage {
-        layout: request.layout(
-            catalog.snapshot(),
-            "Secret of a webhook",
-            "The secret that signs messages to a webhook.",
-        ),
+        layout: request.layout("Secret of a webhook", "The secret that signs messages to a webhook."),
         url: webhook.url.clone(),
         secret: request.page.state.alerts.secrets.webhook_secret(webhook).reveal(),
         overlap_ends: overlap_ends(webhook, request.now),
@@ -129,16 +103,10 @@ async fn find(request: AccountRequest<'_>, visitor: &Visitor, id: WebhookId) -> 
     all.into_iter().find(|webhook| webhook.id == id).ok_or(PageError::UnknownPage.into())
 }
 
-/// `POST /account/webhooks/{id}/secret`.
-pub(super) async fn reveal(
-    request: AccountRequest<'_>,
-    id: WebhookId,
-    form: &FormData,
-) -> Result<AccountReply, AccountReply> {
+pub(super) async fn reveal(request: AccountRequest<'_>, id: WebhookId, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     confirm(request, &visitor, form, "see the secret of a webhook", &[]).await?;
-    let webhook = find(request, &visitor, id).await?;
-    secret_page(request, &webhook, StatusCode::OK)
+    secret_page(request, &find(request, &visitor, id).await?, StatusCode::OK)
 }
 
 async fn change(
@@ -153,11 +121,7 @@ async fn change(
 }
 
 /// `POST /account/webhooks/{id}/rotate`: replaces the secret and shows the new one.
-pub(super) async fn rotate(
-    request: AccountRequest<'_>,
-    id: WebhookId,
-    form: &FormData,
-) -> Result<AccountReply, AccountReply> {
+pub(super) async fn rotate(request: AccountRequest<'_>, id: WebhookId, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     confirm(request, &visitor, form, "rotate the secret of a webhook", &[]).await?;
     let previous_until = request.now.saturating_add(OVERLAP);
@@ -165,15 +129,13 @@ pub(super) async fn rotate(
     secret_page(request, &webhook, StatusCode::OK)
 }
 
-/// `POST /account/webhooks/{id}/resume`.
-pub(super) async fn resume(request: AccountRequest<'_>, id: WebhookId) -> Result<AccountReply, AccountReply> {
+pub(super) async fn resume(request: AccountRequest<'_>, id: WebhookId) -> AccountResult {
     let visitor = request.signed_in().await?;
     change(request, &visitor, id, WebhookChange::Resume { now: request.now }).await?;
     Ok(AccountReply::Redirect(WEBHOOKS.into(), Vec::new()))
 }
 
-/// `POST /account/webhooks/{id}/delete`.
-pub(super) async fn delete(request: AccountRequest<'_>, id: WebhookId) -> Result<AccountReply, AccountReply> {
+pub(super) async fn delete(request: AccountRequest<'_>, id: WebhookId) -> AccountResult {
     let visitor = request.signed_in().await?;
     let (auth, account) = (&request.page.state.auth, visitor.account.id);
     let deleted = auth.blocking(move |service| service.store().watch_store().delete_webhook(account, id));
@@ -183,8 +145,7 @@ pub(super) async fn delete(request: AccountRequest<'_>, id: WebhookId) -> Result
     }
 }
 
-/// `POST /account/webhooks`: adds a webhook and shows its secret.
-pub(super) async fn add(request: AccountRequest<'_>, form: &FormData) -> Result<AccountReply, AccountReply> {
+pub(super) async fn add(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = &request.signed_in().await?;
     let state = request.page.state;
     let text = form.text("url");
@@ -207,7 +168,7 @@ pub(super) async fn add(request: AccountRequest<'_>, form: &FormData) -> Result<
 
 /// `POST /account/webhooks/{id}/test`: sends a message and waits for the response. Charged as [`TEST_PAGES`] pages,
 /// since it makes this server send requests to others.
-pub(super) async fn test(request: AccountRequest<'_>, id: WebhookId) -> Result<AccountReply, AccountReply> {
+pub(super) async fn test(request: AccountRequest<'_>, id: WebhookId) -> AccountResult {
     let visitor = &request.signed_in().await?;
     let webhook = find(request, visitor, id).await?;
     let state = request.page.state;
@@ -224,20 +185,18 @@ pub(super) async fn test(request: AccountRequest<'_>, id: WebhookId) -> Result<A
         "url": format!("{}{WEBHOOKS}", state.public_url),
         "data": {},
     });
-    let sent = state.auth.blocking(move |_| {
-        let url = match WebhookUrl::parse(&webhook.url, &networks) {
-            Ok(url) => url,
-            Err(error) => return Ok(Err(error.to_string())),
-        };
+    let send = move || {
+        let url = WebhookUrl::parse(&webhook.url, &networks).map_err(|error| error.to_string())?;
         let id = format!("test_{}_{now}", webhook.id.0);
         let body = body.to_string();
         let message = WebhookMessage { id: &id, timestamp: now, body: body.as_bytes(), secrets: &[secret] };
-        Ok(match WebhookClient::new(networks).send(&url, &message) {
+        match WebhookClient::new(networks).send(&url, &message) {
             Ok(DeliveryOutcome::Delivered) => Ok(()),
             Ok(outcome) => Err(outcome.to_string()),
             Err(error) => Err(error.to_string()),
-        })
-    });
+        }
+    };
+    let sent = state.auth.blocking(move |_| Ok(send()));
     match sent.await? {
         Ok(()) => show(request, visitor, "", Ok("the test message was delivered")).await,
         Err(reason) => show(request, visitor, "", Err(&format!("the test message was not delivered: {reason}"))).await,
