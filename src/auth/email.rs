@@ -41,7 +41,10 @@ impl fmt::Display for Email {
 /// The text of an address with all but visible ASCII escaped.
 pub fn escaped(address: &str) -> String {
     let is_visible = |char: &char| matches!(char, '!'..='~');
-    address.chars().map(|char| if is_visible(&char) { char.to_string() } else { char.escape_unicode().to_string() }).collect()
+    address
+        .chars()
+        .map(|char| if is_visible(&char) { char.to_string() } else { char.escape_unicode().to_string() })
+        .collect()
 }
 
 /// The address among `known` that is most similar to `email`: at most three edits away, preferably with a similar part before
