@@ -5,14 +5,13 @@ use std::collections::HashMap;
 use askama::Template;
 use form_urlencoded::Serializer;
 
-use crate::PageRequest;
 use crate::conditions::{self, active_filters, title};
 use crate::error_page::{PageError, name_and_path, sentence};
 use crate::filters::{FieldConfig, Filters, QueryInput, RangeConfig};
-use crate::format;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::question::SearchQuestion;
+use crate::{PageRequest, PageResult, format};
 use catalog::{
     Catalog, Issues, ListParts, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind,
     Relaxable, Request, Resource, SearchReading, WantedPage,
@@ -162,12 +161,7 @@ pub(crate) struct LenientQuery {
 }
 
 impl LenientQuery {
-    pub(crate) fn parse(
-        catalog: &Catalog,
-        resource: Resource,
-        options: ParseOptions,
-        query: &str,
-    ) -> Result<Self, PageError> {
+    pub(crate) fn parse(catalog: &Catalog, resource: Resource, options: ParseOptions, query: &str) -> PageResult<Self> {
         let (given, page) = read_page(query);
         let mut problems: Vec<ParameterError> = Vec::new();
         let parsed = catalog.parse(resource, &given, options).or_else(|issues| {
@@ -203,7 +197,7 @@ pub(crate) fn parse(
     resource: Resource,
     path: &str,
     query: &str,
-) -> Result<(ParsedRequest, Link, u64), PageError> {
+) -> PageResult<(ParsedRequest, Link, u64)> {
     let (params, page) = read_page(query);
     let parsed = catalog.parse(resource, &params, PARSE_OPTIONS);
     let parsed = parsed.map_err(|issues| PageError::InvalidQuery(issues.report(catalog)))?;
@@ -217,7 +211,7 @@ pub(crate) fn parse_meaning(
     resource: Resource,
     path: &str,
     query: &str,
-) -> Result<(ParsedRequest, Link, u64, Option<SearchReading>), PageError> {
+) -> PageResult<(ParsedRequest, Link, u64, Option<SearchReading>)> {
     let (parsed, link, page) = parse(catalog, resource, path, query)?;
     let (given, _) = read_page(query);
     match read_search(catalog, resource, &parsed, &given) {
@@ -269,7 +263,7 @@ impl Browse {
         catalog: &Catalog,
         page_request: PageRequest<'_>,
         config: &BrowseConfig,
-    ) -> Result<(PageLayout, Self, Vec<u32>), PageError> {
+    ) -> PageResult<(PageLayout, Self, Vec<u32>)> {
         let by_name = LenientQuery::parse(catalog, config.resource, PARSE_OPTIONS, page_request.query)?;
         let without_text = by_name.link(config.path).with("q", "");
         let (search, meaning) = read_search(catalog, config.resource, &by_name.parsed, &by_name.given).unzip();

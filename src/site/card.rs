@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use crate::canvas::{BRAND, Canvas, Ink, has_letters, shortened, width};
-use crate::error_page::PageError;
 use crate::records::record;
 use crate::{PageRequest, PageResult, find, format, page_headers, response_of};
 use catalog::{Catalog, Filter, RowFilter};
@@ -50,7 +49,7 @@ pub(crate) fn respond(catalog: &Catalog, request: PageRequest<'_>, table: Table,
 }
 
 impl Card {
-    fn of_firm(catalog: &Catalog, row: u32) -> Result<Self, PageError> {
+    fn of_firm(catalog: &Catalog, row: u32) -> PageResult<Self> {
         let firm: Firm = record(catalog, Table::Firms, row)?;
         let kind = firm.kind.as_deref().filter(|kind| *kind != "other").map(format::word);
         let score = firm.health_score.map(|score| (score.to_string(), "health score of 100"));
@@ -71,7 +70,7 @@ impl Card {
         })
     }
 
-    fn of_startup(catalog: &Catalog, row: u32) -> Result<Self, PageError> {
+    fn of_startup(catalog: &Catalog, row: u32) -> PageResult<Self> {
         let startup: Startup = record(catalog, Table::Startups, row)?;
         let stage = startup.stage.as_deref().map(format::word);
         let facts = [

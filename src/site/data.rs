@@ -6,13 +6,12 @@ use std::collections::BTreeSet;
 use askama::Template;
 
 use crate::charts::{Bars, Heatmap};
-use crate::error_page::PageError;
 use crate::feeds::{self, ReleaseChanges};
 use crate::field_years::FieldYears;
 use crate::layout::PageLayout;
 use crate::lists::list_path;
 use crate::market::rounds_by_year;
-use crate::{PageRequest, format, linked_data};
+use crate::{PageRequest, PageResult, PathValues, format, linked_data};
 use catalog::round_years::spans;
 use catalog::{Catalog, Property, Totals};
 use data::Table;
@@ -58,7 +57,7 @@ struct FieldCoverage {
     href: Option<String>,
 }
 
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let totals = catalog.totals();
     let coverage = &totals.coverage;
     let tables = [

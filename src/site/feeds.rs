@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use askama::Template;
-use http::Response;
 use serde_json::json;
 
 use crate::error_page::{PageError, path_of};
 use crate::layout::PageLayout;
 use crate::records::records;
-use crate::{PageRequest, format, respond_unless_known};
+use crate::{PageRequest, PageResult, PathValues, format, respond_unless_known};
 use catalog::{Catalog, ChangeCounts, ListPosition, ParseOptions, Request, Resource};
 use data::model::{FundingRound, Reference};
 use data::{Date, Table};
@@ -86,7 +85,7 @@ pub(super) fn changes(catalog: &Catalog, before: Option<&Arc<Catalog>>) -> Optio
     })
 }
 
-pub(crate) fn releases(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn releases(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let releases = loaded_releases(request);
     let description = "The releases of the data and what each of them changed.";
     let layout = PageLayout::new(catalog.snapshot(), "Releases", description, request.path).canonical(request.state);
@@ -117,7 +116,7 @@ pub(crate) fn release_feed(request: PageRequest<'_>) -> Feed {
 }
 
 /// `/rounds.atom`, `/rounds.json`: the newest rounds that match the filters of `/funding-rounds`.
-pub(crate) fn round_feed(catalog: &Catalog, request: PageRequest<'_>) -> Result<Feed, PageError> {
+pub(crate) fn round_feed(catalog: &Catalog, request: PageRequest<'_>) -> PageResult<Feed> {
     let values: Vec<(String, String)> = form_urlencoded::parse(request.query.as_bytes()).into_owned().collect();
     let options = ParseOptions { strict: true, review_statuses: &[], other_names: &[] };
     let parsed = catalog
@@ -169,7 +168,7 @@ impl Feed {
         }
     }
 
-    pub(crate) fn respond(&self, request: PageRequest<'_>, format: FeedFormat) -> Result<Response<Vec<u8>>, PageError> {
+    pub(crate) fn respond(&self, request: PageRequest<'_>, format: FeedFormat) -> PageResult {
         let (body, content_type) = match format {
             FeedFormat::Atom => (self.render()?, "application/atom+xml; charset=utf-8"),
             FeedFormat::Json => (self.json().to_string(), "application/feed+json"),

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::charts::{Bars, TileMap, Treemap};
 use crate::choice::{Choice, choices};
-use crate::error_page::{PageError, name_and_path, path_of};
+use crate::error_page::{name_and_path, path_of};
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::lists::{list_path, nouns};
@@ -17,7 +17,7 @@ use crate::market::{countries, rounds_by_year, sectors};
 use crate::question::SearchQuestion;
 use crate::records::records;
 use crate::round_rows::RoundRows;
-use crate::{PageRequest, PageResult, format, page_headers, respond_with, response_of};
+use crate::{PageRequest, PageResult, PathValues, format, page_headers, respond_with, response_of};
 use catalog::params::MAX_TEXT_CHARS;
 use catalog::{Catalog, Filter, LeaderboardQuery, ListPosition, Order, Query, Ranking, Resource, TextIndexes, Totals};
 use data::model::{Firm, Person, Startup};
@@ -104,7 +104,7 @@ impl<R: DeserializeOwned> TableResults<R> {
     }
 
     /// Results from the first rows of a list, all of them certain.
-    fn from_rows(catalog: &Catalog, table: Table, rows: &[u32], total: u64, all: &str) -> Result<Self, PageError> {
+    fn from_rows(catalog: &Catalog, table: Table, rows: &[u32], total: u64, all: &str) -> PageResult<Self> {
         let records = records(catalog, table, rows)?;
         Ok(Self { records, total, is_loose: false, all: all.to_owned(), suggestions: Vec::new() })
     }
@@ -131,7 +131,7 @@ fn search_descriptions<R: DeserializeOwned>(
     resource: Resource,
     text: &str,
     snippets: &mut HashMap<String, Vec<(String, bool)>>,
-) -> Result<Option<TableResults<R>>, PageError> {
+) -> PageResult<Option<TableResults<R>>> {
     if catalog.count_described(resource, text) == 0 {
         return Ok(None);
     }
@@ -150,7 +150,7 @@ fn search_text(query: &str) -> String {
 }
 
 /// `/`: the home page, or the results of a search.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let text = search_text(request.query);
     if !text.is_empty() {
         return search(catalog, request, text);
@@ -175,7 +175,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
 }
 
 /// The boards that have firms.
-fn boards(catalog: &Catalog) -> Result<Vec<Board>, PageError> {
+fn boards(catalog: &Catalog) -> PageResult<Vec<Board>> {
     let query = LeaderboardQuery { metric: Metric::HealthScore, filters: Vec::new() };
     let rated = catalog.leaderboard(&query, ListPosition::default(), MAX_LEADERS).ranked;
     let key = Table::Firms.sort_key("investment_count");
@@ -197,7 +197,7 @@ fn boards(catalog: &Catalog) -> Result<Vec<Board>, PageError> {
         .collect())
 }
 
-fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<String, PageError> {
+fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> PageResult<String> {
     let mut firms = search_table(catalog, Table::Firms, &q)?;
     let mut startups = search_table(catalog, Table::Startups, &q)?;
     let mut people = search_table(catalog, Table::People, &q)?;

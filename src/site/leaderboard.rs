@@ -10,12 +10,11 @@ use crate::charts::{
 };
 use crate::choice::{Choice, choices};
 use crate::conditions::{active_filters, label_of};
-use crate::error_page::PageError;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::moves::{Move, Moves};
 use crate::records::records;
-use crate::{PageRequest, format};
+use crate::{PageRequest, PageResult, PathValues, format};
 use catalog::{Catalog, ListPosition, RankedRow, Request, Resource};
 use data::model::Firm;
 use data::vocabulary::Vocabulary;
@@ -119,7 +118,7 @@ fn has_board(catalog: &Catalog, metric: Metric) -> bool {
     !catalog.snapshot().leaderboard(metric).0.is_empty()
 }
 
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let lenient = LenientQuery::parse(catalog, Resource::Leaderboard, PARSE_OPTIONS, request.query)?;
     let (mut link, page) = (lenient.link("/leaderboard"), lenient.page);
     let Request::Leaderboard(mut query) = lenient.parsed.request.clone() else {
@@ -191,7 +190,7 @@ fn missing(catalog: &Catalog, metric: Metric) -> String {
 }
 
 /// For each condition: the leaderboard without it, if that has firms.
-fn relaxed(catalog: &Catalog, link: &Link) -> Result<Vec<(String, String, u64)>, PageError> {
+fn relaxed(catalog: &Catalog, link: &Link) -> PageResult<Vec<(String, String, u64)>> {
     let mut relaxed = Vec::new();
     for name in CONDITIONS.into_iter().filter(|name| !link.text(name).is_empty()) {
         let without = link.with(name, "");

@@ -64,7 +64,8 @@ use crate::error_page::PageError;
 use crate::feeds::FeedFormat;
 use crate::layout::{CSP, HTML};
 pub use crate::routes::PageRoute;
-use crate::routes::{PageHandler, PageRow, list, page, page_of, raw};
+pub(crate) use crate::routes::PathValues;
+use crate::routes::{PageHandler, PageRow, list, page, raw};
 use crate::theme::Theme;
 use crate::twin::{TwinFormat, TwinSubject};
 use ::data::Table;
@@ -97,24 +98,24 @@ pub(crate) const PAGES: &[PageRow] = &[
     page("/", home::page).cached().in_sitemap(),
     page("/match", matching::page).cached().in_menu("Match").in_sitemap(),
     list("/vcs", lists::firms, Resource::Firms).cached().in_menu("Firms"),
-    page_of("/vcs/{slug}", firm::page).cached().with_twins(TwinSubject::Record(Table::Firms)),
-    page_of("/vcs/{slug}/reviews", firm::reviews::page).cached().with_twins(TwinSubject::Reviews),
+    page("/vcs/{slug}", firm::page).cached().with_twins(TwinSubject::Record(Table::Firms)),
+    page("/vcs/{slug}/reviews", firm::reviews::page).cached().with_twins(TwinSubject::Reviews),
     raw("/vcs/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Firms, slug)),
     list("/startups", lists::startups, Resource::Startups).cached().in_menu("Startups"),
-    page_of("/startups/{slug}", startup::page).cached().with_twins(TwinSubject::Record(Table::Startups)),
+    page("/startups/{slug}", startup::page).cached().with_twins(TwinSubject::Record(Table::Startups)),
     raw("/startups/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Startups, slug)),
     list("/rounds", lists::rounds, Resource::Rounds).cached().in_menu("Rounds"),
     raw("/rounds.atom", |catalog, request, _| feeds::round_feed(catalog, request)?.respond(request, FeedFormat::Atom)),
     raw("/rounds.json", |catalog, request, _| feeds::round_feed(catalog, request)?.respond(request, FeedFormat::Json)),
     list("/people", lists::people, Resource::People).cached(),
-    page_of("/people/{slug}", person::page).cached().with_twins(TwinSubject::Record(Table::People)),
-    page_of("/markets", market::page).cached().in_menu("Markets").in_sitemap(),
-    page_of("/sectors/{slug}", market::page).cached(),
-    page_of("/sectors/{slug}/{stage}", market::page).cached(),
-    page_of("/countries/{code}", market::page).cached(),
-    page_of("/countries/{code}/{stage}", market::page).cached(),
-    page_of("/cities/{name}", market::page).cached(),
-    page_of("/cities/{name}/{stage}", market::page).cached(),
+    page("/people/{slug}", person::page).cached().with_twins(TwinSubject::Record(Table::People)),
+    page("/markets", market::page).cached().in_menu("Markets").in_sitemap(),
+    page("/sectors/{slug}", market::page).cached(),
+    page("/sectors/{slug}/{stage}", market::page).cached(),
+    page("/countries/{code}", market::page).cached(),
+    page("/countries/{code}/{stage}", market::page).cached(),
+    page("/cities/{name}", market::page).cached(),
+    page("/cities/{name}/{stage}", market::page).cached(),
     list("/leaderboard", leaderboard::page, Resource::Leaderboard),
     list("/sectors", sectors::page, Resource::Sectors).cached(),
     page("/compare", compare::page).cached(),
@@ -145,9 +146,6 @@ pub async fn answer(
     }
     match route.handler(form.is_some()) {
         Some(PageHandler::Html(render)) => {
-            in_turn(request, |catalog| Ok(html(route, catalog, request, render(catalog, request)?))).await
-        }
-        Some(PageHandler::HtmlOf(render)) => {
             in_turn(request, |catalog| Ok(html(route, catalog, request, render(catalog, request, values)?))).await
         }
         Some(PageHandler::Raw(respond)) => in_turn(request, |catalog| respond(catalog, request, values)).await,

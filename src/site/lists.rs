@@ -3,13 +3,12 @@
 use askama::Template;
 
 use crate::browse::{Browse, BrowseConfig};
-use crate::error_page::PageError;
 use crate::filters::{Bins, FieldConfig, RangeConfig};
 use crate::layout::PageLayout;
 use crate::records::{records, sector_links};
 use crate::round_rows::RoundRows;
 use crate::stage_strip::StageStrip;
-use crate::{PageRequest, format};
+use crate::{PageRequest, PageResult, PathValues, format};
 use catalog::{Catalog, Resource};
 use data::model::{Firm, Person, Startup};
 use data::{Facet, Table};
@@ -180,7 +179,7 @@ struct PeoplePage {
     people: Vec<Person>,
 }
 
-pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let (layout, browse, rows) = Browse::load(catalog, request, &FIRMS)?;
     let firms: Vec<Firm> = records(catalog, Table::Firms, &rows)?;
     let shows = ShownFirmColumns {
@@ -196,18 +195,18 @@ pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>) -> Result<Strin
     Ok(FirmsPage { layout, browse, firms: named.collect(), shows }.render()?)
 }
 
-pub(crate) fn startups(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn startups(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let (layout, browse, rows) = Browse::load(catalog, request, &STARTUPS)?;
     Ok(StartupsPage { layout, browse, startups: records(catalog, Table::Startups, &rows)? }.render()?)
 }
 
-pub(crate) fn rounds(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn rounds(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let (layout, browse, rows) = Browse::load(catalog, request, &ROUNDS)?;
     let rounds = RoundRows::load(catalog, &rows)?.sortable(&browse);
     Ok(RoundsPage { layout, browse, rounds }.render()?)
 }
 
-pub(crate) fn people(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn people(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let (layout, browse, rows) = Browse::load(catalog, request, &PEOPLE)?;
     Ok(PeoplePage { layout, browse, people: records(catalog, Table::People, &rows)? }.render()?)
 }

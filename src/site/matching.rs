@@ -8,12 +8,11 @@ use crate::browse::{LenientQuery, Pager, Warning, page_size, position_of};
 use crate::charts::Bars;
 use crate::choice::{Choice, choices};
 use crate::compare::{self, SelectedRecord};
-use crate::error_page::PageError;
 use crate::filters::{FieldConfig, TextField};
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::records::{record, records};
-use crate::{PageRequest, format};
+use crate::{PageRequest, PageResult, PathValues, format};
 use catalog::matching::MatchReason;
 use catalog::{
     Catalog, Filter, FirmMatch, ListPosition, MatchPage, MatchQuery, ParseOptions, Property, Query, Request, Resource,
@@ -75,7 +74,7 @@ struct FirmRow {
     is_picked: bool,
 }
 
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let lenient = LenientQuery::parse(catalog, Resource::Match, OPTIONS, request.query)?;
     let LenientQuery { parsed, page, given: params, problems } = &lenient;
     let Request::Match(query) = &parsed.request else { unreachable!("matches are not a list") };
@@ -145,7 +144,7 @@ struct Listing<'a> {
 }
 
 impl Listing<'_> {
-    fn row(&self, found: &FirmMatch) -> Result<FirmRow, PageError> {
+    fn row(&self, found: &FirmMatch) -> PageResult<FirmRow> {
         let catalog = self.catalog;
         let firm: Firm = record(catalog, Table::Firms, found.row)?;
         // Rounds of the firm that are similar to the startup's.

@@ -2,10 +2,9 @@
 
 use crate::browse::parse;
 use crate::conditions::label_of;
-use crate::error_page::PageError;
-use crate::format;
 use crate::link::Link;
 use crate::lists::{list_path, nouns};
+use crate::{PageResult, format};
 use catalog::aggregate::Grouping;
 use catalog::ask::GROUP_BY;
 use catalog::{
@@ -61,7 +60,7 @@ impl SearchQuestion {
         search: &SearchReading,
         list: &Link,
         rows: usize,
-    ) -> Result<Option<Self>, PageError> {
+    ) -> PageResult<Option<Self>> {
         let Some(interpretation) = &search.question else { return Ok(None) };
         let Interpretation { parts, unread } = interpretation;
         let (path, (one, many)) = (list_path(resource.table()), nouns(resource.table()));

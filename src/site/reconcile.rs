@@ -15,8 +15,8 @@ use thiserror::Error;
 
 use crate::error_page::PageError;
 use crate::layout::HTML;
-use crate::routes::{PageRow, PathValues, batch, raw};
-use crate::{PageRequest, PageResult, admit_batch, fail, format, page_headers, redirect, response_of};
+use crate::routes::{PageRow, batch, raw};
+use crate::{PageRequest, PageResult, PathValues, admit_batch, fail, format, page_headers, redirect, response_of};
 use auth::quota::BatchOwner;
 use catalog::look_up::{answer as published, id_of, row_of_id};
 use catalog::param_error::shortened;

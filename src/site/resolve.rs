@@ -6,9 +6,8 @@ use std::net::IpAddr;
 use askama::Template;
 use http::{Response, StatusCode};
 
-use crate::error_page::PageError;
 use crate::layout::PageLayout;
-use crate::{PageRequest, PageResult, admit_batch, fail, form_data, format, respond, respond_with};
+use crate::{PageRequest, PageResult, PathValues, admit_batch, fail, form_data, format, respond, respond_with};
 use auth::quota::BatchOwner;
 use catalog::look_up::sheet::{RowEnds, Sheet, SheetOptions, SheetRow};
 use catalog::{Catalog, Item, LookUpAnswer, ParameterError};
@@ -90,7 +89,7 @@ impl ResolveForm {
     }
 }
 
-pub(super) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(super) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     Ok(ResolvePage::new(catalog, request, ResolveForm::default()).render()?)
 }
 

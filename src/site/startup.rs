@@ -7,12 +7,10 @@ use askama::Template;
 
 use crate::charts::{ChartHead, ChartItem, DatedAmount, Matrix, MatrixRow, StepChart};
 use crate::conditions::label_of;
-use crate::error_page::PageError;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::records::{SimilarRecords, first_rows, record, records, sector_links};
-use crate::routes::PathValues;
-use crate::{PageRequest, find, format, linked_data};
+use crate::{PageRequest, PageResult, PathValues, find, format, linked_data};
 use catalog::matching::scorer::next_stage;
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter};
@@ -50,7 +48,7 @@ struct StartupPage {
     api: String,
 }
 
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> PageResult<String> {
     let row = find(catalog, Table::Startups, path[0])?;
     let startup: Startup = record(catalog, Table::Startups, row)?;
     let of_startup = Filter::AnyOf(Facet::Startup, vec![row]);
@@ -61,10 +59,10 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let all_shown = round_count <= rounds.len() as u64;
     let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, &rounds)?;
     let similar = SimilarRecords::load(catalog, Table::Startups, row, MAX_SIMILAR);
-    let similar_startup = |(row, in_common): &(u32, String)| {
-        Ok::<(Startup, String), PageError>((record(catalog, Table::Startups, *row)?, in_common.clone()))
+    let similar_startup = |(row, in_common): &(u32, String)| -> PageResult<(Startup, String)> {
+        Ok((record(catalog, Table::Startups, *row)?, in_common.clone()))
     };
-    let similar_startups = similar.rows.iter().map(similar_startup).collect::<Result<_, PageError>>()?;
+    let similar_startups = similar.rows.iter().map(similar_startup).collect::<Result<_, _>>()?;
     let page = StartupPage {
         layout: PageLayout::of_record(catalog, request, (Table::Startups, row), &description(&startup), about)
             .with_picture(),

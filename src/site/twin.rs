@@ -7,7 +7,7 @@
 use std::fmt::Write;
 
 use http::header::{CONTENT_DISPOSITION, LINK};
-use http::{HeaderName, HeaderValue, Response, StatusCode};
+use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -16,7 +16,7 @@ use crate::browse::{MAX_FILE_ROWS, MAX_PER_PAGE, Pager, page_size, parse_meaning
 use crate::error_page::{PageError, path_of};
 use crate::format::ACCEPTS;
 use crate::link::Link;
-use crate::{PageRequest, find, format, respond_unless_known, respond_with};
+use crate::{PageRequest, PageResult, find, format, respond_unless_known, respond_with};
 use catalog::flat::{CsvWriter, Formulas, list_columns};
 use catalog::json::{Fields, record};
 use catalog::{Catalog, ParameterError, ParsedRequest, Query, ReadPart, Request, Resource, SearchReading, WantedPage};
@@ -121,7 +121,7 @@ pub(crate) fn respond(
     request: PageRequest<'_>,
     (subject, format): (TwinSubject, TwinFormat),
     slug: &str,
-) -> Result<Response<Vec<u8>>, PageError> {
+) -> PageResult {
     let (path, _) = TwinFormat::split(request.path).unwrap_or((request.path, format));
     if format == TwinFormat::Csv {
         return csv_response(catalog, request, subject, path);
@@ -157,12 +157,7 @@ pub(crate) fn respond(
 }
 
 /// At most [`MAX_FILE_ROWS`] rows, charged as pages of [`MAX_PER_PAGE`] rows.
-fn csv_response(
-    catalog: &Catalog,
-    request: PageRequest<'_>,
-    subject: TwinSubject,
-    path: &str,
-) -> Result<Response<Vec<u8>>, PageError> {
+fn csv_response(catalog: &Catalog, request: PageRequest<'_>, subject: TwinSubject, path: &str) -> PageResult {
     let TwinSubject::List(resource) = subject else { return Err(PageError::UnknownPage) };
     let (parsed, link, page, search) = parse_meaning(catalog, resource, path, request.query)?;
     if !matches!(parsed.request, Request::List(_)) {
@@ -226,7 +221,7 @@ fn list_twin<'c>(
     resource: Resource,
     path: &str,
     firm: Option<u32>,
-) -> Result<(Twin<'c>, Link), PageError> {
+) -> PageResult<(Twin<'c>, Link)> {
     let (mut parsed, link, page, search) = parse_meaning(catalog, resource, path, request.query)?;
     if let (Request::List(query), Some(firm)) = (&mut parsed.request, firm) {
         query.filters.extend(Query::approved_reviews(firm).filters);

@@ -9,15 +9,13 @@ mod score;
 use askama::Template;
 
 use crate::charts::{Bars, Graph, Heatmap, Timeline};
-use crate::error_page::PageError;
 use crate::firm::charts::{Rounds, co_investors};
 use crate::firm::portfolio::{PortfolioCounts, PortfolioProperty, PortfolioRow};
 use crate::firm::score::{ScoreBar, Trend, ratings};
 use crate::layout::PageLayout;
 use crate::matching::count_led;
 use crate::records::{SimilarRecords, first_rows, record, records, sector_links};
-use crate::routes::PathValues;
-use crate::{PageRequest, find, format, linked_data};
+use crate::{PageRequest, PageResult, PathValues, find, format, linked_data};
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, Query, RowFilter};
 use data::model::{Firm, Person, Review};
@@ -91,7 +89,7 @@ impl FirmPage {
     }
 }
 
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> PageResult<String> {
     let row = find(catalog, Table::Firms, path[0])?;
     let snapshot = catalog.snapshot();
     let firm: Firm = record(catalog, Table::Firms, row)?;

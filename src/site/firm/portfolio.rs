@@ -1,7 +1,7 @@
 //! A firm's portfolio: its startups, and counts of them by property.
 
+use crate::PageResult;
 use crate::charts::{Bars, ChartItem, ChartUnit};
-use crate::error_page::PageError;
 use crate::filters::value_of;
 use crate::records::{record, sector_links};
 use catalog::{Catalog, Filter, Query, ValueCount};
@@ -24,7 +24,7 @@ pub(super) struct PortfolioRow {
 }
 
 impl PortfolioRow {
-    pub(super) fn new(catalog: &Catalog, firm: u32, startup: u32, round: u32) -> Result<Self, PageError> {
+    pub(super) fn new(catalog: &Catalog, firm: u32, startup: u32, round: u32) -> PageResult<Self> {
         let snapshot = catalog.snapshot();
         let startup: Startup = record(catalog, Table::Startups, startup)?;
         let sectors = sector_links(catalog, &startup.sectors, "").take(MAX_SECTORS).map(|(name, _)| name);

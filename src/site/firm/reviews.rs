@@ -7,13 +7,11 @@ use askama::Template;
 use crate::browse::{Pager, Warning, at_page, page_size, parse, position_of, warnings};
 use crate::charts::{Bars, ChartHead, ChartUnit};
 use crate::conditions::active_filters;
-use crate::error_page::PageError;
 use crate::firm::score::Trend;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::records::records;
-use crate::routes::PathValues;
-use crate::{PageRequest, find, format};
+use crate::{PageRequest, PageResult, PathValues, find, format};
 use catalog::{Catalog, Filter, Query, Request, Resource};
 use data::model::Review;
 use data::vocabulary::Vocabulary;
@@ -53,7 +51,7 @@ const ORDERS: [(&str, &str); 3] =
     [("newest first", ""), ("lowest rating first", "rating"), ("highest rating first", "-rating")];
 
 /// `/vcs/{slug}/reviews`, with the filters and orders of `/reviews`.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> PageResult<String> {
     let row = find(catalog, Table::Firms, path[0])?;
     let snapshot = catalog.snapshot();
     let (slug, name) = (snapshot.slug(Table::Firms, row), snapshot.name(Table::Firms, row));
