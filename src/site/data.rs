@@ -13,7 +13,7 @@ use crate::lists::list_path;
 use crate::market::rounds_by_year;
 use crate::{PageRequest, PageResult, PathValues, format, linked_data};
 use catalog::round_years::spans;
-use catalog::{Catalog, Property, Totals};
+use catalog::{BulkFile, Catalog, Property, Totals};
 use data::Table;
 use service::{BulkAccess, bulk};
 
@@ -29,16 +29,10 @@ struct DataPage<'a> {
     gaps: Vec<String>,
     /// The changes of the release; `None` if no previous release is loaded.
     changes: Option<ReleaseChanges>,
-    files: Vec<FileRow>,
+    /// Files, each with its path.
+    files: Vec<(String, &'a BulkFile)>,
     needs_key: bool,
     api: String,
-}
-
-struct FileRow {
-    path: String,
-    name: String,
-    bytes: u64,
-    checksum: String,
 }
 
 struct TableCoverage {
@@ -85,14 +79,13 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
     let description = "Coverage, years and sources of the data, with their licenses.";
     let page = DataPage {
         layout: PageLayout::new(snapshot, "About the data", description, request.path)
-            .with_own_address(&request.state.public_url)
+            .canonical(request.state)
             .with_linked_data(linked_data::dataset(
                 catalog,
                 &request.state.public_url,
                 &request.state.operator.brand.name,
                 request.state.bulk != BulkAccess::Off,
-            ))
-            .with_operator(&request.state.operator),
+            )),
         totals,
         gaps: gaps(catalog, &tables, &years),
         tables,
@@ -101,16 +94,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
         changes: feeds::changes(catalog, before),
         files: match request.state.bulk {
             BulkAccess::Off => Vec::new(),
-            _ => catalog
-                .bulk_files()
-                .iter()
-                .map(|file| FileRow {
-                    path: bulk::path_of(catalog.version(), file),
-                    name: file.name.clone(),
-                    bytes: file.bytes,
-                    checksum: file.checksum(),
-                })
-                .collect(),
+            _ => catalog.bulk_files().iter().map(|file| (bulk::path_of(catalog.version(), file), &**file)).collect(),
         },
         needs_key: request.state.bulk == BulkAccess::Key,
         api: format!("{}/api/v3/stats", request.state.public_url),

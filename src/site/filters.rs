@@ -1,15 +1,14 @@
 //! The filters of a list as one form: checkboxes with counts, ranges with histograms, and text fields.
 
-use crate::browse::{BrowseConfig, PARSE_OPTIONS, problem_of};
+use crate::browse::{BrowseConfig, PARSE_OPTIONS, PageQuery, problem_of};
 use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::conditions::label_of;
 use crate::format;
 use crate::link::Link;
 use crate::lists::nouns;
 use catalog::params::ParamType;
-use catalog::{Catalog, Filter, ListPosition, MatchedRows, ParameterError, ParseOptions, Query, Request, Resource};
-use data::vocabulary::Vocabulary;
-use data::{Country, Date, Facet, FirmKind, OrganizationKind, PartialDate, Stage, StartupStatus, Table};
+use catalog::{Catalog, Filter, ListPosition, MatchedRows, ParseOptions, Query, Request, Resource, WantedPage};
+use data::{Date, Facet, PartialDate, Table};
 
 /// Options that are visible at once; the others are shown on click.
 const VISIBLE_OPTIONS: usize = 8;
@@ -87,18 +86,12 @@ pub(crate) struct TextField {
     pub error: Option<String>,
 }
 
-pub(crate) struct QueryInput<'a> {
-    pub params: &'a [(String, String)],
-    pub problems: &'a [ParameterError],
-    pub query: &'a Query,
-    pub link: &'a Link,
-}
-
 impl Filters {
-    pub(crate) fn new(catalog: &Catalog, config: &BrowseConfig, given: &QueryInput<'_>) -> Self {
+    /// The filters of the page whose query `given` is parsed to `query`.
+    pub(crate) fn new(catalog: &Catalog, config: &BrowseConfig, given: &PageQuery, query: &Query) -> Self {
         // Most filters are not selected and share the rows of the list.
-        let all = FilteredRows::new(catalog, given.query.clone());
-        let field = |config: &FieldConfig| TextField::new(config, given.params, given.problems, given.link);
+        let all = FilteredRows::new(catalog, query.clone());
+        let field = |config: &FieldConfig| TextField::new(config, given);
         let groups = config.facets.iter().filter_map(|facet| group(catalog, config, *facet, given, &all));
         let ranges = config.ranges.iter().filter_map(|range| {
             let ends = [field(&range.from), field(&range.to)];
@@ -127,18 +120,13 @@ impl Filters {
 
 impl TextField {
     /// Shows an invalid value as given, any other in canonical form.
-    pub(crate) fn new(
-        config: &FieldConfig,
-        params: &[(String, String)],
-        problems: &[ParameterError],
-        link: &Link,
-    ) -> Self {
+    pub(crate) fn new(config: &FieldConfig, query: &PageQuery) -> Self {
         let FieldConfig { name, label, hint } = *config;
-        let error = problem_of(problems, name);
-        let written = || params.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+        let error = problem_of(&query.problems, name);
+        let written = || query.given.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         let value = match error {
             Some(_) => written().unwrap_or_default(),
-            None => link.text(name).to_owned(),
+            None => query.link.text(name).to_owned(),
         };
         Self { name, label, hint, value, error }
     }
@@ -184,10 +172,10 @@ fn group(
     catalog: &Catalog,
     config: &BrowseConfig,
     (name, title, facet): (&'static str, &'static str, Facet),
-    given: &QueryInput<'_>,
+    given: &PageQuery,
     all: &FilteredRows,
 ) -> Option<FacetGroup> {
-    let (table, link) = (config.resource.table(), given.link);
+    let (table, link) = (config.resource.table(), &given.link);
     let others = FilteredRows::without(catalog, config.resource, link, &[name]);
     let mut counts = catalog.counts_of(table, facet, &others.as_ref().unwrap_or(all).rows);
     counts.truncate(MAX_OPTIONS);
@@ -219,39 +207,21 @@ fn group(
         title,
         options,
         more_options,
-        error: problem_of(given.problems, name),
+        error: problem_of(&given.problems, name),
     })
 }
 
-/// Number of rows of a list with the parameters of a link; 0 if they do not make a list.
+/// Number of rows of a list with the parameters of a link; 0 if they are invalid.
 pub(crate) fn total(catalog: &Catalog, resource: Resource, link: &Link, options: ParseOptions) -> u64 {
-    let parsed = catalog.parse(resource, &link.others(&[]), options);
-    let Ok(Request::List(query)) = parsed.map(|parsed| parsed.request) else { return 0 };
-    catalog.list(&query, ListPosition::default(), 0).total
+    let Ok(parsed) = catalog.parse(resource, &link.others(&[]), options) else { return 0 };
+    catalog.answer(&WantedPage::rows(resource, &parsed.request, ListPosition::default(), 0)).total
 }
 
-/// A facet value as its parameter accepts it, and its label.
+/// A facet value as its parameter accepts it, and its label; `None` if it is unknown.
 pub(crate) fn value_of(catalog: &Catalog, table: Table, facet: Facet, value: u32) -> Option<(String, String)> {
-    fn word<V: Vocabulary>(value: u32) -> Option<(String, String)> {
-        let name = V::at(value as usize)?.name();
-        Some((name.to_owned(), format::word(name)))
-    }
-    let snapshot = catalog.snapshot();
-    match facet {
-        Facet::Stage => word::<Stage>(value),
-        Facet::Kind if table == Table::People => word::<OrganizationKind>(value),
-        Facet::Kind => word::<FirmKind>(value),
-        Facet::Status => word::<StartupStatus>(value),
-        Facet::Country => {
-            let country = Country::at(value as usize)?;
-            Some((country.alpha2().to_owned(), country.name().to_owned()))
-        }
-        Facet::Sector => {
-            let (slug, name) = (snapshot.slug(Table::Sectors, value), snapshot.name(Table::Sectors, value));
-            Some((slug.to_owned(), name.to_owned()))
-        }
-        _ => None,
-    }
+    let (text, name) = catalog.facet_label(table, facet, value);
+    let label = if matches!(facet, Facet::Stage | Facet::Kind | Facet::Status) { format::word(&name) } else { name };
+    (!text.is_empty()).then_some((text, label))
 }
 
 /// A bar: its label, the texts for both fields, and its first and last value.
@@ -266,10 +236,10 @@ fn histogram(
     catalog: &Catalog,
     config: &BrowseConfig,
     range: &RangeConfig,
-    given: &QueryInput<'_>,
+    given: &PageQuery,
     all: &FilteredRows,
 ) -> Option<Bars> {
-    let (table, link) = (config.resource.table(), given.link);
+    let (table, link) = (config.resource.table(), &given.link);
     let [from, to] = [range.from.name, range.to.name];
     let bins = bins(catalog, table, range.bins)?;
     let others = FilteredRows::without(catalog, config.resource, link, &[from, to]);

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use askama::Template;
 use http::{Response, StatusCode};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::charts::{Bars, TileMap, Treemap};
 use crate::choice::{Choice, choices};
@@ -64,9 +63,13 @@ struct Board {
 struct SearchPage {
     layout: PageLayout,
     q: String,
-    firms: TableResults<Firm>,
-    startups: TableResults<Startup>,
-    people: TableResults<Person>,
+    of_firms: TableResults,
+    of_startups: TableResults,
+    of_people: TableResults,
+    firms: Vec<Firm>,
+    startups: Vec<Startup>,
+    people: Vec<Person>,
+    total: u64,
     suggestions: Vec<(String, String)>,
     /// The text read as a question, if it has no certain name match.
     question: Option<SearchQuestion>,
@@ -78,8 +81,16 @@ struct SearchPage {
     snippets: HashMap<String, Vec<(String, bool)>>,
 }
 
-struct TableResults<R> {
-    records: Vec<R>,
+impl SearchPage {
+    fn remark(&self, slug: &str) -> &[(String, bool)] {
+        self.snippets.get(slug).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The results in one of the tables of [`RESOURCES`].
+struct TableResults {
+    /// The first rows.
+    rows: Vec<u32>,
     total: u64,
     /// True if no name is a certain match.
     is_loose: bool,
@@ -88,25 +99,10 @@ struct TableResults<R> {
     suggestions: Vec<(String, String)>,
 }
 
-impl SearchPage {
-    fn remark(&self, slug: &str) -> &[(String, bool)] {
-        self.snippets.get(slug).map_or(&[], Vec::as_slice)
-    }
-
-    fn total(&self) -> u64 {
-        self.firms.total + self.startups.total + self.people.total
-    }
-}
-
-impl<R: DeserializeOwned> TableResults<R> {
-    fn is_sure(&self) -> bool {
-        self.total > 0 && !self.is_loose
-    }
-
+impl TableResults {
     /// Results from the first rows of a list, all of them certain.
-    fn from_rows(catalog: &Catalog, table: Table, rows: &[u32], total: u64, all: &str) -> PageResult<Self> {
-        let records = records(catalog, table, rows)?;
-        Ok(Self { records, total, is_loose: false, all: all.to_owned(), suggestions: Vec::new() })
+    fn certain(rows: Vec<u32>, total: u64, all: String) -> Self {
+        Self { rows, total, is_loose: false, all, suggestions: Vec::new() }
     }
 }
 
@@ -118,30 +114,14 @@ fn name_query(table: Table, text: &str) -> Query {
     Query { text: Some(text.to_owned()), order: Order::Relevance, ..Query::all(table) }
 }
 
-fn search_table<R: DeserializeOwned>(catalog: &Catalog, table: Table, text: &str) -> PageResult<TableResults<R>> {
+fn search_table(catalog: &Catalog, table: Table, text: &str) -> TableResults {
     let page = catalog.list(&name_query(table, text), ListPosition::default(), MAX_RESULTS);
-    let found = TableResults::from_rows(catalog, table, &page.rows, page.total, &list_href(table, "q", text))?;
-    let suggestions = page.did_you_mean.iter().take(2).map(|row| name_and_path(catalog, table, *row)).collect();
-    Ok(TableResults { is_loose: page.notes.iter().any(|note| note.code == "relaxed"), suggestions, ..found })
-}
-
-/// Records with all words of a text in their descriptions, sectors or places. Adds excerpts to `snippets`.
-fn search_descriptions<R: DeserializeOwned>(
-    catalog: &Catalog,
-    resource: Resource,
-    text: &str,
-    snippets: &mut HashMap<String, Vec<(String, bool)>>,
-) -> PageResult<Option<TableResults<R>>> {
-    if catalog.count_described(resource, text) == 0 {
-        return Ok(None);
+    let similar = page.did_you_mean.iter().take(2);
+    TableResults {
+        suggestions: similar.map(|row| name_and_path(catalog, table, *row)).collect(),
+        is_loose: page.notes.iter().any(|note| note.code == "relaxed"),
+        ..TableResults::certain(page.rows, page.total, list_href(table, "q", text))
     }
-    let table = resource.table();
-    let filters = vec![Filter::Ranked(Ranking::Described(text.to_owned()))];
-    let query = Query { filters, order: Order::Relevance, ..Query::all(table) };
-    let page = catalog.list(&query, ListPosition::default(), MAX_RESULTS);
-    let found = catalog.snippets_of(&query, &page.rows).into_iter();
-    snippets.extend(found.map(|snippet| (snippet.slug.clone(), snippet.parts())));
-    TableResults::from_rows(catalog, table, &page.rows, page.total, &list_href(table, "text", text)).map(Some)
 }
 
 fn search_text(query: &str) -> String {
@@ -198,10 +178,8 @@ fn boards(catalog: &Catalog) -> PageResult<Vec<Board>> {
 }
 
 fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> PageResult<String> {
-    let mut firms = search_table(catalog, Table::Firms, &q)?;
-    let mut startups = search_table(catalog, Table::Startups, &q)?;
-    let mut people = search_table(catalog, Table::People, &q)?;
-    let is_sure = firms.is_sure() || startups.is_sure() || people.is_sure();
+    let mut found = RESOURCES.map(|resource| search_table(catalog, resource.table(), &q));
+    let is_sure = found.iter().any(|results| results.total > 0 && !results.is_loose);
     // As on the page of the list that the text is about.
     let subject = catalog.subject(&q);
     let mut question = None;
@@ -211,18 +189,14 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> PageResult<
     }
     let read_question = question.as_ref().filter(|question| question.is_read);
     // Answers to the question take precedence over merely similar names.
-    if let Some(SearchQuestion { table, rows, total, href, .. }) = read_question {
-        match table {
-            Table::Firms => firms = TableResults::from_rows(catalog, *table, rows, *total, href)?,
-            Table::Startups => startups = TableResults::from_rows(catalog, *table, rows, *total, href)?,
-            Table::People => people = TableResults::from_rows(catalog, *table, rows, *total, href)?,
-            _ => {}
-        }
+    if let Some(SearchQuestion { table, rows, total, href, .. }) = read_question
+        && let Some(place) = RESOURCES.iter().position(|resource| resource.table() == *table)
+    {
+        found[place] = TableResults::certain(rows.clone(), *total, href.clone());
     }
-    let suggestions =
-        [&firms.suggestions, &startups.suggestions, &people.suggestions].into_iter().flatten().cloned().collect();
-    let total = firms.total + startups.total + people.total;
-    let is_described = total == 0 && read_question.is_none();
+    let suggestions = found.iter().flat_map(|results| &results.suggestions).cloned().collect();
+    let total_of = |found: &[TableResults]| -> u64 { found.iter().map(|results| results.total).sum() };
+    let is_described = total_of(&found) == 0 && read_question.is_none();
     let (mut snippets, mut described) = (HashMap::new(), Vec::new());
     let is_unread = question.as_ref().is_none_or(|question| !question.unread.is_empty());
     if !is_described && !is_sure && is_unread {
@@ -232,16 +206,42 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> PageResult<
             (count > 0).then(|| (format::counted(count, one, many), list_href(resource.table(), "text", &q)))
         }));
     } else if is_described {
-        firms = search_descriptions(catalog, Resource::Firms, &q, &mut snippets)?.unwrap_or(firms);
-        startups = search_descriptions(catalog, Resource::Startups, &q, &mut snippets)?.unwrap_or(startups);
-        people = search_descriptions(catalog, Resource::People, &q, &mut snippets)?.unwrap_or(people);
+        // Records with all words of the text in their descriptions, sectors or places.
+        for (resource, results) in RESOURCES.into_iter().zip(&mut found) {
+            if catalog.count_described(resource, &q) == 0 {
+                continue;
+            }
+            let table = resource.table();
+            let filters = vec![Filter::Ranked(Ranking::Described(q.clone()))];
+            let query = Query { filters, order: Order::Relevance, ..Query::all(table) };
+            let page = catalog.list(&query, ListPosition::default(), MAX_RESULTS);
+            let excerpts = catalog.snippets_of(&query, &page.rows).into_iter();
+            snippets.extend(excerpts.map(|snippet| (snippet.slug.clone(), snippet.parts())));
+            *results = TableResults::certain(page.rows, page.total, list_href(table, "text", &q));
+        }
     }
     let title = format!("Search: {q}");
     let layout = PageLayout::new(catalog.snapshot(), &title, "Firms, startups and people by name.", request.path)
         .not_indexed()
         .with_operator(&request.state.operator);
-    let page =
-        SearchPage { layout, q, firms, startups, people, suggestions, question, is_described, described, snippets };
+    let total = total_of(&found);
+    let [of_firms, of_startups, of_people] = found;
+    let page = SearchPage {
+        layout,
+        q,
+        firms: records(catalog, Table::Firms, &of_firms.rows)?,
+        startups: records(catalog, Table::Startups, &of_startups.rows)?,
+        people: records(catalog, Table::People, &of_people.rows)?,
+        of_firms,
+        of_startups,
+        of_people,
+        total,
+        suggestions,
+        question,
+        is_described,
+        described,
+        snippets,
+    };
     Ok(page.render()?)
 }
 

@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 
-use crate::browse::{LenientQuery, PARSE_OPTIONS, PER_PAGE, Pager, Warning, at_page, page_size, parse, position_of};
+use crate::browse::{PARSE_OPTIONS, PER_PAGE, PageQuery, Pager, Warning, at_page, page_size, position_of};
 use crate::charts::{
     Bars, ChartHead, ChartUnit, DotAxis, IntervalDot, Point, dots, doubling_bins, even_bins, round_step,
 };
 use crate::choice::{Choice, choices};
 use crate::conditions::{active_filters, label_of};
+use crate::filters::total;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::moves::{Move, Moves};
 use crate::records::records;
 use crate::{PageRequest, PageResult, PathValues, format};
-use catalog::{Catalog, ListPosition, RankedRow, Request, Resource};
+use catalog::{Catalog, RankedRow, Request, Resource};
 use data::model::Firm;
 use data::vocabulary::Vocabulary;
 use data::{Metric, Table};
@@ -119,9 +120,9 @@ fn has_board(catalog: &Catalog, metric: Metric) -> bool {
 }
 
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
-    let lenient = LenientQuery::parse(catalog, Resource::Leaderboard, PARSE_OPTIONS, request.query)?;
-    let (mut link, page) = (lenient.link("/leaderboard"), lenient.page);
-    let Request::Leaderboard(mut query) = lenient.parsed.request.clone() else {
+    let asked = PageQuery::lenient(catalog, Resource::Leaderboard, "/leaderboard", request.query, PARSE_OPTIONS)?;
+    let (mut link, page) = (asked.link.clone(), asked.page);
+    let Request::Leaderboard(mut query) = asked.parsed.request.clone() else {
         unreachable!("the leaderboard is not a list")
     };
     // Without reviews, the default is a board that needs none.
@@ -158,16 +159,16 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
     let page = RankingPage {
         layout: PageLayout::new(catalog.snapshot(), "Leaderboard", &meta, request.path)
             .with_twins(request.state, &at_page(&link, page).query()),
-        warnings: lenient.warnings(&link),
+        warnings: asked.warnings(&link),
         metrics: metrics.collect(),
         metric: link.text("metric").to_owned(),
         column: text.column,
         description: about,
-        choices: choices(catalog, &link, &CONDITIONS, &lenient.problems),
+        choices: choices(catalog, &link, &CONDITIONS, &asked.problems),
         active_filters: active_filters(catalog, &link),
         clear: Link::new("/leaderboard", Vec::new()).with("metric", link.text("metric")).href(),
         missing: (!has_board(catalog, metric)).then(|| missing(catalog, metric)),
-        relaxed: if board.total == 0 { relaxed(catalog, &link)? } else { Vec::new() },
+        relaxed: if board.total == 0 { relaxed(catalog, &link) } else { Vec::new() },
         histogram: histogram(catalog, metric),
         axis: axis.map(|axis| (text.axis, axis)),
         rows,
@@ -190,19 +191,14 @@ fn missing(catalog: &Catalog, metric: Metric) -> String {
 }
 
 /// For each condition: the leaderboard without it, if that has firms.
-fn relaxed(catalog: &Catalog, link: &Link) -> PageResult<Vec<(String, String, u64)>> {
-    let mut relaxed = Vec::new();
-    for name in CONDITIONS.into_iter().filter(|name| !link.text(name).is_empty()) {
+fn relaxed(catalog: &Catalog, link: &Link) -> Vec<(String, String, u64)> {
+    let relaxed = CONDITIONS.into_iter().filter(|name| !link.text(name).is_empty()).map(|name| {
         let without = link.with(name, "");
-        let (parsed, ..) = parse(catalog, Resource::Leaderboard, "/leaderboard", &without.query())?;
-        let Request::Leaderboard(query) = parsed.request else { continue };
-        let total = catalog.leaderboard(&query, ListPosition::default(), 0).total;
-        if total > 0 {
-            let values: Vec<String> = link.values(name).map(|value| label_of(catalog, name, value)).collect();
-            relaxed.push((values.join(" or "), without.href(), total));
-        }
-    }
-    Ok(relaxed)
+        let values: Vec<String> = link.values(name).map(|value| label_of(catalog, name, value)).collect();
+        let total = total(catalog, Resource::Leaderboard, &without, PARSE_OPTIONS);
+        (values.join(" or "), without.href(), total)
+    });
+    relaxed.filter(|(.., total)| *total > 0).collect()
 }
 
 fn point(metric: Metric, value: f64, firm: &Firm) -> Option<Point> {

@@ -99,7 +99,7 @@ pub(crate) const PAGES: &[PageRow] = &[
     page("/match", matching::page).cached().in_menu("Match").in_sitemap(),
     list("/vcs", lists::firms, Resource::Firms).cached().in_menu("Firms"),
     page("/vcs/{slug}", firm::page).cached().with_twins(TwinSubject::Record(Table::Firms)),
-    page("/vcs/{slug}/reviews", firm::reviews::page).cached().with_twins(TwinSubject::Reviews),
+    page("/vcs/{slug}/reviews", firm::reviews::page).cached().with_twins(TwinSubject::List(Resource::Reviews)),
     raw("/vcs/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Firms, slug)),
     list("/startups", lists::startups, Resource::Startups).cached().in_menu("Startups"),
     page("/startups/{slug}", startup::page).cached().with_twins(TwinSubject::Record(Table::Startups)),

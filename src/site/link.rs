@@ -2,6 +2,8 @@
 
 use form_urlencoded::Serializer;
 
+use catalog::ParsedRequest;
+
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     path: String,
@@ -11,6 +13,11 @@ pub(crate) struct Link {
 impl Link {
     pub(crate) fn new(path: &str, pairs: Vec<(String, String)>) -> Self {
         Self { path: path.to_owned(), pairs }
+    }
+
+    /// The link to a request in its canonical form.
+    pub(crate) fn canonical(path: &str, parsed: &ParsedRequest) -> Self {
+        Self::new(path, parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect())
     }
 
     pub(crate) fn path(&self) -> &str {

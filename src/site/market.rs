@@ -73,13 +73,11 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, [name, stage]: P
         place.into_iter().chain(stage).map(|(name, value)| (name.to_owned(), decoded(value))).collect();
     // An unknown name is a 404.
     let parsed = catalog.parse(Resource::Rounds, &conditions, OPTIONS).map_err(|_| PageError::UnknownPage)?;
+    let link = Link::canonical("/rounds", &parsed);
     let Request::List(query) = parsed.request else { unreachable!("rounds are a list") };
-    let pairs: Vec<(String, String)> =
-        parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    if pairs.iter().any(|(_, value)| value.contains(',')) {
+    if parsed.canonical.iter().any(|(_, value)| value.contains(',')) {
         return Err(PageError::UnknownPage);
     }
-    let link = Link::new("/rounds", pairs);
     let named = ["stage", "sector", "country", "city"].into_iter().filter(|name| !link.text(name).is_empty());
     let names: Vec<String> = named.map(|name| name_of(catalog, name, link.text(name))).collect();
     let title = if names.is_empty() { "Markets".to_owned() } else { names.join(" · ") };

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use askama::Template;
 
-use crate::browse::{LenientQuery, Pager, Warning, page_size, position_of};
+use crate::browse::{PageQuery, Pager, Warning, page_size, position_of};
 use crate::charts::Bars;
 use crate::choice::{Choice, choices};
 use crate::compare::{self, SelectedRecord};
@@ -75,18 +75,13 @@ struct FirmRow {
 }
 
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
-    let lenient = LenientQuery::parse(catalog, Resource::Match, OPTIONS, request.query)?;
-    let LenientQuery { parsed, page, given: params, problems } = &lenient;
+    let asked = PageQuery::lenient(catalog, Resource::Match, "/match", request.query, OPTIONS)?;
+    let PageQuery { parsed, page, given, problems, .. } = &asked;
     let Request::Match(query) = &parsed.request else { unreachable!("matches are not a list") };
-    let mut pairs: Vec<(String, String)> =
-        parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    let picked = read_shortlist(catalog, params);
-    let is_described = !pairs.is_empty();
+    let is_described = !parsed.canonical.is_empty();
+    let picked = read_shortlist(catalog, given);
     let slugs: Vec<&str> = picked.iter().map(|row| catalog.snapshot().slug(Table::Firms, *row)).collect();
-    if !slugs.is_empty() {
-        pairs.push((PICKED.to_owned(), slugs.join(",")));
-    }
-    let link = Link::new("/match", pairs);
+    let link = Link::canonical("/match", parsed).with(PICKED, &slugs.join(","));
     let found = match is_described {
         true => catalog.matches(query, position_of(&link, *page), page_size(&link) as usize),
         false => Default::default(),
@@ -104,9 +99,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
         "Which venture capital firms fit a startup, by stage, sector, country and amount, each with its reasons.";
     let page = MatchingPage {
         layout: PageLayout::new(catalog.snapshot(), "Match", description, request.path).canonical(request.state),
-        warnings: lenient.warnings(&link),
+        warnings: asked.warnings(&link),
         choices: choices(catalog, &link, &["stage", "sector", "country"], problems),
-        raise: TextField::new(&RAISE, params, problems, &link),
+        raise: TextField::new(&RAISE, &asked),
         is_described,
         picked: slugs.join(","),
         shortlist: picked.iter().map(shortlisted).collect(),

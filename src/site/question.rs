@@ -1,6 +1,6 @@
 //! A search text that is not a name, read as a question: each interpreted word is a removable chip.
 
-use crate::browse::parse;
+use crate::browse::PageQuery;
 use crate::conditions::label_of;
 use crate::link::Link;
 use crate::lists::{list_path, nouns};
@@ -8,8 +8,8 @@ use crate::{PageResult, format};
 use catalog::aggregate::Grouping;
 use catalog::ask::GROUP_BY;
 use catalog::{
-    AggregateOptions, Catalog, Interpretation, ListParts, ListPosition, ParsedRequest, ReadingKind, Request, Resource,
-    SearchReading, WantedPage,
+    AggregateOptions, Catalog, Interpretation, ListParts, ListPosition, ReadingKind, Request, Resource, SearchReading,
+    WantedPage,
 };
 use data::Table;
 use data::fold::fold;
@@ -49,10 +49,6 @@ pub(crate) struct Chip {
 }
 
 impl SearchQuestion {
-    pub(crate) fn noun(&self) -> &'static str {
-        self.table.noun()
-    }
-
     /// Loads the first `rows` records. `None` if nothing was interpreted, or if the conditions do not form a list.
     pub(crate) fn from_search(
         catalog: &Catalog,
@@ -76,7 +72,7 @@ impl SearchQuestion {
             })
         };
         let link = of_list(None);
-        let (ParsedRequest { request, .. }, ..) = parse(catalog, resource, path, &link.query())?;
+        let request = PageQuery::parse(catalog, resource, path, &link.query())?.parsed.request;
         let Request::List(query) = &request else { return Ok(None) };
         let group_by = interpretation.groups().and_then(|names| group_options(resource, names));
         let groups = group_by.as_ref().map(|options| (query, options));
@@ -154,10 +150,6 @@ fn meaning(catalog: &Catalog, parameter: &str, value: &str) -> String {
         "sort" => "order".to_owned(),
         GROUP_BY => "counts".to_owned(),
         "limit" => format!("first {value}"),
-        "sector_all" => label_of(catalog, "sector", value),
-        _ => match parameter.strip_prefix("not_") {
-            Some(parameter) => format!("not {}", label_of(catalog, parameter, value)),
-            None => label_of(catalog, parameter, value),
-        },
+        _ => label_of(catalog, parameter, value),
     }
 }

@@ -12,14 +12,14 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::browse::{MAX_FILE_ROWS, MAX_PER_PAGE, Pager, page_size, parse_meaning, position_of};
+use crate::browse::{MAX_FILE_ROWS, MAX_PER_PAGE, PageQuery, Pager, page_size, position_of};
 use crate::error_page::{PageError, path_of};
 use crate::format::ACCEPTS;
 use crate::link::Link;
 use crate::{PageRequest, PageResult, find, format, respond_unless_known, respond_with};
 use catalog::flat::{CsvWriter, Formulas, list_columns};
 use catalog::json::{Fields, record};
-use catalog::{Catalog, ParameterError, ParsedRequest, Query, ReadPart, Request, Resource, SearchReading, WantedPage};
+use catalog::{Catalog, ParameterError, Query, ReadPart, Request, Resource, SearchReading, WantedPage};
 use data::Table;
 use transport::warnings::write_warnings;
 
@@ -61,9 +61,8 @@ impl TwinFormat {
 pub(crate) enum TwinSubject {
     /// The record with the slug in the path.
     Record(Table),
+    /// Of reviews, the approved ones of the firm with the slug in the path.
     List(Resource),
-    /// The approved reviews of the firm with the slug in the path.
-    Reviews,
 }
 
 #[derive(Serialize)]
@@ -134,10 +133,7 @@ pub(crate) fn respond(
             let link = Link::new(&path_of(table, catalog.snapshot().slug(table, row)), Vec::new());
             (Twin { data: raw(json), pagination: None, meta: TwinMeta::new(catalog, Vec::new()) }, link)
         }
-        TwinSubject::List(resource) => list_twin(catalog, request, resource, path, None)?,
-        TwinSubject::Reviews => {
-            list_twin(catalog, request, Resource::Reviews, path, Some(find(catalog, Table::Firms, slug)?))?
-        }
+        TwinSubject::List(resource) => list_twin(catalog, request, resource, path, slug)?,
     };
     let (body, content_type) = match format {
         TwinFormat::Json => (serde_json::to_vec(&twin).expect("a twin has a JSON form"), "application/json"),
@@ -159,13 +155,16 @@ pub(crate) fn respond(
 /// At most [`MAX_FILE_ROWS`] rows, charged as pages of [`MAX_PER_PAGE`] rows.
 fn csv_response(catalog: &Catalog, request: PageRequest<'_>, subject: TwinSubject, path: &str) -> PageResult {
     let TwinSubject::List(resource) = subject else { return Err(PageError::UnknownPage) };
-    let (parsed, link, page, search) = parse_meaning(catalog, resource, path, request.query)?;
-    if !matches!(parsed.request, Request::List(_)) {
+    if resource == Resource::Reviews {
         return Err(PageError::UnknownPage);
     }
-    let mut warnings = warnings_of(catalog, &parsed, search.as_ref());
-    let position = position_of(&link, page);
-    let found = catalog.answer(&WantedPage::rows(resource, &parsed.request, position, MAX_FILE_ROWS as usize));
+    let (asked, search) = PageQuery::parse_meaning(catalog, resource, path, request.query)?;
+    if !matches!(asked.parsed.request, Request::List(_)) {
+        return Err(PageError::UnknownPage);
+    }
+    let mut warnings = warnings_of(&asked, search.as_ref());
+    let position = position_of(&asked.link, asked.page);
+    let found = catalog.answer(&WantedPage::rows(resource, &asked.parsed.request, position, MAX_FILE_ROWS as usize));
     warnings.extend(found.notes);
     let address = request.state.client(request.peer, request.headers);
     for _ in 1..found.rows.len().div_ceil(MAX_PER_PAGE as usize) {
@@ -206,27 +205,29 @@ fn raw(json: Vec<u8>) -> Box<RawValue> {
 }
 
 /// Notes about a request: values that were ignored or interpreted, and the reading of its text.
-fn warnings_of(catalog: &Catalog, parsed: &ParsedRequest, search: Option<&SearchReading>) -> Vec<ParameterError> {
+fn warnings_of(asked: &PageQuery, search: Option<&SearchReading>) -> Vec<ParameterError> {
     let of_search = search.into_iter().flat_map(|search| {
         let notes = search.notes("q").into_iter();
         notes.map(|note| ParameterError::no_name(note, search.is_partly_named))
     });
-    parsed.warnings.report(catalog).into_iter().chain(parsed.notes.iter().cloned()).chain(of_search).collect()
+    asked.problems.iter().chain(&asked.parsed.notes).cloned().chain(of_search).collect()
 }
 
-/// The twin of a page of a list, and the link to the list. `firm` limits reviews to those of a firm.
+/// The twin of a page of a list, and the link to the list. Reviews are those of the firm with the slug.
 fn list_twin<'c>(
     catalog: &'c Catalog,
     request: PageRequest<'_>,
     resource: Resource,
     path: &str,
-    firm: Option<u32>,
+    slug: &str,
 ) -> PageResult<(Twin<'c>, Link)> {
-    let (mut parsed, link, page, search) = parse_meaning(catalog, resource, path, request.query)?;
-    if let (Request::List(query), Some(firm)) = (&mut parsed.request, firm) {
+    let firm = (resource == Resource::Reviews).then(|| find(catalog, Table::Firms, slug)).transpose()?;
+    let (mut asked, search) = PageQuery::parse_meaning(catalog, resource, path, request.query)?;
+    if let (Request::List(query), Some(firm)) = (&mut asked.parsed.request, firm) {
         query.filters.extend(Query::approved_reviews(firm).filters);
     }
-    let mut warnings = warnings_of(catalog, &parsed, search.as_ref());
+    let mut warnings = warnings_of(&asked, search.as_ref());
+    let PageQuery { parsed, link, page, .. } = asked;
     let (position, limit) = (position_of(&link, page), page_size(&link));
     let found = catalog.answer(&WantedPage::rows(resource, &parsed.request, position, limit as usize));
     warnings.extend(found.notes);
@@ -248,7 +249,6 @@ fn markdown(twin: &Twin<'_>, subject: TwinSubject, link: &Link, base: &str) -> S
         (TwinSubject::Record(table), Value::Object(record)) => write_record(&mut text, &ordered(record, table)),
         (_, data) => {
             let title = match subject {
-                TwinSubject::Reviews => "Reviews".to_owned(),
                 TwinSubject::List(resource) => format::word(resource.path()),
                 TwinSubject::Record(table) => format::word(table.name()),
             };
@@ -293,7 +293,6 @@ fn table_of(subject: TwinSubject) -> Table {
     match subject {
         TwinSubject::List(resource) => resource.table(),
         TwinSubject::Record(table) => table,
-        TwinSubject::Reviews => Table::Reviews,
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 
-use crate::browse::{Pager, Warning, at_page, page_size, parse, position_of, warnings};
+use crate::browse::{PageQuery, Pager, Warning, at_page, page_size, position_of};
 use crate::charts::{Bars, ChartHead, ChartUnit};
 use crate::conditions::active_filters;
 use crate::firm::score::Trend;
@@ -56,8 +56,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let snapshot = catalog.snapshot();
     let (slug, name) = (snapshot.slug(Table::Firms, row), snapshot.name(Table::Firms, row));
     let path = format!("/vcs/{slug}/reviews");
-    let (parsed, link, page) = parse(catalog, Resource::Reviews, &path, request.query)?;
-    let Request::List(mut query) = parsed.request else { unreachable!("reviews are a list") };
+    let asked = PageQuery::parse(catalog, Resource::Reviews, &path, request.query)?;
+    let (link, page) = (asked.link.clone(), asked.page);
+    let Request::List(mut query) = asked.parsed.request.clone() else { unreachable!("reviews are a list") };
     query.filters.extend(Query::approved_reviews(row).filters);
     let found = catalog.list(&query, position_of(&link, page), page_size(&link) as usize);
     let description = format!("What founders say about {name}: {}.", format::counted(found.total, "review", "reviews"));
@@ -69,7 +70,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
             .with_twins(request.state, &at_page(&link, page).query()),
         slug: slug.to_owned(),
         name: name.to_owned(),
-        warnings: warnings(catalog, &parsed.warnings, &parsed.notes, &link),
+        warnings: asked.warnings(&link),
         orders: ORDERS.map(order),
         active_filters: active_filters(catalog, &link),
         clear: Link::new(&path, Vec::new()).with("sort", link.text("sort")).href(),
