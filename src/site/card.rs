@@ -4,11 +4,12 @@
 use std::sync::Arc;
 
 use crate::canvas::{BRAND, Canvas, Ink, has_letters, shortened, width};
+use crate::field_years::by_year;
 use crate::records::record;
 use crate::{PageRequest, PageResult, find, format, page_headers, response_of};
-use catalog::{Catalog, Filter, RowFilter};
+use catalog::{Catalog, Filter};
 use data::model::{Firm, Startup};
-use data::{Facet, PartialDate, Table};
+use data::{Facet, Table};
 use service::Brand;
 use transport::headers::Caching;
 
@@ -165,15 +166,7 @@ fn years(
 ) -> Vec<(i32, Option<u64>)> {
     let Some((first, last)) = period else { return Vec::new() };
     let first = first.max(last - YEARS as i32 + 1);
-    let snapshot = catalog.snapshot();
-    let mut counts = vec![0_u64; (last - first + 1) as usize];
-    RowFilter::new(catalog, Table::Rounds, &[Filter::AnyOf(facet, vec![row])]).each(|round| {
-        let year = snapshot.round_date(round).map(PartialDate::year);
-        let place = year.and_then(|year| usize::try_from(year - first).ok());
-        if let Some(count) = place.and_then(|place| counts.get_mut(place)) {
-            *count += 1;
-        }
-    });
-    let year = |(year, count): (i32, u64)| (year, (covers(year) || count > 0).then_some(count));
-    (first..=last).zip(counts).map(year).collect()
+    let known = by_year(catalog, Filter::AnyOf(facet, vec![row]));
+    let count = |year: i32| known.get(&year).copied().or_else(|| covers(year).then_some(0));
+    (first..=last).map(|year| (year, count(year))).collect()
 }

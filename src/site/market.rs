@@ -151,7 +151,13 @@ fn crumbs(catalog: &Catalog, market: MarketScope, link: &Link) -> Vec<(String, S
     crumbs
 }
 
-fn aggregate(catalog: &Catalog, resource: Resource, filters: &[Filter], by: &[&str], limit: usize) -> Arc<Aggregate> {
+pub(crate) fn aggregate(
+    catalog: &Catalog,
+    resource: Resource,
+    filters: &[Filter],
+    by: &[&str],
+    limit: usize,
+) -> Arc<Aggregate> {
     let known = group_bys(resource);
     let group_by: Vec<(&'static str, GroupBy)> = known.into_iter().filter(|(name, _)| by.contains(name)).collect();
     let options = AggregateOptions { group_by, order: None, limit, is_clamped: false };

@@ -87,8 +87,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
         false => Default::default(),
     };
     let shared = shared_reasons(&found.matches);
-    let listing = Listing { catalog, query, found: &found, link: &link, picked: &slugs, shared: &shared };
-    let mut firms: Vec<FirmRow> = found.matches.iter().map(|firm| listing.row(firm)).collect::<Result<_, _>>()?;
+    let row = |fit: &FirmMatch| firm_row(catalog, query, &found, &link, &shared, fit);
+    let mut firms: Vec<FirmRow> = found.matches.iter().map(row).collect::<Result<_, _>>()?;
     let has_equals = firms.iter().any(|firm| firm.equals.is_some());
     for run in firms.chunk_by_mut(|one, next| one.points == next.points) {
         run[1..].iter_mut().for_each(|firm| firm.equals = None);
@@ -129,47 +129,42 @@ fn read_shortlist(catalog: &Catalog, params: &[(String, String)]) -> Vec<u32> {
     rows.filter(|row| seen.insert(*row)).take(MAX_PICKED).collect()
 }
 
-struct Listing<'a> {
-    catalog: &'a Catalog,
-    query: &'a MatchQuery,
-    found: &'a MatchPage,
-    link: &'a Link,
-    picked: &'a [&'a str],
-    shared: &'a [usize],
-}
-
-impl Listing<'_> {
-    fn row(&self, found: &FirmMatch) -> PageResult<FirmRow> {
-        let catalog = self.catalog;
-        let firm: Firm = record(catalog, Table::Firms, found.row)?;
-        // Rounds of the firm that are similar to the startup's.
-        let MatchQuery { stages, sectors, countries, .. } = self.query;
-        let alike = [(Facet::Stage, stages), (Facet::Sector, sectors), (Facet::Country, countries)];
-        let alike = alike.into_iter().filter_map(|(facet, values)| Some(Filter::AnyOf(facet, values.clone()?)));
-        let joined = Filter::AnyOf(Facet::Investor, vec![found.row]);
-        let deals = Query { filters: std::iter::once(joined).chain(alike).collect(), ..Query::all(Table::Rounds) };
-        let deals = catalog.list(&deals, ListPosition::default(), DEALS);
-        let conflicts: Vec<u32> = found.conflicts.iter().map(|(startup, _)| *startup).collect();
-        let differs = |(index, ..): &IndexedReason<'_>| !self.shared.contains(index);
-        let short = |(index, reason): IndexedReason<'_>| (color_class(index), short_reason(reason, &firm));
-        let (points, max) = (found.points, self.found.max_points);
-        let numbers: Vec<String> = found.reasons.iter().map(reason_points).collect();
-        let parts = all_reasons(found).map(|reason| (reason.1.1, full_reason(reason)));
-        Ok(FirmRow {
-            points,
-            equals: self.found.by_points.get(&points).copied().filter(|firms| *firms > 1),
-            bar: Bars::of_whole(&format!("{points} of {max} points: {}", numbers.join(", ")), max, parts),
-            reasons: all_reasons(found).map(full_reason).collect(),
-            differences: all_reasons(found).filter(differs).map(short).collect(),
-            led: count_led(catalog, found.row, &[]),
-            deals: records(catalog, Table::Rounds, &deals.rows)?,
-            conflicts: records(catalog, Table::Startups, &conflicts)?,
-            conflict_count: found.conflict_count,
-            pick: self.link.toggled(PICKED, &firm.slug).href(),
-            is_picked: self.picked.contains(&firm.slug.as_str()),
-            firm,
-        })
-    }
+fn firm_row(
+    catalog: &Catalog,
+    query: &MatchQuery,
+    found: &MatchPage,
+    link: &Link,
+    shared: &[usize],
+    fit: &FirmMatch,
+) -> PageResult<FirmRow> {
+    let firm: Firm = record(catalog, Table::Firms, fit.row)?;
+    // Rounds of the firm that are similar to the startup's.
+    let MatchQuery { stages, sectors, countries, .. } = query;
+    let alike = [(Facet::Stage, stages), (Facet::Sector, sectors), (Facet::Country, countries)];
+    let alike = alike.into_iter().filter_map(|(facet, values)| Some(Filter::AnyOf(facet, values.clone()?)));
+    let joined = Filter::AnyOf(Facet::Investor, vec![fit.row]);
+    let deals = Query { filters: std::iter::once(joined).chain(alike).collect(), ..Query::all(Table::Rounds) };
+    let deals = catalog.list(&deals, ListPosition::default(), DEALS);
+    let conflicts: Vec<u32> = fit.conflicts.iter().map(|(startup, _)| *startup).collect();
+    let differs = |(index, ..): &IndexedReason<'_>| !shared.contains(index);
+    let short = |(index, reason): IndexedReason<'_>| (color_class(index), short_reason(reason, &firm));
+    let (points, max) = (fit.points, found.max_points);
+    let numbers: Vec<String> = fit.reasons.iter().map(reason_points).collect();
+    let parts = all_reasons(fit).map(|reason| (reason.1.1, full_reason(reason)));
+    Ok(FirmRow {
+        points,
+        equals: found.by_points.get(&points).copied().filter(|firms| *firms > 1),
+        bar: Bars::of_whole(&format!("{points} of {max} points: {}", numbers.join(", ")), max, parts),
+        reasons: all_reasons(fit).map(full_reason).collect(),
+        differences: all_reasons(fit).filter(differs).map(short).collect(),
+        led: count_led(catalog, fit.row, &[]),
+        deals: records(catalog, Table::Rounds, &deals.rows)?,
+        conflicts: records(catalog, Table::Startups, &conflicts)?,
+        conflict_count: fit.conflict_count,
+        pick: link.toggled(PICKED, &firm.slug).href(),
+        is_picked: link.values(PICKED).any(|slug| slug == firm.slug),
+        firm,
+    })
 }
 
 /// A reason with points and explanation, preceded by its index among the reasons of the query.

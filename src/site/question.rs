@@ -5,7 +5,6 @@ use crate::conditions::label_of;
 use crate::link::Link;
 use crate::lists::{list_path, nouns};
 use crate::{PageResult, format};
-use catalog::aggregate::Grouping;
 use catalog::ask::GROUP_BY;
 use catalog::{
     AggregateOptions, Catalog, Interpretation, ListParts, ListPosition, ReadingKind, Request, Resource, SearchReading,
@@ -74,7 +73,10 @@ impl SearchQuestion {
         let link = of_list(None);
         let request = PageQuery::parse(catalog, resource, path, &link.query())?.parsed.request;
         let Request::List(query) = &request else { return Ok(None) };
-        let group_by = interpretation.groups().and_then(|names| group_options(resource, names));
+        let group_by = interpretation.groups().and_then(|names| {
+            let options = [(GROUP_BY, names.to_owned()), ("limit", MAX_GROUPS.to_string())];
+            AggregateOptions::parse(resource, &options.map(|(name, value)| (name.to_owned(), value))).ok()
+        });
         let groups = group_by.as_ref().map(|options| (query, options));
         let parts = ListParts { groups, ..ListParts::default() };
         let rows = WantedPage::rows(resource, &request, ListPosition::default(), rows);
@@ -95,7 +97,13 @@ impl SearchQuestion {
             }
         }
         let groups = page.groups.iter().flat_map(|found| &found.groups);
-        let groups = groups.map(|group| PropertyCounts::new(resource, group, &link)).collect();
+        let groups = groups.map(|group| {
+            let values = group.values.iter().map(|value| {
+                let href = with_value(&link, resource, group.by, &value.value).href();
+                (value.name.clone(), format::number(value.count), href)
+            });
+            PropertyCounts { by: group.by.replace('_', " "), values: values.collect(), others: group.other_values }
+        });
         let chips = parts.iter().enumerate().map(|(index, part)| {
             let labels: Vec<String> =
                 part.value.split(',').take(MAX_LABELS).map(|value| meaning(catalog, &part.parameter, value)).collect();
@@ -113,24 +121,8 @@ impl SearchQuestion {
             total: page.total,
             rows: page.rows.iter().collect(),
             table: resource.table(),
-            groups,
+            groups: groups.collect(),
         }))
-    }
-}
-
-/// Options to count by the properties in `names`, which is a `group_by` value.
-fn group_options(resource: Resource, names: &str) -> Option<AggregateOptions> {
-    let options = [(GROUP_BY, names.to_owned()), ("limit", MAX_GROUPS.to_string())];
-    AggregateOptions::parse(resource, &options.map(|(name, value)| (name.to_owned(), value))).ok()
-}
-
-impl PropertyCounts {
-    fn new(resource: Resource, group: &Grouping, link: &Link) -> Self {
-        let values = group.values.iter().map(|value| {
-            let href = with_value(link, resource, group.by, &value.value).href();
-            (value.name.clone(), format::number(value.count), href)
-        });
-        Self { by: group.by.replace('_', " "), values: values.collect(), others: group.other_values }
     }
 }
 

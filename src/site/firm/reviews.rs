@@ -6,7 +6,7 @@ use askama::Template;
 
 use crate::browse::{PageQuery, Pager, Warning, at_page, page_size, position_of};
 use crate::charts::{Bars, ChartHead, ChartUnit};
-use crate::conditions::active_filters;
+use crate::conditions::{active_filters, label_of};
 use crate::firm::score::Trend;
 use crate::layout::PageLayout;
 use crate::link::Link;
@@ -14,8 +14,7 @@ use crate::records::records;
 use crate::{PageRequest, PageResult, PathValues, find, format};
 use catalog::{Catalog, Filter, Query, Request, Resource};
 use data::model::Review;
-use data::vocabulary::Vocabulary;
-use data::{Facet, Stage, Table};
+use data::{Facet, Table};
 
 const REVIEWS: ChartUnit = ChartUnit::Count("review", "reviews");
 
@@ -97,15 +96,11 @@ fn filter(catalog: &Catalog, query: &Query, link: &Link, name: &'static str) -> 
     let mut counts = catalog.counts_by(&query, &[facet]).pop().unwrap_or_default();
     // Stages in the order of a company's life.
     counts.sort_unstable_by_key(|counted| counted.value);
-    let value = |value: u32| match facet {
-        Facet::Stage => Stage::at(value as usize).map(|stage| (stage.name().to_owned(), format::word(stage.name()))),
-        _ => Some(((value == 1).to_string(), format::response(&Some(value == 1)).to_owned())),
-    };
-    let values = counts.into_iter().filter_map(|counted| {
-        let (value, label) = value(counted.value)?;
+    let values = counts.into_iter().map(|counted| {
+        let (value, _) = catalog.facet_label(Table::Reviews, facet, counted.value);
         let is_selected = link.values(name).any(|known| known == value);
         let href = link.with(name, if is_selected { "" } else { &value }).href();
-        Some((label, href, counted.count, is_selected))
+        (label_of(catalog, name, &value), href, counted.count, is_selected)
     });
     (title, values.collect())
 }
