@@ -37,7 +37,6 @@ const MAX_SECTORS: usize = 12;
 struct HomePage<'a> {
     layout: PageLayout,
     totals: &'a Totals,
-    released_on: String,
     newest_round: Option<String>,
     boards: Vec<Board>,
     choices: Vec<Choice>,
@@ -141,7 +140,6 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
     let page = HomePage {
         layout: PageLayout::new(catalog.snapshot(), "", description, request.path).canonical(request.state),
         totals: catalog.totals(),
-        released_on: format::day(catalog.totals().released_on),
         newest_round: catalog.snapshot().round_range().map(|(_, newest)| format::day(newest)),
         boards: boards(catalog)?,
         choices: choices(catalog, &Link::new("/match", Vec::new()), &["stage", "sector", "country"], &[]),

@@ -101,10 +101,10 @@ pub(crate) struct ChartMark {
 }
 
 /// A row of values: its name, path of the list of the whole row, and a value for each column.
-pub(crate) struct ChartRow {
+pub(crate) struct ChartRow<C = ChartMark> {
     pub(crate) label: String,
     pub(crate) href: Option<String>,
-    pub(crate) cells: Vec<ChartMark>,
+    pub(crate) cells: Vec<C>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -139,11 +139,7 @@ struct DataTable {
     rows: Vec<DataRow>,
 }
 
-struct DataRow {
-    label: String,
-    href: Option<String>,
-    cells: Vec<DataCell>,
-}
+type DataRow = ChartRow<DataCell>;
 
 struct DataCell {
     text: String,
