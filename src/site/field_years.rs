@@ -91,9 +91,10 @@ impl FieldYears {
             "How many rounds of each year from {first} to {last} have a value of each field. If no round has one, the cell is \
              hatched."
         );
-        let head = ChartHead::new("field-years", "Fields of rounds by year", summary);
+        let head = ChartHead::new("field-years", "Fields of rounds by year", summary)
+            .table(["Field"], ChartUnit::Count("round", "rounds"));
         let columns = years.iter().map(|(year, _)| year.to_string()).collect();
-        Some(Heatmap::new(head, "Field", ChartUnit::Count("round", "rounds"), columns, rows))
+        Some(Heatmap::new(head, columns, rows))
     }
 }
 

@@ -261,7 +261,7 @@ fn histogram(
     let nouns = nouns(table);
     let title = format!("{} by {}", format::word(nouns.1), range.label.to_lowercase());
     let heads = [range.label, &format::word(nouns.1)];
-    Bars::range(ChartHead::new(from, title, ""), heads, ChartUnit::Count(nouns.0, nouns.1), items)
+    Bars::range(ChartHead::new(from, title, "").table(heads, ChartUnit::Count(nouns.0, nouns.1)), items)
 }
 
 fn year_of(bin: &Bin) -> i32 {

@@ -257,7 +257,8 @@ fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
         name(most),
         name(middle),
     );
-    let head = ChartHead::new("values", format!("All ranked firms by {}", text.axis.to_lowercase()), summary);
+    let head = ChartHead::new("values", format!("All ranked firms by {}", text.axis.to_lowercase()), summary)
+        .table([text.axis, "Firms"], FIRMS);
     // A bar links to its first firm in the unfiltered ranking.
     let board = Link::new("/leaderboard", vec![("metric".to_owned(), metric.name().to_owned())]);
     let (ranked, _) = catalog.snapshot().leaderboard(metric);
@@ -269,7 +270,7 @@ fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
         let first = catalog.snapshot().slug(Table::Firms, *ranked.get(better as usize)?);
         Some(format!("{}#{first}", at_page(&board, better / PER_PAGE + 1).href()))
     };
-    Bars::histogram(head, [text.axis, "Firms"], FIRMS, &counts, &bins, name, href)
+    Bars::histogram(head, &counts, &bins, name, href)
 }
 
 /// The distribution of health scores, including firms with too few reviews to be ranked.
@@ -288,8 +289,8 @@ fn scores(catalog: &Catalog) -> Option<Bars> {
         format::counted(firms, "firm has", "firms have"),
         sum as f64 / firms.max(1) as f64,
     );
-    let head = ChartHead::new("scores", "All health scores", summary);
+    let head = ChartHead::new("scores", "All health scores", summary).table(["Score", "Firms"], FIRMS);
     let href = |low: u32, _| Some(format!("/vcs?min_health_score={low}&sort=health_score"));
     let bins = even_bins(&counts, SCORE_BIN);
-    Bars::histogram(head, ["Score", "Firms"], FIRMS, &counts, &bins, |score| score.to_string(), href)
+    Bars::histogram(head, &counts, &bins, |score| score.to_string(), href)
 }

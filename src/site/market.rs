@@ -258,8 +258,8 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
     let rows: Vec<ChartRow> = Stage::ALL.iter().filter(is_used).map(row).collect();
     let summary = format!("The number of rounds of each stage, by year from {first} to {last}.");
     let columns = (first..=last).map(|year| year.to_string()).collect();
-    let head = ChartHead::new("stage-years", "Rounds by stage and year", summary);
-    (!rows.is_empty()).then(|| Heatmap::new(head, "Stage", ROUNDS, columns, rows))
+    let head = ChartHead::new("stage-years", "Rounds by stage and year", summary).table(["Stage"], ROUNDS);
+    (!rows.is_empty()).then(|| Heatmap::new(head, columns, rows))
 }
 
 /// The `max` largest sectors by number of startups.
@@ -273,8 +273,8 @@ pub(crate) fn sectors(catalog: &Catalog, max: usize) -> Option<Treemap> {
         count => format::counted(count, "sector", "sectors"),
     };
     let summary = format!("{which} by the number of their startups; a startup can be in several.");
-    let head = ChartHead::new("sectors", "Startups by sector", summary);
-    Treemap::new(head, ["Sector", "Startups"], STARTUPS, groups.iter().map(item).collect())
+    let head = ChartHead::new("sectors", "Startups by sector", summary).table(["Sector", "Startups"], STARTUPS);
+    Treemap::new(head, groups.iter().map(item).collect())
 }
 
 pub(crate) fn countries(catalog: &Catalog) -> Option<TileMap> {
@@ -286,8 +286,8 @@ pub(crate) fn countries(catalog: &Catalog) -> Option<TileMap> {
     };
     let marks: BTreeMap<Country, ChartMark> = counts.iter().filter_map(mark).collect();
     let summary = format!("Startups of {}.", format::counted(marks.len(), "country", "countries"));
-    let head = ChartHead::new("countries", "Startups by country", summary);
-    (!marks.is_empty()).then(|| TileMap::new(head, ["Country", "Startups"], STARTUPS, &marks))
+    let head = ChartHead::new("countries", "Startups by country", summary).table(["Country", "Startups"], STARTUPS);
+    (!marks.is_empty()).then(|| TileMap::new(head, &marks))
 }
 
 fn stages(rounds: &Aggregate, market: MarketScope, link: &Link) -> Vec<(String, AggregateGroup)> {
@@ -322,7 +322,8 @@ fn breakdowns(catalog: &Catalog, filters: &[Filter], market: MarketScope, link: 
         let groups = grouping(&rounds, name)?.values.iter();
         let items =
             groups.map(|group| ChartItem::linked(&group.name, Some(group.count), link.with(name, &group.value).href()));
-        Bars::breakdown(title, [head, "Rounds"], ROUNDS, items.collect(), None)
+        let head = ChartHead::new("", title, "").table([head, "Rounds"], ROUNDS);
+        Bars::breakdown(head, &items.collect::<Vec<_>>(), None)
     };
     open.filter_map(breakdown).collect()
 }

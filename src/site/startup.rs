@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 
-use crate::charts::{ChartHead, ChartItem, DatedAmount, Matrix, MatrixRow, StepChart};
+use crate::charts::{ChartHead, ChartItem, ChartUnit, DatedAmount, Matrix, MatrixRow, StepChart};
 use crate::conditions::label_of;
 use crate::layout::PageLayout;
 use crate::link::Link;
@@ -210,7 +210,8 @@ fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
     if firms.len() < investors {
         rest.push((format::counted(investors - firms.len(), "investor", "investors"), "#rounds".to_owned()));
     }
-    let head = ChartHead::new("matrix", "Who joined which round", summary);
+    let head = ChartHead::new("matrix", "Who joined which round", summary)
+        .table(["Investor", "Rounds"], ChartUnit::Count("round", "rounds"));
     let (columns, rows) = (shown.iter().map(column).collect(), firms.iter().map(row).collect());
-    Matrix::new(head, ["Investor", "Rounds"], columns, rows, rest)
+    Matrix::new(head, columns, rows, rest)
 }

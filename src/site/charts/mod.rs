@@ -61,11 +61,30 @@ pub(crate) struct ChartHead {
     title: String,
     /// Summary of the numbers in a sentence or two.
     summary: String,
+    /// Headings of the data table.
+    heads: Vec<String>,
+    unit: ChartUnit,
 }
 
 impl ChartHead {
     pub(crate) fn new(name: &'static str, title: impl Into<String>, summary: impl Into<String>) -> Self {
-        Self { name, title: title.into(), summary: summary.into() }
+        let (title, summary) = (title.into(), summary.into());
+        Self { name, title, summary, heads: Vec::new(), unit: ChartUnit::Count("", "") }
+    }
+
+    /// Sets the headings of the data table, and the unit of the values.
+    pub(crate) fn table<const N: usize>(self, heads: [&str; N], unit: ChartUnit) -> Self {
+        Self { heads: heads.map(str::to_owned).into(), unit, ..self }
+    }
+
+    /// The rows of a data table with one column of values; labels link to the lists.
+    fn rows(&self, items: &[ChartItem]) -> Vec<DataRow> {
+        let row = |item: &ChartItem| DataRow {
+            label: item.label.clone(),
+            href: item.href.clone(),
+            cells: vec![DataCell::from_value(item.value, self.unit)],
+        };
+        items.iter().map(row).collect()
     }
 }
 
@@ -133,12 +152,6 @@ impl ChartUnit {
     }
 }
 
-#[derive(Default)]
-struct DataTable {
-    heads: Vec<String>,
-    rows: Vec<DataRow>,
-}
-
 type DataRow = ChartRow<DataCell>;
 
 struct DataCell {
@@ -153,18 +166,6 @@ impl DataCell {
 
     fn from_value(value: Option<u64>, unit: ChartUnit) -> Self {
         Self::new(value.map_or_else(|| NOT_COVERED.to_owned(), |value| unit.short(value)))
-    }
-}
-
-impl DataTable {
-    /// A table with one column of values; labels link to the lists.
-    fn from_items(heads: [&str; 2], items: &[ChartItem], unit: ChartUnit) -> Self {
-        let row = |item: &ChartItem| DataRow {
-            label: item.label.clone(),
-            href: item.href.clone(),
-            cells: vec![DataCell::from_value(item.value, unit)],
-        };
-        Self { heads: heads.map(str::to_owned).into(), rows: items.iter().map(row).collect() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! A firm's portfolio: its startups, and counts of them by property.
 
 use crate::PageResult;
-use crate::charts::{Bars, ChartItem, ChartUnit};
+use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::filters::value_of;
 use crate::records::{record, sector_links};
 use catalog::{Catalog, Filter, Query, ValueCount};
@@ -95,9 +95,10 @@ impl<'a> PortfolioCounts<'a> {
     pub(super) fn breakdown(&self, title: &'static str, head: &'static str, facet: Facet) -> Option<Bars> {
         let (name, counts) = self.counts_of(facet);
         let linked = counts.iter().take(MAX_BARS).filter_map(|counted| self.linked(name, facet, counted));
-        let items = linked.map(|(label, href, count)| ChartItem::linked(label, Some(count), href)).collect();
+        let items = linked.map(|(label, href, count)| ChartItem::linked(label, Some(count), href));
         let more = counts.len().saturating_sub(MAX_BARS);
         let rest = (more > 0).then(|| (format!("{more} more"), format!("/startups?investor={}", self.slug)));
-        Bars::breakdown(title, [head, "Startups"], ChartUnit::Count("startup", "startups"), items, rest)
+        let head = ChartHead::new("", title, "").table([head, "Startups"], ChartUnit::Count("startup", "startups"));
+        Bars::breakdown(head, &items.collect::<Vec<_>>(), rest)
     }
 }

@@ -115,10 +115,10 @@ fn histogram(catalog: &Catalog, query: &Query, link: &Link) -> Option<Bars> {
     let sum: u64 = counts.iter().map(|(stars, count)| u64::from(*stars) * count).sum();
     let summary =
         format!("{}, on average {:.1} of 5 stars.", format::counted(all, "review", "reviews"), sum as f64 / all as f64);
-    let head = ChartHead::new("ratings", "Ratings", summary);
+    let head = ChartHead::new("ratings", "Ratings", summary).table(["Rating", "Reviews"], REVIEWS);
     let bins = [1, 2, 3, 4, 5].map(|stars| (stars, stars));
     let name = |stars: u32| format!("{stars} {}", if stars == 1 { "star" } else { "stars" });
     let href =
         |stars: u32, _| Some(link.with("min_rating", &stars.to_string()).with("max_rating", &stars.to_string()).href());
-    Bars::histogram(head, ["Rating", "Reviews"], REVIEWS, &counts, &bins, name, href).filter(|_| all > 1)
+    Bars::histogram(head, &counts, &bins, name, href).filter(|_| all > 1)
 }
