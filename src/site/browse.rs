@@ -66,12 +66,9 @@ pub(crate) struct Browse {
     pub total: u64,
     pub search_notes: Vec<String>,
     pub filters: Filters,
-    /// Value of `sort`, label; true for the selected one.
     pub sort_options: Vec<(String, &'static str, bool)>,
-    /// Label of each filter, and the link that removes it.
     pub active_filters: Vec<(String, String)>,
     pub warnings: Vec<Warning>,
-    /// The name and path of records with a similar name.
     pub suggestions: Vec<(String, String)>,
     /// By slug, the reason for which a record is in the list: what it has in common with the record that it is similar
     /// to, or an excerpt of its description. In parts; true marks a matched word.
@@ -150,7 +147,6 @@ pub(crate) fn read_page(query: &str) -> (Vec<(String, String)>, u64) {
 pub(crate) const PARSE_OPTIONS: ParseOptions =
     ParseOptions { strict: false, review_statuses: &[ReviewStatus::Approved], other_names: &["page", SIZE] };
 
-/// The query of a page.
 pub(crate) struct PageQuery {
     pub parsed: ParsedRequest,
     /// The link to the query in its canonical form, with the page size.
@@ -234,7 +230,6 @@ impl PageQuery {
         Some((search, meaning))
     }
 
-    /// Warnings about problems and notes of the query.
     pub(crate) fn warnings(&self, link: &Link) -> Vec<Warning> {
         self.problems.iter().chain(&self.parsed.notes).cloned().map(|problem| Warning::new(problem, link)).collect()
     }
@@ -350,7 +345,6 @@ impl Browse {
         Ok((browse.layout(catalog, page_request, config.about), browse, found.rows.iter().collect()))
     }
 
-    /// The reason for which a record is in the list, in parts; true marks a matched word.
     pub(crate) fn remark(&self, slug: &str) -> &[(String, bool)] {
         self.remarks.get(slug).map_or(&[], Vec::as_slice)
     }

@@ -29,7 +29,6 @@ pub(crate) fn choices(catalog: &Catalog, link: &Link, names: &[&str], problems: 
             "stage" => words(Facet::Stage, Stage::ALL.len()),
             "sector" => by_name(catalog, Facet::Sector, 0..catalog.snapshot().rows(Table::Sectors).min(MAX_SECTORS)),
             "country" => {
-                // The countries of firms.
                 let counts = catalog.counts_by(&Query::all(Table::Firms), &[Facet::Country]);
                 by_name(catalog, Facet::Country, counts.iter().flatten().map(|counted| counted.value))
             }

@@ -18,7 +18,6 @@ pub(crate) struct FieldYears {
     known: BTreeMap<i32, u64>,
     /// Covered years without any value.
     missing: BTreeSet<i32>,
-    /// Number of covered years.
     covered: usize,
 }
 

@@ -21,14 +21,12 @@ const YEARS: i32 = 20;
 const AMOUNTS: [u64; 10] =
     [0, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000, 300_000_000, 1_000_000_000];
 
-/// A filter with a text field.
 pub(crate) struct FieldConfig {
     pub name: &'static str,
     pub label: &'static str,
     pub hint: &'static str,
 }
 
-/// A filter with a field for each end of a range.
 pub(crate) struct RangeConfig {
     pub label: &'static str,
     pub from: FieldConfig,
@@ -47,7 +45,6 @@ pub(crate) enum Bins {
     Amounts(&'static str),
 }
 
-/// The filters of a list with their current values.
 pub(crate) struct Filters {
     pub groups: Vec<FacetGroup>,
     pub ranges: Vec<RangeFilter>,
@@ -79,9 +76,7 @@ pub(crate) struct RangeFilter {
 }
 
 pub(crate) struct TextField {
-    pub name: &'static str,
-    pub label: &'static str,
-    pub hint: &'static str,
+    pub config: &'static FieldConfig,
     pub value: String,
     pub error: Option<String>,
 }
@@ -91,7 +86,7 @@ impl Filters {
     pub(crate) fn new(catalog: &Catalog, config: &BrowseConfig, given: &PageQuery, query: &Query) -> Self {
         // Most filters are not selected and share the rows of the list.
         let all = FilteredRows::new(catalog, query.clone());
-        let field = |config: &FieldConfig| TextField::new(config, given);
+        let field = |config: &'static FieldConfig| TextField::new(config, given);
         let groups = config.facets.iter().filter_map(|facet| group(catalog, config, *facet, given, &all));
         let ranges = config.ranges.iter().filter_map(|range| {
             let ends = [field(&range.from), field(&range.to)];
@@ -104,15 +99,16 @@ impl Filters {
                 ends,
             })
         });
-        let fields = config.fields.iter().map(field);
-        let fields = fields.filter(|field| !field.value.is_empty() || is_known(catalog, config.resource, field.name));
+        let is_shown =
+            |field: &TextField| !field.value.is_empty() || is_known(catalog, config.resource, field.config.name);
+        let fields = config.fields.iter().map(field).filter(is_shown);
         let (groups, ranges, fields): (Vec<_>, Vec<_>, Vec<_>) = (groups.collect(), ranges.collect(), fields.collect());
         let names = groups.iter().map(|group: &FacetGroup| group.name);
         let own = ranges
             .iter()
             .flat_map(|range: &RangeFilter| &range.ends)
             .chain(&fields)
-            .map(|field: &TextField| field.name);
+            .map(|field: &TextField| field.config.name);
         let own: Vec<&str> = names.chain(own).chain(["q", "sort"]).collect();
         Self { kept: given.link.others(&own), groups, ranges, fields }
     }
@@ -120,15 +116,15 @@ impl Filters {
 
 impl TextField {
     /// Shows an invalid value as given, any other in canonical form.
-    pub(crate) fn new(config: &FieldConfig, query: &PageQuery) -> Self {
-        let FieldConfig { name, label, hint } = *config;
+    pub(crate) fn new(config: &'static FieldConfig, query: &PageQuery) -> Self {
+        let name = config.name;
         let error = problem_of(&query.problems, name);
         let written = || query.given.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         let value = match error {
             Some(_) => written().unwrap_or_default(),
             None => query.link.text(name).to_owned(),
         };
-        Self { name, label, hint, value, error }
+        Self { config, value, error }
     }
 }
 

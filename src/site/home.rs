@@ -88,7 +88,6 @@ impl SearchPage {
 
 /// The results in one of the tables of [`RESOURCES`].
 struct TableResults {
-    /// The first rows.
     rows: Vec<u32>,
     total: u64,
     /// True if no name is a certain match.

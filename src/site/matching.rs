@@ -19,6 +19,7 @@ use catalog::{
     RowFilter,
 };
 use data::model::{Firm, FundingRound, Startup};
+use data::vocabulary::Vocabulary;
 use data::{Facet, Table};
 
 const DEALS: usize = 3;
@@ -60,11 +61,9 @@ struct FirmRow {
     /// Number of firms with the same points, on all pages; `None` if it is 1 or the previous row shows it.
     equals: Option<u64>,
     bar: Bars,
-    /// Color class and text of all reasons.
     reasons: Vec<(String, String)>,
     /// Color class and words of the reasons that are not shared by all firms on the page.
     differences: Vec<(String, String)>,
-    /// Rounds that the firm led, and rounds that name their leads; `None` if no round names them.
     led: Option<(u64, u64)>,
     deals: Vec<FundingRound>,
     conflicts: Vec<Startup>,
@@ -190,12 +189,8 @@ fn color_class(index: usize) -> String {
 /// A reason with its points: `Stage 25 of 25`.
 fn reason_points((reason, points, _): &(MatchReason, u8, String)) -> String {
     let label = match reason {
-        MatchReason::Stage => "Stage",
-        MatchReason::Sector => "Sector",
-        MatchReason::Country => "Country",
-        MatchReason::CheckSize => "Check size",
-        MatchReason::Activity => "Activity",
-        MatchReason::Responsiveness => "Responses",
+        MatchReason::Responsiveness => "Responses".to_owned(),
+        _ => format::word(reason.name()),
     };
     format!("{label} {points} of {}", reason.max_points())
 }

@@ -24,13 +24,12 @@ struct RoleRow {
     path: String,
     /// Facts about the organization, some with the path of a list.
     facts: Vec<(String, Option<String>)>,
-    /// The startup's lead investors, or its first investors if no lead is known.
     backers: Option<Backers>,
     /// The reason to assume the same person; true if it is weak.
     reason: Option<(String, bool)>,
 }
 
-/// True for lead investors; name and path of the first ones, number of others.
+/// True for lead investors, false if no lead is known; name and path of the first ones, number of others.
 type Backers = (bool, Vec<(String, String)>, usize);
 
 #[derive(Template)]

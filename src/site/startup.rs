@@ -31,7 +31,6 @@ const MAX_ROWS: usize = 30;
 struct StartupPage {
     layout: PageLayout,
     startup: Startup,
-    /// Name of each sector, and path of its startups.
     sectors: Vec<(String, String)>,
     rounds: Vec<FundingRound>,
     /// `None` without dated rounds, or if the page does not show all rounds.

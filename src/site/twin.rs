@@ -135,13 +135,11 @@ pub(crate) fn respond(
         }
         TwinSubject::List(resource) => list_twin(catalog, request, resource, path, slug)?,
     };
-    let (body, content_type) = match format {
-        TwinFormat::Json => (serde_json::to_vec(&twin).expect("a twin has a JSON form"), "application/json"),
-        TwinFormat::Markdown => {
-            let base = &request.state.public_url;
-            (markdown(&twin, subject, &link, base).into_bytes(), "text/markdown; charset=utf-8")
-        }
-        TwinFormat::Csv => unreachable!("responded to above"),
+    let (body, content_type) = if format == TwinFormat::Json {
+        (serde_json::to_vec(&twin).expect("a twin has a JSON form"), "application/json")
+    } else {
+        let base = &request.state.public_url;
+        (markdown(&twin, subject, &link, base).into_bytes(), "text/markdown; charset=utf-8")
     };
     let mut response = respond_unless_known(request, body, content_type);
     // Search engines index the page instead.
@@ -305,22 +303,25 @@ fn ordered(record: &Map<String, Value>, table: Table) -> Vec<(&str, &Value)> {
 }
 
 /// Writes a record: known values as a list, nested lists of records as tables.
-fn write_record(text: &mut String, record: &[(&str, &Value)]) {
+fn write_record<'r>(text: &mut String, record: &[(&'r str, &'r Value)]) {
     let title = record.iter().find(|(name, _)| *name == "name").and_then(|(_, name)| name.as_str());
     writeln!(text, "# {}\n", escaped(title.unwrap_or_default())).expect(ACCEPTS);
     let mut tables: Vec<(&str, &[Value])> = Vec::new();
-    for (name, value) in record.iter().filter(|(name, _)| *name != "name") {
-        match value {
-            Value::Array(items) if items.iter().any(Value::is_object) => tables.push((name, items)),
-            Value::Object(parts) if !parts.contains_key("name") => {
-                for (part, value) in parts {
-                    match value {
-                        Value::Array(items) if items.iter().any(Value::is_object) => tables.push((part, items)),
-                        value => write_item(text, &format!("{name} {part}"), value),
-                    }
-                }
+    let mut write_member = |name: &'r str, label: &str, value: &'r Value| match value {
+        Value::Array(items) if items.iter().any(Value::is_object) => tables.push((name, items)),
+        value => {
+            let value = cell(value);
+            if !value.is_empty() {
+                writeln!(text, "- {}: {value}", format::word(label)).expect(ACCEPTS);
             }
-            value => write_item(text, name, value),
+        }
+    };
+    for (name, value) in record.iter().copied().filter(|(name, _)| *name != "name") {
+        match value {
+            Value::Object(parts) if !parts.contains_key("name") => {
+                parts.iter().for_each(|(part, value)| write_member(part, &format!("{name} {part}"), value));
+            }
+            value => write_member(name, name, value),
         }
     }
     text.push('\n');
@@ -332,13 +333,6 @@ fn write_record(text: &mut String, record: &[(&str, &Value)]) {
             _ => Table::Firms,
         };
         write_table(text, items, table);
-    }
-}
-
-fn write_item(text: &mut String, name: &str, value: &Value) {
-    let value = cell(value);
-    if !value.is_empty() {
-        writeln!(text, "- {}: {value}", format::word(name)).expect(ACCEPTS);
     }
 }
 

@@ -439,7 +439,7 @@ mod tests {
     #[test]
     fn the_largest_count_has_the_longest_bar() {
         let item = |value| ChartItem::linked("Seed", value, "/vcs?stage=seed");
-        let items = vec![item(Some(4)), item(Some(1)), item(Some(0)), item(None)];
+        let items = [item(Some(4)), item(Some(1)), item(Some(0)), item(None)];
         let head = || ChartHead::new("", "", "").table(["", ""], ROUNDS);
         let html = Bars::breakdown(head(), &items, None).unwrap().render().unwrap();
         let lengths: Vec<&str> = html.split("width=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();

@@ -39,12 +39,10 @@ struct FirmPage {
     news: Option<FirmNews>,
     score: Option<ScoreBar>,
     trend: Option<Trend>,
-    /// Rounds that the firm led, and rounds that name their leads; `None` if no round names them.
     led: Option<(u64, u64)>,
     /// Numbers of reviewers who got no response, and who got one.
     responses: (u64, u64),
     ratings: Vec<(&'static str, f64)>,
-    /// Name of each sector, and path of its firms.
     sectors: Vec<(String, String)>,
     years: Option<Bars>,
     stages: Option<Heatmap>,

@@ -27,10 +27,8 @@ struct ReviewsPage {
     warnings: Vec<Warning>,
     /// Label and path of each order; true for the current one.
     orders: [(&'static str, String, bool); 3],
-    /// Label of each condition, and path of the page without it.
     active_filters: Vec<(String, String)>,
     clear: String,
-    /// Label of each property, with its values.
     filters: Vec<ReviewFilter>,
     histogram: Option<Bars>,
     trend: Option<Trend>,
