@@ -34,7 +34,6 @@ struct Card {
     facts: Vec<(String, &'static str)>,
     /// Number of rounds per year; `None` if the data does not cover the year.
     years: Vec<(i32, Option<u64>)>,
-    is_invented: bool,
 }
 
 /// The picture of a record. With the version of the release as the query, it may be cached forever.
@@ -43,7 +42,8 @@ pub(crate) fn respond(catalog: &Catalog, request: PageRequest<'_>, table: Table,
     let card = if table == Table::Startups { Card::of_startup(catalog, row) } else { Card::of_firm(catalog, row) }?;
     let Brand { name, color } = &request.state.operator.brand;
     let color = color.map_or(BRAND, |color| color.light.0);
-    let picture = catalog.picture(table, row, || Arc::from(card.draw(name.as_str()).png(color)));
+    let draw = || card.draw(name.as_str(), catalog.snapshot().is_invented());
+    let picture = catalog.picture(table, row, || Arc::from(draw().png(color)));
     let is_versioned = request.query == catalog.version().to_string();
     let caching = if is_versioned { Caching::Forever } else { Caching::Public };
     Ok(response_of(picture.to_vec(), "image/png", page_headers(caching)))
@@ -67,7 +67,6 @@ impl Card {
             name: firm.name,
             facts: facts.into_iter().flatten().collect(),
             years: years(catalog, catalog.investor_years(), Facet::Investor, row, covers),
-            is_invented: catalog.snapshot().is_invented(),
         })
     }
 
@@ -87,17 +86,16 @@ impl Card {
             about: about(stage, format::place(&startup.city, &startup.country)),
             facts: facts.into_iter().flatten().collect(),
             years: years(catalog, period, Facet::Startup, row, |year| catalog.covers(year)),
-            is_invented: catalog.snapshot().is_invented(),
         })
     }
 
-    fn draw(&self, brand: &str) -> Canvas {
+    fn draw(&self, brand: &str, is_invented: bool) -> Canvas {
         let mut canvas = Canvas::new(WIDTH.into(), HEIGHT.into());
         canvas.rectangle(0.0, 0.0, WIDTH.into(), 12.0, Ink::Brand);
         if has_letters(brand) {
             canvas.text(MARGIN, 84.0, 26.0, Ink::Brand, brand);
         }
-        if self.is_invented {
+        if is_invented {
             let text = "Invented data";
             canvas.text(MARGIN + ROOM - width(text, 26.0), 84.0, 26.0, Ink::Quiet, text);
         }

@@ -146,7 +146,16 @@ pub async fn answer(
     }
     match route.handler(form.is_some()) {
         Some(PageHandler::Html(render)) => {
-            in_turn(request, |catalog| Ok(html(route, catalog, request, render(catalog, request, values)?))).await
+            in_turn(request, |catalog| {
+                let theme = Theme::from_request(request);
+                let html = theme.apply(render(catalog, request, values)?);
+                let rendered = Arc::new(cacheable_response(request, html.into_bytes(), HTML, Vary::Cookie));
+                if route.is_cached() {
+                    request.state.response_cache.insert(cache_key(catalog, request, theme), &rendered);
+                }
+                Ok(rendered.answer(request.headers).map(Vec::from))
+            })
+            .await
         }
         Some(PageHandler::Raw(respond)) => in_turn(request, |catalog| respond(catalog, request, values)).await,
         Some(PageHandler::Batch(respond)) => respond(request, form.as_deref().unwrap_or_default(), address).await,
@@ -163,16 +172,6 @@ async fn in_turn(request: PageRequest<'_>, work: impl FnOnce(&Catalog) -> PageRe
     };
     let response = request.state.work.run(work).await;
     response.unwrap_or_else(|Overloaded| fail(&PageError::Overloaded, &request.state.releases.current(), request))
-}
-
-/// The response with a rendered page, which is cached if it may be.
-fn html(route: PageRoute<'_>, catalog: &Catalog, request: PageRequest<'_>, html: String) -> Response<Vec<u8>> {
-    let theme = Theme::from_request(request);
-    let rendered = Arc::new(cacheable_response(request, theme.apply(html).into_bytes(), HTML, Vary::Cookie));
-    if route.is_cached() {
-        request.state.response_cache.insert(cache_key(catalog, request, theme), &rendered);
-    }
-    rendered.answer(request.headers).map(Vec::from)
 }
 
 /// The cached response for a page; `None` if the page has to be rendered.

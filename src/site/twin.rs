@@ -243,19 +243,17 @@ fn list_twin<'c>(
 fn markdown(twin: &Twin<'_>, subject: TwinSubject, link: &Link, base: &str) -> String {
     let mut text = String::new();
     let data: Value = serde_json::from_str(twin.data.get()).expect("records are JSON");
-    match (subject, &data) {
-        (TwinSubject::Record(table), Value::Object(record)) => write_record(&mut text, &ordered(record, table)),
-        (_, data) => {
-            let title = match subject {
-                TwinSubject::List(resource) => format::word(resource.path()),
-                TwinSubject::Record(table) => format::word(table.name()),
-            };
-            writeln!(text, "# {title}\n").expect(ACCEPTS);
+    match subject {
+        TwinSubject::Record(table) => {
+            write_record(&mut text, &ordered(data.as_object().expect("a record is an object"), table));
+        }
+        TwinSubject::List(resource) => {
+            writeln!(text, "# {}\n", format::word(resource.path())).expect(ACCEPTS);
             if let Some(TwinPagination { page, total_pages, total, .. }) = &twin.pagination {
                 let total = format::counted(*total, "record", "records");
                 writeln!(text, "{total}, page {page} of {total_pages}.\n").expect(ACCEPTS);
             }
-            write_table(&mut text, data.as_array().map_or(&[], Vec::as_slice), table_of(subject));
+            write_table(&mut text, data.as_array().map_or(&[], Vec::as_slice), resource.table());
         }
     }
     if let Some(question) = &twin.meta.question {
@@ -269,8 +267,7 @@ fn markdown(twin: &Twin<'_>, subject: TwinSubject, link: &Link, base: &str) -> S
         writeln!(text, "> {}\n", escaped(&warning.detail)).expect(ACCEPTS);
     }
     if let Some(pagination) = &twin.pagination {
-        let pager =
-            Pager::new(&link.at(&format!("{}.md", link.with("page", "").path())), pagination.page, pagination.total);
+        let pager = Pager::new(&link.at(&format!("{}.md", link.path())), pagination.page, pagination.total);
         if let Some(next) = pager.next {
             writeln!(text, "Next page: {base}{next}\n").expect(ACCEPTS);
         }
@@ -285,13 +282,6 @@ fn markdown(twin: &Twin<'_>, subject: TwinSubject, link: &Link, base: &str) -> S
     )
     .expect(ACCEPTS);
     text
-}
-
-fn table_of(subject: TwinSubject) -> Table {
-    match subject {
-        TwinSubject::List(resource) => resource.table(),
-        TwinSubject::Record(table) => table,
-    }
 }
 
 /// The members of a record in the order of the table's fields; computed members come first.

@@ -67,14 +67,11 @@ impl<'a> PortfolioCounts<'a> {
         Self { catalog, slug: catalog.snapshot().slug(Table::Firms, firm), counts }
     }
 
-    fn counts_of(&self, facet: Facet) -> (&'static str, &[ValueCount]) {
+    /// The parameter of a property, and its values.
+    pub(super) fn counts_of(&self, facet: Facet) -> (&'static str, &[ValueCount]) {
         let mut properties = PROPERTIES.iter().zip(&self.counts);
         let found = properties.find(|((.., known), _)| *known == facet);
         found.map_or_else(Default::default, |((name, ..), counts)| (*name, counts.as_slice()))
-    }
-
-    pub(super) fn countries(&self) -> &[ValueCount] {
-        self.counts_of(Facet::Country).1
     }
 
     /// Label, path of the list, and number of startups of a value.
