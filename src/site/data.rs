@@ -125,7 +125,7 @@ fn gaps(catalog: &Catalog, tables: &[TableCoverage], years: &[FieldYears]) -> Ve
     for table in tables {
         // For rounds, gaps by year are already listed.
         let is_listed =
-            |field: &FieldCoverage| table.table == Table::Rounds && years.iter().any(|of| of.is_field(field.name));
+            |field: &FieldCoverage| table.table == Table::Rounds && years.iter().any(|of| of.field == field.name);
         let unknown = table.fields.iter().filter(|field| field.known == 0 && !is_listed(field)).map(|field| field.name);
         let unknown: Vec<&str> = unknown.collect();
         if !unknown.is_empty() {

@@ -12,7 +12,7 @@ use data::Table;
 /// Number of rounds per year that have a value of a field.
 pub(crate) struct FieldYears {
     /// Name of the field in records.
-    field: &'static str,
+    pub(crate) field: &'static str,
     /// Name of the field as a filter.
     property: &'static str,
     known: BTreeMap<i32, u64>,
@@ -39,10 +39,6 @@ impl FieldYears {
         let mut fields: Vec<Self> = fields.collect();
         fields.sort_by_key(|field| std::cmp::Reverse(field.known.values().sum::<u64>()));
         fields
-    }
-
-    pub(crate) fn is_field(&self, field: &str) -> bool {
-        self.field == field
     }
 
     /// The years without a value, as a sentence.

@@ -241,7 +241,10 @@ fn histogram(
     let others = FilteredRows::without(catalog, config.resource, link, &[from, to]);
     let rows = &others.as_ref().unwrap_or(all).rows;
     let counts: Vec<u64> = match range.bins {
-        Bins::ActiveYears => bins.iter().map(|bin| catalog.active_count(year_of(bin), rows)).collect(),
+        Bins::ActiveYears => {
+            let year = |bin: &Bin| PartialDate::day_of_code(bin.values.0 as i32).year();
+            bins.iter().map(|bin| catalog.active_count(year(bin), rows)).collect()
+        }
         Bins::Years(key) | Bins::RoundYears(key) | Bins::Amounts(key) => {
             let values: Vec<(i64, i64)> = bins.iter().map(|bin| bin.values).collect();
             catalog.counts_within(table, table.sort_key(key), &values, rows)
@@ -258,10 +261,6 @@ fn histogram(
     let title = format!("{} by {}", format::word(nouns.1), range.label.to_lowercase());
     let heads = [range.label, &format::word(nouns.1)];
     Bars::range(ChartHead::new(from, title, "").table(heads, ChartUnit::Count(nouns.0, nouns.1)), items)
-}
-
-fn year_of(bin: &Bin) -> i32 {
-    PartialDate::day_of_code(bin.values.0 as i32).year()
 }
 
 /// The range of the bars' key that the query selects.

@@ -106,6 +106,10 @@ impl ChartItem {
     pub(crate) fn linked(label: impl Into<String>, value: Option<u64>, href: impl Into<String>) -> Self {
         Self { href: Some(href.into()), ..Self::new(label, value) }
     }
+
+    pub(crate) fn value(&self) -> Option<u64> {
+        self.value
+    }
 }
 
 /// A value and the list that it counts, as in [`ChartItem`].
