@@ -32,12 +32,6 @@ pub(super) struct ReleaseChanges {
     api: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FeedFormat {
-    Atom,
-    Json,
-}
-
 #[derive(Template)]
 #[template(path = "feed.xml")]
 pub(crate) struct Feed {
@@ -92,7 +86,7 @@ pub(crate) fn releases(catalog: &Catalog, request: PageRequest<'_>, _: PathValue
     Ok(ReleasesPage { layout, releases: with_changes(&releases).collect() }.render()?)
 }
 
-pub(crate) fn release_feed(request: PageRequest<'_>) -> Feed {
+pub(crate) fn release_feed(_: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult {
     let base = &request.state.public_url;
     let releases = loaded_releases(request);
     let entry = |(release, changes): (&Catalog, Option<ReleaseChanges>)| {
@@ -112,11 +106,11 @@ pub(crate) fn release_feed(request: PageRequest<'_>) -> Feed {
         let (title, date) = (format!("Release {}", release.version()), midnight(release.snapshot().released_on()));
         FeedEntry { id: url.clone(), title, url, date, text }
     };
-    Feed::new(request, "releases", "/releases", with_changes(&releases).map(entry).collect())
+    Feed::new(request, "releases", "/releases", with_changes(&releases).map(entry).collect()).respond(request)
 }
 
 /// `/rounds.atom`, `/rounds.json`: the newest rounds that match the filters of `/funding-rounds`.
-pub(crate) fn round_feed(catalog: &Catalog, request: PageRequest<'_>) -> PageResult<Feed> {
+pub(crate) fn round_feed(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult {
     let values: Vec<(String, String)> = form_urlencoded::parse(request.query.as_bytes()).into_owned().collect();
     let options = ParseOptions { strict: true, review_statuses: &[], other_names: &[] };
     let parsed = catalog
@@ -146,7 +140,7 @@ pub(crate) fn round_feed(catalog: &Catalog, request: PageRequest<'_>) -> PageRes
             text: format!("{leads}{investors}"),
         }
     };
-    Ok(Feed::new(request, "new rounds", "/startups", rounds.into_iter().map(entry).collect()))
+    Feed::new(request, "new rounds", "/startups", rounds.into_iter().map(entry).collect()).respond(request)
 }
 
 fn midnight(date: Date) -> String {
@@ -168,10 +162,11 @@ impl Feed {
         }
     }
 
-    pub(crate) fn respond(&self, request: PageRequest<'_>, format: FeedFormat) -> PageResult {
-        let (body, content_type) = match format {
-            FeedFormat::Atom => (self.render()?, "application/atom+xml; charset=utf-8"),
-            FeedFormat::Json => (self.json().to_string(), "application/feed+json"),
+    /// The feed in the format of the request's path.
+    pub(crate) fn respond(&self, request: PageRequest<'_>) -> PageResult {
+        let (body, content_type) = match request.path.ends_with(".atom") {
+            true => (self.render()?, "application/atom+xml; charset=utf-8"),
+            false => (self.json().to_string(), "application/feed+json"),
         };
         Ok(respond_unless_known(request, body.into_bytes(), content_type))
     }

@@ -61,7 +61,6 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error_page::PageError;
-use crate::feeds::FeedFormat;
 use crate::layout::{CSP, HTML};
 pub use crate::routes::PageRoute;
 pub(crate) use crate::routes::PathValues;
@@ -105,8 +104,8 @@ pub(crate) const PAGES: &[PageRow] = &[
     page("/startups/{slug}", startup::page).cached().with_twins(TwinSubject::Record(Table::Startups)),
     raw("/startups/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Startups, slug)),
     list("/rounds", lists::rounds, Resource::Rounds).cached().in_menu("Rounds"),
-    raw("/rounds.atom", |catalog, request, _| feeds::round_feed(catalog, request)?.respond(request, FeedFormat::Atom)),
-    raw("/rounds.json", |catalog, request, _| feeds::round_feed(catalog, request)?.respond(request, FeedFormat::Json)),
+    raw("/rounds.atom", feeds::round_feed),
+    raw("/rounds.json", feeds::round_feed),
     list("/people", lists::people, Resource::People).cached(),
     page("/people/{slug}", person::page).cached().with_twins(TwinSubject::Record(Table::People)),
     page("/markets", market::page).cached().in_menu("Markets").in_sitemap(),
@@ -121,14 +120,14 @@ pub(crate) const PAGES: &[PageRow] = &[
     page("/compare", compare::page).cached(),
     page("/data", data::page).in_sitemap(),
     page("/releases", feeds::releases).in_sitemap(),
-    raw("/releases.atom", |_, request, _| feeds::release_feed(request).respond(request, FeedFormat::Atom)),
-    raw("/releases.json", |_, request, _| feeds::release_feed(request).respond(request, FeedFormat::Json)),
+    raw("/releases.atom", feeds::release_feed),
+    raw("/releases.json", feeds::release_feed),
     page("/resolve", resolve::page)
         .with_batch(resolve::MAX_BYTES, |request, form, address| Box::pin(resolve::answer(request, form, address))),
     raw("/suggest", |catalog, request, _| Ok(home::suggest(catalog, request))),
     raw("/suggest/opensearch", |catalog, request, _| Ok(home::suggest_to_browser(catalog, request))),
-    raw("/alerts/{token}.atom", |_, request, [token, _]| alert_feed::respond(request, token, FeedFormat::Atom)),
-    raw("/alerts/{token}.json", |_, request, [token, _]| alert_feed::respond(request, token, FeedFormat::Json)),
+    raw("/alerts/{token}.atom", alert_feed::respond),
+    raw("/alerts/{token}.json", alert_feed::respond),
     raw("/sitemap.xml", sitemap::respond),
     raw("/sitemap-{number}.xml", sitemap::respond).labelled("/sitemap.xml"),
 ];
