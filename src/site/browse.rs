@@ -118,16 +118,9 @@ impl Pager {
         let at = |page: u64| at_page(link, page).href();
         // Past the end, the previous page is the last one.
         let previous = (page > 1).then(|| at((page - 1).min(pages.max(1))));
-        let (path, fields) = (link.path().to_owned(), link.others(&["page"]));
-        Self {
-            page,
-            pages,
-            previous,
-            next: (page < pages).then(|| at(page + 1)),
-            path,
-            name: "page".to_owned(),
-            fields,
-        }
+        let next = (page < pages).then(|| at(page + 1));
+        let (path, name, fields) = (link.path().to_owned(), "page".to_owned(), link.others(&["page"]));
+        Self { page, pages, previous, next, path, name, fields }
     }
 }
 

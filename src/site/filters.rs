@@ -93,11 +93,8 @@ impl Filters {
             let is_given = ends.iter().any(|field| !field.value.is_empty());
             let histogram = histogram(catalog, config, range, given, &all);
             // A range over a field that no record has a value of would find nothing.
-            (is_given || is_known(catalog, config.resource, range.from.name)).then_some(RangeFilter {
-                label: range.label,
-                histogram,
-                ends,
-            })
+            let is_shown = is_given || is_known(catalog, config.resource, range.from.name);
+            is_shown.then_some(RangeFilter { label: range.label, histogram, ends })
         });
         let is_shown =
             |field: &TextField| !field.value.is_empty() || is_known(catalog, config.resource, field.config.name);
@@ -198,13 +195,8 @@ fn group(
     }
     let visible = if options.len() <= FEW_OPTIONS { FEW_OPTIONS } else { VISIBLE_OPTIONS };
     let more_options = options.split_off(options.len().min(visible));
-    (!options.is_empty()).then_some(FacetGroup {
-        name,
-        title,
-        options,
-        more_options,
-        error: problem_of(&given.problems, name),
-    })
+    let error = problem_of(&given.problems, name);
+    (!options.is_empty()).then_some(FacetGroup { name, title, options, more_options, error })
 }
 
 /// Number of rows of a list with the parameters of a link; 0 if they are invalid.

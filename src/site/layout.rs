@@ -59,15 +59,8 @@ impl PageLayout {
     /// The layout of a page without data.
     pub(crate) fn plain(title: &str, description: &str, path: &str, is_invented: bool) -> Self {
         let [title, description, path] = [title, description, path].map(str::to_owned);
-        Self {
-            title,
-            description,
-            path,
-            is_indexed: true,
-            is_invented,
-            brand: Brand::default().name.to_string(),
-            ..Self::default()
-        }
+        let brand = Brand::default().name.to_string();
+        Self { title, description, path, is_indexed: true, is_invented, brand, ..Self::default() }
     }
 
     /// The layout of a page that shows data of a snapshot.

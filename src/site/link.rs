@@ -71,12 +71,8 @@ impl Link {
 
     /// The query, without the question mark.
     pub(crate) fn query(&self) -> String {
-        let mut query = Serializer::new(String::new());
-        self.pairs.iter().for_each(|(name, value)| {
-            query.append_pair(name, value);
-        });
         // A comma needs no escape in a query.
-        query.finish().replace("%2C", ",")
+        Serializer::new(String::new()).extend_pairs(&self.pairs).finish().replace("%2C", ",")
     }
 }
 

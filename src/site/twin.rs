@@ -36,11 +36,7 @@ impl TwinFormat {
 
     /// The extension of the path, and the path in logs and metrics.
     fn definition(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Markdown => (".md", "/{page}.md"),
-            Self::Json => (".json", "/{page}.json"),
-            Self::Csv => (".csv", "/{page}.csv"),
-        }
+        [(".md", "/{page}.md"), (".json", "/{page}.json"), (".csv", "/{page}.csv")][self as usize]
     }
 
     pub(crate) fn extension(self) -> &'static str {
