@@ -66,7 +66,7 @@ pub(crate) struct Browse {
     pub total: u64,
     pub search_notes: Vec<String>,
     pub filters: Filters,
-    pub sort_options: Vec<(String, &'static str, bool)>,
+    pub sort_options: Vec<SortOption>,
     pub active_filters: Vec<(String, String)>,
     pub warnings: Vec<Warning>,
     pub suggestions: Vec<(String, String)>,
@@ -417,14 +417,12 @@ impl Warning {
     }
 }
 
-/// Offered orders: value of `sort`, label; true for the selected one. Orders by fields without differing values are
-/// left out. The default has an empty value, so that it is not part of the URL.
-fn sort_options(
-    catalog: &Catalog,
-    config: &BrowseConfig,
-    query: &Query,
-    sort: &str,
-) -> Vec<(String, &'static str, bool)> {
+/// An offered order: value of `sort`, label; true if it is selected.
+type SortOption = (String, &'static str, bool);
+
+/// Orders by fields without differing values are left out. The default has an empty value, so that it is not part of
+/// the URL.
+fn sort_options(catalog: &Catalog, config: &BrowseConfig, query: &Query, sort: &str) -> Vec<SortOption> {
     let is_search = query.is_ranked();
     let mut options = Vec::new();
     let is_ordered = |key: &str| {

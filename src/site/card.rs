@@ -25,6 +25,9 @@ const YEARS: usize = 24;
 const BASE: f32 = 544.0;
 const BARS: f32 = 116.0;
 
+/// Number of rounds per year; `None` if the data does not cover the year.
+type YearCounts = Vec<(i32, Option<u64>)>;
+
 struct Card {
     /// The noun for the record, in place of a name that the font cannot draw.
     noun: &'static str,
@@ -32,8 +35,7 @@ struct Card {
     /// Kind or stage, and place.
     about: String,
     facts: Vec<(String, &'static str)>,
-    /// Number of rounds per year; `None` if the data does not cover the year.
-    years: Vec<(i32, Option<u64>)>,
+    years: YearCounts,
 }
 
 /// The picture of a record. With the version of the release as the query, it may be cached forever.
@@ -60,13 +62,14 @@ impl Card {
             counted(firm.investment_count, "round", "rounds"),
             score.or_else(last),
         ];
+        let joined = Filter::AnyOf(Facet::Investor, vec![row]);
         let covers = |year| catalog.covers_investors(year);
         Ok(Self {
             noun: "Investor",
             about: about(kind, format::place(&firm.city, &firm.country)),
             name: firm.name,
             facts: facts.into_iter().flatten().collect(),
-            years: years(catalog, catalog.investor_years(), Facet::Investor, row, covers),
+            years: years(catalog, catalog.investor_years(), joined, covers),
         })
     }
 
@@ -78,6 +81,7 @@ impl Card {
             counted(startup.round_count, "round", "rounds"),
             startup.last_round_on.map(|date| (format::day(date), "last round")),
         ];
+        let own = Filter::AnyOf(Facet::Startup, vec![row]);
         let period = catalog.rounds_by_year();
         let period = period.first().zip(period.last()).map(|((first, _), (last, _))| (*first, *last));
         Ok(Self {
@@ -85,7 +89,7 @@ impl Card {
             name: startup.name,
             about: about(stage, format::place(&startup.city, &startup.country)),
             facts: facts.into_iter().flatten().collect(),
-            years: years(catalog, period, Facet::Startup, row, |year| catalog.covers(year)),
+            years: years(catalog, period, own, |year| catalog.covers(year)),
         })
     }
 
@@ -154,17 +158,11 @@ fn about(kind: Option<String>, place: String) -> String {
     kind.into_iter().chain(Some(place).filter(|place| !place.is_empty())).collect::<Vec<_>>().join(" · ")
 }
 
-/// Rounds of a record in each of the last [`YEARS`] of a period; `None` without a round if `covers` is false.
-fn years(
-    catalog: &Catalog,
-    period: Option<(i32, i32)>,
-    facet: Facet,
-    row: u32,
-    covers: impl Fn(i32) -> bool,
-) -> Vec<(i32, Option<u64>)> {
+/// The rounds that match a filter in each of the last [`YEARS`] of a period; `None` without a round if `covers` is false.
+fn years(catalog: &Catalog, period: Option<(i32, i32)>, of: Filter, covers: impl Fn(i32) -> bool) -> YearCounts {
     let Some((first, last)) = period else { return Vec::new() };
     let first = first.max(last - YEARS as i32 + 1);
-    let known = by_year(catalog, Filter::AnyOf(facet, vec![row]));
+    let known = by_year(catalog, of);
     let count = |year: i32| known.get(&year).copied().or_else(|| covers(year).then_some(0));
     (first..=last).map(|year| (year, count(year))).collect()
 }
