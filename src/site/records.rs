@@ -43,11 +43,9 @@ pub(crate) fn first_rows(catalog: &Catalog, table: Table, filter: Filter, max: u
     (found.rows, found.total)
 }
 
-/// Records similar to a given one.
 pub(crate) struct SimilarRecords {
     /// The most similar records, best first, each with what it has in common with the given one, in words.
     pub rows: Vec<(u32, String)>,
-    /// Number of all similar records.
     pub total: u64,
     pub list: String,
 }

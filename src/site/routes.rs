@@ -25,7 +25,6 @@ pub(crate) type RawHandler = fn(&Catalog, PageRequest<'_>, PathValues<'_>) -> Pa
 pub(crate) type BatchHandler = for<'a> fn(PageRequest<'a>, &'a [u8], IpAddr) -> PageFuture<'a>;
 pub(crate) type PageFuture<'a> = Pin<Box<dyn Future<Output = Response<Vec<u8>>> + Send + 'a>>;
 
-/// What a page does for a request.
 #[derive(Clone, Copy)]
 pub(crate) enum PageHandler {
     Html(HtmlHandler),
@@ -226,7 +225,6 @@ fn values<'a>(mut pattern: &str, mut path: &'a str) -> Option<PathValues<'a>> {
     (pattern == path).then_some(values)
 }
 
-/// True if a placeholder can have this value.
 fn accepts(placeholder: &str, value: &str) -> bool {
     match placeholder {
         "id" | "key" => value.parse().is_ok_and(|id: i64| id.to_string() == value),

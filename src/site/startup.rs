@@ -41,7 +41,6 @@ struct StartupPage {
     similar: SimilarRecords,
     /// Startups, each with what it has in common with this one, in words.
     similar_startups: Vec<(Startup, String)>,
-    /// The next round in words, and the path of matching firms.
     next_round: Option<(String, String)>,
     statements: Vec<ProvenanceStatement>,
     api: String,
