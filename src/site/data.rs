@@ -77,15 +77,11 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
     let releases = feeds::loaded_releases(request);
     let before = releases.iter().find(|other| other.version() < catalog.version());
     let description = "Coverage, years and sources of the data, with their licenses.";
+    let (base, publisher) = (&request.state.public_url, &request.state.operator.brand.name);
+    let dataset = linked_data::dataset(catalog, base, publisher, request.state.bulk != BulkAccess::Off);
+    let layout = PageLayout::new(snapshot, "About the data", description, request.path);
     let page = DataPage {
-        layout: PageLayout::new(snapshot, "About the data", description, request.path)
-            .canonical(request.state)
-            .with_linked_data(linked_data::dataset(
-                catalog,
-                &request.state.public_url,
-                &request.state.operator.brand.name,
-                request.state.bulk != BulkAccess::Off,
-            )),
+        layout: PageLayout { linked_data: Some(dataset), ..layout.canonical(request.state) },
         totals,
         gaps: gaps(catalog, &tables, &years),
         tables,

@@ -62,8 +62,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     };
     let similar_startups = similar.rows.iter().map(similar_startup).collect::<Result<_, _>>()?;
     let page = StartupPage {
-        layout: PageLayout::of_record(catalog, request, (Table::Startups, row), &description(&startup), about)
-            .with_picture(),
+        layout: PageLayout::of_record(catalog, request, (Table::Startups, row), &description(&startup), about),
         sectors: sector_links(catalog, &startup.sectors, "/startups?sector=").collect(),
         funding: all_shown.then(|| funding(&rounds)).flatten(),
         investors: all_shown.then(|| investors(catalog, row)).flatten(),

@@ -207,7 +207,7 @@ impl StaticEntry {
     fn page(&self, path: &str, context: &DocsContext<'_>, query: &str) -> PageResult<String> {
         let Self::Page { title, description, body } = self else { return Err(PageError::UnknownPage) };
         let layout = PageLayout::plain(title, description, path, context.catalog.snapshot().is_invented())
-            .with_own_address(context.base)
+            .with_canonical(context.base, path)
             .with_operator(context.operator);
         let layout = if query.is_empty() { layout } else { layout.not_indexed() };
         // Elements that scroll must be reachable by keyboard.

@@ -108,7 +108,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     };
     let portfolio_row = |(startup, round): &(u32, u32)| PortfolioRow::new(catalog, row, *startup, *round);
     let page = FirmPage {
-        layout: PageLayout::of_record(catalog, request, (Table::Firms, row), &description(&firm), about).with_picture(),
+        layout: PageLayout::of_record(catalog, request, (Table::Firms, row), &description(&firm), about),
         sentence: facts::sentence(catalog, &history, counts.counts_of(Facet::Country).1, &shared.firms),
         news: FirmNews::new(catalog, row),
         score: ScoreBar::new(&firm.score),
