@@ -158,7 +158,7 @@ fn about(kind: Option<String>, place: String) -> String {
     kind.into_iter().chain(Some(place).filter(|place| !place.is_empty())).collect::<Vec<_>>().join(" · ")
 }
 
-/// The rounds that match a filter in each of the last [`YEARS`] of a period; `None` without a round if `covers` is false.
+/// Rounds that match a filter in each of the last [`YEARS`] of a period; `None` without a round if `covers` is false.
 fn years(catalog: &Catalog, period: Option<(i32, i32)>, of: Filter, covers: impl Fn(i32) -> bool) -> YearCounts {
     let Some((first, last)) = period else { return Vec::new() };
     let first = first.max(last - YEARS as i32 + 1);

@@ -129,7 +129,7 @@ pub(crate) const PAGES: &[PageRow] = &[
     raw("/alerts/{token}.atom", alert_feed::respond),
     raw("/alerts/{token}.json", alert_feed::respond),
     raw("/sitemap.xml", sitemap::respond),
-    PageRow { label: "/sitemap.xml", ..raw("/sitemap-{number}.xml", sitemap::respond) },
+    raw("/sitemap-{number}.xml", sitemap::respond).labelled("/sitemap.xml"),
 ];
 
 /// Responds with a page, or handles a form. Whatever may search or render waits for its turn.

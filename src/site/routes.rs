@@ -40,7 +40,7 @@ pub(crate) enum PageHandler {
 pub(crate) struct PageRow {
     pub(crate) path: &'static str,
     /// The path in logs and metrics.
-    pub(crate) label: &'static str,
+    label: &'static str,
     get: Option<PageHandler>,
     post: Option<PageHandler>,
     /// Maximum size of a form in bytes.
@@ -123,6 +123,10 @@ impl PageRow {
 
     pub(crate) const fn with_twins(self, subject: TwinSubject) -> Self {
         Self { twins: Some(subject), ..self }
+    }
+
+    pub(crate) const fn labelled(self, label: &'static str) -> Self {
+        Self { label, ..self }
     }
 }
 
