@@ -4,10 +4,11 @@ use http::header::{HeaderName, REFERRER_POLICY};
 
 use crate::account::saved::view::{count_in_words, reason_in_words};
 use crate::error_page::PageError;
-use crate::feeds::{Feed, FeedEntry, FeedFormat};
-use crate::{PageRequest, PageResult};
+use crate::feeds::{Feed, FeedEntry};
+use crate::{PageRequest, PageResult, PathValues};
 use auth::StoreError;
 use auth::watch::{Alert, Watch};
+use catalog::Catalog;
 use data::rfc3339;
 use service::alerts::entries;
 use transport::headers::set;
@@ -19,12 +20,12 @@ const RECORDS: usize = 200;
 
 const ROBOTS_TAG: HeaderName = HeaderName::from_static("x-robots-tag");
 
-pub(super) fn respond(request: PageRequest<'_>, token: &str, format: FeedFormat) -> PageResult {
+pub(super) fn respond(_: &Catalog, request: PageRequest<'_>, [token, _]: PathValues<'_>) -> PageResult {
     let feed = feed(request, token).map_err(|error| match error {
         StoreError::NoSuchWatch => PageError::UnknownPage,
         error => PageError::Account(error.into()),
     })?;
-    let mut response = feed.respond(request, format)?;
+    let mut response = feed.respond(request)?;
     // Neither search engines nor linked sites may learn the address.
     set(response.headers_mut(), ROBOTS_TAG, "noindex");
     set(response.headers_mut(), REFERRER_POLICY, "no-referrer");

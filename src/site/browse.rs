@@ -5,14 +5,13 @@ use std::collections::HashMap;
 use askama::Template;
 use form_urlencoded::Serializer;
 
-use crate::PageRequest;
 use crate::conditions::{self, active_filters, title};
 use crate::error_page::{PageError, name_and_path, sentence};
-use crate::filters::{FieldConfig, Filters, QueryInput, RangeConfig};
-use crate::format;
+use crate::filters::{FieldConfig, Filters, RangeConfig};
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::question::SearchQuestion;
+use crate::{PageRequest, PageResult, format};
 use catalog::{
     Catalog, Issues, ListParts, ListPosition, ParameterError, ParseOptions, ParsedRequest, Query, ReadingKind,
     Relaxable, Request, Resource, SearchReading, WantedPage,
@@ -67,12 +66,9 @@ pub(crate) struct Browse {
     pub total: u64,
     pub search_notes: Vec<String>,
     pub filters: Filters,
-    /// Value of `sort`, label; true for the selected one.
-    pub sort_options: Vec<(String, &'static str, bool)>,
-    /// Label of each filter, and the link that removes it.
+    pub sort_options: Vec<SortOption>,
     pub active_filters: Vec<(String, String)>,
     pub warnings: Vec<Warning>,
-    /// The name and path of records with a similar name.
     pub suggestions: Vec<(String, String)>,
     /// By slug, the reason for which a record is in the list: what it has in common with the record that it is similar
     /// to, or an excerpt of its description. In parts; true marks a matched word.
@@ -126,16 +122,9 @@ impl Pager {
         let at = |page: u64| at_page(link, page).href();
         // Past the end, the previous page is the last one.
         let previous = (page > 1).then(|| at((page - 1).min(pages.max(1))));
-        let (path, fields) = (link.path().to_owned(), link.others(&["page"]));
-        Self {
-            page,
-            pages,
-            previous,
-            next: (page < pages).then(|| at(page + 1)),
-            path,
-            name: "page".to_owned(),
-            fields,
-        }
+        let next = (page < pages).then(|| at(page + 1));
+        let (path, name, fields) = (link.path().to_owned(), "page".to_owned(), link.others(&["page"]));
+        Self { page, pages, previous, next, path, name, fields }
     }
 }
 
@@ -155,9 +144,10 @@ pub(crate) fn read_page(query: &str) -> (Vec<(String, String)>, u64) {
 pub(crate) const PARSE_OPTIONS: ParseOptions =
     ParseOptions { strict: false, review_statuses: &[ReviewStatus::Approved], other_names: &["page", SIZE] };
 
-/// A query parsed without its invalid values. They are marked at their fields, which is more useful than an error page.
-pub(crate) struct LenientQuery {
+pub(crate) struct PageQuery {
     pub parsed: ParsedRequest,
+    /// The link to the query in its canonical form, with the page size.
+    pub link: Link,
     /// From 1.
     pub page: u64,
     pub given: Vec<(String, String)>,
@@ -165,13 +155,22 @@ pub(crate) struct LenientQuery {
     pub problems: Vec<ParameterError>,
 }
 
-impl LenientQuery {
-    pub(crate) fn parse(
+impl PageQuery {
+    /// Parses the query of the page at `path`.
+    pub(crate) fn parse(catalog: &Catalog, resource: Resource, path: &str, query: &str) -> PageResult<Self> {
+        let (given, page) = read_page(query);
+        let parsed = catalog.parse(resource, &given, PARSE_OPTIONS);
+        Self::new(catalog, path, parsed, given, page, Vec::new())
+    }
+
+    /// Leaves out invalid values. They are marked at their fields, which is more useful than an error page.
+    pub(crate) fn lenient(
         catalog: &Catalog,
         resource: Resource,
-        options: ParseOptions,
+        path: &str,
         query: &str,
-    ) -> Result<Self, PageError> {
+        options: ParseOptions,
+    ) -> PageResult<Self> {
         let (given, page) = read_page(query);
         let mut problems: Vec<ParameterError> = Vec::new();
         let parsed = catalog.parse(resource, &given, options).or_else(|issues| {
@@ -180,17 +179,54 @@ impl LenientQuery {
             let valid: Vec<(String, String)> = given.iter().filter(|(name, _)| is_valid(name)).cloned().collect();
             catalog.parse(resource, &valid, options)
         });
+        Self::new(catalog, path, parsed, given, page, problems)
+    }
+
+    fn new(
+        catalog: &Catalog,
+        path: &str,
+        parsed: Result<ParsedRequest, Issues>,
+        given: Vec<(String, String)>,
+        page: u64,
+        mut problems: Vec<ParameterError>,
+    ) -> PageResult<Self> {
         let parsed = parsed.map_err(|issues| PageError::InvalidQuery(issues.report(catalog)))?;
         problems.extend(parsed.warnings.report(catalog));
-        Ok(Self { parsed, page, given, problems })
+        let size = given.iter().find(|(name, _)| name == SIZE).map_or("", |(_, size)| size.as_str());
+        let is_other = PAGE_SIZES[1..].iter().any(|known| known.to_string() == size);
+        let link = Link::canonical(path, &parsed).with(SIZE, if is_other { size } else { "" });
+        Ok(Self { parsed, link, page, given, problems })
     }
 
-    /// The link to the query, with the page size.
-    pub(crate) fn link(&self, path: &str) -> Link {
-        link_of(path, &self.parsed, &self.given)
+    /// As [`Self::parse`], but a text that is not a name is replaced by its meaning, which is also returned.
+    pub(crate) fn parse_meaning(
+        catalog: &Catalog,
+        resource: Resource,
+        path: &str,
+        query: &str,
+    ) -> PageResult<(Self, Option<SearchReading>)> {
+        let asked = Self::parse(catalog, resource, path, query)?;
+        let (search, meaning) = asked.read_search(catalog, resource).unzip();
+        match meaning.flatten() {
+            Some(meaning) => Ok((Self::parse(catalog, resource, path, &meaning)?, search)),
+            None => Ok((asked, search)),
+        }
     }
 
-    /// Warnings about problems and notes of the query.
+    /// The reading of a query's text, and the query with the text replaced by its meaning, unless the text is a name.
+    fn read_search(&self, catalog: &Catalog, resource: Resource) -> Option<(SearchReading, Option<String>)> {
+        let Request::List(query) = &self.parsed.request else { return None };
+        let names = self.given.iter().filter(|(_, value)| !value.trim().is_empty()).map(|(name, _)| name.as_str());
+        let search = catalog.read_search(resource, &names.collect::<Vec<_>>(), query)?;
+        let is_text = |name: &str| resource.parameter(name).is_some_and(|parameter| parameter.name == "q");
+        // A list page has its own page size, so `limit` is dropped.
+        let meaning = search.values().into_iter().filter(|(name, _)| name != "limit");
+        let pairs = self.given.iter().filter(|(name, _)| !is_text(name)).cloned().chain(meaning);
+        let meaning =
+            (search.reading != ReadingKind::Name).then(|| Serializer::new(String::new()).extend_pairs(pairs).finish());
+        Some((search, meaning))
+    }
+
     pub(crate) fn warnings(&self, link: &Link) -> Vec<Warning> {
         self.problems.iter().chain(&self.parsed.notes).cloned().map(|problem| Warning::new(problem, link)).collect()
     }
@@ -199,68 +235,6 @@ impl LenientQuery {
 /// The problem with the value of a field, as a sentence.
 pub(crate) fn problem_of(problems: &[ParameterError], name: &str) -> Option<String> {
     problems.iter().find(|problem| problem.parameter == name).map(|problem| sentence(&problem.detail))
-}
-
-/// Parses the query of the page at `path`. Also returns the link to this query and the page number.
-pub(crate) fn parse(
-    catalog: &Catalog,
-    resource: Resource,
-    path: &str,
-    query: &str,
-) -> Result<(ParsedRequest, Link, u64), PageError> {
-    let (params, page) = read_page(query);
-    let parsed = catalog.parse(resource, &params, PARSE_OPTIONS);
-    let parsed = parsed.map_err(|issues| PageError::InvalidQuery(issues.report(catalog)))?;
-    let link = link_of(path, &parsed, &params);
-    Ok((parsed, link, page))
-}
-
-/// As [`parse`], but a text that is not a name is replaced by its meaning, which is also returned.
-pub(crate) fn parse_meaning(
-    catalog: &Catalog,
-    resource: Resource,
-    path: &str,
-    query: &str,
-) -> Result<(ParsedRequest, Link, u64, Option<SearchReading>), PageError> {
-    let (parsed, link, page) = parse(catalog, resource, path, query)?;
-    let (given, _) = read_page(query);
-    match read_search(catalog, resource, &parsed, &given) {
-        Some((search, Some(meaning))) => {
-            let (parsed, link, page) = parse(catalog, resource, path, &meaning)?;
-            Ok((parsed, link, page, Some(search)))
-        }
-        search => Ok((parsed, link, page, search.map(|(search, _)| search))),
-    }
-}
-
-/// The reading of a query's text, and the query with the text replaced by its meaning, unless the text is a name.
-fn read_search(
-    catalog: &Catalog,
-    resource: Resource,
-    parsed: &ParsedRequest,
-    given: &[(String, String)],
-) -> Option<(SearchReading, Option<String>)> {
-    let Request::List(query) = &parsed.request else { return None };
-    let names = given.iter().filter(|(_, value)| !value.trim().is_empty()).map(|(name, _)| name.as_str());
-    let search = catalog.read_search(resource, &names.collect::<Vec<_>>(), query)?;
-    let is_text = |name: &str| resource.parameter(name).is_some_and(|parameter| parameter.name == "q");
-    // A list page has its own page size, so `limit` is dropped.
-    let meaning = search.values().into_iter().filter(|(name, _)| name != "limit");
-    let pairs = given.iter().filter(|(name, _)| !is_text(name)).cloned().chain(meaning);
-    let meaning =
-        (search.reading != ReadingKind::Name).then(|| Serializer::new(String::new()).extend_pairs(pairs).finish());
-    Some((search, meaning))
-}
-
-fn link_of(path: &str, parsed: &ParsedRequest, params: &[(String, String)]) -> Link {
-    let mut pairs: Vec<(String, String)> =
-        parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    let size = params
-        .iter()
-        .find(|(name, _)| name == SIZE)
-        .filter(|(_, size)| PAGE_SIZES[1..].iter().any(|known| known.to_string() == *size));
-    pairs.extend(size.cloned());
-    Link::new(path, pairs)
 }
 
 pub(crate) fn position_of(link: &Link, page: u64) -> ListPosition {
@@ -273,18 +247,17 @@ impl Browse {
         catalog: &Catalog,
         page_request: PageRequest<'_>,
         config: &BrowseConfig,
-    ) -> Result<(PageLayout, Self, Vec<u32>), PageError> {
-        let by_name = LenientQuery::parse(catalog, config.resource, PARSE_OPTIONS, page_request.query)?;
-        let without_text = by_name.link(config.path).with("q", "");
-        let (search, meaning) = read_search(catalog, config.resource, &by_name.parsed, &by_name.given).unzip();
-        let lenient = match meaning.flatten() {
-            Some(meaning) => LenientQuery::parse(catalog, config.resource, PARSE_OPTIONS, &meaning)?,
+    ) -> PageResult<(PageLayout, Self, Vec<u32>)> {
+        let read = |query: &str| PageQuery::lenient(catalog, config.resource, config.path, query, PARSE_OPTIONS);
+        let by_name = read(page_request.query)?;
+        let without_text = by_name.link.with("q", "");
+        let (search, meaning) = by_name.read_search(catalog, config.resource).unzip();
+        let asked = match meaning.flatten() {
+            Some(meaning) => read(&meaning)?,
             None => by_name,
         };
-        let link = lenient.link(config.path);
-        let mut warnings = lenient.warnings(&link);
-        let LenientQuery { parsed, page, given, problems } = lenient;
-        let ParsedRequest { request, canonical, .. } = &parsed;
+        let PageQuery { parsed: ParsedRequest { request, canonical, .. }, link, page, .. } = &asked;
+        let (page, mut warnings) = (*page, asked.warnings(link));
         let Request::List(query) = request else { unreachable!("{:?} is a list", config.resource) };
         let may_drop = |_: &str| true;
         let parts = ListParts {
@@ -294,10 +267,9 @@ impl Browse {
             similarities: true,
             ..ListParts::default()
         };
-        let (start, limit) = (position_of(&link, page), page_size(&link) as usize);
+        let (start, limit) = (position_of(link, page), page_size(link) as usize);
         let found = catalog.answer(&WantedPage { resource: config.resource, request, start, limit, parts });
-        let mut filters =
-            Filters::new(catalog, config, &QueryInput { params: &given, problems: &problems, query, link: &link });
+        let mut filters = Filters::new(catalog, config, &asked, query);
         let by_words = search.as_ref().filter(|search| search.reading == ReadingKind::Text);
         if by_words.is_some() {
             // The words stay in the search field, so they are not also sent as a hidden field.
@@ -332,12 +304,12 @@ impl Browse {
                 .collect(),
             filters,
             sort_options: sort_options(catalog, config, query, link.text("sort")),
-            active_filters: active_filters(catalog, &link),
+            active_filters: active_filters(catalog, link),
             warnings,
             suggestions,
-            pager: Pager::new(&link, page, found.total),
-            title: title(catalog, config.resource, &link),
-            query: at_page(&link, page).query(),
+            pager: Pager::new(link, page, found.total),
+            title: title(catalog, config.resource, link),
+            query: at_page(link, page).query(),
             save: Link::new(
                 "/account/saved/new",
                 std::iter::once(("table".to_owned(), config.resource.path().to_owned()))
@@ -358,19 +330,18 @@ impl Browse {
                 .iter()
                 .map(|size| {
                     let text = if *size == PER_PAGE { String::new() } else { size.to_string() };
-                    (*size, link.with(SIZE, &text).href(), page_size(&link) == *size)
+                    (*size, link.with(SIZE, &text).href(), page_size(link) == *size)
                 })
                 .collect(),
             order: match link.text("sort") {
                 "" if !query.is_ranked() => config.sort_options[0].0.to_owned(),
                 sort => sort.to_owned(),
             },
-            link,
+            link: link.clone(),
         };
         Ok((browse.layout(catalog, page_request, config.about), browse, found.rows.iter().collect()))
     }
 
-    /// The reason for which a record is in the list, in parts; true marks a matched word.
     pub(crate) fn remark(&self, slug: &str) -> &[(String, bool)] {
         self.remarks.get(slug).map_or(&[], Vec::as_slice)
     }
@@ -439,11 +410,6 @@ fn search_words(
     ((search.reading == ReadingKind::Question).then_some(note), described)
 }
 
-pub(crate) fn warnings(catalog: &Catalog, issues: &Issues, notes: &[ParameterError], link: &Link) -> Vec<Warning> {
-    let problems = issues.report(catalog).into_iter().chain(notes.iter().cloned());
-    problems.map(|problem| Warning::new(problem, link)).collect()
-}
-
 impl Warning {
     fn new(problem: ParameterError, link: &Link) -> Self {
         let ParameterError { parameter, code, detail, did_you_mean, .. } = problem;
@@ -455,14 +421,12 @@ impl Warning {
     }
 }
 
-/// Offered orders: value of `sort`, label; true for the selected one. Orders by fields without differing values are
-/// left out. The default has an empty value, so that it is not part of the URL.
-fn sort_options(
-    catalog: &Catalog,
-    config: &BrowseConfig,
-    query: &Query,
-    sort: &str,
-) -> Vec<(String, &'static str, bool)> {
+/// An offered order: value of `sort`, label; true if it is selected.
+type SortOption = (String, &'static str, bool);
+
+/// Orders by fields without differing values are left out. The default has an empty value, so that it is not part of
+/// the URL.
+fn sort_options(catalog: &Catalog, config: &BrowseConfig, query: &Query, sort: &str) -> Vec<SortOption> {
     let is_search = query.is_ranked();
     let mut options = Vec::new();
     let is_ordered = |key: &str| {

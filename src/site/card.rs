@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use crate::canvas::{BRAND, Canvas, Ink, has_letters, shortened, width};
-use crate::error_page::PageError;
+use crate::field_years::by_year;
 use crate::records::record;
 use crate::{PageRequest, PageResult, find, format, page_headers, response_of};
-use catalog::{Catalog, Filter, RowFilter};
+use catalog::{Catalog, Filter};
 use data::model::{Firm, Startup};
-use data::{Facet, PartialDate, Table};
+use data::{Facet, Table};
 use service::Brand;
 use transport::headers::Caching;
 
@@ -25,6 +25,9 @@ const YEARS: usize = 24;
 const BASE: f32 = 544.0;
 const BARS: f32 = 116.0;
 
+/// Number of rounds per year; `None` if the data does not cover the year.
+type YearCounts = Vec<(i32, Option<u64>)>;
+
 struct Card {
     /// The noun for the record, in place of a name that the font cannot draw.
     noun: &'static str,
@@ -32,9 +35,7 @@ struct Card {
     /// Kind or stage, and place.
     about: String,
     facts: Vec<(String, &'static str)>,
-    /// Number of rounds per year; `None` if the data does not cover the year.
-    years: Vec<(i32, Option<u64>)>,
-    is_invented: bool,
+    years: YearCounts,
 }
 
 /// The picture of a record. With the version of the release as the query, it may be cached forever.
@@ -43,14 +44,15 @@ pub(crate) fn respond(catalog: &Catalog, request: PageRequest<'_>, table: Table,
     let card = if table == Table::Startups { Card::of_startup(catalog, row) } else { Card::of_firm(catalog, row) }?;
     let Brand { name, color } = &request.state.operator.brand;
     let color = color.map_or(BRAND, |color| color.light.0);
-    let picture = catalog.picture(table, row, || Arc::from(card.draw(name.as_str()).png(color)));
+    let draw = || card.draw(name.as_str(), catalog.snapshot().is_invented());
+    let picture = catalog.picture(table, row, || Arc::from(draw().png(color)));
     let is_versioned = request.query == catalog.version().to_string();
     let caching = if is_versioned { Caching::Forever } else { Caching::Public };
     Ok(response_of(picture.to_vec(), "image/png", page_headers(caching)))
 }
 
 impl Card {
-    fn of_firm(catalog: &Catalog, row: u32) -> Result<Self, PageError> {
+    fn of_firm(catalog: &Catalog, row: u32) -> PageResult<Self> {
         let firm: Firm = record(catalog, Table::Firms, row)?;
         let kind = firm.kind.as_deref().filter(|kind| *kind != "other").map(format::word);
         let score = firm.health_score.map(|score| (score.to_string(), "health score of 100"));
@@ -60,18 +62,18 @@ impl Card {
             counted(firm.investment_count, "round", "rounds"),
             score.or_else(last),
         ];
+        let joined = Filter::AnyOf(Facet::Investor, vec![row]);
         let covers = |year| catalog.covers_investors(year);
         Ok(Self {
             noun: "Investor",
             about: about(kind, format::place(&firm.city, &firm.country)),
             name: firm.name,
             facts: facts.into_iter().flatten().collect(),
-            years: years(catalog, catalog.investor_years(), Facet::Investor, row, covers),
-            is_invented: catalog.snapshot().is_invented(),
+            years: years(catalog, catalog.investor_years(), joined, covers),
         })
     }
 
-    fn of_startup(catalog: &Catalog, row: u32) -> Result<Self, PageError> {
+    fn of_startup(catalog: &Catalog, row: u32) -> PageResult<Self> {
         let startup: Startup = record(catalog, Table::Startups, row)?;
         let stage = startup.stage.as_deref().map(format::word);
         let facts = [
@@ -79,6 +81,7 @@ impl Card {
             counted(startup.round_count, "round", "rounds"),
             startup.last_round_on.map(|date| (format::day(date), "last round")),
         ];
+        let own = Filter::AnyOf(Facet::Startup, vec![row]);
         let period = catalog.rounds_by_year();
         let period = period.first().zip(period.last()).map(|((first, _), (last, _))| (*first, *last));
         Ok(Self {
@@ -86,18 +89,17 @@ impl Card {
             name: startup.name,
             about: about(stage, format::place(&startup.city, &startup.country)),
             facts: facts.into_iter().flatten().collect(),
-            years: years(catalog, period, Facet::Startup, row, |year| catalog.covers(year)),
-            is_invented: catalog.snapshot().is_invented(),
+            years: years(catalog, period, own, |year| catalog.covers(year)),
         })
     }
 
-    fn draw(&self, brand: &str) -> Canvas {
+    fn draw(&self, brand: &str, is_invented: bool) -> Canvas {
         let mut canvas = Canvas::new(WIDTH.into(), HEIGHT.into());
         canvas.rectangle(0.0, 0.0, WIDTH.into(), 12.0, Ink::Brand);
         if has_letters(brand) {
             canvas.text(MARGIN, 84.0, 26.0, Ink::Brand, brand);
         }
-        if self.is_invented {
+        if is_invented {
             let text = "Invented data";
             canvas.text(MARGIN + ROOM - width(text, 26.0), 84.0, 26.0, Ink::Quiet, text);
         }
@@ -156,25 +158,11 @@ fn about(kind: Option<String>, place: String) -> String {
     kind.into_iter().chain(Some(place).filter(|place| !place.is_empty())).collect::<Vec<_>>().join(" · ")
 }
 
-/// Rounds of a record in each of the last [`YEARS`] of a period; `None` without a round if `covers` is false.
-fn years(
-    catalog: &Catalog,
-    period: Option<(i32, i32)>,
-    facet: Facet,
-    row: u32,
-    covers: impl Fn(i32) -> bool,
-) -> Vec<(i32, Option<u64>)> {
+/// Rounds that match a filter in each of the last [`YEARS`] of a period; `None` without a round if `covers` is false.
+fn years(catalog: &Catalog, period: Option<(i32, i32)>, of: Filter, covers: impl Fn(i32) -> bool) -> YearCounts {
     let Some((first, last)) = period else { return Vec::new() };
     let first = first.max(last - YEARS as i32 + 1);
-    let snapshot = catalog.snapshot();
-    let mut counts = vec![0_u64; (last - first + 1) as usize];
-    RowFilter::new(catalog, Table::Rounds, &[Filter::AnyOf(facet, vec![row])]).each(|round| {
-        let year = snapshot.round_date(round).map(PartialDate::year);
-        let place = year.and_then(|year| usize::try_from(year - first).ok());
-        if let Some(count) = place.and_then(|place| counts.get_mut(place)) {
-            *count += 1;
-        }
-    });
-    let year = |(year, count): (i32, u64)| (year, (covers(year) || count > 0).then_some(count));
-    (first..=last).zip(counts).map(year).collect()
+    let known = by_year(catalog, of);
+    let count = |year: i32| known.get(&year).copied().or_else(|| covers(year).then_some(0));
+    (first..=last).map(|year| (year, count(year))).collect()
 }

@@ -2,7 +2,6 @@
 
 use crate::browse::problem_of;
 use crate::filters::value_of;
-use crate::format;
 use crate::link::Link;
 use catalog::{Catalog, ParameterError, Query};
 use data::vocabulary::Vocabulary;
@@ -22,19 +21,18 @@ pub(crate) struct Choice {
 
 /// The choices for the given names (`stage`, `sector`, `country`, `kind`), with the values of `link` selected.
 pub(crate) fn choices(catalog: &Catalog, link: &Link, names: &[&str], problems: &[ParameterError]) -> Vec<Choice> {
-    fn words_of<V: Vocabulary>() -> Vec<(String, String)> {
-        V::names().into_iter().map(|name| (name.to_owned(), format::word(name))).collect()
-    }
+    let words = |facet: Facet, count: usize| -> Vec<(String, String)> {
+        (0..count as u32).filter_map(|value| value_of(catalog, Table::Firms, facet, value)).collect()
+    };
     let choice = |(name, label, any): (&'static str, &'static str, &'static str)| {
         let values = match name {
-            "stage" => words_of::<Stage>(),
+            "stage" => words(Facet::Stage, Stage::ALL.len()),
             "sector" => by_name(catalog, Facet::Sector, 0..catalog.snapshot().rows(Table::Sectors).min(MAX_SECTORS)),
             "country" => {
-                // The countries of firms.
                 let counts = catalog.counts_by(&Query::all(Table::Firms), &[Facet::Country]);
                 by_name(catalog, Facet::Country, counts.iter().flatten().map(|counted| counted.value))
             }
-            _ => words_of::<FirmKind>(),
+            _ => words(Facet::Kind, FirmKind::ALL.len()),
         };
         let text = link.text(name).to_owned();
         let option = |(value, label): (String, String)| {

@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use askama::Template;
 
-use crate::error_page::{PageError, name_and_path, path_of};
+use crate::error_page::{name_and_path, path_of};
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::matching::count_led;
 use crate::records::{records, sector_links};
-use crate::{PageRequest, format};
+use crate::{PageRequest, PageResult, PathValues, format};
 use catalog::Catalog;
 use catalog::param_error::shortened;
 use data::Table;
@@ -73,7 +73,7 @@ fn or_none(texts: Vec<LinkedText>) -> Vec<LinkedText> {
 }
 
 /// `/compare?firm=a,b`, `/compare?startup=a,b`.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let params: Vec<(String, String)> = form_urlencoded::parse(request.query.as_bytes()).into_owned().collect();
     let values = |table: Table, name: &str| -> Vec<&str> {
         let given = params.iter().filter(|(known, _)| known == name);
@@ -148,7 +148,7 @@ fn row<R>(label: &'static str, records: &[R], texts: impl Fn(&R) -> Vec<LinkedTe
     cells.iter().any(|cell| !cell.parts.is_empty()).then_some(ComparisonRow { label, cells })
 }
 
-fn firms(catalog: &Catalog, found: &[u32]) -> Result<Vec<ComparisonRow>, PageError> {
+fn firms(catalog: &Catalog, found: &[u32]) -> PageResult<Vec<ComparisonRow>> {
     let snapshot = catalog.snapshot();
     let firms: Vec<Firm> = records(catalog, Table::Firms, found)?;
     let firms: Vec<(u32, Firm)> = found.iter().copied().zip(firms).collect();
@@ -200,7 +200,7 @@ fn firms(catalog: &Catalog, found: &[u32]) -> Result<Vec<ComparisonRow>, PageErr
     Ok(rows.into_iter().flatten().collect())
 }
 
-fn startups(catalog: &Catalog, found: &[u32]) -> Result<Vec<ComparisonRow>, PageError> {
+fn startups(catalog: &Catalog, found: &[u32]) -> PageResult<Vec<ComparisonRow>> {
     let startups: Vec<Startup> = records(catalog, Table::Startups, found)?;
     let backs = |startup: &Startup, slug: &str| startup.investors.iter().any(|investor| investor.slug == slug);
     let linked = |firm: &Investor| (firm.name.clone(), Some(path_of(Table::Firms, &firm.slug)));

@@ -5,6 +5,7 @@ use crate::format;
 use crate::link::Link;
 use catalog::{Catalog, Resource};
 use data::fold::fold;
+use data::vocabulary::enumerated;
 use data::{Facet, Table};
 
 /// The label of each filter and the link that removes it.
@@ -66,11 +67,10 @@ pub(crate) fn title(catalog: &Catalog, resource: Resource, link: &Link) -> Strin
 /// The values of a condition in words; `None` if the list has no such condition.
 fn values_in_words(catalog: &Catalog, link: &Link, name: &str) -> Option<String> {
     let labels: Vec<String> = link.values(name).map(|value| label_of(catalog, name, value)).collect();
-    Some(match labels.as_slice() {
-        [] => return None,
-        [one] => one.clone(),
-        [first @ .., last] if labels.len() <= MAX_NAMED => format!("{} and {last}", first.join(", ")),
-        _ => {
+    Some(match labels.len() {
+        0 => return None,
+        1..=MAX_NAMED => enumerated(&labels),
+        count => {
             let noun = match name {
                 "stage" => "stages",
                 "sector" => "sectors",
@@ -80,7 +80,7 @@ fn values_in_words(catalog: &Catalog, link: &Link, name: &str) -> Option<String>
                 "investor" => "investors",
                 _ => "values",
             };
-            format!("{} {noun}", labels.len())
+            format!("{count} {noun}")
         }
     })
 }

@@ -6,15 +6,14 @@ use std::collections::BTreeSet;
 use askama::Template;
 
 use crate::charts::{Bars, Heatmap};
-use crate::error_page::PageError;
 use crate::feeds::{self, ReleaseChanges};
 use crate::field_years::FieldYears;
 use crate::layout::PageLayout;
 use crate::lists::list_path;
 use crate::market::rounds_by_year;
-use crate::{PageRequest, format, linked_data};
+use crate::{PageRequest, PageResult, PathValues, format, linked_data};
 use catalog::round_years::spans;
-use catalog::{Catalog, Property, Totals};
+use catalog::{BulkFile, Catalog, Property, Totals};
 use data::Table;
 use service::{BulkAccess, bulk};
 
@@ -30,16 +29,10 @@ struct DataPage<'a> {
     gaps: Vec<String>,
     /// The changes of the release; `None` if no previous release is loaded.
     changes: Option<ReleaseChanges>,
-    files: Vec<FileRow>,
+    /// Files, each with its path.
+    files: Vec<(String, &'a BulkFile)>,
     needs_key: bool,
     api: String,
-}
-
-struct FileRow {
-    path: String,
-    name: String,
-    bytes: u64,
-    checksum: String,
 }
 
 struct TableCoverage {
@@ -58,7 +51,7 @@ struct FieldCoverage {
     href: Option<String>,
 }
 
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let totals = catalog.totals();
     let coverage = &totals.coverage;
     let tables = [
@@ -84,16 +77,11 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let releases = feeds::loaded_releases(request);
     let before = releases.iter().find(|other| other.version() < catalog.version());
     let description = "Coverage, years and sources of the data, with their licenses.";
+    let (base, publisher) = (&request.state.public_url, &request.state.operator.brand.name);
+    let dataset = linked_data::dataset(catalog, base, publisher, request.state.bulk != BulkAccess::Off);
+    let layout = PageLayout::new(snapshot, "About the data", description, request.path);
     let page = DataPage {
-        layout: PageLayout::new(snapshot, "About the data", description, request.path)
-            .with_own_address(&request.state.public_url)
-            .with_linked_data(linked_data::dataset(
-                catalog,
-                &request.state.public_url,
-                &request.state.operator.brand.name,
-                request.state.bulk != BulkAccess::Off,
-            ))
-            .with_operator(&request.state.operator),
+        layout: PageLayout { linked_data: Some(dataset), ..layout.canonical(request.state) },
         totals,
         gaps: gaps(catalog, &tables, &years),
         tables,
@@ -102,16 +90,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         changes: feeds::changes(catalog, before),
         files: match request.state.bulk {
             BulkAccess::Off => Vec::new(),
-            _ => catalog
-                .bulk_files()
-                .iter()
-                .map(|file| FileRow {
-                    path: bulk::path_of(catalog.version(), file),
-                    name: file.name.clone(),
-                    bytes: file.bytes,
-                    checksum: file.checksum(),
-                })
-                .collect(),
+            _ => catalog.bulk_files().iter().map(|file| (bulk::path_of(catalog.version(), file), &**file)).collect(),
         },
         needs_key: request.state.bulk == BulkAccess::Key,
         api: format!("{}/api/v3/stats", request.state.public_url),
@@ -142,7 +121,7 @@ fn gaps(catalog: &Catalog, tables: &[TableCoverage], years: &[FieldYears]) -> Ve
     for table in tables {
         // For rounds, gaps by year are already listed.
         let is_listed =
-            |field: &FieldCoverage| table.table == Table::Rounds && years.iter().any(|of| of.is_field(field.name));
+            |field: &FieldCoverage| table.table == Table::Rounds && years.iter().any(|of| of.field == field.name);
         let unknown = table.fields.iter().filter(|field| field.known == 0 && !is_listed(field)).map(|field| field.name);
         let unknown: Vec<&str> = unknown.collect();
         if !unknown.is_empty() {

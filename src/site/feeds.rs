@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use askama::Template;
-use http::Response;
 use serde_json::json;
 
 use crate::error_page::{PageError, path_of};
 use crate::layout::PageLayout;
 use crate::records::records;
-use crate::{PageRequest, format, respond_unless_known};
+use crate::{PageRequest, PageResult, PathValues, format, respond_unless_known};
 use catalog::{Catalog, ChangeCounts, ListPosition, ParseOptions, Request, Resource};
 use data::model::{FundingRound, Reference};
 use data::{Date, Table};
@@ -31,12 +30,6 @@ pub(super) struct ReleaseChanges {
     /// Counts for each table that differs.
     counts: Vec<(Table, ChangeCounts)>,
     api: String,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FeedFormat {
-    Atom,
-    Json,
 }
 
 #[derive(Template)]
@@ -86,14 +79,14 @@ pub(super) fn changes(catalog: &Catalog, before: Option<&Arc<Catalog>>) -> Optio
     })
 }
 
-pub(crate) fn releases(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn releases(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let releases = loaded_releases(request);
     let description = "The releases of the data and what each of them changed.";
     let layout = PageLayout::new(catalog.snapshot(), "Releases", description, request.path).canonical(request.state);
     Ok(ReleasesPage { layout, releases: with_changes(&releases).collect() }.render()?)
 }
 
-pub(crate) fn release_feed(request: PageRequest<'_>) -> Feed {
+pub(crate) fn release_feed(_: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult {
     let base = &request.state.public_url;
     let releases = loaded_releases(request);
     let entry = |(release, changes): (&Catalog, Option<ReleaseChanges>)| {
@@ -113,11 +106,11 @@ pub(crate) fn release_feed(request: PageRequest<'_>) -> Feed {
         let (title, date) = (format!("Release {}", release.version()), midnight(release.snapshot().released_on()));
         FeedEntry { id: url.clone(), title, url, date, text }
     };
-    Feed::new(request, "releases", "/releases", with_changes(&releases).map(entry).collect())
+    Feed::new(request, "releases", "/releases", with_changes(&releases).map(entry).collect()).respond(request)
 }
 
 /// `/rounds.atom`, `/rounds.json`: the newest rounds that match the filters of `/funding-rounds`.
-pub(crate) fn round_feed(catalog: &Catalog, request: PageRequest<'_>) -> Result<Feed, PageError> {
+pub(crate) fn round_feed(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult {
     let values: Vec<(String, String)> = form_urlencoded::parse(request.query.as_bytes()).into_owned().collect();
     let options = ParseOptions { strict: true, review_statuses: &[], other_names: &[] };
     let parsed = catalog
@@ -147,7 +140,7 @@ pub(crate) fn round_feed(catalog: &Catalog, request: PageRequest<'_>) -> Result<
             text: format!("{leads}{investors}"),
         }
     };
-    Ok(Feed::new(request, "new rounds", "/startups", rounds.into_iter().map(entry).collect()))
+    Feed::new(request, "new rounds", "/startups", rounds.into_iter().map(entry).collect()).respond(request)
 }
 
 fn midnight(date: Date) -> String {
@@ -169,10 +162,11 @@ impl Feed {
         }
     }
 
-    pub(crate) fn respond(&self, request: PageRequest<'_>, format: FeedFormat) -> Result<Response<Vec<u8>>, PageError> {
-        let (body, content_type) = match format {
-            FeedFormat::Atom => (self.render()?, "application/atom+xml; charset=utf-8"),
-            FeedFormat::Json => (self.json().to_string(), "application/feed+json"),
+    /// The feed in the format of the request's path.
+    pub(crate) fn respond(&self, request: PageRequest<'_>) -> PageResult {
+        let (body, content_type) = match request.path.ends_with(".atom") {
+            true => (self.render()?, "application/atom+xml; charset=utf-8"),
+            false => (self.json().to_string(), "application/feed+json"),
         };
         Ok(respond_unless_known(request, body.into_bytes(), content_type))
     }

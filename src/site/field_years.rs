@@ -3,21 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::charts::{ChartHead, ChartMark, ChartRow, ChartUnit, Heatmap};
-use catalog::aggregate::{AggregateOptions, GroupBy, MAX_GROUPS, group_bys};
+use crate::market::aggregate;
+use catalog::aggregate::MAX_GROUPS;
 use catalog::round_years::spans;
-use catalog::{Catalog, Filter, Property, Query, Resource};
+use catalog::{Catalog, Filter, Property, Resource};
 use data::Table;
 
 /// Number of rounds per year that have a value of a field.
 pub(crate) struct FieldYears {
     /// Name of the field in records.
-    field: &'static str,
+    pub(crate) field: &'static str,
     /// Name of the field as a filter.
     property: &'static str,
     known: BTreeMap<i32, u64>,
     /// Covered years without any value.
     missing: BTreeSet<i32>,
-    /// Number of covered years.
     covered: usize,
 }
 
@@ -32,17 +32,13 @@ impl FieldYears {
         let fields = fields.filter_map(|(field, _)| {
             let (property, of) =
                 Property::named(Table::Rounds, field).filter(|(property, _)| *property != "announced_on")?;
-            let known = by_year(catalog, of);
+            let known = by_year(catalog, Filter::Known(of));
             let missing = covered.iter().copied().filter(|year| !known.contains_key(year)).collect();
             Some(Self { field, property, known, missing, covered: covered.len() })
         });
         let mut fields: Vec<Self> = fields.collect();
         fields.sort_by_key(|field| std::cmp::Reverse(field.known.values().sum::<u64>()));
         fields
-    }
-
-    pub(crate) fn is_field(&self, field: &str) -> bool {
-        self.field == field
     }
 
     /// The years without a value, as a sentence.
@@ -90,18 +86,16 @@ impl FieldYears {
             "How many rounds of each year from {first} to {last} have a value of each field. If no round has one, the cell is \
              hatched."
         );
-        let head = ChartHead::new("field-years", "Fields of rounds by year", summary);
+        let head = ChartHead::new("field-years", "Fields of rounds by year", summary)
+            .table(["Field"], ChartUnit::Count("round", "rounds"));
         let columns = years.iter().map(|(year, _)| year.to_string()).collect();
-        Some(Heatmap::new(head, "Field", ChartUnit::Count("round", "rounds"), columns, rows))
+        Some(Heatmap::new(head, columns, rows))
     }
 }
 
-fn by_year(catalog: &Catalog, property: Property) -> BTreeMap<i32, u64> {
-    let is_year = |(name, _): &(&str, GroupBy)| *name == "year";
-    let group_by = group_bys(Resource::Rounds).into_iter().filter(is_year).collect();
-    let options = AggregateOptions { group_by, order: None, limit: MAX_GROUPS, is_clamped: false };
-    let query = Query { filters: vec![Filter::Known(property)], ..Query::all(Table::Rounds) };
-    let (aggregate, _) = catalog.aggregate(&query, &options);
+/// The number of rounds that match a filter, for each year that has any.
+pub(crate) fn by_year(catalog: &Catalog, filter: Filter) -> BTreeMap<i32, u64> {
+    let aggregate = aggregate(catalog, Resource::Rounds, &[filter], &["year"], MAX_GROUPS);
     let groups = aggregate.groups.iter().flat_map(|grouping| &grouping.values);
     groups.filter_map(|group| Some((group.value.parse().ok()?, group.count))).collect()
 }

@@ -1,15 +1,14 @@
 //! The filters of a list as one form: checkboxes with counts, ranges with histograms, and text fields.
 
-use crate::browse::{BrowseConfig, PARSE_OPTIONS, problem_of};
+use crate::browse::{BrowseConfig, PARSE_OPTIONS, PageQuery, problem_of};
 use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::conditions::label_of;
 use crate::format;
 use crate::link::Link;
 use crate::lists::nouns;
 use catalog::params::ParamType;
-use catalog::{Catalog, Filter, ListPosition, MatchedRows, ParameterError, ParseOptions, Query, Request, Resource};
-use data::vocabulary::Vocabulary;
-use data::{Country, Date, Facet, FirmKind, OrganizationKind, PartialDate, Stage, StartupStatus, Table};
+use catalog::{Catalog, Filter, ListPosition, MatchedRows, ParseOptions, Query, Request, Resource, WantedPage};
+use data::{Date, Facet, PartialDate, Table};
 
 /// Options that are visible at once; the others are shown on click.
 const VISIBLE_OPTIONS: usize = 8;
@@ -22,14 +21,12 @@ const YEARS: i32 = 20;
 const AMOUNTS: [u64; 10] =
     [0, 100_000, 300_000, 1_000_000, 3_000_000, 10_000_000, 30_000_000, 100_000_000, 300_000_000, 1_000_000_000];
 
-/// A filter with a text field.
 pub(crate) struct FieldConfig {
     pub name: &'static str,
     pub label: &'static str,
     pub hint: &'static str,
 }
 
-/// A filter with a field for each end of a range.
 pub(crate) struct RangeConfig {
     pub label: &'static str,
     pub from: FieldConfig,
@@ -48,7 +45,6 @@ pub(crate) enum Bins {
     Amounts(&'static str),
 }
 
-/// The filters of a list with their current values.
 pub(crate) struct Filters {
     pub groups: Vec<FacetGroup>,
     pub ranges: Vec<RangeFilter>,
@@ -80,46 +76,36 @@ pub(crate) struct RangeFilter {
 }
 
 pub(crate) struct TextField {
-    pub name: &'static str,
-    pub label: &'static str,
-    pub hint: &'static str,
+    pub config: &'static FieldConfig,
     pub value: String,
     pub error: Option<String>,
 }
 
-pub(crate) struct QueryInput<'a> {
-    pub params: &'a [(String, String)],
-    pub problems: &'a [ParameterError],
-    pub query: &'a Query,
-    pub link: &'a Link,
-}
-
 impl Filters {
-    pub(crate) fn new(catalog: &Catalog, config: &BrowseConfig, given: &QueryInput<'_>) -> Self {
+    /// The filters of the page whose query `given` is parsed to `query`.
+    pub(crate) fn new(catalog: &Catalog, config: &BrowseConfig, given: &PageQuery, query: &Query) -> Self {
         // Most filters are not selected and share the rows of the list.
-        let all = FilteredRows::new(catalog, given.query.clone());
-        let field = |config: &FieldConfig| TextField::new(config, given.params, given.problems, given.link);
+        let all = FilteredRows::new(catalog, query.clone());
+        let field = |config: &'static FieldConfig| TextField::new(config, given);
         let groups = config.facets.iter().filter_map(|facet| group(catalog, config, *facet, given, &all));
         let ranges = config.ranges.iter().filter_map(|range| {
             let ends = [field(&range.from), field(&range.to)];
             let is_given = ends.iter().any(|field| !field.value.is_empty());
             let histogram = histogram(catalog, config, range, given, &all);
             // A range over a field that no record has a value of would find nothing.
-            (is_given || is_known(catalog, config.resource, range.from.name)).then_some(RangeFilter {
-                label: range.label,
-                histogram,
-                ends,
-            })
+            let is_shown = is_given || is_known(catalog, config.resource, range.from.name);
+            is_shown.then_some(RangeFilter { label: range.label, histogram, ends })
         });
-        let fields = config.fields.iter().map(field);
-        let fields = fields.filter(|field| !field.value.is_empty() || is_known(catalog, config.resource, field.name));
+        let is_shown =
+            |field: &TextField| !field.value.is_empty() || is_known(catalog, config.resource, field.config.name);
+        let fields = config.fields.iter().map(field).filter(is_shown);
         let (groups, ranges, fields): (Vec<_>, Vec<_>, Vec<_>) = (groups.collect(), ranges.collect(), fields.collect());
         let names = groups.iter().map(|group: &FacetGroup| group.name);
         let own = ranges
             .iter()
             .flat_map(|range: &RangeFilter| &range.ends)
             .chain(&fields)
-            .map(|field: &TextField| field.name);
+            .map(|field: &TextField| field.config.name);
         let own: Vec<&str> = names.chain(own).chain(["q", "sort"]).collect();
         Self { kept: given.link.others(&own), groups, ranges, fields }
     }
@@ -127,20 +113,15 @@ impl Filters {
 
 impl TextField {
     /// Shows an invalid value as given, any other in canonical form.
-    pub(crate) fn new(
-        config: &FieldConfig,
-        params: &[(String, String)],
-        problems: &[ParameterError],
-        link: &Link,
-    ) -> Self {
-        let FieldConfig { name, label, hint } = *config;
-        let error = problem_of(problems, name);
-        let written = || params.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+    pub(crate) fn new(config: &'static FieldConfig, query: &PageQuery) -> Self {
+        let name = config.name;
+        let error = problem_of(&query.problems, name);
+        let written = || query.given.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone());
         let value = match error {
             Some(_) => written().unwrap_or_default(),
-            None => link.text(name).to_owned(),
+            None => query.link.text(name).to_owned(),
         };
-        Self { name, label, hint, value, error }
+        Self { config, value, error }
     }
 }
 
@@ -184,10 +165,10 @@ fn group(
     catalog: &Catalog,
     config: &BrowseConfig,
     (name, title, facet): (&'static str, &'static str, Facet),
-    given: &QueryInput<'_>,
+    given: &PageQuery,
     all: &FilteredRows,
 ) -> Option<FacetGroup> {
-    let (table, link) = (config.resource.table(), given.link);
+    let (table, link) = (config.resource.table(), &given.link);
     let others = FilteredRows::without(catalog, config.resource, link, &[name]);
     let mut counts = catalog.counts_of(table, facet, &others.as_ref().unwrap_or(all).rows);
     counts.truncate(MAX_OPTIONS);
@@ -214,44 +195,21 @@ fn group(
     }
     let visible = if options.len() <= FEW_OPTIONS { FEW_OPTIONS } else { VISIBLE_OPTIONS };
     let more_options = options.split_off(options.len().min(visible));
-    (!options.is_empty()).then_some(FacetGroup {
-        name,
-        title,
-        options,
-        more_options,
-        error: problem_of(given.problems, name),
-    })
+    let error = problem_of(&given.problems, name);
+    (!options.is_empty()).then_some(FacetGroup { name, title, options, more_options, error })
 }
 
-/// Number of rows of a list with the parameters of a link; 0 if they do not make a list.
+/// Number of rows of a list with the parameters of a link; 0 if they are invalid.
 pub(crate) fn total(catalog: &Catalog, resource: Resource, link: &Link, options: ParseOptions) -> u64 {
-    let parsed = catalog.parse(resource, &link.others(&[]), options);
-    let Ok(Request::List(query)) = parsed.map(|parsed| parsed.request) else { return 0 };
-    catalog.list(&query, ListPosition::default(), 0).total
+    let Ok(parsed) = catalog.parse(resource, &link.others(&[]), options) else { return 0 };
+    catalog.answer(&WantedPage::rows(resource, &parsed.request, ListPosition::default(), 0)).total
 }
 
-/// A facet value as its parameter accepts it, and its label.
+/// A facet value as its parameter accepts it, and its label; `None` if it is unknown.
 pub(crate) fn value_of(catalog: &Catalog, table: Table, facet: Facet, value: u32) -> Option<(String, String)> {
-    fn word<V: Vocabulary>(value: u32) -> Option<(String, String)> {
-        let name = V::at(value as usize)?.name();
-        Some((name.to_owned(), format::word(name)))
-    }
-    let snapshot = catalog.snapshot();
-    match facet {
-        Facet::Stage => word::<Stage>(value),
-        Facet::Kind if table == Table::People => word::<OrganizationKind>(value),
-        Facet::Kind => word::<FirmKind>(value),
-        Facet::Status => word::<StartupStatus>(value),
-        Facet::Country => {
-            let country = Country::at(value as usize)?;
-            Some((country.alpha2().to_owned(), country.name().to_owned()))
-        }
-        Facet::Sector => {
-            let (slug, name) = (snapshot.slug(Table::Sectors, value), snapshot.name(Table::Sectors, value));
-            Some((slug.to_owned(), name.to_owned()))
-        }
-        _ => None,
-    }
+    let (text, name) = catalog.facet_label(table, facet, value);
+    let label = if matches!(facet, Facet::Stage | Facet::Kind | Facet::Status) { format::word(&name) } else { name };
+    (!text.is_empty()).then_some((text, label))
 }
 
 /// A bar: its label, the texts for both fields, and its first and last value.
@@ -266,16 +224,19 @@ fn histogram(
     catalog: &Catalog,
     config: &BrowseConfig,
     range: &RangeConfig,
-    given: &QueryInput<'_>,
+    given: &PageQuery,
     all: &FilteredRows,
 ) -> Option<Bars> {
-    let (table, link) = (config.resource.table(), given.link);
+    let (table, link) = (config.resource.table(), &given.link);
     let [from, to] = [range.from.name, range.to.name];
     let bins = bins(catalog, table, range.bins)?;
     let others = FilteredRows::without(catalog, config.resource, link, &[from, to]);
     let rows = &others.as_ref().unwrap_or(all).rows;
     let counts: Vec<u64> = match range.bins {
-        Bins::ActiveYears => bins.iter().map(|bin| catalog.active_count(year_of(bin), rows)).collect(),
+        Bins::ActiveYears => {
+            let year = |bin: &Bin| PartialDate::day_of_code(bin.values.0 as i32).year();
+            bins.iter().map(|bin| catalog.active_count(year(bin), rows)).collect()
+        }
         Bins::Years(key) | Bins::RoundYears(key) | Bins::Amounts(key) => {
             let values: Vec<(i64, i64)> = bins.iter().map(|bin| bin.values).collect();
             catalog.counts_within(table, table.sort_key(key), &values, rows)
@@ -291,11 +252,7 @@ fn histogram(
     let nouns = nouns(table);
     let title = format!("{} by {}", format::word(nouns.1), range.label.to_lowercase());
     let heads = [range.label, &format::word(nouns.1)];
-    Bars::range(ChartHead::new(from, title, ""), heads, ChartUnit::Count(nouns.0, nouns.1), items)
-}
-
-fn year_of(bin: &Bin) -> i32 {
-    PartialDate::day_of_code(bin.values.0 as i32).year()
+    Bars::range(ChartHead::new(from, title, "").table(heads, ChartUnit::Count(nouns.0, nouns.1)), items)
 }
 
 /// The range of the bars' key that the query selects.

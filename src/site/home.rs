@@ -5,11 +5,10 @@ use std::collections::HashMap;
 use askama::Template;
 use http::{Response, StatusCode};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::charts::{Bars, TileMap, Treemap};
 use crate::choice::{Choice, choices};
-use crate::error_page::{PageError, name_and_path, path_of};
+use crate::error_page::{name_and_path, path_of};
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::lists::{list_path, nouns};
@@ -17,7 +16,7 @@ use crate::market::{countries, rounds_by_year, sectors};
 use crate::question::SearchQuestion;
 use crate::records::records;
 use crate::round_rows::RoundRows;
-use crate::{PageRequest, PageResult, format, page_headers, respond_with, response_of};
+use crate::{PageRequest, PageResult, PathValues, format, page_headers, respond_with, response_of};
 use catalog::params::MAX_TEXT_CHARS;
 use catalog::{Catalog, Filter, LeaderboardQuery, ListPosition, Order, Query, Ranking, Resource, TextIndexes, Totals};
 use data::model::{Firm, Person, Startup};
@@ -38,7 +37,6 @@ const MAX_SECTORS: usize = 12;
 struct HomePage<'a> {
     layout: PageLayout,
     totals: &'a Totals,
-    released_on: String,
     newest_round: Option<String>,
     boards: Vec<Board>,
     choices: Vec<Choice>,
@@ -64,9 +62,13 @@ struct Board {
 struct SearchPage {
     layout: PageLayout,
     q: String,
-    firms: TableResults<Firm>,
-    startups: TableResults<Startup>,
-    people: TableResults<Person>,
+    of_firms: TableResults,
+    of_startups: TableResults,
+    of_people: TableResults,
+    firms: Vec<Firm>,
+    startups: Vec<Startup>,
+    people: Vec<Person>,
+    total: u64,
     suggestions: Vec<(String, String)>,
     /// The text read as a question, if it has no certain name match.
     question: Option<SearchQuestion>,
@@ -78,8 +80,15 @@ struct SearchPage {
     snippets: HashMap<String, Vec<(String, bool)>>,
 }
 
-struct TableResults<R> {
-    records: Vec<R>,
+impl SearchPage {
+    fn remark(&self, slug: &str) -> &[(String, bool)] {
+        self.snippets.get(slug).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// The results in one of the tables of [`RESOURCES`].
+struct TableResults {
+    rows: Vec<u32>,
     total: u64,
     /// True if no name is a certain match.
     is_loose: bool,
@@ -88,25 +97,10 @@ struct TableResults<R> {
     suggestions: Vec<(String, String)>,
 }
 
-impl SearchPage {
-    fn remark(&self, slug: &str) -> &[(String, bool)] {
-        self.snippets.get(slug).map_or(&[], Vec::as_slice)
-    }
-
-    fn total(&self) -> u64 {
-        self.firms.total + self.startups.total + self.people.total
-    }
-}
-
-impl<R: DeserializeOwned> TableResults<R> {
-    fn is_sure(&self) -> bool {
-        self.total > 0 && !self.is_loose
-    }
-
+impl TableResults {
     /// Results from the first rows of a list, all of them certain.
-    fn from_rows(catalog: &Catalog, table: Table, rows: &[u32], total: u64, all: &str) -> Result<Self, PageError> {
-        let records = records(catalog, table, rows)?;
-        Ok(Self { records, total, is_loose: false, all: all.to_owned(), suggestions: Vec::new() })
+    fn certain(rows: Vec<u32>, total: u64, all: String) -> Self {
+        Self { rows, total, is_loose: false, all, suggestions: Vec::new() }
     }
 }
 
@@ -118,30 +112,14 @@ fn name_query(table: Table, text: &str) -> Query {
     Query { text: Some(text.to_owned()), order: Order::Relevance, ..Query::all(table) }
 }
 
-fn search_table<R: DeserializeOwned>(catalog: &Catalog, table: Table, text: &str) -> PageResult<TableResults<R>> {
+fn search_table(catalog: &Catalog, table: Table, text: &str) -> TableResults {
     let page = catalog.list(&name_query(table, text), ListPosition::default(), MAX_RESULTS);
-    let found = TableResults::from_rows(catalog, table, &page.rows, page.total, &list_href(table, "q", text))?;
-    let suggestions = page.did_you_mean.iter().take(2).map(|row| name_and_path(catalog, table, *row)).collect();
-    Ok(TableResults { is_loose: page.notes.iter().any(|note| note.code == "relaxed"), suggestions, ..found })
-}
-
-/// Records with all words of a text in their descriptions, sectors or places. Adds excerpts to `snippets`.
-fn search_descriptions<R: DeserializeOwned>(
-    catalog: &Catalog,
-    resource: Resource,
-    text: &str,
-    snippets: &mut HashMap<String, Vec<(String, bool)>>,
-) -> Result<Option<TableResults<R>>, PageError> {
-    if catalog.count_described(resource, text) == 0 {
-        return Ok(None);
+    let similar = page.did_you_mean.iter().take(2);
+    TableResults {
+        suggestions: similar.map(|row| name_and_path(catalog, table, *row)).collect(),
+        is_loose: page.notes.iter().any(|note| note.code == "relaxed"),
+        ..TableResults::certain(page.rows, page.total, list_href(table, "q", text))
     }
-    let table = resource.table();
-    let filters = vec![Filter::Ranked(Ranking::Described(text.to_owned()))];
-    let query = Query { filters, order: Order::Relevance, ..Query::all(table) };
-    let page = catalog.list(&query, ListPosition::default(), MAX_RESULTS);
-    let found = catalog.snippets_of(&query, &page.rows).into_iter();
-    snippets.extend(found.map(|snippet| (snippet.slug.clone(), snippet.parts())));
-    TableResults::from_rows(catalog, table, &page.rows, page.total, &list_href(table, "text", text)).map(Some)
 }
 
 fn search_text(query: &str) -> String {
@@ -150,7 +128,7 @@ fn search_text(query: &str) -> String {
 }
 
 /// `/`: the home page, or the results of a search.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let text = search_text(request.query);
     if !text.is_empty() {
         return search(catalog, request, text);
@@ -161,7 +139,6 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let page = HomePage {
         layout: PageLayout::new(catalog.snapshot(), "", description, request.path).canonical(request.state),
         totals: catalog.totals(),
-        released_on: format::day(catalog.totals().released_on),
         newest_round: catalog.snapshot().round_range().map(|(_, newest)| format::day(newest)),
         boards: boards(catalog)?,
         choices: choices(catalog, &Link::new("/match", Vec::new()), &["stage", "sector", "country"], &[]),
@@ -175,7 +152,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
 }
 
 /// The boards that have firms.
-fn boards(catalog: &Catalog) -> Result<Vec<Board>, PageError> {
+fn boards(catalog: &Catalog) -> PageResult<Vec<Board>> {
     let query = LeaderboardQuery { metric: Metric::HealthScore, filters: Vec::new() };
     let rated = catalog.leaderboard(&query, ListPosition::default(), MAX_LEADERS).ranked;
     let key = Table::Firms.sort_key("investment_count");
@@ -197,11 +174,9 @@ fn boards(catalog: &Catalog) -> Result<Vec<Board>, PageError> {
         .collect())
 }
 
-fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<String, PageError> {
-    let mut firms = search_table(catalog, Table::Firms, &q)?;
-    let mut startups = search_table(catalog, Table::Startups, &q)?;
-    let mut people = search_table(catalog, Table::People, &q)?;
-    let is_sure = firms.is_sure() || startups.is_sure() || people.is_sure();
+fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> PageResult<String> {
+    let mut found = RESOURCES.map(|resource| search_table(catalog, resource.table(), &q));
+    let is_sure = found.iter().any(|results| results.total > 0 && !results.is_loose);
     // As on the page of the list that the text is about.
     let subject = catalog.subject(&q);
     let mut question = None;
@@ -211,18 +186,14 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<Stri
     }
     let read_question = question.as_ref().filter(|question| question.is_read);
     // Answers to the question take precedence over merely similar names.
-    if let Some(SearchQuestion { table, rows, total, href, .. }) = read_question {
-        match table {
-            Table::Firms => firms = TableResults::from_rows(catalog, *table, rows, *total, href)?,
-            Table::Startups => startups = TableResults::from_rows(catalog, *table, rows, *total, href)?,
-            Table::People => people = TableResults::from_rows(catalog, *table, rows, *total, href)?,
-            _ => {}
-        }
+    if let Some(SearchQuestion { table, rows, total, href, .. }) = read_question
+        && let Some(place) = RESOURCES.iter().position(|resource| resource.table() == *table)
+    {
+        found[place] = TableResults::certain(rows.clone(), *total, href.clone());
     }
-    let suggestions =
-        [&firms.suggestions, &startups.suggestions, &people.suggestions].into_iter().flatten().cloned().collect();
-    let total = firms.total + startups.total + people.total;
-    let is_described = total == 0 && read_question.is_none();
+    let suggestions = found.iter().flat_map(|results| &results.suggestions).cloned().collect();
+    let total_of = |found: &[TableResults]| -> u64 { found.iter().map(|results| results.total).sum() };
+    let is_described = total_of(&found) == 0 && read_question.is_none();
     let (mut snippets, mut described) = (HashMap::new(), Vec::new());
     let is_unread = question.as_ref().is_none_or(|question| !question.unread.is_empty());
     if !is_described && !is_sure && is_unread {
@@ -232,16 +203,42 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> Result<Stri
             (count > 0).then(|| (format::counted(count, one, many), list_href(resource.table(), "text", &q)))
         }));
     } else if is_described {
-        firms = search_descriptions(catalog, Resource::Firms, &q, &mut snippets)?.unwrap_or(firms);
-        startups = search_descriptions(catalog, Resource::Startups, &q, &mut snippets)?.unwrap_or(startups);
-        people = search_descriptions(catalog, Resource::People, &q, &mut snippets)?.unwrap_or(people);
+        // Records with all words of the text in their descriptions, sectors or places.
+        for (resource, results) in RESOURCES.into_iter().zip(&mut found) {
+            if catalog.count_described(resource, &q) == 0 {
+                continue;
+            }
+            let table = resource.table();
+            let filters = vec![Filter::Ranked(Ranking::Described(q.clone()))];
+            let query = Query { filters, order: Order::Relevance, ..Query::all(table) };
+            let page = catalog.list(&query, ListPosition::default(), MAX_RESULTS);
+            let excerpts = catalog.snippets_of(&query, &page.rows).into_iter();
+            snippets.extend(excerpts.map(|snippet| (snippet.slug.clone(), snippet.parts())));
+            *results = TableResults::certain(page.rows, page.total, list_href(table, "text", &q));
+        }
     }
     let title = format!("Search: {q}");
     let layout = PageLayout::new(catalog.snapshot(), &title, "Firms, startups and people by name.", request.path)
         .not_indexed()
         .with_operator(&request.state.operator);
-    let page =
-        SearchPage { layout, q, firms, startups, people, suggestions, question, is_described, described, snippets };
+    let total = total_of(&found);
+    let [of_firms, of_startups, of_people] = found;
+    let page = SearchPage {
+        layout,
+        q,
+        firms: records(catalog, Table::Firms, &of_firms.rows)?,
+        startups: records(catalog, Table::Startups, &of_startups.rows)?,
+        people: records(catalog, Table::People, &of_people.rows)?,
+        of_firms,
+        of_startups,
+        of_people,
+        total,
+        suggestions,
+        question,
+        is_described,
+        described,
+        snippets,
+    };
     Ok(page.render()?)
 }
 

@@ -59,15 +59,8 @@ impl PageLayout {
     /// The layout of a page without data.
     pub(crate) fn plain(title: &str, description: &str, path: &str, is_invented: bool) -> Self {
         let [title, description, path] = [title, description, path].map(str::to_owned);
-        Self {
-            title,
-            description,
-            path,
-            is_indexed: true,
-            is_invented,
-            brand: Brand::default().name.to_string(),
-            ..Self::default()
-        }
+        let brand = Brand::default().name.to_string();
+        Self { title, description, path, is_indexed: true, is_invented, brand, ..Self::default() }
     }
 
     /// The layout of a page that shows data of a snapshot.
@@ -80,7 +73,7 @@ impl PageLayout {
         Self { release: Some(release), ..Self::plain(title, description, path, snapshot.is_invented()) }
     }
 
-    /// The layout of a record's page, with its twins and JSON-LD `about` it.
+    /// The layout of a record's page, with its twins, its preview image (people have none) and JSON-LD `about` it.
     pub(crate) fn of_record(
         catalog: &Catalog,
         request: PageRequest<'_>,
@@ -91,9 +84,12 @@ impl PageLayout {
         let snapshot = catalog.snapshot();
         let path = path_of(table, snapshot.slug(table, row));
         let list = (list_path(table), format::capitalized(nouns(table).1));
-        let graph = linked_data::record_graph(&request.state.public_url, list, &path, about);
+        let base = &request.state.public_url;
+        let linked_data = Some(linked_data::record_graph(base, list, &path, about));
+        // The URL has the version of the release, so the image never changes.
+        let picture = (table != Table::People).then(|| format!("{base}{path}.png?{}", snapshot.version()));
         let layout = Self::new(snapshot, snapshot.name(table, row), description, &path);
-        layout.with_twins(request.state, "").with_linked_data(graph)
+        Self { picture, linked_data, ..layout.with_twins(request.state, "") }
     }
 
     pub(crate) fn with_operator(self, operator: &Operator) -> Self {
@@ -103,12 +99,8 @@ impl PageLayout {
 
     /// Sets the canonical URL to the page's own path, and the name, the color and the links of the operator.
     pub(crate) fn canonical(self, state: &State) -> Self {
-        self.with_own_address(&state.public_url).with_operator(&state.operator)
-    }
-
-    pub(crate) fn with_own_address(self, base: &str) -> Self {
         let path = self.path.clone();
-        self.with_canonical(base, &path)
+        self.with_canonical(&state.public_url, &path).with_operator(&state.operator)
     }
 
     /// Sets the canonical URL to `href`, such as a page of a list.
@@ -128,19 +120,8 @@ impl PageLayout {
         let mark = if query.is_empty() { "" } else { "?" };
         let twin = |format: TwinFormat| format!("{}{}{mark}{query}", self.path, format.extension());
         let twins = Some([TwinFormat::Markdown, TwinFormat::Json].map(twin));
-        let layout = if query.is_empty() { self.with_own_address(&state.public_url) } else { self };
-        Self { twins, ..layout }.with_operator(&state.operator)
-    }
-
-    pub(crate) fn with_linked_data(self, linked_data: String) -> Self {
-        Self { linked_data: Some(linked_data), ..self }
-    }
-
-    /// Adds the preview image of a record. Its URL contains the version of the release, so the image never changes.
-    pub(crate) fn with_picture(self) -> Self {
-        let (page, release) = (self.canonical.as_deref(), self.release.as_ref());
-        let picture = page.zip(release).map(|(page, release)| format!("{page}.png?{}", release.version));
-        Self { picture, ..self }
+        let layout = if query.is_empty() { self.canonical(state) } else { self.with_operator(&state.operator) };
+        Self { twins, ..layout }
     }
 
     pub(crate) fn not_indexed(self) -> Self {

@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 
-use crate::browse::{LenientQuery, PARSE_OPTIONS, PER_PAGE, Pager, Warning, at_page, page_size, parse, position_of};
+use crate::browse::{PARSE_OPTIONS, PER_PAGE, PageQuery, Pager, Warning, at_page, page_size, position_of};
 use crate::charts::{
     Bars, ChartHead, ChartUnit, DotAxis, IntervalDot, Point, dots, doubling_bins, even_bins, round_step,
 };
 use crate::choice::{Choice, choices};
 use crate::conditions::{active_filters, label_of};
-use crate::error_page::PageError;
+use crate::filters::total;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::moves::{Move, Moves};
 use crate::records::records;
-use crate::{PageRequest, format};
-use catalog::{Catalog, ListPosition, RankedRow, Request, Resource};
+use crate::{PageRequest, PageResult, PathValues, format};
+use catalog::{Catalog, RankedRow, Request, Resource};
 use data::model::Firm;
 use data::vocabulary::Vocabulary;
 use data::{Metric, Table};
@@ -119,10 +119,10 @@ fn has_board(catalog: &Catalog, metric: Metric) -> bool {
     !catalog.snapshot().leaderboard(metric).0.is_empty()
 }
 
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let lenient = LenientQuery::parse(catalog, Resource::Leaderboard, PARSE_OPTIONS, request.query)?;
-    let (mut link, page) = (lenient.link("/leaderboard"), lenient.page);
-    let Request::Leaderboard(mut query) = lenient.parsed.request.clone() else {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
+    let asked = PageQuery::lenient(catalog, Resource::Leaderboard, "/leaderboard", request.query, PARSE_OPTIONS)?;
+    let (mut link, page) = (asked.link.clone(), asked.page);
+    let Request::Leaderboard(mut query) = asked.parsed.request.clone() else {
         unreachable!("the leaderboard is not a list")
     };
     // Without reviews, the default is a board that needs none.
@@ -159,16 +159,16 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
     let page = RankingPage {
         layout: PageLayout::new(catalog.snapshot(), "Leaderboard", &meta, request.path)
             .with_twins(request.state, &at_page(&link, page).query()),
-        warnings: lenient.warnings(&link),
+        warnings: asked.warnings(&link),
         metrics: metrics.collect(),
         metric: link.text("metric").to_owned(),
         column: text.column,
         description: about,
-        choices: choices(catalog, &link, &CONDITIONS, &lenient.problems),
+        choices: choices(catalog, &link, &CONDITIONS, &asked.problems),
         active_filters: active_filters(catalog, &link),
         clear: Link::new("/leaderboard", Vec::new()).with("metric", link.text("metric")).href(),
         missing: (!has_board(catalog, metric)).then(|| missing(catalog, metric)),
-        relaxed: if board.total == 0 { relaxed(catalog, &link)? } else { Vec::new() },
+        relaxed: if board.total == 0 { relaxed(catalog, &link) } else { Vec::new() },
         histogram: histogram(catalog, metric),
         axis: axis.map(|axis| (text.axis, axis)),
         rows,
@@ -191,19 +191,14 @@ fn missing(catalog: &Catalog, metric: Metric) -> String {
 }
 
 /// For each condition: the leaderboard without it, if that has firms.
-fn relaxed(catalog: &Catalog, link: &Link) -> Result<Vec<(String, String, u64)>, PageError> {
-    let mut relaxed = Vec::new();
-    for name in CONDITIONS.into_iter().filter(|name| !link.text(name).is_empty()) {
+fn relaxed(catalog: &Catalog, link: &Link) -> Vec<(String, String, u64)> {
+    let relaxed = CONDITIONS.into_iter().filter(|name| !link.text(name).is_empty()).map(|name| {
         let without = link.with(name, "");
-        let (parsed, ..) = parse(catalog, Resource::Leaderboard, "/leaderboard", &without.query())?;
-        let Request::Leaderboard(query) = parsed.request else { continue };
-        let total = catalog.leaderboard(&query, ListPosition::default(), 0).total;
-        if total > 0 {
-            let values: Vec<String> = link.values(name).map(|value| label_of(catalog, name, value)).collect();
-            relaxed.push((values.join(" or "), without.href(), total));
-        }
-    }
-    Ok(relaxed)
+        let values: Vec<String> = link.values(name).map(|value| label_of(catalog, name, value)).collect();
+        let total = total(catalog, Resource::Leaderboard, &without, PARSE_OPTIONS);
+        (values.join(" or "), without.href(), total)
+    });
+    relaxed.filter(|(.., total)| *total > 0).collect()
 }
 
 fn point(metric: Metric, value: f64, firm: &Firm) -> Option<Point> {
@@ -262,7 +257,8 @@ fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
         name(most),
         name(middle),
     );
-    let head = ChartHead::new("values", format!("All ranked firms by {}", text.axis.to_lowercase()), summary);
+    let head = ChartHead::new("values", format!("All ranked firms by {}", text.axis.to_lowercase()), summary)
+        .table([text.axis, "Firms"], FIRMS);
     // A bar links to its first firm in the unfiltered ranking.
     let board = Link::new("/leaderboard", vec![("metric".to_owned(), metric.name().to_owned())]);
     let (ranked, _) = catalog.snapshot().leaderboard(metric);
@@ -274,7 +270,7 @@ fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
         let first = catalog.snapshot().slug(Table::Firms, *ranked.get(better as usize)?);
         Some(format!("{}#{first}", at_page(&board, better / PER_PAGE + 1).href()))
     };
-    Bars::histogram(head, [text.axis, "Firms"], FIRMS, &counts, &bins, name, href)
+    Bars::histogram(head, &counts, &bins, name, href)
 }
 
 /// The distribution of health scores, including firms with too few reviews to be ranked.
@@ -293,8 +289,8 @@ fn scores(catalog: &Catalog) -> Option<Bars> {
         format::counted(firms, "firm has", "firms have"),
         sum as f64 / firms.max(1) as f64,
     );
-    let head = ChartHead::new("scores", "All health scores", summary);
+    let head = ChartHead::new("scores", "All health scores", summary).table(["Score", "Firms"], FIRMS);
     let href = |low: u32, _| Some(format!("/vcs?min_health_score={low}&sort=health_score"));
     let bins = even_bins(&counts, SCORE_BIN);
-    Bars::histogram(head, ["Score", "Firms"], FIRMS, &counts, &bins, |score| score.to_string(), href)
+    Bars::histogram(head, &counts, &bins, |score| score.to_string(), href)
 }

@@ -61,10 +61,10 @@ use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error_page::PageError;
-use crate::feeds::FeedFormat;
 use crate::layout::{CSP, HTML};
 pub use crate::routes::PageRoute;
-use crate::routes::{PageHandler, PageRow, list, page, page_of, raw};
+pub(crate) use crate::routes::PathValues;
+use crate::routes::{PageHandler, PageRow, list, page, raw};
 use crate::theme::Theme;
 use crate::twin::{TwinFormat, TwinSubject};
 use ::data::Table;
@@ -97,37 +97,37 @@ pub(crate) const PAGES: &[PageRow] = &[
     page("/", home::page).cached().in_sitemap(),
     page("/match", matching::page).cached().in_menu("Match").in_sitemap(),
     list("/vcs", lists::firms, Resource::Firms).cached().in_menu("Firms"),
-    page_of("/vcs/{slug}", firm::page).cached().with_twins(TwinSubject::Record(Table::Firms)),
-    page_of("/vcs/{slug}/reviews", firm::reviews::page).cached().with_twins(TwinSubject::Reviews),
+    page("/vcs/{slug}", firm::page).cached().with_twins(TwinSubject::Record(Table::Firms)),
+    page("/vcs/{slug}/reviews", firm::reviews::page).cached().with_twins(TwinSubject::List(Resource::Reviews)),
     raw("/vcs/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Firms, slug)),
     list("/startups", lists::startups, Resource::Startups).cached().in_menu("Startups"),
-    page_of("/startups/{slug}", startup::page).cached().with_twins(TwinSubject::Record(Table::Startups)),
+    page("/startups/{slug}", startup::page).cached().with_twins(TwinSubject::Record(Table::Startups)),
     raw("/startups/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Startups, slug)),
     list("/rounds", lists::rounds, Resource::Rounds).cached().in_menu("Rounds"),
-    raw("/rounds.atom", |catalog, request, _| feeds::round_feed(catalog, request)?.respond(request, FeedFormat::Atom)),
-    raw("/rounds.json", |catalog, request, _| feeds::round_feed(catalog, request)?.respond(request, FeedFormat::Json)),
+    raw("/rounds.atom", feeds::round_feed),
+    raw("/rounds.json", feeds::round_feed),
     list("/people", lists::people, Resource::People).cached(),
-    page_of("/people/{slug}", person::page).cached().with_twins(TwinSubject::Record(Table::People)),
-    page_of("/markets", market::page).cached().in_menu("Markets").in_sitemap(),
-    page_of("/sectors/{slug}", market::page).cached(),
-    page_of("/sectors/{slug}/{stage}", market::page).cached(),
-    page_of("/countries/{code}", market::page).cached(),
-    page_of("/countries/{code}/{stage}", market::page).cached(),
-    page_of("/cities/{name}", market::page).cached(),
-    page_of("/cities/{name}/{stage}", market::page).cached(),
+    page("/people/{slug}", person::page).cached().with_twins(TwinSubject::Record(Table::People)),
+    page("/markets", market::page).cached().in_menu("Markets").in_sitemap(),
+    page("/sectors/{slug}", market::page).cached(),
+    page("/sectors/{slug}/{stage}", market::page).cached(),
+    page("/countries/{code}", market::page).cached(),
+    page("/countries/{code}/{stage}", market::page).cached(),
+    page("/cities/{name}", market::page).cached(),
+    page("/cities/{name}/{stage}", market::page).cached(),
     list("/leaderboard", leaderboard::page, Resource::Leaderboard),
     list("/sectors", sectors::page, Resource::Sectors).cached(),
     page("/compare", compare::page).cached(),
     page("/data", data::page).in_sitemap(),
     page("/releases", feeds::releases).in_sitemap(),
-    raw("/releases.atom", |_, request, _| feeds::release_feed(request).respond(request, FeedFormat::Atom)),
-    raw("/releases.json", |_, request, _| feeds::release_feed(request).respond(request, FeedFormat::Json)),
+    raw("/releases.atom", feeds::release_feed),
+    raw("/releases.json", feeds::release_feed),
     page("/resolve", resolve::page)
         .with_batch(resolve::MAX_BYTES, |request, form, address| Box::pin(resolve::answer(request, form, address))),
     raw("/suggest", |catalog, request, _| Ok(home::suggest(catalog, request))),
     raw("/suggest/opensearch", |catalog, request, _| Ok(home::suggest_to_browser(catalog, request))),
-    raw("/alerts/{token}.atom", |_, request, [token, _]| alert_feed::respond(request, token, FeedFormat::Atom)),
-    raw("/alerts/{token}.json", |_, request, [token, _]| alert_feed::respond(request, token, FeedFormat::Json)),
+    raw("/alerts/{token}.atom", alert_feed::respond),
+    raw("/alerts/{token}.json", alert_feed::respond),
     raw("/sitemap.xml", sitemap::respond),
     raw("/sitemap-{number}.xml", sitemap::respond).labelled("/sitemap.xml"),
 ];
@@ -145,10 +145,16 @@ pub async fn answer(
     }
     match route.handler(form.is_some()) {
         Some(PageHandler::Html(render)) => {
-            in_turn(request, |catalog| Ok(html(route, catalog, request, render(catalog, request)?))).await
-        }
-        Some(PageHandler::HtmlOf(render)) => {
-            in_turn(request, |catalog| Ok(html(route, catalog, request, render(catalog, request, values)?))).await
+            in_turn(request, |catalog| {
+                let theme = Theme::from_request(request);
+                let html = theme.apply(render(catalog, request, values)?);
+                let rendered = Arc::new(cacheable_response(request, html.into_bytes(), HTML, Vary::Cookie));
+                if route.is_cached() {
+                    request.state.response_cache.insert(cache_key(catalog, request, theme), &rendered);
+                }
+                Ok(rendered.answer(request.headers).map(Vec::from))
+            })
+            .await
         }
         Some(PageHandler::Raw(respond)) => in_turn(request, |catalog| respond(catalog, request, values)).await,
         Some(PageHandler::Batch(respond)) => respond(request, form.as_deref().unwrap_or_default(), address).await,
@@ -165,16 +171,6 @@ async fn in_turn(request: PageRequest<'_>, work: impl FnOnce(&Catalog) -> PageRe
     };
     let response = request.state.work.run(work).await;
     response.unwrap_or_else(|Overloaded| fail(&PageError::Overloaded, &request.state.releases.current(), request))
-}
-
-/// The response with a rendered page, which is cached if it may be.
-fn html(route: PageRoute<'_>, catalog: &Catalog, request: PageRequest<'_>, html: String) -> Response<Vec<u8>> {
-    let theme = Theme::from_request(request);
-    let rendered = Arc::new(cacheable_response(request, theme.apply(html).into_bytes(), HTML, Vary::Cookie));
-    if route.is_cached() {
-        request.state.response_cache.insert(cache_key(catalog, request, theme), &rendered);
-    }
-    rendered.answer(request.headers).map(Vec::from)
 }
 
 /// The cached response for a page; `None` if the page has to be rendered.

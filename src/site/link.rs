@@ -2,6 +2,8 @@
 
 use form_urlencoded::Serializer;
 
+use catalog::ParsedRequest;
+
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     path: String,
@@ -11,6 +13,11 @@ pub(crate) struct Link {
 impl Link {
     pub(crate) fn new(path: &str, pairs: Vec<(String, String)>) -> Self {
         Self { path: path.to_owned(), pairs }
+    }
+
+    /// The link to a request in its canonical form.
+    pub(crate) fn canonical(path: &str, parsed: &ParsedRequest) -> Self {
+        Self::new(path, parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect())
     }
 
     pub(crate) fn path(&self) -> &str {
@@ -64,12 +71,8 @@ impl Link {
 
     /// The query, without the question mark.
     pub(crate) fn query(&self) -> String {
-        let mut query = Serializer::new(String::new());
-        self.pairs.iter().for_each(|(name, value)| {
-            query.append_pair(name, value);
-        });
         // A comma needs no escape in a query.
-        query.finish().replace("%2C", ",")
+        Serializer::new(String::new()).extend_pairs(&self.pairs).finish().replace("%2C", ",")
     }
 }
 

@@ -3,13 +3,12 @@
 use askama::Template;
 
 use crate::browse::{Browse, BrowseConfig};
-use crate::error_page::PageError;
 use crate::filters::{Bins, FieldConfig, RangeConfig};
 use crate::layout::PageLayout;
 use crate::records::{records, sector_links};
 use crate::round_rows::RoundRows;
 use crate::stage_strip::StageStrip;
-use crate::{PageRequest, format};
+use crate::{PageRequest, PageResult, PathValues, format};
 use catalog::{Catalog, Resource};
 use data::model::{Firm, Person, Startup};
 use data::{Facet, Table};
@@ -150,15 +149,11 @@ struct FirmsPage {
     browse: Browse,
     /// Firms, each with name and path of some of its sectors.
     firms: Vec<(Firm, Vec<(String, String)>)>,
-    shows: ShownFirmColumns,
-}
-
-/// Columns to show: those that have a value in any row.
-struct ShownFirmColumns {
-    score: bool,
-    ghosting: bool,
-    sectors: bool,
-    check_size: bool,
+    /// Columns that have a value in any row.
+    shows_score: bool,
+    shows_ghosting: bool,
+    shows_sectors: bool,
+    shows_check_size: bool,
 }
 
 /// Sectors shown per record in a list.
@@ -180,34 +175,38 @@ struct PeoplePage {
     people: Vec<Person>,
 }
 
-pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let (layout, browse, rows) = Browse::load(catalog, request, &FIRMS)?;
     let firms: Vec<Firm> = records(catalog, Table::Firms, &rows)?;
-    let shows = ShownFirmColumns {
-        score: firms.iter().any(|firm| firm.health_score.is_some()),
-        ghosting: firms.iter().any(|firm| firm.ghosting_rate.is_some()),
-        sectors: firms.iter().any(|firm| !firm.sectors.is_empty()),
-        check_size: firms.iter().any(|firm| firm.check_min_usd.is_some() || firm.check_max_usd.is_some()),
-    };
-    let named = firms.into_iter().map(|firm| {
+    let has_check_size = |firm: &Firm| firm.check_min_usd.is_some() || firm.check_max_usd.is_some();
+    let with_sectors = |firm: Firm| {
         let sectors = sector_links(catalog, &firm.sectors, "/sectors/").take(SECTORS).collect();
         (firm, sectors)
-    });
-    Ok(FirmsPage { layout, browse, firms: named.collect(), shows }.render()?)
+    };
+    let page = FirmsPage {
+        layout,
+        browse,
+        shows_score: firms.iter().any(|firm| firm.health_score.is_some()),
+        shows_ghosting: firms.iter().any(|firm| firm.ghosting_rate.is_some()),
+        shows_sectors: firms.iter().any(|firm| !firm.sectors.is_empty()),
+        shows_check_size: firms.iter().any(has_check_size),
+        firms: firms.into_iter().map(with_sectors).collect(),
+    };
+    Ok(page.render()?)
 }
 
-pub(crate) fn startups(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn startups(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let (layout, browse, rows) = Browse::load(catalog, request, &STARTUPS)?;
     Ok(StartupsPage { layout, browse, startups: records(catalog, Table::Startups, &rows)? }.render()?)
 }
 
-pub(crate) fn rounds(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn rounds(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let (layout, browse, rows) = Browse::load(catalog, request, &ROUNDS)?;
     let rounds = RoundRows::load(catalog, &rows)?.sortable(&browse);
     Ok(RoundsPage { layout, browse, rounds }.render()?)
 }
 
-pub(crate) fn people(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn people(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let (layout, browse, rows) = Browse::load(catalog, request, &PEOPLE)?;
     Ok(PeoplePage { layout, browse, people: records(catalog, Table::People, &rows)? }.render()?)
 }

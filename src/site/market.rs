@@ -13,8 +13,7 @@ use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::matching::count_led;
 use crate::round_rows::RoundRows;
-use crate::routes::PathValues;
-use crate::{PageRequest, PageResult, format};
+use crate::{PageRequest, PageResult, PathValues, format};
 use catalog::aggregate::{Aggregate, AggregateGroup, AggregateOptions, GroupBy, Grouping, group_bys};
 use catalog::{Amounts, Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter, ValueCount};
 use data::vocabulary::Vocabulary;
@@ -74,13 +73,11 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, [name, stage]: P
         place.into_iter().chain(stage).map(|(name, value)| (name.to_owned(), decoded(value))).collect();
     // An unknown name is a 404.
     let parsed = catalog.parse(Resource::Rounds, &conditions, OPTIONS).map_err(|_| PageError::UnknownPage)?;
+    let link = Link::canonical("/rounds", &parsed);
     let Request::List(query) = parsed.request else { unreachable!("rounds are a list") };
-    let pairs: Vec<(String, String)> =
-        parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    if pairs.iter().any(|(_, value)| value.contains(',')) {
+    if parsed.canonical.iter().any(|(_, value)| value.contains(',')) {
         return Err(PageError::UnknownPage);
     }
-    let link = Link::new("/rounds", pairs);
     let named = ["stage", "sector", "country", "city"].into_iter().filter(|name| !link.text(name).is_empty());
     let names: Vec<String> = named.map(|name| name_of(catalog, name, link.text(name))).collect();
     let title = if names.is_empty() { "Markets".to_owned() } else { names.join(" · ") };
@@ -154,7 +151,13 @@ fn crumbs(catalog: &Catalog, market: MarketScope, link: &Link) -> Vec<(String, S
     crumbs
 }
 
-fn aggregate(catalog: &Catalog, resource: Resource, filters: &[Filter], by: &[&str], limit: usize) -> Arc<Aggregate> {
+pub(crate) fn aggregate(
+    catalog: &Catalog,
+    resource: Resource,
+    filters: &[Filter],
+    by: &[&str],
+    limit: usize,
+) -> Arc<Aggregate> {
     let known = group_bys(resource);
     let group_by: Vec<(&'static str, GroupBy)> = known.into_iter().filter(|(name, _)| by.contains(name)).collect();
     let options = AggregateOptions { group_by, order: None, limit, is_clamped: false };
@@ -255,8 +258,8 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
     let rows: Vec<ChartRow> = Stage::ALL.iter().filter(is_used).map(row).collect();
     let summary = format!("The number of rounds of each stage, by year from {first} to {last}.");
     let columns = (first..=last).map(|year| year.to_string()).collect();
-    let head = ChartHead::new("stage-years", "Rounds by stage and year", summary);
-    (!rows.is_empty()).then(|| Heatmap::new(head, "Stage", ROUNDS, columns, rows))
+    let head = ChartHead::new("stage-years", "Rounds by stage and year", summary).table(["Stage"], ROUNDS);
+    (!rows.is_empty()).then(|| Heatmap::new(head, columns, rows))
 }
 
 /// The `max` largest sectors by number of startups.
@@ -270,8 +273,8 @@ pub(crate) fn sectors(catalog: &Catalog, max: usize) -> Option<Treemap> {
         count => format::counted(count, "sector", "sectors"),
     };
     let summary = format!("{which} by the number of their startups; a startup can be in several.");
-    let head = ChartHead::new("sectors", "Startups by sector", summary);
-    Treemap::new(head, ["Sector", "Startups"], STARTUPS, groups.iter().map(item).collect())
+    let head = ChartHead::new("sectors", "Startups by sector", summary).table(["Sector", "Startups"], STARTUPS);
+    Treemap::new(head, groups.iter().map(item).collect())
 }
 
 pub(crate) fn countries(catalog: &Catalog) -> Option<TileMap> {
@@ -283,8 +286,8 @@ pub(crate) fn countries(catalog: &Catalog) -> Option<TileMap> {
     };
     let marks: BTreeMap<Country, ChartMark> = counts.iter().filter_map(mark).collect();
     let summary = format!("Startups of {}.", format::counted(marks.len(), "country", "countries"));
-    let head = ChartHead::new("countries", "Startups by country", summary);
-    (!marks.is_empty()).then(|| TileMap::new(head, ["Country", "Startups"], STARTUPS, &marks))
+    let head = ChartHead::new("countries", "Startups by country", summary).table(["Country", "Startups"], STARTUPS);
+    (!marks.is_empty()).then(|| TileMap::new(head, &marks))
 }
 
 fn stages(rounds: &Aggregate, market: MarketScope, link: &Link) -> Vec<(String, AggregateGroup)> {
@@ -319,7 +322,8 @@ fn breakdowns(catalog: &Catalog, filters: &[Filter], market: MarketScope, link: 
         let groups = grouping(&rounds, name)?.values.iter();
         let items =
             groups.map(|group| ChartItem::linked(&group.name, Some(group.count), link.with(name, &group.value).href()));
-        Bars::breakdown(title, [head, "Rounds"], ROUNDS, items.collect(), None)
+        let head = ChartHead::new("", title, "").table([head, "Rounds"], ROUNDS);
+        Bars::breakdown(head, &items.collect::<Vec<_>>(), None)
     };
     open.filter_map(breakdown).collect()
 }

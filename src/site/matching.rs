@@ -4,22 +4,22 @@ use std::collections::HashSet;
 
 use askama::Template;
 
-use crate::browse::{LenientQuery, Pager, Warning, page_size, position_of};
+use crate::browse::{PageQuery, Pager, Warning, page_size, position_of};
 use crate::charts::Bars;
 use crate::choice::{Choice, choices};
 use crate::compare::{self, SelectedRecord};
-use crate::error_page::PageError;
 use crate::filters::{FieldConfig, TextField};
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::records::{record, records};
-use crate::{PageRequest, format};
+use crate::{PageRequest, PageResult, PathValues, format};
 use catalog::matching::MatchReason;
 use catalog::{
     Catalog, Filter, FirmMatch, ListPosition, MatchPage, MatchQuery, ParseOptions, Property, Query, Request, Resource,
     RowFilter,
 };
 use data::model::{Firm, FundingRound, Startup};
+use data::vocabulary::Vocabulary;
 use data::{Facet, Table};
 
 const DEALS: usize = 3;
@@ -61,11 +61,9 @@ struct FirmRow {
     /// Number of firms with the same points, on all pages; `None` if it is 1 or the previous row shows it.
     equals: Option<u64>,
     bar: Bars,
-    /// Color class and text of all reasons.
     reasons: Vec<(String, String)>,
     /// Color class and words of the reasons that are not shared by all firms on the page.
     differences: Vec<(String, String)>,
-    /// Rounds that the firm led, and rounds that name their leads; `None` if no round names them.
     led: Option<(u64, u64)>,
     deals: Vec<FundingRound>,
     conflicts: Vec<Startup>,
@@ -75,26 +73,21 @@ struct FirmRow {
     is_picked: bool,
 }
 
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
-    let lenient = LenientQuery::parse(catalog, Resource::Match, OPTIONS, request.query)?;
-    let LenientQuery { parsed, page, given: params, problems } = &lenient;
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
+    let asked = PageQuery::lenient(catalog, Resource::Match, "/match", request.query, OPTIONS)?;
+    let PageQuery { parsed, page, given, problems, .. } = &asked;
     let Request::Match(query) = &parsed.request else { unreachable!("matches are not a list") };
-    let mut pairs: Vec<(String, String)> =
-        parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-    let picked = read_shortlist(catalog, params);
-    let is_described = !pairs.is_empty();
+    let is_described = !parsed.canonical.is_empty();
+    let picked = read_shortlist(catalog, given);
     let slugs: Vec<&str> = picked.iter().map(|row| catalog.snapshot().slug(Table::Firms, *row)).collect();
-    if !slugs.is_empty() {
-        pairs.push((PICKED.to_owned(), slugs.join(",")));
-    }
-    let link = Link::new("/match", pairs);
+    let link = Link::canonical("/match", parsed).with(PICKED, &slugs.join(","));
     let found = match is_described {
         true => catalog.matches(query, position_of(&link, *page), page_size(&link) as usize),
         false => Default::default(),
     };
     let shared = shared_reasons(&found.matches);
-    let listing = Listing { catalog, query, found: &found, link: &link, picked: &slugs, shared: &shared };
-    let mut firms: Vec<FirmRow> = found.matches.iter().map(|firm| listing.row(firm)).collect::<Result<_, _>>()?;
+    let row = |fit: &FirmMatch| firm_row(catalog, query, &found, &link, &shared, fit);
+    let mut firms: Vec<FirmRow> = found.matches.iter().map(row).collect::<Result<_, _>>()?;
     let has_equals = firms.iter().any(|firm| firm.equals.is_some());
     for run in firms.chunk_by_mut(|one, next| one.points == next.points) {
         run[1..].iter_mut().for_each(|firm| firm.equals = None);
@@ -105,9 +98,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String
         "Which venture capital firms fit a startup, by stage, sector, country and amount, each with its reasons.";
     let page = MatchingPage {
         layout: PageLayout::new(catalog.snapshot(), "Match", description, request.path).canonical(request.state),
-        warnings: lenient.warnings(&link),
+        warnings: asked.warnings(&link),
         choices: choices(catalog, &link, &["stage", "sector", "country"], problems),
-        raise: TextField::new(&RAISE, params, problems, &link),
+        raise: TextField::new(&RAISE, &asked),
         is_described,
         picked: slugs.join(","),
         shortlist: picked.iter().map(shortlisted).collect(),
@@ -135,47 +128,42 @@ fn read_shortlist(catalog: &Catalog, params: &[(String, String)]) -> Vec<u32> {
     rows.filter(|row| seen.insert(*row)).take(MAX_PICKED).collect()
 }
 
-struct Listing<'a> {
-    catalog: &'a Catalog,
-    query: &'a MatchQuery,
-    found: &'a MatchPage,
-    link: &'a Link,
-    picked: &'a [&'a str],
-    shared: &'a [usize],
-}
-
-impl Listing<'_> {
-    fn row(&self, found: &FirmMatch) -> Result<FirmRow, PageError> {
-        let catalog = self.catalog;
-        let firm: Firm = record(catalog, Table::Firms, found.row)?;
-        // Rounds of the firm that are similar to the startup's.
-        let MatchQuery { stages, sectors, countries, .. } = self.query;
-        let alike = [(Facet::Stage, stages), (Facet::Sector, sectors), (Facet::Country, countries)];
-        let alike = alike.into_iter().filter_map(|(facet, values)| Some(Filter::AnyOf(facet, values.clone()?)));
-        let joined = Filter::AnyOf(Facet::Investor, vec![found.row]);
-        let deals = Query { filters: std::iter::once(joined).chain(alike).collect(), ..Query::all(Table::Rounds) };
-        let deals = catalog.list(&deals, ListPosition::default(), DEALS);
-        let conflicts: Vec<u32> = found.conflicts.iter().map(|(startup, _)| *startup).collect();
-        let differs = |(index, ..): &IndexedReason<'_>| !self.shared.contains(index);
-        let short = |(index, reason): IndexedReason<'_>| (color_class(index), short_reason(reason, &firm));
-        let (points, max) = (found.points, self.found.max_points);
-        let numbers: Vec<String> = found.reasons.iter().map(reason_points).collect();
-        let parts = all_reasons(found).map(|reason| (reason.1.1, full_reason(reason)));
-        Ok(FirmRow {
-            points,
-            equals: self.found.by_points.get(&points).copied().filter(|firms| *firms > 1),
-            bar: Bars::of_whole(&format!("{points} of {max} points: {}", numbers.join(", ")), max, parts),
-            reasons: all_reasons(found).map(full_reason).collect(),
-            differences: all_reasons(found).filter(differs).map(short).collect(),
-            led: count_led(catalog, found.row, &[]),
-            deals: records(catalog, Table::Rounds, &deals.rows)?,
-            conflicts: records(catalog, Table::Startups, &conflicts)?,
-            conflict_count: found.conflict_count,
-            pick: self.link.toggled(PICKED, &firm.slug).href(),
-            is_picked: self.picked.contains(&firm.slug.as_str()),
-            firm,
-        })
-    }
+fn firm_row(
+    catalog: &Catalog,
+    query: &MatchQuery,
+    found: &MatchPage,
+    link: &Link,
+    shared: &[usize],
+    fit: &FirmMatch,
+) -> PageResult<FirmRow> {
+    let firm: Firm = record(catalog, Table::Firms, fit.row)?;
+    // Rounds of the firm that are similar to the startup's.
+    let MatchQuery { stages, sectors, countries, .. } = query;
+    let alike = [(Facet::Stage, stages), (Facet::Sector, sectors), (Facet::Country, countries)];
+    let alike = alike.into_iter().filter_map(|(facet, values)| Some(Filter::AnyOf(facet, values.clone()?)));
+    let joined = Filter::AnyOf(Facet::Investor, vec![fit.row]);
+    let deals = Query { filters: std::iter::once(joined).chain(alike).collect(), ..Query::all(Table::Rounds) };
+    let deals = catalog.list(&deals, ListPosition::default(), DEALS);
+    let conflicts: Vec<u32> = fit.conflicts.iter().map(|(startup, _)| *startup).collect();
+    let differs = |(index, ..): &IndexedReason<'_>| !shared.contains(index);
+    let short = |(index, reason): IndexedReason<'_>| (color_class(index), short_reason(reason, &firm));
+    let (points, max) = (fit.points, found.max_points);
+    let numbers: Vec<String> = fit.reasons.iter().map(reason_points).collect();
+    let parts = all_reasons(fit).map(|reason| (reason.1.1, full_reason(reason)));
+    Ok(FirmRow {
+        points,
+        equals: found.by_points.get(&points).copied().filter(|firms| *firms > 1),
+        bar: Bars::of_whole(&format!("{points} of {max} points: {}", numbers.join(", ")), max, parts),
+        reasons: all_reasons(fit).map(full_reason).collect(),
+        differences: all_reasons(fit).filter(differs).map(short).collect(),
+        led: count_led(catalog, fit.row, &[]),
+        deals: records(catalog, Table::Rounds, &deals.rows)?,
+        conflicts: records(catalog, Table::Startups, &conflicts)?,
+        conflict_count: fit.conflict_count,
+        pick: link.toggled(PICKED, &firm.slug).href(),
+        is_picked: link.values(PICKED).any(|slug| slug == firm.slug),
+        firm,
+    })
 }
 
 /// A reason with points and explanation, preceded by its index among the reasons of the query.
@@ -201,12 +189,8 @@ fn color_class(index: usize) -> String {
 /// A reason with its points: `Stage 25 of 25`.
 fn reason_points((reason, points, _): &(MatchReason, u8, String)) -> String {
     let label = match reason {
-        MatchReason::Stage => "Stage",
-        MatchReason::Sector => "Sector",
-        MatchReason::Country => "Country",
-        MatchReason::CheckSize => "Check size",
-        MatchReason::Activity => "Activity",
-        MatchReason::Responsiveness => "Responses",
+        MatchReason::Responsiveness => "Responses".to_owned(),
+        _ => format::word(reason.name()),
     };
     format!("{label} {points} of {}", reason.max_points())
 }

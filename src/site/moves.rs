@@ -14,7 +14,6 @@ const LISTED: usize = 5;
 
 /// A leaderboard compared with that of the previous release.
 pub(crate) struct Moves {
-    /// The previous release.
     pub since: SnapshotVersion,
     /// Only lists that have a firm.
     pub lists: Vec<MoveList>,
@@ -25,7 +24,6 @@ pub(crate) struct MoveList {
     pub title: &'static str,
     /// Name, path and ranks (`12 → 5`) of each; no path if the firm is not in the release.
     pub firms: Vec<(String, Option<String>, String)>,
-    /// Number of further firms.
     pub more: usize,
 }
 

@@ -2,11 +2,10 @@
 
 use askama::Template;
 
-use crate::error_page::{PageError, path_of};
+use crate::error_page::path_of;
 use crate::layout::PageLayout;
 use crate::records::{first_rows, record, records};
-use crate::routes::PathValues;
-use crate::{PageRequest, find, format, linked_data};
+use crate::{PageRequest, PageResult, PathValues, find, format, linked_data};
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, RelatedRoles};
 use data::model::{Firm, Investor, Organization, Person, RelatedRole, Startup};
@@ -25,13 +24,12 @@ struct RoleRow {
     path: String,
     /// Facts about the organization, some with the path of a list.
     facts: Vec<(String, Option<String>)>,
-    /// The startup's lead investors, or its first investors if no lead is known.
     backers: Option<Backers>,
     /// The reason to assume the same person; true if it is weak.
     reason: Option<(String, bool)>,
 }
 
-/// True for lead investors; name and path of the first ones, number of others.
+/// True for lead investors, false if no lead is known; name and path of the first ones, number of others.
 type Backers = (bool, Vec<(String, String)>, usize);
 
 #[derive(Template)]
@@ -51,12 +49,12 @@ struct PersonPage {
     api: String,
 }
 
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> PageResult<String> {
     let row = find(catalog, Table::People, path[0])?;
     let snapshot = catalog.snapshot();
     let person: Person = record(catalog, Table::People, row)?;
     let RelatedRoles { other_roles, probable_same } = catalog.related_roles(row);
-    let load_role = |slug, title, organization: Organization, reason| {
+    let load_role = |slug, title, organization: Organization, reason| -> PageResult<RoleRow> {
         let table = table_of(&organization);
         let (facts, backers) = match (table, snapshot.find(table, &organization.slug)) {
             (Table::Firms, Some(row)) => {
@@ -74,7 +72,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
             (_, None) => (Vec::new(), None),
         };
         let path = path_of(table, &organization.slug);
-        Ok::<RoleRow, PageError>(RoleRow { slug, title, organization, path, facts, backers, reason })
+        Ok(RoleRow { slug, title, organization, path, facts, backers, reason })
     };
     let mut roles = vec![load_role(None, person.title.clone(), person.organization.clone(), None)?];
     for (related, is_weak) in [(other_roles, false), (probable_same, true)] {

@@ -1,16 +1,14 @@
 //! A search text that is not a name, read as a question: each interpreted word is a removable chip.
 
-use crate::browse::parse;
+use crate::browse::PageQuery;
 use crate::conditions::label_of;
-use crate::error_page::PageError;
-use crate::format;
 use crate::link::Link;
 use crate::lists::{list_path, nouns};
-use catalog::aggregate::Grouping;
+use crate::{PageResult, format};
 use catalog::ask::GROUP_BY;
 use catalog::{
-    AggregateOptions, Catalog, Interpretation, ListParts, ListPosition, ParsedRequest, ReadingKind, Request, Resource,
-    SearchReading, WantedPage,
+    AggregateOptions, Catalog, Interpretation, ListParts, ListPosition, ReadingKind, Request, Resource, SearchReading,
+    WantedPage,
 };
 use data::Table;
 use data::fold::fold;
@@ -50,10 +48,6 @@ pub(crate) struct Chip {
 }
 
 impl SearchQuestion {
-    pub(crate) fn noun(&self) -> &'static str {
-        self.table.noun()
-    }
-
     /// Loads the first `rows` records. `None` if nothing was interpreted, or if the conditions do not form a list.
     pub(crate) fn from_search(
         catalog: &Catalog,
@@ -61,7 +55,7 @@ impl SearchQuestion {
         search: &SearchReading,
         list: &Link,
         rows: usize,
-    ) -> Result<Option<Self>, PageError> {
+    ) -> PageResult<Option<Self>> {
         let Some(interpretation) = &search.question else { return Ok(None) };
         let Interpretation { parts, unread } = interpretation;
         let (path, (one, many)) = (list_path(resource.table()), nouns(resource.table()));
@@ -77,9 +71,12 @@ impl SearchQuestion {
             })
         };
         let link = of_list(None);
-        let (ParsedRequest { request, .. }, ..) = parse(catalog, resource, path, &link.query())?;
+        let request = PageQuery::parse(catalog, resource, path, &link.query())?.parsed.request;
         let Request::List(query) = &request else { return Ok(None) };
-        let group_by = interpretation.groups().and_then(|names| group_options(resource, names));
+        let group_by = interpretation.groups().and_then(|names| {
+            let options = [(GROUP_BY, names.to_owned()), ("limit", MAX_GROUPS.to_string())];
+            AggregateOptions::parse(resource, &options.map(|(name, value)| (name.to_owned(), value))).ok()
+        });
         let groups = group_by.as_ref().map(|options| (query, options));
         let wanted = ListParts { groups, ..ListParts::default() };
         let rows = WantedPage::rows(resource, &request, ListPosition::default(), rows);
@@ -100,7 +97,13 @@ impl SearchQuestion {
             }
         }
         let groups = page.groups.iter().flat_map(|found| &found.groups);
-        let groups = groups.map(|group| PropertyCounts::new(resource, group, &link)).collect();
+        let groups = groups.map(|group| {
+            let values = group.values.iter().map(|value| {
+                let href = with_value(&link, resource, group.by, &value.value).href();
+                (value.name.clone(), format::number(value.count), href)
+            });
+            PropertyCounts { by: group.by.replace('_', " "), values: values.collect(), others: group.other_values }
+        });
         let chips = parts.iter().enumerate().map(|(index, part)| {
             let labels: Vec<String> =
                 part.value.split(',').take(MAX_LABELS).map(|value| meaning(catalog, &part.parameter, value)).collect();
@@ -118,24 +121,8 @@ impl SearchQuestion {
             total: page.total,
             rows: page.rows.iter().collect(),
             table: resource.table(),
-            groups,
+            groups: groups.collect(),
         }))
-    }
-}
-
-/// Options to count by the properties in `names`, which is a `group_by` value.
-fn group_options(resource: Resource, names: &str) -> Option<AggregateOptions> {
-    let options = [(GROUP_BY, names.to_owned()), ("limit", MAX_GROUPS.to_string())];
-    AggregateOptions::parse(resource, &options.map(|(name, value)| (name.to_owned(), value))).ok()
-}
-
-impl PropertyCounts {
-    fn new(resource: Resource, group: &Grouping, link: &Link) -> Self {
-        let values = group.values.iter().map(|value| {
-            let href = with_value(link, resource, group.by, &value.value).href();
-            (value.name.clone(), format::number(value.count), href)
-        });
-        Self { by: group.by.replace('_', " "), values: values.collect(), others: group.other_values }
     }
 }
 
@@ -155,10 +142,6 @@ fn meaning(catalog: &Catalog, parameter: &str, value: &str) -> String {
         "sort" => "order".to_owned(),
         GROUP_BY => "counts".to_owned(),
         "limit" => format!("first {value}"),
-        "sector_all" => label_of(catalog, "sector", value),
-        _ => match parameter.strip_prefix("not_") {
-            Some(parameter) => format!("not {}", label_of(catalog, parameter, value)),
-            None => label_of(catalog, parameter, value),
-        },
+        _ => label_of(catalog, parameter, value),
     }
 }

@@ -15,8 +15,8 @@ use thiserror::Error;
 
 use crate::error_page::PageError;
 use crate::layout::HTML;
-use crate::routes::{PageRow, PathValues, batch, raw};
-use crate::{PageRequest, PageResult, admit_batch, fail, format, page_headers, redirect, response_of};
+use crate::routes::{PageRow, batch, raw};
+use crate::{PageRequest, PageResult, PathValues, admit_batch, fail, format, page_headers, redirect, response_of};
 use auth::quota::BatchOwner;
 use catalog::look_up::{answer as published, id_of, row_of_id};
 use catalog::param_error::shortened;
@@ -140,28 +140,6 @@ fn json_response(value: &Value) -> Response<Vec<u8>> {
     response_of(value.to_string().into_bytes(), "application/json", headers)
 }
 
-enum ServiceRequest {
-    Manifest,
-    Queries(Map<String, Value>),
-    Extension(extension::Extension),
-}
-
-impl ServiceRequest {
-    fn parse(parameters: &Parameters) -> Result<Self, Refusal> {
-        match (parameters.text("queries"), parameters.text("extend")) {
-            ("", "") => Ok(Self::Manifest),
-            ("", extend) => Ok(Self::Extension(extension::Extension::parse(&object("extend", extend)?)?)),
-            (queries, _) => {
-                let queries = object("queries", queries)?;
-                if queries.len() > MAX_BATCH {
-                    return Err(too_many("queries", queries.len()));
-                }
-                Ok(Self::Queries(queries))
-            }
-        }
-    }
-}
-
 /// Answers with the manifest, or the results of `queries` or `extend`. Each query and each record waits for its turn.
 async fn answer_service(
     catalog: &Catalog,
@@ -172,16 +150,22 @@ async fn answer_service(
     let mut turns = request.state.work.batch(BatchOwner::Address(address)).map_err(PageError::from)?;
     let base = &request.state.public_url;
     let mut answers = Map::new();
-    match turns.run(|| ServiceRequest::parse(&Parameters::parse(text))).await? {
-        ServiceRequest::Manifest => Ok(turns.run(|| manifest_response(catalog, request)).await),
-        ServiceRequest::Extension(extension) => {
+    let parameters = turns.run(|| Parameters::parse(text)).await;
+    match (parameters.text("queries"), parameters.text("extend")) {
+        ("", "") => Ok(turns.run(|| manifest_response(catalog, request)).await),
+        ("", extend) => {
+            let extension = turns.run(|| extension::Extension::parse(&object("extend", extend)?)).await?;
             admit_batch(request, address, extension.ids.len())?;
             for id in &extension.ids {
                 answers.insert(id.clone(), turns.run(|| extension.values(catalog, id)).await);
             }
             Ok(turns.run(|| json_response(&extension.answer(answers))).await)
         }
-        ServiceRequest::Queries(queries) => {
+        (queries, _) => {
+            let queries = turns.run(|| object("queries", queries)).await?;
+            if queries.len() > MAX_BATCH {
+                return Err(too_many("queries", queries.len()));
+            }
             admit_batch(request, address, queries.len())?;
             for (key, query) in &queries {
                 let answer = turns.run(|| answer_query(catalog, key, query, base)).await?;

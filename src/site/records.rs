@@ -2,6 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
+use crate::PageResult;
 use crate::error_page::PageError;
 use crate::link::Link;
 use crate::lists::list_path;
@@ -9,7 +10,7 @@ use catalog::similar::Similarity;
 use catalog::{Catalog, Filter, ListPosition, Query, Ranking};
 use data::Table;
 
-pub(crate) fn record<R: DeserializeOwned>(catalog: &Catalog, table: Table, row: u32) -> Result<R, PageError> {
+pub(crate) fn record<R: DeserializeOwned>(catalog: &Catalog, table: Table, row: u32) -> PageResult<R> {
     let mut text = catalog.snapshot().record(table, row).whole().to_vec();
     text.push(b'}');
     serde_json::from_slice(&text).map_err(|_| PageError::Undecodable(table, row))
@@ -19,7 +20,7 @@ pub(crate) fn records<'r, R: DeserializeOwned>(
     catalog: &Catalog,
     table: Table,
     rows: impl IntoIterator<Item = &'r u32>,
-) -> Result<Vec<R>, PageError> {
+) -> PageResult<Vec<R>> {
     rows.into_iter().map(|row| record(catalog, table, *row)).collect()
 }
 
@@ -42,11 +43,9 @@ pub(crate) fn first_rows(catalog: &Catalog, table: Table, filter: Filter, max: u
     (found.rows, found.total)
 }
 
-/// Records similar to a given one.
 pub(crate) struct SimilarRecords {
     /// The most similar records, best first, each with what it has in common with the given one, in words.
     pub rows: Vec<(u32, String)>,
-    /// Number of all similar records.
     pub total: u64,
     pub list: String,
 }

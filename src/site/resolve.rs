@@ -6,9 +6,8 @@ use std::net::IpAddr;
 use askama::Template;
 use http::{Response, StatusCode};
 
-use crate::error_page::PageError;
 use crate::layout::PageLayout;
-use crate::{PageRequest, PageResult, admit_batch, fail, form_data, format, respond, respond_with};
+use crate::{PageRequest, PageResult, PathValues, admit_batch, fail, form_data, format, respond, respond_with};
 use auth::quota::BatchOwner;
 use catalog::look_up::sheet::{RowEnds, Sheet, SheetOptions, SheetRow};
 use catalog::{Catalog, Item, LookUpAnswer, ParameterError};
@@ -28,14 +27,10 @@ struct ResolvePage {
     layout: PageLayout,
     form: ResolveForm,
     error: String,
-    rows: Vec<ResolvedRow>,
+    /// Labels of rows, and what was found.
+    rows: Vec<(String, LookUpAnswer)>,
     /// Rows beyond the first [`MAX_ROWS`].
     left_out: usize,
-}
-
-struct ResolvedRow {
-    label: String,
-    answer: LookUpAnswer,
 }
 
 impl ResolvePage {
@@ -47,7 +42,7 @@ impl ResolvePage {
     }
 
     fn matched(&self) -> usize {
-        self.rows.iter().filter(|row| row.answer.status == "match").count()
+        self.rows.iter().filter(|(_, answer)| answer.status == "match").count()
     }
 }
 
@@ -90,7 +85,7 @@ impl ResolveForm {
     }
 }
 
-pub(super) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(super) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     Ok(ResolvePage::new(catalog, request, ResolveForm::default()).render()?)
 }
 
@@ -133,8 +128,7 @@ async fn answer_form(catalog: &Catalog, request: PageRequest<'_>, body: &[u8], a
     }
     let mut page = ResolvePage { left_out, ..ResolvePage::new(catalog, request, form) };
     for row in &rows {
-        let look_up = || ResolvedRow { label: sheet.label(row), answer: sheet.answer(catalog, row) };
-        page.rows.push(turns.run(look_up).await);
+        page.rows.push(turns.run(|| (sheet.label(row), sheet.answer(catalog, row))).await);
     }
     let html = turns.run(move || page.render()).await?;
     Ok(respond(request, StatusCode::OK, html))

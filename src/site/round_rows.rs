@@ -3,10 +3,9 @@
 use askama::Template;
 
 use crate::browse::{Browse, Heading};
-use crate::error_page::PageError;
-use crate::format;
 use crate::lists::SECTORS;
 use crate::records::{records, sector_links};
+use crate::{PageResult, format};
 use catalog::Catalog;
 use data::Table;
 use data::model::FundingRound;
@@ -23,7 +22,7 @@ pub(crate) struct RoundRows {
 }
 
 impl RoundRows {
-    pub(crate) fn load(catalog: &Catalog, rows: &[u32]) -> Result<Self, PageError> {
+    pub(crate) fn load(catalog: &Catalog, rows: &[u32]) -> PageResult<Self> {
         let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, rows)?;
         let with_sectors = |round: FundingRound| {
             let sectors = sector_links(catalog, &round.sectors, "/sectors/").take(SECTORS).collect();

@@ -20,18 +20,14 @@ use transport::telemetry::RouteGroup;
 /// The texts in place of the placeholders, in their order; empty if there are fewer.
 pub(crate) type PathValues<'a> = [&'a str; 2];
 
-pub(crate) type HtmlHandler = fn(&Catalog, PageRequest<'_>) -> PageResult<String>;
-pub(crate) type ValuesHandler = fn(&Catalog, PageRequest<'_>, PathValues<'_>) -> PageResult<String>;
+pub(crate) type HtmlHandler = fn(&Catalog, PageRequest<'_>, PathValues<'_>) -> PageResult<String>;
 pub(crate) type RawHandler = fn(&Catalog, PageRequest<'_>, PathValues<'_>) -> PageResult;
 pub(crate) type BatchHandler = for<'a> fn(PageRequest<'a>, &'a [u8], IpAddr) -> PageFuture<'a>;
 pub(crate) type PageFuture<'a> = Pin<Box<dyn Future<Output = Response<Vec<u8>>> + Send + 'a>>;
 
-/// What a page does for a request.
 #[derive(Clone, Copy)]
 pub(crate) enum PageHandler {
     Html(HtmlHandler),
-    /// Renders HTML for the values in the path.
-    HtmlOf(ValuesHandler),
     /// Responds with something else than HTML, such as a feed or a picture.
     Raw(RawHandler),
     /// Answers many items, each in its turn, for the client's address; the body is that of a form.
@@ -79,10 +75,6 @@ pub(crate) const fn page(path: &'static str, render: HtmlHandler) -> PageRow {
 /// A page of a list, with its twins.
 pub(crate) const fn list(path: &'static str, render: HtmlHandler, resource: Resource) -> PageRow {
     page(path, render).in_sitemap().with_twins(TwinSubject::List(resource))
-}
-
-pub(crate) const fn page_of(path: &'static str, render: ValuesHandler) -> PageRow {
-    row(path, Some(PageHandler::HtmlOf(render)))
 }
 
 pub(crate) const fn raw(path: &'static str, respond: RawHandler) -> PageRow {
@@ -233,7 +225,6 @@ fn values<'a>(mut pattern: &str, mut path: &'a str) -> Option<PathValues<'a>> {
     (pattern == path).then_some(values)
 }
 
-/// True if a placeholder can have this value.
 fn accepts(placeholder: &str, value: &str) -> bool {
     match placeholder {
         "id" | "key" => value.parse().is_ok_and(|id: i64| id.to_string() == value),

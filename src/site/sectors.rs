@@ -2,10 +2,9 @@
 
 use askama::Template;
 
-use crate::error_page::PageError;
 use crate::layout::PageLayout;
 use crate::records::record;
-use crate::{PageRequest, format};
+use crate::{PageRequest, PageResult, PathValues, format};
 use catalog::Catalog;
 use data::Table;
 use data::model::Sector;
@@ -24,7 +23,7 @@ struct SectorsPage {
 }
 
 /// `/sectors`, with the sectors that have the most firms first.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let snapshot = catalog.snapshot();
     // Rows are sorted by the number of firms, descending.
     let rows = snapshot.rows(Table::Sectors);

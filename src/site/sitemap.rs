@@ -4,9 +4,8 @@ use std::fmt::Write;
 
 use crate::error_page::{PageError, path_of};
 use crate::format::ACCEPTS;
-use crate::routes::PathValues;
 use crate::static_pages::StaticEntry;
-use crate::{PAGES, PageRequest, PageResult, docs, respond_unless_known};
+use crate::{PAGES, PageRequest, PageResult, PathValues, docs, respond_unless_known};
 use catalog::{Catalog, Query, ValueCount};
 use data::{Facet, Table};
 

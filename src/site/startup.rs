@@ -5,14 +5,12 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 
-use crate::charts::{ChartHead, ChartItem, DatedAmount, Matrix, MatrixRow, StepChart};
+use crate::charts::{ChartHead, ChartItem, ChartUnit, DatedAmount, Matrix, MatrixRow, StepChart};
 use crate::conditions::label_of;
-use crate::error_page::PageError;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::records::{SimilarRecords, first_rows, record, records, sector_links};
-use crate::routes::PathValues;
-use crate::{PageRequest, find, format, linked_data};
+use crate::{PageRequest, PageResult, PathValues, find, format, linked_data};
 use catalog::matching::scorer::next_stage;
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter};
@@ -33,7 +31,6 @@ const MAX_ROWS: usize = 30;
 struct StartupPage {
     layout: PageLayout,
     startup: Startup,
-    /// Name of each sector, and path of its startups.
     sectors: Vec<(String, String)>,
     rounds: Vec<FundingRound>,
     /// `None` without dated rounds, or if the page does not show all rounds.
@@ -44,13 +41,12 @@ struct StartupPage {
     similar: SimilarRecords,
     /// Startups, each with what it has in common with this one, in words.
     similar_startups: Vec<(Startup, String)>,
-    /// The next round in words, and the path of matching firms.
     next_round: Option<(String, String)>,
     statements: Vec<ProvenanceStatement>,
     api: String,
 }
 
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> PageResult<String> {
     let row = find(catalog, Table::Startups, path[0])?;
     let startup: Startup = record(catalog, Table::Startups, row)?;
     let of_startup = Filter::AnyOf(Facet::Startup, vec![row]);
@@ -61,13 +57,12 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let all_shown = round_count <= rounds.len() as u64;
     let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, &rounds)?;
     let similar = SimilarRecords::load(catalog, Table::Startups, row, MAX_SIMILAR);
-    let similar_startup = |(row, in_common): &(u32, String)| {
-        Ok::<(Startup, String), PageError>((record(catalog, Table::Startups, *row)?, in_common.clone()))
+    let similar_startup = |(row, in_common): &(u32, String)| -> PageResult<(Startup, String)> {
+        Ok((record(catalog, Table::Startups, *row)?, in_common.clone()))
     };
-    let similar_startups = similar.rows.iter().map(similar_startup).collect::<Result<_, PageError>>()?;
+    let similar_startups = similar.rows.iter().map(similar_startup).collect::<Result<_, _>>()?;
     let page = StartupPage {
-        layout: PageLayout::of_record(catalog, request, (Table::Startups, row), &description(&startup), about)
-            .with_picture(),
+        layout: PageLayout::of_record(catalog, request, (Table::Startups, row), &description(&startup), about),
         sectors: sector_links(catalog, &startup.sectors, "/startups?sector=").collect(),
         funding: all_shown.then(|| funding(&rounds)).flatten(),
         investors: all_shown.then(|| investors(catalog, row)).flatten(),
@@ -212,7 +207,8 @@ fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
     if firms.len() < investors {
         rest.push((format::counted(investors - firms.len(), "investor", "investors"), "#rounds".to_owned()));
     }
-    let head = ChartHead::new("matrix", "Who joined which round", summary);
+    let head = ChartHead::new("matrix", "Who joined which round", summary)
+        .table(["Investor", "Rounds"], ChartUnit::Count("round", "rounds"));
     let (columns, rows) = (shown.iter().map(column).collect(), firms.iter().map(row).collect());
-    Matrix::new(head, ["Investor", "Rounds"], columns, rows, rest)
+    Matrix::new(head, columns, rows, rest)
 }

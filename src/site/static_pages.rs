@@ -15,7 +15,7 @@ use crate::docs::html::escaped;
 use crate::error_page::PageError;
 use crate::layout::{CSP, HTML, PageLayout, asset_version};
 use crate::theme::Theme;
-use crate::{PageRequest, assets, docs};
+use crate::{PageRequest, PageResult, assets, docs};
 use api::openapi::Version;
 use api::openapi::reference::{ApiReference, EndpointGroup};
 use catalog::Catalog;
@@ -173,7 +173,7 @@ impl StaticPages {
         Some(response)
     }
 
-    fn asset(&self, position: usize, catalog: &Catalog, theme: Theme) -> Result<Arc<StaticAsset>, PageError> {
+    fn asset(&self, position: usize, catalog: &Catalog, theme: Theme) -> PageResult<Arc<StaticAsset>> {
         let (path, entry) = self.entries[position];
         let cache = self.cache_of(catalog.version());
         let context = self.context(&cache, catalog);
@@ -204,10 +204,10 @@ fn entries() -> impl Iterator<Item = &'static SiteEntry> {
 }
 
 impl StaticEntry {
-    fn page(&self, path: &str, context: &DocsContext<'_>, query: &str) -> Result<String, PageError> {
+    fn page(&self, path: &str, context: &DocsContext<'_>, query: &str) -> PageResult<String> {
         let Self::Page { title, description, body } = self else { return Err(PageError::UnknownPage) };
         let layout = PageLayout::plain(title, description, path, context.catalog.snapshot().is_invented())
-            .with_own_address(context.base)
+            .with_canonical(context.base, path)
             .with_operator(context.operator);
         let layout = if query.is_empty() { layout } else { layout.not_indexed() };
         // Elements that scroll must be reachable by keyboard.

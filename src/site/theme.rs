@@ -26,11 +26,7 @@ impl Theme {
     }
 
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::System => "system",
-            Self::Light => "light",
-            Self::Dark => "dark",
-        }
+        ["system", "light", "dark"][self as usize]
     }
 
     pub(crate) fn apply(self, page: String) -> String {

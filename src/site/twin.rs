@@ -7,19 +7,19 @@
 use std::fmt::Write;
 
 use http::header::{CONTENT_DISPOSITION, LINK};
-use http::{HeaderName, HeaderValue, Response, StatusCode};
+use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::browse::{MAX_FILE_ROWS, MAX_PER_PAGE, Pager, page_size, parse_meaning, position_of};
+use crate::browse::{MAX_FILE_ROWS, MAX_PER_PAGE, PageQuery, Pager, page_size, position_of};
 use crate::error_page::{PageError, path_of};
 use crate::format::ACCEPTS;
 use crate::link::Link;
-use crate::{PageRequest, find, format, respond_unless_known, respond_with};
+use crate::{PageRequest, PageResult, find, format, respond_unless_known, respond_with};
 use catalog::flat::{CsvWriter, Formulas, list_columns};
 use catalog::json::{Fields, record};
-use catalog::{Catalog, ParameterError, ParsedRequest, Query, ReadPart, Request, Resource, SearchReading, WantedPage};
+use catalog::{Catalog, ParameterError, Query, ReadPart, Request, Resource, SearchReading, WantedPage};
 use data::Table;
 use transport::warnings::write_warnings;
 
@@ -36,11 +36,7 @@ impl TwinFormat {
 
     /// The extension of the path, and the path in logs and metrics.
     fn definition(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Markdown => (".md", "/{page}.md"),
-            Self::Json => (".json", "/{page}.json"),
-            Self::Csv => (".csv", "/{page}.csv"),
-        }
+        [(".md", "/{page}.md"), (".json", "/{page}.json"), (".csv", "/{page}.csv")][self as usize]
     }
 
     pub(crate) fn extension(self) -> &'static str {
@@ -61,9 +57,8 @@ impl TwinFormat {
 pub(crate) enum TwinSubject {
     /// The record with the slug in the path.
     Record(Table),
+    /// Of reviews, the approved ones of the firm with the slug in the path.
     List(Resource),
-    /// The approved reviews of the firm with the slug in the path.
-    Reviews,
 }
 
 #[derive(Serialize)]
@@ -121,7 +116,7 @@ pub(crate) fn respond(
     request: PageRequest<'_>,
     (subject, format): (TwinSubject, TwinFormat),
     slug: &str,
-) -> Result<Response<Vec<u8>>, PageError> {
+) -> PageResult {
     let (path, _) = TwinFormat::split(request.path).unwrap_or((request.path, format));
     if format == TwinFormat::Csv {
         return csv_response(catalog, request, subject, path);
@@ -134,18 +129,13 @@ pub(crate) fn respond(
             let link = Link::new(&path_of(table, catalog.snapshot().slug(table, row)), Vec::new());
             (Twin { data: raw(json), pagination: None, meta: TwinMeta::new(catalog, Vec::new()) }, link)
         }
-        TwinSubject::List(resource) => list_twin(catalog, request, resource, path, None)?,
-        TwinSubject::Reviews => {
-            list_twin(catalog, request, Resource::Reviews, path, Some(find(catalog, Table::Firms, slug)?))?
-        }
+        TwinSubject::List(resource) => list_twin(catalog, request, resource, path, slug)?,
     };
-    let (body, content_type) = match format {
-        TwinFormat::Json => (serde_json::to_vec(&twin).expect("a twin has a JSON form"), "application/json"),
-        TwinFormat::Markdown => {
-            let base = &request.state.public_url;
-            (markdown(&twin, subject, &link, base).into_bytes(), "text/markdown; charset=utf-8")
-        }
-        TwinFormat::Csv => unreachable!("responded to above"),
+    let (body, content_type) = if format == TwinFormat::Json {
+        (serde_json::to_vec(&twin).expect("a twin has a JSON form"), "application/json")
+    } else {
+        let base = &request.state.public_url;
+        (markdown(&twin, subject, &link, base).into_bytes(), "text/markdown; charset=utf-8")
     };
     let mut response = respond_unless_known(request, body, content_type);
     // Search engines index the page instead.
@@ -157,20 +147,18 @@ pub(crate) fn respond(
 }
 
 /// At most [`MAX_FILE_ROWS`] rows, charged as pages of [`MAX_PER_PAGE`] rows.
-fn csv_response(
-    catalog: &Catalog,
-    request: PageRequest<'_>,
-    subject: TwinSubject,
-    path: &str,
-) -> Result<Response<Vec<u8>>, PageError> {
+fn csv_response(catalog: &Catalog, request: PageRequest<'_>, subject: TwinSubject, path: &str) -> PageResult {
     let TwinSubject::List(resource) = subject else { return Err(PageError::UnknownPage) };
-    let (parsed, link, page, search) = parse_meaning(catalog, resource, path, request.query)?;
-    if !matches!(parsed.request, Request::List(_)) {
+    if resource == Resource::Reviews {
         return Err(PageError::UnknownPage);
     }
-    let mut warnings = warnings_of(catalog, &parsed, search.as_ref());
-    let position = position_of(&link, page);
-    let found = catalog.answer(&WantedPage::rows(resource, &parsed.request, position, MAX_FILE_ROWS as usize));
+    let (asked, search) = PageQuery::parse_meaning(catalog, resource, path, request.query)?;
+    if !matches!(asked.parsed.request, Request::List(_)) {
+        return Err(PageError::UnknownPage);
+    }
+    let mut warnings = warnings_of(&asked, search.as_ref());
+    let position = position_of(&asked.link, asked.page);
+    let found = catalog.answer(&WantedPage::rows(resource, &asked.parsed.request, position, MAX_FILE_ROWS as usize));
     warnings.extend(found.notes);
     let address = request.state.client(request.peer, request.headers);
     for _ in 1..found.rows.len().div_ceil(MAX_PER_PAGE as usize) {
@@ -211,27 +199,29 @@ fn raw(json: Vec<u8>) -> Box<RawValue> {
 }
 
 /// Notes about a request: values that were ignored or interpreted, and the reading of its text.
-fn warnings_of(catalog: &Catalog, parsed: &ParsedRequest, search: Option<&SearchReading>) -> Vec<ParameterError> {
+fn warnings_of(asked: &PageQuery, search: Option<&SearchReading>) -> Vec<ParameterError> {
     let of_search = search.into_iter().flat_map(|search| {
         let notes = search.notes("q").into_iter();
         notes.map(|note| ParameterError::no_name(note, search.is_partly_named))
     });
-    parsed.warnings.report(catalog).into_iter().chain(parsed.notes.iter().cloned()).chain(of_search).collect()
+    asked.problems.iter().chain(&asked.parsed.notes).cloned().chain(of_search).collect()
 }
 
-/// The twin of a page of a list, and the link to the list. `firm` limits reviews to those of a firm.
+/// The twin of a page of a list, and the link to the list. Reviews are those of the firm with the slug.
 fn list_twin<'c>(
     catalog: &'c Catalog,
     request: PageRequest<'_>,
     resource: Resource,
     path: &str,
-    firm: Option<u32>,
-) -> Result<(Twin<'c>, Link), PageError> {
-    let (mut parsed, link, page, search) = parse_meaning(catalog, resource, path, request.query)?;
-    if let (Request::List(query), Some(firm)) = (&mut parsed.request, firm) {
+    slug: &str,
+) -> PageResult<(Twin<'c>, Link)> {
+    let firm = (resource == Resource::Reviews).then(|| find(catalog, Table::Firms, slug)).transpose()?;
+    let (mut asked, search) = PageQuery::parse_meaning(catalog, resource, path, request.query)?;
+    if let (Request::List(query), Some(firm)) = (&mut asked.parsed.request, firm) {
         query.filters.extend(Query::approved_reviews(firm).filters);
     }
-    let mut warnings = warnings_of(catalog, &parsed, search.as_ref());
+    let mut warnings = warnings_of(&asked, search.as_ref());
+    let PageQuery { parsed, link, page, .. } = asked;
     let (position, limit) = (position_of(&link, page), page_size(&link));
     let found = catalog.answer(&WantedPage::rows(resource, &parsed.request, position, limit as usize));
     warnings.extend(found.notes);
@@ -249,20 +239,17 @@ fn list_twin<'c>(
 fn markdown(twin: &Twin<'_>, subject: TwinSubject, link: &Link, base: &str) -> String {
     let mut text = String::new();
     let data: Value = serde_json::from_str(twin.data.get()).expect("records are JSON");
-    match (subject, &data) {
-        (TwinSubject::Record(table), Value::Object(record)) => write_record(&mut text, &ordered(record, table)),
-        (_, data) => {
-            let title = match subject {
-                TwinSubject::Reviews => "Reviews".to_owned(),
-                TwinSubject::List(resource) => format::word(resource.path()),
-                TwinSubject::Record(table) => format::word(table.name()),
-            };
-            writeln!(text, "# {title}\n").expect(ACCEPTS);
+    match subject {
+        TwinSubject::Record(table) => {
+            write_record(&mut text, &ordered(data.as_object().expect("a record is an object"), table));
+        }
+        TwinSubject::List(resource) => {
+            writeln!(text, "# {}\n", format::word(resource.path())).expect(ACCEPTS);
             if let Some(TwinPagination { page, total_pages, total, .. }) = &twin.pagination {
                 let total = format::counted(*total, "record", "records");
                 writeln!(text, "{total}, page {page} of {total_pages}.\n").expect(ACCEPTS);
             }
-            write_table(&mut text, data.as_array().map_or(&[], Vec::as_slice), table_of(subject));
+            write_table(&mut text, data.as_array().map_or(&[], Vec::as_slice), resource.table());
         }
     }
     if let Some(question) = &twin.meta.question {
@@ -276,8 +263,7 @@ fn markdown(twin: &Twin<'_>, subject: TwinSubject, link: &Link, base: &str) -> S
         writeln!(text, "> {}\n", escaped(&warning.detail)).expect(ACCEPTS);
     }
     if let Some(pagination) = &twin.pagination {
-        let pager =
-            Pager::new(&link.at(&format!("{}.md", link.with("page", "").path())), pagination.page, pagination.total);
+        let pager = Pager::new(&link.at(&format!("{}.md", link.path())), pagination.page, pagination.total);
         if let Some(next) = pager.next {
             writeln!(text, "Next page: {base}{next}\n").expect(ACCEPTS);
         }
@@ -294,14 +280,6 @@ fn markdown(twin: &Twin<'_>, subject: TwinSubject, link: &Link, base: &str) -> S
     text
 }
 
-fn table_of(subject: TwinSubject) -> Table {
-    match subject {
-        TwinSubject::List(resource) => resource.table(),
-        TwinSubject::Record(table) => table,
-        TwinSubject::Reviews => Table::Reviews,
-    }
-}
-
 /// The members of a record in the order of the table's fields; computed members come first.
 fn ordered(record: &Map<String, Value>, table: Table) -> Vec<(&str, &Value)> {
     let place = |name: &str| table.model().fields.iter().position(|field| field.name == name);
@@ -311,22 +289,25 @@ fn ordered(record: &Map<String, Value>, table: Table) -> Vec<(&str, &Value)> {
 }
 
 /// Writes a record: known values as a list, nested lists of records as tables.
-fn write_record(text: &mut String, record: &[(&str, &Value)]) {
+fn write_record<'r>(text: &mut String, record: &[(&'r str, &'r Value)]) {
     let title = record.iter().find(|(name, _)| *name == "name").and_then(|(_, name)| name.as_str());
     writeln!(text, "# {}\n", escaped(title.unwrap_or_default())).expect(ACCEPTS);
     let mut tables: Vec<(&str, &[Value])> = Vec::new();
-    for (name, value) in record.iter().filter(|(name, _)| *name != "name") {
-        match value {
-            Value::Array(items) if items.iter().any(Value::is_object) => tables.push((name, items)),
-            Value::Object(parts) if !parts.contains_key("name") => {
-                for (part, value) in parts {
-                    match value {
-                        Value::Array(items) if items.iter().any(Value::is_object) => tables.push((part, items)),
-                        value => write_item(text, &format!("{name} {part}"), value),
-                    }
-                }
+    let mut write_member = |name: &'r str, label: &str, value: &'r Value| match value {
+        Value::Array(items) if items.iter().any(Value::is_object) => tables.push((name, items)),
+        value => {
+            let value = cell(value);
+            if !value.is_empty() {
+                writeln!(text, "- {}: {value}", format::word(label)).expect(ACCEPTS);
             }
-            value => write_item(text, name, value),
+        }
+    };
+    for (name, value) in record.iter().copied().filter(|(name, _)| *name != "name") {
+        match value {
+            Value::Object(parts) if !parts.contains_key("name") => {
+                parts.iter().for_each(|(part, value)| write_member(part, &format!("{name} {part}"), value));
+            }
+            value => write_member(name, name, value),
         }
     }
     text.push('\n');
@@ -338,13 +319,6 @@ fn write_record(text: &mut String, record: &[(&str, &Value)]) {
             _ => Table::Firms,
         };
         write_table(text, items, table);
-    }
-}
-
-fn write_item(text: &mut String, name: &str, value: &Value) {
-    let value = cell(value);
-    if !value.is_empty() {
-        writeln!(text, "- {}: {value}", format::word(name)).expect(ACCEPTS);
     }
 }
 

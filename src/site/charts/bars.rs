@@ -7,7 +7,7 @@ use askama::Template;
 
 use crate::charts::labels::{GAP, Label, LabelPlacer, WIDTHS};
 use crate::charts::{
-    ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, DataCell, DataTable, NOT_COVERED, Percent, round, text,
+    ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, DataCell, DataRow, NOT_COVERED, Percent, round, text,
 };
 
 /// Height of a figure, in CSS pixels as all heights.
@@ -46,7 +46,7 @@ pub(crate) struct Bars {
     labels: Vec<Label>,
     /// Color class and name of each series.
     legend: Vec<(String, String)>,
-    table: DataTable,
+    table: Vec<DataRow>,
     /// Omitted rows in words, and the path of a list that has them.
     rest: Option<(String, String)>,
 }
@@ -79,15 +79,13 @@ impl BarMark {
 impl Bars {
     /// A bar for each year, day or range of values. `heads` are the column headings of the data table.
     pub(crate) fn new(head: ChartHead, heads: [&str; 2], unit: ChartUnit, items: Vec<ChartItem>) -> Self {
-        Self::vertical(BarForm::Figure, head, heads, unit, &items, &[])
+        Self::vertical(BarForm::Figure, head.table(heads, unit), &items, &[])
     }
 
     /// A histogram with a bar for each bin. `counts` has the number of records by value, a bin is its first and last
     /// value. `name` formats a value, `href` returns the path of a bin's list. `None` without values.
     pub(crate) fn histogram(
         head: ChartHead,
-        heads: [&str; 2],
-        unit: ChartUnit,
         counts: &BTreeMap<u32, u64>,
         bins: &[(u32, u32)],
         name: impl Fn(u32) -> String,
@@ -99,18 +97,13 @@ impl Bars {
             let label = if low == high { name(low) } else { format!("{}–{}", name(low), name(high)) };
             ChartItem { label, value: Some(count), href: href(low, high).filter(|_| count > 0) }
         };
-        Some(Self::new(head, heads, unit, bins.iter().copied().map(item).collect()))
+        let items: Vec<ChartItem> = bins.iter().copied().map(item).collect();
+        Some(Self::vertical(BarForm::Figure, head, &items, &[]))
     }
 
     /// Bars in parts: a column for each name, a series for each row. Series have the colors of the style sheet in their
     /// order, and those without a value above 0 are left out. A column without any known value is not covered.
-    pub(crate) fn stacked(
-        head: ChartHead,
-        heads: [&str; 2],
-        unit: ChartUnit,
-        columns: Vec<String>,
-        rows: Vec<ChartRow>,
-    ) -> Self {
+    pub(crate) fn stacked(head: ChartHead, columns: Vec<String>, rows: Vec<ChartRow>) -> Self {
         let item = |(index, label): (usize, String)| {
             let values = rows.iter().filter_map(|row| row.cells[index].value);
             ChartItem::new(label, values.reduce(u64::saturating_add))
@@ -118,23 +111,18 @@ impl Bars {
         let items: Vec<ChartItem> = columns.into_iter().enumerate().map(item).collect();
         let series = (1..).zip(rows).map(|(color, row)| (format!("g{color}"), row));
         let is_used = |(_, row): &(String, ChartRow)| row.cells.iter().any(|cell| cell.value > Some(0));
-        Self::vertical(BarForm::Figure, head, heads, unit, &items, &series.filter(is_used).collect::<Vec<_>>())
+        Self::vertical(BarForm::Figure, head, &items, &series.filter(is_used).collect::<Vec<_>>())
     }
 
     /// Small bars above the fields of a range, in the order of values; true marks a bar inside the range that the list
     /// shows. Bars of zero have no link. `None` unless at least two values are above 0.
-    pub(crate) fn range(
-        head: ChartHead,
-        heads: [&str; 2],
-        unit: ChartUnit,
-        items: impl Iterator<Item = (ChartItem, bool)>,
-    ) -> Option<Self> {
+    pub(crate) fn range(head: ChartHead, items: impl Iterator<Item = (ChartItem, bool)>) -> Option<Self> {
         let (mut items, is_inside): (Vec<ChartItem>, Vec<bool>) = items.unzip();
         items.iter_mut().filter(|item| item.value == Some(0)).for_each(|item| item.href = None);
         if items.iter().filter(|item| item.value > Some(0)).count() < 2 {
             return None;
         }
-        let mut bars = Self::vertical(BarForm::Range, head, heads, unit, &items, &[]);
+        let mut bars = Self::vertical(BarForm::Range, head, &items, &[]);
         let outside = bars.marks.iter_mut().zip(is_inside).filter(|(_, is_inside)| !is_inside);
         outside.for_each(|(mark, _)| mark.class.push_str(" outside"));
         Some(bars)
@@ -142,17 +130,11 @@ impl Bars {
 
     pub(crate) fn spark(values: &[u64]) -> Self {
         let items: Vec<ChartItem> = values.iter().map(|value| ChartItem::new("", Some(*value))).collect();
-        Self::vertical(BarForm::Spark, ChartHead::new("", "", ""), ["", ""], ChartUnit::Count("", ""), &items, &[])
+        Self::vertical(BarForm::Spark, ChartHead::new("", "", ""), &items, &[])
     }
 
     /// A table with a bar per row, relative to the largest value. `None` if no value is above 0.
-    pub(crate) fn breakdown(
-        title: &str,
-        heads: [&str; 2],
-        unit: ChartUnit,
-        items: Vec<ChartItem>,
-        rest: Option<(String, String)>,
-    ) -> Option<Self> {
+    pub(crate) fn breakdown(head: ChartHead, items: &[ChartItem], rest: Option<(String, String)>) -> Option<Self> {
         let max = items.iter().filter_map(ChartItem::value).max().filter(|max| *max > 0)? as f64;
         let mark = |item: &ChartItem| {
             let class = if item.value.is_some() { "fill" } else { "gap" };
@@ -160,8 +142,8 @@ impl Bars {
             BarMark::new(class, String::new(), [0.0, width], [0.0, THICKNESS])
         };
         let marks = items.iter().map(mark).collect();
-        let table = DataTable::from_items(heads, &items, unit);
-        Some(Self { rest, ..Self::horizontal(BarForm::Rows, title, marks, table) })
+        let table = head.rows(items);
+        Some(Self { rest, ..Self::horizontal(BarForm::Rows, head, marks, table) })
     }
 
     /// One bar: parts of a whole from left to right, then the rest. A part is a number, a class of the style sheet and
@@ -173,23 +155,16 @@ impl Bars {
             end += width;
             BarMark::new(&class, title, [x, width], [0.0, THICKNESS])
         };
-        Self::horizontal(BarForm::Whole, name, parts.map(mark).collect(), DataTable::default())
+        Self::horizontal(BarForm::Whole, ChartHead::new("", name, ""), parts.map(mark).collect(), Vec::new())
     }
 
-    fn horizontal(form: BarForm, title: &str, marks: Vec<BarMark>, table: DataTable) -> Self {
-        let head = ChartHead::new("", title, "");
+    fn horizontal(form: BarForm, head: ChartHead, marks: Vec<BarMark>, table: Vec<DataRow>) -> Self {
         Self { form, head, height: THICKNESS, marks, labels: Vec::new(), legend: Vec::new(), table, rest: None }
     }
 
     /// Bars of `items`, or of the parts that `series` add up to: a class and the value in each bar.
-    fn vertical(
-        form: BarForm,
-        head: ChartHead,
-        heads: [&str; 2],
-        unit: ChartUnit,
-        items: &[ChartItem],
-        series: &[(String, ChartRow)],
-    ) -> Self {
+    fn vertical(form: BarForm, mut head: ChartHead, items: &[ChartItem], series: &[(String, ChartRow)]) -> Self {
+        let unit = head.unit;
         // Share of a column that its bar takes, limited to `widest` of the chart.
         let [height, base, top, gap_height, share, widest] = match form {
             BarForm::Figure => [HEIGHT, BASE, TOP, GAP_HEIGHT, 0.74, 0.08],
@@ -200,10 +175,10 @@ impl Bars {
         let scale = (base - top) / max.max(1) as f64;
         let step = 1.0 / items.len().max(1) as f64;
         let width = (step * share).min(widest);
-        let mut table = DataTable::from_items(heads, items, unit);
+        let mut table = head.rows(items);
         for (place, (_, row)) in series.iter().enumerate() {
-            table.heads.insert(place + 1, row.label.clone());
-            for (of_item, cell) in table.rows.iter_mut().zip(&row.cells) {
+            head.heads.insert(place + 1, row.label.clone());
+            for (of_item, cell) in table.iter_mut().zip(&row.cells) {
                 let text = cell.value.map_or_else(String::new, |value| unit.short(value));
                 of_item.cells.insert(place, DataCell { text, href: cell.href.clone() });
             }
@@ -336,7 +311,8 @@ mod tests {
         ) {
             let bins = even_bins(&counts, bin);
             let href = |low: u32, _| Some(format!("/vcs?min_health_score={low}"));
-            let chart = Bars::histogram(check::head(), ["Score", "Firms"], ChartUnit::Count("firm", "firms"), &counts, &bins, |score| score.to_string(), href);
+            let head = check::head().table(["Score", "Firms"], ChartUnit::Count("firm", "firms"));
+            let chart = Bars::histogram(head, &counts, &bins, |score| score.to_string(), href);
             prop_assert_eq!(chart.is_some(), !counts.is_empty());
             let Some(chart) = chart else { return Ok(()) };
             let html = chart.render().unwrap();
@@ -383,7 +359,7 @@ mod tests {
                 ChartRow { label: label.to_owned(), href: None, cells }
             };
             let rows = ["Seed", "Series A", "Other"].into_iter().enumerate().map(row).collect();
-            let html = Bars::stacked(check::head(), ["Year", "Total"], ROUNDS, names, rows).render().unwrap();
+            let html = Bars::stacked(check::head().table(["Year", "Total"], ROUNDS), names, rows).render().unwrap();
             let chart = check::chart(&html);
             let total = |marks: &Vec<ChartMark>| marks.iter().filter_map(|mark| mark.value).reduce(u64::saturating_add);
             let totals: Vec<Option<u64>> = columns.iter().map(total).collect();
@@ -410,7 +386,7 @@ mod tests {
             const HEIGHT: f64 = 52.0;
             let is_inside = |index: usize| !index.is_multiple_of(3);
             let marked = items.iter().cloned().enumerate().map(|(index, item)| (item, is_inside(index)));
-            let chart = Bars::range(check::head(), ["Year", "Rounds"], ROUNDS, marked);
+            let chart = Bars::range(check::head().table(["Year", "Rounds"], ROUNDS), marked);
             let known: Vec<(usize, u64)> = items.iter().enumerate().filter_map(|(index, item)| Some((index, item.value?))).collect();
             let max = known.iter().map(|(_, value)| *value).max().unwrap_or(0);
             prop_assert_eq!(chart.is_some(), known.iter().filter(|(_, value)| *value > 0).count() > 1);
@@ -463,12 +439,13 @@ mod tests {
     #[test]
     fn the_largest_count_has_the_longest_bar() {
         let item = |value| ChartItem::linked("Seed", value, "/vcs?stage=seed");
-        let items = vec![item(Some(4)), item(Some(1)), item(Some(0)), item(None)];
-        let html = Bars::breakdown("", ["", ""], ROUNDS, items, None).unwrap().render().unwrap();
+        let items = [item(Some(4)), item(Some(1)), item(Some(0)), item(None)];
+        let head = || ChartHead::new("", "", "").table(["", ""], ROUNDS);
+        let html = Bars::breakdown(head(), &items, None).unwrap().render().unwrap();
         let lengths: Vec<&str> = html.split("width=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
         assert_eq!(lengths, ["100%", "25%", "0%"]);
         assert_eq!(html.matches("not covered").count(), 1);
-        assert!(Bars::breakdown("", ["", ""], ROUNDS, vec![item(Some(0)), item(None)], None).is_none());
+        assert!(Bars::breakdown(head(), &[item(Some(0)), item(None)], None).is_none());
     }
 
     #[test]

@@ -27,7 +27,6 @@ impl Point {
     }
 }
 
-/// The numbers along the axis.
 #[derive(Template)]
 #[template(path = "charts/dot_axis.html")]
 pub(crate) struct DotAxis {

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer, PerLayout, WIDTHS};
-use crate::charts::{ChartHead, ChartItem, ChartUnit, DataCell, DataRow, DataTable, Percent, WIDE, round, text};
+use crate::charts::{ChartHead, ChartItem, DataCell, DataRow, Percent, WIDE, round, text};
 
 const MAX: usize = 12;
 /// Distance between two names on one side, and height of their links, in CSS pixels.
@@ -24,7 +24,7 @@ pub(crate) struct Graph {
     height: f64,
     center: f64,
     is_linked: bool,
-    table: DataTable,
+    table: Vec<DataRow>,
 }
 
 pub(crate) struct Neighbor {
@@ -49,19 +49,15 @@ struct GraphNode {
 
 impl Graph {
     /// Draws the first 12 neighbors, on two sides from top to bottom. `None` without neighbors.
-    pub(crate) fn new(
-        head: ChartHead,
-        heads: [&str; 3],
-        unit: ChartUnit,
-        mut neighbors: Vec<Neighbor>,
-    ) -> Option<Self> {
+    pub(crate) fn new(head: ChartHead, mut neighbors: Vec<Neighbor>) -> Option<Self> {
+        let unit = head.unit;
         neighbors.truncate(MAX);
         let row = |Neighbor { item, shared, detail }: &Neighbor| {
             let shared = DataCell { href: Some(shared.clone()), ..DataCell::from_value(item.value, unit) };
             let cells = vec![shared, DataCell::new(detail.as_str())];
             DataRow { label: item.label.clone(), href: item.href.clone(), cells }
         };
-        let table = DataTable { heads: heads.map(str::to_owned).into(), rows: neighbors.iter().map(row).collect() };
+        let table: Vec<DataRow> = neighbors.iter().map(row).collect();
         let items: Vec<ChartItem> = neighbors.into_iter().map(|neighbor| neighbor.item).collect();
         let max = items.iter().filter_map(|item| item.value).max().unwrap_or(0).max(1) as f64;
         // Every other neighbor is on the left side.
@@ -70,7 +66,7 @@ impl Graph {
         let center = height / 2.0;
         let node = |(index, item): (usize, ChartItem)| {
             let is_right = index % 2 == 0;
-            let on_side = if is_right { rows } else { table.rows.len() - rows };
+            let on_side = if is_right { rows } else { table.len() - rows };
             let y = center + ROW * ((index / 2) as f64 - (on_side as f64 - 1.0) / 2.0);
             // On an ellipse a little higher than the chart, so that the outermost nodes are not at the center.
             let reach = REACH * (1.0 - ((y - center) / (height / 2.0 + ROW / 2.0)).powi(2)).max(0.0).sqrt();
@@ -114,7 +110,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::charts::check;
+    use crate::charts::{ChartUnit, check};
 
     proptest! {
         #![proptest_config(check::config())]
@@ -124,7 +120,7 @@ mod tests {
             let unit = ChartUnit::Count("round", "rounds");
             let neighbor = |item: &ChartItem| Neighbor { item: item.clone(), shared: "/rounds".into(), detail: "2021".into() };
             let neighbors = items.iter().map(neighbor).collect();
-            let chart = Graph::new(check::head(), ["Firm", "Shared rounds", "Last"], unit, neighbors);
+            let chart = Graph::new(check::head().table(["Firm", "Shared rounds", "Last"], unit), neighbors);
             prop_assert_eq!(chart.is_some(), !items.is_empty());
             let Some(chart) = chart else { return Ok(()) };
             let html = chart.render().unwrap();

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::charts::ramp::Ramp;
-use crate::charts::{ChartHead, ChartRow, ChartUnit};
+use crate::charts::{ChartHead, ChartRow};
 
 /// Rows and columns of shaded counts. It is an HTML table, and its cells have the numbers, so no separate data table is
 /// needed. Adjacent columns without a known value, such as years that the data does not cover, are merged: `2014–2018`.
@@ -12,8 +12,6 @@ use crate::charts::{ChartHead, ChartRow, ChartUnit};
 #[template(path = "charts/heatmap.html")]
 pub(crate) struct Heatmap {
     head: ChartHead,
-    corner: &'static str,
-    unit: ChartUnit,
     columns: Vec<String>,
     rows: Vec<ChartRow>,
     ramp: Ramp,
@@ -23,18 +21,12 @@ pub(crate) struct Heatmap {
 }
 
 impl Heatmap {
-    /// `corner` is the heading of the row names.
-    pub(crate) fn new(
-        head: ChartHead,
-        corner: &'static str,
-        unit: ChartUnit,
-        columns: Vec<String>,
-        mut rows: Vec<ChartRow>,
-    ) -> Self {
+    /// The table of `head` has one heading, that of the row names.
+    pub(crate) fn new(head: ChartHead, columns: Vec<String>, mut rows: Vec<ChartRow>) -> Self {
         let values = || rows.iter().flat_map(|row| &row.cells).map(|cell| cell.value);
         let ramp = Ramp::new(values().flatten(), 2);
         let has_gaps = values().any(|value| value.is_none());
-        let has_long_values = values().flatten().any(|value| unit.short(value).len() > 5);
+        let has_long_values = values().flatten().any(|value| head.unit.short(value).len() > 5);
         let is_gap = |column: usize| rows.iter().all(|row| row.cells[column].value.is_none());
         let mut shown: Vec<(usize, String)> = Vec::with_capacity(columns.len());
         for (column, label) in columns.iter().enumerate() {
@@ -49,7 +41,7 @@ impl Heatmap {
             row.cells = shown.iter().map(|(column, _)| row.cells[*column].clone()).collect();
         }
         let columns = shown.into_iter().map(|(_, label)| label).collect();
-        Self { head, corner, unit, columns, rows, ramp, has_gaps, has_long_values }
+        Self { head, columns, rows, ramp, has_gaps, has_long_values }
     }
 
     fn shade(&self, value: &u64) -> u64 {
@@ -57,11 +49,11 @@ impl Heatmap {
     }
 
     fn text(&self, value: &u64) -> String {
-        self.unit.short(*value)
+        self.head.unit.short(*value)
     }
 
     fn total(&self, row: &ChartRow) -> String {
-        self.unit.short(row.cells.iter().filter_map(|cell| cell.value).fold(0, u64::saturating_add))
+        self.head.unit.short(row.cells.iter().filter_map(|cell| cell.value).fold(0, u64::saturating_add))
     }
 }
 
@@ -70,7 +62,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::charts::{ChartMark, check};
+    use crate::charts::{ChartMark, ChartUnit, check};
+
+    fn head() -> ChartHead {
+        check::head().table(["Stage"], ChartUnit::Count("round", "rounds"))
+    }
 
     proptest! {
         #![proptest_config(check::config())]
@@ -87,7 +83,7 @@ mod tests {
             };
             let marks: Vec<ChartMark> = rows.iter().flat_map(marks).collect();
             let rows = rows.into_iter().map(|(label, cells)| ChartRow { label, href: None, cells }).collect();
-            let html = Heatmap::new(check::head(), "Stage", ChartUnit::Count("round", "rounds"), columns, rows).render().unwrap();
+            let html = Heatmap::new(head(), columns, rows).render().unwrap();
             let chart = check::chart(&html);
             let cells: Vec<_> = chart.all("td").into_iter().filter(|cell| cell.class() != "right").collect();
             prop_assert_eq!(cells.len(), marks.len());
@@ -114,7 +110,7 @@ mod tests {
         };
         let row = ChartRow { label: "Seed".to_owned(), href: None, cells: years.clone().map(mark).collect() };
         let columns = years.map(|year| year.to_string()).collect();
-        let chart = Heatmap::new(check::head(), "Stage", ChartUnit::Count("round", "rounds"), columns, vec![row]);
+        let chart = Heatmap::new(head(), columns, vec![row]);
         assert_eq!(chart.columns, ["2012", "2013", "2014", "2015–2017", "2018", "2019"]);
         let shades: Vec<bool> = chart.rows[0].cells.iter().map(|cell| cell.value.is_some()).collect();
         assert_eq!(shades, [false, true, true, false, true, true]);

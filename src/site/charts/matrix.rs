@@ -11,8 +11,6 @@ use crate::charts::{ChartHead, ChartItem};
 #[template(path = "charts/matrix.html")]
 pub(crate) struct Matrix {
     head: ChartHead,
-    corner: &'static str,
-    total: &'static str,
     /// Label, second line and path of each heading.
     columns: Vec<(String, String, String)>,
     rows: Vec<MatrixRow>,
@@ -31,16 +29,15 @@ pub(crate) struct MatrixRow {
 }
 
 impl Matrix {
-    /// The array has the headings of the row names and of the totals. `None` without rows.
+    /// The table of `head` has the headings of the row names and of the totals. `None` without rows.
     pub(crate) fn new(
         head: ChartHead,
-        [corner, total]: [&'static str; 2],
         columns: Vec<(String, String, String)>,
         rows: Vec<MatrixRow>,
         rest: Vec<(String, String)>,
     ) -> Option<Self> {
         let legend = rows.iter().flat_map(|row| &row.parts).copied().filter(|part| !part.is_empty()).collect();
-        (!rows.is_empty()).then_some(Self { head, corner, total, columns, rows, legend, rest })
+        (!rows.is_empty()).then_some(Self { head, columns, rows, legend, rest })
     }
 }
 
@@ -49,7 +46,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::charts::check;
+    use crate::charts::{ChartUnit, check};
 
     fn part() -> impl Strategy<Value = &'static str> {
         prop_oneof![Just("joined"), Just("led"), Just("")]
@@ -72,7 +69,8 @@ mod tests {
             };
             let rest = vec![("2 earlier rounds".to_owned(), "/rounds?startup=a".to_owned())];
             let columns = columns.into_iter().map(column).collect();
-            let chart = Matrix::new(check::head(), ["Investor", "Rounds"], columns, rows.into_iter().map(row).collect(), rest);
+            let head = check::head().table(["Investor", "Rounds"], ChartUnit::Count("round", "rounds"));
+            let chart = Matrix::new(head, columns, rows.into_iter().map(row).collect(), rest);
             prop_assert_eq!(chart.is_some(), count > 0);
             let Some(chart) = chart else { return Ok(()) };
             let html = chart.render().unwrap();

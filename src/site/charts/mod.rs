@@ -61,11 +61,30 @@ pub(crate) struct ChartHead {
     title: String,
     /// Summary of the numbers in a sentence or two.
     summary: String,
+    /// Headings of the data table.
+    heads: Vec<String>,
+    unit: ChartUnit,
 }
 
 impl ChartHead {
     pub(crate) fn new(name: &'static str, title: impl Into<String>, summary: impl Into<String>) -> Self {
-        Self { name, title: title.into(), summary: summary.into() }
+        let (title, summary) = (title.into(), summary.into());
+        Self { name, title, summary, heads: Vec::new(), unit: ChartUnit::Count("", "") }
+    }
+
+    /// Sets the headings of the data table, and the unit of the values.
+    pub(crate) fn table<const N: usize>(self, heads: [&str; N], unit: ChartUnit) -> Self {
+        Self { heads: heads.map(str::to_owned).into(), unit, ..self }
+    }
+
+    /// The rows of a data table with one column of values; labels link to the lists.
+    fn rows(&self, items: &[ChartItem]) -> Vec<DataRow> {
+        let row = |item: &ChartItem| DataRow {
+            label: item.label.clone(),
+            href: item.href.clone(),
+            cells: vec![DataCell::from_value(item.value, self.unit)],
+        };
+        items.iter().map(row).collect()
     }
 }
 
@@ -101,10 +120,10 @@ pub(crate) struct ChartMark {
 }
 
 /// A row of values: its name, path of the list of the whole row, and a value for each column.
-pub(crate) struct ChartRow {
+pub(crate) struct ChartRow<C = ChartMark> {
     pub(crate) label: String,
     pub(crate) href: Option<String>,
-    pub(crate) cells: Vec<ChartMark>,
+    pub(crate) cells: Vec<C>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -133,17 +152,7 @@ impl ChartUnit {
     }
 }
 
-#[derive(Default)]
-struct DataTable {
-    heads: Vec<String>,
-    rows: Vec<DataRow>,
-}
-
-struct DataRow {
-    label: String,
-    href: Option<String>,
-    cells: Vec<DataCell>,
-}
+type DataRow = ChartRow<DataCell>;
 
 struct DataCell {
     text: String,
@@ -157,18 +166,6 @@ impl DataCell {
 
     fn from_value(value: Option<u64>, unit: ChartUnit) -> Self {
         Self::new(value.map_or_else(|| NOT_COVERED.to_owned(), |value| unit.short(value)))
-    }
-}
-
-impl DataTable {
-    /// A table with one column of values; labels link to the lists.
-    fn from_items(heads: [&str; 2], items: &[ChartItem], unit: ChartUnit) -> Self {
-        let row = |item: &ChartItem| DataRow {
-            label: item.label.clone(),
-            href: item.href.clone(),
-            cells: vec![DataCell::from_value(item.value, unit)],
-        };
-        Self { heads: heads.map(str::to_owned).into(), rows: items.iter().map(row).collect() }
     }
 }
 

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer};
-use crate::charts::{ChartHead, DataCell, DataRow, DataTable, DatedDot, MAX_TICKS, Percent, SIDE, round};
+use crate::charts::{ChartHead, ChartUnit, DataCell, DataRow, DatedDot, MAX_TICKS, Percent, SIDE, round};
 use crate::format;
 use data::PartialDate;
 
@@ -35,7 +35,7 @@ pub(crate) struct StepChart {
     dots: Vec<DatedDot>,
     labels: Vec<Label>,
     is_linked: bool,
-    table: DataTable,
+    table: Vec<DataRow>,
 }
 
 impl DatedAmount {
@@ -109,12 +109,12 @@ impl StepChart {
             labels.add_before(x, y, name);
         }
         Some(Self {
-            head,
+            head: head.table(heads, ChartUnit::Usd),
             lines,
             labels: labels.into_list(),
             is_linked: dots.iter().any(|dot| dot.href.is_some()),
             dots,
-            table: DataTable { heads: heads.map(str::to_owned).into(), rows },
+            table: rows,
         })
     }
 }

@@ -6,7 +6,7 @@ use askama::Template;
 
 use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer};
 use crate::charts::ramp::Ramp;
-use crate::charts::{ChartHead, ChartItem, ChartMark, ChartUnit, DataTable, Percent};
+use crate::charts::{ChartHead, ChartItem, ChartMark, DataRow, Percent};
 use data::Country;
 
 /// Approximate positions of countries, from north to south and from west to east. Small countries are moved a little.
@@ -46,7 +46,7 @@ pub(crate) struct TileMap {
     /// Countries without a tile: phrase and link.
     others: Vec<(String, Option<String>)>,
     is_linked: bool,
-    table: DataTable,
+    table: Vec<DataRow>,
 }
 
 struct CountryTile {
@@ -61,14 +61,9 @@ struct CountryTile {
 
 impl TileMap {
     /// A missing country counts as zero.
-    pub(crate) fn new(
-        head: ChartHead,
-        heads: [&str; 2],
-        unit: ChartUnit,
-        countries: &BTreeMap<Country, ChartMark>,
-    ) -> Self {
+    pub(crate) fn new(head: ChartHead, countries: &BTreeMap<Country, ChartMark>) -> Self {
         let ramp = Ramp::new(countries.values().filter_map(|mark| mark.value), 4);
-        let title = |country: Country, value| format!("{}: {}", country.name(), unit.long(value));
+        let title = |country: Country, value| format!("{}: {}", country.name(), head.unit.long(value));
         let tile = |(row, column, country): (usize, usize, Country)| {
             let mark = countries.get(&country).cloned().unwrap_or(ChartMark { value: Some(0), href: None });
             let (x, y) = (column as f64 / COLUMNS, ROW * row as f64);
@@ -99,7 +94,7 @@ impl TileMap {
             has_gaps: tiles.iter().any(|tile| tile.shade.is_none()),
             others: others.map(|(country, mark)| (title(*country, mark.value), mark.href.clone())).collect(),
             is_linked: tiles.iter().any(|tile| tile.href.is_some()),
-            table: DataTable::from_items(heads, &items, unit),
+            table: head.rows(&items),
             tiles,
             head,
         }
@@ -119,7 +114,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::charts::check;
+    use crate::charts::{ChartUnit, check};
 
     #[test]
     fn every_code_is_a_country_and_has_one_tile() {
@@ -135,7 +130,8 @@ mod tests {
         #[test]
         fn every_country_is_a_tile_or_in_the_list(marks in check::marks(0..60), step in 1..5_usize) {
             let countries: BTreeMap<Country, ChartMark> = Country::all().step_by(step).zip(marks).collect();
-            let html = TileMap::new(check::head(), ["Country", "Firms"], ChartUnit::Count("firm", "firms"), &countries).render().unwrap();
+            let head = check::head().table(["Country", "Firms"], ChartUnit::Count("firm", "firms"));
+            let html = TileMap::new(head, &countries).render().unwrap();
             let chart = check::chart(&html);
             let titles: Vec<&str> = chart.all("title").iter().map(|title| title.text()).collect();
             prop_assert_eq!(titles.len(), tiles().count());

@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::charts::labels::{Anchor, Label, LabelPlacer, WIDTHS};
 use crate::charts::{
-    ChartHead, DataCell, DataRow, DataTable, DatedDot, MAX_TICKS, NOT_COVERED, Percent, SIDE, round, text,
+    ChartHead, DataCell, DataRow, DatedDot, MAX_TICKS, NOT_COVERED, Percent, SIDE, round, text,
 };
 use crate::format;
 use data::{Date, PartialDate};
@@ -47,15 +47,14 @@ pub(crate) struct Timeline {
     labels: Vec<Label>,
     /// Omitted events in words, and the path of a list that has them.
     rest: Option<(String, String)>,
-    table: DataTable,
+    table: Vec<DataRow>,
 }
 
 impl Timeline {
-    /// Lanes are ordered from the bottom up, as are their colors; lanes without an event are left out. `heads` are the
-    /// headings of the data table: events, lanes, dates, amounts. `None` without events.
+    /// Lanes are ordered from the bottom up, as are their colors; lanes without an event are left out. The
+    /// headings of the table of `head` are those of events, lanes, dates, amounts. `None` without events.
     pub(crate) fn new(
         head: ChartHead,
-        heads: [&str; 4],
         lanes: &[String],
         mut events: Vec<TimelineEvent>,
         is_covered: impl Fn(i32) -> bool,
@@ -129,7 +128,7 @@ impl Timeline {
             dots,
             labels: labels.into_list(),
             rest,
-            table: DataTable { heads: heads.map(str::to_owned).into(), rows },
+            table: rows,
         })
     }
 }
@@ -147,7 +146,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::charts::check;
+    use crate::charts::{ChartUnit, check};
 
     const HEADS: [&str; 4] = ["Startup", "Stage", "Date", "Amount"];
 
@@ -177,7 +176,7 @@ mod tests {
         ) {
             let events: Vec<TimelineEvent> = events.into_iter().map(|(lane, date, amount)| event(lane, &date, amount)).collect();
             let is_covered = |year: i32| year != gap;
-            let chart = Timeline::new(check::head(), HEADS, &labels, events.clone(), is_covered, None);
+            let chart = Timeline::new(check::head().table(HEADS, ChartUnit::Usd), &labels, events.clone(), is_covered, None);
             prop_assert_eq!(chart.is_some(), !events.is_empty());
             let Some(chart) = chart else { return Ok(()) };
             let html = chart.render().unwrap();
@@ -212,7 +211,7 @@ mod tests {
         let events =
             vec![event(0, "2019-05", Some(1_000_000)), event(1, "2021", None), event(0, "2020-01-01", Some(4_000_000))];
         let rest = Some(("2 earlier rounds".to_owned(), "/rounds?investor=a".to_owned()));
-        let chart = Timeline::new(check::head(), HEADS, &labels, events, |_| true, rest).unwrap();
+        let chart = Timeline::new(check::head().table(HEADS, ChartUnit::Usd), &labels, events, |_| true, rest).unwrap();
         let html = chart.render().unwrap();
         assert!(html.contains("Not drawn: <a href=\"/rounds?investor=a\">2 earlier rounds</a>."));
         let chart = check::chart(&html);

@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::charts::labels::{ASCENT, Anchor, DESCENT, LAYOUTS, Label, LabelPlacer, WIDTHS};
-use crate::charts::{ChartHead, ChartItem, ChartUnit, DataTable, Percent, round, text};
+use crate::charts::{ChartHead, ChartItem, DataRow, Percent, round, text};
 
 const HEIGHT: f64 = 300.0;
 /// Chart width that the layout is optimized for, in CSS pixels.
@@ -27,7 +27,7 @@ pub(crate) struct Treemap {
     /// Number of items that are not drawn because their values are unknown.
     unknown: usize,
     is_linked: bool,
-    table: DataTable,
+    table: Vec<DataRow>,
 }
 
 struct TreemapTile {
@@ -50,9 +50,9 @@ struct Area {
 
 impl Treemap {
     /// Unknown values appear only in the table. `None` if no value is above 0.
-    pub(crate) fn new(head: ChartHead, heads: [&str; 2], unit: ChartUnit, mut items: Vec<ChartItem>) -> Option<Self> {
+    pub(crate) fn new(head: ChartHead, mut items: Vec<ChartItem>) -> Option<Self> {
         items.sort_by_key(|item| std::cmp::Reverse(item.value));
-        let table = DataTable::from_items(heads, &items, unit);
+        let (unit, table) = (head.unit, head.rows(&items));
         let unknown = items.iter().filter(|item| item.value.is_none()).count();
         let total: f64 = items.iter().filter_map(|item| item.value).map(|value| value as f64).sum();
         items.retain(|item| item.value.is_some_and(|value| value > 0));
@@ -147,7 +147,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::charts::check;
+    use crate::charts::{ChartUnit, check};
 
     proptest! {
         #![proptest_config(check::config())]
@@ -155,7 +155,7 @@ mod tests {
         #[test]
         fn areas_are_proportional_and_fill_the_chart(items in check::items(0..60)) {
             let unit = ChartUnit::Count("startup", "startups");
-            let chart = Treemap::new(check::head(), ["Sector", "Startups"], unit, items.clone());
+            let chart = Treemap::new(check::head().table(["Sector", "Startups"], unit), items.clone());
             let values: Vec<f64> = items.iter().filter_map(|item| item.value).map(|value| value as f64).collect();
             let total: f64 = values.iter().sum();
             prop_assert_eq!(chart.is_some(), total > 0.0);
@@ -192,10 +192,8 @@ mod tests {
             (1..=40).map(|index| ChartItem::new(format!("Sector {index}"), Some(1))).collect();
         items.push(ChartItem::new("Fintech", Some(960)));
         items.push(ChartItem::new("Health", Some(500)));
-        let html = Treemap::new(check::head(), ["", ""], ChartUnit::Count("startup", "startups"), items)
-            .unwrap()
-            .render()
-            .unwrap();
+        let head = check::head().table(["", ""], ChartUnit::Count("startup", "startups"));
+        let html = Treemap::new(head, items).unwrap().render().unwrap();
         let titles: Vec<String> =
             check::chart(&html).all("title").iter().map(|title| title.text().to_owned()).collect();
         assert_eq!(titles, ["Fintech: 960 startups", "Health: 500 startups", "Other (40): 40 startups"]);

@@ -13,35 +13,24 @@ pub struct ExampleClient {
     pub code: &'static str,
 }
 
+/// A client whose file is named by its extension.
+macro_rules! client {
+    ($language:literal, $requirements:literal, $run:literal, $extension:literal) => {
+        ExampleClient {
+            language: $language,
+            requirements: $requirements,
+            file: concat!("page_through.", $extension),
+            command: concat!($run, " vcs 'stage=seed&country=DE'"),
+            code: include_str!(concat!("clients/page_through.", $extension)),
+        }
+    };
+}
+
 pub const CLIENTS: [ExampleClient; 4] = [
-    ExampleClient {
-        language: "curl",
-        requirements: "curl, a POSIX shell and jq",
-        file: "page_through.sh",
-        command: "sh page_through.sh vcs 'stage=seed&country=DE'",
-        code: include_str!("clients/page_through.sh"),
-    },
-    ExampleClient {
-        language: "Python",
-        requirements: "Python 3.9 or later",
-        file: "page_through.py",
-        command: "python3 page_through.py vcs 'stage=seed&country=DE'",
-        code: include_str!("clients/page_through.py"),
-    },
-    ExampleClient {
-        language: "JavaScript",
-        requirements: "Node 18 or later",
-        file: "page_through.mjs",
-        command: "node page_through.mjs vcs 'stage=seed&country=DE'",
-        code: include_str!("clients/page_through.mjs"),
-    },
-    ExampleClient {
-        language: "Rust",
-        requirements: "the crates ureq 3 and serde_json 1",
-        file: "page_through.rs",
-        command: "cargo run -- vcs 'stage=seed&country=DE'",
-        code: include_str!("clients/page_through.rs"),
-    },
+    client!("curl", "curl, a POSIX shell and jq", "sh page_through.sh", "sh"),
+    client!("Python", "Python 3.9 or later", "python3 page_through.py", "py"),
+    client!("JavaScript", "Node 18 or later", "node page_through.mjs", "mjs"),
+    client!("Rust", "the crates ureq 3 and serde_json 1", "cargo run --", "rs"),
 ];
 
 #[derive(Template)]

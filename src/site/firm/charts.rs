@@ -91,10 +91,11 @@ impl<'a> Rounds<'a> {
             let undated = format::counted(undated.iter().sum::<u32>(), "round", "rounds");
             summary += &format!(" Without a known date: {undated}.");
         }
-        let head = ChartHead::new("years", "Rounds joined per year, by stage", summary);
+        let head = ChartHead::new("years", "Rounds joined per year, by stage", summary)
+            .table(["Year", "Total"], ROUNDS);
         let rows = Stage::ALL.iter().map(|stage| self.row(*stage, &columns)).collect();
         let years = columns.into_iter().map(|(year, _)| year).collect();
-        Some(Bars::stacked(head, ["Year", "Total"], ROUNDS, years, rows))
+        Some(Bars::stacked(head, years, rows))
     }
 
     /// The rounds one by one; of many, the largest. `None` if few have a date: bars show as much.
@@ -143,9 +144,10 @@ impl<'a> Rounds<'a> {
         let left_out = left_out.into_iter().flatten().collect::<Vec<_>>().join(", ");
         let rest = (!left_out.is_empty()).then(|| (left_out, format!("/rounds?investor={}", self.slug)));
         let is_covered = |year: i32| self.year_counts(year).is_some();
-        let head = ChartHead::new("timeline", "Rounds one by one", summary);
+        let head = ChartHead::new("timeline", "Rounds one by one", summary)
+            .table(["Startup", "Stage", "Date", "Amount"], ChartUnit::Usd);
         let stages: Vec<String> = Stage::ALL.iter().map(|stage| format::word(stage.name())).collect();
-        Timeline::new(head, ["Startup", "Stage", "Date", "Amount"], &stages, events, is_covered, rest)
+        Timeline::new(head, &stages, events, is_covered, rest)
     }
 
     /// Rounds by stage and year, including undated ones. `None` without rounds.
@@ -167,8 +169,8 @@ impl<'a> Rounds<'a> {
         let summary = format!("Most often {}: {max} of {of_all}{each}.", most.join(" and "));
         let rows = stages.iter().map(|(stage, _)| self.row(**stage, &columns)).collect();
         let columns = columns.into_iter().map(|(name, _)| name).collect();
-        let head = ChartHead::new("stages", "Rounds by stage and year", summary);
-        Some(Heatmap::new(head, "Stage", ROUNDS, columns, rows))
+        let head = ChartHead::new("stages", "Rounds by stage and year", summary).table(["Stage"], ROUNDS);
+        Some(Heatmap::new(head, columns, rows))
     }
 }
 
@@ -189,7 +191,7 @@ pub(crate) fn co_investors(catalog: &Catalog, firm: u32, firms: &[CoInvestorRow]
         snapshot.name(Table::Firms, first.row),
         format::counted(first.shared_rounds, "round", "rounds"),
     );
-    let head = ChartHead::new("shared", "Shared rounds", summary);
     let heads = ["Firm", "Shared rounds", "Last shared round"];
-    Graph::new(head, heads, ROUNDS, firms.iter().map(neighbor).collect())
+    let head = ChartHead::new("shared", "Shared rounds", summary).table(heads, ROUNDS);
+    Graph::new(head, firms.iter().map(neighbor).collect())
 }

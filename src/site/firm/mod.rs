@@ -9,15 +9,13 @@ mod score;
 use askama::Template;
 
 use crate::charts::{Bars, Graph, Heatmap, Timeline};
-use crate::error_page::PageError;
 use crate::firm::charts::{Rounds, co_investors};
 use crate::firm::portfolio::{PortfolioCounts, PortfolioProperty, PortfolioRow};
 use crate::firm::score::{ScoreBar, Trend, ratings};
 use crate::layout::PageLayout;
 use crate::matching::count_led;
 use crate::records::{SimilarRecords, first_rows, record, records, sector_links};
-use crate::routes::PathValues;
-use crate::{PageRequest, find, format, linked_data};
+use crate::{PageRequest, PageResult, PathValues, find, format, linked_data};
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, Query, RowFilter};
 use data::model::{Firm, Person, Review};
@@ -41,12 +39,10 @@ struct FirmPage {
     news: Option<FirmNews>,
     score: Option<ScoreBar>,
     trend: Option<Trend>,
-    /// Rounds that the firm led, and rounds that name their leads; `None` if no round names them.
     led: Option<(u64, u64)>,
     /// Numbers of reviewers who got no response, and who got one.
     responses: (u64, u64),
     ratings: Vec<(&'static str, f64)>,
-    /// Name of each sector, and path of its firms.
     sectors: Vec<(String, String)>,
     years: Option<Bars>,
     stages: Option<Heatmap>,
@@ -91,7 +87,7 @@ impl FirmPage {
     }
 }
 
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> PageResult<String> {
     let row = find(catalog, Table::Firms, path[0])?;
     let snapshot = catalog.snapshot();
     let firm: Firm = record(catalog, Table::Firms, row)?;
@@ -112,8 +108,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     };
     let portfolio_row = |(startup, round): &(u32, u32)| PortfolioRow::new(catalog, row, *startup, *round);
     let page = FirmPage {
-        layout: PageLayout::of_record(catalog, request, (Table::Firms, row), &description(&firm), about).with_picture(),
-        sentence: facts::sentence(catalog, &history, counts.countries(), &shared.firms),
+        layout: PageLayout::of_record(catalog, request, (Table::Firms, row), &description(&firm), about),
+        sentence: facts::sentence(catalog, &history, counts.counts_of(Facet::Country).1, &shared.firms),
         news: FirmNews::new(catalog, row),
         score: ScoreBar::new(&firm.score),
         trend: Trend::new(catalog.score_by_year(row)),

@@ -1,7 +1,7 @@
 //! A firm's portfolio: its startups, and counts of them by property.
 
-use crate::charts::{Bars, ChartItem, ChartUnit};
-use crate::error_page::PageError;
+use crate::PageResult;
+use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::filters::value_of;
 use crate::records::{record, sector_links};
 use catalog::{Catalog, Filter, Query, ValueCount};
@@ -24,7 +24,7 @@ pub(super) struct PortfolioRow {
 }
 
 impl PortfolioRow {
-    pub(super) fn new(catalog: &Catalog, firm: u32, startup: u32, round: u32) -> Result<Self, PageError> {
+    pub(super) fn new(catalog: &Catalog, firm: u32, startup: u32, round: u32) -> PageResult<Self> {
         let snapshot = catalog.snapshot();
         let startup: Startup = record(catalog, Table::Startups, startup)?;
         let sectors = sector_links(catalog, &startup.sectors, "").take(MAX_SECTORS).map(|(name, _)| name);
@@ -67,14 +67,11 @@ impl<'a> PortfolioCounts<'a> {
         Self { catalog, slug: catalog.snapshot().slug(Table::Firms, firm), counts }
     }
 
-    fn counts_of(&self, facet: Facet) -> (&'static str, &[ValueCount]) {
+    /// The parameter of a property, and its values.
+    pub(super) fn counts_of(&self, facet: Facet) -> (&'static str, &[ValueCount]) {
         let mut properties = PROPERTIES.iter().zip(&self.counts);
         let found = properties.find(|((.., known), _)| *known == facet);
         found.map_or_else(Default::default, |((name, ..), counts)| (*name, counts.as_slice()))
-    }
-
-    pub(super) fn countries(&self) -> &[ValueCount] {
-        self.counts_of(Facet::Country).1
     }
 
     /// Label, path of the list, and number of startups of a value.
@@ -95,9 +92,10 @@ impl<'a> PortfolioCounts<'a> {
     pub(super) fn breakdown(&self, title: &'static str, head: &'static str, facet: Facet) -> Option<Bars> {
         let (name, counts) = self.counts_of(facet);
         let linked = counts.iter().take(MAX_BARS).filter_map(|counted| self.linked(name, facet, counted));
-        let items = linked.map(|(label, href, count)| ChartItem::linked(label, Some(count), href)).collect();
+        let items = linked.map(|(label, href, count)| ChartItem::linked(label, Some(count), href));
         let more = counts.len().saturating_sub(MAX_BARS);
         let rest = (more > 0).then(|| (format!("{more} more"), format!("/startups?investor={}", self.slug)));
-        Bars::breakdown(title, [head, "Startups"], ChartUnit::Count("startup", "startups"), items, rest)
+        let head = ChartHead::new("", title, "").table([head, "Startups"], ChartUnit::Count("startup", "startups"));
+        Bars::breakdown(head, &items.collect::<Vec<_>>(), rest)
     }
 }

@@ -4,20 +4,17 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 
-use crate::browse::{Pager, Warning, at_page, page_size, parse, position_of, warnings};
+use crate::browse::{PageQuery, Pager, Warning, at_page, page_size, position_of};
 use crate::charts::{Bars, ChartHead, ChartUnit};
-use crate::conditions::active_filters;
-use crate::error_page::PageError;
+use crate::conditions::{active_filters, label_of};
 use crate::firm::score::Trend;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::records::records;
-use crate::routes::PathValues;
-use crate::{PageRequest, find, format};
+use crate::{PageRequest, PageResult, PathValues, find, format};
 use catalog::{Catalog, Filter, Query, Request, Resource};
 use data::model::Review;
-use data::vocabulary::Vocabulary;
-use data::{Facet, Stage, Table};
+use data::{Facet, Table};
 
 const REVIEWS: ChartUnit = ChartUnit::Count("review", "reviews");
 
@@ -30,10 +27,8 @@ struct ReviewsPage {
     warnings: Vec<Warning>,
     /// Label and path of each order; true for the current one.
     orders: [(&'static str, String, bool); 3],
-    /// Label of each condition, and path of the page without it.
     active_filters: Vec<(String, String)>,
     clear: String,
-    /// Label of each property, with its values.
     filters: Vec<ReviewFilter>,
     histogram: Option<Bars>,
     trend: Option<Trend>,
@@ -53,13 +48,14 @@ const ORDERS: [(&str, &str); 3] =
     [("newest first", ""), ("lowest rating first", "rating"), ("highest rating first", "-rating")];
 
 /// `/vcs/{slug}/reviews`, with the filters and orders of `/reviews`.
-pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> Result<String, PageError> {
+pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues<'_>) -> PageResult<String> {
     let row = find(catalog, Table::Firms, path[0])?;
     let snapshot = catalog.snapshot();
     let (slug, name) = (snapshot.slug(Table::Firms, row), snapshot.name(Table::Firms, row));
     let path = format!("/vcs/{slug}/reviews");
-    let (parsed, link, page) = parse(catalog, Resource::Reviews, &path, request.query)?;
-    let Request::List(mut query) = parsed.request else { unreachable!("reviews are a list") };
+    let asked = PageQuery::parse(catalog, Resource::Reviews, &path, request.query)?;
+    let (link, page) = (asked.link.clone(), asked.page);
+    let Request::List(mut query) = asked.parsed.request.clone() else { unreachable!("reviews are a list") };
     query.filters.extend(Query::approved_reviews(row).filters);
     let found = catalog.list(&query, position_of(&link, page), page_size(&link) as usize);
     let description = format!("What founders say about {name}: {}.", format::counted(found.total, "review", "reviews"));
@@ -71,7 +67,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
             .with_twins(request.state, &at_page(&link, page).query()),
         slug: slug.to_owned(),
         name: name.to_owned(),
-        warnings: warnings(catalog, &parsed.warnings, &parsed.notes, &link),
+        warnings: asked.warnings(&link),
         orders: ORDERS.map(order),
         active_filters: active_filters(catalog, &link),
         clear: Link::new(&path, Vec::new()).with("sort", link.text("sort")).href(),
@@ -98,15 +94,11 @@ fn filter(catalog: &Catalog, query: &Query, link: &Link, name: &'static str) -> 
     let mut counts = catalog.counts_by(&query, &[facet]).pop().unwrap_or_default();
     // Stages in the order of a company's life.
     counts.sort_unstable_by_key(|counted| counted.value);
-    let value = |value: u32| match facet {
-        Facet::Stage => Stage::at(value as usize).map(|stage| (stage.name().to_owned(), format::word(stage.name()))),
-        _ => Some(((value == 1).to_string(), format::response(&Some(value == 1)).to_owned())),
-    };
-    let values = counts.into_iter().filter_map(|counted| {
-        let (value, label) = value(counted.value)?;
+    let values = counts.into_iter().map(|counted| {
+        let (value, _) = catalog.facet_label(Table::Reviews, facet, counted.value);
         let is_selected = link.values(name).any(|known| known == value);
         let href = link.with(name, if is_selected { "" } else { &value }).href();
-        Some((label, href, counted.count, is_selected))
+        (label_of(catalog, name, &value), href, counted.count, is_selected)
     });
     (title, values.collect())
 }
@@ -121,10 +113,10 @@ fn histogram(catalog: &Catalog, query: &Query, link: &Link) -> Option<Bars> {
     let sum: u64 = counts.iter().map(|(stars, count)| u64::from(*stars) * count).sum();
     let summary =
         format!("{}, on average {:.1} of 5 stars.", format::counted(all, "review", "reviews"), sum as f64 / all as f64);
-    let head = ChartHead::new("ratings", "Ratings", summary);
+    let head = ChartHead::new("ratings", "Ratings", summary).table(["Rating", "Reviews"], REVIEWS);
     let bins = [1, 2, 3, 4, 5].map(|stars| (stars, stars));
     let name = |stars: u32| format!("{stars} {}", if stars == 1 { "star" } else { "stars" });
     let href =
         |stars: u32, _| Some(link.with("min_rating", &stars.to_string()).with("max_rating", &stars.to_string()).href());
-    Bars::histogram(head, ["Rating", "Reviews"], REVIEWS, &counts, &bins, name, href).filter(|_| all > 1)
+    Bars::histogram(head, &counts, &bins, name, href).filter(|_| all > 1)
 }

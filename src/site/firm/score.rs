@@ -33,17 +33,14 @@ impl ScoreBar {
         let (value, low, high) = (score.value?, score.low?, score.high?);
         let mut x = 0;
         let bar = |(index, component): (usize, &ScoreComponent)| {
-            let (label, description) = match component.name.as_str() {
-                "rating" => ("Overall rating", "how founders rate the firm as a whole"),
-                "responsiveness" => ("Responsiveness", "how fast and how well it responds"),
-                "fairness" => ("Fairness", "how fair terms and negotiations are"),
-                "value_add" => ("Value added", "what it contributes beyond money"),
-                _ => ("Not ghosting", "whether founders get a response"),
-            };
             let ScoreComponent { points, max_points, value, .. } = *component;
-            let value = match component.name.as_str() {
-                "ghosting" => format!("{:.0} % ghosted", 100.0 * value),
-                _ => format!("{value:.2} of 5"),
+            let of_5 = format!("{value:.2} of 5");
+            let (label, description, value) = match component.name.as_str() {
+                "rating" => ("Overall rating", "how founders rate the firm as a whole", of_5),
+                "responsiveness" => ("Responsiveness", "how fast and how well it responds", of_5),
+                "fairness" => ("Fairness", "how fair terms and negotiations are", of_5),
+                "value_add" => ("Value added", "what it contributes beyond money", of_5),
+                _ => ("Not ghosting", "whether founders get a response", format!("{:.0} % ghosted", 100.0 * value)),
             };
             let length = POINT_WIDTH * u32::from(points);
             x += length;
