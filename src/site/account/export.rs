@@ -56,19 +56,19 @@ struct AccountExport {
 
 impl AccountExport {
     fn load(service: &AuthService, account: AccountId, now: i64) -> Result<Self, StoreError> {
-        let (store, watches) = (service.store(), service.store().watch_store());
+        let store = service.store();
         let today = Date::from_unix(now);
         let with_content = |watch: Watch| {
-            let records = if watch.query.is_none() { watches.listed(watch.id)? } else { Vec::new() };
-            let alerts = watches.alerts_after(account, Some(watch.id), AlertId(0), MAX_ALERTS)?;
+            let records = if watch.query.is_none() { store.listed(watch.id)? } else { Vec::new() };
+            let alerts = store.alerts_after(account, Some(watch.id), AlertId(0), MAX_ALERTS)?;
             Ok((watch, records, alerts))
         };
         Ok(Self {
             keys: store.keys(Some(account), today)?,
             usage: store.usage_of(account, Date::from_days(today.days() - USAGE_DAYS), today)?,
             sessions: store.sessions(account, now)?,
-            watches: watches.watches(account)?.into_iter().map(with_content).collect::<Result<_, StoreError>>()?,
-            webhooks: watches.webhooks(account)?,
+            watches: store.watches(account)?.into_iter().map(with_content).collect::<Result<_, StoreError>>()?,
+            webhooks: store.webhooks(account)?,
             audit: service.audit_lines(account).ok(),
         })
     }
