@@ -90,6 +90,11 @@ impl<'f> Publisher<'f> {
         Self { policy, ..self }
     }
 
+    /// Ends the build.
+    pub fn end(self) -> Policy {
+        self.policy
+    }
+
     /// An empty file on the disk of the index, removed when it is closed.
     pub fn scratch_file(&self) -> Result<fs::File, ReleaseError> {
         let index = self.releases.folder();

@@ -13,42 +13,20 @@ use catalog::ChangeCounts;
 use data::import::DatasetInput;
 use data::{Counts, Diagnostic, Progress, SnapshotVersion, Table, rfc3339};
 use platform::clock;
-use release::remote::{Current, Pushed, RemoteStore};
-use release::{Manifest, Policy, Publication, PublicationOutcome, ReleaseError, ReleaseStore, SigningKey, manifest};
+use release::remote::{Pushed, RemoteStore};
+use release::{Manifest, Policy, Publication, PublicationOutcome, ReleaseError, ReleaseStore, manifest};
 
-/// Changes compared with the previous release, or the reason why it cannot be read. `None` if there is no previous
-/// release, or the build published nothing new.
-type Difference = Option<Result<BTreeMap<Table, ChangeCounts>, String>>;
-
-pub(crate) struct PushTarget<'r> {
-    pub remote: &'r RemoteStore,
-    /// Its `current` before the build.
-    pub read: Current,
-    pub sign_key: Option<SigningKey>,
-    /// Seconds from the push to the switch.
-    pub activate_in: i64,
-}
-
-impl PushTarget<'_> {
-    fn push(&self, releases: &ReleaseStore, publication: &Publication, steps: &Steps) -> Result<Pushed, ReleaseError> {
-        steps.step("push", 0);
-        // The build has taken its time: count from now.
-        let now = clock::now();
-        let (version, key) = (publication.manifest.version, self.sign_key.as_ref());
-        let pushed = self.remote.push(releases, version, key, &self.read, now + self.activate_in, now);
-        steps.done();
-        pushed
-    }
-}
-
+/// Builds a release, and pushes it to `remote` for servers to switch to it `activate_in` seconds after the push.
 pub(crate) fn run(
     mut dataset: DatasetInput<'_>,
     releases: &ReleaseStore,
     policy: Policy,
-    target: Option<PushTarget<'_>>,
+    remote: Option<&RemoteStore>,
+    activate_in: i64,
     now: OffsetDateTime,
     style: &Style,
 ) -> Result<IndexerExit, CommandError> {
+    let target = remote.map(|remote| Ok::<_, ReleaseError>((remote, remote.sync(releases)?))).transpose()?;
     let start = Instant::now();
     let steps = Steps::new(style.json);
     let building = releases.begin()?.with(policy);
@@ -58,19 +36,25 @@ pub(crate) fn run(
         Ok(compiled) => compiled,
         Err(report) => {
             drop(steps);
-            return check::reject(&report, folder, style);
+            return Err(check::reject(&report, folder, style));
         }
     };
     let report = compiled.report().clone();
     let known_aliases = compiled.known_aliases();
     let publication = building.publish(compiled, now, &steps)?;
-    drop(building);
-    let difference = compare(releases, &publication, &steps);
-    let difference = difference.as_ref().map(Result::as_ref);
-    let pushed = target.map(|target| target.push(releases, &publication, &steps)).transpose()?;
+    let Policy { signing_key, .. } = building.end();
+    let (difference, not_compared) = compare(releases, &publication, &steps);
     let manifest = &publication.manifest;
+    let pushed = target.map(|(remote, read)| {
+        steps.step("push", 0);
+        // The build has taken its time: count from now.
+        let now = clock::now();
+        let pushed = remote.push(releases, manifest.version, signing_key.as_ref(), &read, now + activate_in, now);
+        steps.done();
+        pushed
+    });
+    let pushed = pushed.transpose()?;
     let summary = SummaryJson {
-        ok: true,
         outcome: publication.outcome,
         version: manifest.version,
         place: releases.release_folder(manifest.version).display().to_string(),
@@ -89,34 +73,40 @@ pub(crate) fn run(
         took: start.elapsed(),
         steps: steps.completed(),
         before: publication.before,
-        difference: difference.and_then(Result::ok),
-        not_compared: difference.and_then(Result::err),
-        pushed: pushed.as_ref(),
+        difference,
+        not_compared,
+        pushed,
         warning_count: report.warnings().count(),
         warnings: style.verbose.then(|| report.warnings().collect()),
     };
     drop(steps);
-    style.print(&summary, |out| {
+    style.print(true, &summary, |out| {
         check::list(&report, style, out)?;
         summary.print(manifest, check::hint(&report, style), out)
     })
 }
 
-fn compare(releases: &ReleaseStore, publication: &Publication, steps: &Steps) -> Difference {
+/// The changes compared with the previous release, or the reason why it cannot be read. Neither if there is no previous
+/// release, or the build published nothing new.
+fn compare(
+    releases: &ReleaseStore,
+    publication: &Publication,
+    steps: &Steps,
+) -> (Option<BTreeMap<Table, ChangeCounts>>, Option<String>) {
     let version = publication.manifest.version;
-    let before = publication.before.filter(|before| *before != version)?;
-    if publication.outcome == PublicationOutcome::Unchanged {
-        return None;
-    }
+    let is_new = publication.outcome != PublicationOutcome::Unchanged;
+    let Some(before) = publication.before.filter(|before| is_new && *before != version) else { return (None, None) };
     steps.step("compare", 0);
     let difference = releases.difference(before, version);
     steps.done();
-    Some(difference.map_err(|error| error.to_string()))
+    match difference {
+        Ok(difference) => (Some(difference), None),
+        Err(error) => (None, Some(error.to_string())),
+    }
 }
 
 #[derive(Serialize)]
 struct SummaryJson<'a> {
-    ok: bool,
     outcome: PublicationOutcome,
     version: SnapshotVersion,
     place: String,
@@ -130,11 +120,11 @@ struct SummaryJson<'a> {
     took: Duration,
     steps: Vec<CompletedStep>,
     before: Option<SnapshotVersion>,
-    difference: Option<&'a BTreeMap<Table, ChangeCounts>>,
+    difference: Option<BTreeMap<Table, ChangeCounts>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    not_compared: Option<&'a String>,
+    not_compared: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pushed: Option<&'a Pushed>,
+    pushed: Option<Pushed>,
     warning_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<&'a Diagnostic>>,
@@ -179,7 +169,7 @@ impl SummaryJson<'_> {
             self.steps.iter().map(|step| format!("{} {}", step.name, format::time(step.took))).collect();
         writeln!(out, "  time: {}", steps.join(", "))?;
         writeln!(out, "  {}{hint}", format::counted(self.warning_count, "warning"))?;
-        if let Some(Pushed { pointer, objects, bytes }) = self.pushed {
+        if let Some(Pushed { pointer, objects, bytes }) = &self.pushed {
             let (objects, bytes) = (format::counted(*objects, "object"), format::size(*bytes));
             let (generation, at) = (pointer.generation, rfc3339(pointer.activate_at));
             writeln!(out, "  pushed: {objects}, {bytes}; generation {generation}, served from {at} on")?;
@@ -194,13 +184,13 @@ impl SummaryJson<'_> {
     fn print_tables(&self, out: &mut dyn Write) -> io::Result<()> {
         for (table, rows) in self.counts.by_table() {
             write!(out, "  {:<16}{:>12}", table.name(), format::count(rows))?;
-            if let Some(changes) = self.difference.and_then(|changes| changes.get(&table)) {
+            if let Some(changes) = self.difference.as_ref().and_then(|changes| changes.get(&table)) {
                 let [added, removed, changed] = [changes.added, changes.removed, changes.changed].map(format::count);
                 write!(out, "   {added} added, {removed} removed, {changed} changed")?;
             }
             writeln!(out)?;
         }
-        match (self.before, self.difference, self.not_compared) {
+        match (self.before, &self.difference, &self.not_compared) {
             (Some(before), Some(_), _) => writeln!(out, "  compared with: {before}"),
             (Some(before), _, Some(reason)) => writeln!(out, "  not compared with {before}: {reason}"),
             _ => Ok(()),

@@ -137,8 +137,8 @@ pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) ->
         (None, None) => return Ok(IndexerExit::Usage),
     };
     drop(steps);
-    let result = ImportJson { ok: true, to: to.display().to_string(), took: start.elapsed(), summary, view };
-    style.print(&result, |out| result.print(style, out))
+    let result = ImportJson { to: to.display().to_string(), took: start.elapsed(), summary, view };
+    style.print(true, &result, |out| result.print(style, out))
 }
 
 impl ImportArgs {
@@ -201,7 +201,6 @@ fn write_dataset(
 
 #[derive(Serialize)]
 struct ImportJson {
-    ok: bool,
     to: String,
     #[serde(rename = "took_ms", serialize_with = "format::as_milliseconds")]
     took: Duration,

@@ -77,21 +77,32 @@ pub(crate) struct Style {
 }
 
 impl Style {
-    /// Prints the result of a command, as JSON or as the text that `text` writes.
+    /// Prints the result of a command, as JSON that begins with `ok` or as the text that `text` writes.
     pub(crate) fn print(
         &self,
+        ok: bool,
         result: &impl Serialize,
         text: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<IndexerExit, CommandError> {
-        if self.json {
-            format::json(result)?;
-        } else {
-            let mut out = io::BufWriter::new(io::stdout().lock());
-            text(&mut out)?;
-            out.flush()?;
-        }
-        Ok(IndexerExit::Success)
+        self.write(&ResultJson { ok, result }, text)?;
+        Ok(if ok { IndexerExit::Success } else { IndexerExit::Rejected })
     }
+
+    fn write(&self, json: &impl Serialize, text: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        if self.json {
+            return format::json(json);
+        }
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        text(&mut out)?;
+        out.flush()
+    }
+}
+
+#[derive(Serialize)]
+struct ResultJson<'r, R> {
+    ok: bool,
+    #[serde(flatten)]
+    result: &'r R,
 }
 
 #[derive(Args)]
@@ -289,15 +300,8 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
             let mut input = dataset.input();
             input.folder = view.as_ref().map_or(input.folder, |view| view.path());
             let (releases, remote) = (index.releases(), index.remote(None)?);
-            let target = remote.as_ref().map(|remote| {
-                Ok::<_, CommandError>(build::PushTarget {
-                    remote,
-                    read: remote.sync(&releases)?,
-                    sign_key: sign_key.as_deref().map(SigningKey::read).transpose()?,
-                    activate_in: i64::from(activation.activate_in),
-                })
-            });
-            build::run(input, &releases, policy, target.transpose()?, now, style)
+            let activate_in = i64::from(activation.activate_in);
+            build::run(input, &releases, policy, remote.as_ref(), activate_in, now, style)
         }
         IndexerCommand::Import(arguments) => import::run(arguments, now, style),
         IndexerCommand::Resolve(arguments) => resolve::run(arguments, today, style),
@@ -361,11 +365,13 @@ pub(crate) enum CommandError {
     Search(#[from] SearchError),
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
+    /// The problems of a dataset, which are printed already.
+    #[error("the dataset is rejected")]
+    Rejected,
 }
 
 #[derive(Serialize)]
 struct ErrorJson {
-    ok: bool,
     code: &'static str,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -399,17 +405,18 @@ impl CommandError {
                 }
                 return IndexerExit::Disk;
             }
+            Self::Rejected => return IndexerExit::Rejected,
         };
         let next_free = match self {
             Self::Release(ReleaseError::Taken { free, .. }) => Some(*free),
             _ => None,
         };
+        let result = ErrorJson { code: name, message: self.to_string(), next_free };
         // A message that cannot be printed cannot be reported anywhere else.
-        if style.json {
-            let _ = format::json(&ErrorJson { ok: false, code: name, message: self.to_string(), next_free });
-        } else {
-            let _ = writeln!(io::stderr(), "error: {self}");
-        }
+        let _ = match style.json {
+            true => format::json(&ResultJson { ok: false, result: &result }),
+            false => writeln!(io::stderr(), "error: {self}"),
+        };
         code
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
-use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::indexer::resolve::{conflict_text, evidence_text};
 use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
@@ -87,15 +87,9 @@ pub(crate) fn write_page(
     let pairs: Vec<ReviewPair> = resolution.review.iter().map(pair).collect();
     let html = page(&pairs, by, today, Decision::COLUMNS).map_err(io::Error::other)?;
     fs::write(file, html).map_err(|error| SourceError::io(file, error))?;
-    style.print(&PageJson { ok: true, pairs: pairs.len() }, |out| {
+    style.print(true, &json!({ "pairs": pairs.len() }), |out| {
         writeln!(out, "{} in {}: open it in a browser", format::counted(pairs.len(), "pair"), file.display())
     })
-}
-
-#[derive(Serialize)]
-struct PageJson {
-    ok: bool,
-    pairs: usize,
 }
 
 /// Asks for the decision about the shown pair, such as `s` or `d other fund`; `None` to stop.
