@@ -257,24 +257,20 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     flushed.map(|_| ()).map_err(store_error)
 }
 
-fn mail_transport(settings: &ServeSettings) -> Result<Option<MailTransport>, ServeError> {
+pub(crate) fn mail_transport(settings: &ServeSettings) -> Result<Option<MailTransport>, ServeError> {
     let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return Ok(None) };
-    let sender = MailSender { name: settings.brand_name.to_string(), address: from.as_str().to_owned() };
-    Ok(Some(MailTransport::new(server, smtp_password(settings)?, sender)))
-}
-
-pub(crate) fn smtp_password(settings: &ServeSettings) -> Result<Option<String>, ServeError> {
-    let Some(server) = &settings.smtp_url else { return Ok(None) };
-    match &settings.smtp_password_file {
-        _ if server.has_password() => Err(ServeError::SmtpPasswordInUrl),
-        None if server.has_user() => Err(ServeError::NoSmtpPassword),
-        None => Ok(None),
+    let password = match &settings.smtp_password_file {
+        _ if server.has_password() => return Err(ServeError::SmtpPasswordInUrl),
+        None if server.has_user() => return Err(ServeError::NoSmtpPassword),
+        None => None,
         Some(path) => {
             let text = fs::read_to_string(path);
             let text = text.map_err(|error| ServeError::SmtpPassword { path: path.clone(), error })?;
-            Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
+            Some(text.trim_end_matches(['\r', '\n']).to_owned())
         }
-    }
+    };
+    let sender = MailSender { name: settings.brand_name.to_string(), address: from.as_str().to_owned() };
+    Ok(Some(MailTransport::new(server, password, sender)))
 }
 
 /// Starts the log: one line per event on stderr, as text or JSON, with an RFC 3339 time stamp and a level.

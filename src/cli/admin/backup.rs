@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::settings::{BackupOptions, RestoreOptions};
 use crate::cli::admin::{AdminError, print};
 use crate::cli::indexer::format;
-use auth::{DataLock, DatabaseFile, StoreError, has_database, install_database, private_files};
+use auth::{DataLock, DatabaseFile, StoreCounts, StoreError, has_database, install_database, private_files};
 use data::{SnapshotVersion, rfc3339};
 use platform::PROGRAM;
 use platform::clock::now;
@@ -42,8 +42,8 @@ struct BackedUpDatabase {
     sha256: Checksum,
     /// Version of its schema.
     version: i64,
-    accounts: u64,
-    keys: u64,
+    #[serde(flatten)]
+    counts: StoreCounts,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -93,8 +93,7 @@ fn write_backup(draft: &Path, database: &DatabaseFile, options: &BackupOptions) 
     database.copy_to(draft)?;
     let copy = DatabaseFile::open(draft)?;
     copy.check()?;
-    let counts = copy.counts()?;
-    let path = DatabaseFile::path_in(draft);
+    let path = private_files::database_path(draft);
     let (bytes, sha256) = Checksum::of_file(&path).map_err(io_error_at(&path))?;
     let releases = ReleaseStore::at(&options.index);
     let release = match releases.current()? {
@@ -110,7 +109,7 @@ fn write_backup(draft: &Path, database: &DatabaseFile, options: &BackupOptions) 
     let description = Description {
         program: PROGRAM.to_owned(),
         made_at,
-        database: BackedUpDatabase { bytes, sha256, version, accounts: counts.accounts, keys: counts.keys },
+        database: BackedUpDatabase { bytes, sha256, version, counts: copy.counts()? },
         release,
     };
     let path = draft.join(DESCRIPTION);
@@ -167,7 +166,7 @@ fn read_verified(from: &Path) -> Result<(Description, ReleaseStore), AdminError>
     let file = fs::File::open(&path).map_err(|error| AdminError::NotABackup { path: path.clone(), error })?;
     let read = serde_json::from_reader(io::Read::take(file, MAX_DESCRIPTION));
     let description: Description = read.map_err(|error| damaged(format!("{DESCRIPTION}: {error}")))?;
-    let path = DatabaseFile::path_in(from);
+    let path = private_files::database_path(from);
     let (bytes, sha256) = Checksum::of_file(&path).map_err(|error| damaged(io_error_at(&path)(error).to_string()))?;
     if (sha256, bytes) != (description.database.sha256, description.database.bytes) {
         return Err(damaged("the database has another checksum than when it was written".to_owned()));
@@ -182,14 +181,8 @@ fn read_verified(from: &Path) -> Result<(Description, ReleaseStore), AdminError>
 }
 
 fn describe(description: &Description) -> String {
-    let Description { database, release, .. } = description;
-    let mut text = format!(
-        "  database  {}, {} and {}, store version {}, verified",
-        format::size(database.bytes),
-        format::counted(database.accounts, "account"),
-        format::counted(database.keys, "key"),
-        database.version
-    );
+    let Description { database: BackedUpDatabase { bytes, version, counts, .. }, release, .. } = description;
+    let mut text = format!("  database  {}, {counts}, store version {version}, verified", format::size(*bytes));
     text.push_str(&match release {
         Some(BackedUpRelease { version, bytes: Some(bytes) }) => {
             format!("\n  release   {}, {version}, verified", format::size(*bytes))

@@ -7,11 +7,10 @@ use http::Uri;
 use tracing::level_filters::LevelFilter;
 
 use crate::app::router::is_own_path;
-use crate::app::serve::smtp_password;
+use crate::app::serve::mail_transport;
 use crate::app::settings::{ServeSettings, unknown_variables};
 use crate::cli::doctor::finding::Findings;
 use crate::cli::doctor::machine;
-use auth::mail;
 use auth::quota::IpRange;
 use service::well_known::WellKnown;
 use transport::origin_policy::Hosts;
@@ -49,9 +48,7 @@ pub(super) fn check(settings: &ServeSettings, variables: impl IntoIterator<Item 
             log_file(check, flag, path, findings);
         }
     }
-    if settings.smtp_url.is_some() {
-        mail(settings, findings);
-    }
+    mail(settings, findings);
 }
 
 /// The host of a URL, without the brackets of an IPv6 address.
@@ -152,9 +149,9 @@ fn log_file(check: &'static str, flag: &str, path: &Path, findings: &mut Finding
 
 fn mail(settings: &ServeSettings, findings: &mut Findings) {
     const CHECK: &str = "settings.mail";
-    let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return };
-    let password = match smtp_password(settings) {
-        Ok(password) => password,
+    let transport = match mail_transport(settings) {
+        Ok(Some(transport)) => transport,
+        Ok(None) => return,
         Err(error) => {
             let remedy = "write the password to a file that only the server reads";
             return findings.problem(CHECK, error.to_string(), remedy);
@@ -167,7 +164,7 @@ fn mail(settings: &ServeSettings, findings: &mut Findings) {
         let detail = "links in e-mails lead to the listening address, because --public-url is not set";
         findings.warning(CHECK, detail, "set --public-url to the address that clients use");
     }
-    match mail::check_connection(server, password, from.as_str()) {
+    match transport.check() {
         Ok(()) => findings.ok(CHECK, "the mail server accepts connections of this service; nothing was sent"),
         Err(error) => findings.warning(
             CHECK,

@@ -76,11 +76,7 @@ fn tables(found: Option<&PostgresTables>, findings: &mut Findings) -> Option<i64
         );
         return None;
     };
-    let mut detail = format!(
-        "{} and {}, schema version {version}",
-        format::counted(counts.accounts, "account"),
-        format::counted(counts.keys, "key"),
-    );
+    let mut detail = format!("{counts}, schema version {version}");
     if oldest > supported {
         findings.problem(
             CHECK,
