@@ -467,8 +467,7 @@ const DEFAULT_INDEX: &str = "index";
 impl ServeSettings {
     pub fn releases(&self) -> Result<ReleaseStore, KeyError> {
         let releases = match &self.index {
-            Some(index) if is_object_store(index) => ReleaseStore::at(&self.cache).copied_from(index),
-            Some(index) => ReleaseStore::at(index),
+            Some(index) => ReleaseStore::of_place(index, &self.cache),
             None => ReleaseStore::at(DEFAULT_INDEX).or_bundled(),
         };
         let releases = if self.bulk == BulkAccess::Off { releases } else { releases.with_bulk_files() };
@@ -520,14 +519,8 @@ impl ServeSettings {
 #[error("{message}")]
 pub struct Stop {
     message: String,
-    code: u8,
-}
-
-impl Stop {
     /// The exit code: 0 for help and the version, otherwise 2.
-    pub fn code(&self) -> u8 {
-        self.code
-    }
+    pub code: u8,
 }
 
 impl Cli {

@@ -103,3 +103,11 @@ impl<T> At<T> for io::Result<T> {
         self.map_err(|error| ReleaseError::Io { path: path.to_owned(), error })
     }
 }
+
+/// The result of opening a file or folder; `None` if it does not exist.
+pub(crate) fn existing<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
+    match opened {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
+    }
+}

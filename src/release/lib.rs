@@ -41,7 +41,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::error::At;
+use crate::error::{At, existing};
 use crate::file_system::{Fs, OsFs};
 use data::{Counts, SnapshotVersion};
 
@@ -95,10 +95,12 @@ impl ReleaseStore {
         }
     }
 
-    /// Marks the releases as copies from an object store, which messages name.
-    #[must_use]
-    pub fn copied_from(self, origin: &Path) -> Self {
-        Self { origin: Some(origin.to_owned()), ..self }
+    /// The releases of a folder, or those of an object store, which are copied into the folder `cache`.
+    pub fn of_place(place: &Path, cache: &Path) -> Self {
+        match remote::is_object_store(place) {
+            true => Self { origin: Some(place.to_owned()), ..Self::at(cache) },
+            false => Self::at(place),
+        }
     }
 
     /// Refuses releases that are not signed with this key.
@@ -145,10 +147,7 @@ impl ReleaseStore {
 
     /// The published versions, newest first; empty if the index folder does not exist.
     pub fn versions(&self) -> Result<Vec<SnapshotVersion>, ReleaseError> {
-        let entries = match fs::read_dir(&self.index) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            other => other.at(&self.index)?,
-        };
+        let Some(entries) = existing(fs::read_dir(&self.index)).at(&self.index)? else { return Ok(Vec::new()) };
         let mut versions = Vec::new();
         for entry in entries {
             let name = entry.at(&self.index)?.file_name();
@@ -346,17 +345,13 @@ impl ReleaseStore {
 fn read_version(path: &Path) -> Result<Option<SnapshotVersion>, ReleaseError> {
     const MAX_BYTES: u64 = 64;
     let bad = |found: String| ReleaseError::BadCurrent { path: path.to_owned(), found };
-    match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error).at(path),
-        Ok(metadata) if !metadata.is_file() => return Err(bad("it is not a file".into())),
-        Ok(_) => {}
+    let Some(metadata) = existing(fs::metadata(path)).at(path)? else { return Ok(None) };
+    if !metadata.is_file() {
+        return Err(bad("it is not a file".into()));
     }
+    let Some(file) = existing(fs::File::open(path)).at(path)? else { return Ok(None) };
     let mut bytes = Vec::new();
-    match fs::File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        other => other.and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes)).at(path)?,
-    };
+    file.take(MAX_BYTES).read_to_end(&mut bytes).at(path)?;
     let text = String::from_utf8_lossy(&bytes);
     let text = text.trim();
     text.parse().map(Some).map_err(|_| bad(format!("{text:?} is not a version of the form YYYY-MM-DD.N")))

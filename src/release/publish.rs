@@ -174,7 +174,7 @@ impl<'f> Publisher<'f> {
         progress.step("smoke test", 0);
         let opens = [true, false];
         let tested = in_parallel(opens, |opens| match opens {
-            true => open::open(draft, version, manifest.clone(), 0, &NoProgress)?.smoke_test(),
+            true => open::open(draft, manifest.clone(), 0, &NoProgress)?.smoke_test(),
             false => open::verify(draft, version, manifest.read_in_parts()),
         });
         tested.into_iter().collect::<Result<(), _>>()?;

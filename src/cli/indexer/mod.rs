@@ -124,10 +124,7 @@ impl IndexArgs {
     }
 
     fn releases(&self) -> ReleaseStore {
-        match is_object_store(&self.index) {
-            true => ReleaseStore::at(&self.cache).copied_from(&self.index),
-            false => ReleaseStore::at(&self.index),
-        }
+        ReleaseStore::of_place(&self.index, &self.cache)
     }
 }
 

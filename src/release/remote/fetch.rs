@@ -141,7 +141,7 @@ fn try_draft(local: &ReleaseStore, packing: &Packing, draft: &Path) -> Result<()
         }
     }
     let manifest = Manifest::read(draft, version, local.trusted.as_ref())?;
-    let release = open::open(draft, version, manifest, 0, &NoProgress)?;
+    let release = open::open(draft, manifest, 0, &NoProgress)?;
     open::verify(draft, version, release.manifest.read_in_parts())?;
     release.smoke_test()
 }
