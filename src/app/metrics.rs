@@ -309,7 +309,6 @@ impl MetricsWriter<'_, '_> {
         self.write(name, help, unit.as_ref(), MetricType::Gauge, values, |series, value| series.encode_gauge(value))
     }
 
-    /// Histograms of durations.
     fn histograms<'l, const N: usize>(
         &mut self,
         name: &str,

@@ -53,7 +53,6 @@ enum AppRoute<'a> {
     Unknown,
 }
 
-/// Strips trailing slashes from a path.
 fn trimmed(path: &str) -> &str {
     if path == "/" { path } else { path.trim_end_matches('/') }
 }

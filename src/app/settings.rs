@@ -645,11 +645,9 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
     PossibleValuesParser::new(values.map(name)).try_map(find)
 }
 
-/// Names of the levels, from fewest to most events.
-const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
-
 fn log_level() -> impl TypedValueParser<Value = LevelFilter> {
-    PossibleValuesParser::new(LEVELS).try_map(|name| name.parse::<LevelFilter>())
+    let levels = ["off", "error", "warn", "info", "debug", "trace"];
+    PossibleValuesParser::new(levels).try_map(|name| name.parse::<LevelFilter>())
 }
 
 fn parse_uint(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {

@@ -25,7 +25,6 @@ pub struct ActiveRelease {
     replica: OnceLock<Arc<Replica>>,
 }
 
-/// A release that could not be served.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
     /// Unix seconds.
@@ -74,7 +73,6 @@ impl ActiveRelease {
         Serving(self.served.load())
     }
 
-    /// The release of this version, if it is loaded.
     pub fn loaded(&self, version: SnapshotVersion) -> Option<Arc<Catalog>> {
         let served = self.served.load();
         let mut all = std::iter::once(&served.current).chain(&served.others);
@@ -86,7 +84,6 @@ impl ActiveRelease {
         let _ = self.replica.set(replica);
     }
 
-    /// The replica that follows the object store of the releases, if any.
     pub fn replica(&self) -> Option<&Replica> {
         self.replica.get().map(Arc::as_ref)
     }
@@ -169,7 +166,6 @@ impl ActiveRelease {
         self.file_changes.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// The last rejection of a release since the start, if any.
     pub fn last_rejection(&self) -> Option<Rejection> {
         self.last_rejection.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

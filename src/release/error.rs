@@ -40,11 +40,7 @@ pub enum ReleaseError {
     #[error("another indexer is working on {}: try again when it has finished", index.display())]
     Busy { index: PathBuf },
     #[error("{table}: {error}")]
-    Text {
-        table: &'static str,
-        #[source]
-        error: SearchError,
-    },
+    Text { table: &'static str, error: SearchError },
     /// The index names no release.
     #[error("{} names no release to serve: {}", index.display(), activation(index, *newest))]
     NoneActive { index: PathBuf, newest: Option<SnapshotVersion> },
@@ -67,11 +63,7 @@ pub enum ReleaseError {
     #[error(transparent)]
     Bundled(#[from] BundledError),
     #[error("{}: {error}", path.display())]
-    Io {
-        path: PathBuf,
-        #[source]
-        error: io::Error,
-    },
+    Io { path: PathBuf, error: io::Error },
 }
 
 impl ReleaseError {

@@ -90,7 +90,6 @@ struct FormatHeader {
 }
 
 impl Manifest {
-    /// Creates the manifest of a snapshot after its files are written.
     pub(crate) fn new(snapshot: &Snapshot, built_at: String, mut files: Vec<File>) -> Self {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let mut manifest = Self {
@@ -173,7 +172,6 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The bulk files; empty if the release was built without them.
     pub fn bulk(&self) -> impl Iterator<Item = &File> {
         self.files.iter().filter(|file| file.is_bulk())
     }

@@ -46,7 +46,6 @@ impl ReleaseStore {
         self.open_with_progress(version, &NoProgress)
     }
 
-    /// Like [`ReleaseStore::open`], but reports the bytes read to `progress`.
     pub fn open_with_progress(
         &self,
         version: SnapshotVersion,
@@ -75,7 +74,6 @@ impl ReleaseStore {
         tables_from_bytes(version, bytes, records_on_disk(&folder)?)
     }
 
-    /// Reads the history file of a release; `None` if it has none.
     pub(crate) fn read_history(&self, version: SnapshotVersion) -> Result<Option<AlignedBytes>, ReleaseError> {
         let manifest = self.manifest(version)?;
         let file = manifest.file(manifest::HISTORY);

@@ -15,10 +15,9 @@ use time::format_description::well_known::Rfc3339;
 use crate::checksum::{Checksum, HashingWriter};
 use crate::error::At;
 use crate::file_system::Fs;
-use crate::lock::{self, Lock};
 use crate::manifest::{self, File, Manifest};
 use crate::signature::SigningKey;
-use crate::{BUILDING, NEXT, REMOVING, ReleaseError, ReleaseStore, bulk, open, permissions, read_version, text};
+use crate::{BUILDING, NEXT, REMOVING, ReleaseError, ReleaseStore, bulk, lock, open, permissions, read_version, text};
 use catalog::record_history;
 use data::archive::Archive;
 use data::parallel::in_parallel;
@@ -35,7 +34,7 @@ pub struct Publisher<'f> {
     policy: Policy,
     /// The release that a killed build was about to activate.
     interrupted: Option<SnapshotVersion>,
-    _lock: Lock,
+    _lock: fs::File,
 }
 
 #[derive(Default)]
@@ -51,7 +50,6 @@ pub struct Publication {
     pub outcome: PublicationOutcome,
     /// The release that `current` named before.
     pub before: Option<SnapshotVersion>,
-    /// The release that `current` names now.
     pub current: Option<SnapshotVersion>,
 }
 
@@ -90,7 +88,6 @@ impl<'f> Publisher<'f> {
         Self { policy, ..self }
     }
 
-    /// Ends the build.
     pub fn end(self) -> Policy {
         self.policy
     }

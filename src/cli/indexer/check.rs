@@ -76,7 +76,6 @@ fn print(
     })
 }
 
-/// Prints probable errors, and the known share of each field.
 fn print_quality(quality: &DatasetQuality<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let listed = if style.verbose { usize::MAX } else { MAX_LISTED };
     let duplicates = quality.near_duplicates.iter().filter(|(_, count)| **count > 0);

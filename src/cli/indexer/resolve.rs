@@ -92,7 +92,6 @@ fn add(folder: &Path, file: &Path, style: &Style) -> Result<IndexerExit, Command
     })
 }
 
-/// The counts of one table.
 #[derive(Serialize)]
 struct ResolutionCounts {
     kind: Table,
@@ -174,7 +173,6 @@ impl<'a> ResolutionJson<'a> {
     }
 }
 
-/// Explains to people why a pair was not merged.
 pub(crate) fn conflict_text(resolution: &Resolution, held: &MergeConflict) -> String {
     let name = |row: &u32| {
         let SourceRecord { id, name, .. } = &resolution.records[*row as usize];

@@ -8,7 +8,6 @@ use catalog::flat::{ColumnType, FlatColumn, table_columns};
 use data::Table;
 
 impl Package<'_> {
-    /// `croissant.json`.
     pub(super) fn croissant(&self) -> Vec<u8> {
         let snapshot = self.snapshot;
         let license = License(snapshot.license());
@@ -41,7 +40,6 @@ impl Package<'_> {
         }))
     }
 
-    /// `dcat.json`.
     pub(super) fn dcat(&self) -> Vec<u8> {
         let snapshot = self.snapshot;
         let media_type = |name: &str| json!({ "@id": format!("https://www.iana.org/assignments/media-types/{name}") });

@@ -61,7 +61,6 @@ pub(super) fn foreign_keys(table: Table) -> &'static [(&'static str, Table)] {
     }
 }
 
-/// Description of a table in a sentence.
 pub(super) fn table_description(table: Table) -> String {
     table.model().doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
@@ -163,7 +162,8 @@ fn constraints(column: &FlatColumn, table: Table) -> Map<String, Value> {
     }
     match column.kind {
         ColumnType::Text => {
-            if let Some(values) = values(column) {
+            if let Some(name) = column.field.vocabulary {
+                let values = values_of(name).expect("records have known vocabularies");
                 constraints.insert("enum".into(), values.into());
             }
             if let Some(pattern) = column.field.pattern {
@@ -180,13 +180,6 @@ fn constraints(column: &FlatColumn, table: Table) -> Map<String, Value> {
     constraints
 }
 
-/// Permitted values of a column's texts.
-fn values(column: &FlatColumn) -> Option<Vec<&'static str>> {
-    let name = column.field.vocabulary?;
-    Some(values_of(name).expect("records have known vocabularies"))
-}
-
-/// Indented JSON, readable for people too.
 pub(super) fn pretty(json: &Value) -> Vec<u8> {
     let mut text = serde_json::to_vec_pretty(json).expect("JSON has a text");
     text.push(b'\n');

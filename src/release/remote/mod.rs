@@ -147,7 +147,7 @@ impl RemoteStore {
     }
 
     pub fn location(&self) -> &str {
-        self.objects.location()
+        &self.objects.place
     }
 
     pub fn current(&self) -> Result<Current, ReleaseError> {
