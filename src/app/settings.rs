@@ -11,7 +11,7 @@ mod tests;
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -466,13 +466,12 @@ const DEFAULT_INDEX: &str = "index";
 
 impl ServeSettings {
     pub fn releases(&self) -> Result<ReleaseStore, KeyError> {
-        let releases = match &self.index {
-            Some(index) => ReleaseStore::of_place(index, &self.cache),
-            None => ReleaseStore::at(DEFAULT_INDEX).or_bundled(),
-        };
-        let releases = if self.bulk == BulkAccess::Off { releases } else { releases.with_bulk_files() };
-        let key = self.trust_key.as_deref().map(TrustedKey::read).transpose()?;
-        Ok(key.into_iter().fold(releases, ReleaseStore::trusting))
+        let place = self.index.as_deref().unwrap_or(Path::new(DEFAULT_INDEX));
+        let mut releases = ReleaseStore::of_place(place, &self.cache);
+        releases.is_optional = self.index.is_none();
+        releases.has_bulk_files = self.bulk != BulkAccess::Off;
+        releases.trusted = self.trust_key.as_deref().map(TrustedKey::read).transpose()?;
+        Ok(releases)
     }
 
     /// The replica that follows the object store, if the releases are in one.
@@ -482,7 +481,7 @@ impl ServeSettings {
             place: index.display().to_string(),
             error: error.to_string(),
         })?;
-        let remote = RemoteStore::open(index, releases.trusted_key().cloned())?;
+        let remote = RemoteStore::open(index, releases.trusted.clone())?;
         Ok(Some(Replica::new(remote, releases, self.keep_releases as usize + 1)))
     }
 

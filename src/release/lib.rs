@@ -27,7 +27,7 @@ mod signature;
 mod tests;
 mod text;
 mod watch;
-pub use active::{ActiveRelease, Rejection};
+pub use active::{ActiveRelease, Rejection, ReleaseHistory};
 pub use checksum::Checksum;
 pub use error::ReleaseError;
 pub use manifest::Manifest;
@@ -63,12 +63,13 @@ pub struct ReleaseStore {
     index: PathBuf,
     /// The object store from which the folder's releases are copied.
     origin: Option<PathBuf>,
-    /// Permits the bundled snapshot if the folder has no release.
-    is_optional: bool,
+    /// Permits the bundled snapshot if the folder has no release. Not for a folder that the operator named: invented
+    /// data would silently take the place of a missing release.
+    pub is_optional: bool,
     /// The only accepted signing key; releases without its signature are refused.
-    trusted: Option<TrustedKey>,
-    /// Opens the bulk files of releases, too.
-    has_bulk_files: bool,
+    pub trusted: Option<TrustedKey>,
+    /// Opens the bulk files of releases, too, to be served.
+    pub has_bulk_files: bool,
     /// Records larger than this, in bytes, stay on disk when a release is opened.
     max_records_in_memory: u64,
 }
@@ -103,37 +104,8 @@ impl ReleaseStore {
         }
     }
 
-    /// Refuses releases that are not signed with this key.
-    #[must_use]
-    pub fn trusting(self, key: TrustedKey) -> Self {
-        Self { trusted: Some(key), ..self }
-    }
-
-    /// Permits the bundled snapshot if the folder has no release. Not for a folder that the operator named: invented
-    /// data would silently take the place of a missing release.
-    #[must_use]
-    pub fn or_bundled(self) -> Self {
-        Self { is_optional: true, ..self }
-    }
-
-    /// Opens the bulk files of releases, to be served.
-    #[must_use]
-    pub fn with_bulk_files(self) -> Self {
-        Self { has_bulk_files: true, ..self }
-    }
-
-    /// The only accepted signing key, if one is required.
-    pub fn trusted_key(&self) -> Option<&TrustedKey> {
-        self.trusted.as_ref()
-    }
-
     pub fn folder(&self) -> &Path {
         &self.index
-    }
-
-    /// Location where the releases are published: the object store, or else the folder.
-    pub(crate) fn location(&self) -> &Path {
-        self.origin.as_deref().unwrap_or(&self.index)
     }
 
     pub fn release_folder(&self, version: SnapshotVersion) -> PathBuf {

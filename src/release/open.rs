@@ -125,7 +125,8 @@ impl ReleaseStore {
     pub(crate) fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Catalog, ReleaseError> {
         match newest {
             None if self.is_optional => Ok(bundled()?),
-            _ => Err(ReleaseError::NoneActive { index: self.location().to_owned(), newest }),
+            // Where the releases are published.
+            _ => Err(ReleaseError::NoneActive { index: self.origin.as_ref().unwrap_or(&self.index).clone(), newest }),
         }
     }
 

@@ -145,8 +145,9 @@ struct Trust {
 
 impl Trust {
     fn releases(&self, index: &IndexArgs) -> Result<ReleaseStore, KeyError> {
-        let key = self.trust_key.as_deref().map(TrustedKey::read).transpose()?;
-        Ok(key.into_iter().fold(index.releases(), ReleaseStore::trusting))
+        let mut releases = index.releases();
+        releases.trusted = self.trust_key.as_deref().map(TrustedKey::read).transpose()?;
+        Ok(releases)
     }
 }
 
@@ -310,7 +311,7 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
         },
         IndexerCommand::Activate { version, index, force, activation, trust } => {
             let (releases, at) = (trust.releases(index)?, seconds + i64::from(activation.activate_in));
-            match index.remote(releases.trusted_key())? {
+            match index.remote(releases.trusted.as_ref())? {
                 Some(remote) => pushed::activate(&remote, &releases, *version, *force, at, style),
                 None => releases::activate(&releases, *version, *force, style),
             }
@@ -328,7 +329,7 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
         }
         IndexerCommand::Verify { version, index, trust } => {
             let releases = trust.releases(index)?;
-            if let Some(remote) = index.remote(releases.trusted_key())? {
+            if let Some(remote) = index.remote(releases.trusted.as_ref())? {
                 pushed::fetch(&remote, &releases, *version)?;
             }
             releases::verify(&releases, *version, style)
