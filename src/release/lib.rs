@@ -74,7 +74,6 @@ pub struct ReleaseStore {
     max_records_in_memory: u64,
 }
 
-/// Result of [`ReleaseStore::prune`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrunedReleases {
     /// Each with its size in bytes.
@@ -313,7 +312,6 @@ impl ReleaseStore {
     }
 }
 
-/// Reads a file that names a version.
 fn read_version(path: &Path) -> Result<Option<SnapshotVersion>, ReleaseError> {
     const MAX_BYTES: u64 = 64;
     let bad = |found: String| ReleaseError::BadCurrent { path: path.to_owned(), found };
@@ -352,7 +350,6 @@ fn hash_metadata(path: &Path, depth: u32, stamp: &mut DefaultHasher) {
     }
 }
 
-/// Total size of all files in a folder, in bytes.
 fn size(folder: &Path) -> io::Result<u64> {
     files(folder)?.iter().map(|file| Ok(fs::metadata(folder.join(file))?.len())).sum()
 }

@@ -20,14 +20,12 @@ use release::{Checksum, ReleaseStore};
 
 /// Describes the backup; written last.
 const DESCRIPTION: &str = "backup.json";
-/// The index folder with the release.
 const INDEX: &str = "index";
 /// Maximum size of a description in bytes.
 const MAX_DESCRIPTION: u64 = 64 * 1024;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Description {
-    /// Name and version of the program that wrote the backup.
     program: String,
     /// Time of the backup, RFC 3339 in UTC.
     made_at: String,
@@ -53,7 +51,6 @@ struct BackedUpRelease {
     bytes: Option<u64>,
 }
 
-/// Removes an unfinished backup when dropped.
 struct UnfinishedBackup(PathBuf);
 
 impl Drop for UnfinishedBackup {

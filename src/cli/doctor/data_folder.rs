@@ -15,7 +15,6 @@ const LARGE_LOG: u64 = 64 << 20;
 const AS_OWNER: &str =
     "run the doctor as the user of the server; if it is, make that user the owner: chown -R USER DIR";
 
-/// Results needed by later checks.
 #[derive(Default)]
 pub(super) struct DataFolderState {
     pub holder: Option<LockHolder>,

@@ -27,7 +27,6 @@ use platform::clock::now;
 
 #[derive(Serialize)]
 struct DoctorReport {
-    /// Name and version of the program.
     program: String,
     /// Time of the checks, RFC 3339 in UTC.
     checked_at: String,

@@ -187,7 +187,6 @@ impl OwnFiles {
     }
 }
 
-/// The files in a folder with their checksums.
 fn checksums(folder: &Path) -> Result<BTreeMap<String, Checksum>, FolderError> {
     let io = FolderError::io(folder);
     let mut files = BTreeMap::new();

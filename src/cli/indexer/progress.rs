@@ -12,7 +12,6 @@ use data::Progress;
 
 /// Shows the steps and records their durations.
 pub(crate) struct Steps {
-    /// Neither bars nor lines are shown.
     is_silent: bool,
     state: Mutex<ProgressState>,
 }

@@ -146,7 +146,6 @@ fn try_draft(local: &ReleaseStore, packing: &Packing, draft: &Path) -> Result<()
     release.smoke_test()
 }
 
-/// Renames the draft of a fetched release to its version.
 fn rename_draft(local: &ReleaseStore, version: SnapshotVersion, draft: &Path) -> Result<(), ReleaseError> {
     for path in crate::files(draft).at(draft)? {
         permissions::make_read_only(&draft.join(path)).at(draft)?;
@@ -323,7 +322,6 @@ impl Replica {
         self.lock().pointer.as_ref().map_or(0, |pointer| pointer.generation)
     }
 
-    /// Number of failures to read `current` or to fetch its release.
     pub fn failures(&self) -> u64 {
         self.failures.load(Ordering::Relaxed)
     }
