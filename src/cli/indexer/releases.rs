@@ -186,7 +186,16 @@ pub(crate) fn verify(
     let steps = Steps::new(true);
     let mut verified = Vec::new();
     for version in versions {
-        let (bytes, unlisted, error) = match verify_one(releases, version, &steps) {
+        let verify = || -> Result<(u64, Vec<PathBuf>), ReleaseError> {
+            let release = releases.open_with_progress(version, &steps)?;
+            releases.verify_on_disk(&release.manifest)?;
+            steps.step("smoke test", 0);
+            let tried = release.smoke_test();
+            steps.done();
+            tried?;
+            Ok((release.manifest.bytes(""), releases.unlisted(version, &release.manifest)?))
+        };
+        let (bytes, unlisted, error) = match verify() {
             Ok((bytes, unlisted)) => (bytes, unlisted, None),
             Err(error) => (0, Vec::new(), Some(error)),
         };
@@ -207,19 +216,4 @@ pub(crate) fn verify(
     let ok = verified.iter().all(|release| release.ok) && problem.is_none();
     let result = AllVerifiedJson { current_error: problem, releases: verified };
     style.print(ok, &result, |out| result.current_error.iter().try_for_each(|problem| writeln!(out, "{problem}")))
-}
-
-/// Verifies a release; returns its size in bytes and its unlisted files.
-fn verify_one(
-    releases: &ReleaseStore,
-    version: SnapshotVersion,
-    steps: &Steps,
-) -> Result<(u64, Vec<PathBuf>), ReleaseError> {
-    let release = releases.open_with_progress(version, steps)?;
-    releases.verify_on_disk(&release.manifest)?;
-    steps.step("smoke test", 0);
-    let tried = release.smoke_test();
-    steps.done();
-    tried?;
-    Ok((release.manifest.bytes(""), releases.unlisted(version, &release.manifest)?))
 }
