@@ -152,7 +152,9 @@ impl<'f> Publisher<'f> {
         listed.extend([tables, records]);
         progress.step("history", 0);
         listed.extend(self.write_history(draft, &snapshot)?);
-        if self.keeps_bulk(version) {
+        // A release published with bulk files keeps them when it is only signed or repaired.
+        let had_bulk = || self.releases.manifest(version).is_ok_and(|manifest| manifest.bulk().next().is_some());
+        if self.policy.has_bulk || had_bulk() {
             listed.extend(self.write_bulk(draft, &snapshot, progress)?);
             progress.step("sync", 0);
         }
@@ -247,12 +249,6 @@ impl<'f> Publisher<'f> {
             return history.map(Some).at(self.releases.folder());
         }
         Ok(None)
-    }
-
-    /// True if the release gets bulk files. One published with them keeps them when it is only signed or repaired.
-    fn keeps_bulk(&self, version: SnapshotVersion) -> bool {
-        let had_bulk = || self.releases.manifest(version).is_ok_and(|manifest| manifest.bulk().next().is_some());
-        self.policy.has_bulk || had_bulk()
     }
 
     /// Writes the bulk files, syncs them and their folder, and lists them with their checksums.

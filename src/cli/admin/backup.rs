@@ -132,7 +132,10 @@ pub(super) fn restore(data: &Path, options: &RestoreOptions) -> Result<(), Admin
     if let Some(release) = release.filter(|_| options.with_index) {
         stored.copy(release.version, &ReleaseStore::at(&options.index))?;
     }
-    let aside = unused(data, &format!("replaced-{}", rfc3339(now()).replace(':', "-")));
+    let name = format!("replaced-{}", rfc3339(now()).replace(':', "-"));
+    let names = std::iter::once(name.clone()).chain((2..).map(|number| format!("{name}-{number}")));
+    let unused = names.map(|name| data.join(name)).find(|path| path.symlink_metadata().is_err());
+    let aside = unused.expect("the names do not end");
     let replaced = install_database(from, data, &aside)?.then_some(aside);
     if options.json {
         return print::print_json(&serde_json::json!({
@@ -190,13 +193,6 @@ fn describe(description: &Description) -> String {
         None => "\n  release   none is published".to_owned(),
     });
     text
-}
-
-/// A nonexistent path in `folder` with a name that begins with `name`.
-fn unused(folder: &Path, name: &str) -> PathBuf {
-    let names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}-{number}")));
-    let mut paths = names.map(|name| folder.join(name));
-    paths.find(|path| path.symlink_metadata().is_err()).expect("the names do not end")
 }
 
 fn io_error_at(path: &Path) -> impl Fn(io::Error) -> StoreError {

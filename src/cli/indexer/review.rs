@@ -35,7 +35,7 @@ pub(crate) fn run(
     let (mut decided, mut left) = (0, resolution.review.len());
     for (index, pair) in resolution.review.iter().enumerate() {
         left = resolution.review.len() - index;
-        if groups.are_joined(pair) {
+        if groups.root(pair.left) == groups.root(pair.right) {
             continue;
         }
         writeln!(out, "\n{} left", format::counted(left, "pair"))?;
@@ -176,10 +176,6 @@ impl Groups {
             row = *above;
         }
         row
-    }
-
-    fn are_joined(&self, pair: &RecordPair) -> bool {
-        self.root(pair.left) == self.root(pair.right)
     }
 
     fn join(&mut self, pair: &RecordPair) {

@@ -224,10 +224,6 @@ impl Packing {
         }
         Ok(())
     }
-
-    fn objects(&self) -> impl Iterator<Item = Checksum> {
-        self.files.iter().flat_map(|file| &file.pieces).map(|piece| piece.object)
-    }
 }
 
 impl Pointer {

@@ -236,7 +236,7 @@ impl RemoteStore {
             }
             // If a packing cannot be read, the objects that it needs are unknown, so nothing is removed.
             let (packing, _) = self.packing(pushed)?;
-            objects.extend(packing.objects().map(object_name));
+            objects.extend(packing.files.iter().flat_map(|file| &file.pieces).map(|piece| object_name(piece.object)));
             wanted.extend(packing.base);
         }
         let mut pruned = Pruned::default();
