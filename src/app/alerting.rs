@@ -23,8 +23,6 @@ const LAST_LINKS: Duration = Duration::from_secs(10);
 /// Time for all threads to finish at shutdown.
 const FINISH: Duration = Duration::from_secs(11);
 
-/// The alerting threads; empty before the server is ready.
-#[derive(Default)]
 pub(super) struct Threads {
     handles: Vec<JoinHandle<()>>,
     /// Deadline for sending links; set once no more can be requested.
@@ -67,7 +65,7 @@ pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads 
         let is_stopping = || state.stopping.load(Ordering::Relaxed);
         alert_sender.send_due(state.auth.store(), &is_stopping).map(|_| ())
     });
-    let mut threads = Threads { handles: vec![evaluation, alerts], ..Threads::default() };
+    let mut threads = Threads { handles: vec![evaluation, alerts], last_links: Arc::default() };
     if sends_mail {
         let (sending, last_links) = (Arc::clone(state), Arc::clone(&threads.last_links));
         let links = spawn(move || {

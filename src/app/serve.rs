@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -166,7 +166,8 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let is_tried = bound.ip().is_loopback() && settings.public_url.is_none() && io::stdout().is_terminal();
     let demo_key = is_tried.then(|| auth.add_demo_key(Tier::Free)).transpose().map_err(store_error)?;
     let limits = settings.limits(bound);
-    let alerting = Arc::new(Mutex::new(Threads::default()));
+    // Empty until the server is ready.
+    let alerting = Arc::new(OnceLock::new());
     let (opening, alerting_threads) = (gate.clone(), Arc::clone(&alerting));
     let (base, owner) = (public_url.clone(), Arc::clone(&auth));
     // Builds the router once there is a release, and starts the threads that evaluate searches and send messages.
@@ -217,7 +218,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
             pools: settings.mcp_pools.into(),
         };
         opening.open(Router::new(&state, mcp_quota, &mcp_settings));
-        *alerting_threads.lock().unwrap_or_else(PoisonError::into_inner) = threads;
+        let _ = alerting_threads.set(threads);
         // Whoever reads the greeting finds the server ready.
         greet(&greeting);
     };
@@ -248,8 +249,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     for task in background {
         task.abort();
     }
-    let threads = std::mem::take(&mut *alerting.lock().unwrap_or_else(PoisonError::into_inner));
-    blocking(move || threads.finish()).await?;
+    blocking(move || alerting.get().map(Threads::finish)).await?;
     let flushed = blocking(move || last_flush(&auth)).await?;
     if report.aborted > 0 {
         tracing::warn!("{} connections aborted at the shutdown deadline", report.aborted);

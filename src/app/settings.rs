@@ -529,12 +529,11 @@ impl Cli {
         if serves(&args) {
             args.insert(args.len().min(1), "serve".into());
         }
-        let stop = |error: &clap::Error| Stop {
-            message: error_text(error, &args),
-            code: if error.use_stderr() { 2 } else { 0 },
-        };
-        let matches = command().try_get_matches_from(&args).map_err(|error| stop(&error))?;
-        let mut cli = Self::from_arg_matches(&matches).map_err(|error| stop(&error))?;
+        let read = command().try_get_matches_from(&args).and_then(|matches| Self::from_arg_matches(&matches));
+        let mut cli = read.map_err(|error| {
+            let code = if error.use_stderr() { 2 } else { 0 };
+            Stop { message: error_text(&error, &args), code }
+        })?;
         if let Command::Serve(settings) | Command::Doctor { settings, .. } = &mut cli.command {
             settings.data.clone_from(&cli.data);
             settings.store.clone_from(&cli.store);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use time::OffsetDateTime;
 
 use crate::cli::indexer::progress::{CompletedStep, Steps};
@@ -61,14 +61,15 @@ pub(crate) fn run(
         current: publication.current,
         counts: manifest.counts,
         known_aliases,
-        bytes: ReleaseSizes {
-            tables: manifest.bytes(manifest::TABLES),
-            records: manifest.bytes(manifest::RECORDS),
-            text: manifest.bytes(manifest::TEXT),
-            history: manifest.bytes(manifest::HISTORY),
-            bulk: manifest.bytes(manifest::BULK),
-            total: manifest.bytes(""),
-        },
+        bytes: [
+            ("tables", manifest::TABLES),
+            ("records", manifest::RECORDS),
+            ("text", manifest::TEXT),
+            ("history", manifest::HISTORY),
+            ("bulk", manifest::BULK),
+            ("total", ""),
+        ]
+        .map(|(name, prefix)| (name, manifest.bytes(prefix))),
         built_at: &manifest.built_at,
         took: start.elapsed(),
         steps: steps.completed(),
@@ -114,7 +115,8 @@ struct SummaryJson<'a> {
     counts: Counts,
     /// Number of well-known aliases added to records.
     known_aliases: usize,
-    bytes: ReleaseSizes,
+    #[serde(serialize_with = "as_map")]
+    bytes: [(&'static str, u64); 6],
     built_at: &'a str,
     #[serde(rename = "took_ms", serialize_with = "format::as_milliseconds")]
     took: Duration,
@@ -130,14 +132,8 @@ struct SummaryJson<'a> {
     warnings: Option<Vec<&'a Diagnostic>>,
 }
 
-#[derive(Serialize)]
-struct ReleaseSizes {
-    tables: u64,
-    records: u64,
-    text: u64,
-    history: u64,
-    bulk: u64,
-    total: u64,
+fn as_map<S: Serializer>(sizes: &[(&'static str, u64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(sizes.iter().copied())
 }
 
 impl SummaryJson<'_> {
@@ -155,14 +151,12 @@ impl SummaryJson<'_> {
             }
         }
         self.print_tables(out)?;
-        let ReleaseSizes { tables, records, text, history, bulk, total } = self.bytes;
-        let [tables, records, text, whole] = [tables, records, text, total].map(format::size);
-        let part = |name: &str, bytes: u64, is_there: bool| match is_there {
-            true => format!(", {name} {}", format::size(bytes)),
-            false => String::new(),
+        let [tables, records, text, history, bulk, whole] = self.bytes.map(|(_, bytes)| format::size(bytes));
+        let part = |is_there: bool, name: &str, size: String| {
+            if is_there { format!(", {name} {size}") } else { String::new() }
         };
-        let history = part("history", history, manifest.file(manifest::HISTORY).is_some());
-        let bulk = part("bulk", bulk, manifest.bulk().next().is_some());
+        let history = part(manifest.file(manifest::HISTORY).is_some(), "history", history);
+        let bulk = part(manifest.bulk().next().is_some(), "bulk", bulk);
         writeln!(out, "  size: {whole} (tables {tables}, records {records}, text {text}{history}{bulk})")?;
         writeln!(out, "  known aliases added: {}", format::count(self.known_aliases))?;
         let steps: Vec<String> =
