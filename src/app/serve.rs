@@ -103,7 +103,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     if let Some(problem) = store.permission_problem() {
         tracing::warn!("--index: {problem}");
     }
-    let replica = settings.replica()?.map(Arc::new);
+    let replica = settings.replica(&store)?.map(Arc::new);
     if let Some(replica) = &replica {
         follow(Arc::clone(replica))?;
     }

@@ -475,14 +475,10 @@ impl ServeSettings {
     }
 
     /// The replica that follows the object store, if the releases are in one.
-    pub(crate) fn replica(&self) -> Result<Option<Replica>, ReleaseError> {
+    pub(crate) fn replica(&self, releases: &ReleaseStore) -> Result<Option<Replica>, ReleaseError> {
         let Some(index) = self.index.as_ref().filter(|index| is_object_store(index)) else { return Ok(None) };
-        let releases = self.releases().map_err(|error| ReleaseError::ObjectStore {
-            place: index.display().to_string(),
-            error: error.to_string(),
-        })?;
         let remote = RemoteStore::open(index, releases.trusted.clone())?;
-        Ok(Some(Replica::new(remote, releases, self.keep_releases as usize + 1)))
+        Ok(Some(Replica::new(remote, releases.clone(), self.keep_releases as usize + 1)))
     }
 
     /// Base URL for links of a server that listens on `bound`, without a trailing slash.

@@ -28,7 +28,6 @@ use serde::Serialize;
 use time::OffsetDateTime;
 
 use ::import::sources::SourceError;
-use ::search::SearchError;
 use data::import::DatasetInput;
 use data::import::meta::MetaValues;
 use data::{Date, SnapshotVersion};
@@ -360,7 +359,7 @@ pub(crate) enum CommandError {
     #[error(transparent)]
     Source(#[from] SourceError),
     #[error(transparent)]
-    Search(#[from] SearchError),
+    Resolve(#[from] ResolveError),
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
     /// The problems of a dataset, which are printed already.
@@ -376,15 +375,6 @@ struct ErrorJson {
     next_free: Option<SnapshotVersion>,
 }
 
-impl From<ResolveError> for CommandError {
-    fn from(error: ResolveError) -> Self {
-        match error {
-            ResolveError::Source(error) => Self::Source(error),
-            ResolveError::Search(error) => Self::Search(error),
-        }
-    }
-}
-
 impl CommandError {
     fn print(&self, style: &Style) -> IndexerExit {
         let (code, name) = match self {
@@ -392,10 +382,12 @@ impl CommandError {
             Self::Key(KeyError::Io { .. }) => (IndexerExit::Disk, "io"),
             Self::Key(_) => (IndexerExit::Usage, "bad_key"),
             Self::Folder(error) => error.code(),
-            Self::Source(SourceError::Io { .. }) => (IndexerExit::Disk, "io"),
-            Self::Source(SourceError::Shrunk { .. }) => (IndexerExit::Rejected, "shrunk"),
-            Self::Source(_) => (IndexerExit::Rejected, "bad_source"),
-            Self::Search(_) => (IndexerExit::Disk, "text_index"),
+            Self::Source(error) | Self::Resolve(ResolveError::Source(error)) => match error {
+                SourceError::Io { .. } => (IndexerExit::Disk, "io"),
+                SourceError::Shrunk { .. } => (IndexerExit::Rejected, "shrunk"),
+                _ => (IndexerExit::Rejected, "bad_source"),
+            },
+            Self::Resolve(ResolveError::Search(_)) => (IndexerExit::Disk, "text_index"),
             Self::Output(error) => {
                 // `| head` closes the pipe after the lines it needs.
                 if error.kind() != io::ErrorKind::BrokenPipe {
