@@ -383,31 +383,28 @@ fn addresses(base: &str) -> String {
 fn greeting(catalog: &Catalog, base: &str, demo_key: Option<&str>) -> String {
     let snapshot = catalog.snapshot();
     let Counts { firms, startups, funding_rounds: rounds, people, sectors, .. } = snapshot.counts();
-    let mut text = format!("VentureDex {}, snapshot {}", env!("CARGO_PKG_VERSION"), snapshot.version());
-    if !snapshot.title().is_empty() {
-        text.push_str(&format!(": {}", snapshot.title()));
-    }
-    let (reviews, addresses) = (catalog.totals().reviews, addresses(base));
-    text.push_str(&format!(
-        "\n{firms} firms, {startups} startups, {rounds} funding rounds, {people} people, {reviews} reviews, {sectors} \
-         sectors\n\n{addresses}"
-    ));
+    let title = if snapshot.title().is_empty() { String::new() } else { format!(": {}", snapshot.title()) };
+    let (program, version, reviews) = (env!("CARGO_PKG_VERSION"), snapshot.version(), catalog.totals().reviews);
     let name = if firms > 0 { snapshot.name(Table::Firms, 0) } else { "" };
-    if let Some(key) = demo_key {
+    let example = if let Some(key) = demo_key {
         let query: String = form_urlencoded::Serializer::new(String::new()).append_pair("q", name).finish();
-        text.push_str(&format!(
-            "\nTry it with this key, which is valid for this run (100 requests a day):\n\n  curl -H 'Authorization: Bearer \
+        format!(
+            "Try it with this key, which is valid for this run (100 requests a day):\n\n  curl -H 'Authorization: Bearer \
              {key}' '{base}/api/v3/vcs?{query}&limit=3'\n"
-        ));
+        )
     } else {
         let arguments = json!({ "query": name, "limit": 3 });
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": { "name": "search_vcs", "arguments": arguments } });
         let call = call.to_string().replace('\'', "'\\''");
-        text.push_str(&format!(
-            "\nTry it without a key:\n\n  curl -H 'Content-Type: application/json' {base}/api/mcp -d '{call}'\n\n\
+        format!(
+            "Try it without a key:\n\n  curl -H 'Content-Type: application/json' {base}/api/mcp -d '{call}'\n\n\
              For REST, create a key: venturedex account create --email you@example.com, then venturedex key create …\n"
-        ));
-    }
-    text
+        )
+    };
+    format!(
+        "VentureDex {program}, snapshot {version}{title}\n{firms} firms, {startups} startups, {rounds} funding rounds, {people} \
+         people, {reviews} reviews, {sectors} sectors\n\n{}\n{example}",
+        addresses(base)
+    )
 }

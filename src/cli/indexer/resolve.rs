@@ -8,8 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::review::{self, Reviewer};
-use crate::cli::indexer::{CommandError, IndexerExit, Style, check, format, import};
+use crate::cli::indexer::{CommandError, IndexerExit, Style, check, format, import, review};
 use ::import::sources::Suppressed;
 use data::vocabulary::Vocabulary;
 use data::{Date, Table};
@@ -62,9 +61,7 @@ pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> Result
     let resolution = resolve(records, &decisions, &steps)?;
     drop(steps);
     if let Some(folder) = arguments.sources.as_deref().filter(|_| arguments.review) {
-        let reviewer = Reviewer { folder, by: &arguments.by, today };
-        let (mut input, mut out) = (io::stdin().lock(), io::stdout().lock());
-        return review::run(&reviewer, &resolution, decisions, &mut input, &mut out);
+        return review::run(folder, &arguments.by, today, &resolution, decisions);
     }
     if let Some(file) = &arguments.page {
         return review::write_page(&resolution, &arguments.by, today, file, style);
