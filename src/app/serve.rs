@@ -139,7 +139,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     });
     let slow = Duration::from_millis(u64::from(settings.log_slow));
     let telemetry = Arc::new(Telemetry::new(slow, access_log.transpose()?));
-    let gate = Gate::new(hosts.clone(), public_url.clone(), Arc::clone(&telemetry), now);
+    let gate = Gate::new(hosts.clone(), public_url.clone(), Arc::clone(&telemetry));
     let metrics = MetricsEndpoint::new(Arc::clone(&telemetry), Arc::clone(&auth), now());
     if let Some(listener) = metrics_listener {
         let address = listener.local_addr()?;

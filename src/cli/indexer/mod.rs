@@ -329,7 +329,10 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
         IndexerCommand::Verify { version, index, trust } => {
             let releases = trust.releases(index)?;
             if let Some(remote) = index.remote(releases.trusted.as_ref())? {
-                pushed::fetch(&remote, &releases, *version)?;
+                remote.sync(&releases)?;
+                if let Some(version) = version {
+                    remote.fetch(&releases, pushed::find(&remote, *version)?)?;
+                }
             }
             releases::verify(&releases, *version, style)
         }

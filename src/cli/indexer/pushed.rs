@@ -37,18 +37,7 @@ pub(crate) fn list(remote: &RemoteStore, style: &Style) -> Result<IndexerExit, C
     })
 }
 
-/// Copies a release, or the current one, into the folder unless it is there.
-pub(crate) fn fetch(
-    remote: &RemoteStore,
-    releases: &ReleaseStore,
-    version: Option<SnapshotVersion>,
-) -> Result<(), ReleaseError> {
-    remote.sync(releases)?;
-    let Some(version) = version else { return Ok(()) };
-    remote.fetch(releases, find(remote, version)?)
-}
-
-fn find(remote: &RemoteStore, version: SnapshotVersion) -> Result<PushedRelease, ReleaseError> {
+pub(crate) fn find(remote: &RemoteStore, version: SnapshotVersion) -> Result<PushedRelease, ReleaseError> {
     let found = remote.versions()?.into_iter().find(|pushed| pushed.version == version);
     found.ok_or_else(|| ReleaseError::Missing { version, index: remote.location().into() })
 }
