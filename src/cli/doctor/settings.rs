@@ -51,14 +51,12 @@ pub(super) fn check(settings: &ServeSettings, variables: impl IntoIterator<Item 
     mail(settings, findings);
 }
 
-/// The host of a URL, without the brackets of an IPv6 address.
-fn host(url: &str) -> Option<String> {
-    let url: Uri = url.parse().ok()?;
-    Some(url.host()?.trim_start_matches('[').trim_end_matches(']').to_owned())
-}
-
-fn is_loopback(host: &str) -> bool {
-    host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+/// True if the host of a URL is this machine.
+fn is_local(url: &str) -> bool {
+    let url: Option<Uri> = url.parse().ok();
+    // Without the brackets of an IPv6 address.
+    let host = url.as_ref().and_then(Uri::host).map(|host| host.trim_matches(['[', ']']));
+    host.is_some_and(|host| host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback()))
 }
 
 fn public_url(settings: &ServeSettings, findings: &mut Findings) {
@@ -79,7 +77,7 @@ fn public_url(settings: &ServeSettings, findings: &mut Findings) {
     if let Err(error) = Hosts::new(url, false) {
         return findings.problem(CHECK, error.to_string(), "set it to a URL such as https://venturedex.example.com");
     }
-    let is_local = host(url).is_some_and(|host| is_loopback(&host));
+    let is_local = is_local(url);
     if url.starts_with("http://") && !is_local {
         let detail = format!("{url} is not https: API keys, passwords and sessions can be read on the way");
         let remedy = "put a proxy with TLS in front of the server, and set --public-url to its https address";

@@ -57,7 +57,14 @@ impl RemoteStore {
     ) -> Result<Pushed, ReleaseError> {
         local.manifest(version)?;
         self.check_taken(local, version)?;
-        let base = read.pointer.as_ref().and_then(|pointer| self.base(local, version, pointer));
+        // The release named by `current` is the base of patches, if the folder has it as it was pushed.
+        let base = read.pointer.as_ref().and_then(|pointer| {
+            let json = fs::read(packing_path(local.folder(), pointer.release)).ok()?;
+            let packing: Packing = serde_json::from_slice(&json).ok()?;
+            let is_same = Checksum::of(&json) == pointer.manifest && packing.version != version;
+            let is_usable = is_same && packing.depth < MAX_DEPTH && local.manifest(pointer.release).is_ok();
+            is_usable.then(|| (pointer.pushed(), packing))
+        });
         let folder = local.release_folder(version);
         let paths = files(&folder).at(&folder)?;
         let mut jobs = Vec::new();
@@ -157,20 +164,6 @@ impl RemoteStore {
             }
         }
         Ok(())
-    }
-
-    /// The release named by `current` as the base of patches, if the folder has it as it was pushed.
-    fn base(
-        &self,
-        local: &ReleaseStore,
-        version: SnapshotVersion,
-        pointer: &Pointer,
-    ) -> Option<(PushedRelease, Packing)> {
-        let json = fs::read(packing_path(local.folder(), pointer.release)).ok()?;
-        let packing: Packing = serde_json::from_slice(&json).ok()?;
-        let is_same = Checksum::of(&json) == pointer.manifest && packing.version != version;
-        let is_usable = is_same && packing.depth < MAX_DEPTH && local.manifest(pointer.release).is_ok();
-        is_usable.then(|| (pointer.pushed(), packing))
     }
 
     /// Uploads a piece unless it exists. The flag is true if it was uploaded. `start` is its place in a file of `of` bytes.
