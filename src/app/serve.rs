@@ -403,8 +403,8 @@ fn greeting(catalog: &Catalog, base: &str, demo_key: Option<&str>) -> String {
         )
     };
     format!(
-        "VentureDex {program}, snapshot {version}{title}\n{firms} firms, {startups} startups, {rounds} funding rounds, {people} \
-         people, {reviews} reviews, {sectors} sectors\n\n{}\n{example}",
+        "VentureDex {program}, snapshot {version}{title}\n{firms} firms, {startups} startups, {rounds} funding rounds, \
+         {people} people, {reviews} reviews, {sectors} sectors\n\n{}\n{example}",
         addresses(base)
     )
 }

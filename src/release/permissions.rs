@@ -7,16 +7,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Permissions of new files and folders; the umask may remove more.
-#[cfg(unix)]
-pub(crate) const FILE: u32 = 0o644;
-#[cfg(unix)]
-pub(crate) const FOLDER: u32 = 0o755;
-
 pub(crate) fn create_folder(path: &Path, recursive: bool) -> io::Result<()> {
     let mut folder = fs::DirBuilder::new();
     #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut folder, FOLDER);
+    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o755);
     folder.recursive(recursive).create(path)
 }
 
@@ -24,7 +18,7 @@ pub(crate) fn file_options() -> fs::OpenOptions {
     let mut options = fs::File::options();
     options.write(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, FILE);
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o644);
     options
 }
 
