@@ -49,7 +49,8 @@ impl TrustedKey {
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let der = der(path, "PUBLIC KEY")?;
         let key = der.as_deref().and_then(|der| der.strip_prefix(&PUBLIC_KEY_PREFIX)?.try_into().ok());
-        let expected = "public key in PEM; write that of a private key with `openssl pkey -in FILE -pubout -out PUBLIC_FILE`";
+        let expected = "public key in PEM; write that of a private key with `openssl pkey -in FILE -pubout -out \
+                        PUBLIC_FILE`";
         key.map(Self).ok_or_else(|| KeyError::NotAKey { path: path.to_owned(), expected })
     }
 
