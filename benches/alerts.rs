@@ -59,7 +59,7 @@ fn main() {
     let releases = ActiveRelease::new(earlier, 3);
     releases.replace(later);
     let (began, cpu) = (Instant::now(), Moment::now());
-    let alerts = evaluate(store.watch_store(), &releases, 0, &|| false).expect("a store that works");
+    let alerts = evaluate(&store, &releases, 0, &|| false).expect("a store that works");
     let (took, cpu) = (began.elapsed().as_secs_f64(), cpu.elapsed().as_secs_f64());
     println!("{records} records, {searches} searches with {matches} matches in both releases, {alerts} alerts");
     println!("evaluated in {took:.1} s, {cpu:.1} s of CPU; counted in {:.1} s", counting.as_secs_f64());
@@ -142,7 +142,7 @@ fn save(store: &SqliteStore, folder: &Path, queries: &[(Table, String)], evaluat
     let first = store.create_account(&"a@example.com".parse().expect("an address"), Tier::Enterprise, None, 0);
     let served = evaluated.parse().expect("a version");
     let watch = NewWatch { name: &name, table: Table::Firms, query: Some("slug=none"), records: &[], served };
-    store.watch_store().add_watch(first.expect("an account").id, watch, 0).expect("a saved search");
+    store.add_watch(first.expect("an account").id, watch, 0).expect("a saved search");
     let mut database = rusqlite::Connection::open(folder.join("data/venturedex.sqlite")).expect("the store");
     let transaction = database.transaction().expect("a transaction");
     {

@@ -23,8 +23,6 @@ const LAST_LINKS: Duration = Duration::from_secs(10);
 /// Time for all threads to finish at shutdown.
 const FINISH: Duration = Duration::from_secs(11);
 
-/// The alerting threads; empty before the server is ready.
-#[derive(Default)]
 pub(super) struct Threads {
     handles: Vec<JoinHandle<()>>,
     /// Deadline for sending links; set once no more can be requested.
@@ -40,7 +38,7 @@ pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads 
             return Ok(());
         }
         let is_stopping = || state.stopping.load(Ordering::Relaxed);
-        let alerts = evaluate(state.auth.store().watch_store(), &state.releases, state.now(), &is_stopping)?;
+        let alerts = evaluate(state.auth.store(), &state.releases, state.now(), &is_stopping)?;
         state.alerts.counts.alerts.add(alerts as u64);
         if alerts > 0 {
             tracing::info!("release {version} brought {alerts} alerts");
@@ -53,7 +51,7 @@ pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads 
     let release_claims = Arc::new(move || {
         let mut is_released = is_released.lock().unwrap_or_else(PoisonError::into_inner);
         if !*is_released {
-            releasing.auth.store().watch_store().release_claims(releasing.now())?;
+            releasing.auth.store().release_claims(releasing.now())?;
             *is_released = true;
         }
         Ok::<(), StoreError>(())
@@ -65,9 +63,9 @@ pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads 
     let alerts = repeat_until_stopped(state, "cannot send alerts", move |state| {
         release()?;
         let is_stopping = || state.stopping.load(Ordering::Relaxed);
-        alert_sender.send_due(state.auth.store().watch_store(), &is_stopping).map(|_| ())
+        alert_sender.send_due(state.auth.store(), &is_stopping).map(|_| ())
     });
-    let mut threads = Threads { handles: vec![evaluation, alerts], ..Threads::default() };
+    let mut threads = Threads { handles: vec![evaluation, alerts], last_links: Arc::default() };
     if sends_mail {
         let (sending, last_links) = (Arc::clone(state), Arc::clone(&threads.last_links));
         let links = spawn(move || {

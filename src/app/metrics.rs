@@ -22,6 +22,7 @@ use auth::AuthService;
 use auth::quota::Tier;
 use data::vocabulary::Vocabulary;
 use platform::metrics::{BOUNDS, Observations, panics};
+use release::ReleaseHistory;
 use release::remote::Replica;
 use service::State;
 use service::alerts::Channel;
@@ -194,12 +195,12 @@ impl ServiceMetrics {
         }
         let loaded = releases.map_or(0, |releases| releases.all().len());
         out.gauge("venturedex_releases_loaded", None, "Releases in memory", loaded as i64)?;
-        let swaps = releases.map_or(0, |releases| releases.swaps());
+        let ReleaseHistory { swaps, rejections, file_changes, .. } =
+            releases.map(|releases| releases.history()).unwrap_or_default();
         out.counter("venturedex_release_swaps", "Times that another release was served", swaps)?;
-        let rejections = releases.map_or(0, |releases| releases.rejections());
         out.counter("venturedex_release_rejections", "Releases that were not served", rejections)?;
-        let changes = releases.map_or(0, |releases| releases.file_changes());
-        out.counter("venturedex_release_file_changes", "Times that files of the served release were changed", changes)?;
+        let help = "Times that files of the served release were changed";
+        out.counter("venturedex_release_file_changes", help, file_changes)?;
         let replica = releases.and_then(|releases| releases.replica());
         let generation = replica.map_or(0, Replica::generation) as i64;
         let help = "Changes of the current release, as read last";
@@ -311,7 +312,6 @@ impl MetricsWriter<'_, '_> {
         self.write(name, help, unit.as_ref(), MetricType::Gauge, values, |series, value| series.encode_gauge(value))
     }
 
-    /// Histograms of durations.
     fn histograms<'l, const N: usize>(
         &mut self,
         name: &str,

@@ -53,7 +53,6 @@ enum AppRoute<'a> {
     Unknown,
 }
 
-/// Strips trailing slashes from a path.
 fn trimmed(path: &str) -> &str {
     if path == "/" { path } else { path.trim_end_matches('/') }
 }
@@ -312,7 +311,10 @@ impl FrontEnds {
             AppRoute::Page(route) => {
                 let page = self.page_request(request);
                 let form = match *request.method == Method::POST {
-                    true => read_form(route, request.headers, body).await.map(Some),
+                    true => match route.form_limit(request.headers) {
+                        Ok(limit) => body::read(request.headers, body, limit).await.map(Some).map_err(unreadable),
+                        Err(refused) => Err(refused),
+                    },
                     false => Ok(None),
                 };
                 let response = match form {
@@ -339,15 +341,6 @@ fn with_site_headers(mut response: Response<Bytes>, id: RequestId, scheme: Publi
     let common = CommonHeaders { id: Some(id), scheme: Some(scheme), ..CommonHeaders::default() };
     common.write(response.headers_mut());
     response
-}
-
-/// Reads a form; the error is a status with an explanation.
-async fn read_form<B: Buf>(
-    route: PageRoute<'_>,
-    headers: &HeaderMap,
-    body: impl Stream<Item = Result<B, warp::Error>>,
-) -> Result<Bytes, (StatusCode, &'static str)> {
-    body::read(headers, body, route.form_limit(headers)?).await.map_err(unreadable)
 }
 
 fn unreadable(error: BodyReadError) -> (StatusCode, &'static str) {

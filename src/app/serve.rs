@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -103,7 +103,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     if let Some(problem) = store.permission_problem() {
         tracing::warn!("--index: {problem}");
     }
-    let replica = settings.replica()?.map(Arc::new);
+    let replica = settings.replica(&store)?.map(Arc::new);
     if let Some(replica) = &replica {
         follow(Arc::clone(replica))?;
     }
@@ -139,7 +139,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     });
     let slow = Duration::from_millis(u64::from(settings.log_slow));
     let telemetry = Arc::new(Telemetry::new(slow, access_log.transpose()?));
-    let gate = Gate::new(hosts.clone(), public_url.clone(), Arc::clone(&telemetry), now);
+    let gate = Gate::new(hosts.clone(), public_url.clone(), Arc::clone(&telemetry));
     let metrics = MetricsEndpoint::new(Arc::clone(&telemetry), Arc::clone(&auth), now());
     if let Some(listener) = metrics_listener {
         let address = listener.local_addr()?;
@@ -166,7 +166,8 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let is_tried = bound.ip().is_loopback() && settings.public_url.is_none() && io::stdout().is_terminal();
     let demo_key = is_tried.then(|| auth.add_demo_key(Tier::Free)).transpose().map_err(store_error)?;
     let limits = settings.limits(bound);
-    let alerting = Arc::new(Mutex::new(Threads::default()));
+    // Empty until the server is ready.
+    let alerting = Arc::new(OnceLock::new());
     let (opening, alerting_threads) = (gate.clone(), Arc::clone(&alerting));
     let (base, owner) = (public_url.clone(), Arc::clone(&auth));
     // Builds the router once there is a release, and starts the threads that evaluate searches and send messages.
@@ -217,7 +218,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
             pools: settings.mcp_pools.into(),
         };
         opening.open(Router::new(&state, mcp_quota, &mcp_settings));
-        *alerting_threads.lock().unwrap_or_else(PoisonError::into_inner) = threads;
+        let _ = alerting_threads.set(threads);
         // Whoever reads the greeting finds the server ready.
         greet(&greeting);
     };
@@ -248,8 +249,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     for task in background {
         task.abort();
     }
-    let threads = std::mem::take(&mut *alerting.lock().unwrap_or_else(PoisonError::into_inner));
-    blocking(move || threads.finish()).await?;
+    blocking(move || alerting.get().map(Threads::finish)).await?;
     let flushed = blocking(move || last_flush(&auth)).await?;
     if aborted > 0 {
         tracing::warn!("{aborted} connections aborted at the shutdown deadline");
@@ -257,24 +257,20 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     flushed.map(|_| ()).map_err(store_error)
 }
 
-fn mail_transport(settings: &ServeSettings) -> Result<Option<MailTransport>, ServeError> {
+pub(crate) fn mail_transport(settings: &ServeSettings) -> Result<Option<MailTransport>, ServeError> {
     let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return Ok(None) };
-    let sender = MailSender { name: settings.brand_name.to_string(), address: from.as_str().to_owned() };
-    Ok(Some(MailTransport::new(server, smtp_password(settings)?, sender)))
-}
-
-pub(crate) fn smtp_password(settings: &ServeSettings) -> Result<Option<String>, ServeError> {
-    let Some(server) = &settings.smtp_url else { return Ok(None) };
-    match &settings.smtp_password_file {
-        _ if server.has_password() => Err(ServeError::SmtpPasswordInUrl),
-        None if server.has_user() => Err(ServeError::NoSmtpPassword),
-        None => Ok(None),
+    let password = match &settings.smtp_password_file {
+        _ if server.has_password() => return Err(ServeError::SmtpPasswordInUrl),
+        None if server.has_user() => return Err(ServeError::NoSmtpPassword),
+        None => None,
         Some(path) => {
             let text = fs::read_to_string(path);
             let text = text.map_err(|error| ServeError::SmtpPassword { path: path.clone(), error })?;
-            Ok(Some(text.trim_end_matches(['\r', '\n']).to_owned()))
+            Some(text.trim_end_matches(['\r', '\n']).to_owned())
         }
-    }
+    };
+    let sender = MailSender { name: settings.brand_name.to_string(), address: from.as_str().to_owned() };
+    Ok(Some(MailTransport::new(server, password, sender)))
 }
 
 /// Starts the log: one line per event on stderr, as text or JSON, with an RFC 3339 time stamp and a level.
@@ -387,31 +383,28 @@ fn addresses(base: &str) -> String {
 fn greeting(catalog: &Catalog, base: &str, demo_key: Option<&str>) -> String {
     let snapshot = catalog.snapshot();
     let Counts { firms, startups, funding_rounds: rounds, people, sectors, .. } = snapshot.counts();
-    let mut text = format!("VentureDex {}, snapshot {}", env!("CARGO_PKG_VERSION"), snapshot.version());
-    if !snapshot.title().is_empty() {
-        text.push_str(&format!(": {}", snapshot.title()));
-    }
-    let (reviews, addresses) = (catalog.totals().reviews, addresses(base));
-    text.push_str(&format!(
-        "\n{firms} firms, {startups} startups, {rounds} funding rounds, {people} people, {reviews} reviews, {sectors} \
-         sectors\n\n{addresses}"
-    ));
+    let title = if snapshot.title().is_empty() { String::new() } else { format!(": {}", snapshot.title()) };
+    let (program, version, reviews) = (env!("CARGO_PKG_VERSION"), snapshot.version(), catalog.totals().reviews);
     let name = if firms > 0 { snapshot.name(Table::Firms, 0) } else { "" };
-    if let Some(key) = demo_key {
+    let example = if let Some(key) = demo_key {
         let query: String = form_urlencoded::Serializer::new(String::new()).append_pair("q", name).finish();
-        text.push_str(&format!(
-            "\nTry it with this key, which is valid for this run (100 requests a day):\n\n  curl -H 'Authorization: Bearer \
+        format!(
+            "Try it with this key, which is valid for this run (100 requests a day):\n\n  curl -H 'Authorization: Bearer \
              {key}' '{base}/api/v3/vcs?{query}&limit=3'\n"
-        ));
+        )
     } else {
         let arguments = json!({ "query": name, "limit": 3 });
         let call = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": { "name": "search_vcs", "arguments": arguments } });
         let call = call.to_string().replace('\'', "'\\''");
-        text.push_str(&format!(
-            "\nTry it without a key:\n\n  curl -H 'Content-Type: application/json' {base}/api/mcp -d '{call}'\n\n\
+        format!(
+            "Try it without a key:\n\n  curl -H 'Content-Type: application/json' {base}/api/mcp -d '{call}'\n\n\
              For REST, create a key: venturedex account create --email you@example.com, then venturedex key create …\n"
-        ));
-    }
-    text
+        )
+    };
+    format!(
+        "VentureDex {program}, snapshot {version}{title}\n{firms} firms, {startups} startups, {rounds} funding rounds, \
+         {people} people, {reviews} reviews, {sectors} sectors\n\n{}\n{example}",
+        addresses(base)
+    )
 }

@@ -11,7 +11,7 @@ mod tests;
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -467,25 +467,19 @@ const DEFAULT_INDEX: &str = "index";
 
 impl ServeSettings {
     pub fn releases(&self) -> Result<ReleaseStore, KeyError> {
-        let releases = match &self.index {
-            Some(index) if is_object_store(index) => ReleaseStore::at(&self.cache).copied_from(index),
-            Some(index) => ReleaseStore::at(index),
-            None => ReleaseStore::at(DEFAULT_INDEX).or_bundled(),
-        };
-        let releases = if self.bulk == BulkAccess::Off { releases } else { releases.with_bulk_files() };
-        let key = self.trust_key.as_deref().map(TrustedKey::read).transpose()?;
-        Ok(key.into_iter().fold(releases, ReleaseStore::trusting))
+        let place = self.index.as_deref().unwrap_or(Path::new(DEFAULT_INDEX));
+        let mut releases = ReleaseStore::of_place(place, &self.cache);
+        releases.is_optional = self.index.is_none();
+        releases.has_bulk_files = self.bulk != BulkAccess::Off;
+        releases.trusted = self.trust_key.as_deref().map(TrustedKey::read).transpose()?;
+        Ok(releases)
     }
 
     /// The replica that follows the object store, if the releases are in one.
-    pub(crate) fn replica(&self) -> Result<Option<Replica>, ReleaseError> {
+    pub(crate) fn replica(&self, releases: &ReleaseStore) -> Result<Option<Replica>, ReleaseError> {
         let Some(index) = self.index.as_ref().filter(|index| is_object_store(index)) else { return Ok(None) };
-        let releases = self.releases().map_err(|error| ReleaseError::ObjectStore {
-            place: index.display().to_string(),
-            error: error.to_string(),
-        })?;
-        let remote = RemoteStore::open(index, releases.trusted_key().cloned())?;
-        Ok(Some(Replica::new(remote, releases, self.keep_releases as usize + 1)))
+        let remote = RemoteStore::open(index, releases.trusted.clone())?;
+        Ok(Some(Replica::new(remote, releases.clone(), self.keep_releases as usize + 1)))
     }
 
     /// Base URL for links of a server that listens on `bound`, without a trailing slash.
@@ -521,14 +515,8 @@ impl ServeSettings {
 #[error("{message}")]
 pub struct Stop {
     message: String,
-    code: u8,
-}
-
-impl Stop {
     /// The exit code: 0 for help and the version, otherwise 2.
-    pub fn code(&self) -> u8 {
-        self.code
-    }
+    pub code: u8,
 }
 
 impl Cli {
@@ -538,12 +526,11 @@ impl Cli {
         if serves(&args) {
             args.insert(args.len().min(1), "serve".into());
         }
-        let stop = |error: &clap::Error| Stop {
-            message: error_text(error, &args),
-            code: if error.use_stderr() { 2 } else { 0 },
-        };
-        let matches = command().try_get_matches_from(&args).map_err(|error| stop(&error))?;
-        let mut cli = Self::from_arg_matches(&matches).map_err(|error| stop(&error))?;
+        let read = command().try_get_matches_from(&args).and_then(|matches| Self::from_arg_matches(&matches));
+        let mut cli = read.map_err(|error| {
+            let code = if error.use_stderr() { 2 } else { 0 };
+            Stop { message: error_text(&error, &args), code }
+        })?;
         if let Command::Serve(settings) | Command::Doctor { settings, .. } = &mut cli.command {
             settings.data.clone_from(&cli.data);
             settings.store.clone_from(&cli.store);
@@ -653,11 +640,9 @@ pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
     PossibleValuesParser::new(values.iter().copied().map(name)).try_map(find)
 }
 
-/// Names of the levels, from fewest to most events.
-const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
-
 fn log_level() -> impl TypedValueParser<Value = LevelFilter> {
-    PossibleValuesParser::new(LEVELS).try_map(|name| name.parse::<LevelFilter>())
+    let levels = ["off", "error", "warn", "info", "debug", "trace"];
+    PossibleValuesParser::new(levels).try_map(|name| name.parse::<LevelFilter>())
 }
 
 fn parse_uint(text: &str, range: RangeInclusive<u32>) -> Result<u32, String> {

@@ -34,12 +34,6 @@ impl fmt::Debug for Mail {
     }
 }
 
-/// Connects to the mail server, signs in and disconnects. Blocks for up to half a minute per reply.
-pub fn check_connection(server: &SmtpUrl, password: Option<String>, from: &str) -> Result<(), SmtpError> {
-    let from = MailSender { name: String::new(), address: from.to_owned() };
-    smtp::MailTransport::new(server, password, from).check()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -67,11 +67,6 @@ pub trait Store: Send + Sync {
 }
 
 impl dyn Store + '_ {
-    /// Saved searches, lists and their alerts.
-    pub fn watch_store(&self) -> &Self {
-        self
-    }
-
     pub(crate) fn look_up<T>(&self, name: &'static str, read: impl Fn(&dyn Sql) -> SqlResult<T>) -> StoreResult<T> {
         returned(|statements| self.read(ReadKind::LookUp, name, statements), read)
     }

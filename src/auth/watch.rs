@@ -3,7 +3,6 @@
 
 use crate::account::{Account, AccountId, Email, KeyName};
 use crate::link::Purpose;
-pub use crate::store::Store as WatchStore;
 use data::{SnapshotVersion, Table};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

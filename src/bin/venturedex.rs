@@ -11,12 +11,12 @@ use venturedex::cli::{admin, doctor, query};
 fn main() -> ExitCode {
     let cli = match Cli::read(std::env::args_os()) {
         Ok(cli) => cli,
-        Err(stop) if stop.code() == 0 => {
+        Err(stop) if stop.code == 0 => {
             return exit(write!(io::stdout(), "{stop}").map_err(|error| format!("standard output: {error}").into()));
         }
         Err(stop) => {
             let _ = write!(io::stderr(), "{stop}");
-            return ExitCode::from(stop.code());
+            return ExitCode::from(stop.code);
         }
     };
     match cli.command {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use form_urlencoded::Serializer;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
-use http::{HeaderMap, Request, Response};
+use http::{Request, Response};
 use serde_json::Value;
 use thiserror::Error;
 use ureq::{Agent, Body, SendBody};
@@ -99,12 +99,18 @@ impl<'a> QueryRunner<'a> {
         if !response.status().is_success() {
             return Err(refusal(response));
         }
-        if !is_json(response.headers()) {
+        let content_type = response.headers().get(CONTENT_TYPE);
+        if !content_type.is_some_and(|value| value.as_bytes().starts_with(b"application/json")) {
             return copy_to_stdout(response.into_body().into_reader());
         }
         match self.options.format {
             OutputFormat::Json => copy_to_stdout(response.into_body().into_reader()),
-            OutputFormat::Table => print_table(&read_json(response)?, &self.first_columns()),
+            OutputFormat::Table => {
+                // The first columns are those of `fields`, in its order.
+                let fields = self.options.parameters.iter().find(|(name, _)| name == "fields");
+                let fields = fields.map_or("slug,id,name", |(_, fields)| fields.as_str());
+                print_table(&read_json(response)?, &fields.split(',').collect::<Vec<_>>())
+            }
             OutputFormat::Csv | OutputFormat::Ndjson => self.print_rows(&url, read_json(response)?),
         }
     }
@@ -129,12 +135,6 @@ impl<'a> QueryRunner<'a> {
             }
             page = read_json(response)?;
         }
-    }
-
-    /// The first columns of a table: those of `fields`, in its order.
-    fn first_columns(&self) -> Vec<&str> {
-        let fields = self.options.parameters.iter().find(|(name, _)| name == "fields");
-        fields.map_or_else(|| vec!["slug", "id", "name"], |(_, fields)| fields.split(',').collect())
     }
 
     fn server(&self) -> &str {
@@ -184,8 +184,16 @@ impl<'a> QueryRunner<'a> {
         let sent = match body {
             None => self.agent.run(request.body(()).map_err(is_unusable)?),
             Some(path) => {
-                let mut content = open_body(path)?;
-                let content_type = content_type(&mut content, path)?;
+                let unreadable = |error| QueryError::Body { path: path.display().to_string(), error };
+                let content: Box<dyn Read + Send> = match path.as_os_str() == "-" {
+                    true => Box::new(io::stdin()),
+                    false => Box::new(File::open(path).map_err(unreadable)?),
+                };
+                let mut content = BufReader::new(content);
+                // JSON begins with a bracket.
+                let start = content.fill_buf().map_err(unreadable)?.trim_ascii_start();
+                let is_json = start.starts_with(b"{") || start.starts_with(b"[");
+                let content_type = if is_json { "application/json" } else { "text/csv" };
                 let request = request.method("POST").header(CONTENT_TYPE, content_type);
                 self.agent.run(request.body(SendBody::from_owned_reader(content)).map_err(is_unusable)?)
             }
@@ -195,23 +203,6 @@ impl<'a> QueryRunner<'a> {
             error => QueryError::Unreachable { url: self.options.url.clone(), error },
         })
     }
-}
-
-fn open_body(path: &Path) -> Result<BufReader<Box<dyn Read + Send>>, QueryError> {
-    if path.as_os_str() == "-" {
-        return Ok(BufReader::new(Box::new(io::stdin())));
-    }
-    let file = File::open(path).map_err(|error| QueryError::Body { path: path.display().to_string(), error })?;
-    Ok(BufReader::new(Box::new(file)))
-}
-
-/// Detects the content type: JSON begins with a bracket.
-fn content_type(content: &mut impl BufRead, path: &Path) -> Result<&'static str, QueryError> {
-    let start = content
-        .fill_buf()
-        .map_err(|error| QueryError::Body { path: path.display().to_string(), error })?
-        .trim_ascii_start();
-    Ok(if start.starts_with(b"{") || start.starts_with(b"[") { "application/json" } else { "text/csv" })
 }
 
 /// Time for which a busy server asks its client to wait.
@@ -228,11 +219,6 @@ fn moved_to(response: &Response<Body>) -> Option<String> {
     Some(location.path_and_query()?.to_string())
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
-    headers.get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"application/json"))
-}
-
-/// The server's explanation of a refused request.
 fn refusal(response: Response<Body>) -> QueryError {
     let status = response.status();
     let problem = read_json(response).unwrap_or_default();
@@ -253,7 +239,6 @@ fn read_json(response: Response<Body>) -> Result<Value, QueryError> {
     serde_json::from_slice(&bytes).map_err(|error| QueryError::NotJson(error.to_string()))
 }
 
-/// Streams an answer to standard output.
 fn copy_to_stdout(mut from: impl Read) -> Result<(), QueryError> {
     let mut out = io::stdout().lock();
     let mut part = vec![0; 64 * 1024];

@@ -15,7 +15,6 @@ pub(super) fn aligned<L: AsRef<[String]>>(lines: &[L]) -> String {
     lines.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Writes a text and a line end to standard output.
 pub(super) fn print(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}").and_then(|()| out.flush())

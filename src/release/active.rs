@@ -4,8 +4,8 @@
 //! stay loaded for their cursors.
 
 use std::ops::Deref;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use arc_swap::{ArcSwap, Guard};
 
@@ -17,15 +17,21 @@ use platform::clock::now;
 pub struct ActiveRelease {
     served: ArcSwap<Served>,
     keep: usize,
-    swaps: AtomicU64,
-    rejections: AtomicU64,
-    last_rejection: Mutex<Option<Rejection>>,
-    file_changes: AtomicU64,
+    history: Mutex<ReleaseHistory>,
     is_damaged: AtomicBool,
     replica: OnceLock<Arc<Replica>>,
 }
 
-/// A release that could not be served.
+/// Events since the start.
+#[derive(Clone, Debug, Default)]
+pub struct ReleaseHistory {
+    pub swaps: u64,
+    pub rejections: u64,
+    /// Number of times that files of the served release were changed or removed.
+    pub file_changes: u64,
+    pub last_rejection: Option<Rejection>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
     /// Unix seconds.
@@ -61,8 +67,8 @@ impl ActiveRelease {
     pub(crate) fn with(current: Arc<Catalog>, mut others: Vec<Arc<Catalog>>, keep: usize) -> Self {
         others.truncate(keep);
         let served = ArcSwap::from_pointee(Served { current, since: now(), others });
-        let (swaps, rejections, last_rejection, file_changes, is_damaged, replica) = Default::default();
-        Self { served, keep, swaps, rejections, last_rejection, file_changes, is_damaged, replica }
+        let (history, is_damaged, replica) = Default::default();
+        Self { served, keep, history, is_damaged, replica }
     }
 
     pub fn current(&self) -> Arc<Catalog> {
@@ -74,7 +80,6 @@ impl ActiveRelease {
         Serving(self.served.load())
     }
 
-    /// The release of this version, if it is loaded.
     pub fn loaded(&self, version: SnapshotVersion) -> Option<Arc<Catalog>> {
         let served = self.served.load();
         let mut all = std::iter::once(&served.current).chain(&served.others);
@@ -86,7 +91,6 @@ impl ActiveRelease {
         let _ = self.replica.set(replica);
     }
 
-    /// The replica that follows the object store of the releases, if any.
     pub fn replica(&self) -> Option<&Replica> {
         self.replica.get().map(Arc::as_ref)
     }
@@ -120,7 +124,7 @@ impl ActiveRelease {
             let others = loaded.filter(|other| other.version() != version && !other.is_bundled());
             Served { current: Arc::clone(&next), since: now(), others: others.take(self.keep).cloned().collect() }
         });
-        self.swaps.fetch_add(1, Ordering::Relaxed);
+        self.lock_history().swaps += 1;
         self.is_damaged.store(false, Ordering::Relaxed);
     }
 
@@ -152,31 +156,22 @@ impl ActiveRelease {
         self.served.load().since
     }
 
-    pub fn swaps(&self) -> u64 {
-        self.swaps.load(Ordering::Relaxed)
+    pub fn history(&self) -> ReleaseHistory {
+        self.lock_history().clone()
     }
 
-    pub fn rejections(&self) -> u64 {
-        self.rejections.load(Ordering::Relaxed)
-    }
-
-    /// Number of times that files of the served release were changed or removed.
-    pub fn file_changes(&self) -> u64 {
-        self.file_changes.load(Ordering::Relaxed)
+    fn lock_history(&self) -> MutexGuard<'_, ReleaseHistory> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn count_file_change(&self) {
-        self.file_changes.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// The last rejection of a release since the start, if any.
-    pub fn last_rejection(&self) -> Option<Rejection> {
-        self.last_rejection.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lock_history().file_changes += 1;
     }
 
     pub(crate) fn note_rejection(&self, reason: String) {
-        self.rejections.fetch_add(1, Ordering::Relaxed);
-        *self.last_rejection.lock().unwrap_or_else(PoisonError::into_inner) = Some(Rejection { at: now(), reason });
+        let mut history = self.lock_history();
+        history.rejections += 1;
+        history.last_rejection = Some(Rejection { at: now(), reason });
     }
 
     /// True if the served release was found damaged and there is no other: requests that need the damaged part fail.
@@ -232,7 +227,7 @@ mod tests {
                 && active.loaded(version(2)).is_some()
                 && active.loaded(version(5)).is_some()
         );
-        assert_eq!(active.swaps(), 4);
+        assert_eq!(active.history().swaps, 4);
     }
 
     #[test]
@@ -264,7 +259,7 @@ mod tests {
             active.add(&release(added));
             assert_eq!(counters(&active), all, "{added}");
         }
-        assert_eq!(active.swaps(), 2);
+        assert_eq!(active.history().swaps, 2);
     }
 
     #[test]

@@ -12,13 +12,10 @@ use search::SearchError;
 pub enum ReleaseError {
     #[error("{} holds no release {version}: `indexer list` shows the releases", index.display())]
     Missing { version: SnapshotVersion, index: PathBuf },
-    /// The file `current` does not name a release.
     #[error("{} names no release: {found}; fix it with `indexer activate VERSION`", path.display())]
     BadCurrent { path: PathBuf, found: String },
-    /// Written by another version of the program.
     #[error("release {version} has another format: {reason}")]
     OtherFormat { version: SnapshotVersion, reason: String },
-    /// A file of the release is missing, cut short or changed.
     #[error("release {version} is damaged: {reason}")]
     Damaged { version: SnapshotVersion, reason: String },
     /// `free` is the next unpublished version of the same date.
@@ -31,7 +28,6 @@ pub enum ReleaseError {
         losses.join(", ")
     )]
     Shrunk { version: SnapshotVersion, current: SnapshotVersion, losses: Vec<String> },
-    /// There is a trusted key, and the release is not signed with it.
     #[error(
         "release {version} {reason}: build it again with `indexer build --sign-key FILE`, or name the key that belongs to its \
          signature with --trust-key"
@@ -40,38 +36,26 @@ pub enum ReleaseError {
     #[error("another indexer is working on {}: try again when it has finished", index.display())]
     Busy { index: PathBuf },
     #[error("{table}: {error}")]
-    Text {
-        table: &'static str,
-        #[source]
-        error: SearchError,
-    },
-    /// The index names no release.
+    Text { table: &'static str, error: SearchError },
     #[error("{} names no release to serve: {}", index.display(), activation(index, *newest))]
     NoneActive { index: PathBuf, newest: Option<SnapshotVersion> },
-    /// Neither the release named by the index nor an older one can be served.
     #[error(
         "no release can be served ({}): build a release with `indexer build`, or activate another with `indexer activate \
          VERSION`",
         reasons.join("; ")
     )]
     NothingGood { reasons: Vec<String> },
-    /// Another indexer has moved `current` in the meantime.
     #[error(
         "release {release} is not current: another indexer has made {winner} current in {place} meanwhile (generation \
          {generation}); run the command again if {release} is still wanted"
     )]
     Overtaken { place: String, release: SnapshotVersion, winner: SnapshotVersion, generation: u64 },
-    /// An object store cannot be reached, or did not do what was requested.
     #[error("{place}: {error}")]
     ObjectStore { place: String, error: String },
     #[error(transparent)]
     Bundled(#[from] BundledError),
     #[error("{}: {error}", path.display())]
-    Io {
-        path: PathBuf,
-        #[source]
-        error: io::Error,
-    },
+    Io { path: PathBuf, error: io::Error },
 }
 
 impl ReleaseError {
@@ -101,5 +85,13 @@ pub(crate) trait At<T> {
 impl<T> At<T> for io::Result<T> {
     fn at(self, path: &Path) -> Result<T, ReleaseError> {
         self.map_err(|error| ReleaseError::Io { path: path.to_owned(), error })
+    }
+}
+
+/// The result of opening a file or folder; `None` if it does not exist.
+pub(crate) fn existing<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
+    match opened {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        other => other.map(Some),
     }
 }

@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
+use crate::error::existing;
 use crate::permissions;
 
 pub trait Fs {
@@ -47,14 +48,8 @@ impl Fs for OsFs {
     }
 
     fn remove(&self, path: &Path) -> io::Result<()> {
-        let removed = match fs::symlink_metadata(path) {
-            Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
-            Ok(_) => fs::remove_file(path),
-            Err(error) => Err(error),
-        };
-        match removed {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-            other => other,
-        }
+        let found = fs::symlink_metadata(path);
+        let remove = |found: fs::Metadata| if found.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        existing(found.and_then(remove)).map(drop)
     }
 }

@@ -27,7 +27,7 @@ mod signature;
 mod tests;
 mod text;
 mod watch;
-pub use active::{ActiveRelease, Rejection};
+pub use active::{ActiveRelease, Rejection, ReleaseHistory};
 pub use checksum::Checksum;
 pub use error::ReleaseError;
 pub use manifest::Manifest;
@@ -41,7 +41,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use crate::error::At;
+use crate::error::{At, existing};
 use crate::file_system::{Fs, OsFs};
 use data::{Counts, SnapshotVersion};
 
@@ -63,17 +63,17 @@ pub struct ReleaseStore {
     index: PathBuf,
     /// The object store from which the folder's releases are copied.
     origin: Option<PathBuf>,
-    /// Permits the bundled snapshot if the folder has no release.
-    is_optional: bool,
+    /// Permits the bundled snapshot if the folder has no release. Not for a folder that the operator named: invented
+    /// data would silently take the place of a missing release.
+    pub is_optional: bool,
     /// The only accepted signing key; releases without its signature are refused.
-    trusted: Option<TrustedKey>,
-    /// Opens the bulk files of releases, too.
-    has_bulk_files: bool,
+    pub trusted: Option<TrustedKey>,
+    /// Opens the bulk files of releases, too, to be served.
+    pub has_bulk_files: bool,
     /// Records larger than this, in bytes, stay on disk when a release is opened.
     max_records_in_memory: u64,
 }
 
-/// Result of [`ReleaseStore::prune`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PrunedReleases {
     /// Each with its size in bytes.
@@ -95,43 +95,16 @@ impl ReleaseStore {
         }
     }
 
-    /// Marks the releases as copies from an object store, which messages name.
-    #[must_use]
-    pub fn copied_from(self, origin: &Path) -> Self {
-        Self { origin: Some(origin.to_owned()), ..self }
-    }
-
-    /// Refuses releases that are not signed with this key.
-    #[must_use]
-    pub fn trusting(self, key: TrustedKey) -> Self {
-        Self { trusted: Some(key), ..self }
-    }
-
-    /// Permits the bundled snapshot if the folder has no release. Not for a folder that the operator named: invented
-    /// data would silently take the place of a missing release.
-    #[must_use]
-    pub fn or_bundled(self) -> Self {
-        Self { is_optional: true, ..self }
-    }
-
-    /// Opens the bulk files of releases, to be served.
-    #[must_use]
-    pub fn with_bulk_files(self) -> Self {
-        Self { has_bulk_files: true, ..self }
-    }
-
-    /// The only accepted signing key, if one is required.
-    pub fn trusted_key(&self) -> Option<&TrustedKey> {
-        self.trusted.as_ref()
+    /// The releases of a folder, or those of an object store, which are copied into the folder `cache`.
+    pub fn of_place(place: &Path, cache: &Path) -> Self {
+        match remote::is_object_store(place) {
+            true => Self { origin: Some(place.to_owned()), ..Self::at(cache) },
+            false => Self::at(place),
+        }
     }
 
     pub fn folder(&self) -> &Path {
         &self.index
-    }
-
-    /// Location where the releases are published: the object store, or else the folder.
-    pub(crate) fn location(&self) -> &Path {
-        self.origin.as_deref().unwrap_or(&self.index)
     }
 
     pub fn release_folder(&self, version: SnapshotVersion) -> PathBuf {
@@ -145,10 +118,7 @@ impl ReleaseStore {
 
     /// The published versions, newest first; empty if the index folder does not exist.
     pub fn versions(&self) -> Result<Vec<SnapshotVersion>, ReleaseError> {
-        let entries = match fs::read_dir(&self.index) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            other => other.at(&self.index)?,
-        };
+        let Some(entries) = existing(fs::read_dir(&self.index)).at(&self.index)? else { return Ok(Vec::new()) };
         let mut versions = Vec::new();
         for entry in entries {
             let name = entry.at(&self.index)?.file_name();
@@ -342,21 +312,16 @@ impl ReleaseStore {
     }
 }
 
-/// Reads a file that names a version.
 fn read_version(path: &Path) -> Result<Option<SnapshotVersion>, ReleaseError> {
     const MAX_BYTES: u64 = 64;
     let bad = |found: String| ReleaseError::BadCurrent { path: path.to_owned(), found };
-    match fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error).at(path),
-        Ok(metadata) if !metadata.is_file() => return Err(bad("it is not a file".into())),
-        Ok(_) => {}
+    let Some(metadata) = existing(fs::metadata(path)).at(path)? else { return Ok(None) };
+    if !metadata.is_file() {
+        return Err(bad("it is not a file".into()));
     }
+    let Some(file) = existing(fs::File::open(path)).at(path)? else { return Ok(None) };
     let mut bytes = Vec::new();
-    match fs::File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        other => other.and_then(|file| file.take(MAX_BYTES).read_to_end(&mut bytes)).at(path)?,
-    };
+    file.take(MAX_BYTES).read_to_end(&mut bytes).at(path)?;
     let text = String::from_utf8_lossy(&bytes);
     let text = text.trim();
     text.parse().map(Some).map_err(|_| bad(format!("{text:?} is not a version of the form YYYY-MM-DD.N")))
@@ -385,7 +350,6 @@ fn hash_metadata(path: &Path, depth: u32, stamp: &mut DefaultHasher) {
     }
 }
 
-/// Total size of all files in a folder, in bytes.
 fn size(folder: &Path) -> io::Result<u64> {
     files(folder)?.iter().map(|file| Ok(fs::metadata(folder.join(file))?.len())).sum()
 }

@@ -12,11 +12,8 @@ const BUILD: &str = ".build.lock";
 /// Locked while `current` is switched or releases are renamed: briefly, so that a rollback never waits for a build.
 const SWITCH: &str = ".switch.lock";
 
-/// Released when dropped.
-pub(crate) type Lock = File;
-
 /// Takes the build lock; [`ReleaseError::Busy`] if it is taken.
-pub(crate) fn build(index: &Path) -> Result<Lock, ReleaseError> {
+pub(crate) fn build(index: &Path) -> Result<File, ReleaseError> {
     let path = index.join(BUILD);
     let file = open(&path)?;
     match file.try_lock() {
@@ -27,7 +24,7 @@ pub(crate) fn build(index: &Path) -> Result<Lock, ReleaseError> {
 }
 
 /// Waits for the switch lock.
-pub(crate) fn switch(index: &Path) -> Result<Lock, ReleaseError> {
+pub(crate) fn switch(index: &Path) -> Result<File, ReleaseError> {
     let path = index.join(SWITCH);
     let file = open(&path)?;
     file.lock().at(&path)?;

@@ -1,12 +1,14 @@
 //! `manifest.json`: the contents of a release.
 
+use std::fs;
 use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
 use crate::ReleaseError;
 use crate::checksum::Checksum;
-use crate::error::At;
+use crate::error::{At, existing};
+use crate::open::damaged;
 use crate::signature::TrustedKey;
 use data::import::provenance::Source;
 use data::{Counts, Snapshot, SnapshotVersion};
@@ -88,7 +90,6 @@ struct FormatHeader {
 }
 
 impl Manifest {
-    /// Creates the manifest of a snapshot after its files are written.
     pub(crate) fn new(snapshot: &Snapshot, built_at: String, mut files: Vec<File>) -> Self {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let mut manifest = Self {
@@ -131,16 +132,15 @@ impl Manifest {
     ) -> Result<Self, ReleaseError> {
         let damaged = |reason: String| ReleaseError::Damaged { version, reason: format!("{FILE} {reason}") };
         let path = folder.join(FILE);
-        let size = match std::fs::metadata(&path) {
-            Ok(metadata) if metadata.is_file() => metadata.len(),
-            Ok(_) => return Err(damaged("is not a file".into())),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Err(damaged("is missing".into())),
-            Err(error) => return Err(error).at(&path),
+        let size = match existing(fs::metadata(&path)).at(&path)? {
+            Some(metadata) if metadata.is_file() => metadata.len(),
+            Some(_) => return Err(damaged("is not a file".into())),
+            None => return Err(damaged("is missing".into())),
         };
         if size > MAX_BYTES {
             return Err(damaged(format!("has {size} bytes")));
         }
-        let json = std::fs::read(&path).at(&path)?;
+        let json = fs::read(&path).at(&path)?;
         let unreadable = |error: serde_json::Error| damaged(format!("cannot be read: {error}"));
         let head: FormatHeader = serde_json::from_slice(&json).map_err(unreadable)?;
         if head.format != FORMAT {
@@ -152,13 +152,11 @@ impl Manifest {
         }
         if let Some(key) = trusted {
             let untrusted = |reason| ReleaseError::Untrusted { version, reason };
-            match std::fs::read(folder.join(SIGNATURE)) {
-                Ok(signature) if key.has_signed(&json, &signature) => {}
-                Ok(_) => return Err(untrusted("is not signed with the trusted key, or its manifest was changed")),
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                    return Err(untrusted("is not signed"));
-                }
-                Err(error) => return Err(error).at(&folder.join(SIGNATURE)),
+            let path = folder.join(SIGNATURE);
+            match existing(fs::read(&path)).at(&path)? {
+                Some(signature) if key.has_signed(&json, &signature) => {}
+                Some(_) => return Err(untrusted("is not signed with the trusted key, or its manifest was changed")),
+                None => return Err(untrusted("is not signed")),
             }
         }
         let manifest: Self = serde_json::from_slice(&json).map_err(unreadable)?;
@@ -174,7 +172,6 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The bulk files; empty if the release was built without them.
     pub fn bulk(&self) -> impl Iterator<Item = &File> {
         self.files.iter().filter(|file| file.is_bulk())
     }
@@ -198,6 +195,11 @@ impl Manifest {
 
     pub fn file(&self, path: &str) -> Option<&File> {
         self.files.iter().find(|file| file.path == path)
+    }
+
+    /// A file without which a release cannot be opened.
+    pub(crate) fn needed_file(&self, path: &str) -> Result<&File, ReleaseError> {
+        self.file(path).ok_or_else(|| damaged(self.version, path, "is not in the manifest"))
     }
 
     /// Total size in bytes of the files with the path prefix `prefix`.

@@ -46,14 +46,13 @@ impl ReleaseStore {
         self.open_with_progress(version, &NoProgress)
     }
 
-    /// Like [`ReleaseStore::open`], but reports the bytes read to `progress`.
     pub fn open_with_progress(
         &self,
         version: SnapshotVersion,
         progress: &dyn Progress,
     ) -> Result<Release, ReleaseError> {
         let manifest = self.manifest(version)?;
-        open(&self.release_folder(version), version, manifest, self.max_records_in_memory, progress)
+        open(&self.release_folder(version), manifest, self.max_records_in_memory, progress)
     }
 
     /// Verifies the checksums of the files that opening may not read whole, without holding them in memory.
@@ -70,13 +69,11 @@ impl ReleaseStore {
     pub(crate) fn open_tables(&self, version: SnapshotVersion) -> Result<Snapshot, ReleaseError> {
         let manifest = self.manifest(version)?;
         let folder = self.release_folder(version);
-        let records = listed_file(version, &manifest, manifest::RECORDS)?;
-        verify(&folder, version, [records])?;
-        let bytes = read_file(&folder, version, listed_file(version, &manifest, manifest::TABLES)?, |_| {})?;
+        verify(&folder, version, [manifest.needed_file(manifest::RECORDS)?])?;
+        let bytes = read_file(&folder, version, manifest.needed_file(manifest::TABLES)?, |_| {})?;
         tables_from_bytes(version, bytes, records_on_disk(&folder)?)
     }
 
-    /// Reads the history file of a release; `None` if it has none.
     pub(crate) fn read_history(&self, version: SnapshotVersion) -> Result<Option<AlignedBytes>, ReleaseError> {
         let manifest = self.manifest(version)?;
         let file = manifest.file(manifest::HISTORY);
@@ -107,7 +104,7 @@ impl ReleaseStore {
     /// Like [`Self::open_catalog`], for a server that serves nothing yet: slow checks are left to [`Self::verify`].
     pub(crate) fn open_at_once(&self, version: SnapshotVersion) -> Result<Catalog, ReleaseError> {
         let (folder, manifest) = (self.release_folder(version), self.manifest(version)?);
-        let release = open_unchecked(&folder, version, manifest, self.max_records_in_memory, &|_| {})?;
+        let release = open_unchecked(&folder, manifest, self.max_records_in_memory, &|_| {})?;
         if release.catalog.snapshot().is_checked() {
             release.smoke_test()?;
         }
@@ -128,7 +125,8 @@ impl ReleaseStore {
     pub(crate) fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Catalog, ReleaseError> {
         match newest {
             None if self.is_optional => Ok(bundled()?),
-            _ => Err(ReleaseError::NoneActive { index: self.location().to_owned(), newest }),
+            // Where the releases are published.
+            _ => Err(ReleaseError::NoneActive { index: self.origin.as_ref().unwrap_or(&self.index).clone(), newest }),
         }
     }
 
@@ -161,7 +159,6 @@ pub(crate) fn record_history(
 /// Opens the release in `folder`. Records of more than `max_records` bytes stay on disk.
 pub(crate) fn open(
     folder: &Path,
-    version: SnapshotVersion,
     manifest: Manifest,
     max_records: u64,
     progress: &dyn Progress,
@@ -169,8 +166,9 @@ pub(crate) fn open(
     progress.step("checksums", manifest.in_memory(max_records).map(|file| file.bytes).sum());
     let read = AtomicU64::new(0);
     let advance = |part| progress.advance(read.fetch_add(part, Ordering::Relaxed) + part);
-    let release = open_unchecked(folder, version, manifest, max_records, &advance)?;
-    release.catalog.snapshot().check(&advance).map_err(|error| ReleaseError::archive(version, &error))?;
+    let release = open_unchecked(folder, manifest, max_records, &advance)?;
+    let checked = release.catalog.snapshot().check(&advance);
+    checked.map_err(|error| ReleaseError::archive(release.manifest.version, &error))?;
     progress.done();
     Ok(release)
 }
@@ -178,13 +176,13 @@ pub(crate) fn open(
 /// Like [`open`], but does not check the tables of a large release. `advance` gets the size of each chunk in bytes.
 fn open_unchecked(
     folder: &Path,
-    version: SnapshotVersion,
     manifest: Manifest,
     max_records: u64,
     advance: &(dyn Fn(u64) + Sync),
 ) -> Result<Release, ReleaseError> {
-    let tables = listed_file(version, &manifest, manifest::TABLES)?;
-    listed_file(version, &manifest, manifest::RECORDS)?;
+    let version = manifest.version;
+    let tables = manifest.needed_file(manifest::TABLES)?;
+    manifest.needed_file(manifest::RECORDS)?;
     // Find missing and truncated files before reading anything.
     manifest.files.iter().try_for_each(|file| check_size(folder, version, file))?;
     let is_large = manifest.is_large(max_records);
@@ -227,15 +225,7 @@ fn open_unchecked(
     Ok(Release { manifest, catalog: Catalog::new(snapshot, texts).with_record_history(history) })
 }
 
-fn listed_file<'m>(
-    version: SnapshotVersion,
-    manifest: &'m Manifest,
-    path: &str,
-) -> Result<&'m manifest::File, ReleaseError> {
-    manifest.file(path).ok_or_else(|| damaged(version, path, "is not in the manifest"))
-}
-
-fn damaged(version: SnapshotVersion, file: &str, what: impl AsRef<str>) -> ReleaseError {
+pub(crate) fn damaged(version: SnapshotVersion, file: &str, what: impl AsRef<str>) -> ReleaseError {
     ReleaseError::Damaged { version, reason: format!("{file} {}", what.as_ref()) }
 }
 

@@ -7,20 +7,10 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// Permissions of new files and folders; the umask may remove more.
-#[cfg(unix)]
-pub(crate) const FILE: u32 = 0o644;
-#[cfg(unix)]
-pub(crate) const FOLDER: u32 = 0o755;
-
-/// Permissions with which others can change what is served.
-#[cfg(unix)]
-const WRITABLE: u32 = 0o022;
-
 pub(crate) fn create_folder(path: &Path, recursive: bool) -> io::Result<()> {
     let mut folder = fs::DirBuilder::new();
     #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut folder, FOLDER);
+    std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o755);
     folder.recursive(recursive).create(path)
 }
 
@@ -28,7 +18,7 @@ pub(crate) fn file_options() -> fs::OpenOptions {
     let mut options = fs::File::options();
     options.write(true);
     #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, FILE);
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o644);
     options
 }
 
@@ -53,7 +43,7 @@ pub(crate) fn close(folder: &Path) -> io::Result<fs::Permissions> {
 /// True if the group or everybody may write to a file or folder; false if its permissions cannot be read.
 pub(crate) fn are_writable_by_others(path: &Path) -> bool {
     #[cfg(unix)]
-    return fs::metadata(path).is_ok_and(|file| std::os::unix::fs::MetadataExt::mode(&file) & WRITABLE != 0);
+    return fs::metadata(path).is_ok_and(|file| std::os::unix::fs::MetadataExt::mode(&file) & 0o022 != 0);
     #[cfg(not(unix))]
     false
 }

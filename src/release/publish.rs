@@ -15,10 +15,9 @@ use time::format_description::well_known::Rfc3339;
 use crate::checksum::{Checksum, HashingWriter};
 use crate::error::At;
 use crate::file_system::Fs;
-use crate::lock::{self, Lock};
 use crate::manifest::{self, File, Manifest};
 use crate::signature::SigningKey;
-use crate::{BUILDING, NEXT, REMOVING, ReleaseError, ReleaseStore, bulk, open, permissions, read_version, text};
+use crate::{BUILDING, NEXT, REMOVING, ReleaseError, ReleaseStore, bulk, lock, open, permissions, read_version, text};
 use catalog::record_history;
 use data::archive::Archive;
 use data::parallel::in_parallel;
@@ -35,7 +34,7 @@ pub struct Publisher<'f> {
     policy: Policy,
     /// The release that a killed build was about to activate.
     interrupted: Option<SnapshotVersion>,
-    _lock: Lock,
+    _lock: fs::File,
 }
 
 #[derive(Default)]
@@ -51,7 +50,6 @@ pub struct Publication {
     pub outcome: PublicationOutcome,
     /// The release that `current` named before.
     pub before: Option<SnapshotVersion>,
-    /// The release that `current` names now.
     pub current: Option<SnapshotVersion>,
 }
 
@@ -88,6 +86,10 @@ impl<'f> Publisher<'f> {
     #[must_use]
     pub fn with(self, policy: Policy) -> Self {
         Self { policy, ..self }
+    }
+
+    pub fn end(self) -> Policy {
+        self.policy
     }
 
     /// An empty file on the disk of the index, removed when it is closed.
@@ -150,7 +152,9 @@ impl<'f> Publisher<'f> {
         listed.extend([tables, records]);
         progress.step("history", 0);
         listed.extend(self.write_history(draft, &snapshot)?);
-        if self.keeps_bulk(version) {
+        // A release published with bulk files keeps them when it is only signed or repaired.
+        let had_bulk = || self.releases.manifest(version).is_ok_and(|manifest| manifest.bulk().next().is_some());
+        if self.policy.has_bulk || had_bulk() {
             listed.extend(self.write_bulk(draft, &snapshot, progress)?);
             progress.step("sync", 0);
         }
@@ -169,7 +173,7 @@ impl<'f> Publisher<'f> {
         progress.step("smoke test", 0);
         let opens = [true, false];
         let tested = in_parallel(opens, |opens| match opens {
-            true => open::open(draft, version, manifest.clone(), 0, &NoProgress)?.smoke_test(),
+            true => open::open(draft, manifest.clone(), 0, &NoProgress)?.smoke_test(),
             false => open::verify(draft, version, manifest.read_in_parts()),
         });
         tested.into_iter().collect::<Result<(), _>>()?;
@@ -247,12 +251,6 @@ impl<'f> Publisher<'f> {
         Ok(None)
     }
 
-    /// True if the release gets bulk files. One published with them keeps them when it is only signed or repaired.
-    fn keeps_bulk(&self, version: SnapshotVersion) -> bool {
-        let had_bulk = || self.releases.manifest(version).is_ok_and(|manifest| manifest.bulk().next().is_some());
-        self.policy.has_bulk || had_bulk()
-    }
-
     /// Writes the bulk files, syncs them and their folder, and lists them with their checksums.
     fn write_bulk(
         &self,
@@ -318,8 +316,8 @@ impl<'f> Publisher<'f> {
 
     /// True if the release is signed with the key of this build, or there is no key.
     fn is_signed(&self, version: SnapshotVersion) -> bool {
-        let key = self.policy.signing_key.as_ref().map(SigningKey::public);
-        key.is_none_or(|key| self.releases.clone().trusting(key).manifest(version).is_ok())
+        let trusted = self.policy.signing_key.as_ref().map(SigningKey::public);
+        trusted.is_none() || ReleaseStore { trusted, ..self.releases.clone() }.manifest(version).is_ok()
     }
 
     fn taken(&self, version: SnapshotVersion) -> ReleaseError {

@@ -24,24 +24,16 @@ pub struct TrustedKey([u8; 32]);
 pub enum KeyError {
     #[error("{}: {error}", path.display())]
     Io { path: PathBuf, error: std::io::Error },
-    #[error(
-        "{}: not an Ed25519 private key in PEM; create one with `openssl genpkey -algorithm ed25519 -out FILE`",
-        path.display()
-    )]
-    NotPrivate { path: PathBuf },
-    #[error(
-        "{}: not an Ed25519 public key in PEM; write that of a private key with `openssl pkey -in FILE -pubout -out \
-         PUBLIC_FILE`",
-        path.display()
-    )]
-    NotPublic { path: PathBuf },
+    #[error("{}: not an Ed25519 {expected}", path.display())]
+    NotAKey { path: PathBuf, expected: &'static str },
 }
 
 impl SigningKey {
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let der = der(path, "PRIVATE KEY")?;
         let pair = der.and_then(|der| Ed25519KeyPair::from_pkcs8_maybe_unchecked(&der).ok());
-        pair.map(Self).ok_or_else(|| KeyError::NotPrivate { path: path.to_owned() })
+        let expected = "private key in PEM; create one with `openssl genpkey -algorithm ed25519 -out FILE`";
+        pair.map(Self).ok_or_else(|| KeyError::NotAKey { path: path.to_owned(), expected })
     }
 
     pub(crate) fn sign(&self, bytes: &[u8]) -> Vec<u8> {
@@ -57,7 +49,9 @@ impl TrustedKey {
     pub fn read(path: &Path) -> Result<Self, KeyError> {
         let der = der(path, "PUBLIC KEY")?;
         let key = der.as_deref().and_then(|der| der.strip_prefix(&PUBLIC_KEY_PREFIX)?.try_into().ok());
-        key.map(Self).ok_or_else(|| KeyError::NotPublic { path: path.to_owned() })
+        let expected = "public key in PEM; write that of a private key with `openssl pkey -in FILE -pubout -out \
+                        PUBLIC_FILE`";
+        key.map(Self).ok_or_else(|| KeyError::NotAKey { path: path.to_owned(), expected })
     }
 
     pub(crate) fn has_signed(&self, bytes: &[u8], signature: &[u8]) -> bool {

@@ -34,18 +34,17 @@ pub(crate) fn create(snapshot: &Snapshot, progress: &dyn Progress) -> Result<Ind
     Ok(files)
 }
 
-pub(crate) fn open(snapshot: &Snapshot, mut files: IndexFiles) -> Result<TextIndexes, ReleaseError> {
-    let files = TextIndexes::TABLES.map(|table| {
+pub(crate) fn open(snapshot: &Snapshot, files: IndexFiles) -> Result<TextIndexes, ReleaseError> {
+    let files = Mutex::new(files);
+    let [firms, startups, people, sectors] = in_parallel(TextIndexes::TABLES, |table| {
         let prefix = format!("{}/", table.name());
-        let of_table = files.iter_mut().filter_map(|(path, bytes)| {
+        let take = |(path, bytes): (&String, &mut Vec<u8>)| {
             let file = path.strip_prefix(&prefix)?;
             Some((file.to_owned(), mem::take(bytes)))
-        });
-        (table, Mutex::new(of_table.collect::<IndexFiles>()))
-    });
-    let [firms, startups, people, sectors] = in_parallel(files.each_ref(), |(table, files)| {
-        let files = mem::take(&mut *files.lock().unwrap_or_else(PoisonError::into_inner));
-        TextIndex::open(files, &snapshot.names(*table)).map_err(|error| {
+        };
+        let files: IndexFiles =
+            files.lock().unwrap_or_else(PoisonError::into_inner).iter_mut().filter_map(take).collect();
+        TextIndex::open(files, &snapshot.names(table)).map_err(|error| {
             let (version, reason) = (snapshot.version(), format!("text/{}: {error}", table.name()));
             match error {
                 SearchError::Format { .. } | SearchError::Tables(ArchiveError::OtherFormat { .. }) => {

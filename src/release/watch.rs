@@ -371,19 +371,14 @@ async fn notify_on_hangup(requested: &Notify) -> Infallible {
 /// An event that the operator should know of. `Display` gives one log line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReleaseEvent {
-    /// This release is served from now on.
     Serving { version: SnapshotVersion, bundled: bool },
-    /// A large release, served since startup, has been verified completely.
     Verified { version: SnapshotVersion },
     /// The release named by `current` cannot be served. `served` continues; `None` if another one is served now.
     Rejected { reason: String, served: Option<SnapshotVersion> },
     /// Files of the served release were changed or removed. Serving does not depend on them.
     FilesChanged { version: SnapshotVersion },
-    /// An older release cannot be loaded, so its cursors expire.
     NotLoaded { reason: String },
-    /// No release can be served; requests are rejected until one can.
     NotReady { reason: String },
-    /// `current` is gone; `served` continues.
     CurrentRemoved { served: SnapshotVersion },
 }
 

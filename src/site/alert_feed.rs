@@ -34,7 +34,7 @@ pub(super) fn respond(_: &Catalog, request: PageRequest<'_>, [token, _]: PathVal
 
 fn feed(request: PageRequest<'_>, token: &str) -> Result<Feed, StoreError> {
     let state = request.state;
-    let store = state.auth.store().watch_store();
+    let store = state.auth.store();
     let watch = state.alerts.secrets.watch_of_feed(store, token)?;
     let alerts = store.alerts(watch.id, None, ALERTS)?;
     let base = &state.public_url;

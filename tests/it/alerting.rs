@@ -22,7 +22,7 @@ use sha2::Sha256;
 use auth::account::AccountId;
 use auth::mail::MailTransport;
 use auth::quota::Tier;
-use auth::watch::{AlertId, NewWatch, WATCHED, Watch, WatchChange, WatchId, WatchStore};
+use auth::watch::{AlertId, NewWatch, WATCHED, Watch, WatchChange, WatchId};
 use auth::{SqliteStore, Store};
 use catalog::Resource;
 use data::Table;
@@ -39,14 +39,14 @@ fn account(store: &dyn Store, name: &str) -> AccountId {
 }
 
 /// Saves a search or, without a query, a list, up to the first release.
-fn save(store: &dyn WatchStore, account: AccountId, table: Table, query: Option<&str>, records: &[String]) -> Watch {
+fn save(store: &dyn Store, account: AccountId, table: Table, query: Option<&str>, records: &[String]) -> Watch {
     let name = "saved".parse().unwrap();
     let watch = NewWatch { name: &name, table, query, records, served: FIRST.parse().unwrap() };
     store.add_watch(account, watch, NOON).unwrap()
 }
 
 /// The entries of the only alert of a search or list; none without an alert.
-fn entries(store: &dyn WatchStore, watch: WatchId) -> Vec<Value> {
+fn entries(store: &dyn Store, watch: WatchId) -> Vec<Value> {
     let alerts = store.alerts(watch, None, 10).unwrap();
     assert!(alerts.len() < 2);
     let Some(alert) = alerts.first() else { return Vec::new() };
@@ -58,7 +58,7 @@ fn entries(store: &dyn WatchStore, watch: WatchId) -> Vec<Value> {
 
 fn run_evaluation(server: &Server) -> usize {
     let state = &server.state;
-    evaluate(state.auth.store().watch_store(), &state.releases, NOON, &|| false).unwrap()
+    evaluate(state.auth.store(), &state.releases, NOON, &|| false).unwrap()
 }
 
 /// Queries with the values of a record: by each simple field that is a filter, by two of them, and by name.
@@ -120,7 +120,7 @@ fn a_search_brings_what_the_later_list_has_and_the_earlier_had_not() {
                 all.extend(queries(table, record, &mut dice));
             }
             saved.extend(all.into_iter().map(|query| {
-                let watch = save(store.watch_store(), account, table, Some(&query), &[]);
+                let watch = save(store, account, table, Some(&query), &[]);
                 (table, path, query, watch.id)
             }));
         }
@@ -129,9 +129,9 @@ fn a_search_brings_what_the_later_list_has_and_the_earlier_had_not() {
         let mut found_alerts = 0;
         for (table, path, query, watch) in saved {
             let after = keys(&client, path, &query, SECOND);
-            let found = entries(store.watch_store(), watch);
+            let found = entries(store, watch);
             found_alerts += usize::from(!found.is_empty());
-            let problem = store.watch_store().watch(watch).unwrap().problem;
+            let problem = store.watch(watch).unwrap().problem;
             assert_eq!(problem.is_some(), after.is_none(), "{path}?{query}: {problem:?}");
             let Some(after) = after else { continue };
             let mut before: BTreeSet<String> =
@@ -178,9 +178,9 @@ fn a_list_brings_what_became_of_its_records() {
             [FIRST, SECOND].iter().flat_map(|version| keys(&client, path, "", version).unwrap()).collect();
         own.insert("no-such-record".to_owned());
         let listed: Vec<String> = own.iter().cloned().collect();
-        let watch = save(store.watch_store(), account, table, None, &listed).id;
+        let watch = save(store, account, table, None, &listed).id;
         run_evaluation(&server);
-        let found = entries(store.watch_store(), watch);
+        let found = entries(store, watch);
         let mut expected = walk(&client, &format!("changes?from={FIRST}&table={path}&limit=100"));
         expected.sort_by_key(|change| change["key"].as_str().unwrap().to_owned());
         assert!(!expected.is_empty());
@@ -198,7 +198,7 @@ fn a_list_brings_what_became_of_its_records() {
                 own.insert(into.to_owned());
             }
         }
-        assert_eq!(store.watch_store().listed(watch).unwrap(), own.into_iter().collect::<Vec<_>>());
+        assert_eq!(store.listed(watch).unwrap(), own.into_iter().collect::<Vec<_>>());
     }
 }
 
@@ -207,7 +207,7 @@ fn an_earlier_release_and_the_bundled_one_bring_nothing() {
     let (server, _) = two_releases();
     let store = server.state.auth.store();
     let account = account(store, "ada");
-    let watch = save(store.watch_store(), account, Table::People, Some(""), &[]).id;
+    let watch = save(store, account, Table::People, Some(""), &[]).id;
     assert_eq!(run_evaluation(&server), 1);
     let (first, second) = (server.state.releases.all()[1].clone(), server.state.releases.current());
     server.state.releases.replace(first);
@@ -215,10 +215,10 @@ fn an_earlier_release_and_the_bundled_one_bring_nothing() {
     server.state.releases.replace(second);
     assert_eq!(run_evaluation(&server), 0);
     // Which has one alert at most.
-    assert!(!entries(store.watch_store(), watch).is_empty());
+    assert!(!entries(store, watch).is_empty());
     let bundled = Server::bundled();
     let store = bundled.state.auth.store();
-    save(store.watch_store(), self::account(store, "ada"), Table::People, Some(""), &[]);
+    save(store, self::account(store, "ada"), Table::People, Some(""), &[]);
     assert_eq!(run_evaluation(&bundled), 0);
 }
 
@@ -311,7 +311,7 @@ fn killed_servers_deliver_each_match_once() {
     // Every tenth message is refused at first.
     let receiver = Receiver::start(|number| if number % 10 == 3 { 503 } else { 200 });
     let store = SqliteStore::open(&data).unwrap();
-    let watches = store.watch_store();
+    let watches = &*store;
     let accounts: Vec<AccountId> = (0..10).map(|number| account(&store, &format!("owner{number}"))).collect();
     let mut secrets = BTreeMap::new();
     let derived = AlertSecrets::new(&store.cursor_secret([7; 32]).unwrap());
@@ -418,13 +418,13 @@ fn publish(installation: &Installation, version: &str, new: usize) {
 fn one_email_has_all_alerts_of_an_account() {
     let (server, client) = two_releases();
     let auth = &server.state.auth;
-    let (store, watches) = (auth.store(), auth.store().watch_store());
+    let store = auth.store();
     let (ada, bob) = (account(store, "ada"), account(store, "bob"));
     store.verify_account(ada, NOON).unwrap();
     for owner in [ada, bob] {
         for table in [Table::People, Table::Startups, Table::Startups] {
-            let watch = save(watches, owner, table, Some(""), &[]);
-            watches.change_watch(owner, watch.id, WatchChange::Notify { emails: true, webhook: None }).unwrap();
+            let watch = save(store, owner, table, Some(""), &[]);
+            store.change_watch(owner, watch.id, WatchChange::Notify { emails: true, webhook: None }).unwrap();
         }
     }
     assert_eq!(run_evaluation(&server), 6);
@@ -434,9 +434,9 @@ fn one_email_has_all_alerts_of_an_account() {
         Some(MailTransport::new(&url, None, crate::mail::sender("alerts@example.com")))
     };
     let sender = |mail, clock| AlertSender::new(Arc::clone(&server.state.alerts), mail, client.base.clone(), clock);
-    let send = |sender: AlertSender| sender.send_due(watches, &|| false).unwrap();
+    let send = |sender: AlertSender| sender.send_due(store, &|| false).unwrap();
     assert_eq!(send(sender(transport(&sink), || NOON)), 0);
-    let outcome = |owner| watches.alerts_after(owner, None, AlertId(0), 1).unwrap()[0].outcome.clone().unwrap();
+    let outcome = |owner| store.alerts_after(owner, None, AlertId(0), 1).unwrap()[0].outcome.clone().unwrap();
     assert!(outcome(ada).contains("451"), "{}", outcome(ada));
     assert!(outcome(bob).contains("your address is not verified"), "{}", outcome(bob));
     assert_eq!(send(sender(transport(&sink), || NOON + 4)), 0, "not yet");
@@ -446,7 +446,7 @@ fn one_email_has_all_alerts_of_an_account() {
     assert_eq!(mail.to, "<ada@example.com>");
     let text = mail.text.replace("\r\n", "\n");
     assert!(text.contains("Subject: VentureDex: news in 3 saved searches and lists\n"), "{text}");
-    for alert in watches.alerts_after(ada, None, AlertId(0), 10).unwrap() {
+    for alert in store.alerts_after(ada, None, AlertId(0), 10).unwrap() {
         let entries: Vec<Value> = serde_json::from_str(&alert.entries).unwrap();
         for entry in entries.iter().take(10) {
             let (name, page) = (entry["name"].as_str().unwrap(), entry["page"].as_str().unwrap());

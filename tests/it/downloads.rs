@@ -306,6 +306,8 @@ fn a_large_file_takes_no_memory() {
     changed.set_len(length).unwrap();
     let start = |store: ReleaseStore| Starting::new(store, 0, |_| {}).start().map(|_| ());
     assert!(start(ReleaseStore::at(&index)).is_ok(), "who does not offer it does not read it");
-    let error = start(ReleaseStore::at(&index).with_bulk_files()).unwrap_err().to_string();
+    let mut offering = ReleaseStore::at(&index);
+    offering.has_bulk_files = true;
+    let error = start(offering).unwrap_err().to_string();
     assert!(error.contains("bulk/large.parquet has the checksum"), "{error}");
 }

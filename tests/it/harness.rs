@@ -293,7 +293,7 @@ impl Server {
         let name: KeyName = "saved".parse().unwrap();
         let created = runtime.block_on(auth.create_key(account, name.clone(), None, NOON)).unwrap();
         let served = self.state.releases.current().version();
-        let store = auth.store().watch_store();
+        let store = auth.store();
         for query in [Some("stage=seed"), None] {
             let records = ["alder-capital".to_owned()];
             let watch = NewWatch { name: &name, table: Table::Firms, query, records: &records, served };

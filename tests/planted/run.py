@@ -192,8 +192,8 @@ FAULTS = [
     (
         "any signature of a release is accepted",
         "src/release/manifest.rs",
-        "Ok(signature) if key.has_signed(&json, &signature) => {}",
-        "Ok(signature) if key.has_signed(&json, &signature) || !signature.is_empty() => {}",
+        "Some(signature) if key.has_signed(&json, &signature) => {}",
+        "Some(signature) if key.has_signed(&json, &signature) || !signature.is_empty() => {}",
         "it",
         "releases::policy::with_a_trusted_key_only_signed_releases_are_served_verified_and_activated",
     ),

@@ -114,7 +114,7 @@ impl ApiOperation for AlertsRequest {
     fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
         let account = account(request)?;
         if let Some(saved) = self.saved {
-            let watch = request.state.auth.store().watch_store().watch(saved);
+            let watch = request.state.auth.store().watch(saved);
             match watch.map(|watch| watch.account == account) {
                 Ok(true) => {}
                 Ok(false) | Err(StoreError::NoSuchWatch) => {
@@ -134,7 +134,7 @@ fn records(
     account: AccountId,
     alerts: &AlertsRequest,
 ) -> Result<Vec<AlertRecord>, StoreError> {
-    let store = request.state.auth.store().watch_store();
+    let store = request.state.auth.store();
     let limit = u32::try_from(alerts.window.limit).unwrap_or(u32::MAX);
     let mut watches: HashMap<WatchId, Option<Watch>> = HashMap::new();
     let mut records = Vec::new();

@@ -24,7 +24,7 @@ pub(super) const ENDPOINT: ServiceEndpoint = ServiceEndpoint {
     is_cacheable: false,
     ..ServiceEndpoint::new(WatchRecord::DEFINITION, |request| {
         let account = account(request)?;
-        let watches = request.state.auth.store().watch_store().watches(account).map_err(|error| failed(&error))?;
+        let watches = request.state.auth.store().watches(account).map_err(|error| failed(&error))?;
         let records: Vec<WatchRecord> = watches.iter().map(WatchRecord::from_watch).collect();
         json_response::<WatchRecord>(request, &records, &[])
     })

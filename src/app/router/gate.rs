@@ -8,6 +8,7 @@ use http::{HeaderMap, Request, Response, StatusCode};
 use serde_json::json;
 
 use crate::app::router::{self, AppRoute, Router};
+use platform::clock::now;
 use transport::headers::PublicScheme;
 use transport::origin_policy::Hosts;
 pub(super) use transport::server::connection_error::ConnectionError;
@@ -25,14 +26,13 @@ struct Inner {
     hosts: Hosts,
     public_url: String,
     telemetry: Arc<Telemetry>,
-    clock: fn() -> i64,
     stopping: AtomicBool,
 }
 
 impl Gate {
-    pub(crate) fn new(hosts: Hosts, public_url: String, telemetry: Arc<Telemetry>, clock: fn() -> i64) -> Self {
+    pub(crate) fn new(hosts: Hosts, public_url: String, telemetry: Arc<Telemetry>) -> Self {
         let (router, reason, stopping) = Default::default();
-        Self(Arc::new(Inner { router, reason, hosts, public_url, telemetry, clock, stopping }))
+        Self(Arc::new(Inner { router, reason, hosts, public_url, telemetry, stopping }))
     }
 
     pub(crate) fn refuse(&self, reason: String) {
@@ -104,7 +104,7 @@ impl Handler for Gate {
     fn error_context(&self, path: &str) -> ErrorContext<'_> {
         match self.0.router.get() {
             Some(router) => router.error_context(path),
-            None => router::error_context(path, &self.0.public_url, None, (self.0.clock)()),
+            None => router::error_context(path, &self.0.public_url, None, now()),
         }
     }
 }

@@ -13,7 +13,7 @@ fn settings(words: &[&str]) -> ServeSettings {
 
 fn refusal(words: &[&str]) -> String {
     let stop = read(words).unwrap_err();
-    assert_eq!(stop.code(), 2, "{words:?}");
+    assert_eq!(stop.code, 2, "{words:?}");
     stop.to_string()
 }
 
@@ -165,7 +165,7 @@ fn operator_commands_are_parsed() {
 fn help_lists_every_setting_with_its_variable_and_exits_with_0() {
     for words in [["--help"].as_slice(), &["serve", "--help"], &["-h"]] {
         let help = read(words).unwrap_err();
-        assert_eq!(help.code(), 0);
+        assert_eq!(help.code, 0);
         let help = help.to_string();
         for arg in Cli::command().find_subcommand("serve").unwrap().get_arguments() {
             let (Some(long), Some(variable)) = (arg.get_long(), arg.get_env()) else { continue };
@@ -175,7 +175,7 @@ fn help_lists_every_setting_with_its_variable_and_exits_with_0() {
         }
         assert!(help.contains("--data <DIR>") && help.contains("VENTUREDEX_DATA"));
     }
-    assert_eq!(read(&["--version"]).unwrap_err().code(), 0);
+    assert_eq!(read(&["--version"]).unwrap_err().code, 0);
 }
 
 #[test]

@@ -176,7 +176,7 @@ pub(crate) fn watches_are_limited(open: OpenStore<'_>) {
     let account = ada(&*store, Tier::Free).id;
     let name: account::KeyName = "a search".parse().unwrap();
     let added: usize = at_once(open, |store, _| {
-        (0..6).filter(|_| store.watch_store().add_watch(account, search(&name), NOON).is_ok()).count()
+        (0..6).filter(|_| store.add_watch(account, search(&name), NOON).is_ok()).count()
     })
     .into_iter()
     .sum();
@@ -184,21 +184,21 @@ pub(crate) fn watches_are_limited(open: OpenStore<'_>) {
     at_once(open, |store, number| {
         for webhook in 0..4 {
             let url = format!("https://example.com/{}", number * 4 + webhook);
-            let added = store.watch_store().add_webhook(account, &url, NOON);
+            let added = store.add_webhook(account, &url, NOON);
             assert!(matches!(added, Ok(_) | Err(StoreError::TooManyWebhooks)), "{added:?}");
         }
     });
-    assert_eq!(store.watch_store().webhooks(account).unwrap().len(), MAX_WEBHOOKS as usize);
+    assert_eq!(store.webhooks(account).unwrap().len(), MAX_WEBHOOKS as usize);
     // Lists: each process adds two fifths of the limit of a list.
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap().id;
     let list = NewWatch { query: None, ..search(&name) };
-    let list = store.watch_store().add_watch(bob, list, NOON).unwrap().id;
+    let list = store.add_watch(bob, list, NOON).unwrap().id;
     let results = at_once(open, |store, number| {
         let records: Vec<String> = (0..4_000).map(|record| format!("{number}-{record}")).collect();
-        store.watch_store().change_watch(bob, list, WatchChange::Add(&records)).is_ok()
+        store.change_watch(bob, list, WatchChange::Add(&records)).is_ok()
     });
     assert_eq!(results.iter().filter(|added| **added).count(), 2);
-    assert_eq!(store.watch_store().watch(list).unwrap().listed, 8_000);
+    assert_eq!(store.watch(list).unwrap().listed, 8_000);
 }
 
 pub(crate) fn usage_is_complete(open: OpenStore<'_>) {
@@ -272,7 +272,7 @@ pub(crate) fn no_alert_is_missed(open: OpenStore<'_>) {
     let account = ada(&*store, Tier::Free).id;
     let name: account::KeyName = "a search".parse().unwrap();
     let own: Vec<_> =
-        (0..HANDLES).map(|_| store.watch_store().add_watch(account, search(&name), NOON).unwrap()).collect();
+        (0..HANDLES).map(|_| store.add_watch(account, search(&name), NOON).unwrap()).collect();
     let reader = open();
     let is_done = AtomicBool::new(false);
     let seen = std::thread::scope(|scope| {
@@ -282,7 +282,7 @@ pub(crate) fn no_alert_is_missed(open: OpenStore<'_>) {
             loop {
                 let is_last = is_done.load(Ordering::Acquire);
                 let after = seen.last().copied().unwrap_or(AlertId(0));
-                let alerts = reader.watch_store().alerts_after(account, None, after, 1_000).unwrap();
+                let alerts = reader.alerts_after(account, None, after, 1_000).unwrap();
                 seen.extend(alerts.iter().map(|alert| alert.id));
                 if is_last {
                     return seen;
@@ -299,7 +299,7 @@ pub(crate) fn no_alert_is_missed(open: OpenStore<'_>) {
                     news: Some((1, "[]".to_owned())),
                     moved: Vec::new(),
                 };
-                let added = store.watch_store().add_evaluations(version(release + 1), &[evaluation], NOON).unwrap();
+                let added = store.add_evaluations(version(release + 1), &[evaluation], NOON).unwrap();
                 assert_eq!(added, 1);
             }
         });
@@ -311,7 +311,7 @@ pub(crate) fn no_alert_is_missed(open: OpenStore<'_>) {
 
 pub(crate) fn due_is_claimed_by_one(open: OpenStore<'_>) {
     let store = open();
-    let watches = store.watch_store();
+    let watches = &*store;
     let name: account::KeyName = "a search".parse().unwrap();
     let mut evaluations = Vec::new();
     for number in 0..4 {
@@ -331,7 +331,7 @@ pub(crate) fn due_is_claimed_by_one(open: OpenStore<'_>) {
         }
     }
     watches.add_evaluations(version(2), &evaluations, NOON).unwrap();
-    let claimed = at_once(open, |store, _| store.watch_store().claim_due(NOON, NOON + 600, 2, 9).unwrap());
+    let claimed = at_once(open, |store, _| store.claim_due(NOON, NOON + 600, 2, 9).unwrap());
     let claimed: Vec<_> = claimed.into_iter().flatten().collect();
     assert_eq!(claimed.iter().map(|due| due.account).collect::<BTreeSet<_>>().len(), 4);
     assert_eq!(claimed.len(), 4, "each account is claimed once");
@@ -343,9 +343,9 @@ pub(crate) fn links_are_claimed_by_one(open: OpenStore<'_>) {
     for number in 0..12 {
         let email = email(&format!("ada{number}@example.com"));
         store.create_account(&email, Tier::Free, None, NOON).unwrap();
-        store.watch_store().request_link(&email, Purpose::Reset, NOON + 86_400, NOON).unwrap();
+        store.request_link(&email, Purpose::Reset, NOON + 86_400, NOON).unwrap();
     }
-    let claimed = at_once(open, |store, _| store.watch_store().claim_links(NOON, NOON + 600, 9).unwrap());
+    let claimed = at_once(open, |store, _| store.claim_links(NOON, NOON + 600, 9).unwrap());
     let claimed: Vec<_> = claimed.into_iter().flatten().map(|link| link.account.email).collect();
     assert_eq!((claimed.iter().collect::<BTreeSet<_>>().len(), claimed.len()), (12, 12));
 }

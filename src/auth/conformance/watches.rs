@@ -21,13 +21,13 @@ fn name(text: &str) -> KeyName {
 fn search(store: &dyn Store, account: AccountId, query: &str) -> Result<Watch, StoreError> {
     let (name, served) = (name("a search"), version(1));
     let watch = NewWatch { name: &name, table: Table::Firms, query: Some(query), records: &[], served };
-    store.watch_store().add_watch(account, watch, NOON)
+    store.add_watch(account, watch, NOON)
 }
 
 fn list(store: &dyn Store, account: AccountId, records: &[String]) -> Result<Watch, StoreError> {
     let (name, served) = (name("a list"), version(1));
     let watch = NewWatch { name: &name, table: Table::Rounds, query: None, records, served };
-    store.watch_store().add_watch(account, watch, NOON)
+    store.add_watch(account, watch, NOON)
 }
 
 fn texts(texts: &[&str]) -> Vec<String> {
@@ -54,13 +54,13 @@ pub(crate) fn searches_and_lists_are_kept(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free).id;
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap().id;
-    let watches = store.watch_store();
+    let watches = &*store;
     let first = search(&*store, account, "country=DE").unwrap();
     assert_eq!((first.table, first.query.as_deref(), first.listed), (Table::Firms, Some("country=DE"), 0));
     assert_eq!((first.evaluated, first.emails, first.webhook), (version(1), false, None));
     let second = list(&*store, account, &texts(&["b", "a", "b"])).unwrap();
     assert_eq!((second.table, second.query.as_deref(), second.listed), (Table::Rounds, None, 2));
-    assert_eq!(open().watch_store().watches(account).unwrap(), [second.clone(), first.clone()]);
+    assert_eq!(open().watches(account).unwrap(), [second.clone(), first.clone()]);
     assert_eq!(watches.watches(bob).unwrap(), []);
     assert_eq!(watches.listed(second.id).unwrap(), ["a", "b"]);
 
@@ -99,7 +99,7 @@ pub(crate) fn an_evaluation_counts_once(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free).id;
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap().id;
-    let watches = store.watch_store();
+    let watches = &*store;
     let own: Vec<Watch> = (0..3).map(|_| search(&*store, account, "").unwrap()).collect();
     let other = list(&*store, bob, &texts(&["a", "b", "c"])).unwrap();
     let none = AccountId(i64::MIN);
@@ -121,7 +121,7 @@ pub(crate) fn an_evaluation_counts_once(open: OpenStore<'_>) {
     let stored: usize = std::thread::scope(|scope| {
         let add = |store: Box<dyn Store>| {
             let evaluations = &evaluations;
-            scope.spawn(move || store.watch_store().add_evaluations(version(2), evaluations, NOON).unwrap())
+            scope.spawn(move || store.add_evaluations(version(2), evaluations, NOON).unwrap())
         };
         let threads: Vec<_> = handles.into_iter().map(add).collect();
         threads.into_iter().map(|thread| thread.join().unwrap()).sum()
@@ -161,7 +161,7 @@ pub(crate) fn what_is_due_is_claimed_once(open: OpenStore<'_>) {
     let account = ada(&*store, Tier::Free);
     store.verify_account(account.id, NOON).unwrap();
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap().id;
-    let watches = store.watch_store();
+    let watches = &*store;
     let webhook = watches.add_webhook(account.id, "https://example.com/a", NOON).unwrap();
     let mut own: Vec<Watch> = (0..3).map(|_| search(&*store, account.id, "").unwrap()).collect();
     for watch in &mut own {
@@ -195,7 +195,7 @@ pub(crate) fn what_is_due_is_claimed_once(open: OpenStore<'_>) {
     let last = claim(NOON + 1);
     assert_eq!((last.len(), last[0].deliveries.len()), (1, 1));
     assert!(ids(&claim(NOON + 599)).is_empty());
-    assert_eq!(ids(&open().watch_store().claim_due(NOON + 600, NOON + 700, 1, 9).unwrap()).len(), 3);
+    assert_eq!(ids(&open().claim_due(NOON + 600, NOON + 700, 1, 9).unwrap()).len(), 3);
 
     // After a crash, all claimed messages are due at once; in a store that others use, when the claims end.
     let now = match watches.release_claims(NOON + 650).unwrap() {
@@ -246,13 +246,13 @@ pub(crate) fn webhooks_are_kept(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free).id;
     let bob = store.create_account(&email("bob@example.com"), Tier::Free, None, NOON).unwrap().id;
-    let watches = store.watch_store();
+    let watches = &*store;
     let add = |number: u32| watches.add_webhook(account, &format!("https://example.com/{number}"), NOON);
     let first = add(0).unwrap();
     assert_eq!(add(0).unwrap(), first);
     assert!((1..MAX_WEBHOOKS).all(|number| add(number).is_ok()));
     assert!(matches!(add(99), Err(StoreError::TooManyWebhooks)));
-    assert_eq!(open().watch_store().webhooks(account).unwrap().len(), MAX_WEBHOOKS as usize);
+    assert_eq!(open().webhooks(account).unwrap().len(), MAX_WEBHOOKS as usize);
     assert!(matches!(watches.add_webhook(AccountId(99), "https://example.com", NOON), Err(StoreError::AccountGone)));
     let renewed = watches.change_webhook(account, first.id, WebhookChange::RenewSecret { previous_until: NOON + 9 });
     let renewed = renewed.unwrap();

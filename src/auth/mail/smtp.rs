@@ -139,7 +139,8 @@ impl MailTransport {
         &self.from.name
     }
 
-    pub(crate) fn check(&self) -> Result<(), SmtpError> {
+    /// Connects to the mail server, signs in and disconnects. Blocks for up to half a minute per reply.
+    pub fn check(&self) -> Result<(), SmtpError> {
         let smtp = self.smtp.as_ref().map_err(Clone::clone)?;
         match smtp.test_connection() {
             Ok(true) => Ok(()),

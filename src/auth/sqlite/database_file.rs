@@ -4,25 +4,36 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 use rusqlite::{Connection, OpenFlags};
+use serde::{Deserialize, Serialize};
 
 use crate::sql::{SqlResult, inspect};
 use crate::sqlite::{BUSY_TIMEOUT, database_error, files, open_error, schema};
 use crate::{StoreError, StoreResult};
+use data::number::counted;
 
 pub struct DatabaseFile {
     path: PathBuf,
     connection: Connection,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Displayed as in `1 account and 2 keys`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StoreCounts {
     pub accounts: u64,
     /// Includes ended keys.
     pub keys: u64,
+}
+
+impl fmt::Display for StoreCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [accounts, keys] = [(self.accounts, "account", "accounts"), (self.keys, "key", "keys")]
+            .map(|(count, one, many)| counted(count, one, many));
+        write!(f, "{accounts} and {keys}")
+    }
 }
 
 impl DatabaseFile {
@@ -63,15 +74,6 @@ impl DatabaseFile {
             return Err(StoreError::NewerDatabase { path, found: version, supported });
         }
         Ok(Self { path, connection })
-    }
-
-    pub fn path_in(data: &Path) -> PathBuf {
-        files::database_path(data)
-    }
-
-    /// Path of its log of changes, which need not exist.
-    pub fn log_in(data: &Path) -> PathBuf {
-        files::log_path(&files::database_path(data))
     }
 
     /// The version of its tables, and the version to which this program migrates them.

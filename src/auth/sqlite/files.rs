@@ -8,13 +8,13 @@ use crate::{StoreError, StoreResult};
 
 const FILE: &str = "venturedex.sqlite";
 
-pub(crate) fn database_path(data: &Path) -> PathBuf {
+pub fn database_path(data: &Path) -> PathBuf {
     data.join(FILE)
 }
 
 /// The log of changes that are not in the database file yet. It exists while a process has the database open, and after a
 /// crash.
-pub(crate) fn log_path(database: &Path) -> PathBuf {
+pub fn log_path(database: &Path) -> PathBuf {
     with_suffix(database, "-wal")
 }
 

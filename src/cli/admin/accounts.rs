@@ -145,7 +145,6 @@ fn list(store: &dyn Store, json: bool) -> Result<(), AdminError> {
     print_records(json, "accounts", &rows, columns)
 }
 
-/// Hashes the password on the first and only line of standard input.
 fn hash_from_stdin(email: &Email) -> Result<PasswordHash, AdminError> {
     Ok(Password::new(&line_from_stdin("password")?, email)?.hash()?)
 }

@@ -26,7 +26,11 @@ pub(super) fn run(filter: &AuditFilter) -> Result<(), AdminError> {
     for line in lines.split(b'\n') {
         let line = line.map_err(unreadable)?;
         match serde_json::from_slice::<AuditLine>(&line) {
-            Ok(read) if is_selected(&read, filter) => {
+            Ok(AuditLine { time, event, account })
+                if filter.account.is_none_or(|wanted| account == Some(wanted))
+                    && filter.event.as_ref().is_none_or(|wanted| event == *wanted)
+                    && filter.since.as_ref().is_none_or(|since| time >= *since) =>
+            {
                 let written = out.write_all(&line).and_then(|()| out.write_all(b"\n"));
                 match written {
                     // `| head` closes the pipe after the lines it needs.
@@ -45,10 +49,4 @@ pub(super) fn run(filter: &AuditFilter) -> Result<(), AdminError> {
         ));
     }
     Ok(())
-}
-
-fn is_selected(line: &AuditLine, filter: &AuditFilter) -> bool {
-    filter.account.is_none_or(|account| line.account == Some(account))
-        && filter.event.as_ref().is_none_or(|event| line.event == *event)
-        && filter.since.as_ref().is_none_or(|since| line.time >= *since)
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::app::settings::{BackupOptions, RestoreOptions};
 use crate::cli::admin::{AdminError, print};
 use crate::cli::indexer::format;
-use auth::{DataLock, DatabaseFile, StoreError, has_database, install_database, private_files};
+use auth::{DataLock, DatabaseFile, StoreCounts, StoreError, has_database, install_database, private_files};
 use data::{SnapshotVersion, rfc3339};
 use platform::PROGRAM;
 use platform::clock::now;
@@ -20,14 +20,12 @@ use release::{Checksum, ReleaseStore};
 
 /// Describes the backup; written last.
 const DESCRIPTION: &str = "backup.json";
-/// The index folder with the release.
 const INDEX: &str = "index";
 /// Maximum size of a description in bytes.
 const MAX_DESCRIPTION: u64 = 64 * 1024;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Description {
-    /// Name and version of the program that wrote the backup.
     program: String,
     /// Time of the backup, RFC 3339 in UTC.
     made_at: String,
@@ -42,8 +40,8 @@ struct BackedUpDatabase {
     sha256: Checksum,
     /// Version of its schema.
     version: i64,
-    accounts: u64,
-    keys: u64,
+    #[serde(flatten)]
+    counts: StoreCounts,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -53,7 +51,6 @@ struct BackedUpRelease {
     bytes: Option<u64>,
 }
 
-/// Removes an unfinished backup when dropped.
 struct UnfinishedBackup(PathBuf);
 
 impl Drop for UnfinishedBackup {
@@ -93,8 +90,7 @@ fn write_backup(draft: &Path, database: &DatabaseFile, options: &BackupOptions) 
     database.copy_to(draft)?;
     let copy = DatabaseFile::open(draft)?;
     copy.check()?;
-    let counts = copy.counts()?;
-    let path = DatabaseFile::path_in(draft);
+    let path = private_files::database_path(draft);
     let (bytes, sha256) = Checksum::of_file(&path).map_err(io_error_at(&path))?;
     let releases = ReleaseStore::at(&options.index);
     let release = match releases.current()? {
@@ -110,7 +106,7 @@ fn write_backup(draft: &Path, database: &DatabaseFile, options: &BackupOptions) 
     let description = Description {
         program: PROGRAM.to_owned(),
         made_at,
-        database: BackedUpDatabase { bytes, sha256, version, accounts: counts.accounts, keys: counts.keys },
+        database: BackedUpDatabase { bytes, sha256, version, counts: copy.counts()? },
         release,
     };
     let path = draft.join(DESCRIPTION);
@@ -136,7 +132,10 @@ pub(super) fn restore(data: &Path, options: &RestoreOptions) -> Result<(), Admin
     if let Some(release) = release.filter(|_| options.with_index) {
         stored.copy(release.version, &ReleaseStore::at(&options.index))?;
     }
-    let aside = unused(data, &format!("replaced-{}", rfc3339(now()).replace(':', "-")));
+    let name = format!("replaced-{}", rfc3339(now()).replace(':', "-"));
+    let names = std::iter::once(name.clone()).chain((2..).map(|number| format!("{name}-{number}")));
+    let unused = names.map(|name| data.join(name)).find(|path| path.symlink_metadata().is_err());
+    let aside = unused.expect("the names do not end");
     let replaced = install_database(from, data, &aside)?.then_some(aside);
     if options.json {
         return print::print_json(&serde_json::json!({
@@ -167,7 +166,7 @@ fn read_verified(from: &Path) -> Result<(Description, ReleaseStore), AdminError>
     let file = fs::File::open(&path).map_err(|error| AdminError::NotABackup { path: path.clone(), error })?;
     let read = serde_json::from_reader(io::Read::take(file, MAX_DESCRIPTION));
     let description: Description = read.map_err(|error| damaged(format!("{DESCRIPTION}: {error}")))?;
-    let path = DatabaseFile::path_in(from);
+    let path = private_files::database_path(from);
     let (bytes, sha256) = Checksum::of_file(&path).map_err(|error| damaged(io_error_at(&path)(error).to_string()))?;
     if (sha256, bytes) != (description.database.sha256, description.database.bytes) {
         return Err(damaged("the database has another checksum than when it was written".to_owned()));
@@ -182,14 +181,8 @@ fn read_verified(from: &Path) -> Result<(Description, ReleaseStore), AdminError>
 }
 
 fn describe(description: &Description) -> String {
-    let Description { database, release, .. } = description;
-    let mut text = format!(
-        "  database  {}, {} and {}, store version {}, verified",
-        format::size(database.bytes),
-        format::counted(database.accounts, "account"),
-        format::counted(database.keys, "key"),
-        database.version
-    );
+    let Description { database: BackedUpDatabase { bytes, version, counts, .. }, release, .. } = description;
+    let mut text = format!("  database  {}, {counts}, store version {version}, verified", format::size(*bytes));
     text.push_str(&match release {
         Some(BackedUpRelease { version, bytes: Some(bytes) }) => {
             format!("\n  release   {}, {version}, verified", format::size(*bytes))
@@ -200,13 +193,6 @@ fn describe(description: &Description) -> String {
         None => "\n  release   none is published".to_owned(),
     });
     text
-}
-
-/// A nonexistent path in `folder` with a name that begins with `name`.
-fn unused(folder: &Path, name: &str) -> PathBuf {
-    let names = std::iter::once(name.to_owned()).chain((2..).map(|number| format!("{name}-{number}")));
-    let mut paths = names.map(|name| folder.join(name));
-    paths.find(|path| path.symlink_metadata().is_err()).expect("the names do not end")
 }
 
 fn io_error_at(path: &Path) -> impl Fn(io::Error) -> StoreError {

@@ -55,7 +55,6 @@ fn key_ref(key: KeyArgument) -> Result<KeyRef, AdminError> {
     }
 }
 
-/// Prints a new key, once.
 fn print_key(
     context: &CommandContext<'_>,
     key: &ApiKey,

@@ -37,7 +37,6 @@ pub fn key(data: &Path, store: &StoreSettings, command: KeyCommand, options: &Co
 
 struct CommandContext<'a> {
     store: &'a dyn Store,
-    /// Print the result as JSON.
     json: bool,
     audit_log: Option<AuditLog>,
 }
@@ -193,26 +192,21 @@ impl AdminError {
     }
 }
 
+/// An unknown address is an error with the most similar one.
 fn find_account(store: &dyn Store, account: &AccountRef) -> Result<Account, StoreError> {
     match account {
-        AccountRef::Email(email) => store.account(email).map_err(|error| with_suggestion(error, store)),
+        AccountRef::Email(email) => store.account(email).or_else(|error| match error {
+            StoreError::NoSuchAccount { email, .. } => {
+                let accounts = store.accounts()?;
+                let known = accounts.iter().map(|account| &account.email);
+                Err(StoreError::NoSuchAccount { suggestion: auth::email::nearest(&email, known).cloned(), email })
+            }
+            error => Err(error),
+        }),
         AccountRef::Id(id) => store.account_by_id(*id).map_err(|error| match error {
             StoreError::AccountGone => StoreError::NoSuchAccountId(*id),
             error => error,
         }),
-    }
-}
-
-/// Adds the most similar address to a "no such account" error.
-fn with_suggestion(error: StoreError, store: &dyn Store) -> StoreError {
-    let StoreError::NoSuchAccount { email, .. } = error else { return error };
-    match store.accounts() {
-        Ok(accounts) => {
-            let known = accounts.iter().map(|account| &account.email);
-            let suggestion = auth::email::nearest(&email, known).cloned();
-            StoreError::NoSuchAccount { email, suggestion }
-        }
-        Err(error) => error,
     }
 }
 

@@ -29,30 +29,23 @@ const OWN_MEMORY: u64 = 256 * MIB;
 /// Permitted difference between the clocks of two machines in seconds.
 const SKEW: i64 = 300;
 
-/// Limits of the server's process if it runs, otherwise of this one.
-struct ProcessLimits {
-    open_files: Option<u64>,
-    memory: Option<u64>,
-    of_server: bool,
-}
-
 pub(super) fn check(settings: &ServeSettings, data: &DataFolderState, index: &IndexState, findings: &mut Findings) {
     let server = data.holder.as_ref().and_then(|holder| holder.process).filter(|process| is_server(*process));
     let process = server.map_or("self".to_owned(), |process| process.to_string());
-    let (open_files, memory) = (max_files(&process), memory_limit(&process));
-    let limits = ProcessLimits { open_files, memory, of_server: server.is_some() };
-    check_open_files(&limits, u64::from(settings.max_connections), findings);
-    check_memory(&limits, index.loaded_bytes, findings);
+    // The limits are those of the server's process if it runs, otherwise of this one.
+    let whose = if server.is_some() { "the server" } else { "a process started here" };
+    check_open_files(whose, max_files(&process), u64::from(settings.max_connections), findings);
+    check_memory(whose, memory_limit(&process), index.loaded_bytes, findings);
     if let Some(owner) = owner(Path::new(&format!("/proc/{process}"))) {
         check_user(owner, findings);
     }
     check_port(settings.listen, data.holder.as_ref(), findings);
 }
 
-fn check_open_files(limits: &ProcessLimits, connections: u64, findings: &mut Findings) {
+fn check_open_files(whose: &str, limit: Option<u64>, connections: u64, findings: &mut Findings) {
     const CHECK: &str = "process.open_files";
-    let Some(limit) = limits.open_files else { return };
-    let (needed, whose) = (connections + OWN_FILES, process_name(limits));
+    let Some(limit) = limit else { return };
+    let needed = connections + OWN_FILES;
     if limit < needed {
         findings.problem(
             CHECK,
@@ -64,17 +57,13 @@ fn check_open_files(limits: &ProcessLimits, connections: u64, findings: &mut Fin
     }
 }
 
-fn check_memory(limits: &ProcessLimits, releases: u64, findings: &mut Findings) {
+fn check_memory(whose: &str, limit: Option<u64>, releases: u64, findings: &mut Findings) {
     const CHECK: &str = "process.memory";
-    let Some(limit) = limits.memory else { return };
-    let (needed, whose) = (OWN_MEMORY + releases, process_name(limits));
+    let Some(limit) = limit else { return };
+    let needed = OWN_MEMORY + releases;
     let detail = format!("{whose} may use {}, and needs up to {}", format::size(limit), format::size(needed));
     let status = if limit < needed { Status::Warning } else { Status::Ok };
     findings.add(CHECK, status, detail, "raise the limit of memory, or hold fewer releases: --keep-releases 1");
-}
-
-fn process_name(limits: &ProcessLimits) -> &'static str {
-    if limits.of_server { "the server" } else { "a process started here" }
 }
 
 fn check_user(user: u32, findings: &mut Findings) {
@@ -286,16 +275,13 @@ mod tests {
 
     #[test]
     fn a_process_must_be_able_to_open_all_connections_and_to_hold_the_releases() {
-        let limits = |open_files, memory| ProcessLimits { open_files, memory, of_server: false };
-        let files = |limit| {
-            found("process.open_files", |findings| check_open_files(&limits(Some(limit), None), 4_096, findings))
-        };
+        let files =
+            |limit| found("process.open_files", |findings| check_open_files("it", Some(limit), 4_096, findings));
         assert_eq!((files(1_024), files(4_351)), (Some(Status::Problem), Some(Status::Problem)));
         assert_eq!(files(4_352), Some(Status::Ok));
-        let memory =
-            |limit| found("process.memory", |findings| check_memory(&limits(None, Some(limit)), 100 * MIB, findings));
+        let memory = |limit| found("process.memory", |findings| check_memory("it", Some(limit), 100 * MIB, findings));
         assert_eq!((memory(356 * MIB - 1), memory(356 * MIB)), (Some(Status::Warning), Some(Status::Ok)));
-        assert_eq!(found("process.memory", |findings| check_memory(&limits(None, None), 0, findings)), None);
+        assert_eq!(found("process.memory", |findings| check_memory("it", None, 0, findings)), None);
         let user = |user| found("process.user", |findings| check_user(user, findings));
         assert_eq!((user(0), user(1000)), (Some(Status::Warning), Some(Status::Ok)));
     }

@@ -27,7 +27,6 @@ use platform::clock::now;
 
 #[derive(Serialize)]
 struct DoctorReport {
-    /// Name and version of the program.
     program: String,
     /// Time of the checks, RFC 3339 in UTC.
     checked_at: String,
@@ -44,24 +43,6 @@ pub fn run(
     json: bool,
     variables: impl IntoIterator<Item = String>,
 ) -> ExitCode {
-    let report = report(settings, object_store, variables);
-    let mut out = io::stdout().lock();
-    let written = match json {
-        true => serde_json::to_writer(&mut out, &report).map_err(io::Error::from).and_then(|()| writeln!(out)),
-        false => print(&report, &mut out),
-    };
-    if let Err(error) = written {
-        let _ = writeln!(io::stderr(), "error: standard output: {error}");
-        return ExitCode::FAILURE;
-    }
-    if report.problems > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
-}
-
-fn report(
-    settings: &ServeSettings,
-    object_store: Option<&Path>,
-    variables: impl IntoIterator<Item = String>,
-) -> DoctorReport {
     let began = (SystemTime::now(), Instant::now());
     let checked_at = now();
     let mut findings = Findings::default();
@@ -82,14 +63,24 @@ fn report(
     machine::check_clock(checked_at, &data, &index, began, &mut findings);
     let findings = findings.0;
     let count = |status| findings.iter().filter(|finding| finding.status == status).count();
-    DoctorReport {
+    let report = DoctorReport {
         program: PROGRAM.to_owned(),
         checked_at: rfc3339(checked_at),
         status: findings.iter().map(|finding| finding.status).max().unwrap_or(Status::Ok),
         problems: count(Status::Problem),
         warnings: count(Status::Warning),
         findings,
+    };
+    let mut out = io::stdout().lock();
+    let written = match json {
+        true => serde_json::to_writer(&mut out, &report).map_err(io::Error::from).and_then(|()| writeln!(out)),
+        false => print(&report, &mut out),
+    };
+    if let Err(error) = written {
+        let _ = writeln!(io::stderr(), "error: standard output: {error}");
+        return ExitCode::FAILURE;
     }
+    if report.problems > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 fn print(report: &DoctorReport, out: &mut impl Write) -> io::Result<()> {

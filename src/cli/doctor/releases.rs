@@ -14,7 +14,6 @@ use release::{Release, ReleaseError, ReleaseStore};
 /// Data is published weekly or monthly; after this many days somebody should find out why it is not.
 const OLD_DAYS: i64 = 35;
 
-/// Results needed by later checks.
 #[derive(Default)]
 pub(super) struct IndexState {
     pub current: Option<SnapshotVersion>,

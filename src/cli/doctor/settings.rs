@@ -7,11 +7,10 @@ use http::Uri;
 use tracing::level_filters::LevelFilter;
 
 use crate::app::router::is_own_path;
-use crate::app::serve::smtp_password;
+use crate::app::serve::mail_transport;
 use crate::app::settings::{ServeSettings, unknown_variables};
 use crate::cli::doctor::finding::Findings;
 use crate::cli::doctor::machine;
-use auth::mail;
 use auth::quota::IpRange;
 use service::well_known::WellKnown;
 use transport::origin_policy::Hosts;
@@ -49,19 +48,15 @@ pub(super) fn check(settings: &ServeSettings, variables: impl IntoIterator<Item 
             log_file(check, flag, path, findings);
         }
     }
-    if settings.smtp_url.is_some() {
-        mail(settings, findings);
-    }
+    mail(settings, findings);
 }
 
-/// The host of a URL, without the brackets of an IPv6 address.
-fn host(url: &str) -> Option<String> {
-    let url: Uri = url.parse().ok()?;
-    Some(url.host()?.trim_start_matches('[').trim_end_matches(']').to_owned())
-}
-
-fn is_loopback(host: &str) -> bool {
-    host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+/// True if the host of a URL is this machine.
+fn is_local(url: &str) -> bool {
+    let url: Option<Uri> = url.parse().ok();
+    // Without the brackets of an IPv6 address.
+    let host = url.as_ref().and_then(Uri::host).map(|host| host.trim_matches(['[', ']']));
+    host.is_some_and(|host| host == "localhost" || host.parse().is_ok_and(|address: IpAddr| address.is_loopback()))
 }
 
 fn public_url(settings: &ServeSettings, findings: &mut Findings) {
@@ -82,7 +77,7 @@ fn public_url(settings: &ServeSettings, findings: &mut Findings) {
     if let Err(error) = Hosts::new(url, false) {
         return findings.problem(CHECK, error.to_string(), "set it to a URL such as https://venturedex.example.com");
     }
-    let is_local = host(url).is_some_and(|host| is_loopback(&host));
+    let is_local = is_local(url);
     if url.starts_with("http://") && !is_local {
         let detail = format!("{url} is not https: API keys, passwords and sessions can be read on the way");
         let remedy = "put a proxy with TLS in front of the server, and set --public-url to its https address";
@@ -152,9 +147,9 @@ fn log_file(check: &'static str, flag: &str, path: &Path, findings: &mut Finding
 
 fn mail(settings: &ServeSettings, findings: &mut Findings) {
     const CHECK: &str = "settings.mail";
-    let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return };
-    let password = match smtp_password(settings) {
-        Ok(password) => password,
+    let transport = match mail_transport(settings) {
+        Ok(Some(transport)) => transport,
+        Ok(None) => return,
         Err(error) => {
             let remedy = "write the password to a file that only the server reads";
             return findings.problem(CHECK, error.to_string(), remedy);
@@ -167,7 +162,7 @@ fn mail(settings: &ServeSettings, findings: &mut Findings) {
         let detail = "links in e-mails lead to the listening address, because --public-url is not set";
         findings.warning(CHECK, detail, "set --public-url to the address that clients use");
     }
-    match mail::check_connection(server, password, from.as_str()) {
+    match transport.check() {
         Ok(()) => findings.ok(CHECK, "the mail server accepts connections of this service; nothing was sent"),
         Err(error) => findings.warning(
             CHECK,

@@ -53,17 +53,13 @@ fn judge(found: &PostgresInspection, findings: &mut Findings) -> Option<i64> {
         ),
         false => findings.ok("store.round_trip", format!("{milliseconds:.1} ms")),
     }
-    connections(found, findings);
-    tables(found.tables.as_ref(), findings)
-}
-
-fn connections(found: &PostgresInspection, findings: &mut Findings) {
-    const CHECK: &str = "store.connections";
     let (max, budget) = (found.max_connections, found.budget);
     let servers = max / budget.max(1);
     let detail = format!("{budget} of at most {max}: enough for {}", format::counted(servers, "server"));
     let status = if servers < 2 { Status::Warning } else { Status::Ok };
-    findings.add(CHECK, status, detail, "lower --store-connections, or raise max_connections of PostgreSQL");
+    let remedy = "lower --store-connections, or raise max_connections of PostgreSQL";
+    findings.add("store.connections", status, detail, remedy);
+    tables(found.tables.as_ref(), findings)
 }
 
 fn tables(found: Option<&PostgresTables>, findings: &mut Findings) -> Option<i64> {
@@ -76,11 +72,7 @@ fn tables(found: Option<&PostgresTables>, findings: &mut Findings) -> Option<i64
         );
         return None;
     };
-    let mut detail = format!(
-        "{} and {}, schema version {version}",
-        format::counted(counts.accounts, "account"),
-        format::counted(counts.keys, "key"),
-    );
+    let mut detail = format!("{counts}, schema version {version}");
     if oldest > supported {
         findings.problem(
             CHECK,

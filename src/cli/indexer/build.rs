@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use time::OffsetDateTime;
 
 use crate::cli::indexer::progress::{CompletedStep, Steps};
@@ -13,42 +13,20 @@ use catalog::ChangeCounts;
 use data::import::DatasetInput;
 use data::{Counts, Diagnostic, Progress, SnapshotVersion, Table, rfc3339};
 use platform::clock;
-use release::remote::{Current, Pushed, RemoteStore};
-use release::{Manifest, Policy, Publication, PublicationOutcome, ReleaseError, ReleaseStore, SigningKey, manifest};
+use release::remote::{Pushed, RemoteStore};
+use release::{Manifest, Policy, Publication, PublicationOutcome, ReleaseError, ReleaseStore, manifest};
 
-/// Changes compared with the previous release, or the reason why it cannot be read. `None` if there is no previous
-/// release, or the build published nothing new.
-type Difference = Option<Result<BTreeMap<Table, ChangeCounts>, String>>;
-
-pub(crate) struct PushTarget<'r> {
-    pub remote: &'r RemoteStore,
-    /// Its `current` before the build.
-    pub read: Current,
-    pub sign_key: Option<SigningKey>,
-    /// Seconds from the push to the switch.
-    pub activate_in: i64,
-}
-
-impl PushTarget<'_> {
-    fn push(&self, releases: &ReleaseStore, publication: &Publication, steps: &Steps) -> Result<Pushed, ReleaseError> {
-        steps.step("push", 0);
-        // The build has taken its time: count from now.
-        let now = clock::now();
-        let (version, key) = (publication.manifest.version, self.sign_key.as_ref());
-        let pushed = self.remote.push(releases, version, key, &self.read, now + self.activate_in, now);
-        steps.done();
-        pushed
-    }
-}
-
+/// Builds a release, and pushes it to `remote` for servers to switch to it `activate_in` seconds after the push.
 pub(crate) fn run(
     mut dataset: DatasetInput<'_>,
     releases: &ReleaseStore,
     policy: Policy,
-    target: Option<PushTarget<'_>>,
+    remote: Option<&RemoteStore>,
+    activate_in: i64,
     now: OffsetDateTime,
     style: &Style,
 ) -> Result<IndexerExit, CommandError> {
+    let target = remote.map(|remote| Ok::<_, ReleaseError>((remote, remote.sync(releases)?))).transpose()?;
     let start = Instant::now();
     let steps = Steps::new(style.json);
     let building = releases.begin()?.with(policy);
@@ -58,65 +36,78 @@ pub(crate) fn run(
         Ok(compiled) => compiled,
         Err(report) => {
             drop(steps);
-            return check::reject(&report, folder, style);
+            return Err(check::reject(&report, folder, style));
         }
     };
     let report = compiled.report().clone();
     let known_aliases = compiled.known_aliases();
     let publication = building.publish(compiled, now, &steps)?;
-    drop(building);
-    let difference = compare(releases, &publication, &steps);
-    let difference = difference.as_ref().map(Result::as_ref);
-    let pushed = target.map(|target| target.push(releases, &publication, &steps)).transpose()?;
+    let Policy { signing_key, .. } = building.end();
+    let (difference, not_compared) = compare(releases, &publication, &steps);
     let manifest = &publication.manifest;
+    let pushed = target.map(|(remote, read)| {
+        steps.step("push", 0);
+        // The build has taken its time: count from now.
+        let now = clock::now();
+        let pushed = remote.push(releases, manifest.version, signing_key.as_ref(), &read, now + activate_in, now);
+        steps.done();
+        pushed
+    });
+    let pushed = pushed.transpose()?;
     let summary = SummaryJson {
-        ok: true,
         outcome: publication.outcome,
         version: manifest.version,
         place: releases.release_folder(manifest.version).display().to_string(),
         current: publication.current,
         counts: manifest.counts,
         known_aliases,
-        bytes: ReleaseSizes {
-            tables: manifest.bytes(manifest::TABLES),
-            records: manifest.bytes(manifest::RECORDS),
-            text: manifest.bytes(manifest::TEXT),
-            history: manifest.bytes(manifest::HISTORY),
-            bulk: manifest.bytes(manifest::BULK),
-            total: manifest.bytes(""),
-        },
+        bytes: [
+            ("tables", manifest::TABLES),
+            ("records", manifest::RECORDS),
+            ("text", manifest::TEXT),
+            ("history", manifest::HISTORY),
+            ("bulk", manifest::BULK),
+            ("total", ""),
+        ]
+        .map(|(name, prefix)| (name, manifest.bytes(prefix))),
         built_at: &manifest.built_at,
         took: start.elapsed(),
         steps: steps.completed(),
         before: publication.before,
-        difference: difference.and_then(Result::ok),
-        not_compared: difference.and_then(Result::err),
-        pushed: pushed.as_ref(),
+        difference,
+        not_compared,
+        pushed,
         warning_count: report.warnings().count(),
         warnings: style.verbose.then(|| report.warnings().collect()),
     };
     drop(steps);
-    style.print(&summary, |out| {
+    style.print(true, &summary, |out| {
         check::list(&report, style, out)?;
         summary.print(manifest, check::hint(&report, style), out)
     })
 }
 
-fn compare(releases: &ReleaseStore, publication: &Publication, steps: &Steps) -> Difference {
+/// The changes compared with the previous release, or the reason why it cannot be read. Neither if there is no previous
+/// release, or the build published nothing new.
+fn compare(
+    releases: &ReleaseStore,
+    publication: &Publication,
+    steps: &Steps,
+) -> (Option<BTreeMap<Table, ChangeCounts>>, Option<String>) {
     let version = publication.manifest.version;
-    let before = publication.before.filter(|before| *before != version)?;
-    if publication.outcome == PublicationOutcome::Unchanged {
-        return None;
-    }
+    let is_new = publication.outcome != PublicationOutcome::Unchanged;
+    let Some(before) = publication.before.filter(|before| is_new && *before != version) else { return (None, None) };
     steps.step("compare", 0);
     let difference = releases.difference(before, version);
     steps.done();
-    Some(difference.map_err(|error| error.to_string()))
+    match difference {
+        Ok(difference) => (Some(difference), None),
+        Err(error) => (None, Some(error.to_string())),
+    }
 }
 
 #[derive(Serialize)]
 struct SummaryJson<'a> {
-    ok: bool,
     outcome: PublicationOutcome,
     version: SnapshotVersion,
     place: String,
@@ -124,30 +115,25 @@ struct SummaryJson<'a> {
     counts: Counts,
     /// Number of well-known aliases added to records.
     known_aliases: usize,
-    bytes: ReleaseSizes,
+    #[serde(serialize_with = "as_map")]
+    bytes: [(&'static str, u64); 6],
     built_at: &'a str,
     #[serde(rename = "took_ms", serialize_with = "format::as_milliseconds")]
     took: Duration,
     steps: Vec<CompletedStep>,
     before: Option<SnapshotVersion>,
-    difference: Option<&'a BTreeMap<Table, ChangeCounts>>,
+    difference: Option<BTreeMap<Table, ChangeCounts>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    not_compared: Option<&'a String>,
+    not_compared: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pushed: Option<&'a Pushed>,
+    pushed: Option<Pushed>,
     warning_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<&'a Diagnostic>>,
 }
 
-#[derive(Serialize)]
-struct ReleaseSizes {
-    tables: u64,
-    records: u64,
-    text: u64,
-    history: u64,
-    bulk: u64,
-    total: u64,
+fn as_map<S: Serializer>(sizes: &[(&'static str, u64)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(sizes.iter().copied())
 }
 
 impl SummaryJson<'_> {
@@ -165,21 +151,19 @@ impl SummaryJson<'_> {
             }
         }
         self.print_tables(out)?;
-        let ReleaseSizes { tables, records, text, history, bulk, total } = self.bytes;
-        let [tables, records, text, whole] = [tables, records, text, total].map(format::size);
-        let part = |name: &str, bytes: u64, is_there: bool| match is_there {
-            true => format!(", {name} {}", format::size(bytes)),
-            false => String::new(),
+        let [tables, records, text, history, bulk, whole] = self.bytes.map(|(_, bytes)| format::size(bytes));
+        let part = |is_there: bool, name: &str, size: String| {
+            if is_there { format!(", {name} {size}") } else { String::new() }
         };
-        let history = part("history", history, manifest.file(manifest::HISTORY).is_some());
-        let bulk = part("bulk", bulk, manifest.bulk().next().is_some());
+        let history = part(manifest.file(manifest::HISTORY).is_some(), "history", history);
+        let bulk = part(manifest.bulk().next().is_some(), "bulk", bulk);
         writeln!(out, "  size: {whole} (tables {tables}, records {records}, text {text}{history}{bulk})")?;
         writeln!(out, "  known aliases added: {}", format::count(self.known_aliases))?;
         let steps: Vec<String> =
             self.steps.iter().map(|step| format!("{} {}", step.name, format::time(step.took))).collect();
         writeln!(out, "  time: {}", steps.join(", "))?;
         writeln!(out, "  {}{hint}", format::counted(self.warning_count, "warning"))?;
-        if let Some(Pushed { pointer, objects, bytes }) = self.pushed {
+        if let Some(Pushed { pointer, objects, bytes }) = &self.pushed {
             let (objects, bytes) = (format::counted(*objects, "object"), format::size(*bytes));
             let (generation, at) = (pointer.generation, rfc3339(pointer.activate_at));
             writeln!(out, "  pushed: {objects}, {bytes}; generation {generation}, served from {at} on")?;
@@ -194,13 +178,13 @@ impl SummaryJson<'_> {
     fn print_tables(&self, out: &mut dyn Write) -> io::Result<()> {
         for (table, rows) in self.counts.by_table() {
             write!(out, "  {:<16}{:>12}", table.name(), format::count(rows))?;
-            if let Some(changes) = self.difference.and_then(|changes| changes.get(&table)) {
+            if let Some(changes) = self.difference.as_ref().and_then(|changes| changes.get(&table)) {
                 let [added, removed, changed] = [changes.added, changes.removed, changes.changed].map(format::count);
                 write!(out, "   {added} added, {removed} removed, {changed} changed")?;
             }
             writeln!(out)?;
         }
-        match (self.before, self.difference, self.not_compared) {
+        match (self.before, &self.difference, &self.not_compared) {
             (Some(before), Some(_), _) => writeln!(out, "  compared with: {before}"),
             (Some(before), _, Some(reason)) => writeln!(out, "  not compared with {before}: {reason}"),
             _ => Ok(()),

@@ -16,8 +16,7 @@ const MAX_LISTED: usize = 5;
 
 /// Errors are always listed, warnings only with `--verbose`.
 #[derive(Serialize)]
-pub(crate) struct ReportJson<'r> {
-    ok: bool,
+struct ReportJson<'r> {
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'static str>,
     dataset: String,
@@ -31,69 +30,52 @@ pub(crate) struct ReportJson<'r> {
     quality: Option<&'r DatasetQuality<'r>>,
 }
 
-impl<'r> ReportJson<'r> {
-    fn new(
-        report: &'r DiagnosticReport,
-        quality: Option<&'r DatasetQuality<'r>>,
-        dataset: &Path,
-        style: &Style,
-    ) -> Self {
-        let errors: Vec<&'r Diagnostic> = report.errors().collect();
-        Self {
-            ok: errors.is_empty(),
-            code: (!errors.is_empty()).then_some("dataset_refused"),
-            dataset: dataset.display().to_string(),
-            error_count: errors.len(),
-            warning_count: report.warnings().count(),
-            errors,
-            warnings: style.verbose.then(|| report.warnings().collect()),
-            quality,
-        }
-    }
-}
-
 pub(crate) fn run(dataset: DatasetInput<'_>, style: &Style) -> Result<IndexerExit, CommandError> {
     let folder = dataset.folder;
-    let compiled = match compile(dataset, style)? {
-        Ok(compiled) => compiled,
-        Err(code) => return Ok(code),
-    };
-    let (report, quality) = (compiled.report(), compiled.quality()?);
-    style.print(&ReportJson::new(report, Some(&quality), folder, style), |out| {
-        list(report, style, out)?;
-        print_quality(&quality, style, out)?;
-        print_verdict(report, folder, style, out)
-    })
+    let compiled = compile(dataset, style)?;
+    print(compiled.report(), Some(&compiled.quality()?), folder, style)
 }
 
-/// Compiles a dataset. If it has errors, prints them and returns the exit code.
-pub(crate) fn compile(dataset: DatasetInput<'_>, style: &Style) -> Result<Result<Compiled, IndexerExit>, CommandError> {
+/// Compiles a dataset. If it has errors, prints them.
+pub(crate) fn compile(dataset: DatasetInput<'_>, style: &Style) -> Result<Compiled, CommandError> {
     let steps = Steps::new(style.json);
     let folder = dataset.folder;
     let compiled = data::compile(dataset, &steps);
     drop(steps);
-    match compiled {
-        Ok(compiled) => Ok(Ok(compiled)),
-        Err(report) => reject(&report, folder, style).map(Err),
-    }
+    compiled.map_err(|report| reject(&report, folder, style))
 }
 
-pub(crate) fn reject(report: &DiagnosticReport, folder: &Path, style: &Style) -> Result<IndexerExit, CommandError> {
-    style.print(&ReportJson::new(report, None, folder, style), |out| {
+pub(crate) fn reject(report: &DiagnosticReport, folder: &Path, style: &Style) -> CommandError {
+    print(report, None, folder, style).err().unwrap_or(CommandError::Rejected)
+}
+
+fn print(
+    report: &DiagnosticReport,
+    quality: Option<&DatasetQuality<'_>>,
+    folder: &Path,
+    style: &Style,
+) -> Result<IndexerExit, CommandError> {
+    let (errors, warnings): (Vec<_>, Vec<_>) = (report.errors().collect(), report.warnings().collect());
+    let [error_count, warning_count] = [errors.len(), warnings.len()];
+    let result = ReportJson {
+        code: report.has_errors().then_some("dataset_refused"),
+        dataset: folder.display().to_string(),
+        error_count,
+        warning_count,
+        errors,
+        warnings: style.verbose.then_some(warnings),
+        quality,
+    };
+    style.print(!report.has_errors(), &result, |out| {
         list(report, style, out)?;
-        print_verdict(report, folder, style, out)
-    })?;
-    Ok(IndexerExit::Rejected)
+        quality.map_or(Ok(()), |quality| print_quality(quality, style, out))?;
+        let counts = [(error_count, "error"), (warning_count, "warning")];
+        let [errors, warnings] = counts.map(|(count, noun)| format::counted(count, noun));
+        let verdict = if report.has_errors() { "rejected" } else { "ok" };
+        writeln!(out, "{}: {verdict}, {errors}, {warnings}{}", result.dataset, hint(report, style))
+    })
 }
 
-fn print_verdict(report: &DiagnosticReport, folder: &Path, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-    let errors = format::counted(report.errors().count(), "error");
-    let warnings = format::counted(report.warnings().count(), "warning");
-    let verdict = if report.has_errors() { "rejected" } else { "ok" };
-    writeln!(out, "{}: {verdict}, {errors}, {warnings}{}", folder.display(), hint(report, style))
-}
-
-/// Prints probable errors, and the known share of each field.
 fn print_quality(quality: &DatasetQuality<'_>, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     let listed = if style.verbose { usize::MAX } else { MAX_LISTED };
     let duplicates = quality.near_duplicates.iter().filter(|(_, count)| **count > 0);

@@ -52,7 +52,6 @@ impl GenerateArgs {
 
 #[derive(Serialize)]
 struct GeneratedJson {
-    ok: bool,
     dataset: String,
     version: SnapshotVersion,
     seed: u64,
@@ -79,8 +78,8 @@ pub(crate) fn run(arguments: &GenerateArgs, style: &Style) -> Result<IndexerExit
         (Table::Reviews, reviews),
     ];
     let (dataset, counts, took) = (folder.display().to_string(), BTreeMap::from(counts), start.elapsed());
-    let result = GeneratedJson { ok: true, dataset, version, seed, counts, bytes, took };
-    style.print(&result, |out| {
+    let result = GeneratedJson { dataset, version, seed, counts, bytes, took };
+    style.print(true, &result, |out| {
         writeln!(out, "generated {version} with seed {seed} in {}: {}", format::time(took), result.dataset)?;
         for (table, rows) in &result.counts {
             writeln!(out, "  {:<16}{:>12}", table.name(), format::count(rows))?;

@@ -137,8 +137,8 @@ pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) ->
         (None, None) => return Ok(IndexerExit::Usage),
     };
     drop(steps);
-    let result = ImportJson { ok: true, to: to.display().to_string(), took: start.elapsed(), summary, view };
-    style.print(&result, |out| result.print(style, out))
+    let result = ImportJson { to: to.display().to_string(), took: start.elapsed(), summary, view };
+    style.print(true, &result, |out| result.print(style, out))
 }
 
 impl ImportArgs {
@@ -201,7 +201,6 @@ fn write_dataset(
 
 #[derive(Serialize)]
 struct ImportJson {
-    ok: bool,
     to: String,
     #[serde(rename = "took_ms", serialize_with = "format::as_milliseconds")]
     took: Duration,
@@ -239,22 +238,20 @@ impl ImportJson {
         let [new, known, gone] = [statements.new, statements.known, statements.gone].map(format::count);
         writeln!(out, "  statements: {new} new, {known} known, {gone} gone")?;
         if self.view.is_none() {
-            print_extent(extent, statements.gone_records, out)?;
+            match statements.gone_records {
+                0 => writeln!(out, "  {extent}: no record is gone")?,
+                gone => {
+                    let gone = format::counted(gone, "record");
+                    let then = "the next release has them only from other sources";
+                    writeln!(out, "  {extent}: {gone} no longer in the source; {then}")?;
+                }
+            }
         }
         if let Some(day) = later_import {
             writeln!(out, "  an earlier import was of {day}, a later day; this one replaces it")?;
         }
         self.view.as_ref().map_or(Ok(()), |view| print_left_out(view, out))
     }
-}
-
-/// Prints the number of records that an import removes from its source.
-fn print_extent(extent: &str, gone: u64, out: &mut dyn Write) -> io::Result<()> {
-    if gone == 0 {
-        return writeln!(out, "  {extent}: no record is gone");
-    }
-    let gone = format::counted(gone, "record");
-    writeln!(out, "  {extent}: {gone} no longer in the source; the next release has them only from other sources")
 }
 
 fn left_out_by_when(count: u64) -> String {

@@ -28,7 +28,6 @@ use serde::Serialize;
 use time::OffsetDateTime;
 
 use ::import::sources::SourceError;
-use ::search::SearchError;
 use data::import::DatasetInput;
 use data::import::meta::MetaValues;
 use data::{Date, SnapshotVersion};
@@ -77,21 +76,32 @@ pub(crate) struct Style {
 }
 
 impl Style {
-    /// Prints the result of a command, as JSON or as the text that `text` writes.
+    /// Prints the result of a command, as JSON that begins with `ok` or as the text that `text` writes.
     pub(crate) fn print(
         &self,
+        ok: bool,
         result: &impl Serialize,
         text: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<IndexerExit, CommandError> {
-        if self.json {
-            format::json(result)?;
-        } else {
-            let mut out = io::BufWriter::new(io::stdout().lock());
-            text(&mut out)?;
-            out.flush()?;
-        }
-        Ok(IndexerExit::Success)
+        self.write(&ResultJson { ok, result }, text)?;
+        Ok(if ok { IndexerExit::Success } else { IndexerExit::Rejected })
     }
+
+    fn write(&self, json: &impl Serialize, text: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        if self.json {
+            return format::json(json);
+        }
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        text(&mut out)?;
+        out.flush()
+    }
+}
+
+#[derive(Serialize)]
+struct ResultJson<'r, R> {
+    ok: bool,
+    #[serde(flatten)]
+    result: &'r R,
 }
 
 #[derive(Args)]
@@ -113,10 +123,7 @@ impl IndexArgs {
     }
 
     fn releases(&self) -> ReleaseStore {
-        match is_object_store(&self.index) {
-            true => ReleaseStore::at(&self.cache).copied_from(&self.index),
-            false => ReleaseStore::at(&self.index),
-        }
+        ReleaseStore::of_place(&self.index, &self.cache)
     }
 }
 
@@ -137,8 +144,9 @@ struct Trust {
 
 impl Trust {
     fn releases(&self, index: &IndexArgs) -> Result<ReleaseStore, KeyError> {
-        let key = self.trust_key.as_deref().map(TrustedKey::read).transpose()?;
-        Ok(key.into_iter().fold(index.releases(), ReleaseStore::trusting))
+        let mut releases = index.releases();
+        releases.trusted = self.trust_key.as_deref().map(TrustedKey::read).transpose()?;
+        Ok(releases)
     }
 }
 
@@ -289,15 +297,8 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
             let mut input = dataset.input();
             input.folder = view.as_ref().map_or(input.folder, |view| view.path());
             let (releases, remote) = (index.releases(), index.remote(None)?);
-            let target = remote.as_ref().map(|remote| {
-                Ok::<_, CommandError>(build::PushTarget {
-                    remote,
-                    read: remote.sync(&releases)?,
-                    sign_key: sign_key.as_deref().map(SigningKey::read).transpose()?,
-                    activate_in: i64::from(activation.activate_in),
-                })
-            });
-            build::run(input, &releases, policy, target.transpose()?, now, style)
+            let activate_in = i64::from(activation.activate_in);
+            build::run(input, &releases, policy, remote.as_ref(), activate_in, now, style)
         }
         IndexerCommand::Import(arguments) => import::run(arguments, now, style),
         IndexerCommand::Resolve(arguments) => resolve::run(arguments, today, style),
@@ -309,7 +310,7 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
         },
         IndexerCommand::Activate { version, index, force, activation, trust } => {
             let (releases, at) = (trust.releases(index)?, seconds + i64::from(activation.activate_in));
-            match index.remote(releases.trusted_key())? {
+            match index.remote(releases.trusted.as_ref())? {
                 Some(remote) => pushed::activate(&remote, &releases, *version, *force, at, style),
                 None => releases::activate(&releases, *version, *force, style),
             }
@@ -327,8 +328,11 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
         }
         IndexerCommand::Verify { version, index, trust } => {
             let releases = trust.releases(index)?;
-            if let Some(remote) = index.remote(releases.trusted_key())? {
-                pushed::fetch(&remote, &releases, *version)?;
+            if let Some(remote) = index.remote(releases.trusted.as_ref())? {
+                remote.sync(&releases)?;
+                if let Some(version) = version {
+                    remote.fetch(&releases, pushed::find(&remote, *version)?)?;
+                }
             }
             releases::verify(&releases, *version, style)
         }
@@ -358,27 +362,20 @@ pub(crate) enum CommandError {
     #[error(transparent)]
     Source(#[from] SourceError),
     #[error(transparent)]
-    Search(#[from] SearchError),
+    Resolve(#[from] ResolveError),
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
+    /// The problems of a dataset, which are printed already.
+    #[error("the dataset is rejected")]
+    Rejected,
 }
 
 #[derive(Serialize)]
 struct ErrorJson {
-    ok: bool,
     code: &'static str,
     message: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_free: Option<SnapshotVersion>,
-}
-
-impl From<ResolveError> for CommandError {
-    fn from(error: ResolveError) -> Self {
-        match error {
-            ResolveError::Source(error) => Self::Source(error),
-            ResolveError::Search(error) => Self::Search(error),
-        }
-    }
 }
 
 impl CommandError {
@@ -388,10 +385,12 @@ impl CommandError {
             Self::Key(KeyError::Io { .. }) => (IndexerExit::Disk, "io"),
             Self::Key(_) => (IndexerExit::Usage, "bad_key"),
             Self::Folder(error) => error.code(),
-            Self::Source(SourceError::Io { .. }) => (IndexerExit::Disk, "io"),
-            Self::Source(SourceError::Shrunk { .. }) => (IndexerExit::Rejected, "shrunk"),
-            Self::Source(_) => (IndexerExit::Rejected, "bad_source"),
-            Self::Search(_) => (IndexerExit::Disk, "text_index"),
+            Self::Source(error) | Self::Resolve(ResolveError::Source(error)) => match error {
+                SourceError::Io { .. } => (IndexerExit::Disk, "io"),
+                SourceError::Shrunk { .. } => (IndexerExit::Rejected, "shrunk"),
+                _ => (IndexerExit::Rejected, "bad_source"),
+            },
+            Self::Resolve(ResolveError::Search(_)) => (IndexerExit::Disk, "text_index"),
             Self::Output(error) => {
                 // `| head` closes the pipe after the lines it needs.
                 if error.kind() != io::ErrorKind::BrokenPipe {
@@ -399,17 +398,18 @@ impl CommandError {
                 }
                 return IndexerExit::Disk;
             }
+            Self::Rejected => return IndexerExit::Rejected,
         };
         let next_free = match self {
             Self::Release(ReleaseError::Taken { free, .. }) => Some(*free),
             _ => None,
         };
+        let result = ErrorJson { code: name, message: self.to_string(), next_free };
         // A message that cannot be printed cannot be reported anywhere else.
-        if style.json {
-            let _ = format::json(&ErrorJson { ok: false, code: name, message: self.to_string(), next_free });
-        } else {
-            let _ = writeln!(io::stderr(), "error: {self}");
-        }
+        let _ = match style.json {
+            true => format::json(&ResultJson { ok: false, result: &result }),
+            false => writeln!(io::stderr(), "error: {self}"),
+        };
         code
     }
 }

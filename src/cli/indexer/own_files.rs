@@ -51,19 +51,20 @@ impl FolderError {
     }
 }
 
-pub(crate) struct OwnFiles {
+pub(crate) struct OwnFiles<'f> {
+    file_system: &'f dyn Fs,
     folder: PathBuf,
     list: FileList,
     /// Checksums by file name; both the old and the new one if the command did not finish.
     known: BTreeMap<String, Vec<Checksum>>,
 }
 
-impl OwnFiles {
+impl OwnFiles<'_> {
     /// Opens a folder that is new, empty or has the list.
     pub(crate) fn open(folder: &Path, list: FileList) -> Result<Self, FolderError> {
         fs::create_dir_all(folder).map_err(FolderError::io(folder))?;
         let (path, command) = (folder.join(list.file), list.command);
-        let mut own = Self { folder: folder.to_owned(), list, known: BTreeMap::new() };
+        let mut own = Self { file_system: &OsFs, folder: folder.to_owned(), list, known: BTreeMap::new() };
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound && own.is_empty()? => return Ok(own),
@@ -103,17 +104,14 @@ impl OwnFiles {
     /// Replaces the known files by those in the folder `made`, which must be on the same disk. Changes nothing if one
     /// of the known files was changed since, or if another file has the name of a new one.
     pub(crate) fn replace(&self, made: &Path) -> Result<(), FolderError> {
-        self.replace_on(&OsFs, made)
-    }
-
-    fn replace_on(&self, file_system: &dyn Fs, made: &Path) -> Result<(), FolderError> {
+        let file_system = self.file_system;
         let new = checksums(made)?;
         self.check(&new)?;
         let mut listed = self.known.clone();
         for (name, checksum) in &new {
             listed.entry(name.clone()).or_default().push(*checksum);
         }
-        self.write_list(file_system, UNFINISHED, &listed)?;
+        self.write_list(UNFINISHED, &listed)?;
         for name in new.keys() {
             let (from, to) = (made.join(name), self.folder.join(name));
             file_system.sync_file(&from).map_err(FolderError::io(&from))?;
@@ -130,7 +128,7 @@ impl OwnFiles {
             self.list.command
         );
         let listed = new.into_iter().map(|(name, checksum)| (name, vec![checksum]));
-        self.write_list(file_system, &note, &listed.collect())
+        self.write_list(&note, &listed.collect())
     }
 
     /// Reports files that would be replaced or removed, but differ from what the command wrote.
@@ -162,12 +160,8 @@ impl OwnFiles {
         if problems.is_empty() { Ok(()) } else { Err(FolderError::Changed(problems)) }
     }
 
-    fn write_list(
-        &self,
-        file_system: &dyn Fs,
-        note: &str,
-        files: &BTreeMap<String, Vec<Checksum>>,
-    ) -> Result<(), FolderError> {
+    fn write_list(&self, note: &str, files: &BTreeMap<String, Vec<Checksum>>) -> Result<(), FolderError> {
+        let file_system = self.file_system;
         let path = self.folder.join(self.list.file);
         let next = self.folder.join(format!("{SCRATCH}{}", self.list.file));
         let mut text = note.to_owned();
@@ -187,7 +181,6 @@ impl OwnFiles {
     }
 }
 
-/// The files in a folder with their checksums.
 fn checksums(folder: &Path) -> Result<BTreeMap<String, Checksum>, FolderError> {
     let io = FolderError::io(folder);
     let mut files = BTreeMap::new();
@@ -222,10 +215,10 @@ mod tests {
     }
 
     fn write_on(file_system: &dyn Fs, folder: &Path, files: &[(&str, &str)]) -> Result<(), FolderError> {
-        let own = OwnFiles::open(folder, LIST)?;
+        let own = OwnFiles { file_system, ..OwnFiles::open(folder, LIST)? };
         let scratch = own.scratch()?;
         fill(scratch.path(), files);
-        own.replace_on(file_system, scratch.path())
+        own.replace(scratch.path())
     }
 
     fn write(folder: &Path, files: &[(&str, &str)]) -> Result<(), FolderError> {

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -12,21 +12,14 @@ use data::Progress;
 
 /// Shows the steps and records their durations.
 pub(crate) struct Steps {
-    /// Neither bars nor lines are shown.
     is_silent: bool,
     state: Mutex<ProgressState>,
 }
 
 #[derive(Default)]
 struct ProgressState {
-    running: Option<RunningStep>,
+    running: Option<ProgressBar>,
     done: Vec<CompletedStep>,
-}
-
-struct RunningStep {
-    name: String,
-    since: Instant,
-    bar: ProgressBar,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -52,7 +45,7 @@ impl Steps {
 
     fn bar(name: &str, total: u64) -> ProgressBar {
         if !stderr().is_terminal() {
-            return ProgressBar::hidden();
+            return ProgressBar::hidden().with_message(name.to_owned());
         }
         let template = match total {
             0 => "{msg:<20} {spinner} {elapsed:>4}",
@@ -70,20 +63,20 @@ impl Progress for Steps {
     fn step(&self, name: &str, total: u64) {
         self.done();
         let bar = Self::bar(name, total);
-        self.state().running = Some(RunningStep { name: name.to_owned(), since: Instant::now(), bar });
+        self.state().running = Some(bar);
     }
 
     fn advance(&self, done: u64) {
-        if let Some(running) = &self.state().running {
-            running.bar.set_position(done);
+        if let Some(bar) = &self.state().running {
+            bar.set_position(done);
         }
     }
 
     fn done(&self) {
         let mut state = self.state();
-        let Some(RunningStep { name, since, bar }) = state.running.take() else { return };
+        let Some(bar) = state.running.take() else { return };
         bar.finish_and_clear();
-        let took = since.elapsed();
+        let (name, took) = (bar.message(), bar.elapsed());
         if !self.is_silent {
             // A command does not fail because its progress cannot be shown.
             let _ = writeln!(stderr(), "{name:<20} {}", format::time(took));
@@ -94,8 +87,8 @@ impl Progress for Steps {
 
 impl Drop for Steps {
     fn drop(&mut self) {
-        if let Some(running) = self.state().running.take() {
-            running.bar.finish_and_clear();
+        if let Some(bar) = self.state().running.take() {
+            bar.finish_and_clear();
         }
     }
 }

@@ -10,7 +10,6 @@ use release::{ReleaseError, ReleaseStore};
 
 #[derive(Serialize)]
 struct PushedListJson {
-    ok: bool,
     current: Option<Pointer>,
     /// Newest first.
     releases: Vec<SnapshotVersion>,
@@ -20,8 +19,8 @@ pub(crate) fn list(remote: &RemoteStore, style: &Style) -> Result<IndexerExit, C
     let current = remote.current()?.pointer;
     let found = remote.versions()?;
     let releases = found.iter().map(|pushed| pushed.version).collect();
-    let result = PushedListJson { ok: true, current, releases };
-    style.print(&result, |out| {
+    let result = PushedListJson { current, releases };
+    style.print(true, &result, |out| {
         if found.is_empty() {
             writeln!(out, "no releases in {}; push one with `indexer build`", remote.location())?;
         }
@@ -38,18 +37,7 @@ pub(crate) fn list(remote: &RemoteStore, style: &Style) -> Result<IndexerExit, C
     })
 }
 
-/// Copies a release, or the current one, into the folder unless it is there.
-pub(crate) fn fetch(
-    remote: &RemoteStore,
-    releases: &ReleaseStore,
-    version: Option<SnapshotVersion>,
-) -> Result<(), ReleaseError> {
-    remote.sync(releases)?;
-    let Some(version) = version else { return Ok(()) };
-    remote.fetch(releases, find(remote, version)?)
-}
-
-fn find(remote: &RemoteStore, version: SnapshotVersion) -> Result<PushedRelease, ReleaseError> {
+pub(crate) fn find(remote: &RemoteStore, version: SnapshotVersion) -> Result<PushedRelease, ReleaseError> {
     let found = remote.versions()?.into_iter().find(|pushed| pushed.version == version);
     found.ok_or_else(|| ReleaseError::Missing { version, index: remote.location().into() })
 }
@@ -71,11 +59,12 @@ pub(crate) fn activate(
         releases.check_rows(version, releases.manifest(version)?.counts)?;
     }
     let pointer = remote.point(&read, pushed, activate_at)?;
-    style.print(&json!({ "ok": true, "current": pointer, "before": before }), |out| {
+    style.write(&json!({ "ok": true, "current": pointer, "before": before }), |out| {
         let before = before.map_or_else(|| "none".into(), |before| before.to_string());
         let (generation, at) = (pointer.generation, rfc3339(pointer.activate_at));
         writeln!(out, "current: {version} (generation {generation}), served from {at} on, previously {before}")
-    })
+    })?;
+    Ok(IndexerExit::Success)
 }
 
 pub(crate) fn prune(
@@ -86,7 +75,7 @@ pub(crate) fn prune(
     style: &Style,
 ) -> Result<IndexerExit, CommandError> {
     let pruned = remote.prune(keep, grace, now)?;
-    style.print(&json!({ "ok": true, "pruned": pruned }), |out| {
+    style.print(true, &json!({ "pruned": pruned }), |out| {
         for version in &pruned.releases {
             writeln!(out, "removed {version}")?;
         }

@@ -14,22 +14,20 @@ use release::{Manifest, PrunedReleases, ReleaseError, ReleaseStore};
 struct ReleaseJson<'a> {
     version: SnapshotVersion,
     current: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    built_at: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    title: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    counts: Option<Counts>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    bytes: Option<u64>,
-    /// The reason why it cannot be opened.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
+    #[serde(flatten)]
+    content: ContentJson<'a>,
+}
+
+/// The content of a release, or the reason why it cannot be opened.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ContentJson<'a> {
+    Readable { built_at: &'a str, title: &'a str, counts: Counts, bytes: u64 },
+    Unreadable { error: String },
 }
 
 #[derive(Serialize)]
 struct ReleaseListJson<'a> {
-    ok: bool,
     current: Option<SnapshotVersion>,
     /// The reason why `current` is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,24 +42,18 @@ pub(crate) fn list(releases: &ReleaseStore, style: &Style) -> Result<IndexerExit
     let listed: Vec<(SnapshotVersion, Result<Manifest, ReleaseError>)> =
         releases.versions()?.into_iter().map(|version| (version, releases.manifest(version))).collect();
     let releases_json = listed.iter().map(|(version, manifest)| {
-        let readable = manifest.as_ref().ok();
-        ReleaseJson {
-            version: *version,
-            current: current == Some(*version),
-            built_at: readable.map(|manifest| manifest.built_at.as_str()),
-            title: readable.map(|manifest| manifest.title.as_str()),
-            counts: readable.map(|manifest| manifest.counts),
-            bytes: readable.map(|manifest| manifest.bytes("")),
-            error: manifest.as_ref().err().map(ToString::to_string),
-        }
+        let content = match manifest {
+            Ok(manifest) => {
+                let Manifest { built_at, title, counts, .. } = manifest;
+                ContentJson::Readable { built_at, title, counts: *counts, bytes: manifest.bytes("") }
+            }
+            Err(error) => ContentJson::Unreadable { error: error.to_string() },
+        };
+        ReleaseJson { version: *version, current: current == Some(*version), content }
     });
-    let result = ReleaseListJson {
-        ok: problem.is_none(),
-        current,
-        current_error: problem.as_deref(),
-        releases: releases_json.collect(),
-    };
-    let code = style.print(&result, |out| {
+    let releases_json = releases_json.collect();
+    let result = ReleaseListJson { current, current_error: problem.as_deref(), releases: releases_json };
+    let code = style.print(problem.is_none(), &result, |out| {
         if listed.is_empty() {
             writeln!(out, "no releases in {}; publish one with `indexer build`", releases.folder().display())?;
         }
@@ -80,11 +72,10 @@ pub(crate) fn list(releases: &ReleaseStore, style: &Style) -> Result<IndexerExit
         }
         Ok(())
     })?;
-    let Some(problem) = &problem else { return Ok(code) };
-    if !style.json {
+    if let Some(problem) = problem.as_ref().filter(|_| !style.json) {
         writeln!(io::stderr(), "warning: {problem}")?;
     }
-    Ok(IndexerExit::Rejected)
+    Ok(code)
 }
 
 /// The active release, and its problem if any.
@@ -108,7 +99,6 @@ fn check_folder(releases: &ReleaseStore) -> Result<(), CommandError> {
 
 #[derive(Serialize)]
 struct ActivatedJson {
-    ok: bool,
     current: SnapshotVersion,
     before: Option<SnapshotVersion>,
     changed: bool,
@@ -122,7 +112,7 @@ pub(crate) fn activate(
 ) -> Result<IndexerExit, CommandError> {
     let before = releases.current().ok().flatten();
     let changed = releases.activate(version, is_forced)?;
-    style.print(&ActivatedJson { ok: true, current: version, before, changed }, |out| match before {
+    style.print(true, &ActivatedJson { current: version, before, changed }, |out| match before {
         _ if !changed => writeln!(out, "current: {version}, unchanged"),
         Some(before) => writeln!(out, "current: {version}, previously {before}"),
         None => writeln!(out, "current: {version}, previously none"),
@@ -131,7 +121,6 @@ pub(crate) fn activate(
 
 #[derive(Serialize)]
 struct PrunedJson {
-    ok: bool,
     removed: Vec<SnapshotVersion>,
     freed_bytes: u64,
     kept: Vec<SnapshotVersion>,
@@ -145,13 +134,12 @@ pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> Resu
     let PrunedReleases { removed, foreign } = releases.prune(keep)?;
     let kept = releases.versions()?;
     let result = PrunedJson {
-        ok: true,
         removed: removed.iter().map(|(version, _)| *version).collect(),
         freed_bytes: removed.iter().map(|(_, bytes)| bytes).sum(),
         kept,
         foreign,
     };
-    style.print(&result, |out| {
+    style.print(true, &result, |out| {
         for path in result.foreign.iter().map(|path| path.display()) {
             let advice = "move it away, so that the release can be removed";
             writeln!(io::stderr(), "warning: {path} is not part of a release: {advice}")?;
@@ -179,7 +167,6 @@ struct VerifiedJson {
 
 #[derive(Serialize)]
 struct AllVerifiedJson {
-    ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     current_error: Option<String>,
     releases: Vec<VerifiedJson>,
@@ -199,7 +186,16 @@ pub(crate) fn verify(
     let steps = Steps::new(true);
     let mut verified = Vec::new();
     for version in versions {
-        let (bytes, unlisted, error) = match verify_one(releases, version, &steps) {
+        let verify = || -> Result<(u64, Vec<PathBuf>), ReleaseError> {
+            let release = releases.open_with_progress(version, &steps)?;
+            releases.verify_on_disk(&release.manifest)?;
+            steps.step("smoke test", 0);
+            let tried = release.smoke_test();
+            steps.done();
+            tried?;
+            Ok((release.manifest.bytes(""), releases.unlisted(version, &release.manifest)?))
+        };
+        let (bytes, unlisted, error) = match verify() {
             Ok((bytes, unlisted)) => (bytes, unlisted, None),
             Err(error) => (0, Vec::new(), Some(error)),
         };
@@ -218,25 +214,6 @@ pub(crate) fn verify(
     }
     drop(steps);
     let ok = verified.iter().all(|release| release.ok) && problem.is_none();
-    if style.json {
-        format::json(&AllVerifiedJson { ok, current_error: problem, releases: verified })?;
-    } else if let Some(problem) = problem {
-        writeln!(io::stdout(), "{problem}")?;
-    }
-    Ok(if ok { IndexerExit::Success } else { IndexerExit::Rejected })
-}
-
-/// Verifies a release; returns its size in bytes and its unlisted files.
-fn verify_one(
-    releases: &ReleaseStore,
-    version: SnapshotVersion,
-    steps: &Steps,
-) -> Result<(u64, Vec<PathBuf>), ReleaseError> {
-    let release = releases.open_with_progress(version, steps)?;
-    releases.verify_on_disk(&release.manifest)?;
-    steps.step("smoke test", 0);
-    let tried = release.smoke_test();
-    steps.done();
-    tried?;
-    Ok((release.manifest.bytes(""), releases.unlisted(version, &release.manifest)?))
+    let result = AllVerifiedJson { current_error: problem, releases: verified };
+    style.print(ok, &result, |out| result.current_error.iter().try_for_each(|problem| writeln!(out, "{problem}")))
 }

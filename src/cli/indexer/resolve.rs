@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::review::{self, Reviewer};
-use crate::cli::indexer::{CommandError, IndexerExit, Style, check, format, import};
+use crate::cli::indexer::{CommandError, IndexerExit, Style, check, format, import, review};
 use ::import::sources::Suppressed;
 use data::vocabulary::Vocabulary;
 use data::{Date, Table};
@@ -54,29 +54,21 @@ pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> Result
             let folder = folder.as_deref().unwrap_or(Path::new("dataset"));
             match data::import::read(folder, &steps) {
                 (Some(dataset), _) => (record::records_of_dataset(&dataset), Decisions::default()),
-                (None, report) => return check::reject(&report, folder, style),
+                (None, report) => return Err(check::reject(&report, folder, style)),
             }
         }
     };
     let resolution = resolve(records, &decisions, &steps)?;
     drop(steps);
     if let Some(folder) = arguments.sources.as_deref().filter(|_| arguments.review) {
-        let reviewer = Reviewer { folder, by: &arguments.by, today };
-        let (mut input, mut out) = (io::stdin().lock(), io::stdout().lock());
-        return review::run(&reviewer, &resolution, decisions, &mut input, &mut out);
+        return review::run(folder, &arguments.by, today, &resolution, decisions);
     }
     if let Some(file) = &arguments.page {
         return review::write_page(&resolution, &arguments.by, today, file, style);
     }
-    style.print(&ResolutionJson::new(&resolution, &decisions), |out| {
+    style.print(true, &ResolutionJson::new(&resolution, &decisions), |out| {
         print(&resolution, &decisions, arguments, style, out)
     })
-}
-
-#[derive(Serialize)]
-struct AddedDecisions {
-    ok: bool,
-    added: usize,
 }
 
 /// Appends the new decisions of a file; none if one contradicts another.
@@ -88,16 +80,15 @@ fn add(folder: &Path, file: &Path, style: &Style) -> Result<IndexerExit, Command
         known = known.with(decision.clone(), &mut report);
     }
     if report.has_errors() {
-        return check::reject(&report, file, style);
+        return Err(check::reject(&report, file, style));
     }
     made.iter().try_for_each(|decision| decision::append(folder, decision))?;
-    style.print(&AddedDecisions { ok: true, added: made.len() }, |out| {
+    style.print(true, &json!({ "added": made.len() }), |out| {
         let added = format::counted(made.len(), "decision");
         writeln!(out, "{added} added to {}", folder.join(decision::FILE).display())
     })
 }
 
-/// The counts of one table.
 #[derive(Serialize)]
 struct ResolutionCounts {
     kind: Table,
@@ -126,19 +117,13 @@ impl ResolutionCounts {
 }
 
 #[derive(Serialize)]
-struct EvidenceJson {
-    name: &'static str,
-    /// In hundredths.
-    points: i32,
-}
-
-#[derive(Serialize)]
 struct PairJson<'a> {
     left: &'a str,
     right: &'a str,
     /// From 0 to 1.
     score: f64,
-    evidence: Vec<EvidenceJson>,
+    /// Names, with points in hundredths.
+    evidence: Vec<Value>,
     /// The reason why it is reviewed despite its score.
     #[serde(skip_serializing_if = "Option::is_none")]
     held: Option<String>,
@@ -147,7 +132,7 @@ struct PairJson<'a> {
 impl<'a> PairJson<'a> {
     fn new(resolution: &'a Resolution, pair: &RecordPair) -> Self {
         let id = |row: u32| resolution.records[row as usize].id.as_str();
-        let evidence = pair.evidence.iter().map(|found| EvidenceJson { name: found.name(), points: found.points() });
+        let evidence = pair.evidence.iter().map(|found| json!({ "name": found.name(), "points": found.points() }));
         Self {
             left: id(pair.left),
             right: id(pair.right),
@@ -160,7 +145,6 @@ impl<'a> PairJson<'a> {
 
 #[derive(Serialize)]
 struct ResolutionJson<'a> {
-    ok: bool,
     counts: Vec<ResolutionCounts>,
     /// Number of pairs kept apart by a veto.
     vetoed: usize,
@@ -176,7 +160,6 @@ impl<'a> ResolutionJson<'a> {
         let pairs = |pairs: &[RecordPair]| pairs.iter().map(|pair| PairJson::new(resolution, pair)).collect();
         let ids = |rows: &Vec<u32>| rows.iter().map(|row| resolution.records[*row as usize].id.as_str()).collect();
         Self {
-            ok: true,
             counts: TABLES.map(|table| ResolutionCounts::new(resolution, table)).into(),
             vetoed: resolution.vetoed,
             decisions: decisions.all().len(),
@@ -187,7 +170,6 @@ impl<'a> ResolutionJson<'a> {
     }
 }
 
-/// Explains to people why a pair was not merged.
 pub(crate) fn conflict_text(resolution: &Resolution, held: &MergeConflict) -> String {
     let name = |row: &u32| {
         let SourceRecord { id, name, .. } = &resolution.records[*row as usize];

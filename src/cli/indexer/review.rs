@@ -1,11 +1,10 @@
 //! `indexer resolve --review`: a person decides pairs, one by one.
 
-use std::collections::HashMap;
 use std::fs;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
-use serde::Serialize;
+use serde_json::json;
 
 use crate::cli::indexer::resolve::{conflict_text, evidence_text};
 use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
@@ -14,36 +13,35 @@ use import::resolve::{Decision, Decisions, Judgement, RecordPair, Resolution, So
 use import::sources::SourceError;
 use site::review::{ReviewPair, page};
 
-/// Name of the reviewer, and the folder with the decisions.
-pub(crate) struct Reviewer<'a> {
-    pub folder: &'a Path,
-    pub by: &'a str,
-    pub today: Date,
-}
-
 const KEYS: &str = "s same, d different, u unsure, q quit; a reason may follow: `d another city`";
 
-/// Shows pairs until all are decided or the person quits. Each decision is on disk before the next pair is shown.
+/// Shows pairs until all are decided or the person quits. Each decision is in `folder` before the next pair is shown.
 pub(crate) fn run(
-    reviewer: &Reviewer<'_>,
+    folder: &Path,
+    by: &str,
+    today: Date,
     resolution: &Resolution,
     mut decisions: Decisions,
-    input: &mut dyn BufRead,
-    out: &mut dyn Write,
 ) -> Result<IndexerExit, CommandError> {
-    let mut groups = Groups::new(resolution);
+    let (mut input, mut out) = (io::stdin().lock(), io::stdout().lock());
+    // The first row of each row's cluster. Decisions join clusters, too, so that no pair within one is shown.
+    let mut first_of: Vec<u32> = (0..).take(resolution.records.len()).collect();
+    for cluster in &resolution.clusters {
+        cluster.iter().for_each(|row| first_of[*row as usize] = cluster[0]);
+    }
     let (mut decided, mut left) = (0, resolution.review.len());
     for (index, pair) in resolution.review.iter().enumerate() {
         left = resolution.review.len() - index;
-        if groups.are_joined(pair) {
+        let clusters = [pair.left, pair.right].map(|row| first_of[row as usize]);
+        if clusters[0] == clusters[1] {
             continue;
         }
         writeln!(out, "\n{} left", format::counted(left, "pair"))?;
-        show(resolution, pair, out)?;
-        let Some((judgement, why)) = ask(input, out)? else { break };
+        show(resolution, pair, &mut out)?;
+        let Some((judgement, why)) = ask(&mut input, &mut out)? else { break };
         left -= 1;
         let [first, second] = [pair.left, pair.right].map(|row| resolution.records[row as usize].id.clone());
-        let made = Decision::new(first, second, judgement, reviewer.by.to_owned(), reviewer.today.into(), why);
+        let made = Decision::new(first, second, judgement, by.to_owned(), today.into(), why);
         let mut report = DiagnosticReport::default();
         let with_it = decisions.with(made.clone(), &mut report);
         if report.has_errors() {
@@ -52,15 +50,15 @@ pub(crate) fn run(
             }
             continue;
         }
-        decision::append(reviewer.folder, &made)?;
+        decision::append(folder, &made)?;
         decisions = with_it;
         decided += 1;
         if judgement == Judgement::Same {
-            groups.join(pair);
+            first_of.iter_mut().filter(|first| **first == clusters[1]).for_each(|first| *first = clusters[0]);
         }
     }
     let decided = format::counted(decided, "decision");
-    writeln!(out, "\n{decided} added to {}", reviewer.folder.join(decision::FILE).display())?;
+    writeln!(out, "\n{decided} added to {}", folder.join(decision::FILE).display())?;
     writeln!(out, "{} left; `indexer build --sources` uses the decisions", format::counted(left, "pair"))?;
     Ok(IndexerExit::Success)
 }
@@ -87,15 +85,9 @@ pub(crate) fn write_page(
     let pairs: Vec<ReviewPair> = resolution.review.iter().map(pair).collect();
     let html = page(&pairs, by, today, Decision::COLUMNS).map_err(io::Error::other)?;
     fs::write(file, html).map_err(|error| SourceError::io(file, error))?;
-    style.print(&PageJson { ok: true, pairs: pairs.len() }, |out| {
+    style.print(true, &json!({ "pairs": pairs.len() }), |out| {
         writeln!(out, "{} in {}: open it in a browser", format::counted(pairs.len(), "pair"), file.display())
     })
-}
-
-#[derive(Serialize)]
-struct PageJson {
-    ok: bool,
-    pairs: usize,
 }
 
 /// Asks for the decision about the shown pair, such as `s` or `d other fund`; `None` to stop.
@@ -162,36 +154,4 @@ fn shown(record: &SourceRecord) -> [(&'static str, String); 10] {
         ("published", unpublished.to_owned()),
         ("entity", record.id.clone()),
     ]
-}
-
-/// The clusters joined by the decisions of this review, so that no pair within one is shown.
-struct Groups {
-    /// The row above each row that is not the first of its cluster.
-    above: HashMap<u32, u32>,
-}
-
-impl Groups {
-    fn new(resolution: &Resolution) -> Self {
-        let clusters = resolution.clusters.iter();
-        let rows = clusters.flat_map(|cluster| cluster.iter().skip(1).map(|row| (*row, cluster[0])));
-        Self { above: rows.collect() }
-    }
-
-    fn root(&self, mut row: u32) -> u32 {
-        while let Some(above) = self.above.get(&row) {
-            row = *above;
-        }
-        row
-    }
-
-    fn are_joined(&self, pair: &RecordPair) -> bool {
-        self.root(pair.left) == self.root(pair.right)
-    }
-
-    fn join(&mut self, pair: &RecordPair) {
-        let (left, right) = (self.root(pair.left), self.root(pair.right));
-        if left != right {
-            self.above.insert(left, right);
-        }
-    }
 }

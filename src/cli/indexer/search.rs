@@ -38,7 +38,6 @@ struct SearchMatch<'a> {
 
 #[derive(Serialize)]
 struct SearchMatches<'a> {
-    ok: bool,
     snapshot: SnapshotVersion,
     total: usize,
     matches: Vec<SearchMatch<'a>>,
@@ -73,8 +72,8 @@ pub(crate) fn run(arguments: &SearchArgs, releases: &ReleaseStore, style: &Style
             Some(SearchMatch { slug: snapshot.slug(table, row), name: snapshot.name(table, row), explanation })
         })
         .collect();
-    let result = SearchMatches { ok: true, snapshot: version, total: found.hits.len(), matches };
-    style.print(&result, |out| {
+    let result = SearchMatches { snapshot: version, total: found.hits.len(), matches };
+    style.print(true, &result, |out| {
         for SearchMatch { slug, name, explanation } in &result.matches {
             let Explanation { score, strategy, text, prominence_bonus, parts, .. } = explanation;
             writeln!(out, "{score:.3}  {name}  ({slug})")?;

@@ -34,7 +34,6 @@ pub(crate) struct SuppressArgs {
 
 #[derive(Serialize)]
 struct AddedSuppressions<'a> {
-    ok: bool,
     /// Each as `source/entity`.
     entities: &'a [String],
     /// Number of those that the file did not contain before.
@@ -55,7 +54,7 @@ pub(crate) fn run(arguments: &SuppressArgs, today: Date, style: &Style) -> Resul
     drop(steps);
     let added = suppressed.add(folder, &entities, today, why)?;
     let entities: Vec<String> = entities.iter().map(|(source, entity)| format!("{source}/{entity}")).collect();
-    style.print(&AddedSuppressions { ok: true, entities: &entities, added }, |out| {
+    style.print(true, &AddedSuppressions { entities: &entities, added }, |out| {
         let (count, file) = (entities.len(), folder.join(FILE));
         writeln!(out, "{added} of {count} added to {}: {}", file.display(), entities.join(", "))?;
         writeln!(

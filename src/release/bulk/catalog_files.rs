@@ -2,16 +2,14 @@
 
 use serde_json::{Value, json};
 
-use crate::bulk::package::{License, Package, foreign_keys, pretty, table_description};
+use crate::bulk::package::{Package, foreign_keys, license_url, pretty, table_description};
 use crate::bulk::{BulkFormat, table_name};
 use catalog::flat::{ColumnType, FlatColumn, table_columns};
 use data::Table;
 
 impl Package<'_> {
-    /// `croissant.json`.
     pub(super) fn croissant(&self) -> Vec<u8> {
         let snapshot = self.snapshot;
-        let license = License(snapshot.license());
         let files = self.files.iter().map(|file| {
             json!({
                 "@type": "cr:FileObject",
@@ -31,7 +29,7 @@ impl Package<'_> {
             "name": "venturedex",
             "alternateName": snapshot.title(),
             "description": format!("{}. {}", snapshot.title(), snapshot.source()),
-            "license": license.url().unwrap_or_else(|| snapshot.license().to_owned()),
+            "license": license_url(snapshot.license()).unwrap_or_else(|| snapshot.license().to_owned()),
             "url": "datapackage.json",
             "version": snapshot.version().to_string(),
             "datePublished": snapshot.released_on().to_string(),
@@ -41,7 +39,6 @@ impl Package<'_> {
         }))
     }
 
-    /// `dcat.json`.
     pub(super) fn dcat(&self) -> Vec<u8> {
         let snapshot = self.snapshot;
         let media_type = |name: &str| json!({ "@id": format!("https://www.iana.org/assignments/media-types/{name}") });
@@ -70,8 +67,7 @@ impl Package<'_> {
                 "dct:identifier": source.id,
                 "dct:title": source.title.as_deref().unwrap_or(&source.id),
             });
-            let (key, license) = rights(&source.license);
-            json[key] = license;
+            add_rights(&mut json, &source.license);
             if let Some(url) = &source.url {
                 json["@id"] = url.as_str().into();
             }
@@ -94,17 +90,16 @@ impl Package<'_> {
             "dct:source": sources.collect::<Vec<_>>(),
             "dcat:distribution": files.collect::<Vec<_>>(),
         });
-        let (key, license) = rights(snapshot.license());
-        json[key] = license;
+        add_rights(&mut json, snapshot.license());
         pretty(&json)
     }
 }
 
-/// A license with an address, or the text of one without.
-fn rights(license: &str) -> (&'static str, Value) {
-    match License(license).url() {
-        Some(url) => ("dct:license", json!({ "@id": url })),
-        None => ("dct:rights", json!({ "dct:description": license })),
+/// Adds a license with an address, or the text of one without.
+fn add_rights(json: &mut Value, license: &str) {
+    match license_url(license) {
+        Some(url) => json["dct:license"] = json!({ "@id": url }),
+        None => json["dct:rights"] = json!({ "dct:description": license }),
     }
 }
 

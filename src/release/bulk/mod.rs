@@ -48,7 +48,6 @@ impl BulkFormat {
         }
     }
 
-    /// File name of a table.
     fn file_name(self, table: Table) -> String {
         format!("{}.{}", table_name(table), self.names()[0])
     }
@@ -76,7 +75,6 @@ pub(crate) fn write_changes(
     Ok(listed(&name, out.finish()))
 }
 
-/// The entry of a bulk file in the manifest.
 fn listed(name: &str, (bytes, sha256): (u64, Checksum)) -> manifest::File {
     manifest::File::new(format!("{BULK}/{name}"), bytes, sha256)
 }

@@ -1,6 +1,6 @@
 //! Describes the bulk files of a release, also as a Data Package (Frictionless, version 2).
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::bulk::{BulkFormat, table_name};
 use crate::checksum::Checksum;
@@ -28,26 +28,11 @@ impl TableFile {
     }
 }
 
-/// A license: its SPDX identifier, or its text if it has none.
-pub(super) struct License<'s>(pub(super) &'s str);
-
-impl License<'_> {
-    /// True if it may be an SPDX identifier with a version, such as `CC-BY-4.0`.
-    fn is_spdx(&self) -> bool {
-        let is_plain = self.0.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.+".contains(&byte));
-        is_plain && self.0.contains('-') && !self.0.starts_with("LicenseRef-")
-    }
-
-    pub(super) fn url(&self) -> Option<String> {
-        self.is_spdx().then(|| format!("https://spdx.org/licenses/{}.html", self.0))
-    }
-
-    fn json(&self) -> Value {
-        match self.url() {
-            Some(url) => json!({ "name": self.0, "path": url }),
-            None => json!({ "name": "LicenseRef-venturedex", "title": self.0 }),
-        }
-    }
+/// The address of a license that may be an SPDX identifier with a version, such as `CC-BY-4.0`; `None` for other texts.
+pub(super) fn license_url(license: &str) -> Option<String> {
+    let is_plain = license.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-.+".contains(&byte));
+    let is_spdx = is_plain && license.contains('-') && !license.starts_with("LicenseRef-");
+    is_spdx.then(|| format!("https://spdx.org/licenses/{license}.html"))
 }
 
 /// Columns of a table that are keys of another table.
@@ -61,7 +46,6 @@ pub(super) fn foreign_keys(table: Table) -> &'static [(&'static str, Table)] {
     }
 }
 
-/// Description of a table in a sentence.
 pub(super) fn table_description(table: Table) -> String {
     table.model().doc.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
@@ -71,15 +55,20 @@ impl Package<'_> {
     pub(super) fn data_package(&self) -> Vec<u8> {
         let snapshot = self.snapshot;
         let sources = snapshot.sources().iter().map(|source| {
-            let mut json = Map::new();
-            json.insert("title".into(), source.title.as_deref().unwrap_or(&source.id).into());
-            json.insert("license".into(), source.license.as_str().into());
-            json.extend(source.url.iter().map(|url| ("path".to_owned(), url.as_str().into())));
-            Value::Object(json)
+            let title = source.title.as_deref().unwrap_or(&source.id);
+            let mut json = json!({ "title": title, "license": source.license });
+            if let Some(url) = &source.url {
+                json["path"] = url.as_str().into();
+            }
+            json
         });
         let sources: Vec<Value> = match snapshot.sources() {
             [] => vec![json!({ "title": snapshot.source() })],
             _ => sources.collect(),
+        };
+        let license = match license_url(snapshot.license()) {
+            Some(url) => json!({ "name": snapshot.license(), "path": url }),
+            None => json!({ "name": "LicenseRef-venturedex", "title": snapshot.license() }),
         };
         let tables = self.files.iter().filter(|file| file.format == BulkFormat::CsvGzip);
         pretty(&json!({
@@ -89,7 +78,7 @@ impl Package<'_> {
             "description": snapshot.source(),
             "version": snapshot.version().to_string(),
             "created": format!("{}T00:00:00Z", snapshot.released_on()),
-            "licenses": [License(snapshot.license()).json()],
+            "licenses": [license],
             "sources": sources,
             "resources": tables.map(|file| self.resource(file)).collect::<Vec<_>>(),
         }))
@@ -145,48 +134,31 @@ fn field(column: &FlatColumn, table: Table) -> Value {
         json["delimiter"] = ";".into();
         json["itemType"] = "string".into();
     }
-    let constraints = constraints(column, table);
-    if !constraints.is_empty() {
-        json["constraints"] = constraints.into();
+    let mut constrain = |name: &str, value: Value| json["constraints"][name] = value;
+    // An empty list is an empty CSV cell.
+    if !column.is_nullable && column.kind != ColumnType::Texts {
+        constrain("required", true.into());
+    }
+    if column.name == table.key() {
+        constrain("unique", true.into());
+    }
+    let field = column.field;
+    match column.kind {
+        ColumnType::Text => {
+            let values = field.vocabulary.map(|name| values_of(name).expect("records have known vocabularies"));
+            values.into_iter().for_each(|values| constrain("enum", values.into()));
+            field.pattern.into_iter().for_each(|pattern| constrain("pattern", pattern.into()));
+        }
+        ColumnType::Precision => constrain("enum", PRECISIONS.into()),
+        ColumnType::Integer | ColumnType::Number => {
+            field.min.into_iter().for_each(|min| constrain("minimum", min.into()));
+            field.max.into_iter().for_each(|max| constrain("maximum", max.into()));
+        }
+        ColumnType::Boolean | ColumnType::Date | ColumnType::Texts | ColumnType::Json => {}
     }
     json
 }
 
-fn constraints(column: &FlatColumn, table: Table) -> Map<String, Value> {
-    let mut constraints = Map::new();
-    // An empty list is an empty CSV cell.
-    if !column.is_nullable && column.kind != ColumnType::Texts {
-        constraints.insert("required".into(), true.into());
-    }
-    if column.name == table.key() {
-        constraints.insert("unique".into(), true.into());
-    }
-    match column.kind {
-        ColumnType::Text => {
-            if let Some(values) = values(column) {
-                constraints.insert("enum".into(), values.into());
-            }
-            if let Some(pattern) = column.field.pattern {
-                constraints.insert("pattern".into(), pattern.into());
-            }
-        }
-        ColumnType::Precision => drop(constraints.insert("enum".into(), PRECISIONS.into())),
-        ColumnType::Integer | ColumnType::Number => {
-            constraints.extend(column.field.min.map(|min| ("minimum".to_owned(), min.into())));
-            constraints.extend(column.field.max.map(|max| ("maximum".to_owned(), max.into())));
-        }
-        ColumnType::Boolean | ColumnType::Date | ColumnType::Texts | ColumnType::Json => {}
-    }
-    constraints
-}
-
-/// Permitted values of a column's texts.
-fn values(column: &FlatColumn) -> Option<Vec<&'static str>> {
-    let name = column.field.vocabulary?;
-    Some(values_of(name).expect("records have known vocabularies"))
-}
-
-/// Indented JSON, readable for people too.
 pub(super) fn pretty(json: &Value) -> Vec<u8> {
     let mut text = serde_json::to_vec_pretty(json).expect("JSON has a text");
     text.push(b'\n');

@@ -74,14 +74,12 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(())
     }
 
-    /// Writes the last row group and returns the underlying writer.
     pub(super) fn finish(mut self) -> io::Result<W> {
         self.end_row_group()?;
         Ok(self.out.into_inner()?)
     }
 }
 
-/// Values of a column in a row group.
 struct ColumnValues {
     data: ColumnData,
     /// Definition levels: 1 for a known value, 0 for an unknown one. Each item of a list counts, and an empty list
@@ -172,9 +170,13 @@ impl ColumnValues {
 fn schema(column: &FlatColumn) -> Result<TypePtr, ParquetError> {
     let repetition = if column.is_nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
     let (_, physical, logical) = native_type(column.kind);
+    let primitive = |name: &str, repetition: Repetition| {
+        let primitive = Type::primitive_type_builder(name, physical).with_logical_type(logical);
+        primitive.with_repetition(repetition).build().map(Arc::new)
+    };
     if column.kind == ColumnType::Texts {
         // The Parquet specification prescribes the names of the inner groups.
-        let item = primitive("element", physical, logical, Repetition::REQUIRED)?;
+        let item = primitive("element", Repetition::REQUIRED)?;
         let list = Type::group_type_builder("list").with_repetition(Repetition::REPEATED).with_fields(vec![item]);
         let group = Type::group_type_builder(&column.name)
             .with_repetition(Repetition::REQUIRED)
@@ -182,7 +184,7 @@ fn schema(column: &FlatColumn) -> Result<TypePtr, ParquetError> {
             .with_fields(vec![Arc::new(list.build()?)]);
         return Ok(Arc::new(group.build()?));
     }
-    primitive(&column.name, physical, logical, repetition)
+    primitive(&column.name, repetition)
 }
 
 /// Empty values of a column, or of the items of its lists, with their types in the file.
@@ -197,14 +199,4 @@ fn native_type(kind: ColumnType) -> (ColumnData, PhysicalType, Option<LogicalTyp
         ColumnType::Boolean => (ColumnData::Booleans(Vec::new()), PhysicalType::BOOLEAN, None),
         ColumnType::Date => (ColumnData::Dates(Vec::new()), PhysicalType::INT32, Some(LogicalType::Date)),
     }
-}
-
-fn primitive(
-    name: &str,
-    physical: PhysicalType,
-    logical: Option<LogicalType>,
-    repetition: Repetition,
-) -> Result<TypePtr, ParquetError> {
-    let column = Type::primitive_type_builder(name, physical).with_logical_type(logical).with_repetition(repetition);
-    Ok(Arc::new(column.build()?))
 }

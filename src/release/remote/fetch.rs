@@ -141,12 +141,11 @@ fn try_draft(local: &ReleaseStore, packing: &Packing, draft: &Path) -> Result<()
         }
     }
     let manifest = Manifest::read(draft, version, local.trusted.as_ref())?;
-    let release = open::open(draft, version, manifest, 0, &NoProgress)?;
+    let release = open::open(draft, manifest, 0, &NoProgress)?;
     open::verify(draft, version, release.manifest.read_in_parts())?;
     release.smoke_test()
 }
 
-/// Renames the draft of a fetched release to its version.
 fn rename_draft(local: &ReleaseStore, version: SnapshotVersion, draft: &Path) -> Result<(), ReleaseError> {
     for path in crate::files(draft).at(draft)? {
         permissions::make_read_only(&draft.join(path)).at(draft)?;
@@ -323,7 +322,6 @@ impl Replica {
         self.lock().pointer.as_ref().map_or(0, |pointer| pointer.generation)
     }
 
-    /// Number of failures to read `current` or to fetch its release.
     pub fn failures(&self) -> u64 {
         self.failures.load(Ordering::Relaxed)
     }

@@ -147,7 +147,7 @@ impl RemoteStore {
     }
 
     pub fn location(&self) -> &str {
-        self.objects.location()
+        &self.objects.place
     }
 
     pub fn current(&self) -> Result<Current, ReleaseError> {
@@ -223,10 +223,6 @@ impl Packing {
             }
         }
         Ok(())
-    }
-
-    fn objects(&self) -> impl Iterator<Item = Checksum> {
-        self.files.iter().flat_map(|file| &file.pieces).map(|piece| piece.object)
     }
 }
 

@@ -30,7 +30,7 @@ const RETRIES: usize = 2;
 const MAX_RESPONSE: u64 = 128 << 20;
 
 pub(super) struct RemoteObjects {
-    place: String,
+    pub(super) place: String,
     store: Arc<dyn ObjectStore>,
     prefix: Path,
     /// The folder, if it is not a bucket.
@@ -89,10 +89,6 @@ impl RemoteObjects {
             .build()
             .map_err(|error| bad(error.to_string()))?;
         Ok(Self { place: place.trim_end_matches('/').to_owned(), store, prefix, folder, runtime: Some(runtime) })
-    }
-
-    pub(super) fn location(&self) -> &str {
-        &self.place
     }
 
     pub(super) fn error(&self, name: &str, error: impl ToString) -> ReleaseError {

@@ -57,7 +57,14 @@ impl RemoteStore {
     ) -> Result<Pushed, ReleaseError> {
         local.manifest(version)?;
         self.check_taken(local, version)?;
-        let base = read.pointer.as_ref().and_then(|pointer| self.base(local, version, pointer));
+        // The release named by `current` is the base of patches, if the folder has it as it was pushed.
+        let base = read.pointer.as_ref().and_then(|pointer| {
+            let json = fs::read(packing_path(local.folder(), pointer.release)).ok()?;
+            let packing: Packing = serde_json::from_slice(&json).ok()?;
+            let is_same = Checksum::of(&json) == pointer.manifest && packing.version != version;
+            let is_usable = is_same && packing.depth < MAX_DEPTH && local.manifest(pointer.release).is_ok();
+            is_usable.then(|| (pointer.pushed(), packing))
+        });
         let folder = local.release_folder(version);
         let paths = files(&folder).at(&folder)?;
         let mut jobs = Vec::new();
@@ -73,8 +80,7 @@ impl RemoteStore {
         }
         let done = try_in_parallel(CONCURRENCY, &jobs, AfterFailure::Stop, |(_, path, bytes, start, source)| {
             let content = read_part(&folder.join(path), *start, PIECE.min(bytes - start))?;
-            let place = PiecePosition { start: *start, of: *bytes };
-            self.put_piece(local, &content, place, base.as_ref().map(|(base, _)| base).zip(*source), now)
+            self.put_piece(local, &content, (*start, *bytes), base.as_ref().map(|(base, _)| base).zip(*source), now)
         })?;
         let (mut objects, mut uploaded) = (0, 0);
         for ((file, ..), (piece, is_new)) in jobs.iter().zip(done) {
@@ -160,26 +166,12 @@ impl RemoteStore {
         Ok(())
     }
 
-    /// The release named by `current` as the base of patches, if the folder has it as it was pushed.
-    fn base(
-        &self,
-        local: &ReleaseStore,
-        version: SnapshotVersion,
-        pointer: &Pointer,
-    ) -> Option<(PushedRelease, Packing)> {
-        let json = fs::read(packing_path(local.folder(), pointer.release)).ok()?;
-        let packing: Packing = serde_json::from_slice(&json).ok()?;
-        let is_same = Checksum::of(&json) == pointer.manifest && packing.version != version;
-        let is_usable = is_same && packing.depth < MAX_DEPTH && local.manifest(pointer.release).is_ok();
-        is_usable.then(|| (pointer.pushed(), packing))
-    }
-
-    /// Uploads a piece unless it exists. The flag is true if it was uploaded.
+    /// Uploads a piece unless it exists. The flag is true if it was uploaded. `start` is its place in a file of `of` bytes.
     fn put_piece(
         &self,
         local: &ReleaseStore,
         content: &[u8],
-        place: PiecePosition,
+        (start, of): (u64, u64),
         base: Option<(&PushedRelease, &PackedFile)>,
         now: i64,
     ) -> Result<(Piece, bool), ReleaseError> {
@@ -191,7 +183,7 @@ impl RemoteStore {
         }
         let (patched, prefix) = match base {
             Some((base, file)) => {
-                let part = place.counterpart(file);
+                let part = similar_part(file, start, of);
                 let prefix = read_part(&local.release_folder(base.version).join(&file.path), part.start, part.bytes)?;
                 (Some(part), prefix)
             }
@@ -237,7 +229,7 @@ impl RemoteStore {
             }
             // If a packing cannot be read, the objects that it needs are unknown, so nothing is removed.
             let (packing, _) = self.packing(pushed)?;
-            objects.extend(packing.objects().map(object_name));
+            objects.extend(packing.files.iter().flat_map(|file| &file.pieces).map(|piece| object_name(piece.object)));
             wanted.extend(packing.base);
         }
         let mut pruned = Pruned::default();
@@ -257,20 +249,13 @@ impl RemoteStore {
     }
 }
 
-/// The position of a piece in a file of `of` bytes.
-struct PiecePosition {
-    start: u64,
-    of: u64,
-}
-
-impl PiecePosition {
-    /// The part of the earlier file most similar to the piece, assuming that the file has grown evenly.
-    fn counterpart(&self, file: &PackedFile) -> FilePart {
-        let scaled = u128::from(self.start) * u128::from(file.bytes) / u128::from(self.of.max(1));
-        let start = (scaled as u64).saturating_sub(REACH);
-        let end = (scaled as u64 + PIECE + REACH).min(file.bytes);
-        FilePart { path: file.path.clone(), start, bytes: end - start }
-    }
+/// The part of the earlier file most similar to the piece at `start` in a file of `of` bytes, assuming that the file has
+/// grown evenly.
+fn similar_part(file: &PackedFile, start: u64, of: u64) -> FilePart {
+    let scaled = u128::from(start) * u128::from(file.bytes) / u128::from(of.max(1));
+    let start = (scaled as u64).saturating_sub(REACH);
+    let end = (scaled as u64 + PIECE + REACH).min(file.bytes);
+    FilePart { path: file.path.clone(), start, bytes: end - start }
 }
 
 /// The file of the earlier release for this path: the files of text indexes get new names in each build.

@@ -164,12 +164,12 @@ use Behavior::{Damaged, Fails, Opens};
 #[test]
 fn without_current_the_bundled_snapshot_is_served_and_reported_once() {
     let index = IndexFolder::with(None, &[]);
-    let watched = watch(&index.releases.clone().or_bundled());
+    let watched = watch(&ReleaseStore { is_optional: true, ..index.releases.clone() });
     watched.polls(3);
     let bundled = bundled().unwrap().version().to_string();
     assert_eq!(watched.lines(), [format!("serving the bundled snapshot {bundled}")]);
     assert_eq!(watched.all(), [bundled]);
-    assert_eq!(watched.watcher.active().rejections(), 0);
+    assert_eq!(watched.watcher.active().history().rejections, 0);
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn startup_loads_the_newest_other_releases_for_their_cursors() {
 #[test]
 fn the_bundled_snapshot_is_not_loaded_with_releases() {
     let index = IndexFolder::with(Some("2026-11-02.1"), &[("2026-11-01.1", Fails), ("2026-11-02.1", Opens)]);
-    let watched = watch(&index.releases.clone().or_bundled());
+    let watched = watch(&ReleaseStore { is_optional: true, ..index.releases.clone() });
     assert_eq!(watched.all(), ["2026-11-02.1"]);
     assert_eq!(
         watched.lines(),
@@ -212,7 +212,7 @@ fn if_the_release_is_damaged_at_startup_the_newest_older_one_is_served() {
         ]
     );
     assert_eq!(watched.all(), ["2026-11-01.1", "2026-11-04.1"]);
-    assert_eq!(watched.watcher.active().rejections(), 2);
+    assert_eq!(watched.watcher.active().history().rejections, 2);
     // Once fixed, it is activated as soon as its files no longer change.
     index.put("2026-11-03.1", Opens);
     watched.polls(2);
@@ -247,7 +247,7 @@ fn the_newest_older_release_replaces_what_is_found_damaged_after_the_start() {
         ]
     );
     assert_eq!(watched.all(), ["2026-11-01.1"]);
-    assert_eq!(watched.watcher.active().rejections(), 1);
+    assert_eq!(watched.watcher.active().history().rejections, 1);
     index.put("2026-11-03.1", Opens);
     watched.polls(2);
     assert_eq!(watched.lines(), ["serving release 2026-11-03.1"]);
@@ -302,7 +302,7 @@ fn a_release_is_activated_while_the_one_before_is_verified() {
         assert_eq!(served, version("2026-11-03.1"));
     });
     assert!(active.loaded(before).is_some());
-    assert_eq!(active.rejections(), 0);
+    assert_eq!(active.history().rejections, 0);
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn a_release_that_is_found_damaged_after_another_has_replaced_it_is_dropped() {
         "the one that was activated later was verified then"
     );
     assert_eq!(watched.all(), ["2026-11-03.1"]);
-    assert_eq!(watched.watcher.active().rejections(), 0);
+    assert_eq!(watched.watcher.active().history().rejections, 0);
 }
 
 #[test]
@@ -345,8 +345,8 @@ fn a_loaded_release_that_is_damaged_later_is_rejected() {
     index.name(Some("2026-11-01.1"));
     watched.polls(3);
     assert_eq!(watched.watcher.active().current().version(), version("2026-11-02.1"));
-    assert_eq!(watched.watcher.active().rejections(), 1);
-    let rejection = watched.watcher.active().last_rejection().unwrap();
+    assert_eq!(watched.watcher.active().history().rejections, 1);
+    let rejection = watched.watcher.active().history().last_rejection.unwrap();
     assert!(rejection.reason.contains("2026-11-01.1") && rejection.at > 0, "{rejection:?}");
 }
 
@@ -367,7 +367,7 @@ fn a_new_release_is_activated_at_the_next_poll_and_an_older_one_too() {
         watched.lines(),
         ["serving release 2026-11-01.1", "serving release 2026-11-02.1", "serving release 2026-11-01.1"]
     );
-    assert_eq!(active.swaps(), 2);
+    assert_eq!(active.history().swaps, 2);
 }
 
 #[test]
@@ -378,13 +378,13 @@ fn a_rejected_release_is_reported_once_and_tried_again_after_its_files_have_chan
     watched.lines();
     index.name(Some("2026-11-02.1"));
     watched.polls(10);
-    assert_eq!((watched.lines().len(), active.rejections()), (1, 1));
+    assert_eq!((watched.lines().len(), active.history().rejections), (1, 1));
     // While it is being copied, each poll sees another state.
     for _ in 0..5 {
         index.touch("2026-11-02.1");
         watched.polls(1);
     }
-    assert_eq!(active.rejections(), 1, "it is not tried again");
+    assert_eq!(active.history().rejections, 1, "it is not tried again");
     index.put("2026-11-02.1", Opens);
     watched.polls(1);
     assert_eq!(watched.all()[0], "2026-11-01.1");
@@ -410,7 +410,7 @@ fn changed_files_of_the_served_release_are_reported_once_for_each_change() {
         }
         assert_eq!(watched.lines(), Vec::<String>::new());
         watched.polls(5);
-        assert_eq!((watched.lines(), active.file_changes()), (vec![line.to_owned()], change));
+        assert_eq!((watched.lines(), active.history().file_changes), (vec![line.to_owned()], change));
     }
     index.touch("2026-11-02.1");
     watched.polls(3);
@@ -420,7 +420,7 @@ fn changed_files_of_the_served_release_are_reported_once_for_each_change() {
     index.touch("2026-11-02.1");
     watched.polls(3);
     assert_eq!(watched.lines().len(), 2);
-    assert_eq!((active.swaps(), active.file_changes(), active.rejections()), (1, 3, 0));
+    assert_eq!((active.history().swaps, active.history().file_changes, active.history().rejections), (1, 3, 0));
 }
 
 #[test]
@@ -438,7 +438,7 @@ fn each_request_of_the_operator_is_reported() {
         index.place()
     );
     assert_eq!(watched.lines(), [missing.clone(), missing.clone(), missing]);
-    assert_eq!(watched.watcher.active().rejections(), 3);
+    assert_eq!(watched.watcher.active().history().rejections, 3);
 }
 
 #[test]
@@ -458,19 +458,19 @@ fn a_missing_or_invalid_current_does_not_change_what_is_served() {
         index.place()
     );
     assert_eq!(watched.lines(), ["the index names no release; still serving 2026-11-01.1".to_owned(), invalid]);
-    assert_eq!(watched.watcher.active().swaps(), 0);
+    assert_eq!(watched.watcher.active().history().swaps, 0);
 }
 
 #[test]
 fn a_release_with_the_version_of_the_bundled_snapshot_is_activated() {
     let index = IndexFolder::with(None, &[]);
-    let watched = watch(&index.releases.clone().or_bundled());
+    let watched = watch(&ReleaseStore { is_optional: true, ..index.releases.clone() });
     let active = watched.watcher.active();
     let bundled = active.current().version();
     publish(&index.releases, small(&bundled.to_string())).unwrap();
     watched.polls(2);
     let served = active.current();
-    assert_eq!((served.version(), served.is_bundled(), watched.all().len(), active.swaps()), (bundled, false, 1, 1));
+    assert_eq!((served.version(), served.is_bundled(), watched.all().len(), active.history().swaps), (bundled, false, 1, 1));
 }
 
 #[test]
@@ -486,7 +486,7 @@ fn the_bundled_snapshot_replaces_no_release_that_is_missing() {
     let published = IndexFolder::with(None, &[("2026-11-01.1", Opens), ("2026-11-02.1", Opens)]);
     let place = published.place();
     assert_eq!(
-        reason(published.releases.clone().or_bundled()),
+        reason(ReleaseStore { is_optional: true, ..published.releases.clone() }),
         format!("{place} names no release to serve: run `indexer activate 2026-11-02.1 --index {place}`"),
         "somebody publishes in the default folder"
     );
@@ -548,7 +548,7 @@ async fn a_running_watcher_activates_a_release_and_rejects_a_damaged_one() {
     assert!(active.loaded(version("2026-11-20.1")).is_some());
 
     publish_damaged(&releases, "2026-11-28.1");
-    wait(|| active.rejections() == 1).await;
+    wait(|| active.history().rejections == 1).await;
     assert_eq!(name(&active.current()), "Mossworks BV");
     let line = log.lock().unwrap().last().cloned().unwrap();
     assert!(line.contains("release 2026-11-28.1 is damaged: tables.bin has the checksum"), "{line}");
@@ -569,7 +569,7 @@ fn a_damaged_release_is_rejected_once_and_not_changed() {
     let tables = releases.release_folder(version("2026-11-28.1")).join("tables.bin");
     let damaged = fs::read(&tables).unwrap();
     watched.polls(5);
-    assert_eq!(watched.watcher.active().rejections(), 1);
+    assert_eq!(watched.watcher.active().history().rejections, 1);
     assert!(fs::read(&tables).unwrap() == damaged);
 }
 

@@ -4,9 +4,9 @@ use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
 use crate::alerts::webhook::WebhookSecret;
-use auth::StoreError;
 use auth::derived_secret::DerivedSecret;
-use auth::watch::{Watch, WatchId, WatchStore, Webhook};
+use auth::watch::{Watch, WatchId, Webhook};
+use auth::{Store, StoreError};
 
 /// Length of a feed token's tag in bytes, without the feed's number.
 const TOKEN_BYTES: usize = 18;
@@ -33,7 +33,7 @@ impl AlertSecrets {
     }
 
     /// The search or list of a feed token, or [`StoreError::NoSuchWatch`].
-    pub fn watch_of_feed(&self, store: &dyn WatchStore, token: &str) -> Result<Watch, StoreError> {
+    pub fn watch_of_feed(&self, store: &dyn Store, token: &str) -> Result<Watch, StoreError> {
         let (id, tag) = token.split_once('-').ok_or(StoreError::NoSuchWatch)?;
         let id = id.parse().map_err(|_| StoreError::NoSuchWatch)?;
         let tag = BASE64_URL_SAFE_NO_PAD.decode(tag).map_err(|_| StoreError::NoSuchWatch)?;

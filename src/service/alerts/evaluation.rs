@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::alerts::entry::AlertEntry;
-use auth::StoreError;
 use auth::account::AccountId;
-use auth::watch::{Evaluation, Watch, WatchStore};
+use auth::watch::{Evaluation, Watch};
+use auth::{Store, StoreError};
 use catalog::changes::RowChange;
 use catalog::{Catalog, ReleaseComparison, Resource};
 use data::{SnapshotVersion, Table};
@@ -27,7 +27,7 @@ const MAX_KNOWN_BYTES: usize = 4 << 10;
 /// a release older than the one evaluated last. In place of an earlier release that is no longer loaded, the oldest
 /// loaded one after it is compared.
 pub fn evaluate(
-    store: &dyn WatchStore,
+    store: &dyn Store,
     releases: &ActiveRelease,
     now: i64,
     is_stopping: &dyn Fn() -> bool,
@@ -75,7 +75,7 @@ struct Evaluator<'a> {
 }
 
 impl Evaluator<'_> {
-    fn evaluate(&mut self, store: &dyn WatchStore, watch: &Watch) -> Result<Evaluation, StoreError> {
+    fn evaluate(&mut self, store: &dyn Store, watch: &Watch) -> Result<Evaluation, StoreError> {
         let comparison = self.comparison(watch.evaluated);
         let since = comparison.as_ref().map_or(watch.evaluated, |comparison| comparison.before().version());
         let mut evaluation = Evaluation {

@@ -15,7 +15,7 @@ use crate::alerts::{Alerts, Channel};
 use auth::account::Email;
 use auth::link_mail;
 use auth::mail::{Mail, MailTransport};
-use auth::watch::{Delivery, DeliveryId, DeliveryResult, DueDeliveries, DueLink, WatchStore, Webhook, WebhookChange};
+use auth::watch::{Delivery, DeliveryId, DeliveryResult, DueDeliveries, DueLink, Webhook, WebhookChange};
 use auth::{Store, StoreError};
 use data::parallel::{AfterFailure, try_in_parallel};
 use data::rfc3339;
@@ -64,7 +64,7 @@ impl AlertSender {
 
     /// Sends all due alerts and returns the number of delivered messages. Blocks for up to some minutes if receivers
     /// are slow; stops early if `is_stopping`.
-    pub fn send_due(&self, store: &dyn WatchStore, is_stopping: IsStopping<'_>) -> Result<usize, StoreError> {
+    pub fn send_due(&self, store: &dyn Store, is_stopping: IsStopping<'_>) -> Result<usize, StoreError> {
         let mut delivered = 0;
         while !is_stopping() {
             let now = (self.clock)();
@@ -80,7 +80,7 @@ impl AlertSender {
 
     fn send_to(
         &self,
-        store: &dyn WatchStore,
+        store: &dyn Store,
         due: &DueDeliveries,
         is_stopping: IsStopping<'_>,
     ) -> Result<usize, StoreError> {
@@ -103,7 +103,7 @@ impl AlertSender {
         while !is_stopping() {
             let now = (self.clock)();
             let until = now.saturating_add(CLAIM);
-            let mut due = store.watch_store().claim_links(now, until, LINKS)?;
+            let mut due = store.claim_links(now, until, LINKS)?;
             if due.is_empty() {
                 break;
             }
@@ -132,12 +132,12 @@ impl AlertSender {
             let now = (self.clock)();
             if is_stopping() {
                 let claimed: Vec<DeliveryId> = links[index..].iter().map(|link| link.id).collect();
-                store.watch_store().put_back(&claimed, now)?;
+                store.put_back(&claimed, now)?;
                 break;
             }
             let (outcome, due_at) = self.send_link(store, transport, link, now)?;
             sent += usize::from(outcome == SENT);
-            store.watch_store().settle(&[DeliveryResult { id: link.id, outcome, due_at }])?;
+            store.settle(&[DeliveryResult { id: link.id, outcome, due_at }])?;
         }
         Ok(sent)
     }
@@ -172,7 +172,7 @@ impl AlertSender {
     /// Sends messages in order; after a failure, the following ones wait together with the failed one.
     fn send_to_webhook(
         &self,
-        store: &dyn WatchStore,
+        store: &dyn Store,
         webhook: &Webhook,
         deliveries: &[Delivery],
         is_stopping: IsStopping<'_>,
@@ -222,7 +222,7 @@ impl AlertSender {
         Ok(deliveries.len())
     }
 
-    fn send_mail(&self, store: &dyn WatchStore, due: &DueDeliveries) -> Result<usize, StoreError> {
+    fn send_mail(&self, store: &dyn Store, due: &DueDeliveries) -> Result<usize, StoreError> {
         let now = (self.clock)();
         let DueDeliveries { account, email, deliveries, .. } = due;
         let (Some(transport), Some(email)) = (&self.mail, email) else {
@@ -251,7 +251,7 @@ impl AlertSender {
 
 /// Stores the outcome of messages, and the time of their next attempt.
 fn settle(
-    store: &dyn WatchStore,
+    store: &dyn Store,
     deliveries: &[Delivery],
     outcome: &str,
     due_at: Option<i64>,

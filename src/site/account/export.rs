@@ -39,12 +39,12 @@ pub(crate) async fn everything(request: AccountRequest<'_>) -> AccountResult {
 
 /// Everything that the store has about an account.
 fn account_export(service: &AuthService, visitor: &Visitor, now: i64) -> Result<Value, StoreError> {
-    let (store, watches) = (service.store(), service.store().watch_store());
+    let store = service.store();
     let (account, today) = (visitor.account.id, Date::from_unix(now));
     let keys = store.keys(Some(account), today)?;
     let usage = store.usage_of(account, Date::from_days(today.days() - USAGE_DAYS), today)?;
     let sessions = store.sessions(account, now)?;
-    let webhooks = watches.webhooks(account)?;
+    let webhooks = store.webhooks(account)?;
     let session_json = |session: &ListedSession| {
         json!({
             "signed_in_at": rfc3339(session.created_at),
@@ -54,8 +54,8 @@ fn account_export(service: &AuthService, visitor: &Visitor, now: i64) -> Result<
     };
     let webhook_json = |webhook: &Webhook| json!({ "url": webhook.url, "created_at": rfc3339(webhook.created_at), "stopped": webhook.stopped });
     let watch_json = |watch: &Watch| {
-        let records = if watch.query.is_none() { watches.listed(watch.id)? } else { Vec::new() };
-        let alerts = watches.alerts_after(account, Some(watch.id), AlertId(0), MAX_ALERTS)?;
+        let records = if watch.query.is_none() { store.listed(watch.id)? } else { Vec::new() };
+        let alerts = store.alerts_after(account, Some(watch.id), AlertId(0), MAX_ALERTS)?;
         let webhook = webhooks.iter().find(|webhook| Some(webhook.id) == watch.webhook);
         Ok(json!({
             "id": watch.id.0,
@@ -69,7 +69,7 @@ fn account_export(service: &AuthService, visitor: &Visitor, now: i64) -> Result<
             "alerts": alerts.iter().map(alert_json).collect::<Vec<_>>(),
         }))
     };
-    let saved = watches.watches(account)?.iter().map(watch_json).collect::<Result<Vec<Value>, StoreError>>()?;
+    let saved = store.watches(account)?.iter().map(watch_json).collect::<Result<Vec<Value>, StoreError>>()?;
     Ok(json!({
         "exported_at": rfc3339(now),
         "account": account_json(&visitor.account),

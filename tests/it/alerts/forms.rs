@@ -10,8 +10,8 @@ use crate::pages::check;
 fn listed(server: &Server) -> Vec<String> {
     let store = server.state.auth.store();
     let account = store.account(&"ada@example.com".parse().unwrap()).unwrap().id;
-    let watches = store.watch_store().watches(account).unwrap();
-    watches.last().map_or_else(Vec::new, |watch| store.watch_store().listed(watch.id).unwrap())
+    let watches = store.watches(account).unwrap();
+    watches.last().map_or_else(Vec::new, |watch| store.listed(watch.id).unwrap())
 }
 
 #[test]
@@ -211,14 +211,14 @@ fn webhooks_are_added_rotated_chosen_and_deleted() {
     assert_eq!(browser.post(&notify, &[("webhook", "x")]).status, 422);
     let store = server.state.auth.store();
     let account = store.account(&"ada@example.com".parse().unwrap()).unwrap().id;
-    let webhook = store.watch_store().webhooks(account).unwrap()[0].id;
+    let webhook = store.webhooks(account).unwrap()[0].id;
     let stop = auth::watch::WebhookChange::Stop("the receiver responded with 410");
-    store.watch_store().change_webhook(account, webhook, stop).unwrap();
+    store.change_webhook(account, webhook, stop).unwrap();
     assert!(browser.get("/account/webhooks").text.contains("stopped: the receiver responded with 410"));
     assert_eq!(browser.post(&at("resume"), &[]).status, 303);
     assert!(!browser.get("/account/webhooks").text.contains("stopped: "));
     assert_eq!(browser.post(&at("delete"), &[]).status, 303);
     assert_eq!(browser.post(&at("delete"), &[]).status, 404);
-    assert_eq!(store.watch_store().watches(account).unwrap()[0].webhook, None);
-    assert!(store.watch_store().claim_due(NOON, NOON + 1, 9, 9).unwrap().is_empty());
+    assert_eq!(store.watches(account).unwrap()[0].webhook, None);
+    assert!(store.claim_due(NOON, NOON + 1, 9, 9).unwrap().is_empty());
 }

@@ -18,7 +18,7 @@ use crate::html::{Markup, parse, text_of};
 
 /// Evaluates what is saved, as the server does after a swap, and returns the number of alerts.
 fn evaluated(server: &Server) -> usize {
-    evaluate(server.state.auth.store().watch_store(), &server.state.releases, NOON, &|| false).unwrap()
+    evaluate(server.state.auth.store(), &server.state.releases, NOON, &|| false).unwrap()
 }
 
 /// The address of the link that saves what a page shows.
@@ -193,7 +193,7 @@ fn another_account_sees_nothing_of_what_is_saved() {
     }
     let store = server.state.auth.store();
     let ada = store.account(&"saver@example.com".parse().unwrap()).unwrap().id;
-    let webhook = store.watch_store().add_webhook(ada, "https://hooks.example.org/ada", NOON).unwrap().id.0;
+    let webhook = store.add_webhook(ada, "https://hooks.example.org/ada", NOON).unwrap().id.0;
     for action in ["secret", "rotate", "resume", "test", "delete"] {
         assert_eq!(bob.post(&format!("/account/webhooks/{webhook}/{action}"), &[]).status, 404, "{action}");
     }
@@ -202,12 +202,12 @@ fn another_account_sees_nothing_of_what_is_saved() {
     let id = save(&mut bob, &own, "mine");
     let stolen = bob.post(&format!("/account/saved/{id}/notify"), &[("webhook", &webhook.to_string())]);
     assert_eq!(stolen.status, 422, "the webhook of another cannot be chosen");
-    let watches = store.watch_store().watches(ada).unwrap();
+    let watches = store.watches(ada).unwrap();
     assert!(
         watches.iter().all(|watch| watch.name.as_str() == "saved" && !watch.emails && watch.feed == watches[0].feed)
     );
-    assert_eq!(store.watch_store().listed(watches[0].id).unwrap(), ["alder-capital"]);
-    assert_eq!(store.watch_store().webhooks(ada).unwrap().len(), 1);
+    assert_eq!(store.listed(watches[0].id).unwrap(), ["alder-capital"]);
+    assert_eq!(store.webhooks(ada).unwrap().len(), 1);
 }
 
 #[test]

@@ -73,11 +73,10 @@ fn fill(store: &SqliteStore) -> Filled {
     store.enable_totp(ada, &Totp { secret: TotpSecret::from_bytes([7; 20]), step: 5 }, &codes, NOON).unwrap();
     store.verify_account(ada, NOON + 1).unwrap();
     store.set_operator(ada, true).unwrap();
-    let watches = store.watch_store();
-    let webhook = watches.add_webhook(ada, "https://example.com/a", NOON).unwrap();
-    let stopped = watches.add_webhook(ada, "https://example.com/b", NOON).unwrap();
-    watches.change_webhook(ada, webhook.id, WebhookChange::RenewSecret { previous_until: NOON + 9 }).unwrap();
-    watches.change_webhook(ada, stopped.id, WebhookChange::Stop("it answers 410")).unwrap();
+    let webhook = store.add_webhook(ada, "https://example.com/a", NOON).unwrap();
+    let stopped = store.add_webhook(ada, "https://example.com/b", NOON).unwrap();
+    store.change_webhook(ada, webhook.id, WebhookChange::RenewSecret { previous_until: NOON + 9 }).unwrap();
+    store.change_webhook(ada, stopped.id, WebhookChange::Stop("it answers 410")).unwrap();
     let name = "a search".parse().unwrap();
     let search =
         NewWatch { name: &name, table: Table::Firms, query: Some("country=DE"), records: &[], served: version(1) };
@@ -85,18 +84,18 @@ fn fill(store: &SqliteStore) -> Filled {
     let list = NewWatch { table: Table::People, query: None, records: &records, ..search };
     let mut evaluations = Vec::new();
     for watch in [search, list] {
-        let id = watches.add_watch(ada, watch, NOON).unwrap().id;
-        watches.change_watch(ada, id, WatchChange::Notify { emails: true, webhook: Some(webhook.id) }).unwrap();
+        let id = store.add_watch(ada, watch, NOON).unwrap().id;
+        store.change_watch(ada, id, WatchChange::Notify { emails: true, webhook: Some(webhook.id) }).unwrap();
         let news = Some((2, "[{\"name\":\"Ä\"}]".to_owned()));
         let (problem, moved) = (Some("no such city".to_owned()), Vec::new());
         evaluations.push(Evaluation { watch: id, evaluated: version(1), since: version(1), problem, news, moved });
     }
-    watches.add_watch(bob, search, NOON).unwrap();
-    watches.add_evaluations(version(2), &evaluations, NOON).unwrap();
-    let due = watches.claim_due(NOON, NOON + 600, 1, 9).unwrap();
+    store.add_watch(bob, search, NOON).unwrap();
+    store.add_evaluations(version(2), &evaluations, NOON).unwrap();
+    let due = store.claim_due(NOON, NOON + 600, 1, 9).unwrap();
     let settled = DeliveryResult { id: due[0].deliveries[0].id, outcome: "sent".to_owned(), due_at: None };
-    watches.settle(&[settled]).unwrap();
-    watches.request_link(&"bob@example.com".parse().unwrap(), Purpose::Reset, NOON + DAY, NOON + 1).unwrap();
+    store.settle(&[settled]).unwrap();
+    store.request_link(&"bob@example.com".parse().unwrap(), Purpose::Reset, NOON + DAY, NOON + 1).unwrap();
     store.delete_account(gone, None, NOON).unwrap();
     store.set_blocked(bob, true, NOON + 5).unwrap();
     // Rows to delete: their numbers are not given again.
@@ -164,16 +163,15 @@ fn read(store: &dyn Store, filled: &Filled) -> Vec<String> {
         note(&store.session(&session(number), NOON + 99).unwrap());
     }
     note(&store.account_of_link(Purpose::Reset, &filled.link, NOON).unwrap());
-    let watches = store.watch_store();
     for account in [filled.ada, filled.bob] {
         note(&store.sessions(account, NOON).unwrap());
         note(&store.usage_of(account, first, today).unwrap());
         note(&store.totp(account).unwrap().map(|totp| (totp.secret.reveal().to_string(), totp.step)));
-        note(&watches.webhooks(account).unwrap());
-        note(&watches.alerts_after(account, None, AlertId(0), 99).unwrap());
-        for watch in watches.watches(account).unwrap() {
+        note(&store.webhooks(account).unwrap());
+        note(&store.alerts_after(account, None, AlertId(0), 99).unwrap());
+        for watch in store.watches(account).unwrap() {
             note(&watch);
-            note(&watches.listed(watch.id).unwrap());
+            note(&store.listed(watch.id).unwrap());
         }
     }
     for email in ["ada@example.com", "bob@example.com"] {
@@ -212,9 +210,9 @@ fn a_copy_has_every_row_and_goes_on_where_the_source_ended() {
     let next = |store: &dyn Store| {
         let account = store.create_account(&"gone@example.com".parse().unwrap(), Tier::Free, None, NOON).unwrap().id;
         let key = store.create_key(account, &"k".parse().unwrap(), &ApiKey::from_seed(&[50; 32]), None, NOON).unwrap();
-        let watch = store.watch_store().add_webhook(account, "https://example.com/c", NOON).unwrap();
-        let due = store.watch_store().claim_due(NOON + 9_999, NOON + 10_000, 9, 9).unwrap();
-        let links = store.watch_store().claim_links(NOON + 9_999, NOON + 10_000, 9).unwrap();
+        let watch = store.add_webhook(account, "https://example.com/c", NOON).unwrap();
+        let due = store.claim_due(NOON + 9_999, NOON + 10_000, 9, 9).unwrap();
+        let links = store.claim_links(NOON + 9_999, NOON + 10_000, 9).unwrap();
         assert_eq!(links.len(), 1);
         format!("{account:?} {key:?} {watch:?} {due:?} {links:?} {}", store.changes(0).unwrap().last)
     };

@@ -56,8 +56,7 @@ fn a_program_that_knows_of_alerts_only_goes_on_next_to_one_with_the_outbox() {
          INSERT INTO alerts (id, watch, since, version, created_at, total, entries) VALUES (3, 2, '', '', 0, 0, ''); \
          INSERT INTO deliveries (alert, account, due_at) VALUES (3, 1, 5)",
     );
-    let newer = open(&database);
-    let outbox = newer.watch_store();
+    let outbox = open(&database);
     outbox.request_link(&"ada@example.com".parse().unwrap(), Purpose::Reset, 99, 1).unwrap();
     let older = |sql: &str| database.rows(sql);
     assert_eq!(older("SELECT EXISTS (SELECT 1 FROM deliveries WHERE due_at <= 4)"), ["f"]);

@@ -63,7 +63,7 @@ pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     );
     let head = ChartHead::new("usage", "Requests of all keys", summary);
     let releases = &state.releases;
-    let catalog = releases.current();
+    let (catalog, history) = (releases.current(), releases.history());
     let page = OverviewPage {
         layout: request.layout("Administration", "Accounts, usage and releases."),
         accounts,
@@ -74,11 +74,11 @@ pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
         most_active: most_active(state, &usage.accounts).await?,
         releases: release_rows(state).await,
         served_since: format::instant(releases.served_since()),
-        swaps: releases.swaps(),
-        rejections: releases.rejections(),
-        file_changes: releases.file_changes(),
+        swaps: history.swaps,
+        rejections: history.rejections,
+        file_changes: history.file_changes,
         duplicates: duplicates::count(&catalog),
-        last_rejection: releases.last_rejection().map(|rejection| (format::instant(rejection.at), rejection.reason)),
+        last_rejection: history.last_rejection.map(|rejection| (format::instant(rejection.at), rejection.reason)),
     };
     Ok(AccountReply::Page(StatusCode::OK, page.render()?))
 }

@@ -104,7 +104,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, mut draft: ListDra
     let lists = match is_new {
         true => {
             let watches =
-                request.page.state.auth.blocking(move |service| service.store().watch_store().watches(account));
+                request.page.state.auth.blocking(move |service| service.store().watches(account));
             let lists = watches.await?.into_iter().filter(|watch| watch.query.is_none() && watch.table == table);
             lists.map(|watch| (watch.id.0, watch.name.as_str().to_owned())).collect()
         }
@@ -298,7 +298,7 @@ async fn save(
     let served = request.page.state.releases.current().version();
     let id = draft.watch.as_ref().map(|watch| watch.id);
     let saved = request.page.state.auth.blocking(move |service| {
-        let store = service.store().watch_store();
+        let store = service.store();
         match id {
             Some(id) => store.change_watch(account, id, WatchChange::Add(&records)),
             None => {

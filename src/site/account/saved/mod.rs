@@ -98,7 +98,7 @@ async fn page(request: AccountRequest<'_>) -> AccountResult {
     let page = query_number(request, "page").unwrap_or(1).max(1);
     let first = usize::try_from(page - 1).unwrap_or(usize::MAX).saturating_mul(PER_PAGE);
     let read = state.auth.blocking(move |service| {
-        let store = service.store().watch_store();
+        let store = service.store();
         let watches = store.watches(account)?;
         let total = watches.len();
         let shown = watches.into_iter().skip(first).take(PER_PAGE);
@@ -144,7 +144,7 @@ fn query_value(request: AccountRequest<'_>, name: &str) -> Option<String> {
 
 /// A search or list of the account; one of another account is reported as unknown.
 async fn own_watch(request: AccountRequest<'_>, visitor: &Visitor, id: WatchId) -> Result<Watch, AccountReply> {
-    let watch = request.page.state.auth.blocking(move |service| service.store().watch_store().watch(id)).await?;
+    let watch = request.page.state.auth.blocking(move |service| service.store().watch(id)).await?;
     if watch.account == visitor.account.id { Ok(watch) } else { Err(PageError::UnknownPage.into()) }
 }
 

@@ -79,7 +79,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, erro
     let alert_id = |name| query_number(request, name).and_then(|id| i64::try_from(id).ok());
     let (before, single) = (alert_id("before").map(AlertId), alert_id("alert"));
     let stored = state.auth.blocking(move |service| {
-        let store = service.store().watch_store();
+        let store = service.store();
         let (first, limit, shown) = match single {
             Some(id) => (Some(AlertId(id.saturating_add(1))), 1, usize::MAX),
             None => (before, ALERTS + 1, RECORDS),
@@ -157,7 +157,7 @@ pub(super) async fn download(request: AccountRequest<'_>, id: WatchId) -> Accoun
         return Err(PageError::UnknownPage.into());
     }
     let state = request.page.state;
-    let keys = state.auth.blocking(move |service| service.store().watch_store().listed(id)).await?;
+    let keys = state.auth.blocking(move |service| service.store().listed(id)).await?;
     let catalog = state.releases.current();
     let rows = keys.iter().map(|key| {
         let RecordRow { key, name, page } = record(&catalog, watch.table, key);
@@ -208,7 +208,7 @@ pub(super) async fn remove(request: AccountRequest<'_>, id: WatchId, form: &Form
 pub(super) async fn delete(request: AccountRequest<'_>, id: WatchId) -> AccountResult {
     let (visitor, _) = owned(request, id).await?;
     let (auth, account) = (&request.page.state.auth, visitor.account.id);
-    auth.blocking(move |service| service.store().watch_store().delete_watch(account, id)).await?;
+    auth.blocking(move |service| service.store().delete_watch(account, id)).await?;
     Ok(AccountReply::Redirect(SAVED.into(), Vec::new()))
 }
 
@@ -221,7 +221,7 @@ async fn apply(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, cha
             Change::Remove(records) => WatchChange::Remove(records),
             Change::RenewFeed => WatchChange::RenewFeed,
         };
-        service.store().watch_store().change_watch(account, id, change)
+        service.store().change_watch(account, id, change)
     });
     match changed.await {
         Ok(_) => Ok(AccountReply::Redirect(format!("{SAVED}/{}", id.0).into(), Vec::new())),

@@ -143,7 +143,7 @@ pub(super) async fn save(request: AccountRequest<'_>, form: &FormData) -> Accoun
     let (account, served, now, text) = (visitor.account.id, catalog.version(), request.now, search.text());
     let saved = request.page.state.auth.blocking(move |service| {
         let watch = NewWatch { name: &name, table, query: Some(&text), records: &[], served };
-        service.store().watch_store().add_watch(account, watch, now)
+        service.store().add_watch(account, watch, now)
     });
     match saved.await {
         Ok(watch) => Ok(AccountReply::Redirect(format!("{SAVED}/{}", watch.id.0).into(), Vec::new())),

@@ -80,7 +80,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, url: &str, message
 
 async fn webhooks(request: AccountRequest<'_>, visitor: &Visitor) -> Result<Vec<Webhook>, AccountReply> {
     let account = visitor.account.id;
-    Ok(request.page.state.auth.blocking(move |service| service.store().watch_store().webhooks(account)).await?)
+    Ok(request.page.state.auth.blocking(move |service| service.store().webhooks(account)).await?)
 }
 
 fn overlap_ends(webhook: &Webhook, now: i64) -> String {
@@ -116,7 +116,7 @@ async fn change(
     change: WebhookChange<'static>,
 ) -> Result<Webhook, AccountReply> {
     let (auth, account) = (&request.page.state.auth, visitor.account.id);
-    let changed = auth.blocking(move |service| service.store().watch_store().change_webhook(account, id, change));
+    let changed = auth.blocking(move |service| service.store().change_webhook(account, id, change));
     Ok(changed.await?)
 }
 
@@ -138,7 +138,7 @@ pub(super) async fn resume(request: AccountRequest<'_>, id: WebhookId) -> Accoun
 pub(super) async fn delete(request: AccountRequest<'_>, id: WebhookId) -> AccountResult {
     let visitor = request.signed_in().await?;
     let (auth, account) = (&request.page.state.auth, visitor.account.id);
-    let deleted = auth.blocking(move |service| service.store().watch_store().delete_webhook(account, id));
+    let deleted = auth.blocking(move |service| service.store().delete_webhook(account, id));
     match deleted.await? {
         true => Ok(AccountReply::Redirect(WEBHOOKS.into(), Vec::new())),
         false => Err(PageError::UnknownPage.into()),
@@ -159,7 +159,7 @@ pub(super) async fn add(request: AccountRequest<'_>, form: &FormData) -> Account
     confirm(request, visitor, form, "add a webhook", &["url"]).await?;
     let (account, now) = (visitor.account.id, request.now);
     let added =
-        state.auth.blocking(move |service| service.store().watch_store().add_webhook(account, url.as_str(), now));
+        state.auth.blocking(move |service| service.store().add_webhook(account, url.as_str(), now));
     match added.await {
         Ok(webhook) => secret_page(request, &webhook, StatusCode::CREATED),
         Err(error) => show(request, visitor, &text, Err(&form_error(error)?)).await,
