@@ -8,7 +8,6 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::StoreResult;
-use crate::account::Account;
 use crate::service::random;
 
 /// Seconds from sign-in to the end of a session, used or not: 30 days.
@@ -83,18 +82,6 @@ impl SessionDigest {
 }
 
 hide_debug!(SessionToken, SessionDigest);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
-    pub account: Account,
-    pub created_at: i64,
-    /// Unix seconds; written at most once an hour.
-    pub last_used_at: i64,
-    /// Unix seconds at which the password was last entered.
-    pub authenticated_at: i64,
-    /// Unix seconds; the first second at which the session is no longer valid, used or not.
-    pub expires_at: i64,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewSession {

@@ -90,8 +90,7 @@ impl PostgresStore {
         let sql: &dyn Sql = connection;
         let update = "UPDATE service SET change = ?1, cursor_secret = ?2";
         sql.execute(update, &params![change, secret.as_ref()])?;
-        let read = |row: &dyn SqlRow| Ok((row.get(0)?, row.get(1)?));
-        if sql.one("SELECT change, cursor_secret FROM service", &[], read)? != (change, secret) {
+        if sql.one::<(i64, Option<[u8; 32]>)>("SELECT change, cursor_secret FROM service", &[])? != (change, secret) {
             return Err(different("service"));
         }
         Ok(copied)
@@ -101,7 +100,7 @@ impl PostgresStore {
         let used = "SELECT EXISTS (SELECT 1 FROM service WHERE change <> 0 OR cursor_secret IS NOT NULL)".to_owned();
         let rows = TABLES.iter().map(|(name, _)| format!("SELECT EXISTS (SELECT 1 FROM {name})"));
         for query in std::iter::once(used).chain(rows) {
-            if sql.one(&query, &[], |row| row.get(0))? {
+            if sql.one(&query, &[])? {
                 return Err(StoreError::Unusable {
                     place: self.pool.address().setting(),
                     reason: "the store is not empty, and nothing was copied: a server has used it already; name a new database"
@@ -162,7 +161,7 @@ impl<'c> TableCopy<'c> {
         let last: i64 = self.source.query_row(sql, [self.name], |row| row.get(0)).map_err(unreadable)?;
         let set = "SELECT setval(pg_get_serial_sequence(?1::text, 'id'), greatest(?2::bigint, 1), ?2 > 0)";
         let sql: &dyn Sql = self.target;
-        sql.one(set, &params![self.name, last], |_| Ok(()))
+        sql.one(set, &params![self.name, last])
     }
 
     fn compare(&self) -> SqlResult<u64> {

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::postgres::pool::CallKind;
 use crate::postgres::{PostgresSettings, PostgresStore, schema};
-use crate::sql::{Sql, SqlResult, SqlRow, inspect};
+use crate::sql::{Sql, SqlResult, inspect};
 use crate::{StoreCounts, StoreError};
 
 /// Calls to measure; the fastest is the round-trip time.
@@ -57,19 +57,7 @@ impl PostgresStore {
         }
         let sql: &dyn Sql = &*connection;
         let tables = schema::versions(sql)?.map(|versions| inspect_tables(sql, versions)).transpose()?;
-        let read = |row: &dyn SqlRow| {
-            Ok(PostgresInspection {
-                place: self.pool.address().to_string(),
-                server_version: row.get(0)?,
-                is_standby: row.get(1)?,
-                is_encrypted: row.get(2)?,
-                round_trip,
-                max_connections: row.get(3)?,
-                budget: u32::try_from(self.pool.size()).unwrap_or(u32::MAX),
-                tables,
-            })
-        };
-        sql.one(
+        let (server_version, is_standby, is_encrypted, max_connections) = sql.one(
             "SELECT current_setting('server_version'), pg_is_in_recovery(), \
              coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), FALSE), \
              least(current_setting('max_connections')::bigint \
@@ -78,8 +66,17 @@ impl PostgresStore {
              (SELECT nullif(rolconnlimit, -1)::bigint FROM pg_roles WHERE rolname = current_user), \
              (SELECT nullif(datconnlimit, -1)::bigint FROM pg_database WHERE datname = current_database()))",
             &[],
-            read,
-        )
+        )?;
+        Ok(PostgresInspection {
+            place: self.pool.address().to_string(),
+            server_version,
+            is_encrypted,
+            is_standby,
+            round_trip,
+            max_connections,
+            budget: u32::try_from(self.pool.size()).unwrap_or(u32::MAX),
+            tables,
+        })
     }
 }
 

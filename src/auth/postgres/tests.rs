@@ -54,7 +54,7 @@ fn a_statement_runs_for_each_of_many_rows_in_their_order_until_one_fails() {
     let insert = "INSERT INTO counted (number) VALUES (?1) RETURNING id, number";
     let add = |numbers: std::ops::Range<i64>| {
         let sql: &dyn Sql = &*connection;
-        sql.row_each(insert, numbers.map(|number| params![number]), |row| Ok((row.get(0)?, row.get(1)?)))
+        sql.row_each(insert, numbers.map(|number| params![number]))
     };
     let expected: Vec<Option<(i64, i64)>> = (0..500).map(|number| Some((number + 1, number))).collect();
     assert_eq!(add(0..500).unwrap(), expected);

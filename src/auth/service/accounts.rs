@@ -17,7 +17,7 @@ use crate::password::{Password, Secret};
 use crate::quota::{Client, Tier};
 use crate::service::second_factor::PendingSignIn;
 use crate::session::{
-    CONFIRMED_SECONDS, ListedSession, NewSession, OPERATOR_SECONDS, SESSION_SECONDS, Session, SessionDigest, SessionId,
+    CONFIRMED_SECONDS, ListedSession, NewSession, OPERATOR_SECONDS, SESSION_SECONDS, SessionDigest, SessionId,
     SessionToken,
 };
 use crate::{
@@ -49,12 +49,17 @@ impl From<IpAddr> for SignInOrigin {
     }
 }
 
+/// A signed-in owner and the session. Times are Unix seconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visitor {
     pub account: Account,
     pub session: SessionDigest,
-    /// Unix seconds at which the password was last entered in the session.
+    pub created_at: i64,
+    /// Written at most once an hour.
+    pub last_used_at: i64,
+    /// Time at which the password was last entered in the session.
     pub authenticated_at: i64,
+    /// The first second at which the session is no longer valid, used or not.
     pub expires_at: i64,
 }
 
@@ -179,21 +184,15 @@ impl AuthService {
     /// `None` if the session of the token has ended.
     pub async fn visitor(self: &Arc<Self>, token: &SessionToken, now: i64) -> AccountResult<Option<Visitor>> {
         let session = token.digest();
-        let found = self.blocking(move |service| {
+        self.blocking(move |service| {
             let found = service.store.session(&session, now)?;
             // Rarely written, so that a page does not wait for the disk. If it fails, the next page tries again.
             if found.as_ref().is_some_and(|found| found.last_used_at <= now - USE_IS_WRITTEN_AFTER) {
                 let _ = service.store.session_used(&session, now);
             }
             Ok(found)
-        });
-        let found = found.await?;
-        Ok(found.map(|Session { account, authenticated_at, expires_at, .. }| Visitor {
-            account,
-            session,
-            authenticated_at,
-            expires_at,
-        }))
+        })
+        .await
     }
 
     pub async fn sessions(self: &Arc<Self>, account: AccountId, now: i64) -> AccountResult<Vec<ListedSession>> {
