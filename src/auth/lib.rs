@@ -6,7 +6,7 @@
 //! several; both pass the same conformance suite.
 #![warn(unreachable_pub)]
 
-/// Implements `Debug` for secrets: it shows the name of the type only.
+/// Implements `Debug` for what has secrets: it shows the name of the type only.
 macro_rules! hide_debug {
     ($($secret:ident),*) => {
         $(impl std::fmt::Debug for $secret {

@@ -43,7 +43,7 @@ impl FromStr for StoreUrl {
 
 hide_debug!(StoreUrl);
 
-/// A parsed URL. `Debug` and `Display` show neither password nor parameters.
+/// A parsed URL. `Display` shows neither password nor parameters.
 #[derive(Clone)]
 pub(crate) struct PostgresAddress {
     pub(crate) config: Config,
@@ -124,11 +124,7 @@ impl fmt::Display for PostgresAddress {
     }
 }
 
-impl fmt::Debug for PostgresAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.place)
-    }
-}
+hide_debug!(PostgresAddress);
 
 fn display_url(user: &str, config: &Config) -> String {
     let port = |index: usize| {

@@ -9,10 +9,9 @@ use std::time::Duration;
 use rusqlite::types::Value;
 
 use crate::postgres::connection::{Connection, without_nul};
-use crate::postgres::pool::CallKind;
 use crate::postgres::{PostgresSettings, PostgresStore};
 use crate::sql::{Sql, SqlError, SqlResult, SqlRow, SqlValue, params};
-use crate::{DataLock, SqliteStore, StoreError, StoreResult};
+use crate::{DataLock, ReadKind, SqliteStore, StoreError, StoreResult};
 
 /// Rows sent and compared at a time.
 const BATCH: usize = 1_000;
@@ -53,12 +52,10 @@ impl PostgresStore {
         let target = Self::open(settings)?;
         source.read_all(|source| {
             let copied = || {
-                let connection = target.pool.take(CallKind::Short)?;
-                connection.set_limit(LIMIT);
-                let copied = connection.transact(BEGIN, |connection| target.copy_within(connection, source));
-                // It has the limits of a copy, so it is not used again.
-                connection.mark_broken();
-                copied
+                let connection = target.pool.take(ReadKind::LookUp)?;
+                connection.with_limit(LIMIT, || {
+                    connection.transact(BEGIN, |connection| target.copy_within(connection, source))
+                })
             };
             copied().map_err(|error: SqlError| error.into_store_error("copy the store"))
         })
@@ -102,7 +99,7 @@ impl PostgresStore {
         for query in std::iter::once(used).chain(rows) {
             if sql.one(&query, &[])? {
                 return Err(StoreError::Unusable {
-                    place: self.pool.address().setting(),
+                    place: self.pool.address.setting(),
                     reason: "the store is not empty, and nothing was copied: a server has used it already; name a new database"
                         .to_owned(),
                 }

@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::postgres::pool::CallKind;
 use crate::postgres::{PostgresSettings, PostgresStore, schema};
 use crate::sql::{Sql, SqlResult, inspect};
-use crate::{StoreCounts, StoreError};
+use crate::{ReadKind, StoreCounts, StoreError};
 
 /// Calls to measure; the fastest is the round-trip time.
 const CALLS: u32 = 5;
@@ -38,7 +37,7 @@ pub struct PostgresTables {
 impl PostgresStore {
     /// URL of the store, without its password. [`StoreError::Unusable`] if the URL cannot be read.
     pub fn display_url(settings: &PostgresSettings) -> Result<String, StoreError> {
-        Ok(Self::unmigrated(settings)?.pool.address().to_string())
+        Ok(Self::unmigrated(settings)?.pool.address.to_string())
     }
 
     /// Reads the state of the store, and writes nothing. [`StoreError::Unreachable`], [`StoreError::Unusable`].
@@ -48,7 +47,7 @@ impl PostgresStore {
     }
 
     fn read_state(&self) -> SqlResult<PostgresInspection> {
-        let connection = self.pool.take(CallKind::Short)?;
+        let connection = self.pool.take(ReadKind::LookUp)?;
         let mut round_trip = Duration::MAX;
         for _ in 0..CALLS {
             let started = Instant::now();
@@ -68,13 +67,13 @@ impl PostgresStore {
             &[],
         )?;
         Ok(PostgresInspection {
-            place: self.pool.address().to_string(),
+            place: self.pool.address.to_string(),
             server_version,
             is_encrypted,
             is_standby,
             round_trip,
             max_connections,
-            budget: u32::try_from(self.pool.size()).unwrap_or(u32::MAX),
+            budget: u32::try_from(self.pool.size).unwrap_or(u32::MAX),
             tables,
         })
     }
