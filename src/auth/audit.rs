@@ -7,11 +7,10 @@
 //!
 //! The log is not the store: a line that cannot be written is reported once, and the operation goes on.
 
-mod lines;
-
 use std::collections::HashSet;
+use std::fs::File;
 use std::future::Future;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -32,6 +31,9 @@ const MAX_REFUSALS: u32 = 100;
 const REJECTED_KEYS: u32 = 10;
 /// 65,536 entries, 0.9 MB.
 const REJECTED_KEY_BUCKETS: usize = 1 << 12;
+
+/// Bytes of the log that are read for an owner, from its end: about 300,000 lines.
+const READ_BYTES: u64 = 64 * 1024 * 1024;
 
 tokio::task_local! {
     static ORIGIN: RequestOrigin;
@@ -177,7 +179,7 @@ impl AuditLog {
 
     /// The lines about an account, the oldest first; none if the log is no file.
     pub(crate) fn lines_of(&self, account: AccountId) -> io::Result<Vec<Value>> {
-        self.path.as_deref().map_or_else(|| Ok(Vec::new()), |path| lines::read_account_lines(path, account))
+        self.path.as_deref().map_or_else(|| Ok(Vec::new()), |path| read_lines(path, account))
     }
 
     fn with_file(file: LogFile, clock: fn() -> i64) -> StoreResult<Self> {
@@ -274,6 +276,17 @@ impl AuditLog {
         }
         out.append(&line);
     }
+}
+
+/// Oldest first. Leaves out a partial line at the beginning, and a line that another process is still writing.
+fn read_lines(path: &Path, account: AccountId) -> io::Result<Vec<Value>> {
+    let mut file = File::open(path)?;
+    let start = file.metadata()?.len().saturating_sub(READ_BYTES);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(READ_BYTES).read_to_end(&mut bytes)?;
+    let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    Ok(lines.filter(|line| line["account"] == account.0).collect())
 }
 
 impl AuditOutput {
@@ -403,5 +416,19 @@ mod tests {
         }
         let keys: Vec<Value> = lines.read().iter().map(|line| line["key"].clone()).collect();
         assert_eq!(keys, [1, 2, 1]);
+    }
+
+    #[test]
+    fn only_whole_lines_of_the_account_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit");
+        std::fs::write(
+            &path,
+            "ount\":1}\n{\"account\":1,\"n\":1}\n{\"account\":11}\n{\"account\":null}\n{\"account\":1,\"n\":2}\n{\"acc",
+        )
+        .unwrap();
+        let lines: Vec<i64> =
+            read_lines(&path, AccountId(1)).unwrap().iter().map(|line| line["n"].as_i64().unwrap()).collect();
+        assert_eq!(lines, [1, 2]);
     }
 }

@@ -76,7 +76,7 @@ pub use known_browser::BrowserToken;
 pub use log_file::{LogFile, NotWritten};
 pub use postgres::{CopiedTable, PostgresInspection, PostgresSettings, PostgresStore, PostgresTables, StoreUrl};
 pub use rate_limits::{RateLimitConfig, RetryAfter};
-pub use service::accounts::{SignInOrigin, StartedSession, Visitor};
+pub use service::accounts::{StartedSession, Visitor};
 pub use service::api_keys::{AccountUsage, KeyUsage, NewKey};
 pub use service::mails::link_mail;
 pub(crate) use service::random;

@@ -37,7 +37,7 @@ pub struct PostgresTables {
 impl PostgresStore {
     /// URL of the store, without its password. [`StoreError::Unusable`] if the URL cannot be read.
     pub fn display_url(settings: &PostgresSettings) -> Result<String, StoreError> {
-        Ok(Self::unmigrated(settings)?.pool.address.to_string())
+        Ok(Self::unmigrated(settings)?.pool.address.place.clone())
     }
 
     /// Reads the state of the store, and writes nothing. [`StoreError::Unreachable`], [`StoreError::Unusable`].
@@ -67,7 +67,7 @@ impl PostgresStore {
             &[],
         )?;
         Ok(PostgresInspection {
-            place: self.pool.address.to_string(),
+            place: self.pool.address.place.clone(),
             server_version,
             is_encrypted,
             is_standby,

@@ -15,10 +15,10 @@ pub(crate) mod server;
 #[cfg(test)]
 mod tests;
 
+use std::fs;
 use std::ops::Deref;
 use std::path::Path;
 use std::time::Duration;
-use std::fs;
 
 use zeroize::Zeroizing;
 

@@ -36,19 +36,6 @@ pub struct StartedSession {
     pub browser: BrowserToken,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub struct SignInOrigin {
-    pub address: IpAddr,
-    /// Token that the browser presents, for this account or for another, valid or not.
-    pub browser: Option<BrowserToken>,
-}
-
-impl From<IpAddr> for SignInOrigin {
-    fn from(address: IpAddr) -> Self {
-        Self { address, browser: None }
-    }
-}
-
 /// A signed-in owner and the session. Times are Unix seconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visitor {
@@ -88,40 +75,38 @@ impl AuthService {
         let signed_up = async {
             self.rate_limits.count_sign_up(self.store.counters(), address, now)?;
             let hash = self.hasher.hash(password.secret().clone(), EnteredBy::Anybody).await?;
-            let (token, session) = new_session(now)?;
             let created = self.blocking(move |service| {
                 service.store.create_account(&email, Tier::Free, Some(&hash), now)?;
-                let credentials = service.store.credentials(&email)?;
-                service.store.add_session(credentials.account, credentials.version, &session)?;
-                Ok(credentials)
+                service.store.credentials(&email)
             });
             let Credentials { account, version, .. } = created.await.map_err(|error| match error {
                 AccountError::Store(StoreError::AccountExists(_)) => AccountError::NotCreated,
                 error => error,
             })?;
-            Ok::<_, AccountError>((account, self.started(token, &session, account, version)))
+            Ok::<_, AccountError>((account, self.start_session(account, version, AccountError::SignedOut, now).await?))
         }
         .await;
         let account = signed_up.as_ref().ok().map(|(account, _)| *account);
         self.audited(AuditEntry::new(AuditEvent::SignUp, account), signed_up).map(|(_, started)| started)
     }
 
+    /// `browser` is the token that the browser presents, for this account or for another, valid or not.
     /// [`AccountError::WrongCredentials`], [`AccountError::CodeRequired`], [`AccountError::Throttled`].
     pub async fn sign_in(
         self: &Arc<Self>,
         email: Email,
         secret: Secret,
-        origin: impl Into<SignInOrigin>,
+        address: IpAddr,
+        browser: Option<BrowserToken>,
         now: i64,
     ) -> AccountResult<StartedSession> {
-        let origin: SignInOrigin = origin.into();
         // That of the e-mail address, also if the password is wrong.
         let mut account = None;
         let started = async {
             let found = self.credentials(email.clone()).await?;
             account = found.as_ref().map(|found| found.account);
             // A known browser that has used up its own limit is counted like any other.
-            let is_known = found.as_ref().zip(origin.browser).is_some_and(|(found, browser)| {
+            let is_known = found.as_ref().zip(browser).is_some_and(|(found, browser)| {
                 let browsers = Client::KnownBrowsers(found.account.0);
                 browser.is_known(&self.browser_secret, found, now)
                     && self.rate_limits.count_password(self.store.counters(), browsers, now).is_ok()
@@ -130,7 +115,7 @@ impl AuthService {
                 self.matches(found.as_ref(), secret, EnteredBy::Owner).await?
             } else {
                 let (limits, store) = (&self.rate_limits, self.store.counters());
-                let attempt = limits.count_sign_in(store, email.as_str(), origin.address, now)?;
+                let attempt = limits.count_sign_in(store, email.as_str(), address, now)?;
                 let matches = self.matches(found.as_ref(), secret, EnteredBy::Anybody).await;
                 let matches = matches.inspect_err(|_| limits.uncount_unverified(store, &attempt))?;
                 if matches {

@@ -16,7 +16,8 @@ pub(crate) const COLUMNS: &str = "accounts.id, accounts.email, accounts.tier, ac
      accounts.operator, accounts.blocked_at";
 
 columns_of! {
-    Account: id, email, tier, created_at, active_keys, verified_at, totp_enabled_at, recovery_codes, is_operator, blocked_at
+    Account: id, email, tier, created_at, active_keys, verified_at, totp_enabled_at, recovery_codes, is_operator,
+    blocked_at
 }
 
 columns_of! { Credentials: account, password, version }

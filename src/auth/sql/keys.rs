@@ -26,7 +26,8 @@ pub(crate) const RECENT: &str = "SELECT id FROM keys WHERE account = ?1 AND revo
      UNION ALL SELECT id FROM keys WHERE account = ?1 AND revoked_at >= ?2";
 
 columns_of! {
-    KeyRecord: id, account, email, tier, name, masked, created_at, revoked_at, last_used_at, counter, expires_at, used_today
+    KeyRecord: id, account, email, tier, name, masked, created_at, revoked_at, last_used_at, counter, expires_at,
+    used_today
 }
 
 columns_of! { KeyState: id, counter, account, tier, revoked, digest, masked, expires_at }

@@ -16,6 +16,7 @@ use crate::{StoreError, StoreResult};
 pub struct DatabaseFile {
     path: PathBuf,
     connection: Connection,
+    version: i64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,22 +63,12 @@ impl DatabaseFile {
         if version > supported {
             return Err(StoreError::NewerDatabase { path, found: version, supported });
         }
-        Ok(Self { path, connection })
-    }
-
-    pub fn path_in(data: &Path) -> PathBuf {
-        files::database_path(data)
-    }
-
-    /// Path of its log of changes, which need not exist.
-    pub fn log_in(data: &Path) -> PathBuf {
-        files::log_path(&files::database_path(data))
+        Ok(Self { path, connection, version })
     }
 
     /// The version of its tables, and the version to which this program migrates them.
-    pub fn versions(&self) -> StoreResult<(i64, i64)> {
-        let version = schema::version(&self.connection).map_err(database_error("read the version of the database"))?;
-        Ok((version, schema::STEPS.len() as i64))
+    pub fn versions(&self) -> (i64, i64) {
+        (self.version, schema::STEPS.len() as i64)
     }
 
     /// Checks the structure of all tables; reads the whole file.
@@ -95,15 +86,9 @@ impl DatabaseFile {
         Err(StoreError::Damaged { path: self.path.clone(), reason })
     }
 
-    pub fn counts(&self) -> StoreResult<StoreCounts> {
-        let inspected = inspect(&self.connection).map_err(|error| error.into_store_error("count accounts and keys"));
-        inspected.map(|(counts, _)| counts)
-    }
-
-    /// The latest time of a past event, in Unix seconds; `None` without accounts.
-    pub fn newest_time(&self) -> StoreResult<Option<i64>> {
-        let inspected = inspect(&self.connection).map_err(|error| error.into_store_error("read the newest time"));
-        inspected.map(|(_, newest)| newest)
+    /// Row counts, and the latest time of a past event in Unix seconds; `None` without accounts.
+    pub fn inspect(&self) -> StoreResult<(StoreCounts, Option<i64>)> {
+        inspect(&self.connection).map_err(|error| error.into_store_error("count accounts and keys"))
     }
 
     /// Writes all current content to the folder `to`, readable by its owner only and without deleted data, and syncs
@@ -195,8 +180,7 @@ mod tests {
             let before = content(&data);
             let file = DatabaseFile::open(&data).unwrap();
             file.check().unwrap();
-            assert_eq!(file.counts().unwrap(), StoreCounts { accounts: 1, keys: 0 });
-            assert_eq!(file.newest_time().unwrap(), Some(1_700_000_000));
+            assert_eq!(file.inspect().unwrap(), (StoreCounts { accounts: 1, keys: 0 }, Some(1_700_000_000)));
             drop(file);
             assert!(content(&data) == before);
         };

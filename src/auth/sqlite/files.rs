@@ -8,13 +8,13 @@ use crate::{StoreError, StoreResult};
 
 const FILE: &str = "venturedex.sqlite";
 
-pub(crate) fn database_path(data: &Path) -> PathBuf {
+pub fn database_path(data: &Path) -> PathBuf {
     data.join(FILE)
 }
 
 /// The log of changes that are not in the database file yet. It exists while a process has the database open, and after a
 /// crash.
-pub(crate) fn log_path(database: &Path) -> PathBuf {
+pub fn log_path(database: &Path) -> PathBuf {
     with_suffix(database, "-wal")
 }
 
@@ -63,12 +63,8 @@ pub fn create_folder(data: &Path) -> StoreResult<()> {
     folder().recursive(true).create(data).map_err(|source| StoreError::File { path: data.to_owned(), source })
 }
 
-/// Creates a folder with mode 0700, which must not exist.
-pub fn create_new_folder(path: &Path) -> io::Result<()> {
-    folder().create(path)
-}
-
-fn folder() -> DirBuilder {
+/// Creates a folder with mode 0700.
+pub fn folder() -> DirBuilder {
     let mut folder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);

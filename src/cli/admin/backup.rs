@@ -75,7 +75,7 @@ pub(super) fn backup(data: &Path, options: &BackupOptions) -> Result<(), AdminEr
     let draft = to.with_file_name(format!(".{}.partial", name.to_string_lossy()));
     let above = to.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
     private_files::create_folder(above)?;
-    private_files::create_new_folder(&draft).map_err(|error| match error.kind() {
+    private_files::folder().create(&draft).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => AdminError::BackupRunning(draft.clone()),
         _ => io_error_at(&draft)(error).into(),
     })?;
@@ -93,8 +93,8 @@ fn write_backup(draft: &Path, database: &DatabaseFile, options: &BackupOptions) 
     database.copy_to(draft)?;
     let copy = DatabaseFile::open(draft)?;
     copy.check()?;
-    let counts = copy.counts()?;
-    let path = DatabaseFile::path_in(draft);
+    let (counts, _) = copy.inspect()?;
+    let path = private_files::database_path(draft);
     let (bytes, sha256) = Checksum::of_file(&path).map_err(io_error_at(&path))?;
     let releases = ReleaseStore::at(&options.index);
     let release = match releases.current()? {
@@ -167,7 +167,7 @@ fn read_verified(from: &Path) -> Result<(Description, ReleaseStore), AdminError>
     let file = fs::File::open(&path).map_err(|error| AdminError::NotABackup { path: path.clone(), error })?;
     let read = serde_json::from_reader(io::Read::take(file, MAX_DESCRIPTION));
     let description: Description = read.map_err(|error| damaged(format!("{DESCRIPTION}: {error}")))?;
-    let path = DatabaseFile::path_in(from);
+    let path = private_files::database_path(from);
     let (bytes, sha256) = Checksum::of_file(&path).map_err(|error| damaged(io_error_at(&path)(error).to_string()))?;
     if (sha256, bytes) != (description.database.sha256, description.database.bytes) {
         return Err(damaged("the database has another checksum than when it was written".to_owned()));

@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::cli::doctor::finding::{Findings, Status};
 use crate::cli::doctor::machine;
 use crate::cli::indexer::format;
-use auth::{DataLock, DatabaseFile, LockHolder, StoreError};
+use auth::{DataLock, DatabaseFile, LockHolder, StoreError, private_files};
 use data::rfc3339;
 
 /// Write-ahead log size, in bytes, that shows that it is no longer moved into the database.
@@ -67,7 +67,7 @@ pub(super) fn check(folder: &Path, is_shared: bool, findings: &mut Findings) -> 
 }
 
 fn permissions(folder: &Path, findings: &mut Findings) {
-    let database = DatabaseFile::path_in(folder);
+    let database = private_files::database_path(folder);
     let paths = [(folder, 0o700), (database.as_path(), 0o600)];
     let wrong = paths.into_iter().find(|(path, _)| machine::is_open_to_others(path));
     match wrong {
@@ -83,7 +83,7 @@ fn permissions(folder: &Path, findings: &mut Findings) {
 /// Checks the database and returns its size in bytes.
 fn database(folder: &Path, data: &mut DataFolderState, findings: &mut Findings) -> u64 {
     const CHECK: &str = "data.database";
-    let path = DatabaseFile::path_in(folder);
+    let path = private_files::database_path(folder);
     if !path.exists() {
         findings.warning(
             CHECK,
@@ -93,13 +93,13 @@ fn database(folder: &Path, data: &mut DataFolderState, findings: &mut Findings) 
         return 0;
     }
     let [bytes, log] =
-        [path.clone(), DatabaseFile::log_in(folder)].map(|path| path.metadata().map_or(0, |file| file.len()));
+        [path.clone(), private_files::log_path(&path)].map(|path| path.metadata().map_or(0, |file| file.len()));
     let mut read = || -> Result<String, StoreError> {
         let file = DatabaseFile::open(folder)?;
         file.check()?;
-        let (version, supported) = file.versions()?;
-        let counts = file.counts()?;
-        data.newest_time = file.newest_time()?;
+        let (version, supported) = file.versions();
+        let (counts, newest_time) = file.inspect()?;
+        data.newest_time = newest_time;
         let mut detail = format!(
             "whole; {}, {} and {}, store version {version}",
             format::size(bytes),

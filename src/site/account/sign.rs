@@ -9,7 +9,7 @@ use crate::error_page::sentence;
 use crate::layout::PageLayout;
 use auth::account::Email;
 use auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
-use auth::{AccountError, SignInOrigin, StartedSession};
+use auth::{AccountError, StartedSession};
 
 #[derive(Template)]
 #[template(path = "signup.html")]
@@ -138,8 +138,8 @@ pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> Res
         return show_sign_in(request, &address, &AccountError::WrongCredentials.to_string());
     };
     let password = Secret::new(&form.secret("password"));
-    let origin = SignInOrigin { address: request.address, browser: cookie::browser(request.page) };
-    match request.page.state.auth.sign_in(email, password, origin, request.now).await {
+    let browser = cookie::browser(request.page);
+    match request.page.state.auth.sign_in(email, password, request.address, browser, request.now).await {
         Ok(session) => Ok(start_session(request, &session).await),
         Err(AccountError::CodeRequired(pending)) => show_code_form(request, pending.reveal(), ""),
         Err(error) => show_sign_in(request, &address, &form_error(error)?),
