@@ -4,13 +4,12 @@
 //! everything stored is a [`KeyDigest`] and a [`MaskedKey`].
 
 use std::fmt;
-use std::hint::black_box;
 use std::str::FromStr;
 
-use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::StoreResult;
+use crate::secret_digest::SecretDigest;
 use crate::service::random;
 
 pub const KEY_PREFIX: &str = "vdx_";
@@ -60,7 +59,7 @@ impl ApiKey {
     }
 
     pub fn digest(&self) -> KeyDigest {
-        KeyDigest(Sha256::digest(self.0).into())
+        KeyDigest::of(&self.0)
     }
 
     pub fn masked(&self) -> MaskedKey {
@@ -124,40 +123,8 @@ fn checksum(random: &[u8; RANDOM]) -> [u8; CHECKSUM] {
     checksum
 }
 
-/// SHA-256 of a full key. Compared in constant time; `Debug` hides it.
-#[derive(Clone, Copy)]
-pub struct KeyDigest([u8; 32]);
-
-impl KeyDigest {
-    pub(crate) fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-
-    pub(crate) fn bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-
-    pub(crate) fn first_half(&self) -> u128 {
-        self.halves().0
-    }
-
-    fn halves(&self) -> (u128, u128) {
-        let (first, second) = self.0.split_at(16);
-        let number = |half: &[u8]| u128::from_be_bytes(half.try_into().expect("half of 32 bytes"));
-        (number(first), number(second))
-    }
-}
-
-impl PartialEq for KeyDigest {
-    fn eq(&self, other: &Self) -> bool {
-        let ((a, b), (c, d)) = (self.halves(), other.halves());
-        black_box(black_box(a ^ c) | black_box(b ^ d)) == 0
-    }
-}
-
-impl Eq for KeyDigest {}
-
-hide_debug!(KeyDigest);
+/// Digest of a full key.
+pub type KeyDigest = SecretDigest;
 
 /// The first 8 and last 4 characters of a key: `vdx_aB3d…9xYz`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -199,6 +166,7 @@ fn alphanumeric(text: &str) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use sha2::{Digest, Sha256};
 
     #[test]
     fn a_key_has_the_promised_shape() {
@@ -230,7 +198,7 @@ mod tests {
         assert_eq!(masked.parse(), Ok(key.masked()));
         assert_eq!(masked.replace('…', "...").parse(), Ok(key.masked()));
         assert_eq!(key.reveal().parse::<MaskedKey>(), Err(MalformedKey));
-        assert_eq!(format!("{:?}", key.digest()), "KeyDigest(…)");
+        assert_eq!(format!("{:?}", key.digest()), "SecretDigest(…)");
     }
 
     #[test]

@@ -60,6 +60,7 @@ pub mod password;
 mod postgres;
 pub mod quota;
 pub(crate) mod rate_limits;
+pub mod secret_digest;
 mod service;
 pub mod session;
 mod sql;

@@ -259,7 +259,7 @@ impl AuthService {
 
     /// Counts a page requested by `address` at `now` (Unix seconds); an error if the pages per minute are exceeded.
     pub fn admit_page(&self, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
-        self.rate_limits.count_page(address, now)
+        self.rate_limits.pages.take_here(Client::Address(address), now).map(drop)
     }
 
     /// Creates a key that exists only in the memory of this process.

@@ -55,16 +55,11 @@ impl PasswordHasher {
         hash: Option<PasswordHash>,
         by: EnteredBy,
     ) -> AccountResult<bool> {
-        let matches = self.run(by, move |memory| match hash {
-            Some(hash) => hash.matches(&secret, memory),
-            None => {
-                PasswordHash::dummy().matches(&secret, memory);
-                false
-            }
-        });
-        let matches = matches.await?;
+        let is_known = hash.is_some();
+        let hash = hash.unwrap_or_else(PasswordHash::dummy);
+        let matches = self.run(by, move |memory| hash.matches(&secret, memory)).await?;
         self.verified.fetch_add(1, Ordering::Relaxed);
-        Ok(matches)
+        Ok(matches && is_known)
     }
 
     pub(crate) fn queue_usage(&self) -> QueueUsage {

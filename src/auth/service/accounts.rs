@@ -73,7 +73,7 @@ impl AuthService {
         now: i64,
     ) -> AccountResult<StartedSession> {
         let signed_up = async {
-            self.rate_limits.count_sign_up(self.store.counters(), address, now)?;
+            self.rate_limits.sign_ups.take(self.store.counters(), Client::Address(address), now)?;
             let hash = self.hasher.hash(password.secret().clone(), EnteredBy::Anybody).await?;
             let created = self.blocking(move |service| {
                 service.store.create_account(&email, Tier::Free, Some(&hash), now)?;
@@ -109,7 +109,7 @@ impl AuthService {
             let is_known = found.as_ref().zip(browser).is_some_and(|(found, browser)| {
                 let browsers = Client::KnownBrowsers(found.account.0);
                 browser.is_known(&self.browser_secret, found, now)
-                    && self.rate_limits.count_password(self.store.counters(), browsers, now).is_ok()
+                    && self.rate_limits.passwords_of_owner.take(self.store.counters(), browsers, now).is_ok()
             });
             let matches = if is_known {
                 self.matches(found.as_ref(), secret, EnteredBy::Owner).await?
@@ -117,7 +117,10 @@ impl AuthService {
                 let (limits, store) = (&self.rate_limits, self.store.counters());
                 let attempt = limits.count_sign_in(store, email.as_str(), address, now)?;
                 let matches = self.matches(found.as_ref(), secret, EnteredBy::Anybody).await;
-                let matches = matches.inspect_err(|_| limits.uncount_unverified(store, &attempt))?;
+                // Without a verification it guessed nothing of the account. It remains counted for its address: a client that
+                // overloads the server must wait like one that guesses.
+                let matches =
+                    matches.inspect_err(|_| limits.sign_ins_of_account.give_back(store, &attempt.of_account))?;
                 if matches {
                     limits.uncount_sign_in(store, &attempt);
                 }
@@ -256,7 +259,7 @@ impl AuthService {
         now: i64,
     ) -> AccountResult<Credentials> {
         let session = Client::Session(*visitor.session.bytes());
-        self.rate_limits.count_password(self.store.counters(), session, now)?;
+        self.rate_limits.passwords_of_owner.take(self.store.counters(), session, now)?;
         let found = self.credentials(visitor.account.email.clone()).await?;
         // The address may belong to another account by now.
         let own = found.filter(|found| found.account == visitor.account.id).ok_or(AccountError::SignedOut)?;

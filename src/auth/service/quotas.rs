@@ -66,6 +66,46 @@ impl SharedQuotas {
         let ranges = hasher.ranges(client);
         ranges.iter().flatten().map(|range| (SharedCounter::Client(range.hash), range.limit(limit))).collect()
     }
+
+    fn take(
+        &self,
+        store: &dyn CounterStore,
+        counter: SharedCounter,
+        requests: u32,
+        limit: u32,
+        day: Date,
+    ) -> Result<Quota, Denied> {
+        let taken = self.leases.take(counter, requests, limit, day, |request| self.lease(store, request))?;
+        if taken.renews {
+            // The thread ends with the service.
+            let _ = self.renewals.send((counter, day));
+        }
+        Ok(taken.quota)
+    }
+
+    /// Takes a request from each range of a client's address, or from none if one of them has none left.
+    fn take_for_client(
+        &self,
+        store: &dyn CounterStore,
+        client: &Client,
+        limit: u32,
+        day: Date,
+    ) -> Result<Quota, Denied> {
+        let counters = self.counters(client, limit, day);
+        let mut quotas = Vec::with_capacity(counters.len());
+        for (counter, of) in &counters {
+            match self.take(store, *counter, 1, *of, day) {
+                Ok(quota) => quotas.push(quota),
+                Err(denied) => {
+                    for (counter, of) in &counters[..quotas.len()] {
+                        self.leases.give_back(*counter, 1, *of, day);
+                    }
+                    return Err(denied.with_quota(Quota::new(Some(limit), limit, day)));
+                }
+            }
+        }
+        Ok(client_quota(quotas, limit, day))
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,7 +140,7 @@ impl AuthService {
             QuotaSubject::Key(caller) => self.take_several(&caller, 1, today),
             QuotaSubject::Client(client, limit) => {
                 let taken = match self.shared_store() {
-                    Some((shared, store)) => take_for_client(shared, store, &client, limit, today),
+                    Some((shared, store)) => shared.take_for_client(store, &client, limit, today),
                     None => self.client_counter.take(&client, limit, today).map_err(Denied::Exceeded),
                 };
                 taken.inspect_err(|_| {
@@ -116,11 +156,10 @@ impl AuthService {
         let counted = CountedKey { key, counter };
         let taken = match self.leased(caller) {
             Some((shared, store, limit)) => {
-                take_from_lease(shared, store, SharedCounter::Key(counter), requests, limit, today)
-                    // The usage of the key is written as without leases.
-                    .inspect(|_| {
-                        let _ = self.key_counter.take(counted, requests, None, today);
-                    })
+                // The usage of the key is written as without leases.
+                shared.take(store, SharedCounter::Key(counter), requests, limit, today).inspect(|_| {
+                    let _ = self.key_counter.take(counted, requests, None, today);
+                })
             }
             None => self.key_counter.take(counted, requests, tier.daily_limit(), today).map_err(Denied::Exceeded),
         };
@@ -216,46 +255,6 @@ impl AuthService {
         }
         store.end_leases(&unused).inspect_err(|_| shared.leases.take_back(&unused))
     }
-}
-
-fn take_from_lease(
-    shared: &SharedQuotas,
-    store: &dyn CounterStore,
-    counter: SharedCounter,
-    requests: u32,
-    limit: u32,
-    day: Date,
-) -> Result<Quota, Denied> {
-    let taken = shared.leases.take(counter, requests, limit, day, |request| shared.lease(store, request))?;
-    if taken.renews {
-        // The thread ends with the service.
-        let _ = shared.renewals.send((counter, day));
-    }
-    Ok(taken.quota)
-}
-
-/// Takes a request from each range of a client's address, or from none if one of them has none left.
-fn take_for_client(
-    shared: &SharedQuotas,
-    store: &dyn CounterStore,
-    client: &Client,
-    limit: u32,
-    day: Date,
-) -> Result<Quota, Denied> {
-    let counters = shared.counters(client, limit, day);
-    let mut quotas = Vec::with_capacity(counters.len());
-    for (index, (counter, of)) in counters.iter().enumerate() {
-        match take_from_lease(shared, store, *counter, 1, *of, day) {
-            Ok(quota) => quotas.push(quota),
-            Err(denied) => {
-                for (counter, of) in &counters[..index] {
-                    shared.leases.give_back(*counter, 1, *of, day);
-                }
-                return Err(denied.with_quota(Quota::new(Some(limit), limit, day)));
-            }
-        }
-    }
-    Ok(client_quota(quotas, limit, day))
 }
 
 /// Quota of a client, from those of its ranges: the smallest remaining quota counts.

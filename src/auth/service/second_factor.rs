@@ -73,7 +73,7 @@ impl AuthService {
 
     /// Accepts a code once. An account without an app has no valid code.
     async fn verify_code(self: &Arc<Self>, account: AccountId, code: &str, now: i64) -> AccountResult<()> {
-        self.rate_limits.count_password(self.store.counters(), Client::Codes(account.0), now)?;
+        self.rate_limits.passwords_of_owner.take(self.store.counters(), Client::Codes(account.0), now)?;
         let parsed = SecondFactorCode::parse(code);
         let accepted = self.blocking(move |service| {
             let Some(Totp { secret, step }) = service.store.totp(account)? else { return Ok(false) };

@@ -6,11 +6,12 @@ use crate::account::{AccountId, CounterId, Email, KeyId, KeyName};
 use crate::link::Purpose;
 use crate::password::hash::PasswordHash;
 use crate::quota::Tier;
-use crate::session::{SessionDigest, SessionId};
+use crate::secret_digest::SecretDigest;
+use crate::session::SessionId;
 use crate::sql::{SqlError, SqlResult};
 use crate::totp::TotpSecret;
 use crate::watch::{AlertId, DeliveryId, WatchId, WebhookId};
-use crate::{KeyDigest, MaskedKey, PasswordVersion};
+use crate::{MaskedKey, PasswordVersion};
 use data::{Date, SnapshotVersion};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -133,7 +134,7 @@ wrapped! {
     AccountId: AccountId, AlertId: AlertId, CounterId: CounterId, DeliveryId: DeliveryId, KeyId: KeyId,
     PasswordVersion: PasswordVersion, SessionId: SessionId, WatchId: WatchId, WebhookId: WebhookId,
     Date: Date::from_days, Email: Email::from_stored, PasswordHash: PasswordHash::from_stored,
-    KeyDigest: KeyDigest::from_bytes, SessionDigest: SessionDigest::from_bytes, TotpSecret: TotpSecret::from_bytes,
+    SecretDigest: SecretDigest::from_bytes, TotpSecret: TotpSecret::from_bytes,
     Purpose: |name: String| Purpose::from_name(&name),
 }
 
