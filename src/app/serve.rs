@@ -266,8 +266,8 @@ fn mail_transport(settings: &ServeSettings) -> Result<Option<MailTransport>, Ser
 pub(crate) fn smtp_password(settings: &ServeSettings) -> Result<Option<String>, ServeError> {
     let Some(server) = &settings.smtp_url else { return Ok(None) };
     match &settings.smtp_password_file {
-        _ if server.has_password() => Err(ServeError::SmtpPasswordInUrl),
-        None if server.has_user() => Err(ServeError::NoSmtpPassword),
+        _ if server.has_password => Err(ServeError::SmtpPasswordInUrl),
+        None if server.user.is_some() => Err(ServeError::NoSmtpPassword),
         None => Ok(None),
         Some(path) => {
             let text = fs::read_to_string(path);

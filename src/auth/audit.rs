@@ -154,7 +154,8 @@ pub struct AuditLog {
     clock: fn() -> i64,
     /// Rejected keys by client, in windows of an hour.
     rejected_keys: WindowCounter,
-    path: Option<PathBuf>,
+    /// `None` if the log is no file.
+    pub(crate) path: Option<PathBuf>,
     out: Mutex<AuditOutput>,
 }
 
@@ -175,11 +176,6 @@ impl AuditLog {
         let log = Self::with_file(LogFile::open(path)?, clock).map_err(io::Error::other)?;
         let path = (path.as_os_str() != "-").then(|| path.to_owned());
         Ok(Self { path, ..log })
-    }
-
-    /// The lines about an account, the oldest first; none if the log is no file.
-    pub(crate) fn lines_of(&self, account: AccountId) -> io::Result<Vec<Value>> {
-        self.path.as_deref().map_or_else(|| Ok(Vec::new()), |path| read_lines(path, account))
     }
 
     fn with_file(file: LogFile, clock: fn() -> i64) -> StoreResult<Self> {
@@ -278,8 +274,8 @@ impl AuditLog {
     }
 }
 
-/// Oldest first. Leaves out a partial line at the beginning, and a line that another process is still writing.
-fn read_lines(path: &Path, account: AccountId) -> io::Result<Vec<Value>> {
+/// The lines about an account, oldest first. Leaves out a partial line at the beginning, and a line that another process is still writing.
+pub(crate) fn read_lines(path: &Path, account: AccountId) -> io::Result<Vec<Value>> {
     let mut file = File::open(path)?;
     let start = file.metadata()?.len().saturating_sub(READ_BYTES);
     file.seek(SeekFrom::Start(start))?;

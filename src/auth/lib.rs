@@ -43,7 +43,6 @@ macro_rules! coded {
 
 pub mod account;
 mod api_key;
-mod api_key_cache;
 pub mod audit;
 #[cfg(test)]
 mod conformance;

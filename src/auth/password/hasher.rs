@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::password::Secret;
 use crate::password::hash::{HashMemory, PasswordHash};
-use crate::quota::{QueueUsage, WorkQueue};
+use crate::quota::WorkQueue;
 use crate::{AccountError, AccountResult, RetryAfter};
 
 pub(crate) const CONCURRENT: usize = 2;
@@ -23,7 +23,7 @@ pub(crate) enum EnteredBy {
 }
 
 pub(crate) struct PasswordHasher {
-    queue: WorkQueue,
+    pub(crate) queue: WorkQueue,
     memories: Arc<Mutex<Vec<HashMemory>>>,
     verified: AtomicU64,
 }
@@ -60,10 +60,6 @@ impl PasswordHasher {
         let matches = self.run(by, move |memory| hash.matches(&secret, memory)).await?;
         self.verified.fetch_add(1, Ordering::Relaxed);
         Ok(matches && is_known)
-    }
-
-    pub(crate) fn queue_usage(&self) -> QueueUsage {
-        self.queue.usage()
     }
 
     async fn run<T: Send + 'static>(

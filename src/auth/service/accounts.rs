@@ -17,8 +17,7 @@ use crate::password::{Password, Secret};
 use crate::quota::{Client, Tier};
 use crate::service::second_factor::PendingSignIn;
 use crate::session::{
-    CONFIRMED_SECONDS, ListedSession, NewSession, OPERATOR_SECONDS, SESSION_SECONDS, SessionDigest, SessionId,
-    SessionToken,
+    CONFIRMED_SECONDS, NewSession, OPERATOR_SECONDS, SESSION_SECONDS, SessionDigest, SessionId, SessionToken,
 };
 use crate::{
     AccountError, AccountResult, AuthService, BrowserToken, Credentials, PasswordVersion, RetryAfter, StoreError,
@@ -181,10 +180,6 @@ impl AuthService {
             Ok(found)
         })
         .await
-    }
-
-    pub async fn sessions(self: &Arc<Self>, account: AccountId, now: i64) -> AccountResult<Vec<ListedSession>> {
-        self.blocking(move |service| service.store.sessions(account, now)).await
     }
 
     /// No effect if the account has no such session.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::quota::lease::LeasedCounters;
 use crate::quota::{
-    Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, StoreAway, run_in_place,
+    Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, run_in_place,
 };
 use crate::{AuthService, Caller, CounterStore, QuotaSubject, StoreResult};
 use data::Date;
@@ -47,16 +47,16 @@ impl SharedQuotas {
         (shared, received)
     }
 
-    fn lease(&self, store: &dyn CounterStore, request: LeaseRequest) -> Result<Grant, StoreAway> {
+    fn lease(&self, store: &dyn CounterStore, request: LeaseRequest) -> Option<Grant> {
         let away_until = || self.away_until.lock().unwrap_or_else(PoisonError::into_inner);
         if away_until().is_some_and(|until| Instant::now() < until) {
-            return Err(StoreAway);
+            return None;
         }
         let leased = run_in_place(|| store.lease(request));
         let calls = if leased.is_ok() { &self.leased } else { &self.failed };
         calls.fetch_add(1, Ordering::Relaxed);
         *away_until() = leased.is_err().then(|| Instant::now() + AWAY);
-        leased.map_err(|_| StoreAway)
+        leased.ok()
     }
 
     /// The counters of a client on a day, the largest range first, with the limit of each.
@@ -120,14 +120,15 @@ impl AuthService {
     /// All are 0 if quotas are not shared.
     pub fn lease_counts(&self) -> LeaseCounts {
         let Some(shared) = &self.shared else { return LeaseCounts::default() };
-        let [leased, failed] = [&shared.leased, &shared.failed].map(|count| count.load(Ordering::Relaxed));
-        LeaseCounts { leased, failed, unleased: shared.leases.unleased() }
+        let counts = [&shared.leased, &shared.failed, &shared.leases.unleased];
+        let [leased, failed, unleased] = counts.map(|count| count.load(Ordering::Relaxed));
+        LeaseCounts { leased, failed, unleased }
     }
 
     fn renew_lease(&self, renewal: Renewal) {
         if let Some((shared, store)) = self.shared_store() {
-            // Otherwise the next request asks.
-            let _ = shared.leases.renew(renewal, |request| shared.lease(store, request));
+            // If the store is away, the next request asks.
+            shared.leases.renew(renewal, |request| shared.lease(store, request));
         }
     }
 

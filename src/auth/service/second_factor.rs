@@ -104,22 +104,21 @@ impl AuthService {
         code: &str,
         now: i64,
     ) -> AccountResult<Vec<RecoveryCode>> {
-        let step = match SecondFactorCode::parse(code) {
-            Some(SecondFactorCode::App(code)) => secret.step_of(code, 0, now),
-            _ => None,
-        };
-        let enabled = match step {
+        let enabled = async {
+            let step = match SecondFactorCode::parse(code) {
+                Some(SecondFactorCode::App(code)) => secret.step_of(code, 0, now),
+                _ => None,
+            };
             // A wrong code during setup is a slip and not a guess: the secret is on the same page.
-            None => Err(AccountError::WrongCode),
-            Some(step) => {
-                self.blocking(move |service| {
-                    let (codes, digests) = recovery_codes()?;
-                    service.store.enable_totp(account, &Totp { secret, step }, &digests, now)?;
-                    Ok(codes)
-                })
-                .await
-            }
-        };
+            let step = step.ok_or(AccountError::WrongCode)?;
+            self.blocking(move |service| {
+                let (codes, digests) = recovery_codes()?;
+                service.store.enable_totp(account, &Totp { secret, step }, &digests, now)?;
+                Ok(codes)
+            })
+            .await
+        }
+        .await;
         self.audited(AuditEntry::new(AuditEvent::TotpActivation, Some(account)), enabled)
     }
 

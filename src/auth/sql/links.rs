@@ -99,17 +99,11 @@ impl dyn Store + '_ {
             );
             let claimed: Vec<(DeliveryId, Email, Purpose, u32, i64)> =
                 sql.rows(&claim, &params![until, now, limit])?;
-            let mut due = Vec::with_capacity(claimed.len());
-            for (id, email, purpose, attempts, expires_at) in claimed {
-                let account = match accounts::by_email(sql, &email) {
-                    Ok(account) => account,
-                    // It was deleted between the statements.
-                    Err(SqlError::Rule(StoreError::NoSuchAccount { .. })) => continue,
-                    Err(error) => return Err(error),
-                };
-                due.push(DueLink { id, account, purpose, attempts, expires_at });
-            }
-            Ok(due)
+            let due = claimed.into_iter().map(|(id, email, purpose, attempts, expires_at)| {
+                Ok::<_, SqlError>(DueLink { id, account: accounts::by_email(sql, &email)?, purpose, attempts, expires_at })
+            });
+            // An account may have been deleted between the statements.
+            due.filter(|link| !matches!(link, Err(SqlError::Rule(StoreError::NoSuchAccount { .. })))).collect()
         })
     }
 }

@@ -44,7 +44,7 @@ impl DatabaseFile {
 
     fn open_uri(path: PathBuf, parameters: &str) -> StoreResult<Self> {
         // SQLite reports only that it cannot open the file, not why.
-        File::open(&path).map_err(|source| StoreError::File { path: path.clone(), source })?;
+        File::open(&path).map_err(StoreError::file(&path))?;
         let mut uri = OsString::from("file:");
         uri.push(escaped(&path));
         uri.push(parameters);
@@ -97,12 +97,11 @@ impl DatabaseFile {
     /// One transaction reads it, so the copy is consistent however much is written meanwhile.
     pub fn copy_to(&self, to: &Path) -> StoreResult<()> {
         let path = files::database_path(to);
-        let failed = |source| StoreError::File { path: path.clone(), source };
         // SQLite fills an empty file; the file that it would create has other permissions.
-        files::owner_only().create_new(true).open(&path).map_err(failed)?;
+        files::owner_only().create_new(true).open(&path).map_err(StoreError::file(&path))?;
         let uri = format!("file:{}", escaped(&path));
         self.connection.execute("VACUUM INTO ?", [uri]).map_err(database_error("copy the database"))?;
-        File::open(&path).and_then(|file| file.sync_all()).map_err(failed)
+        File::open(&path).and_then(|file| file.sync_all()).map_err(StoreError::file(&path))
     }
 }
 
@@ -120,17 +119,13 @@ fn existing(data: &Path) -> Vec<PathBuf> {
 ///
 /// Requires the lock of the data folder.
 pub fn install_database(from: &Path, data: &Path, aside: &Path) -> StoreResult<bool> {
-    let at = |path: &Path| {
-        let path = path.to_owned();
-        move |source| StoreError::File { path, source }
-    };
     let (path, draft) = (files::database_path(data), files::database_path(data).with_extension("restoring"));
     let copied = || -> io::Result<()> {
         let mut file = files::owner_only().create(true).truncate(true).open(&draft)?;
         io::copy(&mut File::open(files::database_path(from))?, &mut file)?;
         file.sync_all()
     };
-    copied().map_err(at(&draft))?;
+    copied().map_err(StoreError::file(&draft))?;
     // The log belongs to the old database; left in place, it would be applied to the new one.
     let old = existing(data);
     if !old.is_empty() {
@@ -138,10 +133,10 @@ pub fn install_database(from: &Path, data: &Path, aside: &Path) -> StoreResult<b
     }
     for file in &old {
         let name = file.file_name().expect("a file of the database has a name");
-        fs::rename(file, aside.join(name)).map_err(at(file))?;
+        fs::rename(file, aside.join(name)).map_err(StoreError::file(file))?;
     }
-    fs::rename(&draft, &path).map_err(at(&path))?;
-    files::sync_folder(data).map_err(at(data))?;
+    fs::rename(&draft, &path).map_err(StoreError::file(&path))?;
+    files::sync_folder(data).map_err(StoreError::file(data))?;
     Ok(!old.is_empty())
 }
 

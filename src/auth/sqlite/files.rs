@@ -60,7 +60,7 @@ pub(crate) fn file_id(path: &Path) -> io::Result<FileId> {
 }
 
 pub fn create_folder(data: &Path) -> StoreResult<()> {
-    folder().recursive(true).create(data).map_err(|source| StoreError::File { path: data.to_owned(), source })
+    folder().recursive(true).create(data).map_err(StoreError::file(data))
 }
 
 /// Creates a folder with mode 0700.

@@ -11,7 +11,7 @@ use crate::app::serve::smtp_password;
 use crate::app::settings::{ServeSettings, unknown_variables};
 use crate::cli::doctor::finding::Findings;
 use crate::cli::doctor::machine;
-use auth::mail;
+use auth::mail::{MailSender, MailTransport};
 use auth::quota::IpRange;
 use service::well_known::WellKnown;
 use transport::origin_policy::Hosts;
@@ -167,7 +167,8 @@ fn mail(settings: &ServeSettings, findings: &mut Findings) {
         let detail = "links in e-mails lead to the listening address, because --public-url is not set";
         findings.warning(CHECK, detail, "set --public-url to the address that clients use");
     }
-    match mail::check_connection(server, password, from.as_str()) {
+    let from = MailSender { name: String::new(), address: from.as_str().to_owned() };
+    match MailTransport::new(server, password, from).check() {
         Ok(()) => findings.ok(CHECK, "the mail server accepts connections of this service; nothing was sent"),
         Err(error) => findings.warning(
             CHECK,
