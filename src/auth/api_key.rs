@@ -41,7 +41,7 @@ impl ApiKey {
         // uniform to within one part in 2^76.
         let mut number = Zeroizing::new(*seed);
         for character in random.iter_mut() {
-            *character = digit(divide(&mut number));
+            *character = ALPHABET[divide(&mut number)];
         }
         Self::new(&random, &checksum(&random))
     }
@@ -98,26 +98,22 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-fn digit(value: u8) -> u8 {
-    ALPHABET[usize::from(value)]
-}
-
 /// Divides the big-endian `number` by 62 in place and returns the remainder.
-fn divide(number: &mut [u8; 32]) -> u8 {
+fn divide(number: &mut [u8; 32]) -> usize {
     let mut remainder = 0_u32;
     for byte in number {
         let value = remainder << 8 | u32::from(*byte);
         *byte = (value / 62) as u8;
         remainder = value % 62;
     }
-    remainder as u8
+    remainder as usize
 }
 
 fn checksum(random: &[u8; RANDOM]) -> [u8; CHECKSUM] {
     let mut number = crc32fast::hash(random);
     let mut checksum = [b'0'; CHECKSUM];
     for character in checksum.iter_mut().rev() {
-        *character = digit((number % 62) as u8);
+        *character = ALPHABET[(number % 62) as usize];
         number /= 62;
     }
     checksum

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use dashmap::DashMap;
 use foldhash::fast::RandomState;
 
-use crate::quota::{CounterId, Quota, Tier};
+use crate::quota::{CounterId, Quota};
 use data::Date;
 
 pub(crate) const MAX_UNITS: u32 = 256;
@@ -89,10 +89,6 @@ impl Denied {
         let (Self::Exceeded(own) | Self::Unchecked(own) | Self::Unknown(own)) = &mut self;
         *own = quota;
         self
-    }
-
-    pub(crate) fn with_tier(self, tier: Tier) -> Self {
-        self.with_quota(self.quota().with_tier(tier))
     }
 }
 

@@ -166,7 +166,7 @@ impl AuthService {
         };
         taken.map(|quota| quota.with_tier(tier)).map_err(|denied| {
             self.denied_keys.fetch_add(1, Ordering::Relaxed);
-            denied.with_tier(tier)
+            denied.with_quota(denied.quota().with_tier(tier))
         })
     }
 

@@ -12,7 +12,7 @@ use crate::account::{AccountReply, AccountRequest};
 use crate::error_page::{PageError, sentence};
 use crate::layout::PageLayout;
 use auth::AccountError;
-use auth::account::Email;
+use auth::account::{Account, Email};
 use auth::password::{MAX_LENGTH, MIN_LENGTH, Password};
 
 #[derive(Template)]
@@ -60,7 +60,10 @@ fn token(request: AccountRequest<'_>) -> String {
 pub(crate) async fn send_verification(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
     sends_mail(request)?;
     let visitor = request.signed_in().await?;
-    request.page.state.auth.send_verification(&visitor.account, request.address, request.now).await?;
+    let Account { email, verified_at, .. } = visitor.account;
+    if verified_at.is_none() {
+        request.page.state.auth.send_verification(email, request.address, request.now).await?;
+    }
     Ok(AccountReply::Redirect("/account".into(), Vec::new()))
 }
 

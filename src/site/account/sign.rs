@@ -123,7 +123,8 @@ pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> Res
     let auth = &request.page.state.auth;
     match auth.sign_up(email.clone(), password, request.address, request.now).await {
         Ok(session) => {
-            auth.welcome(email, request.address, request.now).await;
+            // The account exists regardless; its page sends the link again.
+            let _ = auth.send_verification(email, request.address, request.now).await;
             Ok(start_session(request, &session).await)
         }
         Err(error) => show_sign_up(request, &address, &form_error(error)?),
