@@ -101,7 +101,11 @@ impl AuthService {
     /// Opens the store in the folder `data`, which is created if missing, and loads the keys and the usage of the day of
     /// `now` (Unix seconds).
     pub fn open(data: &Path, now: i64) -> StoreResult<Arc<Self>> {
-        Self::with_store(Box::new(SqliteStore::open(data)?), RateLimitConfig::default(), now)
+        Self::open_with(data, RateLimitConfig::default(), now)
+    }
+
+    pub fn open_with(data: &Path, rate_limits: RateLimitConfig, now: i64) -> StoreResult<Arc<Self>> {
+        Self::with_store(Box::new(SqliteStore::open(data)?), rate_limits, now)
     }
 
     /// As [`AuthService::open`], with any store.

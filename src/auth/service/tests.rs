@@ -256,7 +256,7 @@ fn pages_are_admitted_up_to_the_configured_limit() {
     let admitted = (0..200).filter(|_| service.admit_page(address, NOON).is_ok()).count();
     assert_eq!(admitted, 120);
     let rate_limits = RateLimitConfig { pages_per_minute: 3, ..RateLimitConfig::default() };
-    let service = AuthService::with_store(Box::new(crate::SqliteStore::open(data.path()).unwrap()), rate_limits, NOON).unwrap();
+    let service = AuthService::open_with(data.path(), rate_limits, NOON).unwrap();
     let admitted = (0..200).filter(|_| service.admit_page(address, NOON).is_ok()).count();
     assert_eq!(admitted, 3);
     assert_eq!(service.admit_page(address, NOON + 50), Err(RetryAfter { seconds: 10 }));

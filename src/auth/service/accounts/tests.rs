@@ -218,7 +218,7 @@ async fn successful_sign_ins_are_not_limited() {
 async fn sign_ups_are_limited_by_address_including_those_that_create_no_account() {
     let data = tempfile::tempdir().unwrap();
     let rate_limits = RateLimitConfig { sign_ups_per_hour: 3, ..RateLimitConfig::default() };
-    let service = AuthService::with_store(Box::new(crate::SqliteStore::open(data.path()).unwrap()), rate_limits, NOON).unwrap();
+    let service = AuthService::open_with(data.path(), rate_limits, NOON).unwrap();
     signed_up(&service).await;
     for _ in 0..2 {
         let rejected = service.sign_up(ada(), password(GOOD), home(), NOON).await;
@@ -234,7 +234,7 @@ async fn sign_ups_are_limited_by_address_including_those_that_create_no_account(
 async fn of_concurrent_sign_ups_of_one_address_one_succeeds() {
     let data = tempfile::tempdir().unwrap();
     let rate_limits = RateLimitConfig { sign_ups_per_hour: 100, ..RateLimitConfig::default() };
-    let service = AuthService::with_store(Box::new(crate::SqliteStore::open(data.path()).unwrap()), rate_limits, NOON).unwrap();
+    let service = AuthService::open_with(data.path(), rate_limits, NOON).unwrap();
     let tasks: Vec<_> = (0..8)
         .map(|_| {
             let service = service.clone();
