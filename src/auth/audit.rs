@@ -289,14 +289,11 @@ impl AuditOutput {
     fn append(&mut self, line: &LoggedEvent<'_>) {
         let mut json = serde_json::to_vec(line).expect("texts and numbers serialize");
         json.push(b'\n');
-        match self.file.append(&json) {
-            Ok(()) => self.is_failing = false,
-            Err(NotWritten { error, .. }) if !self.is_failing => {
-                tracing::error!("cannot write the audit log: {error}; lines are lost until this is fixed");
-                self.is_failing = true;
-            }
-            Err(_) => {}
+        let failure = self.file.append(&json).err();
+        if let Some(NotWritten { error, .. }) = failure.as_ref().filter(|_| !self.is_failing) {
+            tracing::error!("cannot write the audit log: {error}; lines are lost until this is fixed");
         }
+        self.is_failing = failure.is_some();
     }
 }
 

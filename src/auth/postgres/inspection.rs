@@ -55,7 +55,11 @@ impl PostgresStore {
             round_trip = round_trip.min(started.elapsed());
         }
         let sql: &dyn Sql = &*connection;
-        let tables = schema::versions(sql)?.map(|versions| inspect_tables(sql, versions)).transpose()?;
+        let inspect_tables = |schema::Versions { version, oldest }| -> SqlResult<PostgresTables> {
+            let (counts, newest_time) = inspect(sql)?;
+            Ok(PostgresTables { version, oldest, supported: schema::STEPS.len() as i64, counts, newest_time })
+        };
+        let tables = schema::versions(sql)?.map(inspect_tables).transpose()?;
         let (server_version, is_standby, is_encrypted, max_connections) = sql.one(
             "SELECT current_setting('server_version'), pg_is_in_recovery(), \
              coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), FALSE), \
@@ -77,10 +81,4 @@ impl PostgresStore {
             tables,
         })
     }
-}
-
-fn inspect_tables(sql: &dyn Sql, versions: schema::Versions) -> SqlResult<PostgresTables> {
-    let schema::Versions { version, oldest } = versions;
-    let (counts, newest_time) = inspect(sql)?;
-    Ok(PostgresTables { version, oldest, supported: schema::STEPS.len() as i64, counts, newest_time })
 }

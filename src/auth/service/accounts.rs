@@ -258,19 +258,16 @@ impl AuthService {
         let found = self.credentials(visitor.account.email.clone()).await?;
         // The address may belong to another account by now.
         let own = found.filter(|found| found.account == visitor.account.id).ok_or(AccountError::SignedOut)?;
-        if self.matches(Some(&own), secret, EnteredBy::Owner).await? {
-            Ok(own)
-        } else {
-            Err(AccountError::WrongPassword)
-        }
+        let matches = self.matches(Some(&own), secret, EnteredBy::Owner).await?;
+        matches.then_some(own).ok_or(AccountError::WrongPassword)
     }
 
     async fn credentials(self: &Arc<Self>, email: Email) -> AccountResult<Option<Credentials>> {
-        let found = self.blocking(move |service| match service.store.credentials(&email) {
+        self.blocking(move |service| match service.store.credentials(&email) {
             Err(StoreError::NoSuchAccount { .. }) => Ok(None),
             found => found.map(Some),
-        });
-        found.await
+        })
+        .await
     }
 
     /// True if the password is that of the account. Without an account it takes as long.

@@ -78,10 +78,10 @@ impl AuthService {
         let accepted = self.blocking(move |service| {
             let Some(Totp { secret, step }) = service.store.totp(account)? else { return Ok(false) };
             match parsed {
-                Some(SecondFactorCode::App(code)) => match secret.step_of(code, step, now) {
-                    Some(step) => service.store.accept_totp_step(account, step),
-                    None => Ok(false),
-                },
+                Some(SecondFactorCode::App(code)) => {
+                    let step = secret.step_of(code, step, now);
+                    step.map_or(Ok(false), |step| service.store.accept_totp_step(account, step))
+                }
                 Some(SecondFactorCode::Recovery(code)) => service.store.use_recovery_code(account, &code),
                 None => Ok(false),
             }

@@ -197,12 +197,8 @@ fn check_new_keys(sql: &dyn Sql, account: AccountId, email: &Email, tier: Tier, 
     let query =
         format!("SELECT count(*) FROM keys WHERE id IN ({RECENT}) AND created_at >= ?2 AND created_at < ?2 + 86400");
     let created: u32 = sql.one(&query, &params![account.0, today.unix()])?;
-    match tier.new_keys_per_day() {
-        Some(allowed) if created >= allowed => {
-            Err(StoreError::NewKeysUsedUp { email: email.clone(), tier, allowed }.into())
-        }
-        _ => Ok(()),
-    }
+    let reached = tier.new_keys_per_day().filter(|allowed| created >= *allowed);
+    reached.map_or(Ok(()), |allowed| Err(StoreError::NewKeysUsedUp { email: email.clone(), tier, allowed }.into()))
 }
 
 /// Keys that can be revoked at `?1`, including a key that expired by a fast clock and is accepted again.
