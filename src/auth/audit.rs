@@ -274,7 +274,8 @@ impl AuditLog {
     }
 }
 
-/// The lines about an account, oldest first. Leaves out a partial line at the beginning, and a line that another process is still writing.
+/// The lines about an account, oldest first. Leaves out a partial line at the beginning, and one that another process is
+/// still writing.
 pub(crate) fn read_lines(path: &Path, account: AccountId) -> io::Result<Vec<Value>> {
     let mut file = File::open(path)?;
     let start = file.metadata()?.len().saturating_sub(READ_BYTES);

@@ -64,8 +64,9 @@ impl ConnectionPool {
         })
     }
 
-    /// Takes a connection for one call; a change takes it like a look-up. Lists share half of the connections, so that long
-    /// ones neither delay a rejection nor keep a revoked key accepted. [`StoreError::Busy`] if none is free in time, [`StoreError::Unreachable`].
+    /// Takes a connection for one call; a change takes it like a look-up. Lists share half of the connections, so that
+    /// long ones neither delay a rejection nor keep a revoked key accepted. [`StoreError::Busy`] if none is free in time,
+    /// [`StoreError::Unreachable`].
     pub(crate) fn take(&self, work: ReadKind) -> SqlResult<PooledConnection<'_>> {
         self.take_by(work, WAIT, self.address.connect_limit())
     }
