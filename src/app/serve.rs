@@ -260,8 +260,8 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
 pub(crate) fn mail_transport(settings: &ServeSettings) -> Result<Option<MailTransport>, ServeError> {
     let (Some(server), Some(from)) = (&settings.smtp_url, &settings.mail_from) else { return Ok(None) };
     let password = match &settings.smtp_password_file {
-        _ if server.has_password() => return Err(ServeError::SmtpPasswordInUrl),
-        None if server.has_user() => return Err(ServeError::NoSmtpPassword),
+        _ if server.has_password => return Err(ServeError::SmtpPasswordInUrl),
+        None if server.user.is_some() => return Err(ServeError::NoSmtpPassword),
         None => None,
         Some(path) => {
             let text = fs::read_to_string(path);

@@ -4,13 +4,12 @@
 //! everything stored is a [`KeyDigest`] and a [`MaskedKey`].
 
 use std::fmt;
-use std::hint::black_box;
 use std::str::FromStr;
 
-use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
 use crate::StoreResult;
+use crate::secret_digest::SecretDigest;
 use crate::service::random;
 
 pub const KEY_PREFIX: &str = "vdx_";
@@ -42,7 +41,7 @@ impl ApiKey {
         // uniform to within one part in 2^76.
         let mut number = Zeroizing::new(*seed);
         for character in random.iter_mut() {
-            *character = digit(divide(&mut number));
+            *character = ALPHABET[divide(&mut number)];
         }
         Self::new(&random, &checksum(&random))
     }
@@ -60,7 +59,7 @@ impl ApiKey {
     }
 
     pub fn digest(&self) -> KeyDigest {
-        KeyDigest(Sha256::digest(self.0).into())
+        KeyDigest::of(&self.0)
     }
 
     pub fn masked(&self) -> MaskedKey {
@@ -99,65 +98,29 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-fn digit(value: u8) -> u8 {
-    ALPHABET[usize::from(value)]
-}
-
 /// Divides the big-endian `number` by 62 in place and returns the remainder.
-fn divide(number: &mut [u8; 32]) -> u8 {
+fn divide(number: &mut [u8; 32]) -> usize {
     let mut remainder = 0_u32;
     for byte in number {
         let value = remainder << 8 | u32::from(*byte);
         *byte = (value / 62) as u8;
         remainder = value % 62;
     }
-    remainder as u8
+    remainder as usize
 }
 
 fn checksum(random: &[u8; RANDOM]) -> [u8; CHECKSUM] {
     let mut number = crc32fast::hash(random);
     let mut checksum = [b'0'; CHECKSUM];
     for character in checksum.iter_mut().rev() {
-        *character = digit((number % 62) as u8);
+        *character = ALPHABET[(number % 62) as usize];
         number /= 62;
     }
     checksum
 }
 
-/// SHA-256 of a full key. Compared in constant time; `Debug` hides it.
-#[derive(Clone, Copy)]
-pub struct KeyDigest([u8; 32]);
-
-impl KeyDigest {
-    pub(crate) fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-
-    pub(crate) fn bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-
-    pub(crate) fn first_half(&self) -> u128 {
-        self.halves().0
-    }
-
-    fn halves(&self) -> (u128, u128) {
-        let (first, second) = self.0.split_at(16);
-        let number = |half: &[u8]| u128::from_be_bytes(half.try_into().expect("half of 32 bytes"));
-        (number(first), number(second))
-    }
-}
-
-impl PartialEq for KeyDigest {
-    fn eq(&self, other: &Self) -> bool {
-        let ((a, b), (c, d)) = (self.halves(), other.halves());
-        black_box(black_box(a ^ c) | black_box(b ^ d)) == 0
-    }
-}
-
-impl Eq for KeyDigest {}
-
-hide_debug!(KeyDigest);
+/// Digest of a full key.
+pub type KeyDigest = SecretDigest;
 
 /// The first 8 and last 4 characters of a key: `vdx_aB3d…9xYz`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -199,6 +162,7 @@ fn alphanumeric(text: &str) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use sha2::{Digest, Sha256};
 
     #[test]
     fn a_key_has_the_promised_shape() {
@@ -230,7 +194,7 @@ mod tests {
         assert_eq!(masked.parse(), Ok(key.masked()));
         assert_eq!(masked.replace('…', "...").parse(), Ok(key.masked()));
         assert_eq!(key.reveal().parse::<MaskedKey>(), Err(MalformedKey));
-        assert_eq!(format!("{:?}", key.digest()), "KeyDigest(…)");
+        assert_eq!(format!("{:?}", key.digest()), "SecretDigest(…)");
     }
 
     #[test]

@@ -7,11 +7,10 @@
 //!
 //! The log is not the store: a line that cannot be written is reported once, and the operation goes on.
 
-mod lines;
-
 use std::collections::HashSet;
+use std::fs::File;
 use std::future::Future;
-use std::io;
+use std::io::{self, Read, Seek, SeekFrom};
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -32,6 +31,9 @@ const MAX_REFUSALS: u32 = 100;
 const REJECTED_KEYS: u32 = 10;
 /// 65,536 entries, 0.9 MB.
 const REJECTED_KEY_BUCKETS: usize = 1 << 12;
+
+/// Bytes of the log that are read for an owner, from its end: about 300,000 lines.
+const READ_BYTES: u64 = 64 * 1024 * 1024;
 
 tokio::task_local! {
     static ORIGIN: RequestOrigin;
@@ -152,7 +154,8 @@ pub struct AuditLog {
     clock: fn() -> i64,
     /// Rejected keys by client, in windows of an hour.
     rejected_keys: WindowCounter,
-    path: Option<PathBuf>,
+    /// `None` if the log is no file.
+    pub(crate) path: Option<PathBuf>,
     out: Mutex<AuditOutput>,
 }
 
@@ -173,11 +176,6 @@ impl AuditLog {
         let log = Self::with_file(LogFile::open(path)?, clock).map_err(io::Error::other)?;
         let path = (path.as_os_str() != "-").then(|| path.to_owned());
         Ok(Self { path, ..log })
-    }
-
-    /// The lines about an account, the oldest first; none if the log is no file.
-    pub(crate) fn lines_of(&self, account: AccountId) -> io::Result<Vec<Value>> {
-        self.path.as_deref().map_or_else(|| Ok(Vec::new()), |path| lines::read_account_lines(path, account))
     }
 
     fn with_file(file: LogFile, clock: fn() -> i64) -> StoreResult<Self> {
@@ -276,18 +274,27 @@ impl AuditLog {
     }
 }
 
+/// The lines about an account, oldest first. Leaves out a partial line at the beginning, and one that another process is
+/// still writing.
+pub(crate) fn read_lines(path: &Path, account: AccountId) -> io::Result<Vec<Value>> {
+    let mut file = File::open(path)?;
+    let start = file.metadata()?.len().saturating_sub(READ_BYTES);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    file.take(READ_BYTES).read_to_end(&mut bytes)?;
+    let lines = bytes.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+    Ok(lines.filter(|line| line["account"] == account.0).collect())
+}
+
 impl AuditOutput {
     fn append(&mut self, line: &LoggedEvent<'_>) {
         let mut json = serde_json::to_vec(line).expect("texts and numbers serialize");
         json.push(b'\n');
-        match self.file.append(&json) {
-            Ok(()) => self.is_failing = false,
-            Err(NotWritten { error, .. }) if !self.is_failing => {
-                tracing::error!("cannot write the audit log: {error}; lines are lost until this is fixed");
-                self.is_failing = true;
-            }
-            Err(_) => {}
+        let failure = self.file.append(&json).err();
+        if let Some(NotWritten { error, .. }) = failure.as_ref().filter(|_| !self.is_failing) {
+            tracing::error!("cannot write the audit log: {error}; lines are lost until this is fixed");
         }
+        self.is_failing = failure.is_some();
     }
 }
 
@@ -403,5 +410,19 @@ mod tests {
         }
         let keys: Vec<Value> = lines.read().iter().map(|line| line["key"].clone()).collect();
         assert_eq!(keys, [1, 2, 1]);
+    }
+
+    #[test]
+    fn only_whole_lines_of_the_account_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("audit");
+        std::fs::write(
+            &path,
+            "ount\":1}\n{\"account\":1,\"n\":1}\n{\"account\":11}\n{\"account\":null}\n{\"account\":1,\"n\":2}\n{\"acc",
+        )
+        .unwrap();
+        let lines: Vec<i64> =
+            read_lines(&path, AccountId(1)).unwrap().iter().map(|line| line["n"].as_i64().unwrap()).collect();
+        assert_eq!(lines, [1, 2]);
     }
 }

@@ -23,16 +23,15 @@ impl DataLock {
     /// [`StoreError::File`] if the lock file cannot be read.
     pub fn holder(data: &Path) -> StoreResult<Option<LockHolder>> {
         let path = data.join(FILE);
-        let failed = |source| StoreError::File { path: path.clone(), source };
         let file = match File::open(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            opened => opened.map_err(failed)?,
+            opened => opened.map_err(StoreError::file(&path))?,
         };
         // If it succeeds, it is released with the file a moment later.
         match file.try_lock_shared() {
             Ok(()) => Ok(None),
             Err(TryLockError::WouldBlock) => Ok(Some(LockHolder { process: read_process_id(file) })),
-            Err(TryLockError::Error(source)) => Err(failed(source)),
+            Err(TryLockError::Error(source)) => Err(StoreError::File { path, source }),
         }
     }
 
@@ -40,14 +39,14 @@ impl DataLock {
     pub fn acquire(data: &Path) -> StoreResult<Self> {
         files::create_folder(data)?;
         let path = data.join(FILE);
-        let failed = |source| StoreError::File { path: path.clone(), source };
-        let mut file = files::owner_only().read(true).create(true).truncate(false).open(&path).map_err(failed)?;
+        let opened = files::owner_only().read(true).create(true).truncate(false).open(&path);
+        let mut file = opened.map_err(StoreError::file(&path))?;
         match file.try_lock() {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 return Err(StoreError::InUse { data: data.to_owned(), process: read_process_id(file) });
             }
-            Err(TryLockError::Error(source)) => return Err(failed(source)),
+            Err(TryLockError::Error(source)) => return Err(StoreError::File { path, source }),
         }
         let written = file.set_len(0).and_then(|()| file.rewind());
         // On a full disk the lock still holds.

@@ -10,7 +10,7 @@
 //!   form instead.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::RetryAfter;
 use crate::account::{AccountId, Email};
@@ -129,6 +129,10 @@ coded! {
 }
 
 impl StoreError {
+    pub(crate) fn file(path: &Path) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::File { path: path.to_owned(), source }
+    }
+
     /// True if the store failed, and did not only refuse.
     pub fn is_failure(&self) -> bool {
         matches!(

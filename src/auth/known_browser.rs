@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use crate::account::AccountId;
 use crate::derived_secret::DerivedSecret;
+use crate::session::ParseTokenError;
 use crate::{Credentials, PasswordVersion};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -23,18 +24,14 @@ const TAG_LEN: usize = 16;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrowserToken([u8; CONTENT_LEN + TAG_LEN]);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("invalid token of a known browser")]
-pub struct ParseBrowserTokenError;
-
 impl FromStr for BrowserToken {
-    type Err = ParseBrowserTokenError;
+    type Err = ParseTokenError;
 
-    fn from_str(text: &str) -> Result<Self, ParseBrowserTokenError> {
+    fn from_str(text: &str) -> Result<Self, ParseTokenError> {
         let mut bytes = [0; CONTENT_LEN + TAG_LEN];
         match URL_SAFE_NO_PAD.decode_slice(text, &mut bytes) {
             Ok(length) if length == bytes.len() => Ok(Self(bytes)),
-            _ => Err(ParseBrowserTokenError),
+            _ => Err(ParseTokenError),
         }
     }
 }
@@ -101,7 +98,7 @@ mod tests {
             assert!(!changed.is_known(&secret, &credentials(found, version), NOON), "byte {index}");
         }
         for text in ["", "x", &token.reveal()[1..], &format!("{}A", token.reveal()), &"é".repeat(27)] {
-            assert_eq!(text.parse::<BrowserToken>(), Err(ParseBrowserTokenError), "{text}");
+            assert_eq!(text.parse::<BrowserToken>(), Err(ParseTokenError), "{text}");
         }
     }
 }

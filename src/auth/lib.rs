@@ -6,7 +6,7 @@
 //! several; both pass the same conformance suite.
 #![warn(unreachable_pub)]
 
-/// Implements `Debug` for secrets: it shows the name of the type only.
+/// Implements `Debug` for what has secrets: it shows the name of the type only.
 macro_rules! hide_debug {
     ($($secret:ident),*) => {
         $(impl std::fmt::Debug for $secret {
@@ -43,7 +43,6 @@ macro_rules! coded {
 
 pub mod account;
 mod api_key;
-mod api_key_cache;
 pub mod audit;
 #[cfg(test)]
 mod conformance;
@@ -60,6 +59,7 @@ pub mod password;
 mod postgres;
 pub mod quota;
 pub(crate) mod rate_limits;
+pub mod secret_digest;
 mod service;
 pub mod session;
 mod sql;
@@ -76,7 +76,7 @@ pub use known_browser::BrowserToken;
 pub use log_file::{LogFile, NotWritten};
 pub use postgres::{CopiedTable, PostgresInspection, PostgresSettings, PostgresStore, PostgresTables, StoreUrl};
 pub use rate_limits::{RateLimitConfig, RetryAfter};
-pub use service::accounts::{SignInOrigin, StartedSession, Visitor};
+pub use service::accounts::{StartedSession, Visitor};
 pub use service::api_keys::{AccountUsage, KeyUsage, NewKey};
 pub use service::mails::link_mail;
 pub(crate) use service::random;
@@ -86,6 +86,6 @@ pub use sqlite::database_file::{DatabaseFile, StoreCounts, has_database, install
 pub use sqlite::files as private_files;
 pub(crate) use store::REVOKED_NAME_DAYS;
 pub use store::{
-    CounterStore, Credentials, DayUsage, Durability, KeyChanges, KeyState, PasswordVersion, ReadKind, RevokedKeys,
+    CounterStore, Credentials, DayUsage, Durability, KeyChanges, KeyState, PasswordVersion, ReadKind,
     Statements, Store, StoreMeasurements, Totp, USAGE_DAYS,
 };

@@ -1,6 +1,7 @@
 //! Links in e-mails: opening one proves that its owner reads the e-mails to the address.
 
-use crate::session::{SessionDigest, SessionToken};
+use crate::secret_digest::SecretDigest;
+use crate::session::SessionToken;
 
 /// Seconds for which a link is valid: 24 hours.
 pub(crate) const LINK_SECONDS: i64 = 86_400;
@@ -28,5 +29,5 @@ impl Purpose {
 /// The secret in a link, made like that of a session; valid in a URL.
 pub(crate) type LinkToken = SessionToken;
 
-/// SHA-256 of a token, by which the store finds it.
-pub type LinkDigest = SessionDigest;
+/// Digest of a token, by which the store finds it.
+pub type LinkDigest = SecretDigest;

@@ -1,8 +1,10 @@
 //! A file of lines, to which several processes may append.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, ErrorKind, Seek, Write};
 use std::path::Path;
+
+use crate::private_files;
 
 /// Appends whole lines: on a full disk, a partial line is removed again, so that the next one does not continue it.
 pub enum LogFile {
@@ -16,10 +18,7 @@ impl LogFile {
         if path.as_os_str() == "-" {
             return Ok(Self::Other(Box::new(io::stderr())));
         }
-        let mut options = OpenOptions::new();
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        Ok(Self::File(options.append(true).create(true).open(path)?))
+        Ok(Self::File(private_files::owner_only().append(true).create(true).open(path)?))
     }
 
     /// Writes lines, in one call if there is space, so that lines of several processes do not mix.

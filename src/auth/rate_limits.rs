@@ -71,14 +71,14 @@ impl fmt::Display for RetryAfter {
 }
 
 #[derive(Debug)]
-struct RateLimit {
+pub(crate) struct RateLimit {
     limit: u32,
     counter: WindowCounter,
     denied: AtomicU64,
 }
 
 #[derive(Debug)]
-enum CountedRequest {
+pub(crate) enum CountedRequest {
     Here {
         client: Client,
         /// Unix seconds.
@@ -91,7 +91,12 @@ enum CountedRequest {
 type SharedStore<'s> = Option<&'s dyn CounterStore>;
 
 impl RateLimit {
-    fn take(&self, store: SharedStore<'_>, client: Client, now: i64) -> AccountResult<CountedRequest> {
+    pub(crate) fn take(
+        &self,
+        store: SharedStore<'_>,
+        client: Client,
+        now: i64,
+    ) -> AccountResult<CountedRequest> {
         let Some(store) = store else {
             return self.take_here(client, now).map_err(AccountError::Throttled);
         };
@@ -100,7 +105,7 @@ impl RateLimit {
         counted.map(CountedRequest::InStore).map_err(|seconds| AccountError::Throttled(self.deny(seconds)))
     }
 
-    fn take_here(&self, client: Client, now: i64) -> Result<CountedRequest, RetryAfter> {
+    pub(crate) fn take_here(&self, client: Client, now: i64) -> Result<CountedRequest, RetryAfter> {
         match self.counter.take(&client, self.limit, now) {
             Ok(_) => Ok(CountedRequest::Here { client, at: now }),
             Err(seconds) => Err(self.deny(seconds)),
@@ -112,7 +117,7 @@ impl RateLimit {
         RetryAfter { seconds }
     }
 
-    fn give_back(&self, store: SharedStore<'_>, counted: &CountedRequest) {
+    pub(crate) fn give_back(&self, store: SharedStore<'_>, counted: &CountedRequest) {
         match (counted, store) {
             (CountedRequest::Here { client, at }, _) => self.counter.give_back(client, *at),
             // If it fails, the request remains counted until its window ends.
@@ -124,18 +129,21 @@ impl RateLimit {
 
 #[derive(Debug)]
 pub(crate) struct RateLimits {
-    pages: RateLimit,
-    sign_ups: RateLimit,
-    sign_ins_of_account: RateLimit,
+    pub(crate) pages: RateLimit,
+    /// Counts sign-ups whether or not they create an account.
+    pub(crate) sign_ups: RateLimit,
+    pub(crate) sign_ins_of_account: RateLimit,
     sign_ins_of_address: RateLimit,
-    passwords_of_owner: RateLimit,
+    /// Counts passwords entered in a known browser or a session of an account, and codes entered for it, from all addresses
+    /// together: the password is known already.
+    pub(crate) passwords_of_owner: RateLimit,
     mails_of_account: RateLimit,
     mails_of_address: RateLimit,
 }
 
 #[derive(Debug)]
 pub(crate) struct Attempt {
-    of_account: CountedRequest,
+    pub(crate) of_account: CountedRequest,
     of_address: CountedRequest,
 }
 
@@ -158,15 +166,6 @@ impl RateLimits {
         }
     }
 
-    pub(crate) fn count_page(&self, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
-        self.pages.take_here(Client::Address(address), now).map(drop)
-    }
-
-    /// Counts a sign-up, whether or not it creates an account.
-    pub(crate) fn count_sign_up(&self, store: SharedStore<'_>, address: IpAddr, now: i64) -> AccountResult<()> {
-        self.sign_ups.take(store, Client::Address(address), now).map(drop)
-    }
-
     /// Counts a sign-in as failed before its password is verified, so that concurrent attempts cannot exceed the limit.
     pub(crate) fn count_sign_in(
         &self,
@@ -183,18 +182,6 @@ impl RateLimits {
     pub(crate) fn uncount_sign_in(&self, store: SharedStore<'_>, attempt: &Attempt) {
         self.sign_ins_of_account.give_back(store, &attempt.of_account);
         self.sign_ins_of_address.give_back(store, &attempt.of_address);
-    }
-
-    /// Uncounts a sign-in for its account if its password was never verified: it guessed nothing. It remains counted
-    /// for its address, because a client that overloads the server must wait like one that guesses.
-    pub(crate) fn uncount_unverified(&self, store: SharedStore<'_>, attempt: &Attempt) {
-        self.sign_ins_of_account.give_back(store, &attempt.of_account);
-    }
-
-    /// Counts a password entered in a known browser or a session of an account, or a code entered for it, from all
-    /// addresses together: the password is known already.
-    pub(crate) fn count_password(&self, store: SharedStore<'_>, owner: Client, now: i64) -> AccountResult<()> {
-        self.passwords_of_owner.take(store, owner, now).map(drop)
     }
 
     pub(crate) fn count_mail(
@@ -237,6 +224,20 @@ mod tests {
 
     fn ip(text: &str) -> IpAddr {
         text.parse().unwrap()
+    }
+
+    impl RateLimits {
+        fn count_page(&self, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
+            self.pages.take_here(Client::Address(address), now).map(drop)
+        }
+
+        pub(crate) fn count_sign_up(&self, store: SharedStore<'_>, address: IpAddr, now: i64) -> AccountResult<()> {
+            self.sign_ups.take(store, Client::Address(address), now).map(drop)
+        }
+
+        fn uncount_unverified(&self, attempt: &Attempt) {
+            self.sign_ins_of_account.give_back(None, &attempt.of_account);
+        }
     }
 
     fn rate_limits() -> RateLimits {
@@ -300,11 +301,11 @@ mod tests {
     fn a_sign_in_that_was_not_verified_counts_for_its_address_and_not_for_the_account() {
         let limits = rate_limits();
         let refused = (0..100).map_while(|_| limits.count_sign_in(None, "ada@example.com", ip("192.0.2.1"), NOON).ok());
-        assert_eq!(refused.map(|attempt| limits.uncount_unverified(None, &attempt)).count(), 30);
+        assert_eq!(refused.map(|attempt| limits.uncount_unverified(&attempt)).count(), 30);
         assert!(limits.count_sign_in(None, "ada@example.com", ip("192.0.2.2"), NOON).is_ok());
         let refused_of_48 = (0..2_000).filter(|number| {
             let attempt = limits.count_sign_in(None, "ada@example.com", ip(&format!("2001:db8:1:{number:x}::1")), NOON);
-            attempt.map(|attempt| limits.uncount_unverified(None, &attempt)).is_ok()
+            attempt.map(|attempt| limits.uncount_unverified(&attempt)).is_ok()
         });
         assert_eq!(refused_of_48.count(), 480);
     }

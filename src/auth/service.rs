@@ -16,12 +16,13 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
 
+use dashmap::DashMap;
+use foldhash::fast::RandomState;
 use once_cell::sync::OnceCell;
 use zeroize::Zeroizing;
 
 use crate::account::AccountId;
-use crate::api_key_cache::ApiKeyCache;
-use crate::audit::{AuditEntry, AuditEvent, AuditLog, RequestOrigin};
+use crate::audit::{self, AuditEntry, AuditEvent, AuditLog, RequestOrigin};
 use crate::derived_secret::DerivedSecret;
 use crate::password::hasher::PasswordHasher;
 use crate::quota::{Client, ClientCounter, ClientHasher, CounterId, DailyCounter, KeyId, QueueUsage, Tier};
@@ -65,7 +66,9 @@ impl From<&Caller> for QuotaSubject {
 /// 250 ms and every 500 ms, and `flush` once more at shutdown. Account operations run on blocking threads of their own.
 pub struct AuthService {
     store: Box<dyn Store>,
-    keys: ApiKeyCache,
+    /// By the first half of the digest. Half of a SHA-256 reveals nothing about an unknown key; the full digest is compared
+    /// in constant time.
+    keys: DashMap<u128, KeyState, RandomState>,
     key_counter: DailyCounter,
     client_counter: ClientCounter,
     /// `None` if no other server uses the store.
@@ -117,7 +120,7 @@ impl AuthService {
         let service = Self {
             shared,
             store,
-            keys: ApiKeyCache::default(),
+            keys: DashMap::default(),
             key_counter: DailyCounter::default(),
             client_counter: ClientCounter::new(&random()?),
             rate_limits: RateLimits::new(&limits_hasher, rate_limits),
@@ -169,7 +172,8 @@ impl AuthService {
 
     /// The lines of the audit log about an account, the oldest first; none if they are not kept in a file. It blocks.
     pub fn audit_lines(&self, account: AccountId) -> std::io::Result<Vec<serde_json::Value>> {
-        self.audit.get().map_or_else(|| Ok(Vec::new()), |log| log.lines_of(account))
+        let path = self.audit.get().and_then(|log| log.path.as_deref());
+        path.map_or_else(|| Ok(Vec::new()), |path| audit::read_lines(path, account))
     }
 
     /// Logs that a caller's quota is used up, once for each key and day.
@@ -197,7 +201,16 @@ impl AuthService {
     pub fn authenticate(&self, authorization: Option<&str>, now: i64) -> Result<Caller, AuthError> {
         let token = bearer_token(authorization)?.ok_or(AuthError::Malformed)?;
         let key: ApiKey = token.parse().map_err(|_| AuthError::Malformed)?;
-        let KeyState { id, counter, account, tier, masked, .. } = self.keys.find(&key, now)?;
+        let digest = key.digest();
+        let found = self.keys.get(&digest.first_half()).filter(|found| found.digest == digest);
+        let KeyState { id, counter, account, tier, masked, revoked, expires_at, .. } = *found.ok_or(AuthError::Invalid)?;
+        if revoked {
+            return Err(AuthError::Revoked);
+        }
+        // A key expires without a change in the store.
+        if expires_at.is_some_and(|end| end <= now) {
+            return Err(AuthError::Expired);
+        }
         Ok(Caller { key: id, account, tier, masked, counter })
     }
 
@@ -254,28 +267,22 @@ impl AuthService {
     }
 
     pub fn password_queue(&self) -> QueueUsage {
-        self.hasher.queue_usage()
+        self.hasher.queue.usage()
     }
 
     /// Counts a page requested by `address` at `now` (Unix seconds); an error if the pages per minute are exceeded.
     pub fn admit_page(&self, address: IpAddr, now: i64) -> Result<(), RetryAfter> {
-        self.rate_limits.count_page(address, now)
+        self.rate_limits.pages.take_here(Client::Address(address), now).map(drop)
     }
 
     /// Creates a key that exists only in the memory of this process.
     pub fn add_demo_key(&self, tier: Tier) -> StoreResult<ApiKey> {
         let key = ApiKey::from_seed(&random()?);
         let number = self.next_demo_key.fetch_sub(1, Ordering::Relaxed);
-        self.keys.put(KeyState {
-            id: KeyId(number),
-            counter: CounterId(number),
-            account: None,
-            tier,
-            revoked: false,
-            expires_at: None,
-            digest: key.digest(),
-            masked: key.masked(),
-        });
+        let (digest, masked) = (key.digest(), key.masked());
+        let (id, counter) = (KeyId(number), CounterId(number));
+        let state = KeyState { id, counter, account: None, tier, revoked: false, expires_at: None, digest, masked };
+        self.keys.insert(digest.first_half(), state);
         Ok(key)
     }
 
@@ -297,7 +304,7 @@ impl AuthService {
         let changed = changes.keys.len();
         let mut moved = BTreeSet::new();
         for state in changes.keys {
-            let before = self.keys.put(state);
+            let before = self.keys.insert(state.digest.first_half(), state);
             let is_moved = before.is_some_and(|before| before.tier != state.tier);
             moved.extend(state.account.filter(|_| is_moved).map(|account| (account, state.tier)));
         }

@@ -4,11 +4,10 @@ use std::str::FromStr;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::StoreResult;
-use crate::account::Account;
+use crate::secret_digest::SecretDigest;
 use crate::service::random;
 
 /// Seconds from sign-in to the end of a session, used or not: 30 days.
@@ -46,7 +45,7 @@ impl SessionToken {
     }
 
     pub fn digest(&self) -> SessionDigest {
-        SessionDigest(Sha256::digest(*self.0).into())
+        SessionDigest::of(self.0.as_slice())
     }
 }
 
@@ -67,34 +66,10 @@ impl FromStr for SessionToken {
     }
 }
 
-/// SHA-256 of a session's token, by which the store finds it. As the token is random, the duration of the look-up reveals
-/// nothing about it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct SessionDigest([u8; 32]);
+/// Digest of a session's token, by which the store finds it.
+pub type SessionDigest = SecretDigest;
 
-impl SessionDigest {
-    pub(crate) fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-
-    pub fn bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
-hide_debug!(SessionToken, SessionDigest);
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
-    pub account: Account,
-    pub created_at: i64,
-    /// Unix seconds; written at most once an hour.
-    pub last_used_at: i64,
-    /// Unix seconds at which the password was last entered.
-    pub authenticated_at: i64,
-    /// Unix seconds; the first second at which the session is no longer valid, used or not.
-    pub expires_at: i64,
-}
+hide_debug!(SessionToken);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewSession {
@@ -123,7 +98,7 @@ mod tests {
     #[test]
     fn debug_output_hides_the_token() {
         let token = SessionToken::from_seed([7; 32]);
-        assert_eq!(format!("{token:?} {:?}", token.digest()), "SessionToken(…) SessionDigest(…)");
+        assert_eq!(format!("{token:?} {:?}", token.digest()), "SessionToken(…) SecretDigest(…)");
     }
 
     #[test]

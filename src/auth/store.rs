@@ -138,14 +138,6 @@ pub const USAGE_DAYS: i32 = 400;
 pub(crate) const REVOKED_NAME_DAYS: i32 = 90;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RevokedKeys {
-    /// Unix seconds of the earliest revocation.
-    pub since: i64,
-    /// Maximum number of keys; those revoked last are preferred.
-    pub max: u32,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyState {
     pub id: KeyId,
     pub counter: CounterId,

@@ -8,10 +8,10 @@ use std::str::FromStr;
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
-use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use crate::StoreResult;
+use crate::secret_digest::SecretDigest;
 use crate::service::random;
 
 const STEP_SECONDS: i64 = 30;
@@ -93,7 +93,7 @@ impl SecondFactorCode {
             return text.parse().ok().map(Self::App);
         }
         let code: [u8; RECOVERY_BYTES] = from_base32(&text)?;
-        Some(Self::Recovery(RecoveryDigest::new(&code)))
+        Some(Self::Recovery(RecoveryDigest::of(&code)))
     }
 }
 
@@ -112,25 +112,13 @@ impl RecoveryCode {
     }
 
     pub(crate) fn digest(&self) -> RecoveryDigest {
-        RecoveryDigest::new(&self.0)
+        RecoveryDigest::of(self.0.as_slice())
     }
 }
 
-/// SHA-256 of a recovery code. As the code is random, the duration of a look-up reveals nothing about it.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub struct RecoveryDigest([u8; 32]);
+pub type RecoveryDigest = SecretDigest;
 
-impl RecoveryDigest {
-    fn new(code: &[u8; RECOVERY_BYTES]) -> Self {
-        Self(Sha256::digest(code).into())
-    }
-
-    pub(crate) fn bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-}
-
-hide_debug!(TotpSecret, RecoveryCode, RecoveryDigest);
+hide_debug!(TotpSecret, RecoveryCode);
 
 /// The length of `bytes` is a multiple of five.
 fn base32(bytes: &[u8]) -> String {
@@ -210,7 +198,7 @@ mod tests {
         is_cleared(&rfc().0);
         is_cleared(&code.0);
         let texts = format!("{:?} {code:?} {:?}", rfc(), code.digest());
-        assert_eq!(texts, "TotpSecret(…) RecoveryCode(…) RecoveryDigest(…)");
+        assert_eq!(texts, "TotpSecret(…) RecoveryCode(…) SecretDigest(…)");
         assert_eq!(rfc().reveal().as_str(), "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ");
     }
 

@@ -95,7 +95,7 @@ impl McpQuota {
         }
         let address = self.state.client(request.peer, request.headers);
         Ok(match ClientPool::find(&self.pools, address) {
-            Some(pool) => QuotaSubject::Client(pool.client(), pool.daily_limit()),
+            Some(pool) => QuotaSubject::Client(pool.client(), pool.daily_limit),
             None => QuotaSubject::Client(Client::Address(address), self.daily_limit),
         })
     }

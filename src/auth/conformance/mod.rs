@@ -296,7 +296,7 @@ fn recent_keys_are_listed(open: OpenStore<'_>) {
     }
     let today = Date::from_unix(NOON);
     let listed = |since, max| {
-        let keys = open().recent_keys(account.id, RevokedKeys { since: NOON + since, max }, today).unwrap();
+        let keys = open().recent_keys(account.id, NOON + since, max, today).unwrap();
         keys.into_iter().map(|key| (key.id, key.used_today)).collect::<Vec<_>>()
     };
     let keys =

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::password::Secret;
 use crate::password::hash::{HashMemory, PasswordHash};
-use crate::quota::{QueueUsage, WorkQueue};
+use crate::quota::WorkQueue;
 use crate::{AccountError, AccountResult, RetryAfter};
 
 pub(crate) const CONCURRENT: usize = 2;
@@ -23,7 +23,7 @@ pub(crate) enum EnteredBy {
 }
 
 pub(crate) struct PasswordHasher {
-    queue: WorkQueue,
+    pub(crate) queue: WorkQueue,
     memories: Arc<Mutex<Vec<HashMemory>>>,
     verified: AtomicU64,
 }
@@ -55,20 +55,11 @@ impl PasswordHasher {
         hash: Option<PasswordHash>,
         by: EnteredBy,
     ) -> AccountResult<bool> {
-        let matches = self.run(by, move |memory| match hash {
-            Some(hash) => hash.matches(&secret, memory),
-            None => {
-                PasswordHash::dummy().matches(&secret, memory);
-                false
-            }
-        });
-        let matches = matches.await?;
+        let is_known = hash.is_some();
+        let hash = hash.unwrap_or_else(PasswordHash::dummy);
+        let matches = self.run(by, move |memory| hash.matches(&secret, memory)).await?;
         self.verified.fetch_add(1, Ordering::Relaxed);
-        Ok(matches)
-    }
-
-    pub(crate) fn queue_usage(&self) -> QueueUsage {
-        self.queue.usage()
+        Ok(matches && is_known)
     }
 
     async fn run<T: Send + 'static>(

@@ -10,7 +10,6 @@
 //! - `sslrootcert`: a PEM file with the only certificates to trust, by default those of the system.
 
 use std::convert::Infallible;
-use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -43,13 +42,14 @@ impl FromStr for StoreUrl {
 
 hide_debug!(StoreUrl);
 
-/// A parsed URL. `Debug` and `Display` show neither password nor parameters.
+/// A parsed URL. `Debug` hides it.
 #[derive(Clone)]
 pub(crate) struct PostgresAddress {
     pub(crate) config: Config,
     pub(crate) encryption: SslMode,
     pub(crate) root_file: Option<PathBuf>,
-    place: String,
+    /// The URL without password and parameters.
+    pub(crate) place: String,
 }
 
 impl PostgresAddress {
@@ -118,17 +118,7 @@ impl PostgresAddress {
     }
 }
 
-impl fmt::Display for PostgresAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.place)
-    }
-}
-
-impl fmt::Debug for PostgresAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.place)
-    }
-}
+hide_debug!(PostgresAddress);
 
 fn display_url(user: &str, config: &Config) -> String {
     let port = |index: usize| {
@@ -188,7 +178,7 @@ mod tests {
     fn a_url_is_read_and_its_password_is_shown_nowhere() {
         let url: StoreUrl = "postgres://ada:s3?cr3t@db.example.com:5433/accounts?application_name=x".parse().unwrap();
         let address = PostgresAddress::parse(&url, None).unwrap();
-        assert_eq!(address.to_string(), "postgres://ada@db.example.com:5433/accounts");
+        assert_eq!(address.place, "postgres://ada@db.example.com:5433/accounts");
         assert_eq!(address.config.get_password(), Some(&b"s3?cr3t"[..]));
         for shown in [format!("{url:?}"), format!("{address:?}"), format!("{:?}", address.config)] {
             assert!(!shown.contains("cr3t"), "{shown}");

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::error::Error;
-use std::ops::Deref;
 use std::time::Duration;
 
 use bytes::BytesMut;
@@ -89,10 +88,6 @@ impl Connection {
         self.is_broken.set(true);
     }
 
-    pub(crate) fn set_limit(&self, limit: Duration) {
-        self.limit.set(limit);
-    }
-
     pub(crate) fn with_limit<T>(&self, limit: Duration, call: impl FnOnce() -> T) -> T {
         let before = self.limit.replace(limit);
         let result = call();
@@ -113,11 +108,20 @@ impl Connection {
 
     /// Runs `work` in a transaction; `begin` is `BEGIN` and any settings sent with it.
     pub(crate) fn transact<T>(&self, begin: &str, work: impl FnOnce(&Self) -> SqlResult<T>) -> SqlResult<T> {
-        let transaction = Transaction::begin(self, begin)?;
+        self.batch(begin)?;
         match work(self) {
-            Ok(result) => transaction.commit().map(|()| result),
+            Ok(result) => match self.batch("COMMIT") {
+                Err(error) if error.is(Failure::Lost) || error.is(Failure::Timeout) => {
+                    let reason = "the connection was lost while the change was committed; check whether it was stored before \
+                                  you repeat it";
+                    Err(SqlError::Database { failure: Failure::Other, source: reason.into() })
+                }
+                committed => committed.map(|()| result),
+            },
             Err(error) => {
-                transaction.roll_back();
+                if self.is_usable() && self.batch("ROLLBACK").is_err() {
+                    self.mark_broken();
+                }
                 Err(error)
             }
         }
@@ -139,41 +143,18 @@ impl Connection {
 
     fn run<T>(&self, call: impl Future<Output = Result<T, tokio_postgres::Error>>) -> SqlResult<T> {
         let limit = self.limit.get();
-        let result = match self.runtime.block_on(async { timeout(limit, call).await }) {
-            Ok(result) => result.map_err(PostgresError::from),
-            Err(_) => Err(PostgresError::Timeout(limit)),
+        let (is_broken, error) = match self.runtime.block_on(async { timeout(limit, call).await }) {
+            Ok(Ok(result)) => return Ok(result),
+            Ok(Err(error)) => (error.code().is_none_or(ends_connection), SqlError::from(error)),
+            Err(_) => {
+                let source = format!("the server did not answer within {limit:?}").into();
+                (true, SqlError::Database { failure: Failure::Timeout, source })
+            }
         };
-        if result.as_ref().is_err_and(PostgresError::breaks_connection) {
+        if is_broken {
             self.mark_broken();
         }
-        Ok(result?)
-    }
-}
-
-pub(crate) struct Transaction<'c>(&'c Connection);
-
-impl<'c> Transaction<'c> {
-    pub(crate) fn begin(connection: &'c Connection, begin: &str) -> SqlResult<Self> {
-        connection.batch(begin)?;
-        Ok(Self(connection))
-    }
-
-    pub(crate) fn commit(self) -> SqlResult<()> {
-        self.0.batch("COMMIT")
-    }
-
-    pub(crate) fn roll_back(self) {
-        if self.0.is_usable() && self.0.batch("ROLLBACK").is_err() {
-            self.0.mark_broken();
-        }
-    }
-}
-
-impl Deref for Transaction<'_> {
-    type Target = Connection;
-
-    fn deref(&self) -> &Connection {
-        self.0
+        Err(error)
     }
 }
 
@@ -252,26 +233,11 @@ pub(crate) fn without_nul(text: &str) -> Cow<'_, str> {
     if text.contains('\0') { Cow::Owned(text.replace('\0', "\u{fffd}")) } else { Cow::Borrowed(text) }
 }
 
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum PostgresError {
-    #[error("{}", describe(.0))]
-    Server(#[from] tokio_postgres::Error),
-    #[error("the server did not answer within {0:?}")]
-    Timeout(Duration),
-    #[error("the connection was lost while the change was committed; check whether it was stored before you repeat it")]
-    CommitUnknown,
-}
-
-impl PostgresError {
-    fn failure(&self) -> Failure {
-        let error = match self {
-            Self::Server(error) => error,
-            Self::Timeout(_) => return Failure::Timeout,
-            Self::CommitUnknown => return Failure::Other,
-        };
+impl From<tokio_postgres::Error> for SqlError {
+    fn from(error: tokio_postgres::Error) -> Self {
         let is_io = error.source().is_some_and(|cause| cause.is::<std::io::Error>());
         let is = |states: &[SqlState]| error.code().is_some_and(|code| states.contains(code));
-        if error.is_closed() || (is_io && error.code().is_none()) || error.code().is_some_and(ends_connection) {
+        let failure = if error.is_closed() || error.code().map_or(is_io, ends_connection) {
             Failure::Lost
         } else if is(&[SqlState::T_R_DEADLOCK_DETECTED, SqlState::T_R_SERIALIZATION_FAILURE]) {
             Failure::Conflict
@@ -281,27 +247,8 @@ impl PostgresError {
             Failure::Full
         } else {
             Failure::Other
-        }
-    }
-
-    fn breaks_connection(&self) -> bool {
-        match self {
-            Self::Server(error) => error.code().is_none_or(ends_connection),
-            Self::Timeout(_) => true,
-            Self::CommitUnknown => false,
-        }
-    }
-}
-
-impl From<PostgresError> for SqlError {
-    fn from(error: PostgresError) -> Self {
-        Self::Database { failure: error.failure(), source: Box::new(error) }
-    }
-}
-
-impl From<tokio_postgres::Error> for SqlError {
-    fn from(error: tokio_postgres::Error) -> Self {
-        PostgresError::from(error).into()
+        };
+        Self::Database { failure, source: describe(&error).into() }
     }
 }
 

@@ -9,10 +9,9 @@ use std::time::Duration;
 use rusqlite::types::Value;
 
 use crate::postgres::connection::{Connection, without_nul};
-use crate::postgres::pool::CallKind;
 use crate::postgres::{PostgresSettings, PostgresStore};
 use crate::sql::{Sql, SqlError, SqlResult, SqlRow, SqlValue, params};
-use crate::{DataLock, SqliteStore, StoreError, StoreResult};
+use crate::{DataLock, ReadKind, SqliteStore, StoreError, StoreResult};
 
 /// Rows sent and compared at a time.
 const BATCH: usize = 1_000;
@@ -53,12 +52,10 @@ impl PostgresStore {
         let target = Self::open(settings)?;
         source.read_all(|source| {
             let copied = || {
-                let connection = target.pool.take(CallKind::Short)?;
-                connection.set_limit(LIMIT);
-                let copied = connection.transact(BEGIN, |connection| target.copy_within(connection, source));
-                // It has the limits of a copy, so it is not used again.
-                connection.mark_broken();
-                copied
+                let connection = target.pool.take(ReadKind::LookUp)?;
+                connection.with_limit(LIMIT, || {
+                    connection.transact(BEGIN, |connection| target.copy_within(connection, source))
+                })
             };
             copied().map_err(|error: SqlError| error.into_store_error("copy the store"))
         })
@@ -90,8 +87,7 @@ impl PostgresStore {
         let sql: &dyn Sql = connection;
         let update = "UPDATE service SET change = ?1, cursor_secret = ?2";
         sql.execute(update, &params![change, secret.as_ref()])?;
-        let read = |row: &dyn SqlRow| Ok((row.get(0)?, row.get(1)?));
-        if sql.one("SELECT change, cursor_secret FROM service", &[], read)? != (change, secret) {
+        if sql.one::<(i64, Option<[u8; 32]>)>("SELECT change, cursor_secret FROM service", &[])? != (change, secret) {
             return Err(different("service"));
         }
         Ok(copied)
@@ -101,9 +97,9 @@ impl PostgresStore {
         let used = "SELECT EXISTS (SELECT 1 FROM service WHERE change <> 0 OR cursor_secret IS NOT NULL)".to_owned();
         let rows = TABLES.iter().map(|(name, _)| format!("SELECT EXISTS (SELECT 1 FROM {name})"));
         for query in std::iter::once(used).chain(rows) {
-            if sql.one(&query, &[], |row| row.get(0))? {
+            if sql.one(&query, &[])? {
                 return Err(StoreError::Unusable {
-                    place: self.pool.address().setting(),
+                    place: self.pool.address.setting(),
                     reason: "the store is not empty, and nothing was copied: a server has used it already; name a new database"
                         .to_owned(),
                 }
@@ -162,7 +158,7 @@ impl<'c> TableCopy<'c> {
         let last: i64 = self.source.query_row(sql, [self.name], |row| row.get(0)).map_err(unreadable)?;
         let set = "SELECT setval(pg_get_serial_sequence(?1::text, 'id'), greatest(?2::bigint, 1), ?2 > 0)";
         let sql: &dyn Sql = self.target;
-        sql.one(set, &params![self.name, last], |_| Ok(()))
+        sql.one(set, &params![self.name, last])
     }
 
     fn compare(&self) -> SqlResult<u64> {

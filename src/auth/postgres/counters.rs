@@ -7,7 +7,7 @@ use once_cell::sync::Lazy;
 use crate::postgres::{LOOK_UP_LIMIT, PostgresStore};
 use crate::quota::lease::{MAX_UNITS, SHARE};
 use crate::quota::{CountedWindow, Grant, LeaseRequest, SharedCounter, SharedWindow, UnusedUnits};
-use crate::sql::{Sql, SqlResult, params};
+use crate::sql::{Sql, SqlResult, columns_of, params};
 use crate::{CounterStore, Durability, StoreResult};
 use data::Date;
 
@@ -61,6 +61,8 @@ fn kind_and_number(counter: SharedCounter) -> (i64, i64) {
     }
 }
 
+columns_of! { Grant: units, left }
+
 impl CounterStore for PostgresStore {
     fn lease(&self, request: LeaseRequest) -> StoreResult<Grant> {
         let LeaseRequest { counter, day, limit, needed, owed } = request;
@@ -69,9 +71,7 @@ impl CounterStore for PostgresStore {
             let connection = self.pool.take_within(LEASE_LIMIT)?;
             let sql: &dyn Sql = &*connection;
             let params = params![kind, counter, day.days(), limit, owed, needed, MAX_UNITS, SHARE];
-            connection.with_limit(LEASE_LIMIT, || {
-                sql.one(&LEASE, &params, |row| Ok(Grant { units: row.get(0)?, left: row.get(1)? }))
-            })
+            connection.with_limit(LEASE_LIMIT, || sql.one(&LEASE, &params))
         };
         // Units leased by a lost connection are lost too, which only lowers the number of admitted requests.
         self.calls.measure(|| self.retry(lease).map_err(|error| error.into_store_error("lease a quota")))
@@ -98,9 +98,8 @@ impl CounterStore for PostgresStore {
             let mut counted = Vec::with_capacity(windows.len());
             // Always the larger range first, so that servers do not deadlock.
             for SharedWindow { counter, seconds, limit } in windows {
-                let (count, started_at, left) = sql.one(&COUNT, &params![counter.cast_signed(), *seconds], |row| {
-                    Ok((row.get::<i64>(0)?, row.get(1)?, row.get::<i64>(2)?))
-                })?;
+                let (count, started_at, left): (i64, i64, i64) =
+                    sql.one(&COUNT, &params![counter.cast_signed(), *seconds])?;
                 counted.push(CountedWindow { counter: *counter, started_at });
                 if count > i64::from(*limit) {
                     uncount(sql, &counted)?;
@@ -127,7 +126,6 @@ impl CounterStore for PostgresStore {
                  ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at \
                  RETURNING (extract(epoch FROM seen_at) * 1000)::bigint",
                 &params![self.server],
-                |row| row.get(0),
             )
         })
     }

@@ -2,10 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use crate::postgres::pool::CallKind;
 use crate::postgres::{PostgresSettings, PostgresStore, schema};
-use crate::sql::{Sql, SqlResult, SqlRow, inspect};
-use crate::{StoreCounts, StoreError};
+use crate::sql::{Sql, SqlResult, inspect};
+use crate::{ReadKind, StoreCounts, StoreError};
 
 /// Calls to measure; the fastest is the round-trip time.
 const CALLS: u32 = 5;
@@ -38,7 +37,7 @@ pub struct PostgresTables {
 impl PostgresStore {
     /// URL of the store, without its password. [`StoreError::Unusable`] if the URL cannot be read.
     pub fn display_url(settings: &PostgresSettings) -> Result<String, StoreError> {
-        Ok(Self::unmigrated(settings)?.pool.address().to_string())
+        Ok(Self::unmigrated(settings)?.pool.address.place.clone())
     }
 
     /// Reads the state of the store, and writes nothing. [`StoreError::Unreachable`], [`StoreError::Unusable`].
@@ -48,7 +47,7 @@ impl PostgresStore {
     }
 
     fn read_state(&self) -> SqlResult<PostgresInspection> {
-        let connection = self.pool.take(CallKind::Short)?;
+        let connection = self.pool.take(ReadKind::LookUp)?;
         let mut round_trip = Duration::MAX;
         for _ in 0..CALLS {
             let started = Instant::now();
@@ -56,20 +55,12 @@ impl PostgresStore {
             round_trip = round_trip.min(started.elapsed());
         }
         let sql: &dyn Sql = &*connection;
-        let tables = schema::versions(sql)?.map(|versions| inspect_tables(sql, versions)).transpose()?;
-        let read = |row: &dyn SqlRow| {
-            Ok(PostgresInspection {
-                place: self.pool.address().to_string(),
-                server_version: row.get(0)?,
-                is_standby: row.get(1)?,
-                is_encrypted: row.get(2)?,
-                round_trip,
-                max_connections: row.get(3)?,
-                budget: u32::try_from(self.pool.size()).unwrap_or(u32::MAX),
-                tables,
-            })
+        let inspect_tables = |schema::Versions { version, oldest }| -> SqlResult<PostgresTables> {
+            let (counts, newest_time) = inspect(sql)?;
+            Ok(PostgresTables { version, oldest, supported: schema::STEPS.len() as i64, counts, newest_time })
         };
-        sql.one(
+        let tables = schema::versions(sql)?.map(inspect_tables).transpose()?;
+        let (server_version, is_standby, is_encrypted, max_connections) = sql.one(
             "SELECT current_setting('server_version'), pg_is_in_recovery(), \
              coalesce((SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()), FALSE), \
              least(current_setting('max_connections')::bigint \
@@ -78,13 +69,16 @@ impl PostgresStore {
              (SELECT nullif(rolconnlimit, -1)::bigint FROM pg_roles WHERE rolname = current_user), \
              (SELECT nullif(datconnlimit, -1)::bigint FROM pg_database WHERE datname = current_database()))",
             &[],
-            read,
-        )
+        )?;
+        Ok(PostgresInspection {
+            place: self.pool.address.place.clone(),
+            server_version,
+            is_encrypted,
+            is_standby,
+            round_trip,
+            max_connections,
+            budget: u32::try_from(self.pool.size).unwrap_or(u32::MAX),
+            tables,
+        })
     }
-}
-
-fn inspect_tables(sql: &dyn Sql, versions: schema::Versions) -> SqlResult<PostgresTables> {
-    let schema::Versions { version, oldest } = versions;
-    let (counts, newest_time) = inspect(sql)?;
-    Ok(PostgresTables { version, oldest, supported: schema::STEPS.len() as i64, counts, newest_time })
 }

@@ -15,20 +15,20 @@ pub(crate) mod server;
 #[cfg(test)]
 mod tests;
 
+use std::fs;
 use std::ops::Deref;
 use std::path::Path;
 use std::time::Duration;
-use std::{fmt, fs};
 
 use zeroize::Zeroizing;
 
 use crate::measured::MeasuredCalls;
 use crate::postgres::address::PostgresAddress;
 pub use crate::postgres::address::StoreUrl;
-use crate::postgres::connection::{Connection, PostgresError, Transaction};
+use crate::postgres::connection::Connection;
 pub use crate::postgres::copy::CopiedTable;
 pub use crate::postgres::inspection::{PostgresInspection, PostgresTables};
-use crate::postgres::pool::{CallKind, ConnectionPool};
+use crate::postgres::pool::ConnectionPool;
 use crate::sql::{Failure, Sql, SqlError, SqlResult, keys};
 use crate::{
     CounterStore, Durability, KeyChanges, ReadKind, Statements, Store, StoreError, StoreMeasurements, StoreResult,
@@ -80,14 +80,9 @@ impl PostgresStore {
 
     fn open_with(settings: &PostgresSettings, steps: &[schema::MigrationStep]) -> StoreResult<Self> {
         let store = Self::unmigrated(settings)?;
-        let migrated = || {
-            let connection = store.pool.take(CallKind::Short)?;
-            let migrated = schema::migrate(&connection, store.pool.address(), steps);
-            // It has the limits of a migration, so it is not used again.
-            connection.mark_broken();
-            migrated
-        };
-        migrated().map_err(|error| store.open_error(error))?;
+        let connection = store.pool.take(ReadKind::LookUp);
+        let migrated = connection.and_then(|connection| schema::migrate(&connection, &store.pool.address, steps));
+        migrated.map_err(|error| store.open_error(error))?;
         Ok(store)
     }
 
@@ -108,21 +103,20 @@ impl PostgresStore {
                 if reason.contains("permission denied") {
                     reason.push_str("; the user must own the database: ALTER DATABASE … OWNER TO …");
                 }
-                StoreError::Unusable { place: self.pool.address().setting(), reason }
+                StoreError::Unusable { place: self.pool.address.setting(), reason }
             }
             error => error,
         }
     }
 
-    fn call<T>(
-        &self,
-        work: CallKind,
-        operation: &'static str,
-        mut read: impl FnMut(&Connection) -> SqlResult<T>,
-    ) -> StoreResult<T> {
+    fn call<T>(&self, operation: &'static str, attempt: impl FnMut() -> SqlResult<T>) -> StoreResult<T> {
         self.calls.measure(|| {
-            let result = self.retry(|| read(&*self.pool.take(work)?));
-            result.map_err(|error| self.failed(error, operation))
+            self.retry(attempt).map_err(|error| {
+                if error.is(Failure::Timeout) {
+                    self.pool.mark_lost();
+                }
+                error.into_store_error(operation)
+            })
         })
     }
 
@@ -142,52 +136,21 @@ impl PostgresStore {
         }
     }
 
-    fn failed(&self, error: SqlError, operation: &'static str) -> StoreError {
-        if error.is(Failure::Timeout) {
-            self.pool.mark_lost();
-        }
-        error.into_store_error(operation)
-    }
-
     fn transact<T>(
         &self,
         durability: Durability,
         operation: &'static str,
         mut change: impl FnMut(&Connection) -> SqlResult<T>,
     ) -> StoreResult<T> {
-        self.calls.measure(|| {
-            let result = self.retry(|| self.attempt(durability, &mut change));
-            result.map_err(|error| self.failed(error, operation))
-        })
-    }
-
-    fn attempt<T>(&self, durability: Durability, change: impl FnOnce(&Connection) -> SqlResult<T>) -> SqlResult<T> {
-        let connection = self.pool.take(CallKind::Short)?;
         let begin = match durability {
             Durability::Full => "BEGIN",
             Durability::Normal => "BEGIN; SET LOCAL synchronous_commit = off",
         };
-        let transaction = Transaction::begin(&connection, begin)?;
-        match change(&transaction) {
-            Ok(result) => match transaction.commit() {
-                Err(error) if error.is(Failure::Lost) || error.is(Failure::Timeout) => {
-                    Err(PostgresError::CommitUnknown.into())
-                }
-                committed => committed.map(|()| result),
-            },
-            Err(error) => {
-                transaction.roll_back();
-                Err(error)
-            }
-        }
+        self.call(operation, || self.pool.take(ReadKind::LookUp)?.transact(begin, &mut change))
     }
 }
 
-impl fmt::Debug for PostgresStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PostgresStore({})", self.pool.address())
-    }
-}
+hide_debug!(PostgresStore);
 
 /// The operations are methods of `dyn Store`.
 impl Deref for PostgresStore {
@@ -200,12 +163,13 @@ impl Deref for PostgresStore {
 
 impl Store for PostgresStore {
     fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> StoreResult<()> {
-        match reading {
-            ReadKind::LookUp => self.call(CallKind::Short, operation, |connection| {
-                connection.with_limit(LOOK_UP_LIMIT, || read(connection))
-            }),
-            ReadKind::List => self.call(CallKind::List, operation, |connection| read(connection)),
-        }
+        self.call(operation, || {
+            let connection = self.pool.take(reading)?;
+            match reading {
+                ReadKind::LookUp => connection.with_limit(LOOK_UP_LIMIT, || read(&*connection)),
+                ReadKind::List => read(&*connection),
+            }
+        })
     }
 
     fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> StoreResult<()> {
@@ -213,9 +177,10 @@ impl Store for PostgresStore {
     }
 
     fn changes(&self, since: i64) -> StoreResult<KeyChanges> {
-        self.call(CallKind::Short, "read the changed keys", |connection| {
-            let last = connection.with_limit(LOOK_UP_LIMIT, || keys::last_change(connection))?;
-            keys::changes(connection, since, last)
+        self.call("read the changed keys", || {
+            let connection = self.pool.take(ReadKind::LookUp)?;
+            let last = connection.with_limit(LOOK_UP_LIMIT, || keys::last_change(&*connection))?;
+            keys::changes(&*connection, since, last)
         })
     }
 

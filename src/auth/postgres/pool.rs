@@ -15,27 +15,18 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use crate::postgres::address::PostgresAddress;
 use crate::postgres::connection::Connection;
 use crate::sql::{SqlError, SqlResult};
-use crate::{StoreError, StoreResult};
+use crate::{ReadKind, StoreError, StoreResult};
 use platform::tls;
 
 const WAIT: Duration = Duration::from_secs(5);
 const AWAY: Duration = Duration::from_millis(500);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CallKind {
-    /// A look-up or a change.
-    Short,
-    /// Reads any number of rows. Such calls share half of the connections, so that long lists neither delay a rejection
-    /// nor keep a revoked key accepted.
-    List,
-}
-
 pub(crate) struct ConnectionPool {
     /// `None` only while it is dropped.
     runtime: Option<Runtime>,
-    address: PostgresAddress,
+    pub(crate) address: PostgresAddress,
     tls: Option<MakeRustlsConnect>,
-    size: usize,
+    pub(crate) size: usize,
     state: Mutex<PoolState>,
     freed: Condvar,
 }
@@ -73,37 +64,31 @@ impl ConnectionPool {
         })
     }
 
-    pub(crate) fn address(&self) -> &PostgresAddress {
-        &self.address
-    }
-
-    pub(crate) fn size(&self) -> usize {
-        self.size
-    }
-
-    /// Takes a connection for one call. [`StoreError::Busy`] if none is free in time, [`StoreError::Unreachable`].
-    pub(crate) fn take(&self, work: CallKind) -> SqlResult<PooledConnection<'_>> {
+    /// Takes a connection for one call; a change takes it like a look-up. Lists share half of the connections, so that
+    /// long ones neither delay a rejection nor keep a revoked key accepted. [`StoreError::Busy`] if none is free in time,
+    /// [`StoreError::Unreachable`].
+    pub(crate) fn take(&self, work: ReadKind) -> SqlResult<PooledConnection<'_>> {
         self.take_by(work, WAIT, self.address.connect_limit())
     }
 
     /// Takes a connection for a short call; `wait` also limits the time to open one.
     /// Errors as [`ConnectionPool::take`].
     pub(crate) fn take_within(&self, wait: Duration) -> SqlResult<PooledConnection<'_>> {
-        self.take_by(CallKind::Short, wait, wait)
+        self.take_by(ReadKind::LookUp, wait, wait)
     }
 
-    fn take_by(&self, work: CallKind, wait: Duration, connect: Duration) -> SqlResult<PooledConnection<'_>> {
+    fn take_by(&self, work: ReadKind, wait: Duration, connect: Duration) -> SqlResult<PooledConnection<'_>> {
         let deadline = Instant::now() + wait;
         let mut state = self.state();
         loop {
             let lists = self.size.div_ceil(2);
-            if work == CallKind::Short || state.lists < lists {
+            if work == ReadKind::LookUp || state.lists < lists {
                 let known = pop_usable(&mut state);
                 if known.is_some() || state.open < self.size {
                     if known.is_none() {
                         self.begin_to_connect(&mut state)?;
                     }
-                    state.lists += usize::from(work == CallKind::List);
+                    state.lists += usize::from(work == ReadKind::List);
                     drop(state);
                     // From here on, dropping the lease frees the place, even if no connection can be opened.
                     let mut lease = PooledConnection { pool: self, work, connection: known };
@@ -196,7 +181,7 @@ impl Drop for ConnectionPool {
 
 pub(crate) struct PooledConnection<'p> {
     pool: &'p ConnectionPool,
-    work: CallKind,
+    work: ReadKind,
     /// `None` until it is open.
     connection: Option<Connection>,
 }
@@ -212,7 +197,7 @@ impl Deref for PooledConnection<'_> {
 impl Drop for PooledConnection<'_> {
     fn drop(&mut self) {
         let mut state = self.pool.state();
-        state.lists -= usize::from(self.work == CallKind::List);
+        state.lists -= usize::from(self.work == ReadKind::List);
         // A call that panicked may have left a transaction open.
         match self.connection.take().filter(|connection| connection.is_usable() && !std::thread::panicking()) {
             Some(connection) => state.idle.push(connection),

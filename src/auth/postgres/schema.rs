@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::StoreError;
 use crate::postgres::address::PostgresAddress;
 use crate::postgres::connection::Connection;
-use crate::sql::{Sql, SqlError, SqlResult, SqlRow, params};
+use crate::sql::{Sql, SqlError, SqlResult, columns_of, params};
 
 #[derive(Clone, Copy)]
 pub(crate) struct MigrationStep {
@@ -42,6 +42,8 @@ pub(crate) struct Versions {
     pub(crate) oldest: i64,
 }
 
+columns_of! { Versions: version, oldest }
+
 /// Makes the missing steps, only once if several servers start together. Accepts a database that a newer program
 /// migrated if this program can use it.
 pub(crate) fn migrate(connection: &Connection, address: &PostgresAddress, steps: &[MigrationStep]) -> SqlResult<()> {
@@ -49,8 +51,8 @@ pub(crate) fn migrate(connection: &Connection, address: &PostgresAddress, steps:
     if let Some(found) = versions(connection)?.filter(|found| found.version >= supported) {
         return check(address, found, supported);
     }
-    connection.set_limit(LIMIT);
-    connection.transact(BEGIN, |connection| migrate_within(connection, address, steps))
+    connection
+        .with_limit(LIMIT, || connection.transact(BEGIN, |connection| migrate_within(connection, address, steps)))
 }
 
 fn migrate_within(connection: &Connection, address: &PostgresAddress, steps: &[MigrationStep]) -> SqlResult<()> {
@@ -60,7 +62,7 @@ fn migrate_within(connection: &Connection, address: &PostgresAddress, steps: &[M
     let done = match versions(sql)? {
         Some(found) if found.version >= supported => return check(address, found, supported),
         Some(found) => found.version,
-        None if sql.one(has_tables, &[], |row| row.get(0))? => {
+        None if sql.one(has_tables, &[])? => {
             let reason = "the database contains tables of another program; name an empty one, or a schema of its own with \
                           ?options=-csearch_path%3DNAME";
             return Err(StoreError::Unusable { place: address.setting(), reason: reason.to_owned() }.into());
@@ -88,9 +90,8 @@ pub(crate) fn versions(sql: &dyn Sql) -> SqlResult<Option<Versions>> {
     // Not `to_regclass`: it may remember, from before the lock, that there was no table.
     let query = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables \
                  WHERE tablename = 'store_version' AND schemaname = ANY(current_schemas(FALSE)))";
-    if !sql.one(query, &[], |row| row.get::<bool>(0))? {
+    if !sql.one::<bool>(query, &[])? {
         return Ok(None);
     }
-    let read = |row: &dyn SqlRow| Ok(Versions { version: row.get(0)?, oldest: row.get(1)? });
-    sql.one("SELECT version, oldest FROM store_version", &[], read).map(Some)
+    sql.one("SELECT version, oldest FROM store_version", &[]).map(Some)
 }

@@ -27,13 +27,12 @@ enum BatchGroup {
 
 impl BatchOwner {
     fn groups(self) -> impl Iterator<Item = (BatchGroup, usize)> {
-        let (key, networks) = match self {
-            Self::Key(key) => (Some((BatchGroup::Key(key), MAX_WAITING)), [None; 3]),
-            Self::Address(address) => (None, client_networks(address)),
+        let groups = match self {
+            Self::Key(key) => [None, None, Some((BatchGroup::Key(key), 1))],
+            Self::Address(address) => client_networks(address)
+                .map(|network| network.map(|(network, multiple)| (BatchGroup::Network(network), multiple))),
         };
-        let networks = networks.into_iter().flatten();
-        key.into_iter()
-            .chain(networks.map(|(network, multiple)| (BatchGroup::Network(network), MAX_WAITING * multiple as usize)))
+        groups.into_iter().flatten().map(|(group, multiple): (_, u32)| (group, MAX_WAITING * multiple as usize))
     }
 }
 
@@ -80,14 +79,8 @@ struct WaitingBatch<'q> {
 impl Drop for WaitingBatch<'_> {
     fn drop(&mut self) {
         let mut counts = self.batches.counts();
-        for (group, _) in self.owner.groups() {
-            if let Some(count) = counts.get_mut(&group) {
-                *count -= 1;
-                if *count == 0 {
-                    counts.remove(&group);
-                }
-            }
-        }
+        self.owner.groups().for_each(|(group, _)| *counts.entry(group).or_default() -= 1);
+        counts.retain(|_, count| *count > 0);
     }
 }
 

@@ -29,7 +29,8 @@ pub enum Client {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientPool {
     name: Arc<str>,
-    daily_limit: u32,
+    /// Calls per UTC day, for all its addresses together.
+    pub daily_limit: u32,
     ranges: Vec<IpRange>,
 }
 
@@ -75,11 +76,6 @@ impl ClientPool {
     pub fn client(&self) -> Client {
         Client::Pool(self.name.clone())
     }
-
-    /// Calls per UTC day, for all its addresses together.
-    pub fn daily_limit(&self) -> u32 {
-        self.daily_limit
-    }
 }
 
 #[cfg(test)]
@@ -91,7 +87,7 @@ mod tests {
         let pools: Vec<ClientPool> = ["a=5000@192.0.2.0/24+2001:db8::/32", "b_2=1@192.0.2.7+198.51.100.0/24"]
             .map(|text| text.parse().unwrap())
             .to_vec();
-        assert_eq!((&*pools[0].name, pools[0].daily_limit()), ("a", 5000));
+        assert_eq!((&*pools[0].name, pools[0].daily_limit), ("a", 5000));
         for (address, expected) in [
             ("192.0.2.7", Some("a")),
             ("::ffff:192.0.2.7", Some("a")),

@@ -57,15 +57,13 @@ impl ClientCounter {
     }
 
     fn find_or_insert(&self, date: Date) -> DayCounter {
-        if let Some(found) = self.find(date) {
-            return found;
-        }
-        let mut today = self.today.write().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = find(&today, date) {
-            return found;
-        }
-        let hasher = self.hasher.derived(&date.days().to_le_bytes());
-        today.insert((date, Arc::new(WindowCounter::new(86_400, hasher, BUCKETS)))).clone()
+        self.find(date).unwrap_or_else(|| {
+            let mut today = self.today.write().unwrap_or_else(PoisonError::into_inner);
+            find(&today, date).unwrap_or_else(|| {
+                let hasher = self.hasher.derived(&date.days().to_le_bytes());
+                today.insert((date, Arc::new(WindowCounter::new(86_400, hasher, BUCKETS)))).clone()
+            })
+        })
     }
 }
 

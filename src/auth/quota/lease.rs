@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use dashmap::DashMap;
 use foldhash::fast::RandomState;
 
-use crate::quota::{CounterId, Quota, Tier};
+use crate::quota::{CounterId, Quota};
 use data::Date;
 
 pub(crate) const MAX_UNITS: u32 = 256;
@@ -71,9 +71,6 @@ pub struct UnusedUnits {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StoreAway;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Denied {
     Exceeded(Quota),
     /// The store is away, and the [`allowance`] of this server is used up.
@@ -93,10 +90,6 @@ impl Denied {
         *own = quota;
         self
     }
-
-    pub(crate) fn with_tier(self, tier: Tier) -> Self {
-        self.with_quota(self.quota().with_tier(tier))
-    }
 }
 
 /// Requests of a counter that one server admits while the store is away, beyond its leased units: a hundredth of the
@@ -115,7 +108,8 @@ pub(crate) struct AdmittedRequest {
 #[derive(Debug, Default)]
 pub(crate) struct LeasedCounters {
     slots: DashMap<(SharedCounter, Date), Arc<CounterSlot>, RandomState>,
-    unleased: AtomicU64,
+    /// Requests that were admitted while the store was away.
+    pub(crate) unleased: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -159,26 +153,19 @@ impl CounterSlot {
         self.units.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Asks the store; `units` has `is_renewing` set.
-    fn lease(
-        &self,
-        request: LeaseRequest,
-        lease: &impl Fn(LeaseRequest) -> Result<Grant, StoreAway>,
-        now: Instant,
-    ) -> Result<(), StoreAway> {
+    /// Asks the store; false if it is away. `units` has `is_renewing` set.
+    fn lease(&self, request: LeaseRequest, lease: &impl Fn(LeaseRequest) -> Option<Grant>, now: Instant) -> bool {
         // `is_renewing` is cleared even if the store panics, so that nobody waits for ever.
         let _ended = RenewalGuard(self);
-        let granted = lease(request);
+        let Some(grant) = lease(request) else { return false };
         let mut units = self.lock();
-        if let Ok(grant) = granted {
-            units.unused += grant.units;
-            units.left = grant.left;
-            units.size = grant.units;
-            units.owed -= request.owed.min(units.owed);
-            units.is_known = true;
-            units.refused_at = (grant.units < request.needed).then_some(now);
-        }
-        granted.map(|_| ())
+        units.unused += grant.units;
+        units.left = grant.left;
+        units.size = grant.units;
+        units.owed -= request.owed.min(units.owed);
+        units.is_known = true;
+        units.refused_at = (grant.units < request.needed).then_some(now);
+        true
     }
 }
 
@@ -211,7 +198,7 @@ impl LeasedCounters {
         requests: u32,
         limit: u32,
         day: Date,
-        lease: impl Fn(LeaseRequest) -> Result<Grant, StoreAway>,
+        lease: impl Fn(LeaseRequest) -> Option<Grant>,
     ) -> Result<AdmittedRequest, Denied> {
         let slot = self.slot(counter, day);
         let started = Instant::now();
@@ -242,9 +229,9 @@ impl LeasedCounters {
             units.is_renewing = true;
             let request = LeaseRequest { counter, day, limit, needed: requests - units.unused, owed: units.owed };
             drop(units);
-            let asked = slot.lease(request, &lease, now);
+            let is_away = !slot.lease(request, &lease, now);
             units = slot.lock();
-            if asked.is_err() {
+            if is_away {
                 return self.without_store(units, (counter, day), requests, limit);
             }
         }
@@ -280,23 +267,19 @@ impl LeasedCounters {
         Ok(AdmittedRequest { quota: units.quota(limit, day), renews: false })
     }
 
-    pub(crate) fn unleased(&self) -> u64 {
-        self.unleased.load(Ordering::Relaxed)
-    }
-
     /// Takes the next lease of a counter, after [`AdmittedRequest::renews`].
     pub(crate) fn renew(
         &self,
         (counter, day): (SharedCounter, Date),
-        lease: impl Fn(LeaseRequest) -> Result<Grant, StoreAway>,
-    ) -> Result<(), StoreAway> {
+        lease: impl Fn(LeaseRequest) -> Option<Grant>,
+    ) {
         let slot = self.slot(counter, day);
         let (limit, owed) = {
             let mut units = slot.lock();
             units.is_renewing = true;
             (units.limit, units.owed)
         };
-        slot.lease(LeaseRequest { counter, day, limit, needed: 0, owed }, &lease, Instant::now())
+        slot.lease(LeaseRequest { counter, day, limit, needed: 0, owed }, &lease, Instant::now());
     }
 
     /// The quota without taking anything. `None` if this server knows nothing of the counter.

@@ -24,7 +24,7 @@ pub use daily_counter::{AddedUsage, CounterId, KeyId, StoredUsage};
 pub(crate) use daily_counter::{CountedKey, DailyCounter};
 pub use daily_quota::Quota;
 pub use ip_range::{ClientNetwork, IpRange, ParseIpRangeError, client_address, client_networks};
-pub use lease::{Denied, Grant, LeaseRequest, SharedCounter, StoreAway, UnusedUnits};
+pub use lease::{Denied, Grant, LeaseRequest, SharedCounter, UnusedUnits};
 pub use tier::Tier;
 pub(crate) use window_counter::WindowCounter;
 pub use window_counter::{CountedWindow, SharedWindow};

@@ -17,8 +17,7 @@ use crate::password::{Password, Secret};
 use crate::quota::{Client, Tier};
 use crate::service::second_factor::PendingSignIn;
 use crate::session::{
-    CONFIRMED_SECONDS, ListedSession, NewSession, OPERATOR_SECONDS, SESSION_SECONDS, Session, SessionDigest, SessionId,
-    SessionToken,
+    CONFIRMED_SECONDS, NewSession, OPERATOR_SECONDS, SESSION_SECONDS, SessionDigest, SessionId, SessionToken,
 };
 use crate::{
     AccountError, AccountResult, AuthService, BrowserToken, Credentials, PasswordVersion, RetryAfter, StoreError,
@@ -36,25 +35,17 @@ pub struct StartedSession {
     pub browser: BrowserToken,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub struct SignInOrigin {
-    pub address: IpAddr,
-    /// Token that the browser presents, for this account or for another, valid or not.
-    pub browser: Option<BrowserToken>,
-}
-
-impl From<IpAddr> for SignInOrigin {
-    fn from(address: IpAddr) -> Self {
-        Self { address, browser: None }
-    }
-}
-
+/// A signed-in owner and the session. Times are Unix seconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Visitor {
     pub account: Account,
     pub session: SessionDigest,
-    /// Unix seconds at which the password was last entered in the session.
+    pub created_at: i64,
+    /// Written at most once an hour.
+    pub last_used_at: i64,
+    /// Time at which the password was last entered in the session.
     pub authenticated_at: i64,
+    /// The first second at which the session is no longer valid, used or not.
     pub expires_at: i64,
 }
 
@@ -81,53 +72,54 @@ impl AuthService {
         now: i64,
     ) -> AccountResult<StartedSession> {
         let signed_up = async {
-            self.rate_limits.count_sign_up(self.store.counters(), address, now)?;
+            self.rate_limits.sign_ups.take(self.store.counters(), Client::Address(address), now)?;
             let hash = self.hasher.hash(password.secret().clone(), EnteredBy::Anybody).await?;
-            let (token, session) = new_session(now)?;
             let created = self.blocking(move |service| {
                 service.store.create_account(&email, Tier::Free, Some(&hash), now)?;
-                let credentials = service.store.credentials(&email)?;
-                service.store.add_session(credentials.account, credentials.version, &session)?;
-                Ok(credentials)
+                service.store.credentials(&email)
             });
             let Credentials { account, version, .. } = created.await.map_err(|error| match error {
                 AccountError::Store(StoreError::AccountExists(_)) => AccountError::NotCreated,
                 error => error,
             })?;
-            Ok::<_, AccountError>((account, self.started(token, &session, account, version)))
+            Ok::<_, AccountError>((account, self.start_session(account, version, AccountError::SignedOut, now).await?))
         }
         .await;
         let account = signed_up.as_ref().ok().map(|(account, _)| *account);
         self.audited(AuditEntry::new(AuditEvent::SignUp, account), signed_up).map(|(_, started)| started)
     }
 
+    /// `browser` is the token that the browser presents, for this account or for another, valid or not.
     /// [`AccountError::WrongCredentials`], [`AccountError::CodeRequired`], [`AccountError::Throttled`].
     pub async fn sign_in(
         self: &Arc<Self>,
         email: Email,
         secret: Secret,
-        origin: impl Into<SignInOrigin>,
+        address: IpAddr,
+        browser: Option<BrowserToken>,
         now: i64,
     ) -> AccountResult<StartedSession> {
-        let origin: SignInOrigin = origin.into();
         // That of the e-mail address, also if the password is wrong.
         let mut account = None;
         let started = async {
             let found = self.credentials(email.clone()).await?;
             account = found.as_ref().map(|found| found.account);
             // A known browser that has used up its own limit is counted like any other.
-            let is_known = found.as_ref().zip(origin.browser).is_some_and(|(found, browser)| {
+            let is_known = found.as_ref().zip(browser).is_some_and(|(found, browser)| {
                 let browsers = Client::KnownBrowsers(found.account.0);
                 browser.is_known(&self.browser_secret, found, now)
-                    && self.rate_limits.count_password(self.store.counters(), browsers, now).is_ok()
+                    && self.rate_limits.passwords_of_owner.take(self.store.counters(), browsers, now).is_ok()
             });
             let matches = if is_known {
                 self.matches(found.as_ref(), secret, EnteredBy::Owner).await?
             } else {
                 let (limits, store) = (&self.rate_limits, self.store.counters());
-                let attempt = limits.count_sign_in(store, email.as_str(), origin.address, now)?;
+                let attempt = limits.count_sign_in(store, email.as_str(), address, now)?;
                 let matches = self.matches(found.as_ref(), secret, EnteredBy::Anybody).await;
-                let matches = matches.inspect_err(|_| limits.uncount_unverified(store, &attempt))?;
+                // Without a verification it guessed nothing of the account. It remains counted for its address: a client that
+                // overloads the server must wait like one that guesses.
+                let matches =
+                    matches.inspect_err(|_| limits.sign_ins_of_account.give_back(store, &attempt.of_account))?;
                 if matches {
                     limits.uncount_sign_in(store, &attempt);
                 }
@@ -179,25 +171,15 @@ impl AuthService {
     /// `None` if the session of the token has ended.
     pub async fn visitor(self: &Arc<Self>, token: &SessionToken, now: i64) -> AccountResult<Option<Visitor>> {
         let session = token.digest();
-        let found = self.blocking(move |service| {
+        self.blocking(move |service| {
             let found = service.store.session(&session, now)?;
             // Rarely written, so that a page does not wait for the disk. If it fails, the next page tries again.
             if found.as_ref().is_some_and(|found| found.last_used_at <= now - USE_IS_WRITTEN_AFTER) {
                 let _ = service.store.session_used(&session, now);
             }
             Ok(found)
-        });
-        let found = found.await?;
-        Ok(found.map(|Session { account, authenticated_at, expires_at, .. }| Visitor {
-            account,
-            session,
-            authenticated_at,
-            expires_at,
-        }))
-    }
-
-    pub async fn sessions(self: &Arc<Self>, account: AccountId, now: i64) -> AccountResult<Vec<ListedSession>> {
-        self.blocking(move |service| service.store.sessions(account, now)).await
+        })
+        .await
     }
 
     /// No effect if the account has no such session.
@@ -272,23 +254,20 @@ impl AuthService {
         now: i64,
     ) -> AccountResult<Credentials> {
         let session = Client::Session(*visitor.session.bytes());
-        self.rate_limits.count_password(self.store.counters(), session, now)?;
+        self.rate_limits.passwords_of_owner.take(self.store.counters(), session, now)?;
         let found = self.credentials(visitor.account.email.clone()).await?;
         // The address may belong to another account by now.
         let own = found.filter(|found| found.account == visitor.account.id).ok_or(AccountError::SignedOut)?;
-        if self.matches(Some(&own), secret, EnteredBy::Owner).await? {
-            Ok(own)
-        } else {
-            Err(AccountError::WrongPassword)
-        }
+        let matches = self.matches(Some(&own), secret, EnteredBy::Owner).await?;
+        matches.then_some(own).ok_or(AccountError::WrongPassword)
     }
 
     async fn credentials(self: &Arc<Self>, email: Email) -> AccountResult<Option<Credentials>> {
-        let found = self.blocking(move |service| match service.store.credentials(&email) {
+        self.blocking(move |service| match service.store.credentials(&email) {
             Err(StoreError::NoSuchAccount { .. }) => Ok(None),
             found => found.map(Some),
-        });
-        found.await
+        })
+        .await
     }
 
     /// True if the password is that of the account. Without an account it takes as long.

@@ -9,7 +9,7 @@ use crate::account::{AccountId, KeyId, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::audit::{AuditEntry, AuditEvent};
 use crate::quota::Quota;
 use crate::service::first_of_days;
-use crate::{AccountError, AccountResult, ApiKey, AuthService, RevokedKeys};
+use crate::{AccountError, AccountResult, ApiKey, AuthService};
 use data::Date;
 
 /// Number of revoked keys considered for an account page.
@@ -130,8 +130,7 @@ impl AuthService {
         let first = first_of_days(today, days);
         let (keys, usage) = self
             .blocking(move |service| {
-                let revoked = RevokedKeys { since: first.unix(), max: LISTED_REVOKED };
-                let keys = service.store.recent_keys(account, revoked, today)?;
+                let keys = service.store.recent_keys(account, first.unix(), LISTED_REVOKED, today)?;
                 Ok((keys, service.store.usage_of(account, first, today)?))
             })
             .await?;

@@ -26,24 +26,8 @@ impl AuthService {
     }
 
     /// Sends the link that verifies the address of an account. [`AccountError::Throttled`], [`AccountError::Busy`].
-    pub async fn send_verification(
-        self: &Arc<Self>,
-        account: &Account,
-        address: IpAddr,
-        now: i64,
-    ) -> AccountResult<()> {
-        if !self.sends_mail() || account.verified_at.is_some() {
-            return Ok(());
-        }
-        self.request_link(account.email.clone(), Purpose::Verification, address, now).await
-    }
-
-    /// As [`AuthService::send_verification`], after sign-up.
-    pub async fn welcome(self: &Arc<Self>, email: Email, address: IpAddr, now: i64) {
-        if self.sends_mail() {
-            // The account exists regardless; its page sends the link again.
-            let _ = self.request_link(email, Purpose::Verification, address, now).await;
-        }
+    pub async fn send_verification(self: &Arc<Self>, email: Email, address: IpAddr, now: i64) -> AccountResult<()> {
+        if self.sends_mail() { self.request_link(email, Purpose::Verification, address, now).await } else { Ok(()) }
     }
 
     /// Stores a request for a link to an address, and wakes the thread that sends it. Everything that depends on the

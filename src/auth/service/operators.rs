@@ -6,7 +6,7 @@ use crate::account::{Account, AccountId};
 use crate::audit::{AuditEntry, AuditEvent};
 use crate::quota::Tier;
 use crate::service::first_of_days;
-use crate::{AccountError, AuthService, StoreError};
+use crate::{AccountResult, AuthService, StoreError};
 use data::Date;
 
 /// Requests of all accounts, without those not yet written.
@@ -25,12 +25,12 @@ impl AuthService {
         text: &str,
         start: u32,
         limit: u32,
-    ) -> Result<(u32, Vec<Account>), AccountError> {
+    ) -> AccountResult<(u32, Vec<Account>)> {
         let part = text.trim().to_lowercase();
         self.blocking(move |service| service.store.find_accounts(&part, start, limit)).await
     }
 
-    pub async fn find_account(self: &Arc<Self>, account: AccountId) -> Result<Option<Account>, AccountError> {
+    pub async fn find_account(self: &Arc<Self>, account: AccountId) -> AccountResult<Option<Account>> {
         self.blocking(move |service| match service.store.account_by_id(account) {
             Err(StoreError::AccountGone) => Ok(None),
             found => found.map(Some),
@@ -39,7 +39,7 @@ impl AuthService {
     }
 
     /// The usage of all accounts on the last `days` days including today.
-    pub async fn service_usage(self: &Arc<Self>, days: u16, now: i64) -> Result<ServiceUsage, AccountError> {
+    pub async fn service_usage(self: &Arc<Self>, days: u16, now: i64) -> AccountResult<ServiceUsage> {
         let today = Date::from_unix(now);
         let first = first_of_days(today, days);
         self.blocking(move |service| {
@@ -52,13 +52,13 @@ impl AuthService {
     }
 
     /// Moves an account to a tier. Its keys have the tier when this returns.
-    /// [`AccountError::Store`] of [`StoreError::TooManyKeys`].
+    /// [`AccountError::Store`](crate::AccountError::Store) of [`StoreError::TooManyKeys`].
     pub async fn set_tier_for(
         self: &Arc<Self>,
         operator: AccountId,
         account: &Account,
         tier: Tier,
-    ) -> Result<(), AccountError> {
+    ) -> AccountResult<()> {
         let email = account.email.clone();
         let changed = self.blocking(move |service| {
             service.store.set_tier(&email, tier)?;
@@ -68,12 +68,7 @@ impl AuthService {
         self.audited(entry, changed.await)
     }
 
-    pub async fn verify_for(
-        self: &Arc<Self>,
-        operator: AccountId,
-        account: AccountId,
-        now: i64,
-    ) -> Result<(), AccountError> {
+    pub async fn verify_for(self: &Arc<Self>, operator: AccountId, account: AccountId, now: i64) -> AccountResult<()> {
         let verified = self.blocking(move |service| service.store.verify_account(account, now).map(|_| ())).await;
         self.audited(operator_entry(operator, AuditEvent::AccountVerification, account), verified)
     }
@@ -86,7 +81,7 @@ impl AuthService {
         account: AccountId,
         is_blocked: bool,
         now: i64,
-    ) -> Result<(), AccountError> {
+    ) -> AccountResult<()> {
         let changed = self.blocking(move |service| {
             service.store.set_blocked(account, is_blocked, now)?;
             service.refresh().map(|_| ())

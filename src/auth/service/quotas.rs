@@ -7,7 +7,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::quota::lease::LeasedCounters;
 use crate::quota::{
-    Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, StoreAway, run_in_place,
+    Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, run_in_place,
 };
 use crate::{AuthService, Caller, CounterStore, QuotaSubject, StoreResult};
 use data::Date;
@@ -47,16 +47,16 @@ impl SharedQuotas {
         (shared, received)
     }
 
-    fn lease(&self, store: &dyn CounterStore, request: LeaseRequest) -> Result<Grant, StoreAway> {
+    fn lease(&self, store: &dyn CounterStore, request: LeaseRequest) -> Option<Grant> {
         let away_until = || self.away_until.lock().unwrap_or_else(PoisonError::into_inner);
         if away_until().is_some_and(|until| Instant::now() < until) {
-            return Err(StoreAway);
+            return None;
         }
         let leased = run_in_place(|| store.lease(request));
         let calls = if leased.is_ok() { &self.leased } else { &self.failed };
         calls.fetch_add(1, Ordering::Relaxed);
         *away_until() = leased.is_err().then(|| Instant::now() + AWAY);
-        leased.map_err(|_| StoreAway)
+        leased.ok()
     }
 
     /// The counters of a client on a day, the largest range first, with the limit of each.
@@ -65,6 +65,46 @@ impl SharedQuotas {
         let hasher = self.hasher.derived(&day.days().to_le_bytes());
         let ranges = hasher.ranges(client);
         ranges.iter().flatten().map(|range| (SharedCounter::Client(range.hash), range.limit(limit))).collect()
+    }
+
+    fn take(
+        &self,
+        store: &dyn CounterStore,
+        counter: SharedCounter,
+        requests: u32,
+        limit: u32,
+        day: Date,
+    ) -> Result<Quota, Denied> {
+        let taken = self.leases.take(counter, requests, limit, day, |request| self.lease(store, request))?;
+        if taken.renews {
+            // The thread ends with the service.
+            let _ = self.renewals.send((counter, day));
+        }
+        Ok(taken.quota)
+    }
+
+    /// Takes a request from each range of a client's address, or from none if one of them has none left.
+    fn take_for_client(
+        &self,
+        store: &dyn CounterStore,
+        client: &Client,
+        limit: u32,
+        day: Date,
+    ) -> Result<Quota, Denied> {
+        let counters = self.counters(client, limit, day);
+        let mut quotas = Vec::with_capacity(counters.len());
+        for (counter, of) in &counters {
+            match self.take(store, *counter, 1, *of, day) {
+                Ok(quota) => quotas.push(quota),
+                Err(denied) => {
+                    for (counter, of) in &counters[..quotas.len()] {
+                        self.leases.give_back(*counter, 1, *of, day);
+                    }
+                    return Err(denied.with_quota(Quota::new(Some(limit), limit, day)));
+                }
+            }
+        }
+        Ok(client_quota(quotas, limit, day))
     }
 }
 
@@ -80,14 +120,15 @@ impl AuthService {
     /// All are 0 if quotas are not shared.
     pub fn lease_counts(&self) -> LeaseCounts {
         let Some(shared) = &self.shared else { return LeaseCounts::default() };
-        let [leased, failed] = [&shared.leased, &shared.failed].map(|count| count.load(Ordering::Relaxed));
-        LeaseCounts { leased, failed, unleased: shared.leases.unleased() }
+        let counts = [&shared.leased, &shared.failed, &shared.leases.unleased];
+        let [leased, failed, unleased] = counts.map(|count| count.load(Ordering::Relaxed));
+        LeaseCounts { leased, failed, unleased }
     }
 
     fn renew_lease(&self, renewal: Renewal) {
         if let Some((shared, store)) = self.shared_store() {
-            // Otherwise the next request asks.
-            let _ = shared.leases.renew(renewal, |request| shared.lease(store, request));
+            // If the store is away, the next request asks.
+            shared.leases.renew(renewal, |request| shared.lease(store, request));
         }
     }
 
@@ -100,7 +141,7 @@ impl AuthService {
             QuotaSubject::Key(caller) => self.take_several(&caller, 1, today),
             QuotaSubject::Client(client, limit) => {
                 let taken = match self.shared_store() {
-                    Some((shared, store)) => take_for_client(shared, store, &client, limit, today),
+                    Some((shared, store)) => shared.take_for_client(store, &client, limit, today),
                     None => self.client_counter.take(&client, limit, today).map_err(Denied::Exceeded),
                 };
                 taken.inspect_err(|_| {
@@ -116,17 +157,16 @@ impl AuthService {
         let counted = CountedKey { key, counter };
         let taken = match self.leased(caller) {
             Some((shared, store, limit)) => {
-                take_from_lease(shared, store, SharedCounter::Key(counter), requests, limit, today)
-                    // The usage of the key is written as without leases.
-                    .inspect(|_| {
-                        let _ = self.key_counter.take(counted, requests, None, today);
-                    })
+                // The usage of the key is written as without leases.
+                shared.take(store, SharedCounter::Key(counter), requests, limit, today).inspect(|_| {
+                    let _ = self.key_counter.take(counted, requests, None, today);
+                })
             }
             None => self.key_counter.take(counted, requests, tier.daily_limit(), today).map_err(Denied::Exceeded),
         };
         taken.map(|quota| quota.with_tier(tier)).map_err(|denied| {
             self.denied_keys.fetch_add(1, Ordering::Relaxed);
-            denied.with_tier(tier)
+            denied.with_quota(denied.quota().with_tier(tier))
         })
     }
 
@@ -216,46 +256,6 @@ impl AuthService {
         }
         store.end_leases(&unused).inspect_err(|_| shared.leases.take_back(&unused))
     }
-}
-
-fn take_from_lease(
-    shared: &SharedQuotas,
-    store: &dyn CounterStore,
-    counter: SharedCounter,
-    requests: u32,
-    limit: u32,
-    day: Date,
-) -> Result<Quota, Denied> {
-    let taken = shared.leases.take(counter, requests, limit, day, |request| shared.lease(store, request))?;
-    if taken.renews {
-        // The thread ends with the service.
-        let _ = shared.renewals.send((counter, day));
-    }
-    Ok(taken.quota)
-}
-
-/// Takes a request from each range of a client's address, or from none if one of them has none left.
-fn take_for_client(
-    shared: &SharedQuotas,
-    store: &dyn CounterStore,
-    client: &Client,
-    limit: u32,
-    day: Date,
-) -> Result<Quota, Denied> {
-    let counters = shared.counters(client, limit, day);
-    let mut quotas = Vec::with_capacity(counters.len());
-    for (index, (counter, of)) in counters.iter().enumerate() {
-        match take_from_lease(shared, store, *counter, 1, *of, day) {
-            Ok(quota) => quotas.push(quota),
-            Err(denied) => {
-                for (counter, of) in &counters[..index] {
-                    shared.leases.give_back(*counter, 1, *of, day);
-                }
-                return Err(denied.with_quota(Quota::new(Some(limit), limit, day)));
-            }
-        }
-    }
-    Ok(client_quota(quotas, limit, day))
 }
 
 /// Quota of a client, from those of its ranges: the smallest remaining quota counts.

@@ -73,15 +73,15 @@ impl AuthService {
 
     /// Accepts a code once. An account without an app has no valid code.
     async fn verify_code(self: &Arc<Self>, account: AccountId, code: &str, now: i64) -> AccountResult<()> {
-        self.rate_limits.count_password(self.store.counters(), Client::Codes(account.0), now)?;
+        self.rate_limits.passwords_of_owner.take(self.store.counters(), Client::Codes(account.0), now)?;
         let parsed = SecondFactorCode::parse(code);
         let accepted = self.blocking(move |service| {
             let Some(Totp { secret, step }) = service.store.totp(account)? else { return Ok(false) };
             match parsed {
-                Some(SecondFactorCode::App(code)) => match secret.step_of(code, step, now) {
-                    Some(step) => service.store.accept_totp_step(account, step),
-                    None => Ok(false),
-                },
+                Some(SecondFactorCode::App(code)) => {
+                    let step = secret.step_of(code, step, now);
+                    step.map_or(Ok(false), |step| service.store.accept_totp_step(account, step))
+                }
                 Some(SecondFactorCode::Recovery(code)) => service.store.use_recovery_code(account, &code),
                 None => Ok(false),
             }
@@ -104,22 +104,21 @@ impl AuthService {
         code: &str,
         now: i64,
     ) -> AccountResult<Vec<RecoveryCode>> {
-        let step = match SecondFactorCode::parse(code) {
-            Some(SecondFactorCode::App(code)) => secret.step_of(code, 0, now),
-            _ => None,
-        };
-        let enabled = match step {
+        let enabled = async {
+            let step = match SecondFactorCode::parse(code) {
+                Some(SecondFactorCode::App(code)) => secret.step_of(code, 0, now),
+                _ => None,
+            };
             // A wrong code during setup is a slip and not a guess: the secret is on the same page.
-            None => Err(AccountError::WrongCode),
-            Some(step) => {
-                self.blocking(move |service| {
-                    let (codes, digests) = recovery_codes()?;
-                    service.store.enable_totp(account, &Totp { secret, step }, &digests, now)?;
-                    Ok(codes)
-                })
-                .await
-            }
-        };
+            let step = step.ok_or(AccountError::WrongCode)?;
+            self.blocking(move |service| {
+                let (codes, digests) = recovery_codes()?;
+                service.store.enable_totp(account, &Totp { secret, step }, &digests, now)?;
+                Ok(codes)
+            })
+            .await
+        }
+        .await;
         self.audited(AuditEntry::new(AuditEvent::TotpActivation, Some(account)), enabled)
     }
 

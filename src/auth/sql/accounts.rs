@@ -4,31 +4,23 @@ use crate::account::{Account, AccountId, Email};
 use crate::password::hash::PasswordHash;
 use crate::quota::Tier;
 use crate::session::NewSession;
-use crate::sql::{Sql, SqlResult, SqlRow, deleted_keys, keys, params, sessions, usage};
+use crate::sql::{Sql, SqlResult, columns_of, deleted_keys, keys, params, sessions, usage};
 use crate::{Credentials, PasswordVersion, Store, StoreError, StoreResult};
 use data::Date;
 
-/// The columns that [`read_account`] reads.
+/// The columns of an [`Account`].
 pub(crate) const COLUMNS: &str = "accounts.id, accounts.email, accounts.tier, accounts.created_at, \
      (SELECT count(DISTINCT counter) FROM keys WHERE keys.account = accounts.id AND keys.revoked_at IS NULL) AS active_keys, \
      accounts.verified_at, accounts.totp_enabled_at, \
      (SELECT count(*) FROM recovery_codes WHERE recovery_codes.account = accounts.id) AS recovery_codes, \
      accounts.operator, accounts.blocked_at";
 
-pub(crate) fn read_account(row: &dyn SqlRow) -> SqlResult<Account> {
-    Ok(Account {
-        id: AccountId(row.get(0)?),
-        email: Email::from_stored(row.get(1)?),
-        tier: row.parsed(2)?,
-        created_at: row.get(3)?,
-        active_keys: row.get(4)?,
-        verified_at: row.get(5)?,
-        totp_enabled_at: row.get(6)?,
-        recovery_codes: row.get(7)?,
-        is_operator: row.get(8)?,
-        blocked_at: row.get(9)?,
-    })
+columns_of! {
+    Account: id, email, tier, created_at, active_keys, verified_at, totp_enabled_at, recovery_codes, is_operator,
+    blocked_at
 }
+
+columns_of! { Credentials: account, password, version }
 
 /// Keeps other transactions from changing the account, or anything that belongs to it, until this one ends. The account
 /// may be gone.
@@ -38,9 +30,8 @@ pub(crate) fn lock(sql: &dyn Sql, account: AccountId) -> SqlResult<()> {
 
 /// Like [`lock`]; fails unless the password still has this version (`None`: any). [`StoreError::AccountGone`].
 pub(crate) fn lock_version(sql: &dyn Sql, account: AccountId, version: Option<PasswordVersion>) -> SqlResult<()> {
-    let found =
-        sql.lock_row("SELECT password_version FROM accounts WHERE id = ?1", &params![account.0], |row| row.get(0))?;
-    let found = PasswordVersion(found.ok_or(StoreError::AccountGone)?);
+    let found = sql.lock_row("SELECT password_version FROM accounts WHERE id = ?1", &params![account.0])?;
+    let found: PasswordVersion = found.ok_or(StoreError::AccountGone)?;
     if version.is_some_and(|version| version != found) {
         return Err(StoreError::PasswordChanged.into());
     }
@@ -87,7 +78,7 @@ impl dyn Store + '_ {
     /// All accounts, by e-mail address.
     pub fn accounts(&self) -> StoreResult<Vec<Account>> {
         self.list("list the accounts", |sql| {
-            sql.rows(&format!("SELECT {COLUMNS} FROM accounts ORDER BY email"), &[], read_account)
+            sql.rows(&format!("SELECT {COLUMNS} FROM accounts ORDER BY email"), &[])
         })
     }
 
@@ -141,10 +132,10 @@ impl dyn Store + '_ {
             // Removal of a part is the only search that is case-sensitive in both databases.
             const MATCHES: &str = "(replace(accounts.email, ?1, '') <> accounts.email OR ?1 = '')";
             let count = format!("SELECT count(*) FROM accounts WHERE {MATCHES}");
-            let total = sql.one(&count, &params![part], |row| row.get(0))?;
+            let total = sql.one(&count, &params![part])?;
             let page =
                 format!("SELECT {COLUMNS} FROM accounts WHERE {MATCHES} ORDER BY accounts.email LIMIT ?2 OFFSET ?3");
-            Ok((total, sql.rows(&page, &params![part, limit, start], read_account)?))
+            Ok((total, sql.rows(&page, &params![part, limit, start])?))
         })
     }
 
@@ -152,14 +143,7 @@ impl dyn Store + '_ {
     pub fn credentials(&self, email: &Email) -> StoreResult<Credentials> {
         self.look_up("read the password", |sql| {
             let query = "SELECT id, password, password_version FROM accounts WHERE email = ?1";
-            let found = sql.row(query, &params![email.as_str()], |row| {
-                Ok(Credentials {
-                    account: AccountId(row.get(0)?),
-                    password: row.get::<Option<String>>(1)?.map(PasswordHash::from_stored),
-                    version: PasswordVersion(row.get(2)?),
-                })
-            })?;
-            Ok(found.ok_or_else(|| no_such_account(email))?)
+            Ok(sql.row(query, &params![email.as_str()])?.ok_or_else(|| no_such_account(email))?)
         })
     }
 
@@ -234,7 +218,7 @@ impl dyn Store + '_ {
 
 pub(crate) fn by_email(sql: &dyn Sql, email: &Email) -> SqlResult<Account> {
     let query = format!("SELECT {COLUMNS} FROM accounts WHERE email = ?1");
-    Ok(sql.row(&query, &params![email.as_str()], read_account)?.ok_or_else(|| no_such_account(email))?)
+    Ok(sql.row(&query, &params![email.as_str()])?.ok_or_else(|| no_such_account(email))?)
 }
 
 fn no_such_account(email: &Email) -> StoreError {
@@ -243,7 +227,7 @@ fn no_such_account(email: &Email) -> StoreError {
 
 pub(crate) fn by_id(sql: &dyn Sql, account: AccountId) -> SqlResult<Account> {
     let query = format!("SELECT {COLUMNS} FROM accounts WHERE accounts.id = ?1");
-    Ok(sql.row(&query, &params![account.0], read_account)?.ok_or(StoreError::AccountGone)?)
+    Ok(sql.row(&query, &params![account.0])?.ok_or(StoreError::AccountGone)?)
 }
 
 fn set_password(

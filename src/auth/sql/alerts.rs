@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::account::{AccountId, Email};
-use crate::sql::{Sql, SqlError, SqlResult, SqlRow, params, watches, webhooks};
+use crate::account::AccountId;
+use crate::sql::{Sql, SqlError, SqlResult, columns_of, params, watches, webhooks};
 use crate::watch::{
     Alert, AlertId, Delivery, DeliveryId, DeliveryResult, DueDeliveries, Evaluation, WatchId, WebhookId,
 };
@@ -20,18 +20,7 @@ const ALERTS: &str = "SELECT alerts.id, alerts.watch, alerts.since, alerts.versi
      alerts.entries, (SELECT string_agg(outcome, '; ' ORDER BY id) FROM outbox WHERE outbox.alert = alerts.id) \
      FROM alerts";
 
-fn read_alert(row: &dyn SqlRow) -> SqlResult<Alert> {
-    Ok(Alert {
-        id: AlertId(row.get(0)?),
-        watch: WatchId(row.get(1)?),
-        since: row.parsed(2)?,
-        version: row.parsed(3)?,
-        created_at: row.get(4)?,
-        total: row.get(5)?,
-        entries: row.get(6)?,
-        outcome: row.get(7)?,
-    })
-}
+columns_of! { Alert: id, watch, since, version, created_at, total, entries, outcome }
 
 impl dyn Store + '_ {
     /// Stores evaluations of release `version`, their alerts and the messages to send, atomically; returns the number
@@ -60,7 +49,6 @@ impl dyn Store + '_ {
                 evaluations.iter().zip(&expected).map(|(evaluation, expected)| {
                     params![&version, evaluation.problem.as_deref(), evaluation.watch.0, expected]
                 }),
-                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
             )?;
             let mut news = Vec::new();
             for (evaluation, changed) in evaluations.iter().zip(changed) {
@@ -75,12 +63,11 @@ impl dyn Store + '_ {
                     news.push((evaluation.watch, evaluation.since.to_string(), *total, entries, receivers));
                 }
             }
-            let alerts = sql.row_each(
+            let alerts: Vec<Option<i64>> = sql.row_each(
                 "INSERT INTO alerts (watch, since, version, created_at, total, entries) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
                 news.iter()
                     .map(|(watch, since, total, entries, _)| params![watch.0, since, &version, now, *total, *entries]),
-                |row| row.get::<i64>(0),
             )?;
             let messages = news.iter().zip(alerts).flat_map(|((.., (account, emails, webhook)), alert)| {
                 let receivers = emails.then_some(None).into_iter().chain(webhook.map(Some));
@@ -101,7 +88,7 @@ impl dyn Store + '_ {
         self.list("list the alerts", |sql| {
             let query = format!("{ALERTS} WHERE alerts.watch = ?1 AND alerts.id < ?2 ORDER BY alerts.id DESC LIMIT ?3");
             let before = before.map_or(i64::MAX, |before| before.0);
-            sql.rows(&query, &params![watch.0, before, limit], read_alert)
+            sql.rows(&query, &params![watch.0, before, limit])
         })
     }
 
@@ -118,7 +105,7 @@ impl dyn Store + '_ {
                 "{ALERTS} WHERE alerts.watch IN (SELECT id FROM watches WHERE account = ?1 AND id = coalesce(?2, id)) \
                  AND alerts.id > ?3 ORDER BY alerts.id LIMIT ?4"
             );
-            sql.rows(&query, &params![account.0, watch.map(|watch| watch.0), after.0, limit], read_alert)
+            sql.rows(&query, &params![account.0, watch.map(|watch| watch.0), after.0, limit])
         })
     }
 
@@ -144,7 +131,7 @@ impl dyn Store + '_ {
     pub(crate) fn has_due(&self, kind: &str, now: i64) -> StoreResult<bool> {
         self.list("read what is to be sent", |sql| {
             let query = format!("SELECT EXISTS (SELECT 1 FROM outbox WHERE {kind} IS NOT NULL AND due_at <= ?1)");
-            sql.one(&query, &params![now], |row| row.get(0))
+            sql.one(&query, &params![now])
         })
     }
 
@@ -193,7 +180,7 @@ impl dyn Store + '_ {
 }
 
 /// An account and its webhook; `None` if it receives e-mails.
-type AlertReceiver = (i64, Option<i64>);
+type AlertReceiver = (AccountId, Option<WebhookId>);
 
 /// Receivers of the oldest due messages. Reads at most a constant factor more messages than it needs.
 fn find_receivers(sql: &dyn Sql, now: i64, receivers: usize) -> SqlResult<BTreeSet<AlertReceiver>> {
@@ -205,7 +192,6 @@ fn find_receivers(sql: &dyn Sql, now: i64, receivers: usize) -> SqlResult<BTreeS
             "SELECT due_at, id, account, webhook FROM outbox WHERE alert IS NOT NULL AND due_at <= ?1 \
              AND due_at >= ?2 AND (due_at > ?2 OR id > ?3) ORDER BY due_at, id LIMIT ?4",
             &params![now, last.0, last.1, limit],
-            |row| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?))),
         )?;
         for (_, receiver) in &due {
             if found.len() >= receivers {
@@ -236,26 +222,25 @@ fn claim_for(
     );
     // No limit by e-mail: one e-mail has all messages.
     let limit = webhook.map_or(i64::MAX, |_| i64::from(messages));
-    let mut claimed: Vec<(i64, i64, u32)> = sql.rows(&claim, &params![until, account, webhook, now, limit], |row| {
-        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-    })?;
+    let params = params![until, account.0, webhook.map(|webhook| webhook.0), now, limit];
+    let mut claimed: Vec<(DeliveryId, AlertId, u32)> = sql.rows(&claim, &params)?;
     claimed.sort_unstable();
-    let account_id = AccountId(account);
     if claimed.is_empty() {
-        return Ok(DueDeliveries { account: account_id, email: None, webhook: None, deliveries: Vec::new() });
+        return Ok(DueDeliveries { account, email: None, webhook: None, deliveries: Vec::new() });
     }
     let missing = || SqlError::Data("an alert without its search".to_owned());
     let query = format!("{ALERTS} WHERE alerts.id = ?1");
-    let alerts = sql.row_each(&query, claimed.iter().map(|(_, alert, _)| params![*alert]), read_alert)?;
+    let alerts: Vec<Option<Alert>> =
+        sql.row_each(&query, claimed.iter().map(|(_, alert, _)| params![alert.0]))?;
     let alerts: Vec<Alert> = alerts.into_iter().collect::<Option<_>>().ok_or_else(missing)?;
     let watched: Vec<WatchId> = alerts.iter().map(|alert| alert.watch).collect();
     let watches = watches::several(sql, &watched)?;
     let deliveries = claimed.into_iter().zip(alerts).zip(watches).map(|(((id, _, attempts), alert), watch)| {
-        Ok(Delivery { id: DeliveryId(id), watch: watch.ok_or_else(missing)?, alert, attempts })
+        Ok(Delivery { id, watch: watch.ok_or_else(missing)?, alert, attempts })
     });
     let deliveries: Vec<Delivery> = deliveries.collect::<SqlResult<_>>()?;
-    let webhook = webhook.map(|webhook| webhooks::find_owned(sql, account_id, WebhookId(webhook))).transpose()?;
+    let webhook = webhook.map(|webhook| webhooks::find_owned(sql, account, webhook)).transpose()?;
     let query = "SELECT email FROM accounts WHERE id = ?1 AND verified_at IS NOT NULL";
-    let email = sql.row(query, &params![account], |row| Ok(Email::from_stored(row.get(0)?)))?;
-    Ok(DueDeliveries { account: account_id, email, webhook, deliveries })
+    let email = sql.row(query, &params![account.0])?;
+    Ok(DueDeliveries { account, email, webhook, deliveries })
 }

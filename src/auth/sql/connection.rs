@@ -1,6 +1,6 @@
 //! Interface between the statements and the databases.
 
-use crate::sql::{SqlError, SqlResult, SqlRow, SqlValue};
+use crate::sql::{FromColumns, SqlError, SqlResult, SqlRow, SqlValue};
 
 /// Takes the rows that a statement returns, each with the index of the list of parameters.
 pub(crate) type EachResult<'e> = &'e mut dyn FnMut(usize, &dyn SqlRow) -> SqlResult<()>;
@@ -34,52 +34,36 @@ pub trait Sql {
 }
 
 impl dyn Sql + '_ {
-    pub(crate) fn rows<T>(
-        &self,
-        sql: &str,
-        params: &[SqlValue<'_>],
-        mut read: impl FnMut(&dyn SqlRow) -> SqlResult<T>,
-    ) -> SqlResult<Vec<T>> {
+    pub(crate) fn rows<T: FromColumns>(&self, sql: &str, params: &[SqlValue<'_>]) -> SqlResult<Vec<T>> {
         let mut rows = Vec::new();
         self.query_each(sql, &[params], &mut |_, row| {
-            rows.push(read(row)?);
+            rows.push(T::from_row(row)?);
             Ok(())
         })?;
         Ok(rows)
     }
 
-    pub(crate) fn row<T>(
-        &self,
-        sql: &str,
-        params: &[SqlValue<'_>],
-        read: impl FnMut(&dyn SqlRow) -> SqlResult<T>,
-    ) -> SqlResult<Option<T>> {
-        Ok(self.rows(sql, params, read)?.into_iter().next())
+    pub(crate) fn row<T: FromColumns>(&self, sql: &str, params: &[SqlValue<'_>]) -> SqlResult<Option<T>> {
+        Ok(self.rows(sql, params)?.into_iter().next())
     }
 
     /// Row of a query that always returns one.
-    pub(crate) fn one<T>(
-        &self,
-        sql: &str,
-        params: &[SqlValue<'_>],
-        read: impl FnMut(&dyn SqlRow) -> SqlResult<T>,
-    ) -> SqlResult<T> {
-        self.row(sql, params, read)?.ok_or_else(|| SqlError::Data("a row is missing".to_owned()))
+    pub(crate) fn one<T: FromColumns>(&self, sql: &str, params: &[SqlValue<'_>]) -> SqlResult<T> {
+        self.row(sql, params)?.ok_or_else(|| SqlError::Data("a row is missing".to_owned()))
     }
 
     /// Runs a statement that returns at most one row for each list of parameters.
-    pub(crate) fn row_each<'p, T, const N: usize>(
+    pub(crate) fn row_each<'p, T: FromColumns, const N: usize>(
         &self,
         sql: &str,
         params: impl IntoIterator<Item = [SqlValue<'p>; N]>,
-        read: impl Fn(&dyn SqlRow) -> SqlResult<T>,
     ) -> SqlResult<Vec<Option<T>>> {
         let params: Vec<[SqlValue<'p>; N]> = params.into_iter().collect();
         let params: Vec<&[SqlValue<'p>]> = params.iter().map(<[_; N]>::as_slice).collect();
         let mut rows: Vec<Option<T>> = params.iter().map(|_| None).collect();
         if !params.is_empty() {
             self.query_each(sql, &params, &mut |index, row| {
-                rows[index] = Some(read(row)?);
+                rows[index] = Some(T::from_row(row)?);
                 Ok(())
             })?;
         }
@@ -91,22 +75,17 @@ impl dyn Sql + '_ {
         sql: &str,
         params: impl IntoIterator<Item = [SqlValue<'p>; N]>,
     ) -> SqlResult<()> {
-        self.row_each(sql, params, |_| Ok(())).map(drop)
+        self.row_each(sql, params).map(|_: Vec<Option<()>>| ())
     }
 
     /// Reads a row and keeps others from changing it until the transaction ends.
-    pub(crate) fn lock_row<T>(
-        &self,
-        sql: &str,
-        params: &[SqlValue<'_>],
-        read: impl FnMut(&dyn SqlRow) -> SqlResult<T>,
-    ) -> SqlResult<Option<T>> {
-        self.row(&format!("{sql}{}", self.for_no_key_update()), params, read)
+    pub(crate) fn lock_row<T: FromColumns>(&self, sql: &str, params: &[SqlValue<'_>]) -> SqlResult<Option<T>> {
+        self.row(&format!("{sql}{}", self.for_no_key_update()), params)
     }
 
     /// Keeps others from changing the rows of a query, if there are any, until the transaction ends.
     pub(crate) fn lock(&self, sql: &str, params: &[SqlValue<'_>]) -> SqlResult<()> {
-        if self.locks_rows() { self.lock_row(sql, params, |_| Ok(())).map(drop) } else { Ok(()) }
+        if self.locks_rows() { self.lock_row(sql, params).map(|_: Option<()>| ()) } else { Ok(()) }
     }
 
     /// Suffix of a query that keeps others from changing its rows; they may add rows that refer to them.

@@ -33,7 +33,6 @@ pub(crate) fn free_counter(sql: &dyn Sql, account: AccountId, email: &Email, tod
          AND keys.counter NOT IN (SELECT counter FROM keys WHERE account = ?3) \
          GROUP BY keys.counter ORDER BY coalesce(sum(usage.requests), -1) DESC, keys.counter LIMIT 1",
         &params![&owner, today.days(), account.0],
-        |row| row.get(0),
     )
 }
 

@@ -1,18 +1,18 @@
 //! API keys, and their changes as reported to running servers.
 
-use crate::account::{Account, AccountId, CounterId, Email, KeyId, KeyName, KeyRecord, KeyRef, Rotation};
+use crate::account::{Account, AccountId, Email, KeyId, KeyName, KeyRecord, KeyRef, Rotation};
 use crate::quota::Tier;
-use crate::sql::{Sql, SqlResult, SqlRow, SqlValue, accounts, deleted_keys, next_change, params, usage};
-use crate::{ApiKey, KeyChanges, KeyDigest, KeyState, RevokedKeys, Store, StoreError, StoreResult};
+use crate::sql::{Sql, SqlResult, SqlValue, accounts, columns_of, deleted_keys, next_change, params, usage};
+use crate::{ApiKey, KeyChanges, KeyState, Store, StoreError, StoreResult};
 use data::Date;
 
 /// The short form of a key of a deleted account.
 const ORPHAN: &str = "vdx_0000…0000";
 
-/// Without the usage of the day, which is read by counter.
+/// With 0 for the usage of the day, which is read by counter.
 const KEYS: &str = "SELECT keys.id, keys.account, accounts.email, accounts.tier, keys.name, keys.shown, \
      keys.created_at, CASE WHEN keys.revoked_at < coalesce(keys.expires_at, keys.revoked_at + 1) THEN keys.revoked_at END, \
-     keys.last_used_at, keys.counter, keys.expires_at \
+     keys.last_used_at, keys.counter, keys.expires_at, CAST(0 AS BIGINT) \
      FROM keys JOIN accounts ON accounts.id = keys.account";
 
 const STATES: &str = "SELECT keys.id, keys.counter, keys.account, coalesce(accounts.tier, 'free'), \
@@ -25,35 +25,12 @@ const STATES: &str = "SELECT keys.id, keys.counter, keys.account, coalesce(accou
 pub(crate) const RECENT: &str = "SELECT id FROM keys WHERE account = ?1 AND revoked_at IS NULL \
      UNION ALL SELECT id FROM keys WHERE account = ?1 AND revoked_at >= ?2";
 
-fn read_key(row: &dyn SqlRow) -> SqlResult<KeyRecord> {
-    Ok(KeyRecord {
-        id: KeyId(row.get(0)?),
-        account: AccountId(row.get(1)?),
-        email: Email::from_stored(row.get(2)?),
-        tier: row.parsed(3)?,
-        name: row.get(4)?,
-        masked: row.parsed(5)?,
-        created_at: row.get(6)?,
-        revoked_at: row.get(7)?,
-        last_used_at: row.get(8)?,
-        counter: CounterId(row.get(9)?),
-        expires_at: row.get(10)?,
-        used_today: 0,
-    })
+columns_of! {
+    KeyRecord: id, account, email, tier, name, masked, created_at, revoked_at, last_used_at, counter, expires_at,
+    used_today
 }
 
-fn read_state(row: &dyn SqlRow) -> SqlResult<KeyState> {
-    Ok(KeyState {
-        id: KeyId(row.get(0)?),
-        counter: CounterId(row.get(1)?),
-        account: row.get::<Option<i64>>(2)?.map(AccountId),
-        tier: row.parsed(3)?,
-        revoked: row.get(4)?,
-        digest: KeyDigest::from_bytes(row.get(5)?),
-        masked: row.parsed(6)?,
-        expires_at: row.get(7)?,
-    })
-}
+columns_of! { KeyState: id, counter, account, tier, revoked, digest, masked, expires_at }
 
 impl dyn Store + '_ {
     /// If a key of the account was revoked or expired on the same day (UTC), or an account with the same address was
@@ -107,13 +84,9 @@ impl dyn Store + '_ {
                 return Err(StoreError::KeyEnded.into());
             }
             // At most two active keys share a counter, so repeated rotation does not accumulate valid keys.
-            let overlaps = sql.one(
-                "SELECT EXISTS (SELECT 1 FROM keys \
-                 WHERE account = ?1 AND revoked_at IS NULL AND counter = ?2 AND id <> ?3)",
-                &params![account.0, rotated.counter.0, id],
-                |row| row.get(0),
-            )?;
-            if overlaps {
+            let others = "SELECT EXISTS (SELECT 1 FROM keys \
+                          WHERE account = ?1 AND revoked_at IS NULL AND counter = ?2 AND id <> ?3)";
+            if sql.one(others, &params![account.0, rotated.counter.0, id])? {
                 return Err(StoreError::KeyOverlaps.into());
             }
             check_new_keys(sql, account, &rotated.email, rotated.tier, today)?;
@@ -150,14 +123,20 @@ impl dyn Store + '_ {
         })
     }
 
-    /// The active keys of an account and some of its revoked ones, by number, with their usage on `today`. The cost depends on
-    /// these only.
-    pub fn recent_keys(&self, account: AccountId, revoked: RevokedKeys, today: Date) -> StoreResult<Vec<KeyRecord>> {
+    /// The active keys of an account and at most `max_revoked` of those revoked from `revoked_since` (Unix seconds) on, the last
+    /// ones, by number, with their usage on `today`. The cost depends on these only.
+    pub fn recent_keys(
+        &self,
+        account: AccountId,
+        revoked_since: i64,
+        max_revoked: u32,
+        today: Date,
+    ) -> StoreResult<Vec<KeyRecord>> {
         self.list("list the keys", |sql| {
             let recent = "WHERE keys.id IN (SELECT id FROM keys WHERE account = ?1 AND revoked_at IS NULL UNION ALL \
                           SELECT * FROM (SELECT id FROM keys WHERE account = ?1 AND revoked_at >= ?2 \
                           ORDER BY revoked_at DESC, id DESC LIMIT ?3) AS revoked)";
-            select(sql, recent, &params![account.0, revoked.since, revoked.max], Some(account), today)
+            select(sql, recent, &params![account.0, revoked_since, max_revoked], Some(account), today)
         })
     }
 
@@ -193,12 +172,11 @@ fn insert(
 ) -> SqlResult<i64> {
     let change = next_change(sql)?;
     let (digest, masked) = (key.digest(), key.masked().to_string());
-    let id = sql.one(
+    let id: i64 = sql.one(
         "INSERT INTO keys (account, name, digest, shown, counter, created_at, expires_at, changed) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) RETURNING id",
         // A new counter has the number of its key, which is set below.
         &params![account.0, name, digest.bytes(), &masked, counter.unwrap_or(0), now, expires_at, change],
-        |row| row.get(0),
     )?;
     if counter.is_none() {
         sql.execute("UPDATE keys SET counter = id WHERE id = ?1", &params![id])?;
@@ -218,13 +196,9 @@ fn end_expired_of(sql: &dyn Sql, account: AccountId, now: i64) -> SqlResult<()> 
 fn check_new_keys(sql: &dyn Sql, account: AccountId, email: &Email, tier: Tier, today: Date) -> SqlResult<()> {
     let query =
         format!("SELECT count(*) FROM keys WHERE id IN ({RECENT}) AND created_at >= ?2 AND created_at < ?2 + 86400");
-    let created: u32 = sql.one(&query, &params![account.0, today.unix()], |row| row.get(0))?;
-    match tier.new_keys_per_day() {
-        Some(allowed) if created >= allowed => {
-            Err(StoreError::NewKeysUsedUp { email: email.clone(), tier, allowed }.into())
-        }
-        _ => Ok(()),
-    }
+    let created: u32 = sql.one(&query, &params![account.0, today.unix()])?;
+    let reached = tier.new_keys_per_day().filter(|allowed| created >= *allowed);
+    reached.map_or(Ok(()), |allowed| Err(StoreError::NewKeysUsedUp { email: email.clone(), tier, allowed }.into()))
 }
 
 /// Keys that can be revoked at `?1`, including a key that expired by a fast clock and is accepted again.
@@ -266,7 +240,7 @@ pub(crate) fn lock_all(sql: &dyn Sql, account: AccountId) -> SqlResult<()> {
 /// Number of the last change. Read it before the keys: a change that commits in between is reported now, and again next
 /// time.
 pub(crate) fn last_change(sql: &dyn Sql) -> SqlResult<i64> {
-    sql.one("SELECT change FROM service", &[], |row| row.get(0))
+    sql.one("SELECT change FROM service", &[])
 }
 
 /// Keys that changed after `since`; `last` is the number of the last change.
@@ -276,7 +250,7 @@ pub(crate) fn changes(sql: &dyn Sql, since: i64, last: i64) -> SqlResult<KeyChan
     }
     // The database was restored from an older copy: all keys are read again.
     let since = if last < since { 0 } else { since };
-    let mut keys = sql.rows(&format!("{STATES} WHERE keys.changed > ?1"), &params![since], read_state)?;
+    let mut keys: Vec<KeyState> = sql.rows(&format!("{STATES} WHERE keys.changed > ?1"), &params![since])?;
     keys.sort_unstable_by_key(|key| key.id);
     Ok(KeyChanges { last, keys })
 }
@@ -289,7 +263,7 @@ fn select(
     account: Option<AccountId>,
     today: Date,
 ) -> SqlResult<Vec<KeyRecord>> {
-    let mut keys = sql.rows(&format!("{KEYS} {condition} ORDER BY keys.id"), params, read_key)?;
+    let mut keys: Vec<KeyRecord> = sql.rows(&format!("{KEYS} {condition} ORDER BY keys.id"), params)?;
     let used = usage::on_counters(sql, account, today)?;
     for key in &mut keys {
         key.used_today = used.get(&key.counter).copied().unwrap_or(0);
@@ -314,24 +288,19 @@ fn lock_owner(sql: &dyn Sql, key: KeyRef) -> SqlResult<(i64, AccountId)> {
 
 /// Finds a key and its account. Keys of deleted accounts are not found.
 fn find(sql: &dyn Sql, key: KeyRef) -> SqlResult<(i64, AccountId)> {
-    let read = |row: &dyn SqlRow| Ok((row.get(0)?, AccountId(row.get(1)?)));
-    let found = match key {
-        KeyRef::Id(id) => {
-            sql.rows("SELECT id, account FROM keys WHERE id = ?1 AND account IS NOT NULL", &params![id.0], read)
-        }
-        KeyRef::Of(account, id) => {
-            sql.rows("SELECT id, account FROM keys WHERE account = ?1 AND id = ?2", &params![account.0, id.0], read)
-        }
-        KeyRef::Masked(masked) => {
-            // Active keys take precedence over revoked ones with the same short form.
-            let query = "SELECT id, account FROM keys WHERE shown = ?1 AND account IS NOT NULL AND (revoked_at IS NULL OR \
-                         NOT EXISTS (SELECT 1 FROM keys WHERE shown = ?1 AND revoked_at IS NULL)) ORDER BY id";
-            sql.rows(query, &params![&masked.to_string()], read)
-        }
-        KeyRef::Digest(digest) => {
-            let query = "SELECT id, account FROM keys WHERE digest = ?1 AND account IS NOT NULL";
-            sql.rows(query, &params![digest.bytes()], read)
-        }
+    let rows = |condition: &str, params: &[SqlValue<'_>]| {
+        sql.rows(&format!("SELECT id, account FROM keys WHERE {condition} AND account IS NOT NULL ORDER BY id"), params)
+    };
+    let found: Vec<(i64, AccountId)> = match key {
+        KeyRef::Id(id) => rows("id = ?1", &params![id.0]),
+        KeyRef::Of(account, id) => rows("account = ?1 AND id = ?2", &params![account.0, id.0]),
+        // Active keys take precedence over revoked ones with the same short form.
+        KeyRef::Masked(masked) => rows(
+            "shown = ?1 AND (revoked_at IS NULL OR NOT EXISTS \
+             (SELECT 1 FROM keys WHERE shown = ?1 AND revoked_at IS NULL))",
+            &params![&masked.to_string()],
+        ),
+        KeyRef::Digest(digest) => rows("digest = ?1", &params![digest.bytes()]),
     }?;
     match found[..] {
         [] => Err(StoreError::NoSuchKey.into()),
@@ -350,6 +319,5 @@ fn free_counter(sql: &dyn Sql, account: AccountId, today: Date) -> SqlResult<Opt
          AND counter NOT IN (SELECT counter FROM keys WHERE account = ?1 AND revoked_at IS NULL) \
          ORDER BY revoked_at DESC, id DESC LIMIT 1",
         &params![account.0, today.unix(), today.unix() + 86_400],
-        |row| row.get(0),
     )
 }

@@ -3,7 +3,7 @@
 use crate::account::{Account, AccountId, Email};
 use crate::link::{LinkDigest, Purpose};
 use crate::password::hash::PasswordHash;
-use crate::sql::{Sql, SqlError, SqlResult, SqlRow, accounts, params};
+use crate::sql::{Sql, SqlError, SqlResult, accounts, params};
 use crate::watch::{DeliveryId, DueLink};
 use crate::{Store, StoreError, StoreResult};
 
@@ -97,30 +97,20 @@ impl dyn Store + '_ {
                  RETURNING id, email, link, attempts, expires_at",
                 sql.for_update()
             );
-            let read = |row: &dyn SqlRow| {
-                Ok((row.get(0)?, Email::from_stored(row.get(1)?), row.get(2)?, row.get(3)?, row.get(4)?))
-            };
-            let claimed: Vec<(i64, Email, String, u32, i64)> = sql.rows(&claim, &params![until, now, limit], read)?;
-            let mut due = Vec::with_capacity(claimed.len());
-            for (id, email, purpose, attempts, expires_at) in claimed {
-                let account = match accounts::by_email(sql, &email) {
-                    Ok(account) => account,
-                    // It was deleted between the statements.
-                    Err(SqlError::Rule(StoreError::NoSuchAccount { .. })) => continue,
-                    Err(error) => return Err(error),
-                };
-                let purpose = Purpose::from_name(&purpose);
-                due.push(DueLink { id: DeliveryId(id), account, purpose, attempts, expires_at });
-            }
-            Ok(due)
+            let claimed: Vec<(DeliveryId, Email, Purpose, u32, i64)> =
+                sql.rows(&claim, &params![until, now, limit])?;
+            let due = claimed.into_iter().map(|(id, email, purpose, attempts, expires_at)| {
+                Ok::<_, SqlError>(DueLink { id, account: accounts::by_email(sql, &email)?, purpose, attempts, expires_at })
+            });
+            // An account may have been deleted between the statements.
+            due.filter(|link| !matches!(link, Err(SqlError::Rule(StoreError::NoSuchAccount { .. })))).collect()
         })
     }
 }
 
 fn find_owner(sql: &dyn Sql, purpose: Purpose, link: &LinkDigest, now: i64) -> SqlResult<AccountId> {
     let query = "SELECT account FROM links WHERE digest = ?1 AND purpose = ?2 AND expires_at > ?3";
-    let found = sql.row(query, &params![link.bytes(), purpose.name(), now], |row| row.get(0))?;
-    Ok(AccountId(found.ok_or(StoreError::NoSuchLink)?))
+    Ok(sql.row(query, &params![link.bytes(), purpose.name(), now])?.ok_or(StoreError::NoSuchLink)?)
 }
 
 fn lock_owner(sql: &dyn Sql, purpose: Purpose, link: &LinkDigest, now: i64) -> SqlResult<AccountId> {

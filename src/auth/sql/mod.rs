@@ -21,7 +21,7 @@ mod webhooks;
 
 pub(crate) use connection::{EachResult, Sql};
 pub(crate) use error::{Failure, SqlError, SqlResult};
-pub(crate) use value::{SqlRow, SqlValue, params};
+pub(crate) use value::{FromColumns, SqlColumns, SqlRow, SqlValue, columns_of, params};
 
 use crate::watch::ALERT_DAYS;
 use crate::{REVOKED_NAME_DAYS, Store, StoreCounts, StoreResult, USAGE_DAYS};
@@ -65,19 +65,20 @@ pub(crate) fn inspect(sql: &dyn Sql) -> SqlResult<(StoreCounts, Option<i64>)> {
          (SELECT created_at AS time FROM accounts UNION ALL SELECT created_at FROM keys \
          UNION ALL SELECT last_used_at FROM keys UNION ALL SELECT day * 86400 FROM usage) AS times)",
         &[],
-        |row| Ok((StoreCounts { accounts: row.get(0)?, keys: row.get(1)? }, row.get(2)?)),
     )
 }
+
+columns_of! { StoreCounts: accounts, keys }
 
 /// Number of the next change. Locks the row of the counter until the transaction ends; always the last lock of a
 /// transaction.
 pub(crate) fn next_change(sql: &dyn Sql) -> SqlResult<i64> {
-    sql.one("UPDATE service SET change = change + 1 RETURNING change", &[], |row| row.get(0))
+    sql.one("UPDATE service SET change = change + 1 RETURNING change", &[])
 }
 
 /// The stored secret; stores `fresh` if there is none.
 fn service_secret(sql: &dyn Sql, fresh: [u8; 32]) -> SqlResult<[u8; 32]> {
-    let stored = || sql.one("SELECT cursor_secret FROM service", &[], |row| row.get::<Option<[u8; 32]>>(0));
+    let stored = || sql.one::<Option<[u8; 32]>>("SELECT cursor_secret FROM service", &[]);
     // Writes nothing if a secret is stored: a server must start on a full disk, too.
     if let Some(known) = stored()? {
         return Ok(known);

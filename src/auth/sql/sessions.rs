@@ -1,13 +1,16 @@
 //! Sessions of signed-in browsers.
 
 use crate::account::AccountId;
-use crate::session::{IDLE_SECONDS, ListedSession, MAX_SESSIONS, NewSession, Session, SessionDigest, SessionId};
-use crate::sql::accounts::{self, read_account};
-use crate::sql::{Sql, SqlResult, params};
-use crate::{Store, StoreError, StoreResult};
+use crate::session::{IDLE_SECONDS, ListedSession, MAX_SESSIONS, NewSession, SessionDigest, SessionId};
+use crate::sql::{Sql, SqlResult, accounts, columns_of, params};
+use crate::{Store, StoreError, StoreResult, Visitor};
 
 /// Sessions that have not expired at `?1` and were used after `?2`.
 const VALID: &str = "sessions.expires_at > ?1 AND sessions.last_used_at > ?2";
+
+columns_of! { Visitor: account, session, created_at, last_used_at, authenticated_at, expires_at }
+
+columns_of! { ListedSession: id, digest, created_at, last_used_at }
 
 /// Adds a session and ends the oldest ones beyond [`MAX_SESSIONS`]; an error if the account is blocked. The transaction
 /// has locked the account.
@@ -32,22 +35,15 @@ pub(crate) fn add(sql: &dyn Sql, account: AccountId, session: &NewSession) -> Sq
 impl dyn Store + '_ {
     /// `None` if the session is unknown, has expired, or was not used for
     /// [`IDLE_SECONDS`](crate::session::IDLE_SECONDS).
-    pub fn session(&self, session: &SessionDigest, now: i64) -> StoreResult<Option<Session>> {
+    pub fn session(&self, session: &SessionDigest, now: i64) -> StoreResult<Option<Visitor>> {
         self.look_up("read the session", |sql| {
             let query = format!(
-                "SELECT {}, sessions.created_at, sessions.last_used_at, sessions.authenticated_at, sessions.expires_at \
-                 FROM sessions JOIN accounts ON accounts.id = sessions.account WHERE sessions.digest = ?3 AND {VALID}",
+                "SELECT {}, sessions.digest, sessions.created_at, sessions.last_used_at, sessions.authenticated_at, \
+                 sessions.expires_at FROM sessions JOIN accounts ON accounts.id = sessions.account \
+                 WHERE sessions.digest = ?3 AND {VALID}",
                 accounts::COLUMNS
             );
-            sql.row(&query, &params![now, now - IDLE_SECONDS, session.bytes()], |row| {
-                Ok(Session {
-                    account: read_account(row)?,
-                    created_at: row.get(10)?,
-                    last_used_at: row.get(11)?,
-                    authenticated_at: row.get(12)?,
-                    expires_at: row.get(13)?,
-                })
-            })
+            sql.row(&query, &params![now, now - IDLE_SECONDS, session.bytes()])
         })
     }
 
@@ -58,14 +54,7 @@ impl dyn Store + '_ {
                 "SELECT id, digest, created_at, last_used_at FROM sessions WHERE account = ?3 AND {VALID} \
                  ORDER BY id DESC"
             );
-            sql.rows(&query, &params![now, now - IDLE_SECONDS, account.0], |row| {
-                Ok(ListedSession {
-                    id: SessionId(row.get(0)?),
-                    digest: SessionDigest::from_bytes(row.get(1)?),
-                    created_at: row.get(2)?,
-                    last_used_at: row.get(3)?,
-                })
-            })
+            sql.rows(&query, &params![now, now - IDLE_SECONDS, account.0])
         })
     }
 

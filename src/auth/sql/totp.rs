@@ -7,11 +7,9 @@ use crate::{PasswordVersion, Store, StoreError, StoreResult, Totp};
 
 pub(crate) fn one(sql: &dyn Sql, account: AccountId) -> SqlResult<Option<Totp>> {
     let query = "SELECT totp_secret, totp_step FROM accounts WHERE id = ?1";
-    let found = sql.row(query, &params![account.0], |row| {
-        let step = row.get(1)?;
-        Ok(row.get::<Option<_>>(0)?.map(|secret| Totp { secret: TotpSecret::from_bytes(secret), step }))
-    })?;
-    Ok(found.ok_or(StoreError::AccountGone)?)
+    let found: Option<(Option<TotpSecret>, i64)> = sql.row(query, &params![account.0])?;
+    let (secret, step) = found.ok_or(StoreError::AccountGone)?;
+    Ok(secret.map(|secret| Totp { secret, step }))
 }
 
 impl dyn Store + '_ {

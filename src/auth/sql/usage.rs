@@ -3,11 +3,15 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::account::AccountId;
-use crate::quota::{AddedUsage, CounterId, KeyId, StoredUsage};
+use crate::quota::{AddedUsage, CounterId, StoredUsage};
 use crate::sql::keys::RECENT;
-use crate::sql::{Sql, SqlResult, SqlRow, params};
+use crate::sql::{Sql, SqlResult, columns_of, params};
 use crate::{DayUsage, Store, StoreResult};
 use data::Date;
+
+columns_of! { StoredUsage: key, counter, requests }
+
+columns_of! { DayUsage: day, key, requests }
 
 /// The keys selected by the query `keys`, with each day from `first` to `last` on which they can have usage: from
 /// creation to last use, and one more day on both sides, because clocks may differ. In a table ordered by day, usage is
@@ -31,13 +35,11 @@ pub(crate) fn on_counters(
     account: Option<AccountId>,
     today: Date,
 ) -> SqlResult<HashMap<CounterId, u32>> {
-    let read = |row: &dyn SqlRow| Ok((CounterId(row.get(0)?), row.get(1)?));
-    let used = match account {
+    let used: Vec<(CounterId, u32)> = match account {
         None => sql.rows(
             "SELECT keys.counter, CAST(sum(usage.requests) AS BIGINT) FROM usage CROSS JOIN keys \
              WHERE usage.day = ?1 AND keys.id = usage.key GROUP BY keys.counter",
             &params![today.days()],
-            read,
         ),
         Some(account) => sql.rows(
             &format!(
@@ -45,7 +47,6 @@ pub(crate) fn on_counters(
                  WHERE usage.day = ?3 AND usage.key = keys.id AND keys.id IN ({RECENT}) GROUP BY keys.counter"
             ),
             &params![account.0, today.unix() - 86_400, today.days()],
-            read,
         ),
     }?;
     Ok(used.into_iter().collect())
@@ -56,9 +57,7 @@ impl dyn Store + '_ {
         self.list("read the usage", |sql| {
             let query = "SELECT usage.key, keys.counter, usage.requests FROM usage JOIN keys ON keys.id = usage.key \
                          WHERE usage.day = ?1";
-            sql.rows(query, &params![day.days()], |row| {
-                Ok(StoredUsage { key: KeyId(row.get(0)?), counter: CounterId(row.get(1)?), requests: row.get(2)? })
-            })
+            sql.rows(query, &params![day.days()])
         })
     }
 
@@ -79,9 +78,7 @@ impl dyn Store + '_ {
                      ORDER BY day, key"
                 )
             };
-            sql.rows(&query, &params![account.0, first.unix() - 86_400, first.days(), last.days()], |row| {
-                Ok(DayUsage { day: Date::from_days(row.get(0)?), key: KeyId(row.get(1)?), requests: row.get(2)? })
-            })
+            sql.rows(&query, &params![account.0, first.unix() - 86_400, first.days(), last.days()])
         })
     }
 
@@ -91,8 +88,7 @@ impl dyn Store + '_ {
         self.list("read the usage", |sql| {
             let query = "SELECT day, CAST(sum(requests) AS BIGINT) FROM usage WHERE day BETWEEN ?1 AND ?2 \
                          GROUP BY day ORDER BY day";
-            let params = params![first.days(), last.days()];
-            sql.rows(query, &params, |row| Ok((Date::from_days(row.get(0)?), row.get(1)?)))
+            sql.rows(query, &params![first.days(), last.days()])
         })
     }
 
@@ -102,7 +98,7 @@ impl dyn Store + '_ {
             let query = "SELECT keys.account, CAST(sum(usage.requests) AS BIGINT) AS total FROM usage CROSS JOIN keys \
                          WHERE usage.day BETWEEN ?1 AND ?2 AND keys.id = usage.key AND keys.account IS NOT NULL \
                          GROUP BY keys.account HAVING sum(usage.requests) > 0 ORDER BY total DESC, keys.account";
-            sql.rows(query, &params![first.days(), last.days()], |row| Ok((AccountId(row.get(0)?), row.get(1)?)))
+            sql.rows(query, &params![first.days(), last.days()])
         })
     }
 
@@ -173,8 +169,7 @@ fn store(
     let index_of: HashMap<(i64, i32), usize> =
         indexes.iter().map(|index| ((added[*index].key.0, added[*index].day.days()), *index)).collect();
     let rows = as_json(indexes.iter().map(|index| &added[*index]));
-    let read = |row: &dyn SqlRow| Ok(((row.get(0)?, row.get(1)?), row.get(2)?));
-    for (place, total) in sql.rows(statement, &params![&rows], read)? {
+    for (place, total) in sql.rows::<((i64, i32), u32)>(statement, &params![&rows])? {
         if let Some(index) = index_of.get(&place) {
             totals[*index] = Some(total);
         }

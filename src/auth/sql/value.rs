@@ -2,7 +2,17 @@
 
 use std::str::FromStr;
 
+use crate::account::{AccountId, CounterId, Email, KeyId, KeyName};
+use crate::link::Purpose;
+use crate::password::hash::PasswordHash;
+use crate::quota::Tier;
+use crate::secret_digest::SecretDigest;
+use crate::session::SessionId;
 use crate::sql::{SqlError, SqlResult};
+use crate::totp::TotpSecret;
+use crate::watch::{AlertId, DeliveryId, WatchId, WebhookId};
+use crate::{MaskedKey, PasswordVersion};
+use data::{Date, SnapshotVersion};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SqlValue<'v> {
@@ -109,20 +119,112 @@ impl<T: FromValue> FromValue for Option<T> {
     }
 }
 
+/// Types, each with the function that makes it of the stored type.
+macro_rules! wrapped {
+    ($($name:ty: $wrap:expr),* $(,)?) => {
+        $(impl FromValue for $name {
+            fn from_value(value: SqlValue<'_>) -> Option<Self> {
+                FromValue::from_value(value).map($wrap)
+            }
+        })*
+    };
+}
+
+wrapped! {
+    AccountId: AccountId, AlertId: AlertId, CounterId: CounterId, DeliveryId: DeliveryId, KeyId: KeyId,
+    PasswordVersion: PasswordVersion, SessionId: SessionId, WatchId: WatchId, WebhookId: WebhookId,
+    Date: Date::from_days, Email: Email::from_stored, PasswordHash: PasswordHash::from_stored,
+    SecretDigest: SecretDigest::from_bytes, TotpSecret: TotpSecret::from_bytes,
+    Purpose: |name: String| Purpose::from_name(&name),
+}
+
 pub trait SqlRow {
     fn value(&self, column: usize) -> SqlResult<SqlValue<'_>>;
 }
 
-impl dyn SqlRow + '_ {
-    pub(crate) fn get<T: FromValue>(&self, column: usize) -> SqlResult<T> {
-        let unexpected = || SqlError::Data(format!("column {column} has another type or is out of range"));
-        T::from_value(self.value(column)?).ok_or_else(unexpected)
+/// The columns of a row that are still to be read.
+pub(crate) struct SqlColumns<'r> {
+    row: &'r dyn SqlRow,
+    next: usize,
+}
+
+/// Reads a row, or some of its columns.
+pub(crate) trait FromColumns: Sized {
+    fn from_columns(columns: &mut SqlColumns<'_>) -> SqlResult<Self>;
+
+    fn from_row(row: &dyn SqlRow) -> SqlResult<Self> {
+        Self::from_columns(&mut SqlColumns { row, next: 0 })
+    }
+}
+
+impl<'r> SqlColumns<'r> {
+    pub(crate) fn read<T: FromColumns>(&mut self) -> SqlResult<T> {
+        T::from_columns(self)
     }
 
-    pub(crate) fn parsed<T: FromStr<Err: std::fmt::Display>>(&self, column: usize) -> SqlResult<T> {
-        match self.value(column)? {
-            SqlValue::Text(text) => text.parse().map_err(|error: T::Err| SqlError::Data(error.to_string())),
-            _ => Err(SqlError::Data(format!("column {column} is not a text"))),
+    fn value(&mut self) -> SqlResult<(usize, SqlValue<'r>)> {
+        let column = self.next;
+        self.next += 1;
+        Ok((column, self.row.value(column)?))
+    }
+
+    fn parsed<T: FromStr<Err: std::fmt::Display>>(&mut self) -> SqlResult<T> {
+        match self.value()? {
+            (_, SqlValue::Text(text)) => text.parse().map_err(|error: T::Err| SqlError::Data(error.to_string())),
+            (column, _) => Err(SqlError::Data(format!("column {column} is not a text"))),
         }
     }
 }
+
+impl<T: FromValue> FromColumns for T {
+    fn from_columns(columns: &mut SqlColumns<'_>) -> SqlResult<Self> {
+        let (column, value) = columns.value()?;
+        let unexpected = || SqlError::Data(format!("column {column} has another type or is out of range"));
+        T::from_value(value).ok_or_else(unexpected)
+    }
+}
+
+macro_rules! parsed_columns {
+    ($($name:ty),*) => {
+        $(impl FromColumns for $name {
+            fn from_columns(columns: &mut SqlColumns<'_>) -> SqlResult<Self> {
+                columns.parsed()
+            }
+        })*
+    };
+}
+
+parsed_columns!(KeyName, MaskedKey, SnapshotVersion, Tier);
+
+/// Tuples whose parts are read one after the other.
+macro_rules! tuples {
+    ($(($($part:ident),*))*) => {
+        $(impl<$($part: FromColumns),*> FromColumns for ($($part,)*) {
+            fn from_columns(columns: &mut SqlColumns<'_>) -> SqlResult<Self> {
+                Ok(($(columns.read::<$part>()?,)*))
+            }
+        })*
+    };
+}
+
+tuples! { (A, B) (A, B, C) (A, B, C, D) (A, B, C, D, E) }
+
+/// No column.
+impl FromColumns for () {
+    fn from_columns(_: &mut SqlColumns<'_>) -> SqlResult<Self> {
+        Ok(())
+    }
+}
+
+/// Reads the fields of a struct in the order of the query's columns.
+macro_rules! columns_of {
+    ($name:ident: $($field:ident),* $(,)?) => {
+        impl $crate::sql::FromColumns for $name {
+            fn from_columns(columns: &mut $crate::sql::SqlColumns<'_>) -> $crate::sql::SqlResult<Self> {
+                Ok(Self { $($field: columns.read()?),* })
+            }
+        }
+    };
+}
+
+pub(crate) use columns_of;

@@ -1,10 +1,10 @@
 //! Saved searches and lists of records.
 
 use crate::account::AccountId;
-use crate::sql::{Sql, SqlError, SqlResult, SqlRow, accounts, params, webhooks};
-use crate::watch::{MAX_LISTED, NewWatch, WATCHED, Watch, WatchChange, WatchId, WebhookId};
+use crate::sql::{FromColumns, Sql, SqlColumns, SqlError, SqlResult, accounts, columns_of, params, webhooks};
+use crate::watch::{MAX_LISTED, NewWatch, WATCHED, Watch, WatchChange, WatchId};
 use crate::{Store, StoreError, StoreResult};
-use data::SnapshotVersion;
+use data::{SnapshotVersion, Table};
 
 /// Adds a record to a list, unless the list has it.
 pub(crate) const ADD_LISTED: &str = "INSERT INTO listed (watch, record) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
@@ -14,23 +14,16 @@ const WATCHES: &str = "SELECT watches.id, watches.account, watches.name, watches
      CASE WHEN watches.query IS NULL THEN (SELECT count(*) FROM listed WHERE listed.watch = watches.id) ELSE 0 END, \
      watches.created_at, watches.evaluated, watches.problem, watches.feed, watches.emails, watches.webhook FROM watches";
 
-fn read_watch(row: &dyn SqlRow) -> SqlResult<Watch> {
-    let records: String = row.get(3)?;
-    let unknown = || SqlError::Data(format!("no table `{records}`"));
-    Ok(Watch {
-        id: WatchId(row.get(0)?),
-        account: AccountId(row.get(1)?),
-        name: row.parsed(2)?,
-        table: WATCHED.into_iter().find(|table| table.name() == records).ok_or_else(unknown)?,
-        query: row.get(4)?,
-        listed: row.get(5)?,
-        created_at: row.get(6)?,
-        evaluated: row.parsed(7)?,
-        problem: row.get(8)?,
-        feed: row.get(9)?,
-        emails: row.get(10)?,
-        webhook: row.get::<Option<i64>>(11)?.map(WebhookId),
-    })
+columns_of! {
+    Watch: id, account, name, table, query, listed, created_at, evaluated, problem, feed, emails, webhook
+}
+
+impl FromColumns for Table {
+    fn from_columns(columns: &mut SqlColumns<'_>) -> SqlResult<Self> {
+        let name: String = columns.read()?;
+        let unknown = || SqlError::Data(format!("no table `{name}`"));
+        WATCHED.into_iter().find(|table| table.name() == name).ok_or_else(unknown)
+    }
 }
 
 impl dyn Store + '_ {
@@ -40,7 +33,7 @@ impl dyn Store + '_ {
             accounts::lock(sql, account)?;
             let allowed = accounts::by_id(sql, account)?.tier.watches();
             let count = "SELECT count(*) FROM watches WHERE account = ?1";
-            if sql.one(count, &params![account.0], |row| row.get::<u32>(0))? >= allowed {
+            if sql.one::<u32>(count, &params![account.0])? >= allowed {
                 return Err(StoreError::TooManyWatches { allowed }.into());
             }
             let served = watch.served.to_string();
@@ -48,7 +41,6 @@ impl dyn Store + '_ {
                 "INSERT INTO watches (account, name, records, query, created_at, evaluated) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6) RETURNING id",
                 &params![account.0, watch.name.as_str(), watch.table.name(), watch.query, now, &served],
-                |row| Ok(WatchId(row.get(0)?)),
             )?;
             if watch.query.is_none() {
                 add_listed(sql, id, watch.records)?;
@@ -61,7 +53,7 @@ impl dyn Store + '_ {
     pub fn watches(&self, account: AccountId) -> StoreResult<Vec<Watch>> {
         self.list("list the saved searches", |sql| {
             let query = format!("{WATCHES} WHERE watches.account = ?1 ORDER BY watches.id DESC");
-            sql.rows(&query, &params![account.0], read_watch)
+            sql.rows(&query, &params![account.0])
         })
     }
 
@@ -74,7 +66,7 @@ impl dyn Store + '_ {
     pub fn listed(&self, watch: WatchId) -> StoreResult<Vec<String>> {
         self.list("read the list", |sql| {
             let query = "SELECT record FROM listed WHERE watch = ?1 ORDER BY record";
-            sql.rows(query, &params![watch.0], |row| row.get(0))
+            sql.rows(query, &params![watch.0])
         })
     }
 
@@ -128,24 +120,23 @@ impl dyn Store + '_ {
                  ORDER BY account LIMIT 1 OFFSET ?3), ?4) ORDER BY watches.account, watches.id"
             );
             let limit = i64::try_from(limit.saturating_sub(1)).unwrap_or(i64::MAX);
-            sql.rows(&query, &params![after.0, &version.to_string(), limit, i64::MAX], read_watch)
+            sql.rows(&query, &params![after.0, &version.to_string(), limit, i64::MAX])
         })
     }
 }
 
 fn one(sql: &dyn Sql, watch: WatchId) -> SqlResult<Watch> {
-    let found = sql.row(&format!("{WATCHES} WHERE watches.id = ?1"), &params![watch.0], read_watch)?;
-    Ok(found.ok_or(StoreError::NoSuchWatch)?)
+    Ok(several(sql, &[watch])?.swap_remove(0).ok_or(StoreError::NoSuchWatch)?)
 }
 
 /// The watches with these ids, in the same order; `None` for one that does not exist.
 pub(crate) fn several(sql: &dyn Sql, watches: &[WatchId]) -> SqlResult<Vec<Option<Watch>>> {
     let query = format!("{WATCHES} WHERE watches.id = ?1");
-    sql.row_each(&query, watches.iter().map(|watch| params![watch.0]), read_watch)
+    sql.row_each(&query, watches.iter().map(|watch| params![watch.0]))
 }
 
 fn add_listed(sql: &dyn Sql, watch: WatchId, records: &[String]) -> SqlResult<()> {
     sql.execute_each(ADD_LISTED, records.iter().map(|record| params![watch.0, record]))?;
-    let count: u32 = sql.one("SELECT count(*) FROM listed WHERE watch = ?1", &params![watch.0], |row| row.get(0))?;
+    let count: u32 = sql.one("SELECT count(*) FROM listed WHERE watch = ?1", &params![watch.0])?;
     if count > MAX_LISTED { Err(StoreError::TooManyListed.into()) } else { Ok(()) }
 }

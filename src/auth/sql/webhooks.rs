@@ -2,23 +2,13 @@
 
 use crate::account::AccountId;
 use crate::sql::alerts::NEVER;
-use crate::sql::{Sql, SqlResult, SqlRow, accounts, params};
+use crate::sql::{Sql, SqlResult, accounts, columns_of, params};
 use crate::watch::{MAX_WEBHOOKS, Webhook, WebhookChange, WebhookId};
 use crate::{Store, StoreError, StoreResult};
 
 const WEBHOOKS: &str = "SELECT id, account, url, secret, previous_until, created_at, stopped FROM webhooks";
 
-fn read_webhook(row: &dyn SqlRow) -> SqlResult<Webhook> {
-    Ok(Webhook {
-        id: WebhookId(row.get(0)?),
-        account: AccountId(row.get(1)?),
-        url: row.get(2)?,
-        secret: row.get(3)?,
-        previous_until: row.get(4)?,
-        created_at: row.get(5)?,
-        stopped: row.get(6)?,
-    })
-}
+columns_of! { Webhook: id, account, url, secret, previous_until, created_at, stopped }
 
 impl dyn Store + '_ {
     /// An address that the account has already is no error. [`StoreError::AccountGone`], [`StoreError::TooManyWebhooks`].
@@ -83,11 +73,11 @@ impl dyn Store + '_ {
 }
 
 fn of_account(sql: &dyn Sql, account: AccountId) -> SqlResult<Vec<Webhook>> {
-    sql.rows(&format!("{WEBHOOKS} WHERE account = ?1 ORDER BY id"), &params![account.0], read_webhook)
+    sql.rows(&format!("{WEBHOOKS} WHERE account = ?1 ORDER BY id"), &params![account.0])
 }
 
 /// [`StoreError::NoSuchWebhook`] if the account has no such webhook.
 pub(crate) fn find_owned(sql: &dyn Sql, account: AccountId, webhook: WebhookId) -> SqlResult<Webhook> {
     let query = format!("{WEBHOOKS} WHERE id = ?1 AND account = ?2");
-    Ok(sql.row(&query, &params![webhook.0, account.0], read_webhook)?.ok_or(StoreError::NoSuchWebhook)?)
+    Ok(sql.row(&query, &params![webhook.0, account.0])?.ok_or(StoreError::NoSuchWebhook)?)
 }

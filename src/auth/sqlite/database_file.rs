@@ -18,6 +18,7 @@ use data::number::counted;
 pub struct DatabaseFile {
     path: PathBuf,
     connection: Connection,
+    version: i64,
 }
 
 /// Displayed as in `1 account and 2 keys`.
@@ -54,7 +55,7 @@ impl DatabaseFile {
 
     fn open_uri(path: PathBuf, parameters: &str) -> StoreResult<Self> {
         // SQLite reports only that it cannot open the file, not why.
-        File::open(&path).map_err(|source| StoreError::File { path: path.clone(), source })?;
+        File::open(&path).map_err(StoreError::file(&path))?;
         let mut uri = OsString::from("file:");
         uri.push(escaped(&path));
         uri.push(parameters);
@@ -73,13 +74,12 @@ impl DatabaseFile {
         if version > supported {
             return Err(StoreError::NewerDatabase { path, found: version, supported });
         }
-        Ok(Self { path, connection })
+        Ok(Self { path, connection, version })
     }
 
     /// The version of its tables, and the version to which this program migrates them.
-    pub fn versions(&self) -> StoreResult<(i64, i64)> {
-        let version = schema::version(&self.connection).map_err(database_error("read the version of the database"))?;
-        Ok((version, schema::STEPS.len() as i64))
+    pub fn versions(&self) -> (i64, i64) {
+        (self.version, schema::STEPS.len() as i64)
     }
 
     /// Checks the structure of all tables; reads the whole file.
@@ -97,15 +97,9 @@ impl DatabaseFile {
         Err(StoreError::Damaged { path: self.path.clone(), reason })
     }
 
-    pub fn counts(&self) -> StoreResult<StoreCounts> {
-        let inspected = inspect(&self.connection).map_err(|error| error.into_store_error("count accounts and keys"));
-        inspected.map(|(counts, _)| counts)
-    }
-
-    /// The latest time of a past event, in Unix seconds; `None` without accounts.
-    pub fn newest_time(&self) -> StoreResult<Option<i64>> {
-        let inspected = inspect(&self.connection).map_err(|error| error.into_store_error("read the newest time"));
-        inspected.map(|(_, newest)| newest)
+    /// Row counts, and the latest time of a past event in Unix seconds; `None` without accounts.
+    pub fn inspect(&self) -> StoreResult<(StoreCounts, Option<i64>)> {
+        inspect(&self.connection).map_err(|error| error.into_store_error("count accounts and keys"))
     }
 
     /// Writes all current content to the folder `to`, readable by its owner only and without deleted data, and syncs
@@ -114,12 +108,11 @@ impl DatabaseFile {
     /// One transaction reads it, so the copy is consistent however much is written meanwhile.
     pub fn copy_to(&self, to: &Path) -> StoreResult<()> {
         let path = files::database_path(to);
-        let failed = |source| StoreError::File { path: path.clone(), source };
         // SQLite fills an empty file; the file that it would create has other permissions.
-        files::owner_only().create_new(true).open(&path).map_err(failed)?;
+        files::owner_only().create_new(true).open(&path).map_err(StoreError::file(&path))?;
         let uri = format!("file:{}", escaped(&path));
         self.connection.execute("VACUUM INTO ?", [uri]).map_err(database_error("copy the database"))?;
-        File::open(&path).and_then(|file| file.sync_all()).map_err(failed)
+        File::open(&path).and_then(|file| file.sync_all()).map_err(StoreError::file(&path))
     }
 }
 
@@ -137,17 +130,13 @@ fn existing(data: &Path) -> Vec<PathBuf> {
 ///
 /// Requires the lock of the data folder.
 pub fn install_database(from: &Path, data: &Path, aside: &Path) -> StoreResult<bool> {
-    let at = |path: &Path| {
-        let path = path.to_owned();
-        move |source| StoreError::File { path, source }
-    };
     let (path, draft) = (files::database_path(data), files::database_path(data).with_extension("restoring"));
     let copied = || -> io::Result<()> {
         let mut file = files::owner_only().create(true).truncate(true).open(&draft)?;
         io::copy(&mut File::open(files::database_path(from))?, &mut file)?;
         file.sync_all()
     };
-    copied().map_err(at(&draft))?;
+    copied().map_err(StoreError::file(&draft))?;
     // The log belongs to the old database; left in place, it would be applied to the new one.
     let old = existing(data);
     if !old.is_empty() {
@@ -155,10 +144,10 @@ pub fn install_database(from: &Path, data: &Path, aside: &Path) -> StoreResult<b
     }
     for file in &old {
         let name = file.file_name().expect("a file of the database has a name");
-        fs::rename(file, aside.join(name)).map_err(at(file))?;
+        fs::rename(file, aside.join(name)).map_err(StoreError::file(file))?;
     }
-    fs::rename(&draft, &path).map_err(at(&path))?;
-    files::sync_folder(data).map_err(at(data))?;
+    fs::rename(&draft, &path).map_err(StoreError::file(&path))?;
+    files::sync_folder(data).map_err(StoreError::file(data))?;
     Ok(!old.is_empty())
 }
 
@@ -197,8 +186,7 @@ mod tests {
             let before = content(&data);
             let file = DatabaseFile::open(&data).unwrap();
             file.check().unwrap();
-            assert_eq!(file.counts().unwrap(), StoreCounts { accounts: 1, keys: 0 });
-            assert_eq!(file.newest_time().unwrap(), Some(1_700_000_000));
+            assert_eq!(file.inspect().unwrap(), (StoreCounts { accounts: 1, keys: 0 }, Some(1_700_000_000)));
             drop(file);
             assert!(content(&data) == before);
         };

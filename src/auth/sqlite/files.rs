@@ -60,15 +60,11 @@ pub(crate) fn file_id(path: &Path) -> io::Result<FileId> {
 }
 
 pub fn create_folder(data: &Path) -> StoreResult<()> {
-    folder().recursive(true).create(data).map_err(|source| StoreError::File { path: data.to_owned(), source })
+    folder().recursive(true).create(data).map_err(StoreError::file(data))
 }
 
-/// Creates a folder with mode 0700, which must not exist.
-pub fn create_new_folder(path: &Path) -> io::Result<()> {
-    folder().create(path)
-}
-
-fn folder() -> DirBuilder {
+/// Creates a folder with mode 0700.
+pub fn folder() -> DirBuilder {
     let mut folder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut folder, 0o700);

@@ -10,11 +10,11 @@ mod schema;
 #[cfg(test)]
 mod tests;
 
+use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use std::{fmt, io};
 
 use rusqlite::ffi::SQLITE_IOERR_SHMSIZE;
 use rusqlite::{Connection, TransactionBehavior};
@@ -67,7 +67,7 @@ impl SqliteStore {
             }
         };
         let reader = || connect(&path).map_err(|error| open_error(&path)(error.into()));
-        let file = files::file_id(&path).map_err(|source| StoreError::File { path: path.clone(), source })?;
+        let file = files::file_id(&path).map_err(StoreError::file(&path))?;
         Ok(Self {
             writer: Mutex::new(writer),
             lists: Mutex::new(reader()?),
@@ -148,9 +148,7 @@ impl Store for SqliteStore {
     fn check(&self) -> StoreResult<()> {
         match files::file_id(&self.path) {
             Ok(file) if file == self.file => Ok(()),
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(StoreError::File { path: self.path.clone(), source: error })
-            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::file(&self.path)(error)),
             _ => Err(StoreError::Replaced(self.path.clone())),
         }
     }
@@ -167,11 +165,7 @@ impl Store for SqliteStore {
     }
 }
 
-impl fmt::Debug for SqliteStore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SqliteStore")
-    }
-}
+hide_debug!(SqliteStore);
 
 fn connect(path: &Path) -> Result<Connection, rusqlite::Error> {
     let connection = Connection::open(path)?;

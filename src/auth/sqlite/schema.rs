@@ -10,23 +10,12 @@ use crate::sql::SqlResult;
 /// `PRAGMA application_id`: "VDEX".
 pub(crate) const APPLICATION: i64 = 0x5644_4558;
 
+macro_rules! steps {
+    ($($number:literal)*) => { [$(include_str!(concat!("migrations/", $number, ".sql"))),*] };
+}
+
 /// Step `n` migrates a database from version `n` to `n + 1`. Released steps are never changed.
-pub(crate) const STEPS: [&str; 14] = [
-    include_str!("migrations/1.sql"),
-    include_str!("migrations/2.sql"),
-    include_str!("migrations/3.sql"),
-    include_str!("migrations/4.sql"),
-    include_str!("migrations/5.sql"),
-    include_str!("migrations/6.sql"),
-    include_str!("migrations/7.sql"),
-    include_str!("migrations/8.sql"),
-    include_str!("migrations/9.sql"),
-    include_str!("migrations/10.sql"),
-    include_str!("migrations/11.sql"),
-    include_str!("migrations/12.sql"),
-    include_str!("migrations/13.sql"),
-    include_str!("migrations/14.sql"),
-];
+pub(crate) const STEPS: [&str; 14] = steps![1 2 3 4 5 6 7 8 9 10 11 12 13 14];
 
 /// Several processes may migrate at the same time.
 pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> SqlResult<()> {

@@ -10,7 +10,7 @@ use crate::password::hash::PasswordHash;
 use crate::quota::{AddedUsage, Tier};
 use crate::session::{NewSession, SessionToken};
 use crate::sqlite::*;
-use crate::{ApiKey, RevokedKeys, Store};
+use crate::{ApiKey, Store};
 use data::Date;
 
 const NOON: i64 = 1_795_262_400;
@@ -64,7 +64,7 @@ fn steps_of_an_account_page(strangers: u32, revoked: u32) -> u64 {
     ];
     let first = Date::from_days(today.days() - 29);
     store.session(&session, NOON).unwrap().unwrap();
-    let listed = store.recent_keys(ada, RevokedKeys { since: first.unix(), max: 20 }, today).unwrap();
+    let listed = store.recent_keys(ada, first.unix(), 20, today).unwrap();
     assert_eq!(listed.iter().map(|listed| (listed.id, listed.used_today)).collect::<Vec<_>>(), [(key.id, 1)]);
     assert_eq!(store.usage_of(ada, first, today).unwrap().len(), 1);
     store.key(KeyRef::Of(ada, key.id), today).unwrap();

@@ -72,7 +72,7 @@ pub(super) fn backup(data: &Path, options: &BackupOptions) -> Result<(), AdminEr
     let draft = to.with_file_name(format!(".{}.partial", name.to_string_lossy()));
     let above = to.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
     private_files::create_folder(above)?;
-    private_files::create_new_folder(&draft).map_err(|error| match error.kind() {
+    private_files::folder().create(&draft).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => AdminError::BackupRunning(draft.clone()),
         _ => io_error_at(&draft)(error).into(),
     })?;
@@ -102,11 +102,12 @@ fn write_backup(draft: &Path, database: &DatabaseFile, options: &BackupOptions) 
         None if options.with_index => return Err(AdminError::NothingCurrent(options.index.clone())),
         None => None,
     };
-    let (version, _) = copy.versions()?;
+    let (version, _) = copy.versions();
+    let (counts, _) = copy.inspect()?;
     let description = Description {
         program: PROGRAM.to_owned(),
         made_at,
-        database: BackedUpDatabase { bytes, sha256, version, counts: copy.counts()? },
+        database: BackedUpDatabase { bytes, sha256, version, counts },
         release,
     };
     let path = draft.join(DESCRIPTION);

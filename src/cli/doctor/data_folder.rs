@@ -96,9 +96,10 @@ fn database(folder: &Path, data: &mut DataFolderState, findings: &mut Findings) 
     let mut read = || -> Result<String, StoreError> {
         let file = DatabaseFile::open(folder)?;
         file.check()?;
-        let (version, supported) = file.versions()?;
-        data.newest_time = file.newest_time()?;
-        let mut detail = format!("whole; {}, {}, store version {version}", format::size(bytes), file.counts()?);
+        let (version, supported) = file.versions();
+        let (counts, newest_time) = file.inspect()?;
+        data.newest_time = newest_time;
+        let mut detail = format!("whole; {}, {}, store version {version}", format::size(bytes), counts);
         if version < supported {
             detail.push_str(&format!(", which `serve` migrates to {supported}"));
         }

@@ -11,7 +11,7 @@ use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::{PageError, sentence};
 use crate::layout::PageLayout;
 use auth::AccountError;
-use auth::account::Email;
+use auth::account::{Account, Email};
 use auth::password::{MAX_LENGTH, MIN_LENGTH, Password};
 
 #[derive(Template)]
@@ -56,7 +56,10 @@ fn token(request: AccountRequest<'_>) -> String {
 pub(crate) async fn send_verification(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
     let visitor = request.signed_in().await?;
-    request.page.state.auth.send_verification(&visitor.account, request.address, request.now).await?;
+    let Account { email, verified_at, .. } = visitor.account;
+    if verified_at.is_none() {
+        request.page.state.auth.send_verification(email, request.address, request.now).await?;
+    }
     Ok(AccountReply::Redirect("/account".into(), Vec::new()))
 }
 

@@ -140,7 +140,8 @@ pub(crate) async fn show(request: AccountRequest<'_>, visitor: &Visitor, message
     let status = form_status(&[messages.key_error.as_str(), &messages.password_error].concat());
     let usage = state.auth.usage(visitor.account.id, DAYS, request.now).await?;
     let year = state.auth.usage(visitor.account.id, USAGE_DAYS as u16, request.now).await?;
-    let sessions = state.auth.sessions(visitor.account.id, request.now).await?;
+    let (account, now) = (visitor.account.id, request.now);
+    let sessions = state.auth.blocking(move |auth| auth.store().sessions(account, now)).await?;
     let session_row = |session: &ListedSession| SessionRow {
         id: session.id.0,
         created: format::instant(session.created_at),

@@ -9,7 +9,7 @@ use crate::error_page::sentence;
 use crate::layout::PageLayout;
 use auth::account::Email;
 use auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
-use auth::{AccountError, SignInOrigin, StartedSession};
+use auth::{AccountError, StartedSession};
 
 #[derive(Template)]
 #[template(path = "signup.html")]
@@ -111,7 +111,8 @@ pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> Acc
     let auth = &request.page.state.auth;
     match auth.sign_up(email.clone(), password, request.address, request.now).await {
         Ok(session) => {
-            auth.welcome(email, request.address, request.now).await;
+            // The account exists regardless; its page sends the link again.
+            let _ = auth.send_verification(email, request.address, request.now).await;
             Ok(start_session(request, &session).await)
         }
         Err(error) => show_sign_up(request, &address, &form_error(error)?),
@@ -125,8 +126,8 @@ pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> Acc
         return show_sign_in(request, &address, &AccountError::WrongCredentials.to_string());
     };
     let password = Secret::new(&form.secret("password"));
-    let origin = SignInOrigin { address: request.address, browser: cookie::browser(request.page) };
-    match request.page.state.auth.sign_in(email, password, origin, request.now).await {
+    let browser = cookie::browser(request.page);
+    match request.page.state.auth.sign_in(email, password, request.address, browser, request.now).await {
         Ok(session) => Ok(start_session(request, &session).await),
         Err(AccountError::CodeRequired(pending)) => show_code_form(request, pending.reveal(), ""),
         Err(error) => show_sign_in(request, &address, &form_error(error)?),

@@ -67,9 +67,9 @@ fn encrypted_connections_verify_certificate_and_name() {
     let root = format!("sslrootcert={}", certificate.display());
     let is_encrypted = |url: &str| -> bool {
         let store = PostgresStore::open(&settings(url)).unwrap();
-        let connection = store.pool.take(CallKind::Short).unwrap();
+        let connection = store.pool.take(ReadKind::LookUp).unwrap();
         let sql: &dyn Sql = &*connection;
-        sql.one("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()", &[], |row| row.get(0)).unwrap()
+        sql.one("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()", &[]).unwrap()
     };
     for mode in ["require", "verify-full", "prefer"] {
         assert!(is_encrypted(&url("localhost", &format!("sslmode={mode}&{root}"))), "{mode}");
@@ -138,7 +138,7 @@ fn no_more_connections_are_made_than_allowed_and_a_call_waits_for_one_only_so_lo
     let sql = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
     assert_eq!(database.rows(sql), ["2"]);
     // Lists leave a connection to look-ups.
-    let list = store.pool.take(CallKind::List).unwrap();
+    let list = store.pool.take(ReadKind::List).unwrap();
     store.session(&SessionDigest::from_bytes([1; 32]), NOON).unwrap();
     let started = Instant::now();
     assert!(matches!(store.accounts(), Err(StoreError::Busy)));
@@ -158,14 +158,14 @@ fn a_lock_is_waited_for_only_so_long() {
     let store = open(&database);
     let account = add_key(&store, 1).account;
     let other = open(&database);
-    let connection = other.pool.take(CallKind::Short).unwrap();
-    let transaction = Transaction::begin(&connection, "BEGIN").unwrap();
-    accounts::lock(&*transaction, account).unwrap();
+    let connection = other.pool.take(ReadKind::LookUp).unwrap();
+    connection.batch("BEGIN").unwrap();
+    accounts::lock(&*connection, account).unwrap();
     let started = Instant::now();
     let refused = store.set_operator(account, true);
     assert!(matches!(refused, Err(StoreError::Busy)), "after {:?}: {refused:?}", started.elapsed());
     assert!(started.elapsed() < Duration::from_secs(10));
-    transaction.roll_back();
+    connection.batch("ROLLBACK").unwrap();
     store.set_operator(account, true).unwrap();
 }
 

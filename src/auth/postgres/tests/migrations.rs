@@ -17,7 +17,7 @@ fn steps(more: &[MigrationStep]) -> Vec<MigrationStep> {
 }
 
 fn found(store: &PostgresStore) -> (i64, i64) {
-    let found = versions(&*store.pool.take(CallKind::Short).unwrap()).unwrap().unwrap();
+    let found = versions(&*store.pool.take(ReadKind::LookUp).unwrap()).unwrap().unwrap();
     (found.version, found.oldest)
 }
 

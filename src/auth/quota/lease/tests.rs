@@ -23,10 +23,10 @@ impl LeaseStore {
         Self { servers, ..Self::default() }
     }
 
-    fn lease(&self, request: LeaseRequest) -> Result<Grant, StoreAway> {
+    fn lease(&self, request: LeaseRequest) -> Option<Grant> {
         self.calls.fetch_add(1, Ordering::Relaxed);
         if self.is_away.load(Ordering::Relaxed) {
-            return Err(StoreAway);
+            return None;
         }
         let mut taken = self.taken.lock().unwrap();
         let taken = taken.entry((request.counter, request.day)).or_default();
@@ -34,7 +34,7 @@ impl LeaseStore {
         let size = (request.limit.saturating_sub(*taken) / (SHARE * self.servers)).min(MAX_UNITS).max(request.needed);
         let units = size.min(request.limit.saturating_sub(*taken));
         *taken += units;
-        Ok(Grant { units, left: request.limit.saturating_sub(*taken) })
+        Some(Grant { units, left: request.limit.saturating_sub(*taken) })
     }
 
     fn give_back(&self, unused: &[UnusedUnits]) {
@@ -51,7 +51,7 @@ impl LeaseStore {
     fn take(&self, server: &LeasedCounters, limit: u32) -> Result<Quota, Denied> {
         let taken = server.take(KEY, 1, limit, today(), |request| self.lease(request))?;
         if taken.renews {
-            let _ = server.renew((KEY, today()), |request| self.lease(request));
+            server.renew((KEY, today()), |request| self.lease(request));
         }
         Ok(taken.quota)
     }
@@ -138,7 +138,7 @@ fn several_requests_are_taken_together_or_not_at_all() {
     let take = |requests| {
         let taken = server.take(KEY, requests, 100, today(), |request| store.lease(request))?;
         if taken.renews {
-            server.renew((KEY, today()), |request| store.lease(request)).unwrap();
+            server.renew((KEY, today()), |request| store.lease(request));
         }
         Ok(taken)
     };
@@ -187,7 +187,7 @@ fn while_the_store_is_away_a_counter_that_was_used_has_its_lease_and_a_small_all
     // The admitted requests are taken from the counter when the store is back.
     store.is_away.store(false, Ordering::Relaxed);
     assert_eq!(server.owing(), [(KEY, today())]);
-    server.renew((KEY, today()), |request| store.lease(request)).unwrap();
+    server.renew((KEY, today()), |request| store.lease(request));
     assert!(server.owing().is_empty());
     store.give_back(&server.unused(today(), true));
     assert_eq!(store.taken(), 1 + admitted);

@@ -1,0 +1,45 @@
+//! What the store holds in place of a random secret.
+
+use std::hint::black_box;
+
+use sha2::{Digest, Sha256};
+
+/// SHA-256 of a key, token or code. As these are random, it need not be salted or slow, and the duration of a look-up reveals
+/// nothing about it. Compared in constant time; `Debug` hides it.
+#[derive(Clone, Copy)]
+pub struct SecretDigest([u8; 32]);
+
+impl SecretDigest {
+    pub(crate) fn of(secret: &[u8]) -> Self {
+        Self(Sha256::digest(secret).into())
+    }
+
+    pub(crate) fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    pub fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    pub(crate) fn first_half(&self) -> u128 {
+        self.halves().0
+    }
+
+    fn halves(&self) -> (u128, u128) {
+        let (first, second) = self.0.split_at(16);
+        let number = |half: &[u8]| u128::from_be_bytes(half.try_into().expect("half of 32 bytes"));
+        (number(first), number(second))
+    }
+}
+
+impl PartialEq for SecretDigest {
+    fn eq(&self, other: &Self) -> bool {
+        let ((a, b), (c, d)) = (self.halves(), other.halves());
+        black_box(black_box(a ^ c) | black_box(b ^ d)) == 0
+    }
+}
+
+impl Eq for SecretDigest {}
+
+hide_debug!(SecretDigest);
