@@ -317,7 +317,7 @@ impl<'a> Pipeline<'a> {
         quota: &mut Quota,
     ) -> Result<Arc<CachedResponse>, Problem> {
         let left = self.state.auth.peek(caller, quota.day);
-        let is_free = parsed.is_some_and(|parsed| !parsed.route.endpoint.is_counted());
+        let is_free = parsed.is_some_and(|parsed| !parsed.route.endpoint.is_counted);
         let is_open = is_conditional && parsed.is_some_and(|parsed| left.remaining != Some(0) || !parsed.searches());
         *quota = if is_free || is_open { left } else { self.charge_quota(caller, 1, quota)? };
         let trace = self.request.trace;
@@ -336,7 +336,7 @@ impl<'a> Pipeline<'a> {
     }
 
     fn is_batch(&self) -> bool {
-        let takes_body = |(route, _): (&Route, _)| route.endpoint.takes_items();
+        let takes_body = |(route, _): (&Route, _)| route.endpoint.post.is_some();
         *self.request.method == Method::POST
             && self.version.and_then(|version| Route::find(version, self.path)).is_some_and(takes_body)
     }
@@ -441,7 +441,7 @@ impl<'a> Pipeline<'a> {
             Problem { location, ..api_request.reject(parsed.route, error) }
         })?;
         let response = operation.respond(&api_request)?;
-        let is_cacheable = parsed.route.endpoint.is_cacheable();
+        let is_cacheable = parsed.route.endpoint.is_cacheable;
         let cached = Arc::new(api_request.finish(request.trace.route(), is_cacheable, response));
         // The release of a cursor may be unloaded at any time, so such responses are not cached.
         let is_shared = is_cacheable && !operation.depends_on_tier();
@@ -538,7 +538,7 @@ fn label(version: Option<Version>, route: Option<&Route>) -> RouteLabel {
         Version::V2 => Api::V2,
         Version::V3 => Api::V3,
     });
-    let group = route.map_or(RouteGroup::Rest, |route| route.endpoint.group());
+    let group = route.map_or(RouteGroup::Rest, |route| route.endpoint.group);
     RouteLabel { group, api, path: route.map_or("unknown", |route| route.path) }
 }
 

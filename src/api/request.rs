@@ -82,7 +82,7 @@ impl RequestUrl<'_> {
     pub(crate) fn parse(&self) -> ParsedOperation {
         self.check_values()?;
         let mut empty = self.empty_values();
-        let parsed = self.route.endpoint.parse(self);
+        let parsed = (self.route.endpoint.parse)(self);
         match (parsed, self.version.is_strict()) {
             (Err(RequestError::Parameters(issues)), true) => {
                 empty.extend(issues);

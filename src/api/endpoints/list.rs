@@ -11,22 +11,21 @@ use catalog::{
     WantedPage,
 };
 use data::Table;
-use data::field::{Definition, Model};
+use data::field::Model;
 use transport::negotiation::Format;
 use transport::problem::{Code, Problem};
 use transport::telemetry::RouteGroup;
 
 use crate::asked::ASK;
-use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
+use crate::endpoint::{ApiOperation, Endpoint, ParsedOperation};
 use crate::envelope::{
     Asked, ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member,
     append_meta,
 };
 use crate::export::Export;
-use crate::openapi::schema::FIRM_SUMMARY;
 use crate::options::{AMOUNTS, EXPLAIN};
 use crate::other_meaning::other_meaning;
-use crate::pagination::{ListRequest, settled_by_path};
+use crate::pagination::ListRequest;
 use crate::request::RequestUrl;
 use crate::window::WindowStart;
 use crate::{ApiRequest, ApiResponse, Version};
@@ -34,64 +33,49 @@ use crate::{ApiRequest, ApiResponse, Version};
 /// Longest `Link` in bytes: proxies reject responses with long headers, and the body has the cursor, too.
 const MAX_LINK: usize = 2 * 1024;
 
-/// A list. The path sets these of its parameters, the first one to the slug.
-pub(super) struct ListEndpoint(pub(super) Resource, pub(super) &'static [&'static str]);
-
-impl ApiEndpoint for ListEndpoint {
-    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
-        let Self(resource, names) = *self;
-        let mut fixed: Vec<(&'static str, String)> = Vec::new();
-        if let Some(slug) = url.slug {
-            let row = url.find_row(Table::Firms, slug)?;
-            let slug = url.catalog.snapshot().slug(Table::Firms, row);
-            // The people of the firm only: a startup may have the same slug.
-            fixed.extend(names.iter().zip([slug, "firm"]).map(|(name, value)| (*name, value.to_owned())));
-        }
-        let list = ListRequest::parse(url, resource, &fixed)?;
-        match url.format {
-            Format::Json => Ok(Box::new(list)),
-            format => Ok(Box::new(Arc::new(Export::parse(url, list, format)?))),
-        }
-    }
-
-    fn item(&self) -> &'static Definition {
-        self.0.table().model()
-    }
-
-    fn item_name(&self, version: Version) -> &'static str {
-        match self.0 {
-            Resource::Firms if version != Version::V3 => FIRM_SUMMARY,
+/// A list, of which the path sets the `settled` parameters, the first one to the slug.
+pub(super) const fn of_resource(list: Resource, settled: &'static [&'static str]) -> Endpoint {
+    let item = list.table().model();
+    Endpoint {
+        name: match list {
             Resource::Leaderboard => RankFields::DEFINITION.name,
             Resource::CoInvestors => CoInvestorFields::DEFINITION.name,
             Resource::Match => MatchFields::DEFINITION.name,
-            _ => self.item().name,
-        }
+            _ => item.name,
+        },
+        fields: |endpoint| {
+            let set = FieldSet::of_list(resource_of(endpoint));
+            let fields = resource_of(endpoint).table().default_fields().iter().chain(set.computed());
+            let names: Vec<String> = fields.map(|field| format!("`{}`", field.name)).collect();
+            (set, format!("Default: {}.", names.join(", ")))
+        },
+        is_list: true,
+        is_paged: true,
+        list: Some(list),
+        settled,
+        filters: Some(list),
+        group: RouteGroup::List,
+        ..Endpoint::new(item, parse)
     }
+}
 
-    fn field_set(&self) -> FieldSet {
-        FieldSet::of_list(self.0)
+fn resource_of(endpoint: &Endpoint) -> Resource {
+    endpoint.list.expect("the endpoint is a list")
+}
+
+fn parse(url: &RequestUrl<'_>) -> ParsedOperation {
+    let endpoint = &url.route.endpoint;
+    let mut fixed: Vec<(&'static str, String)> = Vec::new();
+    if let Some(slug) = url.slug {
+        let row = url.find_row(Table::Firms, slug)?;
+        let slug = url.catalog.snapshot().slug(Table::Firms, row);
+        // The people of the firm only: a startup may have the same slug.
+        fixed.extend(endpoint.settled.iter().zip([slug, "firm"]).map(|(name, value)| (*name, value.to_owned())));
     }
-
-    fn default_fields(&self) -> String {
-        let fields = self.0.table().default_fields().iter().chain(self.field_set().computed());
-        let names: Vec<String> = fields.map(|field| format!("`{}`", field.name)).collect();
-        format!("Default: {}.", names.join(", "))
-    }
-
-    fn is_paged(&self) -> bool {
-        true
-    }
-
-    fn list(&self) -> Option<Resource> {
-        Some(self.0)
-    }
-
-    fn excluded(&self) -> Vec<&'static str> {
-        settled_by_path(self.0, self.1)
-    }
-
-    fn group(&self) -> RouteGroup {
-        RouteGroup::List
+    let list = ListRequest::parse(url, resource_of(endpoint), &fixed)?;
+    match url.format {
+        Format::Json => Ok(Box::new(list)),
+        format => Ok(Box::new(Arc::new(Export::parse(url, list, format)?))),
     }
 }
 

@@ -102,7 +102,7 @@ pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
             .parameters(Some(parameters))
             .responses(responses)
             .build();
-        let post = route.endpoint.document_post(route, &operation, &examples, base);
+        let post = route.endpoint.post.map(|post| post(route, &operation, &examples, base));
         let mut item = PathItem::new(HttpMethod::Get, operation);
         item.post = post;
         paths = paths.path(format!("/{}", route.path), item);

@@ -7,10 +7,12 @@ use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFo
 use utoipa::openapi::{Ref, RefOr, Required, Schema};
 
 use crate::{MAX_LIMIT, MAX_PAID_LIMIT, Route, Version, options};
+use catalog::aggregate::group_bys;
+use catalog::ask::GROUP_BY;
 use catalog::params::{BoundUnit, MAX_TEXT_CHARS, ParamType};
 use catalog::parse::scalars::Bound;
 use catalog::{Catalog, Property, Resource, params};
-use data::Metric;
+use data::{Metric, Table};
 use data::vocabulary::Vocabulary;
 
 use crate::openapi::schema::Schemas;
@@ -67,14 +69,18 @@ pub fn example_of(route: &Route, name: &str, catalog: &Catalog) -> Option<String
         (_, name) if route.placeholder() == Some(name) => Some(catalog.example_slug(route.subject())),
         (Some((resource, parameter)), _) => Some(catalog.example(resource, parameter)),
         (None, "limit") => Some("5".to_owned()),
-        (None, name) => route.endpoint.example(name, catalog),
+        (None, "from" | "to") => Some(catalog.version().to_string()),
+        (None, "q" | "name") => Some(catalog.example_name(Table::Firms)),
+        (None, GROUP_BY) => Some(group_bys(route.endpoint.filters?)[0].0.to_owned()),
+        (None, "sort") => Some("-count".to_owned()),
+        (None, _) => None,
     }
 }
 
 /// The list that has a filter or sort parameter of this name.
 fn filter_of(route: &Route, name: &str) -> Option<(Resource, &'static params::Parameter)> {
-    let resource = route.endpoint.filters()?;
-    let is_own = route.endpoint.own_parameters().contains(&name);
+    let resource = route.endpoint.filters?;
+    let is_own = route.endpoint.own.iter().any(|(own, _)| *own == name);
     Some((resource, resource.parameter(name).filter(|_| !is_own)?))
 }
 
@@ -235,10 +241,16 @@ impl DocumentedOption<'_> {
 /// A parameter of an endpoint other than a filter or the order of a list.
 fn other(version: Version, route: &Route, name: &'static str, schemas: &Schemas, catalog: &Catalog) -> Parameter {
     let of = DocumentedOption { version, route, catalog, name, schemas };
-    route.endpoint.document(&of).unwrap_or_else(|| options::document(&of)).build()
+    let own = route.endpoint.own.iter().find(|(own, _)| *own == name);
+    own.map_or_else(|| options::document(&of), |(_, document)| document(&of)).build()
 }
 
-/// The maximum of `limit`, if it depends on the tier, as a sentence.
+/// A maximum of `limit` as a sentence.
+pub(crate) fn at_most(max: u64) -> String {
+    format!("Above {max} it is reduced to {max}, with a warning.")
+}
+
+/// The same, if it depends on the tier.
 pub(crate) fn max_by_tier() -> String {
     format!(
         "Above {MAX_LIMIT} (with keys of the tiers pro and enterprise {MAX_PAID_LIMIT}) it is reduced to that, with a warning."

@@ -151,26 +151,26 @@ pub(crate) fn of_route(
     examples: &Examples,
     base: &str,
 ) -> Responses {
-    let endpoint = route.endpoint;
+    let endpoint = &route.endpoint;
     let success = success(version, route, parameters, examples, base);
     let mut responses = ResponsesBuilder::new().response("200", success);
     for (name, status, ..) in ERRORS {
         let applies = match status {
             301 => {
-                let is_kept = matches!(endpoint.record(), Some(Table::Sectors | Table::Reviews));
+                let is_kept = matches!(endpoint.record, Some(Table::Sectors | Table::Reviews));
                 route.placeholder().is_some() && !is_kept
             }
-            403 => endpoint.is_of_account(),
+            403 => endpoint.is_of_account,
             404 => route.placeholder().is_some(),
             410 => version == Version::V3,
-            429 => endpoint.is_counted(),
+            429 => endpoint.is_counted,
             _ => true,
         };
         if applies {
             responses = responses.response(status.to_string(), Ref::from_response_name(name));
         }
     }
-    if endpoint.is_cacheable() {
+    if endpoint.is_cacheable {
         responses = responses.response("304", Ref::from_response_name("NotModified"));
     }
     responses.build()
@@ -178,12 +178,12 @@ pub(crate) fn of_route(
 
 fn success(version: Version, route: &Route, parameters: &[Parameter], examples: &Examples, base: &str) -> Response {
     let content = ContentBuilder::new()
-        .schema(Some(Ref::from_schema_name(response_name(route.endpoint))))
+        .schema(Some(Ref::from_schema_name(response_name(&route.endpoint))))
         .example(examples.response(version, route, base))
         .build();
     let response = ResponseBuilder::new().description(route.summary).content("application/json", content);
-    let cache: &[&str] = if route.endpoint.is_cacheable() { &CACHEABLE } else { &["Vary"] };
-    let is_paged = route.endpoint.is_paged();
+    let cache: &[&str] = if route.endpoint.is_cacheable { &CACHEABLE } else { &["Vary"] };
+    let is_paged = route.endpoint.is_paged;
     let link: &[&str] = if version != Version::V3 || is_paged { &["Link"] } else { &[] };
     let has_files = is_paged && version == Version::V3;
     let file: &[&str] = if has_files { &FILE } else { &[] };
