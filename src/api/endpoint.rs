@@ -45,8 +45,8 @@ pub(crate) struct Endpoint {
     pub(crate) filters: Option<Resource>,
     /// Parameters that neither are filters nor have a row in the table of options for it.
     pub(crate) own: &'static [OwnParameter],
-    /// Documents POST, if that takes many items in a body, by the operation without a body.
-    pub(crate) post: Option<fn(&Route, &Operation, &Examples, &str) -> Operation>,
+    /// Documents POST, if that takes many items in a body.
+    pub(crate) post: Option<PostDocument>,
     /// Adds the schemas that only this endpoint has to the document of v3.
     pub(crate) add_schemas: fn(&Self, &mut Schemas),
     pub(crate) takes_release: bool,
@@ -57,6 +57,9 @@ pub(crate) struct Endpoint {
     pub(crate) is_counted: bool,
     pub(crate) group: RouteGroup,
 }
+
+/// Documents POST by the operation without a body; the text is the base URL.
+type PostDocument = fn(&Route, &Operation, &Examples, &str) -> Operation;
 
 /// A parameter of one endpoint with its description, schema and example in the OpenAPI documents.
 pub(crate) type OwnParameter = (&'static str, fn(&DocumentedOption<'_>) -> ParameterBuilder);

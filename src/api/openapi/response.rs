@@ -17,24 +17,13 @@ use crate::openapi::Examples;
 use crate::openapi::parameter::{any_text, long};
 use crate::openapi::schema::response_name;
 
-const ALWAYS: [&str; 9] = [
-    "X-RateLimit-Limit",
-    "X-RateLimit-Remaining",
-    "X-RateLimit-Reset",
-    "X-Request-Id",
-    "X-Snapshot",
-    "X-API-Version",
-    "Cache-Control",
-    "Access-Control-Allow-Origin",
-    "Access-Control-Expose-Headers",
-];
-/// Headers for keys with a daily quota.
-const QUOTA: [&str; 2] = ["RateLimit-Policy", "RateLimit"];
+/// Number of the first headers that every response has; keys without a daily quota get no `RateLimit`.
+const ALWAYS: usize = 11;
 const CACHEABLE: [&str; 2] = ["ETag", "Vary"];
 /// Headers of lists as CSV and NDJSON.
 const FILE: [&str; 3] = ["X-Request-Cost", "X-Warnings", "Content-Disposition"];
 
-const HEADERS: [(&str, &str, fn() -> ObjectBuilder); 20] = [
+static HEADERS: [(&str, &str, fn() -> ObjectBuilder); 20] = [
     ("X-RateLimit-Limit", "Requests per day, or `unlimited`; 0 without a key.", count),
     ("X-RateLimit-Remaining", "Requests left today, or `unlimited`.", count),
     ("X-RateLimit-Reset", "When the quota resets: Unix seconds of the next 00:00 UTC.", number),
@@ -47,14 +36,14 @@ const HEADERS: [(&str, &str, fn() -> ObjectBuilder); 20] = [
     ),
     ("X-Snapshot", "The snapshot of the data.", any_text),
     ("X-API-Version", "The version of the API.", any_text),
+    ("Cache-Control", "How long the response may be cached.", any_text),
+    ("Access-Control-Allow-Origin", "Scripts of any origin may read the response.", any_text),
+    ("Access-Control-Expose-Headers", "The headers that scripts of other origins may read.", any_text),
     (
         "ETag",
         "Validator: send it as `If-None-Match`; an unchanged response is a 304, which does not count against the quota.",
         any_text,
     ),
-    ("Cache-Control", "How long the response may be cached.", any_text),
-    ("Access-Control-Allow-Origin", "Scripts of any origin may read the response.", any_text),
-    ("Access-Control-Expose-Headers", "The headers that scripts of other origins may read.", any_text),
     ("Vary", "Request headers that the response depends on.", any_text),
     (
         "Link",
@@ -128,19 +117,21 @@ pub(crate) fn shared(version: Version, examples: &Examples, base: &str) -> Vec<(
             .content("application/problem+json", content);
         // These are sent before the path is parsed, so they cannot link to its successor.
         let (vary, link): (&[&str], _) = if matches!(status, 414 | 431) { (&[], &[][..]) } else { (&["Vary"], link) };
-        let names = ALWAYS.iter().chain(&QUOTA).chain(extra).chain(vary).chain(link);
+        let names = extra.iter().chain(vary).chain(link);
         shared.push((name, with_headers(response, names).build()));
     }
     let not_modified = ResponseBuilder::new()
         .description("The response is still the one that `If-None-Match` names. Does not count against the quota.");
     shared.push((
         "NotModified",
-        with_headers(not_modified, ALWAYS.iter().chain(&CACHEABLE).chain(&QUOTA).chain(link)).build(),
+        with_headers(not_modified, CACHEABLE.iter().chain(link)).build(),
     ));
     shared
 }
 
+/// Adds the headers of every response, and these.
 fn with_headers<'a>(response: ResponseBuilder, names: impl Iterator<Item = &'a &'a str>) -> ResponseBuilder {
+    let names = HEADERS[..ALWAYS].iter().map(|(name, ..)| name).chain(names);
     names.fold(response, |response, name| response.header_ref(*name, Ref::new(format!("#/components/headers/{name}"))))
 }
 
@@ -187,8 +178,7 @@ fn success(version: Version, route: &Route, parameters: &[Parameter], examples: 
     let link: &[&str] = if version != Version::V3 || is_paged { &["Link"] } else { &[] };
     let has_files = is_paged && version == Version::V3;
     let file: &[&str] = if has_files { &FILE } else { &[] };
-    let names = ALWAYS.iter().chain(&QUOTA).chain(cache).chain(link).chain(file);
-    let mut response = with_headers(response, names);
+    let mut response = with_headers(response, cache.iter().chain(link).chain(file));
     if has_files {
         for format in [Format::Csv, Format::Ndjson] {
             let text = any_text().description(Some(match format {
