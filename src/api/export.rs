@@ -30,7 +30,7 @@ use crate::asked::ASK;
 use crate::endpoint::ApiOperation;
 use crate::endpoints::list;
 use crate::pagination::ListRequest;
-use crate::request::{Canonical, RequestError, RequestUrl};
+use crate::request::{Canonical, RequestError, RequestUrl, panicked};
 use crate::routes::{Route, split_version};
 use crate::window::{DEFAULT_LIMIT, single_value};
 use crate::{
@@ -43,11 +43,12 @@ pub const ROWS_PER_REQUEST: u64 = 1_000;
 /// Size in bytes from which a part of a file is sent.
 const PART: usize = 64 * 1024;
 /// Delay before a part is retried if the queue is full.
-const PAUSE: Duration = Duration::from_millis(100);
-/// Maximum duration of a download; until it ends, its release stays in memory.
-const MAX_DURATION: Duration = Duration::from_secs(3_600);
+pub(crate) const PAUSE: Duration = Duration::from_millis(100);
+/// Maximum duration of a file or table; until it ends, its release stays in memory.
+pub(crate) const MAX_DURATION: Duration = Duration::from_secs(3_600);
 
-const COST: HeaderName = HeaderName::from_static("x-request-cost");
+pub(crate) const COST: HeaderName = HeaderName::from_static("x-request-cost");
+pub(crate) const CSV: &str = "text/csv; charset=utf-8; header=present";
 
 /// Splits a path below a version into the path and the format of its extension. Only lists of v3 have formats.
 pub(crate) fn split_format(version: Option<Version>, path: &str) -> (&str, Option<Format>) {
@@ -186,17 +187,13 @@ impl Pipeline<'_> {
         }
         let (_, path) = split_version(self.request.path);
         let request = self.api_request(Version::V3, path, values, *quota, caller.account);
-        let opened = catch_panic(self.request.trace, || export.open(&request).map_err(Some));
-        let opened = opened.map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)));
+        let opened = catch_panic(self.request.trace, panicked, || export.open(&request));
         // HEAD gets no rows.
         let is_head = *self.request.method == Method::HEAD;
         let requests = opened.as_ref().map_or(1, |opened| if is_head { 1 } else { opened.cost() });
         *quota = self.charge_quota(caller, requests, quota)?;
-        let mut opened = opened.inspect_err(|problem| {
-            if problem.code.status().is_server_error() {
-                *quota = self.state.auth.give_back(caller, quota.day);
-            }
-        })?;
+        self.refund_failure(&opened, caller, requests, quota);
+        let mut opened = opened?;
         let charged = (*caller, requests, quota.day);
         let headers = self.file_headers(parsed, &opened, quota);
         opened.writer.gzip = accepts_gzip(self.request.headers).then(GzipStream::default);
@@ -209,7 +206,7 @@ impl Pipeline<'_> {
         let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
         let Export { format, list, .. } = &*opened.writer.export;
         let content_type = match format {
-            Format::Csv => "text/csv; charset=utf-8; header=present",
+            Format::Csv => CSV,
             format => format.media_type(),
         };
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));

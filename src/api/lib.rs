@@ -63,7 +63,7 @@ use crate::etag::FileETag;
 use crate::export::{Export, quota_exceeded, split_format};
 use crate::pin::Pin;
 use crate::present::write_successor;
-use crate::request::{RequestError, RequestUrl};
+use crate::request::{RequestError, RequestUrl, panicked};
 use crate::routes::{split_version, unknown_path};
 
 const MAX_HEADERS: usize = 24;
@@ -236,22 +236,7 @@ impl<'a> Pipeline<'a> {
         may_search: bool,
         quota: &mut Quota,
     ) -> Result<PipelineOutcome, Problem> {
-        let request = self.request;
-        let route = match (&self.cached, self.version) {
-            (None, Some(version)) => Route::find(version, self.path),
-            _ => None,
-        };
-        request.trace.set_route(match &self.cached {
-            Some(cached) => cached.route,
-            None => label(self.version, route.as_ref().map(|(route, _)| *route)),
-        });
-        if let Ok(caller) = &caller {
-            request.trace.set_tier(caller.tier);
-        }
-        // The URL of a cached response was checked when it was computed.
-        if self.cached.is_none() {
-            self.check_url()?;
-        }
+        let (request, route) = (self.request, self.begin(&caller)?);
         if *request.method == Method::OPTIONS {
             // Browsers send a preflight without a key.
             if let Ok(caller) = caller {
@@ -320,19 +305,40 @@ impl<'a> Pipeline<'a> {
         let is_free = parsed.is_some_and(|parsed| !parsed.route.endpoint.is_counted);
         let is_open = is_conditional && parsed.is_some_and(|parsed| left.remaining != Some(0) || !parsed.searches());
         *quota = if is_free || is_open { left } else { self.charge_quota(caller, 1, quota)? };
-        let trace = self.request.trace;
-        let response = catch_panic(trace, || self.execute(caller, parsed, values, *quota).map_err(Some));
-        let response = response.map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)));
+        let response = catch_panic(self.request.trace, panicked, || self.execute(caller, parsed, values, *quota));
         let is_known = response.as_ref().is_ok_and(|response| is_known(response, self.request.headers));
         if is_open && !is_free && !is_known {
             *quota = self.charge_quota(caller, 1, quota)?;
         }
-        if let Err(problem) = &response
-            && problem.code.status().is_server_error()
-        {
-            *quota = self.state.auth.give_back(caller, quota.day);
-        }
+        self.refund_failure(&response, caller, 1, quota);
         response
+    }
+
+    /// Finds the route and rejects a key in the URL. The URL of a cached response was checked when it was computed.
+    fn begin(&self, caller: &Result<Caller, AuthError>) -> Result<Option<(&'static Route, Option<String>)>, Problem> {
+        let RequestParts { trace, path, query, .. } = *self.request;
+        let route = match (&self.cached, self.version) {
+            (None, Some(version)) => Route::find(version, self.path),
+            _ => None,
+        };
+        trace.set_route(match &self.cached {
+            Some(cached) => cached.route,
+            None => label(self.version, route.as_ref().map(|(route, _)| *route)),
+        });
+        if let Ok(caller) = caller {
+            trace.set_tier(caller.tier);
+        }
+        match self.cached.is_none() && has_key(path, query) {
+            true => Err(Problem::new(Code::KeyInUrl, KEY_IN_URL)),
+            false => Ok(route),
+        }
+    }
+
+    /// Gives back the requests that were charged, if the server failed.
+    fn refund_failure<T>(&self, outcome: &Result<T, Problem>, caller: &Caller, requests: u32, quota: &mut Quota) {
+        if outcome.as_ref().is_err_and(|problem| problem.code.status().is_server_error()) {
+            *quota = self.state.auth.give_back_several(caller, requests, quota.day);
+        }
     }
 
     fn is_batch(&self) -> bool {
@@ -350,13 +356,6 @@ impl<'a> Pipeline<'a> {
         account: Option<AccountId>,
     ) -> ApiRequest<'r> {
         ApiRequest { state: self.state, catalog: Arc::clone(self.catalog), version, path, values, quota, account }
-    }
-
-    fn check_url(&self) -> Result<(), Problem> {
-        match has_key(self.request.path, self.request.query) {
-            true => Err(Problem::new(Code::KeyInUrl, KEY_IN_URL)),
-            false => Ok(()),
-        }
     }
 
     fn admit(&self, caller: Result<Caller, AuthError>) -> Result<Caller, Problem> {
@@ -394,8 +393,7 @@ impl<'a> Pipeline<'a> {
         let format = if route.list().is_some() { self.format } else { Format::Json };
         let max_limit = if format == Format::Json { max_limit } else { u64::MAX };
         let url = RequestUrl { state, catalog, version, route, slug, path, query, values, format, max_limit };
-        let operation = catch_panic(self.request.trace, || url.parse().map_err(Some));
-        let operation = operation.map_err(|error| error.unwrap_or(RequestError::Panic));
+        let operation = catch_panic(self.request.trace, || RequestError::Panic, || url.parse());
         let operation = match self.pin_error {
             Some(error) => Err(error.joined(operation.err())),
             None => operation,
@@ -522,12 +520,16 @@ fn precondition_failed() -> Problem {
     Problem::new(Code::PreconditionFailed, detail)
 }
 
-/// Runs a function and turns a panic into `Err(None)`, so that the quota is refunded and the client gets an error.
-fn catch_panic<T, E>(trace: &RequestTrace, run: impl FnOnce() -> Result<T, Option<E>>) -> Result<T, Option<E>> {
+/// Runs a function and turns a panic into an error, so that the quota is refunded and the client gets a response.
+fn catch_panic<T, E>(
+    trace: &RequestTrace,
+    panicked: impl FnOnce() -> E,
+    run: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
     // Unwind safe: the catalog is immutable, and counters are protected by their own locks.
     panics::catch(run).unwrap_or_else(|panic| {
         trace.set_failure(&panic);
-        Err(None)
+        Err(panicked())
     })
 }
 
@@ -553,10 +555,9 @@ mod tests {
     #[test]
     fn a_panic_while_a_request_is_executed_is_an_internal_error() {
         let trace = RequestTrace::default();
-        let executed: Result<(), Option<Problem>> = catch_panic(&trace, || panic!("a bug in a route"));
-        assert!(matches!(executed, Err(None)) && trace.failure().is_some());
-        let catalog = catalog::bundled().unwrap();
-        let problem = RequestError::Panic.problem(&catalog);
+        let executed: Result<(), Problem> = catch_panic(&trace, panicked, || panic!("a bug in a route"));
+        let problem = executed.unwrap_err();
+        assert!(trace.failure().is_some());
         assert!(problem.code.status().is_server_error());
         assert!(!problem.detail.contains("bug"));
     }

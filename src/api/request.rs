@@ -190,12 +190,14 @@ impl RequestError {
                 problem.errors[0].accepted = Some(held);
                 problem
             }
-            Self::Panic => {
-                let detail = "the request could not be processed; please report it with its request ID";
-                Problem::new(Code::InternalError, detail)
-            }
+            Self::Panic => panicked(),
         }
     }
+}
+
+pub(crate) fn panicked() -> Problem {
+    let detail = "the request could not be processed; please report it with its request ID";
+    Problem::new(Code::InternalError, detail)
 }
 
 /// The error for an unknown slug or id, with the most similar ones.

@@ -7,7 +7,7 @@ use std::error::Error;
 
 use bytes::Buf;
 use futures_util::Stream;
-use http::{HeaderName, HeaderValue};
+use http::HeaderValue;
 use serde_json::Value;
 
 use auth::quota::{BatchOwner, Quota};
@@ -22,11 +22,11 @@ use transport::negotiation::{Format, accepts_json, has_content_type};
 use transport::problem::{Code, Problem};
 
 use crate::envelope::json_response;
+use crate::export::COST;
 use crate::pin::{AS_OF, SNAPSHOT};
-use crate::request::RequestError;
-use crate::routes::Route;
+use crate::request::{RequestError, panicked};
 use crate::window::PageWindow;
-use crate::{Pipeline, PipelineOutcome, Version, catch_panic, label, not_acceptable};
+use crate::{Pipeline, PipelineOutcome, Version, catch_panic, not_acceptable};
 
 use super::{answer_to, candidates, default_tables};
 
@@ -34,8 +34,6 @@ pub(crate) const MAX_ITEMS: usize = 500;
 pub(crate) const ITEMS_PER_REQUEST: u64 = 10;
 /// Maximum size of a JSON body in bytes: 500 items of 4 KB.
 const MAX_BODY: usize = 2 * 1024 * 1024;
-
-const COST: HeaderName = HeaderName::from_static("x-request-cost");
 
 /// Parameters of a JSON body; `kind` applies to items without one.
 const PARAMETERS: [&str; 5] = ["kind", "limit", "fields", SNAPSHOT, AS_OF];
@@ -59,12 +57,7 @@ impl Pipeline<'_> {
         quota: &mut Quota,
     ) -> Result<PipelineOutcome, Problem> {
         let request = self.request;
-        let route = self.version.and_then(|version| Route::find(version, self.path)).map(|(route, _)| route);
-        request.trace.set_route(label(self.version, route));
-        if let Ok(caller) = &caller {
-            request.trace.set_tier(caller.tier);
-        }
-        self.check_url()?;
+        self.begin(&caller)?;
         let caller = self.admit(caller)?;
         if self.state.auth.peek(&caller, quota.day).remaining == Some(0) {
             self.charge_quota(&caller, 1, quota)?;
@@ -98,11 +91,8 @@ impl Pipeline<'_> {
             problem
         })?;
         let answered = self.answer_batch(&caller, batch?, &values, *quota).await;
-        answered.inspect_err(|problem| {
-            if problem.code.status().is_server_error() {
-                *quota = self.state.auth.give_back_several(&caller, requests, quota.day);
-            }
-        })
+        self.refund_failure(&answered, &caller, requests, quota);
+        answered
     }
 
     fn check_head(&self, values: &[(String, String)]) -> Result<(), Problem> {
@@ -142,22 +132,20 @@ impl Pipeline<'_> {
         values: &[(String, String)],
         quota: Quota,
     ) -> Result<PipelineOutcome, Problem> {
-        let (cost, limit) = (batch.cost(), batch.limit);
-        let trace = self.request.trace;
-        let failed = |error: Option<Problem>| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog));
+        let (cost, limit, trace) = (batch.cost(), batch.limit, self.request.trace);
         let mut turns = self.state.work.batch(BatchOwner::Key(caller.key))?;
         let mut answers: Vec<LookUpAnswer> = Vec::with_capacity(batch.items.len());
         for item in batch.items {
             let base = &self.state.public_url;
-            let look_up = || catch_panic(trace, || Ok(answer_to(self.catalog, item, base, limit.limit)));
-            answers.push(turns.run(look_up).await.map_err(failed)?);
+            let look_up = || catch_panic(trace, panicked, || Ok(answer_to(self.catalog, item, base, limit.limit)));
+            answers.push(turns.run(look_up).await?);
         }
-        let present = || -> Result<_, Option<Problem>> {
+        let present = || -> Result<_, Problem> {
             let request = self.api_request(Version::V3, self.path, values, quota, None);
-            let response = json_response::<LookUpAnswer>(&request, &answers, &limit.warnings()).map_err(Some)?;
+            let response = json_response::<LookUpAnswer>(&request, &answers, &limit.warnings())?;
             Ok(request.finish(trace.route(), false, response))
         };
-        let mut found = turns.run(|| catch_panic(trace, present)).await.map_err(failed)?;
+        let mut found = turns.run(|| catch_panic(trace, panicked, present)).await?;
         found.headers.insert(COST, HeaderValue::from(cost));
         Ok(PipelineOutcome::Found(found.into()))
     }
