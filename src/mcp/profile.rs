@@ -4,12 +4,12 @@
 
 use catalog::Filter::{AnyOf, MemberOf};
 use catalog::param_error::shortened;
-use catalog::{ListPosition, Query, Request, Resource};
+use catalog::{ListPosition, ParameterError, Query, Request, Resource};
 use data::fold::fold;
 use data::{Facet, Table};
 
 use crate::backend::{ToolRelease, arg_errors, fields, json, text_of, with_notes};
-use crate::{ArgError, ToolCall, ToolResult, list_call, third_party};
+use crate::{ToolCall, ToolResult, list_call, third_party};
 
 const CANDIDATES: usize = 5;
 const PEOPLE: usize = 5;
@@ -41,14 +41,10 @@ const GHOSTING_MEANING: &str = "rate is the observed percentage of never_answere
 type ProfileMatch = (Result<u32, Vec<u32>>, Option<String>);
 
 impl ToolRelease {
-    pub(crate) fn profile(&self, call: &ToolCall) -> Result<String, Vec<ArgError>> {
+    pub(crate) fn profile(&self, call: &ToolCall) -> Result<String, Vec<ParameterError>> {
         let (selected, note) = match (call.value("slug"), call.value("name")) {
             (None, None) => {
-                return Err(vec![ArgError {
-                    argument: "name".to_owned(),
-                    detail: "is missing: pass the firm's `slug` or `name`".to_owned(),
-                    ..ArgError::default()
-                }]);
+                return Err(vec![ParameterError::invalid("name", "is missing: pass the firm's `slug` or `name`")]);
             }
             (None, Some(name)) => {
                 let selected = self.named_firm(name);
@@ -152,7 +148,7 @@ impl ToolRelease {
     }
 
     /// The approved reviews of all firms, in the order of `reviews_sort`.
-    fn sorted_reviews(&self, call: &ToolCall) -> Result<Query, Vec<ArgError>> {
+    fn sorted_reviews(&self, call: &ToolCall) -> Result<Query, Vec<ParameterError>> {
         let sort = call.pairs.iter().filter(|(name, _)| *name == "sort");
         let sort: Vec<_> = sort.map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         let parsed = self.catalog.parse(Resource::Reviews, &sort, list_call::OPTIONS);
