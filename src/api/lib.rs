@@ -61,7 +61,7 @@ use transport::{RequestParts, RequestTrace};
 use crate::endpoint::ParsedOperation;
 use crate::etag::FileETag;
 use crate::export::{Export, quota_exceeded, split_format};
-use crate::pin::Pin;
+use crate::pin::{Pin, find_release};
 use crate::present::write_successor;
 use crate::request::{RequestError, RequestUrl, panicked};
 use crate::routes::{split_version, unknown_path};
@@ -104,8 +104,8 @@ pub fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Option<Respons
     };
     // A request that names another release is not cached under the served one.
     let cached = find(&served);
-    let pin = if cached.is_some() { Pin::default() } else { Pin::from_request(state, request) };
-    let cached = cached.or_else(|| find(pin.release.as_deref()?));
+    let pin = if cached.is_some() { Ok(None) } else { find_release(state, request) };
+    let cached = cached.or_else(|| find(pin.as_ref().ok()?.as_deref()?));
     let pipeline = Pipeline::new(state, request, &served, &pin, cached);
     if pipeline.is_batch() {
         return None;
@@ -129,7 +129,7 @@ pub async fn respond_later<B: Buf + Send + 'static, E: Error + Send + Sync + 'st
     if is_unknown {
         caller = state.auth.authenticate_fresh(authorization(request.headers), now).await;
     }
-    let (served, pin) = (state.releases.serving(), Pin::from_request(state, request));
+    let (served, pin) = (state.releases.serving(), find_release(state, request));
     let pipeline = Pipeline::new(state, request, &served, &pin, None);
     if pipeline.is_batch() {
         let mut quota = Quota::zero(Date::from_unix(pipeline.now));
@@ -206,8 +206,8 @@ impl<'a> Pipeline<'a> {
             Some(Version::V3) => preferred_format(request.headers),
             _ => Format::Json,
         });
-        let catalog = pin.release.as_ref().unwrap_or(served);
-        Self { state, request, catalog, pin_error: pin.error.as_ref(), version, path, format, cached, now: state.now() }
+        let catalog = pin.as_ref().ok().and_then(Option::as_ref).unwrap_or(served);
+        Self { state, request, catalog, pin_error: pin.as_ref().err(), version, path, format, cached, now: state.now() }
     }
 
     /// `None` if the request must search and `may_search` is false.

@@ -45,9 +45,7 @@ pub(crate) enum RequestError {
     /// The record with the first slug was merged into the one with the second.
     Moved(Table, String, String),
     Parameters(Issues),
-    CursorExpired(SnapshotVersion),
-    /// Another replica already serves the release of the cursor.
-    NotYetHeld(SnapshotVersion),
+    Cursor(CursorFault),
     SnapshotNotHeld {
         parameter: &'static str,
         /// The version of the release, or a day ("of …").
@@ -65,10 +63,7 @@ impl From<Issues> for RequestError {
 
 impl From<CursorFault> for RequestError {
     fn from(fault: CursorFault) -> Self {
-        match fault {
-            CursorFault::NotYetHeld(version) => Self::NotYetHeld(version),
-            CursorFault::Expired(version) => Self::CursorExpired(version),
-        }
+        Self::Cursor(fault)
     }
 }
 
@@ -170,11 +165,11 @@ impl RequestError {
                 Problem { did_you_mean: vec![to.clone()], ..Problem::new(Code::Moved, detail) }
             }
             Self::Parameters(issues) => Problem::of_parameters(issues.report(catalog)),
-            Self::CursorExpired(version) => {
+            Self::Cursor(CursorFault::Expired(version)) => {
                 let detail = format!("snapshot {version} has expired; restart without `cursor`");
                 Problem::of_parameter(Code::CursorExpired, "cursor", detail)
             }
-            Self::NotYetHeld(version) => {
+            Self::Cursor(CursorFault::NotYetHeld(version)) => {
                 let detail =
                     format!("snapshot {version} is not loaded here yet; send the same request again in a second");
                 Problem::new(Code::NotReady, detail)

@@ -15,7 +15,7 @@ use transport::problem::Problem;
 
 use super::list;
 use crate::endpoint::{ApiOperation, Endpoint};
-use crate::envelope::{Meta, Pagination, PaginationV3, append_member, append_meta};
+use crate::envelope::{Meta, PaginationV3, append_member, append_meta};
 use crate::openapi::parameter::max_by_tier;
 use crate::openapi::vocabulary::vocabulary;
 use crate::pagination::open_cursor;
@@ -136,7 +136,7 @@ impl ApiOperation for ChangesRequest {
         body.extend_from_slice(&page.changes.join(&b','));
         body.push(b']');
         let has_more = next_cursor.is_some();
-        let pagination = Pagination::V3(PaginationV3 { next_cursor, has_more, total: page.total, limit });
+        let pagination = PaginationV3 { next_cursor, has_more, total: page.total, limit };
         append_member(&mut body, "pagination", &pagination);
         append_meta(&mut body, request.version, &Meta::new(self.to.snapshot(), &warnings));
         // The next update of a copy starts from `meta.snapshot`.

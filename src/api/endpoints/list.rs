@@ -19,8 +19,7 @@ use transport::telemetry::RouteGroup;
 use crate::asked::ASK;
 use crate::endpoint::{ApiOperation, Endpoint, ParsedOperation};
 use crate::envelope::{
-    Asked, ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member,
-    append_meta,
+    Asked, ExplainedRow, Meta, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member, append_meta,
 };
 use crate::export::Export;
 use crate::options::{AMOUNTS, EXPLAIN};
@@ -126,22 +125,22 @@ fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiResponse, 
     };
     let next_link = next_cursor.as_ref().and_then(|cursor| next_link(request, cursor));
     let total = *total;
-    let pagination = match list.window.start {
-        WindowStart::Offset(offset) => Pagination::V1(PaginationV1 { total, limit, offset }),
-        WindowStart::Page(page) => {
-            Pagination::V2(PaginationV2 { page, total_pages: total.div_ceil(limit), total, limit })
-        }
-        WindowStart::Cursor => {
-            Pagination::V3(PaginationV3 { has_more: next_cursor.is_some(), next_cursor, total, limit })
-        }
-    };
-
     let (table, snapshot) = (resource.table(), catalog.snapshot());
     let mut body = Vec::with_capacity(16 * 1024);
     body.extend_from_slice(b"{\"data\":[");
     rows.write_all(&mut body, catalog, table, &fields);
     body.push(b']');
-    append_member(&mut body, "pagination", &pagination);
+    match list.window.start {
+        WindowStart::Offset(offset) => append_member(&mut body, "pagination", &PaginationV1 { total, limit, offset }),
+        WindowStart::Page(page) => {
+            let total_pages = total.div_ceil(limit);
+            append_member(&mut body, "pagination", &PaginationV2 { page, total_pages, total, limit });
+        }
+        WindowStart::Cursor => {
+            let has_more = next_cursor.is_some();
+            append_member(&mut body, "pagination", &PaginationV3 { next_cursor, has_more, total, limit });
+        }
+    }
     let slug = |row: u32| snapshot.slug(table, row).to_owned();
     let similar = found.did_you_mean.iter().take(5);
     let similar = similar.map(|row| Suggested { slug: slug(*row), name: snapshot.name(table, *row).to_owned() });

@@ -28,11 +28,8 @@ pub struct EndpointGroup {
 }
 
 pub struct EndpointEntry {
-    /// The operation's id, which is also its anchor.
-    pub id: &'static str,
-    pub summary: &'static str,
-    pub path: &'static str,
-    pub description: &'static str,
+    /// Its operation is also its anchor.
+    pub route: &'static Route,
     pub parameters: Vec<ParameterEntry>,
     pub request: ExampleRequest,
     pub responses: Vec<ResponseEntry>,
@@ -40,7 +37,6 @@ pub struct EndpointEntry {
     pub record: Option<String>,
     /// A response to a request on the bundled data, as JSON.
     pub example: Option<String>,
-    route: &'static Route,
     version: Version,
 }
 
@@ -113,7 +109,7 @@ impl ApiReference {
     /// Finds an endpoint and its group, by the id of its operation.
     pub fn endpoint(&self, id: &str) -> Option<(&EndpointGroup, &EndpointEntry)> {
         let all = self.groups.iter().flat_map(|group| group.endpoints.iter().map(move |endpoint| (group, endpoint)));
-        all.into_iter().find(|(_, endpoint)| endpoint.id == id)
+        all.into_iter().find(|(_, endpoint)| endpoint.route.operation == id)
     }
 
     pub fn schema(&self, name: &str) -> Option<&SchemaEntry> {
@@ -156,10 +152,7 @@ impl EndpointEntry {
         });
         let responses: Vec<ResponseEntry> = responses.collect();
         Self {
-            id: route.operation,
-            summary: route.summary,
-            path: route.path,
-            description: route.description,
+            route,
             request: request(version, catalog, route, &parameters),
             parameters: parameters
                 .iter()
@@ -168,7 +161,6 @@ impl EndpointEntry {
             record: responses.iter().find_map(|response| record_of(document, response.schema.as_deref()?)),
             responses,
             example: examples.text(version, route).map(|text| text.replace(BASE, base)),
-            route,
             version,
         }
     }
@@ -181,7 +173,7 @@ impl EndpointEntry {
         };
         let key = self.parameters.iter().find(|parameter| parameter.is_in_path);
         let key = key.map(|parameter| value_of(parameter).unwrap_or_else(|| parameter.example.clone()));
-        let path = key.map_or_else(|| self.path.to_owned(), |key| self.route.path_of(&encoded_segment(&key)));
+        let path = key.map_or_else(|| self.route.path.to_owned(), |key| self.route.path_of(&encoded_segment(&key)));
         let in_query = self.parameters.iter().filter(|parameter| !parameter.is_in_path);
         ExampleRequest {
             path: format!("/api/{}/{path}", self.version.segment()),
