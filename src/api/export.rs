@@ -227,7 +227,7 @@ impl Pipeline<'_> {
         if let Some(etag) = &parsed.file_etag {
             headers.insert(ETAG, etag.value.clone());
         }
-        shared_headers(self.state, Version::V3, snapshot, Caching::Private).write(&mut headers);
+        shared_headers(self.state, Some(Version::V3), snapshot, Some(Caching::Private)).write(&mut headers);
         headers::reserve(&mut headers, quota.limit.is_some());
         headers
     }

@@ -477,24 +477,24 @@ impl ApiRequest<'_> {
         }
         write_successor(&mut headers, self.version, self.state, self.path);
         let caching = if is_cacheable { Caching::Private } else { Caching::Never };
-        shared_headers(self.state, self.version, response.snapshot, caching).write(&mut headers);
+        shared_headers(self.state, Some(self.version), response.snapshot, Some(caching)).write(&mut headers);
         headers::reserve(&mut headers, self.quota.limit.is_some());
         CachedResponse::new(response.body, headers, route)
     }
 }
 
-/// Headers of a successful response that do not depend on the caller.
+/// Headers of a response that do not depend on the caller.
 fn shared_headers(
     state: &State,
-    version: Version,
+    version: Option<Version>,
     snapshot: SnapshotVersion,
-    caching: Caching,
+    caching: Option<Caching>,
 ) -> CommonHeaders<'static> {
     CommonHeaders {
         snapshot: Some(snapshot),
-        api_version: Some(version.number()),
-        caching: Some(caching),
-        varies: Some(Vary::Type),
+        api_version: version.map(Version::number),
+        caching,
+        varies: caching.map(|_| Vary::Type),
         is_cross_origin: true,
         scheme: Some(state.scheme()),
         ..CommonHeaders::default()

@@ -10,12 +10,12 @@ use auth::quota::Quota;
 use service::State;
 use transport::RequestParts;
 use transport::body::Payload;
-use transport::headers::{Caching, CommonHeaders, Vary, preflight, set};
+use transport::headers::{Caching, CommonHeaders, preflight, set};
 use transport::negotiation::{accepts_gzip, compressed};
 use transport::problem::{Code, Problem};
 use transport::response_cache::CachedResponse;
 
-use crate::{Pipeline, PipelineOutcome, Version};
+use crate::{Pipeline, PipelineOutcome, Version, shared_headers};
 
 impl Pipeline<'_> {
     /// The response, with the headers that every response has.
@@ -51,23 +51,14 @@ impl Pipeline<'_> {
             Err(problem) => self.failure(&problem, quota).map(Payload::Whole),
         };
         let headers = response.headers_mut();
-        let mut common =
-            CommonHeaders { id: Some(self.request.id), quota: Some((quota, self.now)), ..CommonHeaders::default() };
+        let mut common = CommonHeaders::default();
         if !has_common_headers {
-            common = CommonHeaders {
-                snapshot: Some(self.catalog.version()),
-                api_version: self.version.map(Version::number),
-                caching,
-                varies: caching.map(|_| Vary::Type),
-                is_cross_origin: true,
-                scheme: Some(self.state.scheme()),
-                ..common
-            };
+            common = shared_headers(self.state, self.version, self.catalog.version(), caching);
             if let Some(version) = self.version.filter(|_| may_link) {
                 write_successor(headers, version, self.state, self.path);
             }
         }
-        common.write(headers);
+        CommonHeaders { id: Some(self.request.id), quota: Some((quota, self.now)), ..common }.write(headers);
         response
     }
 

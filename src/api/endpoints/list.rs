@@ -96,7 +96,69 @@ impl ApiOperation for ListRequest {
     }
 
     fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
-        respond(request, self)
+        let (version, resource, catalog) = (request.version, self.resource, &self.catalog);
+        let fields = match version {
+            Version::V3 => Fields::parse(&self.fields, FieldSet::of_list(resource)).map_err(Problem::of_parameters)?,
+            Version::V1 | Version::V2 => Fields::DefaultWithDays,
+        };
+        let limit = self.window.limit;
+        let (amounts, explanations) = (self.is_set(AMOUNTS), self.is_set(EXPLAIN));
+        let parts = ListParts { amounts, explanations, snippets: true, similarities: true, ..ListParts::default() };
+        let (found, warnings) = answer(request, self, WantedPage { parts, ..self.page(self.position, limit) });
+        let ListAnswer { rows, total, next, .. } = &found;
+        let next_cursor = match (version, next) {
+            (Version::V3, Some(position)) => Some(seal(request, &self.cursor_at(*position, request.path))?),
+            _ => None,
+        };
+        let next_link = next_cursor.as_ref().and_then(|cursor| next_link(request, cursor));
+        let total = *total;
+        let (table, snapshot) = (resource.table(), catalog.snapshot());
+        let mut body = Vec::with_capacity(16 * 1024);
+        body.extend_from_slice(b"{\"data\":[");
+        rows.write_all(&mut body, catalog, table, &fields);
+        body.push(b']');
+        match self.window.start {
+            WindowStart::Offset(offset) => append_member(&mut body, "pagination", &PaginationV1 { total, limit, offset }),
+            WindowStart::Page(page) => {
+                let total_pages = total.div_ceil(limit);
+                append_member(&mut body, "pagination", &PaginationV2 { page, total_pages, total, limit });
+            }
+            WindowStart::Cursor => {
+                let has_more = next_cursor.is_some();
+                append_member(&mut body, "pagination", &PaginationV3 { next_cursor, has_more, total, limit });
+            }
+        }
+        let slug = |row: u32| snapshot.slug(table, row).to_owned();
+        let similar = found.did_you_mean.iter().take(5);
+        let similar = similar.map(|row| Suggested { slug: slug(*row), name: snapshot.name(table, *row).to_owned() });
+        let similar: Vec<Suggested> = similar.collect();
+        let explained = found.explanations.into_iter();
+        let explained = explained.map(|(row, explanation)| ExplainedRow { slug: slug(row), explanation });
+        let explained: Vec<ExplainedRow> = explained.collect();
+        let asked = self.question.as_ref().map(|question| {
+            let Interpretation { parts, unread } = &question.interpretation;
+            let arguments = self.query().map(|(name, value)| (if name == "q" { "query" } else { name }, value));
+            let groups = question.interpretation.groups().map(|groups| (COUNT_BY, groups.to_owned()));
+            Asked {
+                interpreted: parts,
+                unread,
+                suggested: catalog.associations(resource, unread),
+                url: self.url(request),
+                groups_url: self.groups_url(request),
+                arguments: arguments.chain(groups).collect(),
+            }
+        });
+        let meta = Meta {
+            did_you_mean: &similar,
+            explain: &explained,
+            amounts: found.amounts,
+            snippets: &found.snippets,
+            similar: &found.similarities,
+            asked,
+            ..Meta::new(snapshot, &warnings)
+        };
+        let release = append_meta(&mut body, version, &meta);
+        Ok(ApiResponse { body, release, snapshot: catalog.version(), next_link })
     }
 
     fn depends_on_tier(&self) -> bool {
@@ -106,72 +168,6 @@ impl ApiOperation for ListRequest {
     fn add_warnings(&mut self, issues: Issues) {
         self.parsed.warnings.extend(issues);
     }
-}
-
-fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiResponse, Problem> {
-    let (version, resource, catalog) = (request.version, list.resource, &list.catalog);
-    let fields = match version {
-        Version::V3 => Fields::parse(&list.fields, FieldSet::of_list(resource)).map_err(Problem::of_parameters)?,
-        Version::V1 | Version::V2 => Fields::DefaultWithDays,
-    };
-    let limit = list.window.limit;
-    let (amounts, explanations) = (list.is_set(AMOUNTS), list.is_set(EXPLAIN));
-    let parts = ListParts { amounts, explanations, snippets: true, similarities: true, ..ListParts::default() };
-    let (found, warnings) = answer(request, list, WantedPage { parts, ..list.page(list.position, limit) });
-    let ListAnswer { rows, total, next, .. } = &found;
-    let next_cursor = match (version, next) {
-        (Version::V3, Some(position)) => Some(seal(request, &list.cursor_at(*position, request.path))?),
-        _ => None,
-    };
-    let next_link = next_cursor.as_ref().and_then(|cursor| next_link(request, cursor));
-    let total = *total;
-    let (table, snapshot) = (resource.table(), catalog.snapshot());
-    let mut body = Vec::with_capacity(16 * 1024);
-    body.extend_from_slice(b"{\"data\":[");
-    rows.write_all(&mut body, catalog, table, &fields);
-    body.push(b']');
-    match list.window.start {
-        WindowStart::Offset(offset) => append_member(&mut body, "pagination", &PaginationV1 { total, limit, offset }),
-        WindowStart::Page(page) => {
-            let total_pages = total.div_ceil(limit);
-            append_member(&mut body, "pagination", &PaginationV2 { page, total_pages, total, limit });
-        }
-        WindowStart::Cursor => {
-            let has_more = next_cursor.is_some();
-            append_member(&mut body, "pagination", &PaginationV3 { next_cursor, has_more, total, limit });
-        }
-    }
-    let slug = |row: u32| snapshot.slug(table, row).to_owned();
-    let similar = found.did_you_mean.iter().take(5);
-    let similar = similar.map(|row| Suggested { slug: slug(*row), name: snapshot.name(table, *row).to_owned() });
-    let similar: Vec<Suggested> = similar.collect();
-    let explained = found.explanations.into_iter();
-    let explained = explained.map(|(row, explanation)| ExplainedRow { slug: slug(row), explanation });
-    let explained: Vec<ExplainedRow> = explained.collect();
-    let asked = list.question.as_ref().map(|question| {
-        let Interpretation { parts, unread } = &question.interpretation;
-        let arguments = list.query().map(|(name, value)| (if name == "q" { "query" } else { name }, value));
-        let groups = question.interpretation.groups().map(|groups| (COUNT_BY, groups.to_owned()));
-        Asked {
-            interpreted: parts,
-            unread,
-            suggested: catalog.associations(resource, unread),
-            url: list.url(request),
-            groups_url: list.groups_url(request),
-            arguments: arguments.chain(groups).collect(),
-        }
-    });
-    let meta = Meta {
-        did_you_mean: &similar,
-        explain: &explained,
-        amounts: found.amounts,
-        snippets: &found.snippets,
-        similar: &found.similarities,
-        asked,
-        ..Meta::new(snapshot, &warnings)
-    };
-    let release = append_meta(&mut body, version, &meta);
-    Ok(ApiResponse { body, release, snapshot: catalog.version(), next_link })
 }
 
 /// Answers a request for a list, with warnings: changes to the request, and the reason why it finds little.

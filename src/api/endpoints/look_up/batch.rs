@@ -66,17 +66,14 @@ impl Pipeline<'_> {
         if has_content_type(request.headers, Format::Csv.media_type()) {
             return self.send_table(caller, body, &values, quota).await;
         }
-        let batch = match self.check_head(&values) {
-            Ok(()) => match body::read(request.headers, body, MAX_BODY).await {
-                Ok(bytes) => {
-                    let tables = default_tables(&values, &mut Vec::new());
-                    let limit = candidates(&values).map_err(Problem::of_parameters);
-                    limit.and_then(|limit| Ok(ItemBatch { items: parse_items(&bytes, self.catalog, &tables)?, limit }))
-                }
-                Err(error) => Err(unread(error)),
-            },
-            Err(problem) => Err(problem),
+        let read = async {
+            self.check_head(&values)?;
+            let bytes = body::read(request.headers, body, MAX_BODY).await.map_err(unread)?;
+            let tables = default_tables(&values, &mut Vec::new());
+            let limit = candidates(&values).map_err(Problem::of_parameters)?;
+            Ok::<_, Problem>(ItemBatch { items: parse_items(&bytes, self.catalog, &tables)?, limit })
         };
+        let batch = read.await;
         let requests = batch.as_ref().map_or(1, ItemBatch::cost);
         let charged = self.charge_quota(&caller, requests, quota);
         *quota = charged.map_err(|mut problem| {

@@ -28,7 +28,7 @@ use transport::problem::{Code, Problem, QUOTA_UNKNOWN, SLOW_DOWN};
 
 use crate::export::{CSV, MAX_DURATION, PAUSE};
 use crate::pin::{AS_OF, SNAPSHOT};
-use crate::{MAX_HEADERS, Pipeline, PipelineOutcome, Version, not_acceptable, shared_headers};
+use crate::{MAX_HEADERS, Pipeline, PipelineOutcome, not_acceptable, shared_headers};
 
 use super::batch::{ITEMS_PER_REQUEST, unread};
 use super::{candidates, default_tables};
@@ -103,7 +103,8 @@ impl Pipeline<'_> {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(CSV));
         let name = format!("attachment; filename=\"resolved-{}.csv\"", self.catalog.version());
         set(&mut headers, CONTENT_DISPOSITION, &name);
-        shared_headers(self.state, Version::V3, self.catalog.version(), Caching::Never).write(&mut headers);
+        let shared = shared_headers(self.state, self.version, self.catalog.version(), Some(Caching::Never));
+        shared.write(&mut headers);
         headers::reserve(&mut headers, quota.limit.is_some());
         let writer = LookUpWriter {
             state: Arc::clone(self.state),
