@@ -11,7 +11,7 @@ use service::State;
 use transport::RequestParts;
 use transport::body::Payload;
 use transport::headers::{Caching, CommonHeaders, preflight, set};
-use transport::negotiation::{accepts_gzip, compressed};
+use transport::negotiation::{accepts_gzip, compress};
 use transport::problem::{Code, Problem};
 use transport::response_cache::CachedResponse;
 
@@ -65,16 +65,12 @@ impl Pipeline<'_> {
     fn failure(&self, problem: &Problem, quota: &Quota) -> Response<Bytes> {
         let instance = if problem.code == Code::KeyInUrl { "/" } else { self.request.path };
         let body = problem.body(&self.state.public_url, instance, &self.request.id.to_string());
-        let packed = compressed(&body, self.request.headers);
-        let is_packed = packed.is_some();
-        let mut response = Response::new(Bytes::from(packed.unwrap_or(body)));
+        let mut response = Response::new(Bytes::from(body));
         let status = problem.code.status();
         *response.status_mut() = status;
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        compress(&mut response, self.request.headers);
         let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        if is_packed {
-            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        }
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }

@@ -141,7 +141,7 @@ impl Argument {
             }
             (_, value) => text(value).map(|text| vec![text]),
         };
-        texts.ok_or_else(|| format!("must be {}, but is {}", self.noun(), abbreviated(value)))
+        texts.ok_or_else(|| format!("must be {}, but is {}", self.noun(), shortened_to(60, &value.to_string())))
     }
 
     fn note(&self, value: &Value) -> Option<String> {
@@ -269,10 +269,6 @@ fn number(value: &Value) -> Option<i64> {
         Value::String(text) => text.trim().parse().ok(),
         _ => None,
     }
-}
-
-fn abbreviated(value: &Value) -> String {
-    shortened_to(60, &value.to_string()).into_owned()
 }
 
 #[cfg(test)]

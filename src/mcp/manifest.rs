@@ -32,7 +32,8 @@ pub(crate) struct McpManifest {
     card: StaticAsset,
     /// The card, served with its own media type.
     typed_card: StaticAsset,
-    index: StaticAsset,
+    /// The index of the host's cards, which crawlers look for.
+    pub(crate) index: StaticAsset,
 }
 
 pub(crate) const NAME: &str = "venturedex";
@@ -156,10 +157,5 @@ impl McpManifest {
         let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
         let accepts_card = accept.is_some_and(|accept| accept.contains(CARD_TYPE));
         if accepts_card { &self.typed_card } else { &self.card }
-    }
-
-    /// The index of the host's cards, which crawlers look for.
-    pub(crate) fn index(&self) -> &StaticAsset {
-        &self.index
     }
 }

@@ -12,14 +12,16 @@ use catalog::Totals;
 use data::Table;
 use data::field::{Field, JsonType, Model};
 
-pub(crate) fn of_tool(tool: Tool) -> Value {
-    match tool.resource() {
-        Some(resource) => search(resource.table()),
-        None if tool == Tool::GetVcProfile => profile(),
-        None => {
-            let mut totals = object(Totals::DEFINITION.fields);
-            totals["properties"]["notes"] = list(kind("string", false));
-            totals
+impl Tool {
+    pub fn output_schema(self) -> Value {
+        match self.resource() {
+            Some(resource) => search(resource.table()),
+            None if self == Self::GetVcProfile => profile(),
+            None => {
+                let mut totals = object(Totals::DEFINITION.fields);
+                totals["properties"]["notes"] = list(kind("string", false));
+                totals
+            }
         }
     }
 }

@@ -285,10 +285,7 @@ fn cache_key<'a>(catalog: &Catalog, request: PageRequest<'a>, theme: Theme) -> C
 fn respond_with(request: PageRequest<'_>, status: StatusCode, body: Vec<u8>, content_type: &str) -> Response<Vec<u8>> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
-    if let Some(packed) = compressed(response.body(), request.headers) {
-        *response.body_mut() = packed;
-        set(response.headers_mut(), "content-encoding", "gzip");
-    }
+    compress(&mut response, request.headers);
     set(response.headers_mut(), "content-type", content_type);
     let caching = if status.is_success() { Caching::Private } else { Caching::Never };
     CommonHeaders { varies: Some(Vary::Encoding), ..page_headers(caching) }.write(response.headers_mut());

@@ -27,7 +27,11 @@ pub(crate) fn of_route(version: Version, route: &Route, schemas: &Schemas, catal
     for name in route.parameters(version) {
         parameters.push(match filter_of(route, name) {
             Some((resource, parameter)) => filter(version, resource, parameter, catalog),
-            None => other(version, route, name, schemas, catalog),
+            None => {
+                let of = DocumentedOption { version, route, catalog, name, schemas };
+                let own = route.endpoint.own.iter().find(|(own, _)| *own == name);
+                own.map_or_else(|| options::document(&of), |(_, document)| document(&of)).build()
+            }
         });
     }
     parameters
@@ -221,13 +225,6 @@ impl DocumentedOption<'_> {
         };
         (names, json!(example))
     }
-}
-
-/// A parameter of an endpoint other than a filter or the order of a list.
-fn other(version: Version, route: &Route, name: &'static str, schemas: &Schemas, catalog: &Catalog) -> Parameter {
-    let of = DocumentedOption { version, route, catalog, name, schemas };
-    let own = route.endpoint.own.iter().find(|(own, _)| *own == name);
-    own.map_or_else(|| options::document(&of), |(_, document)| document(&of)).build()
 }
 
 /// A maximum of `limit` as a sentence.
