@@ -73,7 +73,7 @@ use auth::quota::Overloaded;
 use catalog::{Catalog, Resource};
 use service::State;
 use transport::headers::{Caching, CommonHeaders, Vary, set};
-use transport::negotiation::compressed;
+use transport::negotiation::compress;
 use transport::response_cache::{CacheKey, CachedResponse};
 use transport::url::{decoded, with_slug};
 use transport::{Peer, RequestTrace};
