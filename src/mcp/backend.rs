@@ -201,12 +201,11 @@ impl ToolRelease {
             (0, false) => "the most similar are in `did_you_mean`",
             _ => "the items have similar names",
         };
-        let sector = match list.resource.parameter("sector") {
-            Some(_) => catalog.rows_named(Table::Sectors, &text).into_iter().min(),
-            None => None,
-        };
-        let sector = sector.map(|row| catalog.snapshot().slug(Table::Sectors, row));
-        let hint = sector.map_or_else(String::new, |slug| format!("; for the sector use `sector={slug}`"));
+        let sector = list.resource.parameter("sector");
+        let sector = sector.and_then(|_| catalog.rows_named(Table::Sectors, &text).into_iter().min());
+        let hint = sector.map_or_else(String::new, |row| {
+            format!("; for the sector use `sector={}`", catalog.snapshot().slug(Table::Sectors, row))
+        });
         Some(format!("no {noun} is named exactly `{text}`; {found}{hint}"))
     }
 

@@ -27,7 +27,7 @@ use transport::body::{self, BodyReadError};
 use transport::headers::{CommonHeaders, READS, preflight};
 use transport::negotiation::{accepts_json, compress, has_content_type};
 use transport::origin_policy::OriginPolicy;
-use transport::problem::SLOW_DOWN_SECONDS;
+use transport::problem::{Code, Problem, SLOW_DOWN_SECONDS};
 use transport::static_asset::StaticAsset;
 
 const POST_ONLY: &str = "POST, OPTIONS";
@@ -156,7 +156,7 @@ impl McpEndpoint {
         let outcome = match message.calls_tool() {
             true => self.quota.state.work.run(|| catch_panic(request, method)).await.unwrap_or_else(|Overloaded| {
                 let detail = "too many tool calls are waiting; retry in a second";
-                Err(JsonRpcError::service(StatusCode::SERVICE_UNAVAILABLE, "overloaded", detail))
+                Err(Problem::new(Code::Overloaded, detail).into())
             }),
             false => catch_panic(request, method),
         };
