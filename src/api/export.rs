@@ -101,7 +101,7 @@ impl Export {
         Some(canonical)
     }
 
-    fn open(self: &Arc<Self>, request: &ApiRequest<'_>) -> Result<OpenExport, Problem> {
+    fn open(self: &Arc<Self>, request: &ApiRequest<'_>) -> Result<ExportWriter, Problem> {
         let set = FieldSet::of_list(self.list.resource);
         let fields = Fields::parse(&self.list.fields, set).map_err(Problem::of_parameters)?;
         let position = self.list.position;
@@ -115,19 +115,20 @@ impl Export {
             Format::Csv => list_columns(self.list.resource, &fields),
             _ => Vec::new(),
         };
-        let writer = ExportWriter {
+        Ok(ExportWriter {
             export: Arc::clone(self),
             fields,
             page: found.rows,
             index: 0,
             next: found.next,
             rows_left: rows,
+            is_part: rows < after,
+            warnings,
             columns,
             has_header: false,
             gzip: None,
             has_ended: false,
-        };
-        Ok(OpenExport { writer, rows, is_part: rows < after, warnings })
+        })
     }
 }
 
@@ -144,31 +145,6 @@ impl ApiOperation for Arc<Export> {
 
     fn export(&self) -> Option<&Arc<Export>> {
         Some(self)
-    }
-}
-
-struct OpenExport {
-    writer: ExportWriter,
-    rows: u64,
-    /// True if the list continues after them.
-    is_part: bool,
-    warnings: Vec<ParameterError>,
-}
-
-impl OpenExport {
-    /// Cost of a GET in requests: one for each started thousand rows.
-    fn cost(&self) -> u32 {
-        u32::try_from(self.rows.div_ceil(ROWS_PER_REQUEST).max(1)).unwrap_or(u32::MAX)
-    }
-
-    /// `Link` to the rest of the list, if the file is a part of it. `path` is the path below the version, as it was sent.
-    fn next_link(&self, state: &State, list: &str, path: &str) -> Option<String> {
-        let export = &self.writer.export;
-        let limit = export.limit.filter(|_| self.is_part)?;
-        let position = ListPosition::after(export.list.position.offset + self.rows);
-        let cursor = export.list.cursor_at(position, list).seal(state.auth.cursor_secret())?;
-        let link = format!("<{}/api/v3/{path}?cursor={cursor}&limit={limit}>; rel=\"next\"", state.public_url);
-        Some(link).filter(|link| link.len() <= MAX_HEADER)
     }
 }
 
@@ -196,15 +172,15 @@ impl Pipeline<'_> {
         let mut opened = opened?;
         let charged = (*caller, requests, quota.day);
         let headers = self.file_headers(parsed, &opened, quota);
-        opened.writer.gzip = accepts_gzip(self.request.headers).then(GzipStream::default);
-        let mut response = Response::new(Payload::Stream(opened.writer.stream(Arc::clone(self.state), charged)));
+        opened.gzip = accepts_gzip(self.request.headers).then(GzipStream::default);
+        let mut response = Response::new(Payload::Stream(opened.stream(Arc::clone(self.state), charged)));
         *response.headers_mut() = headers;
         Ok(PipelineOutcome::File(response))
     }
 
-    fn file_headers(&self, parsed: &Parsed, opened: &OpenExport, quota: &Quota) -> HeaderMap {
+    fn file_headers(&self, parsed: &Parsed, opened: &ExportWriter, quota: &Quota) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
-        let Export { format, list, .. } = &*opened.writer.export;
+        let Export { format, list, .. } = &*opened.export;
         let content_type = match format {
             Format::Csv => CSV,
             format => format.media_type(),
@@ -258,6 +234,9 @@ struct ExportWriter {
     index: usize,
     next: Option<ListPosition>,
     rows_left: u64,
+    /// True if the list continues after them.
+    is_part: bool,
+    warnings: Vec<ParameterError>,
     columns: Vec<FlatColumn>,
     has_header: bool,
     gzip: Option<GzipStream>,
@@ -265,6 +244,22 @@ struct ExportWriter {
 }
 
 impl ExportWriter {
+    /// Cost of a GET in requests: one for each started thousand rows. As `next_link`, it is that of the whole file until a
+    /// part is written.
+    fn cost(&self) -> u32 {
+        u32::try_from(self.rows_left.div_ceil(ROWS_PER_REQUEST).max(1)).unwrap_or(u32::MAX)
+    }
+
+    /// `Link` to the rest of the list, if the file is a part of it. `path` is the path below the version, as it was sent.
+    fn next_link(&self, state: &State, list: &str, path: &str) -> Option<String> {
+        let export = &self.export;
+        let limit = export.limit.filter(|_| self.is_part)?;
+        let position = ListPosition::after(export.list.position.offset + self.rows_left);
+        let cursor = export.list.cursor_at(position, list).seal(state.auth.cursor_secret())?;
+        let link = format!("<{}/api/v3/{path}?cursor={cursor}&limit={limit}>; rel=\"next\"", state.public_url);
+        Some(link).filter(|link| link.len() <= MAX_HEADER)
+    }
+
     /// `charged` are the requests that are given back if the file fails.
     fn stream(self, state: Arc<State>, charged: (Caller, u32, Date)) -> ByteStream {
         let (started, writer) = (Instant::now(), Some(self));
