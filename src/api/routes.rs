@@ -134,7 +134,7 @@ pub(crate) fn split_version(path: &str) -> (Option<Version>, &str) {
         .unwrap_or(path)
         .trim_start_matches('/');
     let (first, rest) = below.split_once('/').unwrap_or((below, ""));
-    match Version::of_segment(first) {
+    match Version::ALL.into_iter().find(|version| version.segment() == first) {
         Some(version) => (Some(version), rest.trim_end_matches('/')),
         None => (None, below.trim_end_matches('/')),
     }

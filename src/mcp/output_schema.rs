@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn every_tool_has_a_schema_with_its_snapshot() {
         for tool in Tool::ALL {
-            let schema = of_tool(tool);
+            let schema = tool.output_schema();
             assert_eq!(schema["properties"]["snapshot"], json!({ "type": "string" }), "{tool:?}");
             assert!(!schema.to_string().contains(r#"{"type":"array"}"#), "{tool:?} has lists without items");
         }

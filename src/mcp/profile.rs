@@ -180,6 +180,11 @@ impl ToolRelease {
         }
         let rated = |rating: u32| self.catalog.approved_reviews_with(firm, AnyOf(Facet::Rating, vec![rating]));
         let ratings: Vec<String> = (1..=5).rev().map(|rating| format!("\"{rating}\":{}", rated(rating))).collect();
+        let (rate, (never, answered)) = (value("ghosting_rate"), self.catalog.ghosted_and_answered(firm));
+        let ghosting = format!(
+            "{{\"rate\":{rate},\"never_answered\":{never},\"answered\":{answered},\"meaning\":{}}}",
+            json(&GHOSTING_MEANING)
+        );
         let mut result = ToolResult::new();
         if !paths.is_empty() {
             let paths = paths.join(", ");
@@ -189,21 +194,13 @@ impl ToolRelease {
         let result = result
             .field("profile", profile)
             .field("score", score)
-            .field("ghosting", self.ghosting_of(firm, &value("ghosting_rate")));
+            .field("ghosting", ghosting);
         let result = with_notes(result, &notes)
             .field("reviews_by_rating", format!("{{{}}}", ratings.join(",")))
             .list("reviews", reviews)
             .list("portfolio", self.portfolio_of(firm, call.count("portfolio_limit")))
             .list("people", self.people_of(firm));
         self.with_snapshot(result).text()
-    }
-
-    fn ghosting_of(&self, firm: u32, rate: &str) -> String {
-        let (never, answered) = self.catalog.ghosted_and_answered(firm);
-        format!(
-            "{{\"rate\":{rate},\"never_answered\":{never},\"answered\":{answered},\"meaning\":{}}}",
-            json(&GHOSTING_MEANING)
-        )
     }
 
     fn reviews_of(&self, firm: u32, mut reviews: Query, max: usize) -> Vec<String> {

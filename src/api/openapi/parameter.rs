@@ -1,7 +1,6 @@
 //! The parameters of an endpoint, from the table that also drives their parsing.
 
 use serde_json::{Value, json};
-use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
 use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Ref, RefOr, Required, Schema};
@@ -38,17 +37,14 @@ pub(crate) fn of_route(version: Version, route: &Route, schemas: &Schemas, catal
 }
 
 fn query(version: Version, name: &str, doc: &str) -> ParameterBuilder {
+    // Forms also send empty fields; in v3 only an empty search is absent. The builder has no setter for this.
+    let may_be_empty = !version.is_strict() || name == "q";
     ParameterBuilder::new()
         .name(name)
         .parameter_in(ParameterIn::Query)
         .required(Required::False)
         .description(Some(doc))
-        .extensions((!version.is_strict() || name == "q").then(empty_is_absent))
-}
-
-/// Forms also send empty fields; in v3 only an empty search is absent. The builder has no setter for this.
-fn empty_is_absent() -> Extensions {
-    [("allowEmptyValue".to_owned(), Value::from(true))].into_iter().collect()
+        .extensions(may_be_empty.then(|| [("allowEmptyValue".to_owned(), Value::from(true))].into_iter().collect()))
 }
 
 fn path_parameter(route: &Route, name: &str, catalog: &Catalog) -> Parameter {
