@@ -124,7 +124,7 @@ impl Export {
             rows_left: rows,
             is_part: rows < after,
             warnings,
-            columns,
+            columns: columns.into(),
             has_header: false,
             gzip: None,
             has_ended: false,
@@ -237,7 +237,7 @@ struct ExportWriter {
     /// True if the list continues after them.
     is_part: bool,
     warnings: Vec<ParameterError>,
-    columns: Vec<FlatColumn>,
+    columns: Arc<[FlatColumn]>,
     has_header: bool,
     gzip: Option<GzipStream>,
     has_ended: bool,
@@ -316,7 +316,7 @@ impl ExportWriter {
     }
 
     fn csv(&mut self) -> Result<Vec<u8>, BodyError> {
-        let columns = std::mem::take(&mut self.columns);
+        let columns = Arc::clone(&self.columns);
         let mut csv = CsvWriter::new(Vec::with_capacity(PART), &columns, Formulas::Neutralized);
         if !std::mem::replace(&mut self.has_header, true) {
             csv.header()?;
@@ -328,9 +328,7 @@ impl ExportWriter {
             read += record.len();
             record.clear();
         }
-        let part = csv.finish()?;
-        self.columns = columns;
-        Ok(part)
+        Ok(csv.finish()?)
     }
 
     /// Writes the JSON of the next record; false if there are no more.

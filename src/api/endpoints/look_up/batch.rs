@@ -174,8 +174,7 @@ fn parse_items(
         return Err(invalid("items", format!("the body is not an object; send {example}")));
     };
     if let Some(name) = members.keys().find(|name| *name != "items") {
-        let accepted = vec!["items"];
-        return Err(Problem::of_parameters(vec![unknown_name(name, name, &accepted)]));
+        return Err(Problem::of_parameters(vec![unknown_name(name, name, &["items"])]));
     }
     let Some(Value::Array(items)) = members.get("items") else {
         return Err(invalid("items", format!("`items` is not a list; send {example}")));
