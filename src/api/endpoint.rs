@@ -1,12 +1,12 @@
-//! The traits of endpoints and of their requests. [`crate::endpoints`] has a module for each endpoint, and the table of
-//! their paths.
+//! Endpoints and their parsed requests. [`crate::endpoints`] has a module for each endpoint or each kind, and the table
+//! of their paths.
 
 use std::sync::Arc;
 
 use utoipa::openapi::path::{Operation, ParameterBuilder};
 
 use catalog::json::FieldSet;
-use catalog::{Catalog, Issues, Resource};
+use catalog::{Issues, Resource};
 use data::Table;
 use data::field::Definition;
 use transport::problem::Problem;
@@ -16,116 +16,101 @@ use crate::export::Export;
 use crate::include::Include;
 use crate::openapi::Examples;
 use crate::openapi::parameter::DocumentedOption;
-use crate::openapi::schema::Schemas;
+use crate::openapi::schema::{FIRM_SUMMARY, Schemas};
+use crate::pagination::settled_by_path;
 use crate::request::{RequestError, RequestUrl};
 use crate::routes::Route;
 use crate::{ApiRequest, ApiResponse, Version};
 
-/// An endpoint, or a kind of them, such as the lists. The defaults are those of an endpoint about the service, such as
-/// `/stats`: any key may call it, it takes no parameters of its own, and its responses are cached.
-pub(crate) trait ApiEndpoint: Sync {
+#[derive(Clone, Copy)]
+pub(crate) struct Endpoint {
     /// Parses a request. The error lists everything that is wrong with it.
-    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation;
-
+    pub(crate) parse: fn(&RequestUrl<'_>) -> ParsedOperation,
     /// The type of `data`, or of its items.
-    fn item(&self) -> &'static Definition;
-
-    /// The name of that type in the document of a version.
-    fn item_name(&self, _version: Version) -> &'static str {
-        self.item().name
-    }
-
-    fn field_set(&self) -> FieldSet {
-        FieldSet::of_definition(self.item())
-    }
-
-    /// The fields without the parameter `fields` as a sentence.
-    fn default_fields(&self) -> String {
-        "Default: all.".to_owned()
-    }
-
-    fn is_list(&self) -> bool {
-        self.is_paged()
-    }
-
+    pub(crate) item: &'static Definition,
+    /// The name of that type in the document of v3.
+    pub(crate) name: &'static str,
+    /// The fields of `data`, and those without the parameter `fields` as a sentence.
+    pub(crate) fields: fn(&Self) -> (FieldSet, String),
+    pub(crate) is_list: bool,
     /// True if `data` is one page of a list, which a cursor continues.
-    fn is_paged(&self) -> bool {
-        false
-    }
-
+    pub(crate) is_paged: bool,
     /// The list whose records it returns.
-    fn list(&self) -> Option<Resource> {
-        None
-    }
-
+    pub(crate) list: Option<Resource>,
+    /// Parameters of that list that the path sets, the first one to the slug.
+    pub(crate) settled: &'static [&'static str],
     /// The table of the one record that it returns.
-    fn record(&self) -> Option<Table> {
-        None
-    }
-
-    /// The lists that a request may include in that record.
-    fn includes(&self) -> Vec<Include> {
-        self.record().map_or_else(Vec::new, Include::of_table)
-    }
-
+    pub(crate) record: Option<Table>,
     /// The list whose filters it takes.
-    fn filters(&self) -> Option<Resource> {
-        self.list()
-    }
-
-    /// Parameters of that list that it does not take.
-    fn excluded(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
-
+    pub(crate) filters: Option<Resource>,
     /// Parameters that neither are filters nor have a row in the table of options for it.
-    fn own_parameters(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
-
-    /// Documents one of its own parameters; `None` for others.
-    fn document(&self, _of: &DocumentedOption<'_>) -> Option<ParameterBuilder> {
-        None
-    }
-
-    /// Documents POST, if it takes that; `get` is the operation without a body.
-    fn document_post(&self, _route: &Route, _get: &Operation, _examples: &Examples, _base: &str) -> Option<Operation> {
-        None
-    }
-
-    /// Example value of one of its own parameters, as written in a query.
-    fn example(&self, _name: &str, _catalog: &Catalog) -> Option<String> {
-        None
-    }
-
+    pub(crate) own: &'static [OwnParameter],
+    /// Documents POST, if that takes many items in a body.
+    pub(crate) post: Option<PostDocument>,
     /// Adds the schemas that only this endpoint has to the document of v3.
-    fn add_schemas(&self, _schemas: &mut Schemas) {}
-
-    fn takes_release(&self) -> bool {
-        !self.is_of_account()
-    }
-
-    /// True if POST takes many items in a body.
-    fn takes_items(&self) -> bool {
-        false
-    }
-
+    pub(crate) add_schemas: fn(&Self, &mut Schemas),
+    pub(crate) takes_release: bool,
     /// True if the response belongs to the account of the key; demo keys get none.
-    fn is_of_account(&self) -> bool {
-        false
-    }
-
+    pub(crate) is_of_account: bool,
     /// True if responses have an `ETag`.
-    fn is_cacheable(&self) -> bool {
-        !self.is_of_account()
+    pub(crate) is_cacheable: bool,
+    pub(crate) is_counted: bool,
+    pub(crate) group: RouteGroup,
+}
+
+/// Documents POST by the operation without a body; the text is the base URL.
+type PostDocument = fn(&Route, &Operation, &Examples, &str) -> Operation;
+
+/// A parameter of one endpoint with its description, schema and example in the OpenAPI documents.
+pub(crate) type OwnParameter = (&'static str, fn(&DocumentedOption<'_>) -> ParameterBuilder);
+
+impl Endpoint {
+    /// An endpoint about the service, such as `/stats`: any key may call it, it takes no parameters of its own, and its
+    /// responses are cached.
+    pub(crate) const fn new(item: &'static Definition, parse: fn(&RequestUrl<'_>) -> ParsedOperation) -> Self {
+        Self {
+            parse,
+            item,
+            name: item.name,
+            fields: |endpoint| (FieldSet::of_definition(endpoint.item), "Default: all.".to_owned()),
+            is_list: false,
+            is_paged: false,
+            list: None,
+            settled: &[],
+            record: None,
+            filters: None,
+            own: &[],
+            post: None,
+            add_schemas: |_, _| {},
+            takes_release: true,
+            is_of_account: false,
+            is_cacheable: true,
+            is_counted: true,
+            group: RouteGroup::Rest,
+        }
     }
 
-    fn is_counted(&self) -> bool {
-        true
+    /// A list that belongs to the account of the key.
+    pub(crate) const fn of_account(item: &'static Definition, parse: fn(&RequestUrl<'_>) -> ParsedOperation) -> Self {
+        let endpoint = Self::new(item, parse);
+        Self { is_list: true, takes_release: false, is_of_account: true, is_cacheable: false, ..endpoint }
     }
 
-    fn group(&self) -> RouteGroup {
-        RouteGroup::Rest
+    pub(crate) fn item_name(&self, version: Version) -> &'static str {
+        match self.list {
+            Some(Resource::Firms) if version != Version::V3 => FIRM_SUMMARY,
+            _ => self.name,
+        }
+    }
+
+    /// The lists that a request may include in its record.
+    pub(crate) fn includes(&self) -> Vec<Include> {
+        self.record.map_or_else(Vec::new, Include::of_table)
+    }
+
+    /// Parameters that it does not take of the list whose filters it takes; counts have no order of records.
+    pub(crate) fn excluded(&self) -> Vec<&'static str> {
+        self.list.map_or_else(|| vec!["sort"], |resource| settled_by_path(resource, self.settled))
     }
 }
 
@@ -148,60 +133,15 @@ pub(crate) trait ApiOperation {
     }
 }
 
-/// An endpoint about the service or the account, without parameters of its own.
-#[derive(Clone, Copy)]
-pub(crate) struct ServiceEndpoint {
-    pub(crate) item: &'static Definition,
-    pub(crate) respond: fn(&ApiRequest<'_>) -> Result<ApiResponse, Problem>,
-    pub(crate) add_schemas: fn(&mut Schemas),
-    pub(crate) is_list: bool,
-    pub(crate) is_of_account: bool,
-    pub(crate) is_cacheable: bool,
-    pub(crate) is_counted: bool,
+pub(crate) type ParsedOperation = Result<Box<dyn ApiOperation>, RequestError>;
+
+/// A request about the service or the account, without parameters of its own.
+struct ServiceRequest {
+    respond: fn(&ApiRequest<'_>) -> Result<ApiResponse, Problem>,
+    is_of_account: bool,
 }
 
-impl ServiceEndpoint {
-    pub(crate) const fn new(
-        item: &'static Definition,
-        respond: fn(&ApiRequest<'_>) -> Result<ApiResponse, Problem>,
-    ) -> Self {
-        let add_schemas = |_: &mut Schemas| {};
-        Self { item, respond, add_schemas, is_list: false, is_of_account: false, is_cacheable: true, is_counted: true }
-    }
-}
-
-impl ApiEndpoint for ServiceEndpoint {
-    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
-        url.unknown_names()?;
-        Ok(Box::new(*self))
-    }
-
-    fn item(&self) -> &'static Definition {
-        self.item
-    }
-
-    fn is_list(&self) -> bool {
-        self.is_list
-    }
-
-    fn add_schemas(&self, schemas: &mut Schemas) {
-        (self.add_schemas)(schemas);
-    }
-
-    fn is_of_account(&self) -> bool {
-        self.is_of_account
-    }
-
-    fn is_cacheable(&self) -> bool {
-        self.is_cacheable
-    }
-
-    fn is_counted(&self) -> bool {
-        self.is_counted
-    }
-}
-
-impl ApiOperation for ServiceEndpoint {
+impl ApiOperation for ServiceRequest {
     fn searches(&self) -> bool {
         self.is_of_account
     }
@@ -211,4 +151,10 @@ impl ApiOperation for ServiceEndpoint {
     }
 }
 
-pub(crate) type ParsedOperation = Result<Box<dyn ApiOperation>, RequestError>;
+pub(crate) fn parse_service(
+    url: &RequestUrl<'_>,
+    respond: fn(&ApiRequest<'_>) -> Result<ApiResponse, Problem>,
+) -> ParsedOperation {
+    url.unknown_names()?;
+    Ok(Box::new(ServiceRequest { respond, is_of_account: url.route.endpoint.is_of_account }))
+}

@@ -16,14 +16,6 @@ use data::field::{Model, SNAPSHOT, model};
 use search::Explanation;
 use transport::problem::Problem;
 
-#[derive(Serialize)]
-#[serde(untagged)]
-pub(crate) enum Pagination {
-    V1(PaginationV1),
-    V2(PaginationV2),
-    V3(PaginationV3),
-}
-
 model! {
     /// The position in the list.
     #[derive(Serialize)]

@@ -30,7 +30,7 @@ use crate::asked::ASK;
 use crate::endpoint::ApiOperation;
 use crate::endpoints::list;
 use crate::pagination::ListRequest;
-use crate::request::{Canonical, RequestError, RequestUrl};
+use crate::request::{Canonical, RequestError, RequestUrl, panicked};
 use crate::routes::{Route, split_version};
 use crate::window::{DEFAULT_LIMIT, single_value};
 use crate::{
@@ -43,11 +43,12 @@ pub const ROWS_PER_REQUEST: u64 = 1_000;
 /// Size in bytes from which a part of a file is sent.
 const PART: usize = 64 * 1024;
 /// Delay before a part is retried if the queue is full.
-const PAUSE: Duration = Duration::from_millis(100);
-/// Maximum duration of a download; until it ends, its release stays in memory.
-const MAX_DURATION: Duration = Duration::from_secs(3_600);
+pub(crate) const PAUSE: Duration = Duration::from_millis(100);
+/// Maximum duration of a file or table; until it ends, its release stays in memory.
+pub(crate) const MAX_DURATION: Duration = Duration::from_secs(3_600);
 
-const COST: HeaderName = HeaderName::from_static("x-request-cost");
+pub(crate) const COST: HeaderName = HeaderName::from_static("x-request-cost");
+pub(crate) const CSV: &str = "text/csv; charset=utf-8; header=present";
 
 /// Splits a path below a version into the path and the format of its extension. Only lists of v3 have formats.
 pub(crate) fn split_format(version: Option<Version>, path: &str) -> (&str, Option<Format>) {
@@ -100,7 +101,7 @@ impl Export {
         Some(canonical)
     }
 
-    fn open(self: &Arc<Self>, request: &ApiRequest<'_>) -> Result<OpenExport, Problem> {
+    fn open(self: &Arc<Self>, request: &ApiRequest<'_>) -> Result<ExportWriter, Problem> {
         let set = FieldSet::of_list(self.list.resource);
         let fields = Fields::parse(&self.list.fields, set).map_err(Problem::of_parameters)?;
         let position = self.list.position;
@@ -114,19 +115,20 @@ impl Export {
             Format::Csv => list_columns(self.list.resource, &fields),
             _ => Vec::new(),
         };
-        let writer = ExportWriter {
+        Ok(ExportWriter {
             export: Arc::clone(self),
             fields,
             page: found.rows,
             index: 0,
             next: found.next,
             rows_left: rows,
-            columns,
+            is_part: rows < after,
+            warnings,
+            columns: columns.into(),
             has_header: false,
             gzip: None,
             has_ended: false,
-        };
-        Ok(OpenExport { writer, rows, is_part: rows < after, warnings })
+        })
     }
 }
 
@@ -146,31 +148,6 @@ impl ApiOperation for Arc<Export> {
     }
 }
 
-struct OpenExport {
-    writer: ExportWriter,
-    rows: u64,
-    /// True if the list continues after them.
-    is_part: bool,
-    warnings: Vec<ParameterError>,
-}
-
-impl OpenExport {
-    /// Cost of a GET in requests: one for each started thousand rows.
-    fn cost(&self) -> u32 {
-        u32::try_from(self.rows.div_ceil(ROWS_PER_REQUEST).max(1)).unwrap_or(u32::MAX)
-    }
-
-    /// `Link` to the rest of the list, if the file is a part of it. `path` is the path below the version, as it was sent.
-    fn next_link(&self, state: &State, list: &str, path: &str) -> Option<String> {
-        let export = &self.writer.export;
-        let limit = export.limit.filter(|_| self.is_part)?;
-        let position = ListPosition::after(export.list.position.offset + self.rows);
-        let cursor = export.list.cursor_at(position, list).seal(state.auth.cursor_secret())?;
-        let link = format!("<{}/api/v3/{path}?cursor={cursor}&limit={limit}>; rel=\"next\"", state.public_url);
-        Some(link).filter(|link| link.len() <= MAX_HEADER)
-    }
-}
-
 impl Pipeline<'_> {
     /// Responds with a list as a file. Its rows, and thus its cost, are not counted without any quota left.
     pub(super) fn send_file(
@@ -186,30 +163,26 @@ impl Pipeline<'_> {
         }
         let (_, path) = split_version(self.request.path);
         let request = self.api_request(Version::V3, path, values, *quota, caller.account);
-        let opened = catch_panic(self.request.trace, || export.open(&request).map_err(Some));
-        let opened = opened.map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)));
+        let opened = catch_panic(self.request.trace, panicked, || export.open(&request));
         // HEAD gets no rows.
         let is_head = *self.request.method == Method::HEAD;
         let requests = opened.as_ref().map_or(1, |opened| if is_head { 1 } else { opened.cost() });
         *quota = self.charge_quota(caller, requests, quota)?;
-        let mut opened = opened.inspect_err(|problem| {
-            if problem.code.status().is_server_error() {
-                *quota = self.state.auth.give_back(caller, quota.day);
-            }
-        })?;
+        self.refund_failure(&opened, caller, requests, quota);
+        let mut opened = opened?;
         let charged = (*caller, requests, quota.day);
         let headers = self.file_headers(parsed, &opened, quota);
-        opened.writer.gzip = accepts_gzip(self.request.headers).then(GzipStream::default);
-        let mut response = Response::new(Payload::Stream(opened.writer.stream(Arc::clone(self.state), charged)));
+        opened.gzip = accepts_gzip(self.request.headers).then(GzipStream::default);
+        let mut response = Response::new(Payload::Stream(opened.stream(Arc::clone(self.state), charged)));
         *response.headers_mut() = headers;
         Ok(PipelineOutcome::File(response))
     }
 
-    fn file_headers(&self, parsed: &Parsed, opened: &OpenExport, quota: &Quota) -> HeaderMap {
+    fn file_headers(&self, parsed: &Parsed, opened: &ExportWriter, quota: &Quota) -> HeaderMap {
         let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
-        let Export { format, list, .. } = &*opened.writer.export;
+        let Export { format, list, .. } = &*opened.export;
         let content_type = match format {
-            Format::Csv => "text/csv; charset=utf-8; header=present",
+            Format::Csv => CSV,
             format => format.media_type(),
         };
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
@@ -230,7 +203,7 @@ impl Pipeline<'_> {
         if let Some(etag) = &parsed.file_etag {
             headers.insert(ETAG, etag.value.clone());
         }
-        shared_headers(self.state, Version::V3, snapshot, Caching::Private).write(&mut headers);
+        shared_headers(self.state, Some(Version::V3), snapshot, Some(Caching::Private)).write(&mut headers);
         headers::reserve(&mut headers, quota.limit.is_some());
         headers
     }
@@ -261,13 +234,32 @@ struct ExportWriter {
     index: usize,
     next: Option<ListPosition>,
     rows_left: u64,
-    columns: Vec<FlatColumn>,
+    /// True if the list continues after them.
+    is_part: bool,
+    warnings: Vec<ParameterError>,
+    columns: Arc<[FlatColumn]>,
     has_header: bool,
     gzip: Option<GzipStream>,
     has_ended: bool,
 }
 
 impl ExportWriter {
+    /// Cost of a GET in requests: one for each started thousand rows. As `next_link`, it is that of the whole file until a
+    /// part is written.
+    fn cost(&self) -> u32 {
+        u32::try_from(self.rows_left.div_ceil(ROWS_PER_REQUEST).max(1)).unwrap_or(u32::MAX)
+    }
+
+    /// `Link` to the rest of the list, if the file is a part of it. `path` is the path below the version, as it was sent.
+    fn next_link(&self, state: &State, list: &str, path: &str) -> Option<String> {
+        let export = &self.export;
+        let limit = export.limit.filter(|_| self.is_part)?;
+        let position = ListPosition::after(export.list.position.offset + self.rows_left);
+        let cursor = export.list.cursor_at(position, list).seal(state.auth.cursor_secret())?;
+        let link = format!("<{}/api/v3/{path}?cursor={cursor}&limit={limit}>; rel=\"next\"", state.public_url);
+        Some(link).filter(|link| link.len() <= MAX_HEADER)
+    }
+
     /// `charged` are the requests that are given back if the file fails.
     fn stream(self, state: Arc<State>, charged: (Caller, u32, Date)) -> ByteStream {
         let (started, writer) = (Instant::now(), Some(self));
@@ -324,7 +316,7 @@ impl ExportWriter {
     }
 
     fn csv(&mut self) -> Result<Vec<u8>, BodyError> {
-        let columns = std::mem::take(&mut self.columns);
+        let columns = Arc::clone(&self.columns);
         let mut csv = CsvWriter::new(Vec::with_capacity(PART), &columns, Formulas::Neutralized);
         if !std::mem::replace(&mut self.has_header, true) {
             csv.header()?;
@@ -336,9 +328,7 @@ impl ExportWriter {
             read += record.len();
             record.clear();
         }
-        let part = csv.finish()?;
-        self.columns = columns;
-        Ok(part)
+        Ok(csv.finish()?)
     }
 
     /// Writes the JSON of the next record; false if there are no more.

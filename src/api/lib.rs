@@ -61,9 +61,9 @@ use transport::{RequestParts, RequestTrace};
 use crate::endpoint::ParsedOperation;
 use crate::etag::FileETag;
 use crate::export::{Export, quota_exceeded, split_format};
-use crate::pin::Pin;
+use crate::pin::{Pin, find_release};
 use crate::present::write_successor;
-use crate::request::{RequestError, RequestUrl};
+use crate::request::{RequestError, RequestUrl, panicked};
 use crate::routes::{split_version, unknown_path};
 
 const MAX_HEADERS: usize = 24;
@@ -104,8 +104,8 @@ pub fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Option<Respons
     };
     // A request that names another release is not cached under the served one.
     let cached = find(&served);
-    let pin = if cached.is_some() { Pin::default() } else { Pin::from_request(state, request) };
-    let cached = cached.or_else(|| find(pin.release.as_deref()?));
+    let pin = if cached.is_some() { Ok(None) } else { find_release(state, request) };
+    let cached = cached.or_else(|| find(pin.as_ref().ok()?.as_deref()?));
     let pipeline = Pipeline::new(state, request, &served, &pin, cached);
     if pipeline.is_batch() {
         return None;
@@ -129,7 +129,7 @@ pub async fn respond_later<B: Buf + Send + 'static, E: Error + Send + Sync + 'st
     if is_unknown {
         caller = state.auth.authenticate_fresh(authorization(request.headers), now).await;
     }
-    let (served, pin) = (state.releases.serving(), Pin::from_request(state, request));
+    let (served, pin) = (state.releases.serving(), find_release(state, request));
     let pipeline = Pipeline::new(state, request, &served, &pin, None);
     if pipeline.is_batch() {
         let mut quota = Quota::zero(Date::from_unix(pipeline.now));
@@ -206,8 +206,8 @@ impl<'a> Pipeline<'a> {
             Some(Version::V3) => preferred_format(request.headers),
             _ => Format::Json,
         });
-        let catalog = pin.release.as_ref().unwrap_or(served);
-        Self { state, request, catalog, pin_error: pin.error.as_ref(), version, path, format, cached, now: state.now() }
+        let catalog = pin.as_ref().ok().and_then(Option::as_ref).unwrap_or(served);
+        Self { state, request, catalog, pin_error: pin.as_ref().err(), version, path, format, cached, now: state.now() }
     }
 
     /// `None` if the request must search and `may_search` is false.
@@ -236,22 +236,7 @@ impl<'a> Pipeline<'a> {
         may_search: bool,
         quota: &mut Quota,
     ) -> Result<PipelineOutcome, Problem> {
-        let request = self.request;
-        let route = match (&self.cached, self.version) {
-            (None, Some(version)) => Route::find(version, self.path),
-            _ => None,
-        };
-        request.trace.set_route(match &self.cached {
-            Some(cached) => cached.route,
-            None => label(self.version, route.as_ref().map(|(route, _)| *route)),
-        });
-        if let Ok(caller) = &caller {
-            request.trace.set_tier(caller.tier);
-        }
-        // The URL of a cached response was checked when it was computed.
-        if self.cached.is_none() {
-            self.check_url()?;
-        }
+        let (request, route) = (self.request, self.begin(&caller)?);
         if *request.method == Method::OPTIONS {
             // Browsers send a preflight without a key.
             if let Ok(caller) = caller {
@@ -317,26 +302,47 @@ impl<'a> Pipeline<'a> {
         quota: &mut Quota,
     ) -> Result<Arc<CachedResponse>, Problem> {
         let left = self.state.auth.peek(caller, quota.day);
-        let is_free = parsed.is_some_and(|parsed| !parsed.route.endpoint.is_counted());
+        let is_free = parsed.is_some_and(|parsed| !parsed.route.endpoint.is_counted);
         let is_open = is_conditional && parsed.is_some_and(|parsed| left.remaining != Some(0) || !parsed.searches());
         *quota = if is_free || is_open { left } else { self.charge_quota(caller, 1, quota)? };
-        let trace = self.request.trace;
-        let response = catch_panic(trace, || self.execute(caller, parsed, values, *quota).map_err(Some));
-        let response = response.map_err(|error| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog)));
+        let response = catch_panic(self.request.trace, panicked, || self.execute(caller, parsed, values, *quota));
         let is_known = response.as_ref().is_ok_and(|response| is_known(response, self.request.headers));
         if is_open && !is_free && !is_known {
             *quota = self.charge_quota(caller, 1, quota)?;
         }
-        if let Err(problem) = &response
-            && problem.code.status().is_server_error()
-        {
-            *quota = self.state.auth.give_back(caller, quota.day);
-        }
+        self.refund_failure(&response, caller, 1, quota);
         response
     }
 
+    /// Finds the route and rejects a key in the URL. The URL of a cached response was checked when it was computed.
+    fn begin(&self, caller: &Result<Caller, AuthError>) -> Result<Option<(&'static Route, Option<String>)>, Problem> {
+        let RequestParts { trace, path, query, .. } = *self.request;
+        let route = match (&self.cached, self.version) {
+            (None, Some(version)) => Route::find(version, self.path),
+            _ => None,
+        };
+        trace.set_route(match &self.cached {
+            Some(cached) => cached.route,
+            None => label(self.version, route.as_ref().map(|(route, _)| *route)),
+        });
+        if let Ok(caller) = caller {
+            trace.set_tier(caller.tier);
+        }
+        match self.cached.is_none() && has_key(path, query) {
+            true => Err(Problem::new(Code::KeyInUrl, KEY_IN_URL)),
+            false => Ok(route),
+        }
+    }
+
+    /// Gives back the requests that were charged, if the server failed.
+    fn refund_failure<T>(&self, outcome: &Result<T, Problem>, caller: &Caller, requests: u32, quota: &mut Quota) {
+        if outcome.as_ref().is_err_and(|problem| problem.code.status().is_server_error()) {
+            *quota = self.state.auth.give_back_several(caller, requests, quota.day);
+        }
+    }
+
     fn is_batch(&self) -> bool {
-        let takes_body = |(route, _): (&Route, _)| route.endpoint.takes_items();
+        let takes_body = |(route, _): (&Route, _)| route.endpoint.post.is_some();
         *self.request.method == Method::POST
             && self.version.and_then(|version| Route::find(version, self.path)).is_some_and(takes_body)
     }
@@ -350,13 +356,6 @@ impl<'a> Pipeline<'a> {
         account: Option<AccountId>,
     ) -> ApiRequest<'r> {
         ApiRequest { state: self.state, catalog: Arc::clone(self.catalog), version, path, values, quota, account }
-    }
-
-    fn check_url(&self) -> Result<(), Problem> {
-        match has_key(self.request.path, self.request.query) {
-            true => Err(Problem::new(Code::KeyInUrl, KEY_IN_URL)),
-            false => Ok(()),
-        }
     }
 
     fn admit(&self, caller: Result<Caller, AuthError>) -> Result<Caller, Problem> {
@@ -394,8 +393,7 @@ impl<'a> Pipeline<'a> {
         let format = if route.list().is_some() { self.format } else { Format::Json };
         let max_limit = if format == Format::Json { max_limit } else { u64::MAX };
         let url = RequestUrl { state, catalog, version, route, slug, path, query, values, format, max_limit };
-        let operation = catch_panic(self.request.trace, || url.parse().map_err(Some));
-        let operation = operation.map_err(|error| error.unwrap_or(RequestError::Panic));
+        let operation = catch_panic(self.request.trace, || RequestError::Panic, || url.parse());
         let operation = match self.pin_error {
             Some(error) => Err(error.joined(operation.err())),
             None => operation,
@@ -441,7 +439,7 @@ impl<'a> Pipeline<'a> {
             Problem { location, ..api_request.reject(parsed.route, error) }
         })?;
         let response = operation.respond(&api_request)?;
-        let is_cacheable = parsed.route.endpoint.is_cacheable();
+        let is_cacheable = parsed.route.endpoint.is_cacheable;
         let cached = Arc::new(api_request.finish(request.trace.route(), is_cacheable, response));
         // The release of a cursor may be unloaded at any time, so such responses are not cached.
         let is_shared = is_cacheable && !operation.depends_on_tier();
@@ -479,24 +477,24 @@ impl ApiRequest<'_> {
         }
         write_successor(&mut headers, self.version, self.state, self.path);
         let caching = if is_cacheable { Caching::Private } else { Caching::Never };
-        shared_headers(self.state, self.version, response.snapshot, caching).write(&mut headers);
+        shared_headers(self.state, Some(self.version), response.snapshot, Some(caching)).write(&mut headers);
         headers::reserve(&mut headers, self.quota.limit.is_some());
         CachedResponse::new(response.body, headers, route)
     }
 }
 
-/// Headers of a successful response that do not depend on the caller.
+/// Headers of a response that do not depend on the caller.
 fn shared_headers(
     state: &State,
-    version: Version,
+    version: Option<Version>,
     snapshot: SnapshotVersion,
-    caching: Caching,
+    caching: Option<Caching>,
 ) -> CommonHeaders<'static> {
     CommonHeaders {
         snapshot: Some(snapshot),
-        api_version: Some(version.number()),
-        caching: Some(caching),
-        varies: Some(Vary::Type),
+        api_version: version.map(Version::number),
+        caching,
+        varies: caching.map(|_| Vary::Type),
         is_cross_origin: true,
         scheme: Some(state.scheme()),
         ..CommonHeaders::default()
@@ -522,12 +520,16 @@ fn precondition_failed() -> Problem {
     Problem::new(Code::PreconditionFailed, detail)
 }
 
-/// Runs a function and turns a panic into `Err(None)`, so that the quota is refunded and the client gets an error.
-fn catch_panic<T, E>(trace: &RequestTrace, run: impl FnOnce() -> Result<T, Option<E>>) -> Result<T, Option<E>> {
+/// Runs a function and turns a panic into an error, so that the quota is refunded and the client gets a response.
+fn catch_panic<T, E>(
+    trace: &RequestTrace,
+    panicked: impl FnOnce() -> E,
+    run: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
     // Unwind safe: the catalog is immutable, and counters are protected by their own locks.
     panics::catch(run).unwrap_or_else(|panic| {
         trace.set_failure(&panic);
-        Err(None)
+        Err(panicked())
     })
 }
 
@@ -538,7 +540,7 @@ fn label(version: Option<Version>, route: Option<&Route>) -> RouteLabel {
         Version::V2 => Api::V2,
         Version::V3 => Api::V3,
     });
-    let group = route.map_or(RouteGroup::Rest, |route| route.endpoint.group());
+    let group = route.map_or(RouteGroup::Rest, |route| route.endpoint.group);
     RouteLabel { group, api, path: route.map_or("unknown", |route| route.path) }
 }
 
@@ -553,10 +555,9 @@ mod tests {
     #[test]
     fn a_panic_while_a_request_is_executed_is_an_internal_error() {
         let trace = RequestTrace::default();
-        let executed: Result<(), Option<Problem>> = catch_panic(&trace, || panic!("a bug in a route"));
-        assert!(matches!(executed, Err(None)) && trace.failure().is_some());
-        let catalog = catalog::bundled().unwrap();
-        let problem = RequestError::Panic.problem(&catalog);
+        let executed: Result<(), Problem> = catch_panic(&trace, panicked, || panic!("a bug in a route"));
+        let problem = executed.unwrap_err();
+        assert!(trace.failure().is_some());
         assert!(problem.code.status().is_server_error());
         assert!(!problem.detail.contains("bug"));
     }

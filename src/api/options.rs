@@ -18,7 +18,7 @@ use data::Table;
 use data::vocabulary::Vocabulary;
 
 use crate::asked::ASK;
-use crate::endpoint::ApiEndpoint;
+use crate::endpoint::Endpoint;
 use crate::include::{INCLUDE, INCLUDED_ROWS};
 use crate::openapi::parameter::{DocumentedOption, any_text, date, flag, integer, max_by_tier};
 use crate::openapi::vocabulary::include_name;
@@ -45,7 +45,7 @@ struct RequestOption {
     name: &'static str,
     scope: OptionScope,
     /// The endpoints that take it, by version.
-    is_taken: fn(Version, &dyn ApiEndpoint) -> bool,
+    is_taken: fn(Version, &Endpoint) -> bool,
     /// Its description, schema and example in the OpenAPI documents.
     document: fn(&DocumentedOption<'_>) -> ParameterBuilder,
 }
@@ -53,7 +53,7 @@ struct RequestOption {
 const fn row(
     name: &'static str,
     scope: OptionScope,
-    is_taken: fn(Version, &dyn ApiEndpoint) -> bool,
+    is_taken: fn(Version, &Endpoint) -> bool,
     document: fn(&DocumentedOption<'_>) -> ParameterBuilder,
 ) -> RequestOption {
     RequestOption { name, scope, is_taken, document }
@@ -64,7 +64,7 @@ static ALL: &[RequestOption] = &[
     row(
         "limit",
         OptionScope::Page,
-        |_, endpoint| endpoint.list().is_some(),
+        |_, endpoint| endpoint.list.is_some(),
         |of| {
             let doc = match of.version {
                 Version::V1 | Version::V2 => format!("Above {MAX_LIMIT} it is reduced to {MAX_LIMIT}, with a warning."),
@@ -79,7 +79,7 @@ static ALL: &[RequestOption] = &[
     row(
         "offset",
         OptionScope::Fixed,
-        |version, endpoint| version == Version::V1 && endpoint.list().is_some(),
+        |version, endpoint| version == Version::V1 && endpoint.list.is_some(),
         |of| {
             of.query("Number of results to skip. Past the end, `data` is empty.")
                 .schema(Some(integer(0).default(Some(0.into()))))
@@ -89,7 +89,7 @@ static ALL: &[RequestOption] = &[
     row(
         "page",
         OptionScope::Fixed,
-        |version, endpoint| version == Version::V2 && endpoint.list().is_some(),
+        |version, endpoint| version == Version::V2 && endpoint.list.is_some(),
         |of| {
             of.query("The page number, from 1. Past the end, `data` is empty.")
                 .schema(Some(integer(1).default(Some(1.into()))))
@@ -99,7 +99,7 @@ static ALL: &[RequestOption] = &[
     row(
         "cursor",
         OptionScope::Fixed,
-        |version, endpoint| version == Version::V3 && endpoint.is_paged(),
+        |version, endpoint| version == Version::V3 && endpoint.is_paged,
         |of| {
             let doc = format!(
                 "The next page: `pagination.next_cursor` of the previous response. It contains the snapshot and the whole \
@@ -127,7 +127,7 @@ static ALL: &[RequestOption] = &[
     row(
         ASK,
         OptionScope::Records,
-        |version, endpoint| version == Version::V3 && endpoint.list().is_some_and(Resource::takes_questions),
+        |version, endpoint| version == Version::V3 && endpoint.list.is_some_and(Resource::takes_questions),
         |of| {
             let doc = "A question in words, such as `AI startups in Berlin that raised over $5m`. What is understood becomes \
                        parameters of this list, which other parameters of the request override; `meta.interpreted` says \
@@ -142,14 +142,14 @@ static ALL: &[RequestOption] = &[
         OptionScope::Flag,
         |version, endpoint| {
             let has_names = |resource: Resource| resource.is_searchable() && resource != Resource::Rounds;
-            version == Version::V3 && endpoint.list().is_some_and(has_names)
+            version == Version::V3 && endpoint.list.is_some_and(has_names)
         },
         |of| of.query("Explain in `meta.explain` why each record matches the search (with `q`).").schema(Some(flag())),
     ),
     row(
         AMOUNTS,
         OptionScope::Flag,
-        |version, endpoint| version == Version::V3 && endpoint.list() == Some(Resource::Rounds),
+        |version, endpoint| version == Version::V3 && endpoint.list == Some(Resource::Rounds),
         |of| of.query("Sum up the amounts of all matching rounds in `meta.amounts`.").schema(Some(flag())),
     ),
     row(SNAPSHOT, OptionScope::Fixed, is_pinned, |of| {
@@ -166,13 +166,13 @@ static ALL: &[RequestOption] = &[
 ];
 
 /// True for endpoints whose release a request may choose.
-fn is_pinned(version: Version, endpoint: &dyn ApiEndpoint) -> bool {
-    version == Version::V3 && endpoint.takes_release()
+fn is_pinned(version: Version, endpoint: &Endpoint) -> bool {
+    version == Version::V3 && endpoint.takes_release
 }
 
 fn document_fields(of: &DocumentedOption<'_>) -> ParameterBuilder {
     let (names, example) = of.field_names();
-    let default = of.route.endpoint.default_fields();
+    let (_, default) = (of.route.endpoint.fields)(&of.route.endpoint);
     let doc = format!(
         "Fields to return, in snake_case or camelCase; nested fields by their path (`score.value`); `*` for all. {default}"
     );
@@ -199,8 +199,8 @@ pub fn names(version: Version, route: &Route) -> &'static [&'static str] {
         let routes =
             Version::ALL.into_iter().flat_map(|version| Route::all(version).map(move |route| (version, route)));
         let names = routes.map(|(version, route)| {
-            let taken = ALL.iter().filter(|option| (option.is_taken)(version, route.endpoint));
-            let own = route.endpoint.own_parameters().into_iter();
+            let taken = ALL.iter().filter(|option| (option.is_taken)(version, &route.endpoint));
+            let own = route.endpoint.own.iter().map(|(name, _)| *name);
             ((version, route.operation), own.chain(taken.map(|option| option.name)).collect())
         });
         names.collect()

@@ -47,21 +47,14 @@ impl CountedQuery {
 
     /// A warning that the text is not a name.
     pub(crate) fn other_meaning(&self, request: &ApiRequest<'_>) -> Option<ParameterError> {
-        match &self.canonical {
-            Some(canonical) => next_to(request, &self.query, canonical),
-            None => next_to(request, &self.query, request.values),
-        }
+        let parameters: Vec<(&str, &str)> = match &self.canonical {
+            Some(canonical) => canonical.iter().map(|(name, value)| (*name, value.as_str())).collect(),
+            None => request.values.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect(),
+        };
+        // Counts have an order and a limit of their own.
+        let given: Vec<&str> = parameters.iter().map(|(name, _)| *name).chain(["sort", "limit"]).collect();
+        let resource = Resource::of_table(self.query.table);
+        let reading = request.catalog.read_search(resource, &given, &self.query)?;
+        other_meaning(request, resource, &reading, &parameters)
     }
-}
-
-fn next_to<N: AsRef<str>, V: AsRef<str>>(
-    request: &ApiRequest<'_>,
-    query: &Query,
-    parameters: &[(N, V)],
-) -> Option<ParameterError> {
-    // Counts have an order and a limit of their own.
-    let given: Vec<&str> = parameters.iter().map(|(name, _)| name.as_ref()).chain(["sort", "limit"]).collect();
-    let resource = Resource::of_table(query.table);
-    let reading = request.catalog.read_search(resource, &given, query)?;
-    other_meaning(request, resource, &reading, parameters)
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use catalog::param_error::shortened;
 use catalog::parse::scalars::{Bound, parse_date};
-use catalog::{Catalog, ParameterError};
+use catalog::{Catalog, CursorFault, ParameterError};
 use data::SnapshotVersion;
 use service::State;
 use transport::RequestParts;
@@ -21,23 +21,10 @@ pub(crate) const SNAPSHOT: &str = "snapshot";
 pub(crate) const AS_OF: &str = "as_of";
 pub(crate) const PIN: [&str; 2] = [SNAPSHOT, AS_OF];
 
-#[derive(Default)]
-pub(crate) struct Pin {
-    /// `None` if the request names no release, or not a loaded one.
-    pub release: Option<Arc<Catalog>>,
-    pub error: Option<RequestError>,
-}
+/// The release that a request names; `None` if it names none.
+pub(crate) type Pin = Result<Option<Arc<Catalog>>, RequestError>;
 
-impl Pin {
-    pub(crate) fn from_request(state: &State, request: &RequestParts<'_>) -> Self {
-        match release(state, request) {
-            Ok(release) => Self { release, error: None },
-            Err(error) => Self { release: None, error: Some(error) },
-        }
-    }
-}
-
-fn release(state: &State, request: &RequestParts<'_>) -> Result<Option<Arc<Catalog>>, RequestError> {
+pub(crate) fn find_release(state: &State, request: &RequestParts<'_>) -> Pin {
     if request.query.is_empty() || split_version(request.path).0 != Some(Version::V3) {
         return Ok(None);
     }
@@ -57,7 +44,7 @@ fn release(state: &State, request: &RequestParts<'_>) -> Result<Option<Arc<Catal
         let version = parse_version(SNAPSHOT, text, state.releases.serving().version()).map_err(|error| vec![error])?;
         let (loaded, is_expected) = state.releases.look_up(version, false);
         return loaded.map(Some).ok_or_else(|| match is_expected {
-            true => RequestError::NotYetHeld(version),
+            true => RequestError::Cursor(CursorFault::NotYetHeld(version)),
             false => RequestError::not_held(state, SNAPSHOT, version),
         });
     }

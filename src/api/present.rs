@@ -10,12 +10,12 @@ use auth::quota::Quota;
 use service::State;
 use transport::RequestParts;
 use transport::body::Payload;
-use transport::headers::{Caching, CommonHeaders, Vary, preflight, set};
-use transport::negotiation::{accepts_gzip, compressed};
+use transport::headers::{Caching, CommonHeaders, preflight, set};
+use transport::negotiation::{accepts_gzip, compress};
 use transport::problem::{Code, Problem};
 use transport::response_cache::CachedResponse;
 
-use crate::{Pipeline, PipelineOutcome, Version};
+use crate::{Pipeline, PipelineOutcome, Version, shared_headers};
 
 impl Pipeline<'_> {
     /// The response, with the headers that every response has.
@@ -51,39 +51,26 @@ impl Pipeline<'_> {
             Err(problem) => self.failure(&problem, quota).map(Payload::Whole),
         };
         let headers = response.headers_mut();
-        let mut common =
-            CommonHeaders { id: Some(self.request.id), quota: Some((quota, self.now)), ..CommonHeaders::default() };
+        let mut common = CommonHeaders::default();
         if !has_common_headers {
-            common = CommonHeaders {
-                snapshot: Some(self.catalog.version()),
-                api_version: self.version.map(Version::number),
-                caching,
-                varies: caching.map(|_| Vary::Type),
-                is_cross_origin: true,
-                scheme: Some(self.state.scheme()),
-                ..common
-            };
+            common = shared_headers(self.state, self.version, self.catalog.version(), caching);
             if let Some(version) = self.version.filter(|_| may_link) {
                 write_successor(headers, version, self.state, self.path);
             }
         }
-        common.write(headers);
+        CommonHeaders { id: Some(self.request.id), quota: Some((quota, self.now)), ..common }.write(headers);
         response
     }
 
     fn failure(&self, problem: &Problem, quota: &Quota) -> Response<Bytes> {
         let instance = if problem.code == Code::KeyInUrl { "/" } else { self.request.path };
         let body = problem.body(&self.state.public_url, instance, &self.request.id.to_string());
-        let packed = compressed(&body, self.request.headers);
-        let is_packed = packed.is_some();
-        let mut response = Response::new(Bytes::from(packed.unwrap_or(body)));
+        let mut response = Response::new(Bytes::from(body));
         let status = problem.code.status();
         *response.status_mut() = status;
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        compress(&mut response, self.request.headers);
         let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        if is_packed {
-            headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        }
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }

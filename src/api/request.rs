@@ -45,9 +45,7 @@ pub(crate) enum RequestError {
     /// The record with the first slug was merged into the one with the second.
     Moved(Table, String, String),
     Parameters(Issues),
-    CursorExpired(SnapshotVersion),
-    /// Another replica already serves the release of the cursor.
-    NotYetHeld(SnapshotVersion),
+    Cursor(CursorFault),
     SnapshotNotHeld {
         parameter: &'static str,
         /// The version of the release, or a day ("of …").
@@ -65,10 +63,7 @@ impl From<Issues> for RequestError {
 
 impl From<CursorFault> for RequestError {
     fn from(fault: CursorFault) -> Self {
-        match fault {
-            CursorFault::NotYetHeld(version) => Self::NotYetHeld(version),
-            CursorFault::Expired(version) => Self::CursorExpired(version),
-        }
+        Self::Cursor(fault)
     }
 }
 
@@ -82,7 +77,7 @@ impl RequestUrl<'_> {
     pub(crate) fn parse(&self) -> ParsedOperation {
         self.check_values()?;
         let mut empty = self.empty_values();
-        let parsed = self.route.endpoint.parse(self);
+        let parsed = (self.route.endpoint.parse)(self);
         match (parsed, self.version.is_strict()) {
             (Err(RequestError::Parameters(issues)), true) => {
                 empty.extend(issues);
@@ -170,11 +165,11 @@ impl RequestError {
                 Problem { did_you_mean: vec![to.clone()], ..Problem::new(Code::Moved, detail) }
             }
             Self::Parameters(issues) => Problem::of_parameters(issues.report(catalog)),
-            Self::CursorExpired(version) => {
+            Self::Cursor(CursorFault::Expired(version)) => {
                 let detail = format!("snapshot {version} has expired; restart without `cursor`");
                 Problem::of_parameter(Code::CursorExpired, "cursor", detail)
             }
-            Self::NotYetHeld(version) => {
+            Self::Cursor(CursorFault::NotYetHeld(version)) => {
                 let detail =
                     format!("snapshot {version} is not loaded here yet; send the same request again in a second");
                 Problem::new(Code::NotReady, detail)
@@ -190,12 +185,14 @@ impl RequestError {
                 problem.errors[0].accepted = Some(held);
                 problem
             }
-            Self::Panic => {
-                let detail = "the request could not be processed; please report it with its request ID";
-                Problem::new(Code::InternalError, detail)
-            }
+            Self::Panic => panicked(),
         }
     }
+}
+
+pub(crate) fn panicked() -> Problem {
+    let detail = "the request could not be processed; please report it with its request ID";
+    Problem::new(Code::InternalError, detail)
 }
 
 /// The error for an unknown slug or id, with the most similar ones.

@@ -8,7 +8,7 @@ use transport::headers::READS;
 use transport::problem::{Code, Problem};
 use transport::url::decoded;
 
-use crate::endpoint::ApiEndpoint;
+use crate::endpoint::Endpoint;
 use crate::endpoints::ALL;
 use crate::{Version, options};
 
@@ -16,7 +16,7 @@ pub struct Route {
     /// The path below the version; `{slug}` or `{id}` is that of a record.
     pub path: &'static str,
     pub since: Version,
-    pub(crate) endpoint: &'static dyn ApiEndpoint,
+    pub(crate) endpoint: Endpoint,
     pub operation: &'static str,
     pub summary: &'static str,
     pub description: &'static str,
@@ -66,20 +66,20 @@ impl Route {
     }
 
     pub fn list(&self) -> Option<Resource> {
-        self.endpoint.list()
+        self.endpoint.list
     }
 
     pub fn record(&self) -> Option<Table> {
-        self.endpoint.record()
+        self.endpoint.record
     }
 
     /// The table of the records that it returns or counts.
     pub(crate) fn table(&self) -> Option<Table> {
-        self.endpoint.filters().map(Resource::table).or(self.record())
+        self.endpoint.filters.map(Resource::table).or(self.endpoint.record)
     }
 
     pub(crate) fn methods(&self) -> &'static str {
-        if self.endpoint.takes_items() { "GET, HEAD, POST, OPTIONS" } else { READS }
+        if self.endpoint.post.is_some() { "GET, HEAD, POST, OPTIONS" } else { READS }
     }
 
     /// The table of the record that the placeholder names.
@@ -106,7 +106,7 @@ impl Route {
     /// The names of its parameters in a version: filters and `sort`, then the others.
     pub fn parameters(&self, version: Version) -> Vec<&'static str> {
         let excluded = self.endpoint.excluded();
-        let filters = self.endpoint.filters().into_iter().flat_map(Resource::parameters);
+        let filters = self.endpoint.filters.into_iter().flat_map(Resource::parameters);
         let filters = filters.map(|parameter| parameter.name).filter(|name| !excluded.contains(name));
         filters.chain(options::names(version, self).iter().copied()).collect()
     }
@@ -134,7 +134,7 @@ pub(crate) fn split_version(path: &str) -> (Option<Version>, &str) {
         .unwrap_or(path)
         .trim_start_matches('/');
     let (first, rest) = below.split_once('/').unwrap_or((below, ""));
-    match Version::of_segment(first) {
+    match Version::ALL.into_iter().find(|version| version.segment() == first) {
         Some(version) => (Some(version), rest.trim_end_matches('/')),
         None => (None, below.trim_end_matches('/')),
     }

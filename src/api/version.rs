@@ -16,11 +16,6 @@ pub enum Version {
 impl Version {
     pub const ALL: [Self; 3] = [Self::V1, Self::V2, Self::V3];
 
-    /// The version of a path segment, `v1` to `v3`.
-    pub(crate) fn of_segment(segment: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|version| version.segment() == segment)
-    }
-
     /// The version of a full path, below `/api` or directly below `/`.
     pub fn of_path(path: &str) -> Option<Self> {
         split_version(path).0

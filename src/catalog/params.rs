@@ -237,7 +237,7 @@ impl Resource {
         self.definition().0
     }
 
-    pub fn table(self) -> Table {
+    pub const fn table(self) -> Table {
         self.definition().1
     }
 

@@ -129,7 +129,7 @@ impl Table {
         if matches!(self, Self::Rounds | Self::Reviews) { "id" } else { "slug" }
     }
 
-    pub fn model(self) -> &'static Definition {
+    pub const fn model(self) -> &'static Definition {
         self.schema().model
     }
 

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value, json};
 
-use crate::{ArgError, Tool};
+use crate::Tool;
+use catalog::ParameterError;
 use catalog::json::fields::snake_case;
 use catalog::params::{BoundUnit, ParamType};
 use data::parameter_error::shortened_to;
@@ -68,7 +69,7 @@ pub struct ToolCall {
 
 impl ToolCall {
     /// The error lists all arguments that are unknown or of a wrong type.
-    pub fn parse(tool: Tool, arguments: &Map<String, Value>) -> Result<Self, Vec<ArgError>> {
+    pub fn parse(tool: Tool, arguments: &Map<String, Value>) -> Result<Self, Vec<ParameterError>> {
         let table = tool.arguments();
         let mut values: Vec<Option<Cow<'_, Value>>> = vec![None; table.len()];
         let mut errors = Vec::new();
@@ -82,14 +83,11 @@ impl ToolCall {
             let value = given(value);
             match alias(table, name).and_then(position) {
                 Some(at) if values[at].is_none() => values[at] = value,
-                Some(at) if value.is_some() && value != values[at] => errors.push(ArgError {
-                    argument: name.clone(),
-                    detail: format!(
-                        "is another name of `{}`, which has another value; pass one of them",
-                        table[at].name
-                    ),
-                    ..ArgError::default()
-                }),
+                Some(at) if value.is_some() && value != values[at] => {
+                    let own = table[at].name;
+                    let detail = format!("is another name of `{own}`, which has another value; pass one of them");
+                    errors.push(ParameterError::invalid(name, detail));
+                }
                 Some(_) => {}
                 None => errors.push(unknown(tool, name)),
             }
@@ -100,9 +98,7 @@ impl ToolCall {
             notes.extend(argument.note(value));
             match argument.parse(value) {
                 Ok(values) => pairs.extend(values.into_iter().map(|value| (argument.parameter, value))),
-                Err(detail) => {
-                    errors.push(ArgError { argument: argument.name.to_owned(), detail, ..ArgError::default() });
-                }
+                Err(detail) => errors.push(ParameterError::invalid(argument.name, detail)),
             }
         }
         if errors.is_empty() { Ok(Self { tool, pairs, notes }) } else { Err(errors) }
@@ -145,7 +141,7 @@ impl Argument {
             }
             (_, value) => text(value).map(|text| vec![text]),
         };
-        texts.ok_or_else(|| format!("must be {}, but is {}", self.noun(), abbreviated(value)))
+        texts.ok_or_else(|| format!("must be {}, but is {}", self.noun(), shortened_to(60, &value.to_string())))
     }
 
     fn note(&self, value: &Value) -> Option<String> {
@@ -188,15 +184,14 @@ impl Argument {
     }
 }
 
-fn unknown(tool: Tool, name: &str) -> ArgError {
+fn unknown(tool: Tool, name: &str) -> ParameterError {
     let accepted: Vec<&str> = tool.arguments().iter().map(|argument| argument.name).collect();
     let of_rest = tool.arguments().iter().find(|argument| argument.parameter == name).map(|argument| argument.name);
     let suggestion = of_rest.or_else(|| nearest(name, accepted.iter().copied()));
-    ArgError {
-        argument: name.to_owned(),
-        detail: format!("is not an argument of {}", tool.name()),
-        did_you_mean: suggestion.map(str::to_owned).into_iter().collect(),
-        accepted: accepted.into_iter().map(str::to_owned).collect(),
+    ParameterError {
+        did_you_mean: suggestion.map(str::to_owned),
+        accepted: Some(accepted.into_iter().map(str::to_owned).collect()),
+        ..ParameterError::invalid(name, format!("is not an argument of {}", tool.name()))
     }
 }
 
@@ -276,15 +271,11 @@ fn number(value: &Value) -> Option<i64> {
     }
 }
 
-fn abbreviated(value: &Value) -> String {
-    shortened_to(60, &value.to_string()).into_owned()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(tool: Tool, arguments: Value) -> Result<Vec<(&'static str, String)>, Vec<ArgError>> {
+    fn parse(tool: Tool, arguments: Value) -> Result<Vec<(&'static str, String)>, Vec<ParameterError>> {
         ToolCall::parse(tool, arguments.as_object().unwrap()).map(|call| call.pairs)
     }
 
@@ -324,7 +315,7 @@ mod tests {
     #[test]
     fn all_errors_are_reported_with_their_correction() {
         let errors = parse(Tool::SearchVcs, json!({ "limit": -1, "stge": "seed", "query": true })).unwrap_err();
-        let reported: Vec<(&str, &str)> = errors.iter().map(|m| (m.argument.as_str(), m.detail.as_str())).collect();
+        let reported: Vec<(&str, &str)> = errors.iter().map(|m| (m.parameter.as_str(), m.detail.as_str())).collect();
         assert_eq!(
             reported,
             [
@@ -333,8 +324,8 @@ mod tests {
                 ("limit", "must be an integer from 0 to 50 (larger ones are clamped), such as `10`, but is -1"),
             ]
         );
-        assert_eq!(errors[0].did_you_mean, ["stage"]);
-        assert_eq!(errors[0].accepted.len(), Tool::SearchVcs.arguments().len());
+        assert_eq!(errors[0].did_you_mean.as_deref(), Some("stage"));
+        assert_eq!(errors[0].accepted.as_ref().unwrap().len(), Tool::SearchVcs.arguments().len());
         for (arguments, detail) in [
             // A list of one value is taken for that value; this one has two.
             (json!({ "min_health_score": [1, 2] }), "must be a number, such as 500000, but is [1,2]"),
@@ -357,7 +348,7 @@ mod tests {
             [("qeury", Some("query")), ("min_heath_scor", Some("min_health_score")), ("zzz", None), ("", None)]
         {
             let errors = parse(Tool::SearchVcs, json!({ name: "a" })).unwrap_err();
-            assert_eq!(errors[0].did_you_mean.first().map(String::as_str), suggestion, "{name}");
+            assert_eq!(errors[0].did_you_mean.as_deref(), suggestion, "{name}");
         }
     }
 
@@ -384,7 +375,7 @@ mod tests {
             [(json!({ "name": "a", "query": "b" }), "name"), (json!({ "q": "a", "search": "b" }), "search")]
         {
             let errors = query(arguments).unwrap_err();
-            assert_eq!((errors.len(), errors[0].argument.as_str()), (1, name));
+            assert_eq!((errors.len(), errors[0].parameter.as_str()), (1, name));
             assert!(errors[0].detail.contains("another name of `query`"), "{errors:?}");
         }
         assert_eq!(parse(Tool::GetPlatformStats, json!({ "random_string": "x" })).unwrap(), []);

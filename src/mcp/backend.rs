@@ -19,9 +19,9 @@ use data::vocabulary::Vocabulary;
 use data::{Facet, RecordText, Table};
 use release::ActiveRelease;
 
-use crate::list_call::{self, FirmItem, ListCall, PersonItem, RecordItem, item_fields};
+use crate::list_call::{self, ListCall, PersonItem, RecordItem, item_fields};
 use crate::tool_result::MAX_VALUE_BYTES;
-use crate::{ArgError, MAX_RESULT_BYTES, Tool, ToolCall, ToolResult};
+use crate::{MAX_RESULT_BYTES, Tool, ToolCall, ToolResult};
 
 const INSTRUCTIONS: &str = "Data on venture capital firms, startups, funding rounds and people, from a versioned snapshot. \
     Find firms with search_vcs, then read get_vc_profile before advising on one. health_score (0-100) is the peer score \
@@ -66,7 +66,7 @@ pub struct ToolRelease {
 
 impl ToolRelease {
     /// The result is a JSON object of the tool's output schema, at most [`MAX_RESULT_BYTES`] long.
-    pub fn call(&self, call: &ToolCall) -> Result<String, Vec<ArgError>> {
+    pub fn call(&self, call: &ToolCall) -> Result<String, Vec<ParameterError>> {
         match call.tool.resource() {
             Some(resource) => self.search(call, resource),
             None if call.tool == Tool::GetVcProfile => self.profile(call),
@@ -83,7 +83,7 @@ impl ToolRelease {
         totals
     }
 
-    fn search(&self, call: &ToolCall, resource: Resource) -> Result<String, Vec<ArgError>> {
+    fn search(&self, call: &ToolCall, resource: Resource) -> Result<String, Vec<ParameterError>> {
         let searched = self.open_cursor(call).and_then(|(release, cursor)| {
             let list = ListCall::interpret(&release, call, resource, cursor.as_ref())?;
             Ok((release, list))
@@ -201,12 +201,11 @@ impl ToolRelease {
             (0, false) => "the most similar are in `did_you_mean`",
             _ => "the items have similar names",
         };
-        let sector = match list.resource.parameter("sector") {
-            Some(_) => catalog.rows_named(Table::Sectors, &text).into_iter().min(),
-            None => None,
-        };
-        let sector = sector.map(|row| catalog.snapshot().slug(Table::Sectors, row));
-        let hint = sector.map_or_else(String::new, |slug| format!("; for the sector use `sector={slug}`"));
+        let sector = list.resource.parameter("sector");
+        let sector = sector.and_then(|_| catalog.rows_named(Table::Sectors, &text).into_iter().min());
+        let hint = sector.map_or_else(String::new, |row| {
+            format!("; for the sector use `sector={}`", catalog.snapshot().slug(Table::Sectors, row))
+        });
         Some(format!("no {noun} is named exactly `{text}`; {found}{hint}"))
     }
 
@@ -234,16 +233,6 @@ impl ToolRelease {
         let match_class = page.match_classes.get(index).map(|class| class.name());
         let in_common = page.similarities.get(index).map(Similarity::in_words);
         match (table, self.page_url(table, row)) {
-            (Table::Firms, Some(url)) => {
-                let fit = match &page.rows {
-                    ListRows::Matches(page) => {
-                        Some(MatchFields::new(catalog.snapshot(), &page.matches[index], page.max_points))
-                    }
-                    _ => None,
-                };
-                let item = FirmItem { url, match_class, in_common, fit };
-                computed::write_row(&mut text, catalog, table, row, &list.fields, &item);
-            }
             (Table::People, Some(url)) => {
                 let is_selected = list.fields.selects(item_fields(table), "other_roles");
                 let other_roles = is_selected.then(|| self.other_roles(row)).flatten();
@@ -251,7 +240,13 @@ impl ToolRelease {
                 computed::write_row(&mut text, catalog, table, row, &list.fields, &item);
             }
             (_, Some(url)) => {
-                let item = RecordItem { url, match_class, in_common };
+                let fit = match &page.rows {
+                    ListRows::Matches(page) => {
+                        Some(MatchFields::new(catalog.snapshot(), &page.matches[index], page.max_points))
+                    }
+                    _ => None,
+                };
+                let item = RecordItem { url, match_class, in_common, fit };
                 computed::write_row(&mut text, catalog, table, row, &list.fields, &item);
             }
             (_, None) => page.rows.write(&mut text, catalog, table, index, &list.fields),
@@ -302,14 +297,13 @@ pub(crate) fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("texts, numbers and lists of them serialize")
 }
 
-pub(crate) fn arg_errors(call: &ToolCall, errors: Vec<ParameterError>) -> Vec<ArgError> {
+/// The errors with the names of arguments in place of those of REST parameters.
+pub(crate) fn arg_errors(call: &ToolCall, mut errors: Vec<ParameterError>) -> Vec<ParameterError> {
+    for error in &mut errors {
+        if let Some(argument) = call.argument(&error.parameter) {
+            error.parameter = argument.to_owned();
+        }
+        error.detail.insert_str(0, "is invalid: ");
+    }
     errors
-        .into_iter()
-        .map(|error| ArgError {
-            argument: call.argument(&error.parameter).map_or(error.parameter, str::to_owned),
-            detail: format!("is invalid: {}", error.detail),
-            did_you_mean: error.did_you_mean.into_iter().collect(),
-            accepted: error.accepted.into_iter().flatten().collect(),
-        })
-        .collect()
 }

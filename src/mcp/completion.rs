@@ -42,27 +42,27 @@ pub(crate) fn complete(params: &Map<String, Value>, release: &ToolRelease) -> Re
 }
 
 /// The first values of an argument that begin with the typed text, and the number of all such values.
-fn values(catalog: &Catalog, argument: &str, typed: &str) -> (Vec<String>, usize) {
-    match argument {
+fn values<'c>(catalog: &'c Catalog, argument: &str, typed: &str) -> (Vec<&'c str>, usize) {
+    let mut values: Vec<&str> = match argument {
         "stage" => {
             let typed = normal(typed);
-            let names = Stage::names().into_iter().filter(|name| name.starts_with(&typed));
-            let names: Vec<String> = names.map(str::to_owned).collect();
-            let total = names.len();
-            (names, total)
+            Stage::names().into_iter().filter(|name| name.starts_with(&typed)).collect()
         }
         "country" => countries(catalog, typed),
-        "sector" => slugs(catalog, Table::Sectors, typed),
-        "slug" | "name" => slugs(catalog, Table::Firms, typed),
-        _ => (Vec::new(), 0),
-    }
+        "sector" => return slugs(catalog, Table::Sectors, typed),
+        "slug" | "name" => return slugs(catalog, Table::Firms, typed),
+        _ => Vec::new(),
+    };
+    let total = values.len();
+    values.truncate(MAX_VALUES);
+    (values, total)
 }
 
 /// Countries by name or code, those with the most firms first.
-fn countries(catalog: &Catalog, typed: &str) -> (Vec<String>, usize) {
+fn countries(catalog: &Catalog, typed: &str) -> Vec<&'static str> {
     let folded = fold(typed);
     let begins = |country: &Country| fold(country.name()).starts_with(&folded) || fold(country.alpha2()) == folded;
-    let mut found: Vec<(Reverse<u32>, &str)> = Country::all()
+    let mut found: Vec<(Reverse<u32>, &'static str)> = Country::all()
         .enumerate()
         .filter(|(_, country)| begins(country))
         .map(|(index, country)| {
@@ -71,12 +71,11 @@ fn countries(catalog: &Catalog, typed: &str) -> (Vec<String>, usize) {
         })
         .collect();
     found.sort_unstable();
-    let total = found.len();
-    (found.into_iter().take(MAX_VALUES).map(|(_, name)| name.to_owned()).collect(), total)
+    found.into_iter().map(|(_, name)| name).collect()
 }
 
-/// Slugs of a table, most prominent first, found by binary search in the order of slugs.
-fn slugs(catalog: &Catalog, table: Table, typed: &str) -> (Vec<String>, usize) {
+/// The first slugs of a table, most prominent first, and the number of all, by binary search in the order of slugs.
+fn slugs<'c>(catalog: &'c Catalog, table: Table, typed: &str) -> (Vec<&'c str>, usize) {
     let snapshot = catalog.snapshot();
     let typed = fold(typed).replace(' ', "-");
     let slug = |row: u32| snapshot.slug(table, row);
@@ -89,7 +88,7 @@ fn slugs(catalog: &Catalog, table: Table, typed: &str) -> (Vec<String>, usize) {
         rows.truncate(MAX_VALUES);
     }
     rows.sort_unstable();
-    (rows.into_iter().map(|row| slug(row).to_owned()).collect(), length)
+    (rows.into_iter().map(slug).collect(), length)
 }
 
 #[cfg(test)]
@@ -105,7 +104,7 @@ mod tests {
             for typed in ["", "a", "be", "Alder C", "zzzz", "é"] {
                 let prefix = fold(typed).replace(' ', "-");
                 let all = (0..snapshot.rows(table)).map(|row| snapshot.slug(table, row));
-                let all: Vec<String> = all.filter(|slug| slug.starts_with(&prefix)).map(str::to_owned).collect();
+                let all: Vec<&str> = all.filter(|slug| slug.starts_with(&prefix)).collect();
                 let (values, total) = slugs(&catalog, table, typed);
                 assert_eq!((total, values.as_slice()), (all.len(), &all[..all.len().min(MAX_VALUES)]), "{typed}");
             }

@@ -121,18 +121,11 @@ fn initialize(params: &Map<String, Value>, release: &ToolRelease) -> Result<Valu
 }
 
 fn call_tool(params: &Map<String, Value>, id: &Value, context: CallContext<'_>) -> Result<JsonRpcReply, JsonRpcError> {
-    let none = Map::new();
-    let arguments = match params.get("arguments") {
-        None | Some(Value::Null) => Some(&none),
-        Some(arguments) => arguments.as_object(),
-    };
-    let (Some(name), Some(arguments)) = (params.get("name").and_then(Value::as_str), arguments) else {
-        return Err(invalid_params("`params` of tools/call need `name` (text), and `arguments` must be an object"));
-    };
+    let (name, arguments) = name_and_arguments("tools/call", params)?;
     let names = Tool::ALL.map(Tool::name);
     let unknown = || invalid_params(format!("{} Tools: {}", unknown("tool", name, &names), names.join(", ")));
     let tool = Tool::from_name(name).ok_or_else(unknown)?;
-    let outcome = ToolCall::parse(tool, arguments).and_then(|mut call| {
+    let outcome = ToolCall::parse(tool, &arguments).and_then(|mut call| {
         call.notes.extend(context.note);
         context.release.call(&call)
     });
@@ -145,6 +138,20 @@ fn call_tool(params: &Map<String, Value>, id: &Value, context: CallContext<'_>) 
         ..MethodResult::new(json!({ "isError": is_refused }))
     };
     Ok(JsonRpcReply { body: response(id, context.is_stateless, result), is_refused })
+}
+
+/// The parameters of a method that runs something by its name. Absent arguments are none.
+pub(crate) fn name_and_arguments<'p>(
+    method: &str,
+    params: &'p Map<String, Value>,
+) -> Result<(&'p str, Cow<'p, Map<String, Value>>), JsonRpcError> {
+    let arguments = match params.get("arguments") {
+        None | Some(Value::Null) => Some(Cow::Owned(Map::new())),
+        Some(arguments) => arguments.as_object().map(Cow::Borrowed),
+    };
+    params.get("name").and_then(Value::as_str).zip(arguments).ok_or_else(|| {
+        invalid_params(format!("`params` of {method} need `name` (text), and `arguments` must be an object"))
+    })
 }
 
 pub(crate) fn invalid_params(message: impl Into<Cow<'static, str>>) -> JsonRpcError {

@@ -25,9 +25,9 @@ use platform::metrics::panics;
 use transport::RequestParts;
 use transport::body::{self, BodyReadError};
 use transport::headers::{CommonHeaders, READS, preflight};
-use transport::negotiation::{accepts_json, compressed, has_content_type};
+use transport::negotiation::{accepts_json, compress, has_content_type};
 use transport::origin_policy::OriginPolicy;
-use transport::problem::SLOW_DOWN_SECONDS;
+use transport::problem::{Code, Problem, SLOW_DOWN_SECONDS};
 use transport::static_asset::StaticAsset;
 
 const POST_ONLY: &str = "POST, OPTIONS";
@@ -93,8 +93,10 @@ impl McpEndpoint {
         let (mut response, quota) = match (path, request.method) {
             (McpPath::Endpoint, &Method::POST) => {
                 let body = body::read(request.headers, body, self.body_limit);
-                let (response, quota) = self.post(request, body, &release).await;
-                (compress_response(response, request.headers), quota)
+                let (mut response, quota) = self.post(request, body, &release).await;
+                response.headers_mut().insert(VARY, HeaderValue::from_static("Accept-Encoding"));
+                compress(&mut response, request.headers);
+                (response, quota)
             }
             _ => (self.serve_document(path, request, &release), self.quota.admit(request, false).await.quota),
         };
@@ -129,7 +131,7 @@ impl McpEndpoint {
             McpPath::Endpoint => None,
             McpPath::Manifest => answer(&self.manifest.manifest(release)),
             McpPath::Card => answer(self.manifest.card(request.headers)),
-            McpPath::Index => answer(self.manifest.index()),
+            McpPath::Index => answer(&self.manifest.index),
         };
         let Some(mut response) = answered else { return method_not_allowed(request, path) };
         response.headers_mut().insert(VARY, HeaderValue::from_static("Accept, Accept-Encoding"));
@@ -154,7 +156,7 @@ impl McpEndpoint {
         let outcome = match message.calls_tool() {
             true => self.quota.state.work.run(|| catch_panic(request, method)).await.unwrap_or_else(|Overloaded| {
                 let detail = "too many tool calls are waiting; retry in a second";
-                Err(JsonRpcError::service(StatusCode::SERVICE_UNAVAILABLE, "overloaded", detail))
+                Err(Problem::new(Code::Overloaded, detail).into())
             }),
             false => catch_panic(request, method),
         };
@@ -227,15 +229,6 @@ fn response(status: StatusCode, json: Option<Vec<u8>>) -> Response {
     if let Some(json) = json {
         response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         *response.body_mut() = json.into();
-    }
-    response
-}
-
-fn compress_response(mut response: Response, request: &HeaderMap) -> Response {
-    response.headers_mut().insert(VARY, HeaderValue::from_static("Accept-Encoding"));
-    if let Some(packed) = compressed(response.body(), request) {
-        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        *response.body_mut() = packed.into();
     }
     response
 }

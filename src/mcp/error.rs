@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use transport::body::BodyReadError;
 use transport::origin_policy::OriginRejected;
+use transport::problem::Problem;
 
 pub(crate) const PARSE_ERROR: i32 = -32700;
 /// Not a JSON-RPC 2.0 message, or one that this endpoint does not accept.
@@ -40,10 +41,6 @@ impl JsonRpcError {
         Self { status, id: None, code, message: message.into(), data: None }
     }
 
-    pub(crate) fn service(status: StatusCode, code: &str, message: impl Into<Cow<'static, str>>) -> Self {
-        Self::new(status, SERVICE_ERRORS + i32::from(status.as_u16()), message).with_code(code)
-    }
-
     /// 400 with −32600.
     pub(crate) fn invalid(message: impl Into<Cow<'static, str>>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, INVALID_REQUEST, message)
@@ -60,6 +57,14 @@ impl JsonRpcError {
 
     pub(crate) fn with_code(self, code: &str) -> Self {
         self.with_data(json!({ "code": code }))
+    }
+}
+
+impl From<Problem> for JsonRpcError {
+    fn from(problem: Problem) -> Self {
+        let status = problem.code.status();
+        let code = SERVICE_ERRORS + i32::from(status.as_u16());
+        Self::new(status, code, problem.detail).with_code(problem.code.name())
     }
 }
 

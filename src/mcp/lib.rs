@@ -23,7 +23,6 @@ mod third_party;
 mod tool;
 mod tool_result;
 
-pub use arg_error::ArgError;
 pub use args::{Argument, ToolCall};
 pub use backend::{ToolBackend, ToolRelease};
 pub use endpoint::{McpEndpoint, McpPath};

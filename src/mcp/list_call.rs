@@ -55,19 +55,6 @@ pub(crate) fn cut_groups(groups: &Grouping, may_grow: bool) -> Option<String> {
 pub(crate) const RAISE: &str = "raise_usd";
 
 model! {
-    /// What an item has in addition to its record.
-    #[derive(Serialize)]
-    pub(crate) struct RecordItem {
-        /// The record's page.
-        pub url: String [uri],
-        /// How the name matches the search.
-        #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
-        pub match_class: Option<&'static str> [optional, named("match"), one_of("MatchClass")],
-        /// What the record has in common with that of `like`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        pub in_common: Option<String> [optional],
-    }
-
     /// What a person has in addition to their record.
     #[derive(Serialize)]
     pub(crate) struct PersonItem {
@@ -80,10 +67,10 @@ model! {
         pub other_roles: Option<Vec<RelatedRole>> [optional],
     }
 
-    /// What a firm has in addition to its record.
+    /// What a firm or a startup has in addition to its record.
     #[derive(Serialize)]
-    pub(crate) struct FirmItem<'a> {
-        /// The firm's page.
+    pub(crate) struct RecordItem<'a> {
+        /// The record's page.
         pub url: String [uri],
         /// How the name matches the search.
         #[serde(rename = "match", skip_serializing_if = "Option::is_none")]
@@ -91,7 +78,7 @@ model! {
         /// What the record has in common with that of `like`.
         #[serde(skip_serializing_if = "Option::is_none")]
         pub in_common: Option<String> [optional],
-        /// How well the firm fits the startup (`raise_usd`).
+        /// How well the firm fits the startup (`raise_usd`); startups have no such field.
         pub fit: Option<MatchFields<'a>> [optional],
     }
 }
@@ -99,9 +86,9 @@ model! {
 /// Without the history, which would make the schemas longer than a model should read.
 pub(crate) fn item_fields(table: Table) -> FieldSet {
     let computed: &'static [Field] = match table {
-        Table::Firms => FirmItem::DEFINITION.fields,
+        Table::Firms => RecordItem::DEFINITION.fields,
         Table::People => PersonItem::DEFINITION.fields,
-        Table::Startups => RecordItem::DEFINITION.fields,
+        Table::Startups => &RecordItem::DEFINITION.fields[..3],
         Table::Rounds | Table::Reviews | Table::Sectors => &[],
     };
     FieldSet::with_computed(table, computed).without_history()

@@ -32,7 +32,8 @@ pub(crate) struct McpManifest {
     card: StaticAsset,
     /// The card, served with its own media type.
     typed_card: StaticAsset,
-    index: StaticAsset,
+    /// The index of the host's cards, which crawlers look for.
+    pub(crate) index: StaticAsset,
 }
 
 pub(crate) const NAME: &str = "venturedex";
@@ -46,18 +47,24 @@ fn name(host: &str) -> String {
     format!("{namespace}/{NAME}")
 }
 
+/// The members that all documents of the service at `base` have.
+fn about(base: &str, host: &str) -> Value {
+    json!({
+        "name": name(host),
+        "title": TITLE,
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": DESCRIPTION,
+        "websiteUrl": base,
+    })
+}
+
 /// The document that lists the service at `public_url` in the official MCP registry.
 pub fn server_json(public_url: &str, host: &str) -> Value {
     let base = public_url.trim_end_matches('/');
-    json!({
-        "$schema": SERVER_JSON_SCHEMA,
-        "name": name(host),
-        "title": TITLE,
-        "description": DESCRIPTION,
-        "version": env!("CARGO_PKG_VERSION"),
-        "websiteUrl": base,
-        "remotes": [{ "type": "streamable-http", "url": format!("{base}/api/mcp") }],
-    })
+    let mut document = about(base, host);
+    document["$schema"] = SERVER_JSON_SCHEMA.into();
+    document["remotes"] = json!([{ "type": "streamable-http", "url": format!("{base}/api/mcp") }]);
+    document
 }
 
 impl McpManifest {
@@ -87,16 +94,10 @@ impl McpManifest {
             },
             "tools": *TOOLS,
         });
-        let mut card = json!({
-            "$schema": CARD_SCHEMA,
-            "name": name(host),
-            "title": TITLE,
-            "version": env!("CARGO_PKG_VERSION"),
-            "description": DESCRIPTION,
-            "websiteUrl": base,
-            "icons": [{ "src": format!("{base}/favicon.svg"), "mimeType": "image/svg+xml", "sizes": ["any"] }],
-            "remotes": remotes,
-        });
+        let mut card = about(base, host);
+        card["$schema"] = CARD_SCHEMA.into();
+        card["icons"] = json!([{ "src": format!("{base}/favicon.svg"), "mimeType": "image/svg+xml", "sizes": ["any"] }]);
+        card["remotes"] = remotes;
         let of_operator = [
             ("contact", &operator.contact),
             ("privacyPolicyUrl", &operator.privacy_url),
@@ -156,10 +157,5 @@ impl McpManifest {
         let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok());
         let accepts_card = accept.is_some_and(|accept| accept.contains(CARD_TYPE));
         if accepts_card { &self.typed_card } else { &self.card }
-    }
-
-    /// The index of the host's cards, which crawlers look for.
-    pub(crate) fn index(&self) -> &StaticAsset {
-        &self.index
     }
 }

@@ -12,14 +12,16 @@ use catalog::Totals;
 use data::Table;
 use data::field::{Field, JsonType, Model};
 
-pub(crate) fn of_tool(tool: Tool) -> Value {
-    match tool.resource() {
-        Some(resource) => search(resource.table()),
-        None if tool == Tool::GetVcProfile => profile(),
-        None => {
-            let mut totals = object(Totals::DEFINITION.fields);
-            totals["properties"]["notes"] = list(kind("string", false));
-            totals
+impl Tool {
+    pub fn output_schema(self) -> Value {
+        match self.resource() {
+            Some(resource) => search(resource.table()),
+            None if self == Self::GetVcProfile => profile(),
+            None => {
+                let mut totals = object(Totals::DEFINITION.fields);
+                totals["properties"]["notes"] = list(kind("string", false));
+                totals
+            }
         }
     }
 }
@@ -109,7 +111,7 @@ mod tests {
     #[test]
     fn every_tool_has_a_schema_with_its_snapshot() {
         for tool in Tool::ALL {
-            let schema = of_tool(tool);
+            let schema = tool.output_schema();
             assert_eq!(schema["properties"]["snapshot"], json!({ "type": "string" }), "{tool:?}");
             assert!(!schema.to_string().contains(r#"{"type":"array"}"#), "{tool:?} has lists without items");
         }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::JsonRpcError;
-use crate::dispatch::{invalid_params, unknown};
+use crate::dispatch::{invalid_params, name_and_arguments, unknown};
 
 const MAX_CHARS: usize = 200;
 
@@ -95,17 +95,10 @@ pub(crate) fn find(name: &str) -> Result<&'static Prompt, JsonRpcError> {
 }
 
 pub(crate) fn get(params: &Map<String, Value>) -> Result<Value, JsonRpcError> {
-    let none = Map::new();
-    let arguments = match params.get("arguments") {
-        None | Some(Value::Null) => Some(&none),
-        Some(arguments) => arguments.as_object(),
-    };
-    let (Some(name), Some(arguments)) = (params.get("name").and_then(Value::as_str), arguments) else {
-        return Err(invalid_params("`params` of prompts/get need `name` (text), and `arguments` must be an object"));
-    };
+    let (name, arguments) = name_and_arguments("prompts/get", params)?;
     let prompt = find(name)?;
     let mut given = Map::new();
-    for (name, value) in arguments {
+    for (name, value) in &*arguments {
         let is_known = prompt.arguments.iter().any(|argument| argument.name == name);
         match value.as_str().map(str::trim) {
             Some(text) if is_known && text.chars().count() <= MAX_CHARS => {

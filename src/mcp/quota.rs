@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use http::{StatusCode, header};
+use http::header;
 use serde_json::json;
 
 use auth::quota::{Client, ClientPool, Denied, Quota};
-use auth::{AuthError, QuotaSubject};
+use auth::QuotaSubject;
 use data::number::counted;
 use data::{Date, rfc3339};
-use transport::problem::{QUOTA_UNKNOWN, SLOW_DOWN};
+use transport::problem::{Code, Problem};
 
 use crate::JsonRpcError;
 use service::State;
@@ -50,12 +50,8 @@ impl McpQuota {
         }
         let (quota, charge) = match access.take(subject.clone(), today) {
             Ok(quota) => (quota, Ok(Some(Charge { subject, day: quota.day }))),
-            Err(Denied::Unchecked(quota)) => {
-                (quota, Err(JsonRpcError::service(StatusCode::TOO_MANY_REQUESTS, "slow_down", SLOW_DOWN)))
-            }
-            Err(Denied::Unknown(quota)) => {
-                (quota, Err(JsonRpcError::service(StatusCode::SERVICE_UNAVAILABLE, "not_ready", QUOTA_UNKNOWN)))
-            }
+            Err(Denied::Unchecked(quota)) => (quota, Err(Problem::slow_down().into())),
+            Err(Denied::Unknown(quota)) => (quota, Err(Problem::quota_unknown().into())),
             Err(Denied::Exceeded(quota)) => {
                 let mut used_by_others = String::new();
                 if let QuotaSubject::Key(caller) = &subject {
@@ -75,7 +71,7 @@ impl McpQuota {
 
     async fn subject(&self, request: &RequestParts<'_>) -> Result<QuotaSubject, JsonRpcError> {
         if has_key(request.path, request.query) {
-            return Err(JsonRpcError::service(StatusCode::BAD_REQUEST, "key_in_url", KEY_IN_URL));
+            return Err(Problem::new(Code::KeyInUrl, KEY_IN_URL).into());
         }
         let authorization = request.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         match self.state.auth.authenticate_optional(authorization, self.state.now()).await {
@@ -86,11 +82,7 @@ impl McpQuota {
             Ok(None) => {}
             Err(error) => {
                 self.state.auth.audit_rejected_key(error, || self.state.origin(request));
-                let status = match error {
-                    AuthError::StoreAway => StatusCode::SERVICE_UNAVAILABLE,
-                    _ => StatusCode::UNAUTHORIZED,
-                };
-                return Err(JsonRpcError::service(status, error.code(), error.to_string()));
+                return Err(Problem::from(error).into());
             }
         }
         let address = self.state.client(request.peer, request.headers);
@@ -109,7 +101,7 @@ impl McpQuota {
         }
         let account = format!("{}/account", self.state.public_url);
         let data = json!({ "code": "quota_exceeded", "limit": limit, "resets_at": resets_at, "account_url": account });
-        JsonRpcError::service(StatusCode::TOO_MANY_REQUESTS, "quota_exceeded", message).with_data(data)
+        JsonRpcError::from(Problem::new(Code::QuotaExceeded, message)).with_data(data)
     }
 
     fn key_advice(&self) -> String {

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Argument;
 use crate::args::ArgType;
-use crate::{list_call, output_schema};
+use crate::list_call::RAISE;
 use catalog::Resource;
 use catalog::aggregate::group_bys;
 use catalog::params::{Mode, ParamType, Parameter};
@@ -23,13 +23,6 @@ pub enum Tool {
 }
 
 pub(crate) const MAX_ITEMS: usize = 50;
-
-const LIMIT: Argument = argument("limit", "limit", ArgType::Count { default: 10, max: MAX_ITEMS as i64 }, "");
-
-const FIELDS: Argument = argument("fields", "fields", ArgType::Texts, "");
-const CURSOR: Argument = argument("cursor", "cursor", ArgType::Text, "");
-
-const RAISE: Argument = argument(list_call::RAISE, list_call::RAISE, ArgType::Number, "");
 
 /// True if the schema of a tool lists a parameter. Models read all schemas with every conversation, so few are listed:
 /// `count_by` reports unknown values, and a name finds its record, so few questions need the others. Those are accepted
@@ -80,9 +73,14 @@ fn search_arguments(tool: Tool, resource: Resource) -> Vec<Argument> {
         Argument { example: parameter.fixed_example(), is_listed: is_listed(parameter), ..own }
     });
     let groups: Vec<&str> = group_bys(resource).into_iter().map(|(name, _)| name).collect();
-    let count_by = argument("count_by", "group_by", ArgType::Texts, groups.join(",").leak());
-    let raise = (tool == Tool::SearchVcs).then_some(RAISE);
-    let mut arguments: Vec<Argument> = of_list.chain(raise).chain([count_by, LIMIT, FIELDS, CURSOR]).collect();
+    let raise = (tool == Tool::SearchVcs).then(|| argument(RAISE, RAISE, ArgType::Number, ""));
+    let of_page = [
+        argument("count_by", "group_by", ArgType::Texts, groups.join(",").leak()),
+        argument("limit", "limit", ArgType::Count { default: 10, max: MAX_ITEMS as i64 }, ""),
+        argument("fields", "fields", ArgType::Texts, ""),
+        argument("cursor", "cursor", ArgType::Text, ""),
+    ];
+    let mut arguments: Vec<Argument> = of_list.chain(raise).chain(of_page).collect();
     for (_, name, description) in DESCRIPTIONS.iter().filter(|(of, ..)| *of == tool) {
         let described = arguments.iter_mut().find(|argument| argument.name == *name);
         described.unwrap_or_else(|| panic!("{tool:?} has no argument `{name}`")).description = description;
@@ -106,10 +104,6 @@ const GET_VC_PROFILE: &[Argument] = &[
     argument("reviews_sort", "sort", ArgType::Texts, "rating: lowest first."),
     argument("portfolio_limit", "portfolio_limit", ArgType::Count { default: 10, max: 50 }, ""),
 ];
-
-/// The tools only read a snapshot that the service holds.
-static ANNOTATIONS: Lazy<Value> =
-    Lazy::new(|| json!({ "readOnlyHint": true, "destructiveHint": false, "openWorldHint": false }));
 
 impl Tool {
     pub const ALL: [Self; 6] = [
@@ -200,10 +194,6 @@ impl Tool {
         }
     }
 
-    pub fn output_schema(self) -> Value {
-        output_schema::of_tool(self)
-    }
-
     fn description_json(self) -> Value {
         json!({
             "name": self.name(),
@@ -211,7 +201,8 @@ impl Tool {
             "description": self.description(),
             "inputSchema": self.input_schema(),
             "outputSchema": self.output_schema(),
-            "annotations": *ANNOTATIONS,
+            // The tools only read a snapshot that the service holds.
+            "annotations": { "readOnlyHint": true, "destructiveHint": false, "openWorldHint": false },
         })
     }
 }

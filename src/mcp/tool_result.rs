@@ -20,27 +20,23 @@ const TRUNCATED: &str = r#","truncated":true"#;
 /// within a single value above [`MAX_VALUE_BYTES`] are shortened.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ToolResult {
-    parts: Vec<(&'static str, ResultPart)>,
+    parts: Vec<ResultPart>,
     is_shortened: bool,
 }
 
 #[derive(Clone, Debug)]
-enum ResultPart {
-    Field(String),
-    List(Vec<String>),
+struct ResultPart {
+    name: &'static str,
+    /// One value, unless it is a list.
+    values: Vec<String>,
+    is_list: bool,
 }
 
 impl ResultPart {
+    /// Length of the values with the commas between them.
     fn size(&self) -> usize {
-        match self {
-            Self::Field(json) => json.len(),
-            Self::List(values) => 2 + size_of_list(values),
-        }
+        self.values.iter().map(String::len).sum::<usize>() + self.values.len().saturating_sub(1)
     }
-}
-
-fn size_of_list(values: &[String]) -> usize {
-    values.iter().map(String::len).sum::<usize>() + values.len().saturating_sub(1)
 }
 
 impl ToolResult {
@@ -50,14 +46,14 @@ impl ToolResult {
 
     /// Adds a field; `json` must be a JSON value.
     pub(crate) fn field(mut self, name: &'static str, json: impl Into<String>) -> Self {
-        let json = self.bounded(json.into());
-        self.parts.push((name, ResultPart::Field(json)));
+        let values = vec![self.bounded(json.into())];
+        self.parts.push(ResultPart { name, values, is_list: false });
         self
     }
 
     pub(crate) fn list(mut self, name: &'static str, values: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let values = values.into_iter().map(|value| self.bounded(value.into())).collect();
-        self.parts.push((name, ResultPart::List(values)));
+        self.parts.push(ResultPart { name, values, is_list: true });
         self
     }
 
@@ -83,11 +79,8 @@ impl ToolResult {
 
     pub(crate) fn kept_len(&self, list: &str) -> usize {
         let cut = if self.fits() { None } else { Some(self.clone().cut()) };
-        let values = cut.as_ref().unwrap_or(self).parts.iter().find_map(|(name, part)| match part {
-            ResultPart::List(values) if *name == list => Some(values.len()),
-            _ => None,
-        });
-        values.unwrap_or(0)
+        let kept = cut.as_ref().unwrap_or(self).parts.iter().find(|part| part.name == list);
+        kept.map_or(0, |part| part.values.len())
     }
 
     pub(crate) fn text(self) -> String {
@@ -105,12 +98,9 @@ impl ToolResult {
         let room = MAX_RESULT_BYTES - TRUNCATED.len();
         self.is_shortened = true;
         while size > room {
-            let lists = self.parts.iter_mut().filter_map(|(_, part)| match part {
-                ResultPart::List(values) if !values.is_empty() => Some(values),
-                _ => None,
-            });
-            let Some(longest) = lists.max_by_key(|values| size_of_list(values)) else { break };
-            size -= longest.pop().map_or(0, |value| value.len() + usize::from(!longest.is_empty()));
+            let lists = self.parts.iter_mut().filter(|part| part.is_list && !part.values.is_empty());
+            let Some(ResultPart { values, .. }) = lists.max_by_key(|part| part.size()) else { break };
+            size -= values.pop().map_or(0, |value| value.len() + usize::from(!values.is_empty()));
         }
         self
     }
@@ -118,31 +108,28 @@ impl ToolResult {
     /// Length of the text without `truncated`.
     fn size(&self) -> usize {
         let commas = self.parts.len().saturating_sub(1);
-        2 + commas + self.parts.iter().map(|(name, part)| name.len() + 3 + part.size()).sum::<usize>()
+        let size = |part: &ResultPart| part.name.len() + 3 + 2 * usize::from(part.is_list) + part.size();
+        2 + commas + self.parts.iter().map(size).sum::<usize>()
     }
 
     fn write(&self, size: usize, truncated: bool) -> String {
         let mut text = String::with_capacity(size + TRUNCATED.len());
         text.push('{');
-        for (name, part) in &self.parts {
+        for ResultPart { name, values, is_list } in &self.parts {
             if text.len() > 1 {
                 text.push(',');
             }
             text.push('"');
             text.push_str(name);
-            text.push_str("\":");
-            match part {
-                ResultPart::Field(json) => text.push_str(json),
-                ResultPart::List(values) => {
-                    text.push('[');
-                    for (index, value) in values.iter().enumerate() {
-                        if index > 0 {
-                            text.push(',');
-                        }
-                        text.push_str(value);
-                    }
-                    text.push(']');
+            text.push_str(if *is_list { "\":[" } else { "\":" });
+            for (index, value) in values.iter().enumerate() {
+                if index > 0 {
+                    text.push(',');
                 }
+                text.push_str(value);
+            }
+            if *is_list {
+                text.push(']');
             }
         }
         if truncated {

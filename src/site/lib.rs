@@ -73,7 +73,7 @@ use auth::quota::Overloaded;
 use catalog::{Catalog, Resource};
 use service::State;
 use transport::headers::{Caching, CommonHeaders, Vary, set};
-use transport::negotiation::compressed;
+use transport::negotiation::compress;
 use transport::response_cache::{CacheKey, CachedResponse};
 use transport::url::{decoded, with_slug};
 use transport::{Peer, RequestTrace};
@@ -281,10 +281,7 @@ fn cache_key<'a>(catalog: &Catalog, request: PageRequest<'a>, theme: Theme) -> C
 fn respond_with(request: PageRequest<'_>, status: StatusCode, body: Vec<u8>, content_type: &str) -> Response<Vec<u8>> {
     let mut response = Response::new(body);
     *response.status_mut() = status;
-    if let Some(packed) = compressed(response.body(), request.headers) {
-        *response.body_mut() = packed;
-        set(response.headers_mut(), "content-encoding", "gzip");
-    }
+    compress(&mut response, request.headers);
     set(response.headers_mut(), "content-type", content_type);
     let caching = if status.is_success() { Caching::Private } else { Caching::Never };
     CommonHeaders { varies: Some(Vary::Encoding), ..page_headers(caching) }.write(response.headers_mut());

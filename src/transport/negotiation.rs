@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use http::{HeaderMap, header};
+use http::{HeaderMap, HeaderValue, Response, header};
 
 /// Bodies shorter than this are never compressed, in bytes.
 pub(crate) const MIN_COMPRESSED_SIZE: usize = 1_024;
@@ -98,9 +98,12 @@ pub fn accepts_gzip(headers: &HeaderMap) -> bool {
     })
 }
 
-/// The compressed body, if it is long enough and the client accepts gzip.
-pub fn compressed(body: &[u8], headers: &HeaderMap) -> Option<Vec<u8>> {
-    (body.len() >= MIN_COMPRESSED_SIZE && accepts_gzip(headers)).then(|| gzip(body))
+/// Compresses the body of a response, if it is long enough and the client accepts gzip by the `headers` of its request.
+pub fn compress<B: AsRef<[u8]> + From<Vec<u8>>>(response: &mut Response<B>, headers: &HeaderMap) {
+    if response.body().as_ref().len() >= MIN_COMPRESSED_SIZE && accepts_gzip(headers) {
+        *response.body_mut() = gzip(response.body().as_ref()).into();
+        response.headers_mut().insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
 }
 
 /// Compresses a body, favoring speed over size.

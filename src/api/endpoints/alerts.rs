@@ -3,24 +3,21 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use utoipa::openapi::path::ParameterBuilder;
-
 use auth::StoreError;
 use auth::account::AccountId;
 use auth::watch::{AlertId, Watch, WatchId};
 use catalog::ParameterError;
 use catalog::param_error::shortened;
 use catalog::parse::scalars::parse_uint;
-use data::field::{Definition, Model};
+use data::field::Model;
 use data::vocabulary::Vocabulary;
 use service::alerts::{AlertReason, AlertRecord};
 use transport::problem::Problem;
 
 use super::saved::{account, failed};
-use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
+use crate::endpoint::{ApiOperation, Endpoint, ParsedOperation};
 use crate::envelope::json_response;
-use crate::openapi::parameter::{DocumentedOption, long};
-use crate::openapi::schema::Schemas;
+use crate::openapi::parameter::{at_most, long};
 use crate::openapi::vocabulary::vocabulary;
 use crate::request::RequestUrl;
 use crate::window::{DEFAULT_LIMIT, MAX_LIMIT, PageWindow, single_value};
@@ -33,76 +30,50 @@ const BATCH: u32 = 10;
 /// A response gets no further alerts once those it has take this many bytes in the store.
 const MAX_BYTES: usize = 4 << 20;
 
-pub(super) struct AlertsEndpoint;
-
 struct AlertsRequest {
     saved: Option<WatchId>,
     after: AlertId,
     window: PageWindow,
 }
 
-impl ApiEndpoint for AlertsEndpoint {
-    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
-        url.unknown_names()?;
-        let mut errors = Vec::new();
-        let mut number = |name: &str| {
-            let text = single_value(url.values, name, &mut errors)?;
-            let number = parse_uint(text).and_then(|number| i64::try_from(number).ok());
-            if number.is_none() {
-                let detail = format!("`{}` is not a number such as 17", shortened(text));
-                errors.push(ParameterError::invalid(name, detail));
-            }
-            number
-        };
-        let (saved, after) = (number(SAVED), number(AFTER));
-        let window = PageWindow::parse(Version::V3, url.values, DEFAULT_LIMIT, MAX_LIMIT);
-        match window.map_err(|invalid| errors.extend(invalid)) {
-            Ok(window) if errors.is_empty() => {
-                let (saved, after) = (saved.map(WatchId), AlertId(after.unwrap_or(0)));
-                Ok(Box::new(AlertsRequest { saved, after, window }))
-            }
-            _ => Err(errors.into()),
-        }
-    }
-
-    fn item(&self) -> &'static Definition {
-        AlertRecord::DEFINITION
-    }
-
-    fn is_list(&self) -> bool {
-        true
-    }
-
-    fn is_of_account(&self) -> bool {
-        true
-    }
-
-    fn own_parameters(&self) -> Vec<&'static str> {
-        vec![SAVED, AFTER, "limit"]
-    }
-
-    fn document(&self, of: &DocumentedOption<'_>) -> Option<ParameterBuilder> {
-        Some(match of.name {
-            SAVED => of
-                .query("The number of one saved search or list (`/saved`). Default: all.")
-                .schema(Some(long(0)))
-                .example(Some(1.into())),
-            AFTER => of
-                .query("The last `id` that you have: only later alerts are returned. Default: all that are kept.")
-                .schema(Some(long(0)))
-                .example(Some(0.into())),
-            "limit" => {
-                let doc = format!(
-                    "Maximum number of results. Above {MAX_LIMIT} it is reduced to {MAX_LIMIT}, with a warning."
-                );
-                of.limit(&doc, DEFAULT_LIMIT)
-            }
-            _ => return None,
-        })
-    }
-
-    fn add_schemas(&self, schemas: &mut Schemas) {
+pub(super) const ENDPOINT: Endpoint = Endpoint {
+    own: &[
+        (SAVED, |of| {
+            let doc = "The number of one saved search or list (`/saved`). Default: all.";
+            of.query(doc).schema(Some(long(0))).example(Some(1.into()))
+        }),
+        (AFTER, |of| {
+            let doc = "The last `id` that you have: only later alerts are returned. Default: all that are kept.";
+            of.query(doc).schema(Some(long(0))).example(Some(0.into()))
+        }),
+        ("limit", |of| of.limit(&format!("Maximum number of results. {}", at_most(MAX_LIMIT)), DEFAULT_LIMIT)),
+    ],
+    add_schemas: |_, schemas| {
         schemas.insert("AlertReason".to_owned(), vocabulary("Why a record is in an alert.", &AlertReason::names()));
+    },
+    ..Endpoint::of_account(AlertRecord::DEFINITION, parse)
+};
+
+fn parse(url: &RequestUrl<'_>) -> ParsedOperation {
+    url.unknown_names()?;
+    let mut errors = Vec::new();
+    let mut number = |name: &str| {
+        let text = single_value(url.values, name, &mut errors)?;
+        let number = parse_uint(text).and_then(|number| i64::try_from(number).ok());
+        if number.is_none() {
+            let detail = format!("`{}` is not a number such as 17", shortened(text));
+            errors.push(ParameterError::invalid(name, detail));
+        }
+        number
+    };
+    let (saved, after) = (number(SAVED), number(AFTER));
+    let window = PageWindow::parse(Version::V3, url.values, DEFAULT_LIMIT, MAX_LIMIT);
+    match window.map_err(|invalid| errors.extend(invalid)) {
+        Ok(window) if errors.is_empty() => {
+            let (saved, after) = (saved.map(WatchId), AlertId(after.unwrap_or(0)));
+            Ok(Box::new(AlertsRequest { saved, after, window }))
+        }
+        _ => Err(errors.into()),
     }
 }
 

@@ -4,21 +4,19 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde_json::json;
-use utoipa::openapi::path::ParameterBuilder;
 use utoipa::openapi::{Ref, Required};
 
 use catalog::changes::{self, ChangeFields, Operation};
 use catalog::json::FieldSet;
 use catalog::{Catalog, ChangeFilter, Cursor, Issues, ListPosition, ParameterError};
-use data::field::{Definition, Model};
+use data::field::Model;
 use data::vocabulary::Vocabulary;
 use transport::problem::Problem;
 
 use super::list;
-use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
-use crate::envelope::{Meta, Pagination, PaginationV3, append_member, append_meta};
-use crate::openapi::parameter::{DocumentedOption, max_by_tier};
-use crate::openapi::schema::Schemas;
+use crate::endpoint::{ApiOperation, Endpoint};
+use crate::envelope::{Meta, PaginationV3, append_member, append_meta};
+use crate::openapi::parameter::max_by_tier;
 use crate::openapi::vocabulary::vocabulary;
 use crate::pagination::open_cursor;
 use crate::pin::parse_version;
@@ -34,71 +32,39 @@ const TO: &str = "to";
 const TABLE: &str = "ChangedTable";
 const OPERATION: &str = "ChangeOperation";
 
-pub(super) struct ChangesEndpoint;
-
-impl ApiEndpoint for ChangesEndpoint {
-    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
-        url.unknown_names()?;
-        Ok(Box::new(ChangesRequest::parse(url)?))
-    }
-
-    fn item(&self) -> &'static Definition {
-        <ChangeFields<'_>>::DEFINITION
-    }
-
-    /// Those of the records that changed.
-    fn field_set(&self) -> FieldSet {
-        FieldSet::of_all_tables()
-    }
-
-    fn default_fields(&self) -> String {
-        "Default: all. A change of none of these fields, and a table that has none, is left out.".to_owned()
-    }
-
-    fn is_paged(&self) -> bool {
-        true
-    }
-
-    fn takes_release(&self) -> bool {
-        false
-    }
-
-    fn own_parameters(&self) -> Vec<&'static str> {
-        vec![FROM, TO, "table", "op", "limit"]
-    }
-
-    fn document(&self, of: &DocumentedOption<'_>) -> Option<ParameterBuilder> {
-        Some(match of.name {
-            FROM => of
-                .release(
-                    "The release that your copy has; it must be held (`/snapshots`). May be omitted with a cursor.",
-                )
-                .required(Required::True),
-            TO => of.release("The release that your copy will have. Default: the release that is served."),
-            "table" => {
-                let doc = "Tables whose changes to return (any of). Default: all.";
-                of.words(doc, Ref::from_schema_name(TABLE), json!(["vcs"]), None)
-            }
-            "op" => {
-                let doc = "What happened to the records (any of). Default: all.";
-                of.words(doc, Ref::from_schema_name(OPERATION), json!(["change"]), None)
-            }
-            "limit" => of.limit(&format!("Maximum number of changes. {}", max_by_tier()), DEFAULT_LIMIT),
-            _ => return None,
-        })
-    }
-
-    fn example(&self, name: &str, catalog: &Catalog) -> Option<String> {
-        [FROM, TO].contains(&name).then(|| catalog.version().to_string())
-    }
-
-    fn add_schemas(&self, schemas: &mut Schemas) {
+pub(super) const ENDPOINT: Endpoint = Endpoint {
+    // Those of the records that changed.
+    fields: |_| {
+        let default = "Default: all. A change of none of these fields, and a table that has none, is left out.";
+        (FieldSet::of_all_tables(), default.to_owned())
+    },
+    is_list: true,
+    is_paged: true,
+    own: &[
+        (FROM, |of| {
+            let doc = "The release that your copy has; it must be held (`/snapshots`). May be omitted with a cursor.";
+            of.release(doc).required(Required::True)
+        }),
+        (TO, |of| of.release("The release that your copy will have. Default: the release that is served.")),
+        ("table", |of| {
+            let doc = "Tables whose changes to return (any of). Default: all.";
+            of.words(doc, Ref::from_schema_name(TABLE), json!(["vcs"]), None)
+        }),
+        ("op", |of| {
+            let doc = "What happened to the records (any of). Default: all.";
+            of.words(doc, Ref::from_schema_name(OPERATION), json!(["change"]), None)
+        }),
+        ("limit", |of| of.limit(&format!("Maximum number of changes. {}", max_by_tier()), DEFAULT_LIMIT)),
+    ],
+    add_schemas: |_, schemas| {
         let doc = "A table of records: the last segment of the path of its list.";
         schemas.insert(TABLE.to_owned(), vocabulary(doc, &changes::paths()));
         let doc = "What happened to a record between two releases.";
         schemas.insert(OPERATION.to_owned(), vocabulary(doc, &Operation::names()));
-    }
-}
+    },
+    takes_release: false,
+    ..Endpoint::new(<ChangeFields<'_>>::DEFINITION, |url| Ok(Box::new(ChangesRequest::parse(url)?)))
+};
 
 struct ChangesRequest {
     from: Arc<Catalog>,
@@ -111,6 +77,7 @@ struct ChangesRequest {
 
 impl ChangesRequest {
     fn parse(url: &RequestUrl<'_>) -> Result<Self, RequestError> {
+        url.unknown_names()?;
         let mut issues = Issues::default();
         let cursor = open_cursor(url, &mut issues)?;
         let cursor = cursor.as_ref().map(|(cursor, catalog)| (cursor, catalog));
@@ -169,7 +136,7 @@ impl ApiOperation for ChangesRequest {
         body.extend_from_slice(&page.changes.join(&b','));
         body.push(b']');
         let has_more = next_cursor.is_some();
-        let pagination = Pagination::V3(PaginationV3 { next_cursor, has_more, total: page.total, limit });
+        let pagination = PaginationV3 { next_cursor, has_more, total: page.total, limit };
         append_member(&mut body, "pagination", &pagination);
         append_meta(&mut body, request.version, &Meta::new(self.to.snapshot(), &warnings));
         // The next update of a copy starts from `meta.snapshot`.

@@ -3,13 +3,13 @@
 use serde::Serialize;
 
 use catalog::{Issue, Issues, ParameterError, Resource, ValueCount};
-use data::field::{Definition, Model, model};
+use data::field::{Model, model};
 use data::vocabulary::Vocabulary;
 use data::{Country, FirmKind, Stage, Table};
 use transport::problem::Problem;
 use transport::telemetry::RouteGroup;
 
-use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
+use crate::endpoint::{ApiOperation, Endpoint, ParsedOperation};
 use crate::envelope::json_response;
 use crate::other_meaning::CountedQuery;
 use crate::request::RequestUrl;
@@ -52,37 +52,23 @@ model! {
     }
 }
 
-pub(super) struct FacetsEndpoint;
+pub(super) const ENDPOINT: Endpoint = Endpoint {
+    filters: Some(Resource::Firms),
+    group: RouteGroup::Counts,
+    ..Endpoint::new(Facets::DEFINITION, parse)
+};
 
 struct FacetsRequest(CountedQuery);
 
-impl ApiEndpoint for FacetsEndpoint {
-    /// The filters are those of `/vcs`. Counts have no order, so `sort` is unknown.
-    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
-        let sort = url.values.iter().filter(|(name, _)| name == "sort");
-        let accepted = || url.route.parameters(url.version);
-        let mut issues: Issues =
-            sort.map(|(name, _)| Issue::UnknownParameter { name: name.clone(), accepted: accepted() }).collect();
-        match issues.collect(CountedQuery::parse(url, Resource::Firms, url.values)) {
-            Some(counted) if issues.is_empty() => Ok(Box::new(FacetsRequest(counted))),
-            _ => Err(issues.not_accepting(&["sort"]).into()),
-        }
-    }
-
-    fn item(&self) -> &'static Definition {
-        Facets::DEFINITION
-    }
-
-    fn filters(&self) -> Option<Resource> {
-        Some(Resource::Firms)
-    }
-
-    fn excluded(&self) -> Vec<&'static str> {
-        vec!["sort"]
-    }
-
-    fn group(&self) -> RouteGroup {
-        RouteGroup::Counts
+/// The filters are those of `/vcs`. Counts have no order, so `sort` is unknown.
+fn parse(url: &RequestUrl<'_>) -> ParsedOperation {
+    let sort = url.values.iter().filter(|(name, _)| name == "sort");
+    let accepted = || url.route.parameters(url.version);
+    let mut issues: Issues =
+        sort.map(|(name, _)| Issue::UnknownParameter { name: name.clone(), accepted: accepted() }).collect();
+    match issues.collect(CountedQuery::parse(url, Resource::Firms, url.values)) {
+        Some(counted) if issues.is_empty() => Ok(Box::new(FacetsRequest(counted))),
+        _ => Err(issues.not_accepting(&["sort"]).into()),
     }
 }
 

@@ -11,22 +11,20 @@ use catalog::{
     WantedPage,
 };
 use data::Table;
-use data::field::{Definition, Model};
+use data::field::Model;
 use transport::negotiation::Format;
 use transport::problem::{Code, Problem};
 use transport::telemetry::RouteGroup;
 
 use crate::asked::ASK;
-use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
+use crate::endpoint::{ApiOperation, Endpoint, ParsedOperation};
 use crate::envelope::{
-    Asked, ExplainedRow, Meta, Pagination, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member,
-    append_meta,
+    Asked, ExplainedRow, Meta, PaginationV1, PaginationV2, PaginationV3, Suggested, append_member, append_meta,
 };
 use crate::export::Export;
-use crate::openapi::schema::FIRM_SUMMARY;
 use crate::options::{AMOUNTS, EXPLAIN};
 use crate::other_meaning::other_meaning;
-use crate::pagination::{ListRequest, settled_by_path};
+use crate::pagination::ListRequest;
 use crate::request::RequestUrl;
 use crate::window::WindowStart;
 use crate::{ApiRequest, ApiResponse, Version};
@@ -34,64 +32,49 @@ use crate::{ApiRequest, ApiResponse, Version};
 /// Longest `Link` in bytes: proxies reject responses with long headers, and the body has the cursor, too.
 const MAX_LINK: usize = 2 * 1024;
 
-/// A list. The path sets these of its parameters, the first one to the slug.
-pub(super) struct ListEndpoint(pub(super) Resource, pub(super) &'static [&'static str]);
-
-impl ApiEndpoint for ListEndpoint {
-    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
-        let Self(resource, names) = *self;
-        let mut fixed: Vec<(&'static str, String)> = Vec::new();
-        if let Some(slug) = url.slug {
-            let row = url.find_row(Table::Firms, slug)?;
-            let slug = url.catalog.snapshot().slug(Table::Firms, row);
-            // The people of the firm only: a startup may have the same slug.
-            fixed.extend(names.iter().zip([slug, "firm"]).map(|(name, value)| (*name, value.to_owned())));
-        }
-        let list = ListRequest::parse(url, resource, &fixed)?;
-        match url.format {
-            Format::Json => Ok(Box::new(list)),
-            format => Ok(Box::new(Arc::new(Export::parse(url, list, format)?))),
-        }
-    }
-
-    fn item(&self) -> &'static Definition {
-        self.0.table().model()
-    }
-
-    fn item_name(&self, version: Version) -> &'static str {
-        match self.0 {
-            Resource::Firms if version != Version::V3 => FIRM_SUMMARY,
+/// A list, of which the path sets the `settled` parameters, the first one to the slug.
+pub(super) const fn of_resource(list: Resource, settled: &'static [&'static str]) -> Endpoint {
+    let item = list.table().model();
+    Endpoint {
+        name: match list {
             Resource::Leaderboard => RankFields::DEFINITION.name,
             Resource::CoInvestors => CoInvestorFields::DEFINITION.name,
             Resource::Match => MatchFields::DEFINITION.name,
-            _ => self.item().name,
-        }
+            _ => item.name,
+        },
+        fields: |endpoint| {
+            let set = FieldSet::of_list(resource_of(endpoint));
+            let fields = resource_of(endpoint).table().default_fields().iter().chain(set.computed());
+            let names: Vec<String> = fields.map(|field| format!("`{}`", field.name)).collect();
+            (set, format!("Default: {}.", names.join(", ")))
+        },
+        is_list: true,
+        is_paged: true,
+        list: Some(list),
+        settled,
+        filters: Some(list),
+        group: RouteGroup::List,
+        ..Endpoint::new(item, parse)
     }
+}
 
-    fn field_set(&self) -> FieldSet {
-        FieldSet::of_list(self.0)
+fn resource_of(endpoint: &Endpoint) -> Resource {
+    endpoint.list.expect("the endpoint is a list")
+}
+
+fn parse(url: &RequestUrl<'_>) -> ParsedOperation {
+    let endpoint = &url.route.endpoint;
+    let mut fixed: Vec<(&'static str, String)> = Vec::new();
+    if let Some(slug) = url.slug {
+        let row = url.find_row(Table::Firms, slug)?;
+        let slug = url.catalog.snapshot().slug(Table::Firms, row);
+        // The people of the firm only: a startup may have the same slug.
+        fixed.extend(endpoint.settled.iter().zip([slug, "firm"]).map(|(name, value)| (*name, value.to_owned())));
     }
-
-    fn default_fields(&self) -> String {
-        let fields = self.0.table().default_fields().iter().chain(self.field_set().computed());
-        let names: Vec<String> = fields.map(|field| format!("`{}`", field.name)).collect();
-        format!("Default: {}.", names.join(", "))
-    }
-
-    fn is_paged(&self) -> bool {
-        true
-    }
-
-    fn list(&self) -> Option<Resource> {
-        Some(self.0)
-    }
-
-    fn excluded(&self) -> Vec<&'static str> {
-        settled_by_path(self.0, self.1)
-    }
-
-    fn group(&self) -> RouteGroup {
-        RouteGroup::List
+    let list = ListRequest::parse(url, resource_of(endpoint), &fixed)?;
+    match url.format {
+        Format::Json => Ok(Box::new(list)),
+        format => Ok(Box::new(Arc::new(Export::parse(url, list, format)?))),
     }
 }
 
@@ -113,7 +96,69 @@ impl ApiOperation for ListRequest {
     }
 
     fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
-        respond(request, self)
+        let (version, resource, catalog) = (request.version, self.resource, &self.catalog);
+        let fields = match version {
+            Version::V3 => Fields::parse(&self.fields, FieldSet::of_list(resource)).map_err(Problem::of_parameters)?,
+            Version::V1 | Version::V2 => Fields::DefaultWithDays,
+        };
+        let limit = self.window.limit;
+        let (amounts, explanations) = (self.is_set(AMOUNTS), self.is_set(EXPLAIN));
+        let parts = ListParts { amounts, explanations, snippets: true, similarities: true, ..ListParts::default() };
+        let (found, warnings) = answer(request, self, WantedPage { parts, ..self.page(self.position, limit) });
+        let ListAnswer { rows, total, next, .. } = &found;
+        let next_cursor = match (version, next) {
+            (Version::V3, Some(position)) => Some(seal(request, &self.cursor_at(*position, request.path))?),
+            _ => None,
+        };
+        let next_link = next_cursor.as_ref().and_then(|cursor| next_link(request, cursor));
+        let total = *total;
+        let (table, snapshot) = (resource.table(), catalog.snapshot());
+        let mut body = Vec::with_capacity(16 * 1024);
+        body.extend_from_slice(b"{\"data\":[");
+        rows.write_all(&mut body, catalog, table, &fields);
+        body.push(b']');
+        match self.window.start {
+            WindowStart::Offset(offset) => append_member(&mut body, "pagination", &PaginationV1 { total, limit, offset }),
+            WindowStart::Page(page) => {
+                let total_pages = total.div_ceil(limit);
+                append_member(&mut body, "pagination", &PaginationV2 { page, total_pages, total, limit });
+            }
+            WindowStart::Cursor => {
+                let has_more = next_cursor.is_some();
+                append_member(&mut body, "pagination", &PaginationV3 { next_cursor, has_more, total, limit });
+            }
+        }
+        let slug = |row: u32| snapshot.slug(table, row).to_owned();
+        let similar = found.did_you_mean.iter().take(5);
+        let similar = similar.map(|row| Suggested { slug: slug(*row), name: snapshot.name(table, *row).to_owned() });
+        let similar: Vec<Suggested> = similar.collect();
+        let explained = found.explanations.into_iter();
+        let explained = explained.map(|(row, explanation)| ExplainedRow { slug: slug(row), explanation });
+        let explained: Vec<ExplainedRow> = explained.collect();
+        let asked = self.question.as_ref().map(|question| {
+            let Interpretation { parts, unread } = &question.interpretation;
+            let arguments = self.query().map(|(name, value)| (if name == "q" { "query" } else { name }, value));
+            let groups = question.interpretation.groups().map(|groups| (COUNT_BY, groups.to_owned()));
+            Asked {
+                interpreted: parts,
+                unread,
+                suggested: catalog.associations(resource, unread),
+                url: self.url(request),
+                groups_url: self.groups_url(request),
+                arguments: arguments.chain(groups).collect(),
+            }
+        });
+        let meta = Meta {
+            did_you_mean: &similar,
+            explain: &explained,
+            amounts: found.amounts,
+            snippets: &found.snippets,
+            similar: &found.similarities,
+            asked,
+            ..Meta::new(snapshot, &warnings)
+        };
+        let release = append_meta(&mut body, version, &meta);
+        Ok(ApiResponse { body, release, snapshot: catalog.version(), next_link })
     }
 
     fn depends_on_tier(&self) -> bool {
@@ -123,72 +168,6 @@ impl ApiOperation for ListRequest {
     fn add_warnings(&mut self, issues: Issues) {
         self.parsed.warnings.extend(issues);
     }
-}
-
-fn respond(request: &ApiRequest<'_>, list: &ListRequest) -> Result<ApiResponse, Problem> {
-    let (version, resource, catalog) = (request.version, list.resource, &list.catalog);
-    let fields = match version {
-        Version::V3 => Fields::parse(&list.fields, FieldSet::of_list(resource)).map_err(Problem::of_parameters)?,
-        Version::V1 | Version::V2 => Fields::DefaultWithDays,
-    };
-    let limit = list.window.limit;
-    let (amounts, explanations) = (list.is_set(AMOUNTS), list.is_set(EXPLAIN));
-    let parts = ListParts { amounts, explanations, snippets: true, similarities: true, ..ListParts::default() };
-    let (found, warnings) = answer(request, list, WantedPage { parts, ..list.page(list.position, limit) });
-    let ListAnswer { rows, total, next, .. } = &found;
-    let next_cursor = match (version, next) {
-        (Version::V3, Some(position)) => Some(seal(request, &list.cursor_at(*position, request.path))?),
-        _ => None,
-    };
-    let next_link = next_cursor.as_ref().and_then(|cursor| next_link(request, cursor));
-    let total = *total;
-    let pagination = match list.window.start {
-        WindowStart::Offset(offset) => Pagination::V1(PaginationV1 { total, limit, offset }),
-        WindowStart::Page(page) => {
-            Pagination::V2(PaginationV2 { page, total_pages: total.div_ceil(limit), total, limit })
-        }
-        WindowStart::Cursor => {
-            Pagination::V3(PaginationV3 { has_more: next_cursor.is_some(), next_cursor, total, limit })
-        }
-    };
-
-    let (table, snapshot) = (resource.table(), catalog.snapshot());
-    let mut body = Vec::with_capacity(16 * 1024);
-    body.extend_from_slice(b"{\"data\":[");
-    rows.write_all(&mut body, catalog, table, &fields);
-    body.push(b']');
-    append_member(&mut body, "pagination", &pagination);
-    let slug = |row: u32| snapshot.slug(table, row).to_owned();
-    let similar = found.did_you_mean.iter().take(5);
-    let similar = similar.map(|row| Suggested { slug: slug(*row), name: snapshot.name(table, *row).to_owned() });
-    let similar: Vec<Suggested> = similar.collect();
-    let explained = found.explanations.into_iter();
-    let explained = explained.map(|(row, explanation)| ExplainedRow { slug: slug(row), explanation });
-    let explained: Vec<ExplainedRow> = explained.collect();
-    let asked = list.question.as_ref().map(|question| {
-        let Interpretation { parts, unread } = &question.interpretation;
-        let arguments = list.query().map(|(name, value)| (if name == "q" { "query" } else { name }, value));
-        let groups = question.interpretation.groups().map(|groups| (COUNT_BY, groups.to_owned()));
-        Asked {
-            interpreted: parts,
-            unread,
-            suggested: catalog.associations(resource, unread),
-            url: list.url(request),
-            groups_url: list.groups_url(request),
-            arguments: arguments.chain(groups).collect(),
-        }
-    });
-    let meta = Meta {
-        did_you_mean: &similar,
-        explain: &explained,
-        amounts: found.amounts,
-        snippets: &found.snippets,
-        similar: &found.similarities,
-        asked,
-        ..Meta::new(snapshot, &warnings)
-    };
-    let release = append_meta(&mut body, version, &meta);
-    Ok(ApiResponse { body, release, snapshot: catalog.version(), next_link })
 }
 
 /// Answers a request for a list, with warnings: changes to the request, and the reason why it finds little.

@@ -4,21 +4,15 @@ mod batch;
 mod document;
 mod table;
 
-use utoipa::openapi::path::{Operation, ParameterBuilder};
-
 use catalog::look_up::answer;
 use catalog::{Catalog, Item, ItemTexts, LookUpAnswer, ParameterError};
 use data::Table;
-use data::field::{Definition, Model};
+use data::field::Model;
 use transport::problem::Problem;
 
-use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
+use crate::endpoint::{ApiOperation, Endpoint, ParsedOperation};
 use crate::envelope::json_response;
-use crate::openapi::Examples;
-use crate::openapi::parameter::DocumentedOption;
-use crate::openapi::schema::Schemas;
 use crate::request::RequestUrl;
-use crate::routes::Route;
 use crate::window::{PageWindow, single_value};
 use crate::{ApiRequest, ApiResponse, Version};
 
@@ -31,60 +25,35 @@ fn candidates(values: &[(String, String)]) -> Result<PageWindow, Vec<ParameterEr
     PageWindow::parse(Version::V3, values, CANDIDATES, MAX_CANDIDATES)
 }
 
-pub(super) struct LookUpEndpoint;
+pub(super) const ENDPOINT: Endpoint = Endpoint {
+    own: &document::PARAMETERS,
+    post: Some(document::post),
+    add_schemas: |_, schemas| document::add_schemas(schemas),
+    ..Endpoint::new(LookUpAnswer::DEFINITION, parse)
+};
 
 struct LookUpRequest {
     item: Item,
     limit: PageWindow,
 }
 
-impl ApiEndpoint for LookUpEndpoint {
-    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
-        url.unknown_names()?;
-        let mut errors = Vec::new();
-        let mut texts = ItemTexts::default();
-        for name in ItemTexts::NAMES {
-            if ItemTexts::is_list(name) {
-                let given = url.values.iter().filter(|(known, _)| known == name);
-                given.flat_map(|(_, value)| value.split(',')).for_each(|value| texts.set(name, value));
-            } else if let Some(value) = single_value(url.values, name, &mut errors) {
-                texts.set(name, value);
-            }
-        }
-        let limit = candidates(url.values).map_err(|invalid| errors.extend(invalid)).ok();
-        let item = texts.parse_item(url.catalog, &Item::TABLES).map_err(|invalid| errors.extend(invalid)).ok();
-        match (item, limit) {
-            (Some(item), Some(limit)) if errors.is_empty() => Ok(Box::new(LookUpRequest { item, limit })),
-            _ => Err(errors.into()),
+fn parse(url: &RequestUrl<'_>) -> ParsedOperation {
+    url.unknown_names()?;
+    let mut errors = Vec::new();
+    let mut texts = ItemTexts::default();
+    for name in ItemTexts::NAMES {
+        if ItemTexts::is_list(name) {
+            let given = url.values.iter().filter(|(known, _)| known == name);
+            given.flat_map(|(_, value)| value.split(',')).for_each(|value| texts.set(name, value));
+        } else if let Some(value) = single_value(url.values, name, &mut errors) {
+            texts.set(name, value);
         }
     }
-
-    fn item(&self) -> &'static Definition {
-        LookUpAnswer::DEFINITION
-    }
-
-    fn own_parameters(&self) -> Vec<&'static str> {
-        ItemTexts::NAMES.into_iter().chain(["limit"]).collect()
-    }
-
-    fn document(&self, of: &DocumentedOption<'_>) -> Option<ParameterBuilder> {
-        document::parameter(of)
-    }
-
-    fn document_post(&self, route: &Route, get: &Operation, examples: &Examples, base: &str) -> Option<Operation> {
-        Some(document::post(route, get, examples, base))
-    }
-
-    fn example(&self, name: &str, catalog: &Catalog) -> Option<String> {
-        (name == "name").then(|| catalog.example_name(Table::Firms))
-    }
-
-    fn add_schemas(&self, schemas: &mut Schemas) {
-        document::add_schemas(schemas);
-    }
-
-    fn takes_items(&self) -> bool {
-        true
+    let limit = candidates(url.values).map_err(|invalid| errors.extend(invalid)).ok();
+    let item = texts.parse_item(url.catalog, &Item::TABLES).map_err(|invalid| errors.extend(invalid)).ok();
+    match (item, limit) {
+        (Some(item), Some(limit)) if errors.is_empty() => Ok(Box::new(LookUpRequest { item, limit })),
+        _ => Err(errors.into()),
     }
 }
 

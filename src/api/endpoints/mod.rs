@@ -18,17 +18,13 @@ use catalog::Resource;
 use data::Table;
 
 use crate::Version;
-use crate::endpoint::ApiEndpoint;
+use crate::endpoint::Endpoint;
 use crate::routes::Route;
-
-use aggregate::AggregateEndpoint;
-use list::ListEndpoint;
-use record::RecordEndpoint;
 
 /// A route of v3.
 const fn route(
     path: &'static str,
-    endpoint: &'static dyn ApiEndpoint,
+    endpoint: Endpoint,
     operation: &'static str,
     summary: &'static str,
     description: &'static str,
@@ -48,24 +44,24 @@ const AGGREGATE: &str = "How many records match all filters and, of rounds and s
 
 const fn aggregate(
     path: &'static str,
-    endpoint: &'static AggregateEndpoint,
+    resource: Resource,
     operation: &'static str,
     summary: &'static str,
 ) -> Route {
-    route(path, endpoint, operation, summary, AGGREGATE)
+    route(path, aggregate::of_list(resource), operation, summary, AGGREGATE)
 }
 
 pub(crate) const ALL: &[Route] = &[
     since_v1(route(
         "vcs",
-        &ListEndpoint(Resource::Firms, &[]),
+        list::of_resource(Resource::Firms, &[]),
         "list_vcs",
         "List venture capital firms",
         "Firms that match all filters, by default in order of peer score.",
     )),
     since_v1(route(
         "vcs/{slug}",
-        &RecordEndpoint(Table::Firms),
+        record::of_table(Table::Firms),
         "get_vc",
         "Get one firm",
         "The full profile of a firm: ratings, the peer score with its components and interval, and top co-investors. \
@@ -73,7 +69,7 @@ pub(crate) const ALL: &[Route] = &[
     )),
     since_v1(route(
         "reviews",
-        &ListEndpoint(Resource::Reviews, &[]),
+        list::of_resource(Resource::Reviews, &[]),
         "list_reviews",
         "List reviews of firms",
         "Reviews by founders, latest first. A pending review shows only that it exists and waits, with `id`, `vc`, `status` \
@@ -81,14 +77,14 @@ pub(crate) const ALL: &[Route] = &[
     )),
     since_v1(route(
         "sectors",
-        &ListEndpoint(Resource::Sectors, &[]),
+        list::of_resource(Resource::Sectors, &[]),
         "list_sectors",
         "List sectors",
         "Sectors with the number of firms and startups in each, its descendants included.",
     )),
     since_v1(route(
         "leaderboard",
-        &ListEndpoint(Resource::Leaderboard, &[]),
+        list::of_resource(Resource::Leaderboard, &[]),
         "get_leaderboard",
         "Rank firms",
         "Firms in order of a metric, with `rank` and `rank_value`. Ties share a rank. Firms with fewer than 5 approved \
@@ -96,53 +92,48 @@ pub(crate) const ALL: &[Route] = &[
     )),
     route(
         "vcs/facets",
-        &facets::FacetsEndpoint,
+        facets::ENDPOINT,
         "count_vcs",
         "Count firms by facet",
         "The number of firms that match all filters, and how many of them have each stage, sector, country and kind. Each \
          count is what `total` would be with that value as one more filter.",
     ),
-    aggregate("vcs/aggregate", &AggregateEndpoint(Resource::Firms), "aggregate_vcs", "Aggregate firms"),
-    aggregate("reviews/aggregate", &AggregateEndpoint(Resource::Reviews), "aggregate_reviews", "Aggregate reviews"),
-    aggregate("startups/aggregate", &AggregateEndpoint(Resource::Startups), "aggregate_startups", "Aggregate startups"),
-    aggregate(
-        "funding-rounds/aggregate",
-        &AggregateEndpoint(Resource::Rounds),
-        "aggregate_funding_rounds",
-        "Aggregate funding rounds",
-    ),
-    aggregate("people/aggregate", &AggregateEndpoint(Resource::People), "aggregate_people", "Aggregate people"),
+    aggregate("vcs/aggregate", Resource::Firms, "aggregate_vcs", "Aggregate firms"),
+    aggregate("reviews/aggregate", Resource::Reviews, "aggregate_reviews", "Aggregate reviews"),
+    aggregate("startups/aggregate", Resource::Startups, "aggregate_startups", "Aggregate startups"),
+    aggregate("funding-rounds/aggregate", Resource::Rounds, "aggregate_funding_rounds", "Aggregate funding rounds"),
+    aggregate("people/aggregate", Resource::People, "aggregate_people", "Aggregate people"),
     route(
         "vcs/{slug}/reviews",
-        &ListEndpoint(Resource::Reviews, &["vc"]),
+        list::of_resource(Resource::Reviews, &["vc"]),
         "list_vc_reviews",
         "List a firm's reviews",
         "Reviews of one firm, latest first.",
     ),
     route(
         "vcs/{slug}/portfolio",
-        &ListEndpoint(Resource::Startups, &["investor"]),
+        list::of_resource(Resource::Startups, &["investor"]),
         "list_vc_portfolio",
         "List a firm's portfolio",
         "Startups that the firm has invested in.",
     ),
     route(
         "vcs/{slug}/rounds",
-        &ListEndpoint(Resource::Rounds, &["investor"]),
+        list::of_resource(Resource::Rounds, &["investor"]),
         "list_vc_rounds",
         "List a firm's rounds",
         "Funding rounds that the firm has joined, latest first.",
     ),
     route(
         "vcs/{slug}/people",
-        &ListEndpoint(Resource::People, &["organization", "kind"]),
+        list::of_resource(Resource::People, &["organization", "kind"]),
         "list_vc_people",
         "List a firm's people",
         "People who work at the firm.",
     ),
     route(
         "vcs/{slug}/co-investors",
-        &ListEndpoint(Resource::CoInvestors, &["vc"]),
+        list::of_resource(Resource::CoInvestors, &["vc"]),
         "list_vc_co_investors",
         "List a firm's co-investors",
         "Firms that joined rounds with the firm, by number of shared rounds (descending), then slug; the first five are \
@@ -150,7 +141,7 @@ pub(crate) const ALL: &[Route] = &[
     ),
     route(
         "match",
-        &ListEndpoint(Resource::Match, &[]),
+        list::of_resource(Resource::Match, &[]),
         "match_vcs",
         "Find firms that fit a startup",
         "Firms in order of how well they fit, each with the points of every reason and its conflicts. At least one of \
@@ -159,71 +150,71 @@ pub(crate) const ALL: &[Route] = &[
     ),
     route(
         "startups",
-        &ListEndpoint(Resource::Startups, &[]),
+        list::of_resource(Resource::Startups, &[]),
         "list_startups",
         "List startups",
         "Startups that match all filters, by default in order of the amount raised.",
     ),
     route(
         "startups/{slug}",
-        &RecordEndpoint(Table::Startups),
+        record::of_table(Table::Startups),
         "get_startup",
         "Get one startup",
         "A startup with its rounds, its investors and its people.",
     ),
     route(
         "funding-rounds",
-        &ListEndpoint(Resource::Rounds, &[]),
+        list::of_resource(Resource::Rounds, &[]),
         "list_funding_rounds",
         "List funding rounds",
         "Funding rounds of startups, latest first.",
     ),
     route(
         "funding-rounds/{id}",
-        &RecordEndpoint(Table::Rounds),
+        record::of_table(Table::Rounds),
         "get_funding_round",
         "Get one funding round",
         "A funding round with its startup and its investors.",
     ),
     route(
         "reviews/{id}",
-        &RecordEndpoint(Table::Reviews),
+        record::of_table(Table::Reviews),
         "get_review",
         "Get one review",
         "An approved review of a firm.",
     ),
     route(
         "sectors/{slug}",
-        &RecordEndpoint(Table::Sectors),
+        record::of_table(Table::Sectors),
         "get_sector",
         "Get one sector",
         "A sector with the number of firms and startups in it, its descendants included.",
     ),
     route(
         "people",
-        &ListEndpoint(Resource::People, &[]),
+        list::of_resource(Resource::People, &[]),
         "list_people",
         "List people",
         "People of firms and startups, by name.",
     ),
     route(
         "people/{slug}",
-        &RecordEndpoint(Table::People),
+        record::of_table(Table::People),
         "get_person",
         "Get one person",
         "A person with their organization.",
     ),
-    route("stats", &stats::ENDPOINT, "get_stats", "Get totals", "The number of records of each type in the snapshot."),
+    route("stats", stats::ENDPOINT, "get_stats", "Get totals", "The number of records of each type in the snapshot."),
     route(
         "snapshots",
-        &snapshots::ENDPOINT,
+        snapshots::ENDPOINT,
         "list_snapshots",
         "List the loaded releases",
         "Every loaded release of the data, latest first. Cursors of all of them are valid.",
     ),
     route(
         "suggest",
-        &suggest::SuggestEndpoint,
+        suggest::ENDPOINT,
         "suggest",
         "Suggest names",
         "Firms, startups, people and sectors whose names complete the text, for a search box: those that equal it, those that \
@@ -232,7 +223,7 @@ pub(crate) const ALL: &[Route] = &[
     ),
     route(
         "resolve",
-        &look_up::LookUpEndpoint,
+        look_up::ENDPOINT,
         "resolve",
         "Look up a record",
         "The firm, startup or person that a name, a website or an identifier means, with what else is known of it: `match`, \
@@ -241,14 +232,14 @@ pub(crate) const ALL: &[Route] = &[
     ),
     route(
         "usage",
-        &usage::ENDPOINT,
+        usage::ENDPOINT,
         "get_usage",
         "Get your quota",
         "The daily quota of the key and how much of it is used. Not counted.",
     ),
     route(
         "changes",
-        &changes::ChangesEndpoint,
+        changes::ENDPOINT,
         "list_changes",
         "List changes between releases",
         "The records that differ between two loaded releases, by table, then by slug or id: a copy of release `from` to which \
@@ -256,14 +247,14 @@ pub(crate) const ALL: &[Route] = &[
     ),
     route(
         "saved",
-        &saved::ENDPOINT,
+        saved::ENDPOINT,
         "list_saved",
         "List your saved searches and lists",
         "The saved searches and lists of the key's account, the newest first. [How they work](/docs/alerts).",
     ),
     route(
         "alerts",
-        &alerts::AlertsEndpoint,
+        alerts::ENDPOINT,
         "list_alerts",
         "List your alerts",
         "What each release brought the saved searches and lists of the key's account, the oldest first. To read on, pass the last \

@@ -3,20 +3,16 @@
 use catalog::Issues;
 use catalog::json::{FieldSet, Fields, record};
 use data::Table;
-use data::field::Definition;
 use data::vocabulary::Vocabulary;
 use transport::problem::Problem;
 use transport::telemetry::RouteGroup;
 
-use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
+use crate::endpoint::{ApiOperation, Endpoint, ParsedOperation};
 use crate::envelope::finish_response;
 use crate::include::{self, Include};
-use crate::openapi::schema::Schemas;
 use crate::openapi::vocabulary::{include_name, vocabulary};
 use crate::request::RequestUrl;
 use crate::{ApiRequest, ApiResponse, Version};
-
-pub(super) struct RecordEndpoint(pub(super) Table);
 
 struct RecordRequest {
     table: Table,
@@ -25,39 +21,32 @@ struct RecordRequest {
     warnings: Issues,
 }
 
-impl ApiEndpoint for RecordEndpoint {
-    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
-        let table = self.0;
-        let row = url.find_row(table, url.slug.expect("the path of a record has a slug"))?;
-        let mut issues = Issues::default();
-        let warnings = issues.collect(url.unknown_names());
-        let include = match url.version {
-            Version::V3 => issues.collect(include::parse(url.values, table)),
-            Version::V1 | Version::V2 => Some(Vec::new()),
-        };
-        match warnings.zip(include) {
-            Some((warnings, include)) => Ok(Box::new(RecordRequest { table, row, include, warnings })),
-            None => Err(issues.into()),
-        }
+pub(super) const fn of_table(table: Table) -> Endpoint {
+    Endpoint {
+        record: Some(table),
+        add_schemas: |endpoint, schemas| {
+            let names: Vec<&str> = endpoint.includes().iter().map(|include| include.name()).collect();
+            if let Some(table) = endpoint.record.filter(|_| !names.is_empty()) {
+                schemas.insert(include_name(table), vocabulary("A related list.", &names));
+            }
+        },
+        group: RouteGroup::Record,
+        ..Endpoint::new(table.model(), parse)
     }
+}
 
-    fn item(&self) -> &'static Definition {
-        self.0.model()
-    }
-
-    fn record(&self) -> Option<Table> {
-        Some(self.0)
-    }
-
-    fn add_schemas(&self, schemas: &mut Schemas) {
-        let names: Vec<&str> = self.includes().iter().map(|include| include.name()).collect();
-        if !names.is_empty() {
-            schemas.insert(include_name(self.0), vocabulary("A related list.", &names));
-        }
-    }
-
-    fn group(&self) -> RouteGroup {
-        RouteGroup::Record
+fn parse(url: &RequestUrl<'_>) -> ParsedOperation {
+    let (table, slug) = url.route.record().zip(url.slug).expect("the path of a record has a slug");
+    let row = url.find_row(table, slug)?;
+    let mut issues = Issues::default();
+    let warnings = issues.collect(url.unknown_names());
+    let include = match url.version {
+        Version::V3 => issues.collect(include::parse(url.values, table)),
+        Version::V1 | Version::V2 => Some(Vec::new()),
+    };
+    match warnings.zip(include) {
+        Some((warnings, include)) => Ok(Box::new(RecordRequest { table, row, include, warnings })),
+        None => Err(issues.into()),
     }
 }
 

@@ -11,26 +11,25 @@ use data::vocabulary::Vocabulary;
 use service::alerts::{WatchKind, WatchRecord};
 use transport::problem::{Code, Problem};
 
-use crate::ApiRequest;
-use crate::endpoint::ServiceEndpoint;
+use crate::endpoint::{Endpoint, parse_service};
 use crate::envelope::json_response;
 use crate::openapi::schema::Schemas;
 use crate::openapi::vocabulary::vocabulary;
+use crate::{ApiRequest, ApiResponse};
 
-pub(super) const ENDPOINT: ServiceEndpoint = ServiceEndpoint {
+pub(super) const ENDPOINT: Endpoint = Endpoint {
     add_schemas,
-    is_list: true,
-    is_of_account: true,
-    is_cacheable: false,
-    ..ServiceEndpoint::new(WatchRecord::DEFINITION, |request| {
-        let account = account(request)?;
-        let watches = request.state.auth.store().watches(account).map_err(|error| failed(&error))?;
-        let records: Vec<WatchRecord> = watches.iter().map(WatchRecord::from_watch).collect();
-        json_response::<WatchRecord>(request, &records, &[])
-    })
+    ..Endpoint::of_account(WatchRecord::DEFINITION, |url| parse_service(url, respond))
 };
 
-fn add_schemas(schemas: &mut Schemas) {
+fn respond(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+    let account = account(request)?;
+    let watches = request.state.auth.store().watches(account).map_err(|error| failed(&error))?;
+    let records: Vec<WatchRecord> = watches.iter().map(WatchRecord::from_watch).collect();
+    json_response::<WatchRecord>(request, &records, &[])
+}
+
+fn add_schemas(_endpoint: &Endpoint, schemas: &mut Schemas) {
     schemas.insert("WatchKind".to_owned(), vocabulary("What an account keeps.", &WatchKind::names()));
     let tables = WATCHED.map(|table| Resource::of_table(table).path());
     let doc = "A table whose records can be saved: the last segment of the path of its list.";

@@ -6,7 +6,7 @@ use data::field::{Model, SNAPSHOT, model};
 use data::{Counts, Date};
 use transport::problem::Problem;
 
-use crate::endpoint::ServiceEndpoint;
+use crate::endpoint::{Endpoint, parse_service};
 use crate::envelope::sorted_response;
 use crate::{ApiRequest, ApiResponse};
 
@@ -34,8 +34,11 @@ model! {
     }
 }
 
-pub(super) const ENDPOINT: ServiceEndpoint =
-    ServiceEndpoint { is_list: true, is_cacheable: false, ..ServiceEndpoint::new(ListedRelease::DEFINITION, respond) };
+pub(super) const ENDPOINT: Endpoint = Endpoint {
+    is_list: true,
+    is_cacheable: false,
+    ..Endpoint::new(ListedRelease::DEFINITION, |url| parse_service(url, respond))
+};
 
 fn respond(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
     let catalogs = request.state.releases.all();

@@ -2,19 +2,17 @@
 
 use serde::Serialize;
 use serde_json::json;
-use utoipa::openapi::path::ParameterBuilder;
 use utoipa::openapi::{Ref, Required};
 
-use catalog::{Catalog, ParameterError, Suggestion};
+use catalog::{ParameterError, Suggestion};
 use data::Table;
-use data::field::{Definition, Model, model};
+use data::field::{Model, model};
 use data::vocabulary::Vocabulary;
 use transport::problem::Problem;
 
-use crate::endpoint::{ApiEndpoint, ApiOperation, ParsedOperation};
+use crate::endpoint::{ApiOperation, Endpoint, ParsedOperation};
 use crate::envelope::sorted_response;
-use crate::openapi::parameter::{DocumentedOption, any_text};
-use crate::openapi::schema::Schemas;
+use crate::openapi::parameter::any_text;
 use crate::openapi::vocabulary::vocabulary;
 use crate::request::RequestUrl;
 use crate::window::{MAX_LIMIT, PageWindow, single_value};
@@ -57,8 +55,6 @@ model! {
     }
 }
 
-pub(super) struct SuggestEndpoint;
-
 struct SuggestRequest {
     text: String,
     /// The kinds of records, each once.
@@ -66,65 +62,48 @@ struct SuggestRequest {
     window: PageWindow,
 }
 
-impl ApiEndpoint for SuggestEndpoint {
-    fn parse(&self, url: &RequestUrl<'_>) -> ParsedOperation {
-        url.unknown_names()?;
-        let mut errors = Vec::new();
-        let text = single_value(url.values, "q", &mut errors);
-        if text.is_none() {
-            errors.push(ParameterError::invalid("q", "`q` is required: the text typed so far"));
-        }
-        let kinds = single_value(url.values, "kind", &mut errors);
-        let tables = Suggestion::tables(kinds.unwrap_or_default()).unwrap_or_else(|error| {
-            errors.push(error);
-            Vec::new()
-        });
-        let window = PageWindow::parse(url.version, url.values, SUGGESTIONS, MAX_LIMIT)?;
-        match text {
-            Some(text) if errors.is_empty() => Ok(Box::new(SuggestRequest { text: text.to_owned(), tables, window })),
-            _ => Err(errors.into()),
-        }
-    }
-
-    fn item(&self) -> &'static Definition {
-        SuggestedName::DEFINITION
-    }
-
-    fn is_list(&self) -> bool {
-        true
-    }
-
-    fn own_parameters(&self) -> Vec<&'static str> {
-        vec!["q", "kind", "limit"]
-    }
-
-    fn document(&self, of: &DocumentedOption<'_>) -> Option<ParameterBuilder> {
-        Some(match of.name {
-            "q" => of
-                .query("The text typed so far.")
+pub(super) const ENDPOINT: Endpoint = Endpoint {
+    is_list: true,
+    own: &[
+        ("q", |of| {
+            of.query("The text typed so far.")
                 .required(Required::True)
                 .extensions(None)
                 .schema(Some(any_text().pattern(Some(r"\S"))))
-                .example(Some(of.catalog.example_name(Table::Firms).into())),
-            "kind" => {
-                let doc = "Kinds of records (any of); `vc` is a firm. Default: all.";
-                of.words(doc, Ref::from_schema_name(KIND), json!(["vc"]), None)
-            }
-            "limit" => {
-                let doc = format!("Maximum number of results. Above {MAX_LIMIT} it is reduced to {MAX_LIMIT}.");
-                of.limit(&doc, SUGGESTIONS)
-            }
-            _ => return None,
-        })
-    }
-
-    fn example(&self, name: &str, catalog: &Catalog) -> Option<String> {
-        (name == "q").then(|| catalog.example_name(Table::Firms))
-    }
-
-    fn add_schemas(&self, schemas: &mut Schemas) {
+                .example(Some(of.catalog.example_name(Table::Firms).into()))
+        }),
+        ("kind", |of| {
+            let doc = "Kinds of records (any of); `vc` is a firm. Default: all.";
+            of.words(doc, Ref::from_schema_name(KIND), json!(["vc"]), None)
+        }),
+        ("limit", |of| {
+            let doc = format!("Maximum number of results. Above {MAX_LIMIT} it is reduced to {MAX_LIMIT}.");
+            of.limit(&doc, SUGGESTIONS)
+        }),
+    ],
+    add_schemas: |_, schemas| {
         let kinds = Suggestion::KINDS.map(|(name, _)| name);
         schemas.insert(KIND.to_owned(), vocabulary("A type of record to suggest; `vc` is a firm.", &kinds));
+    },
+    ..Endpoint::new(SuggestedName::DEFINITION, parse)
+};
+
+fn parse(url: &RequestUrl<'_>) -> ParsedOperation {
+    url.unknown_names()?;
+    let mut errors = Vec::new();
+    let text = single_value(url.values, "q", &mut errors);
+    if text.is_none() {
+        errors.push(ParameterError::invalid("q", "`q` is required: the text typed so far"));
+    }
+    let kinds = single_value(url.values, "kind", &mut errors);
+    let tables = Suggestion::tables(kinds.unwrap_or_default()).unwrap_or_else(|error| {
+        errors.push(error);
+        Vec::new()
+    });
+    let window = PageWindow::parse(url.version, url.values, SUGGESTIONS, MAX_LIMIT)?;
+    match text {
+        Some(text) if errors.is_empty() => Ok(Box::new(SuggestRequest { text: text.to_owned(), tables, window })),
+        _ => Err(errors.into()),
     }
 }
 

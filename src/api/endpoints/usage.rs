@@ -4,9 +4,11 @@ use serde::Serialize;
 
 use data::field::{Model, model};
 use data::rfc3339;
+use transport::problem::Problem;
 
-use crate::endpoint::ServiceEndpoint;
+use crate::endpoint::{Endpoint, parse_service};
 use crate::envelope::sorted_response;
+use crate::{ApiRequest, ApiResponse};
 
 model! {
     /// The quota of an API key.
@@ -25,18 +27,20 @@ model! {
     }
 }
 
-pub(super) const ENDPOINT: ServiceEndpoint = ServiceEndpoint {
+pub(super) const ENDPOINT: Endpoint = Endpoint {
     is_cacheable: false,
     is_counted: false,
-    ..ServiceEndpoint::new(Usage::DEFINITION, |request| {
-        let quota = &request.quota;
-        let usage = Usage {
-            tier: quota.tier.map(|tier| tier.name()),
-            limit: quota.limit,
-            used: quota.used,
-            remaining: quota.remaining,
-            resets_at: rfc3339(quota.resets_at),
-        };
-        sorted_response::<Usage>(request, &usage, &[])
-    })
+    ..Endpoint::new(Usage::DEFINITION, |url| parse_service(url, respond))
 };
+
+fn respond(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+    let quota = &request.quota;
+    let usage = Usage {
+        tier: quota.tier.map(|tier| tier.name()),
+        limit: quota.limit,
+        used: quota.used,
+        remaining: quota.remaining,
+        resets_at: rfc3339(quota.resets_at),
+    };
+    sorted_response::<Usage>(request, &usage, &[])
+}

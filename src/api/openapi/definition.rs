@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use utoipa::openapi::schema::{
-    AnyOfBuilder, Array, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type,
+    AnyOfBuilder, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type,
 };
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
@@ -45,12 +45,8 @@ fn add_field(object: ObjectBuilder, field: &'static Field, is_optional: bool) ->
 fn property(field: &Field) -> RefOr<Schema> {
     let doc = text(field.doc);
     if let JsonType::List(item) = field.json {
-        let kind = match field.is_nullable {
-            true => SchemaType::from_iter([Type::Array, Type::Null]),
-            false => SchemaType::new(Type::Array),
-        };
-        let list = ArrayBuilder::new().schema_type(kind).items(value(field, item, false, None)).description(doc);
-        return Array::from(list).into();
+        let kind = schema_type(Type::Array, field.is_nullable);
+        return ArrayBuilder::new().schema_type(kind).items(value(field, item, false, None)).description(doc).into();
     }
     if let JsonType::Map(item) = field.json {
         let values = value(field, item, false, None);
@@ -94,11 +90,11 @@ fn value(field: &Field, json: &JsonType, is_nullable: bool, doc: Option<String>)
         _ => (field.pattern, doc),
     };
     let object = ObjectBuilder::new().format(format).pattern(pattern).minimum(min).maximum(field.max);
-    let object = match is_nullable {
-        true => object.schema_type(SchemaType::from_iter([kind, Type::Null])),
-        false => object.schema_type(kind),
-    };
-    object.description(doc).into()
+    object.schema_type(schema_type(kind, is_nullable)).description(doc).into()
+}
+
+fn schema_type(kind: Type, is_nullable: bool) -> SchemaType {
+    if is_nullable { SchemaType::from_iter([kind, Type::Null]) } else { SchemaType::new(kind) }
 }
 
 /// Description of a partial date in v3, and in v1 and v2.

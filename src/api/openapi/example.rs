@@ -25,16 +25,12 @@ impl Examples {
         self.0.get(&format!("{} {}", version.segment(), route.operation)).map(|raw| raw.get())
     }
 
-    pub fn problem_text(&self, status: u16) -> Option<&str> {
-        self.0.get(&status.to_string()).map(|raw| raw.get())
-    }
-
     pub(crate) fn response(&self, version: Version, route: &Route, base: &str) -> Option<Value> {
         value(self.text(version, route)?, base)
     }
 
     pub(crate) fn problem(&self, status: u16, base: &str) -> Option<Value> {
-        value(self.problem_text(status)?, base)
+        value(self.0.get(&status.to_string())?.get(), base)
     }
 }
 

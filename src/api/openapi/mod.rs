@@ -38,7 +38,7 @@ const TAGS: [(Option<Table>, &str, &str); 7] = [
     (None, "Service", "The service itself: totals, releases, suggestions, and your quota."),
 ];
 
-fn tag(route: &Route) -> &'static str {
+fn tag_of(route: &Route) -> &'static str {
     let tag = TAGS.iter().find(|(table, ..)| *table == route.table());
     tag.expect("every table has a tag").1
 }
@@ -96,13 +96,13 @@ pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
         let responses = response::of_route(version, route, &parameters, &examples, base);
         let operation = OperationBuilder::new()
             .operation_id(Some(route.operation))
-            .tag(tag(route))
+            .tag(tag_of(route))
             .summary(Some(route.summary))
             .description(Some(absolute(route.description, base)))
             .parameters(Some(parameters))
             .responses(responses)
             .build();
-        let post = route.endpoint.document_post(route, &operation, &examples, base);
+        let post = route.endpoint.post.map(|post| post(route, &operation, &examples, base));
         let mut item = PathItem::new(HttpMethod::Get, operation);
         item.post = post;
         paths = paths.path(format!("/{}", route.path), item);
@@ -122,7 +122,7 @@ pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
     for (name, header) in response::headers(version) {
         components = components.header(name, header);
     }
-    let used: Vec<&str> = Route::all(version).map(tag).collect();
+    let used: Vec<&str> = Route::all(version).map(tag_of).collect();
     let tags = TAGS.iter().filter(|(_, name, _)| used.contains(name));
     OpenApiBuilder::new()
         .info(

@@ -1,16 +1,17 @@
 //! The parameters of an endpoint, from the table that also drives their parsing.
 
 use serde_json::{Value, json};
-use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
 use utoipa::openapi::schema::{ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, Type};
 use utoipa::openapi::{Ref, RefOr, Required, Schema};
 
 use crate::{MAX_LIMIT, MAX_PAID_LIMIT, Route, Version, options};
+use catalog::aggregate::group_bys;
+use catalog::ask::GROUP_BY;
 use catalog::params::{BoundUnit, MAX_TEXT_CHARS, ParamType};
 use catalog::parse::scalars::Bound;
 use catalog::{Catalog, Property, Resource, params};
-use data::Metric;
+use data::Table;
 use data::vocabulary::Vocabulary;
 
 use crate::openapi::schema::Schemas;
@@ -25,24 +26,25 @@ pub(crate) fn of_route(version: Version, route: &Route, schemas: &Schemas, catal
     for name in route.parameters(version) {
         parameters.push(match filter_of(route, name) {
             Some((resource, parameter)) => filter(version, resource, parameter, catalog),
-            None => other(version, route, name, schemas, catalog),
+            None => {
+                let of = DocumentedOption { version, route, catalog, name, schemas };
+                let own = route.endpoint.own.iter().find(|(own, _)| *own == name);
+                own.map_or_else(|| options::document(&of), |(_, document)| document(&of)).build()
+            }
         });
     }
     parameters
 }
 
 fn query(version: Version, name: &str, doc: &str) -> ParameterBuilder {
+    // Forms also send empty fields; in v3 only an empty search is absent. The builder has no setter for this.
+    let may_be_empty = !version.is_strict() || name == "q";
     ParameterBuilder::new()
         .name(name)
         .parameter_in(ParameterIn::Query)
         .required(Required::False)
         .description(Some(doc))
-        .extensions((!version.is_strict() || name == "q").then(empty_is_absent))
-}
-
-/// Forms also send empty fields; in v3 only an empty search is absent. The builder has no setter for this.
-fn empty_is_absent() -> Extensions {
-    [("allowEmptyValue".to_owned(), Value::from(true))].into_iter().collect()
+        .extensions(may_be_empty.then(|| [("allowEmptyValue".to_owned(), Value::from(true))].into_iter().collect()))
 }
 
 fn path_parameter(route: &Route, name: &str, catalog: &Catalog) -> Parameter {
@@ -67,98 +69,80 @@ pub fn example_of(route: &Route, name: &str, catalog: &Catalog) -> Option<String
         (_, name) if route.placeholder() == Some(name) => Some(catalog.example_slug(route.subject())),
         (Some((resource, parameter)), _) => Some(catalog.example(resource, parameter)),
         (None, "limit") => Some("5".to_owned()),
-        (None, name) => route.endpoint.example(name, catalog),
+        (None, "from" | "to") => Some(catalog.version().to_string()),
+        (None, "q" | "name") => Some(catalog.example_name(Table::Firms)),
+        (None, GROUP_BY) => Some(group_bys(route.endpoint.filters?)[0].0.to_owned()),
+        (None, "sort") => Some("-count".to_owned()),
+        (None, _) => None,
     }
 }
 
 /// The list that has a filter or sort parameter of this name.
 fn filter_of(route: &Route, name: &str) -> Option<(Resource, &'static params::Parameter)> {
-    let resource = route.endpoint.filters()?;
-    let is_own = route.endpoint.own_parameters().contains(&name);
+    let resource = route.endpoint.filters?;
+    let is_own = route.endpoint.own.iter().any(|(own, _)| *own == name);
     Some((resource, resource.parameter(name).filter(|_| !is_own)?))
 }
 
 fn filter(version: Version, resource: Resource, parameter: &params::Parameter, catalog: &Catalog) -> Parameter {
+    use ParamType::{
+        Bool, Countries, Known, Like, Listed, Metric, Number, Organizations, Range, Records, Rows, Sort, Terms, Text, Words,
+    };
+    let is_strict = version.is_strict();
+    // In v1 and v2 any text, as in `word`.
+    let named = |name: &str| -> RefOr<Schema> {
+        if is_strict { Ref::from_schema_name(name).into() } else { any_text().into() }
+    };
     let mut doc = parameter.doc.to_owned();
     if !parameter.aliases.is_empty() {
         let aliases: Vec<String> = parameter.aliases.iter().map(|alias| format!("`{alias}`")).collect();
         doc.push_str(&format!(" Aliases: {}.", aliases.join(", ")));
     }
-    let example = catalog.example(resource, parameter);
-    let builder = query(version, parameter.name, "");
-    let listed = |builder: ParameterBuilder| builder.style(Some(ParameterStyle::Form)).explode(Some(false));
-    let values = |example: &str| Value::from(example.split(',').collect::<Vec<_>>());
-    let (builder, schema, example): (ParameterBuilder, RefOr<Schema>, Value) = match parameter.kind {
-        ParamType::Text => (builder, any_text().max_length(Some(MAX_TEXT_CHARS)).into(), example.into()),
-        ParamType::Words => {
-            (builder, any_text().max_length(Some(MAX_TEXT_CHARS)).pattern(Some(r"\S")).into(), example.into())
-        }
-        ParamType::Terms(terms, _) => {
+    let schema: RefOr<Schema> = match parameter.kind {
+        Text => any_text().max_length(Some(MAX_TEXT_CHARS)).into(),
+        Words => any_text().max_length(Some(MAX_TEXT_CHARS)).pattern(Some(r"\S")).into(),
+        Terms(terms, _) => {
             if resource == Resource::Reviews && parameter.name == "status" {
                 let default: Vec<String> =
                     version.review_statuses().iter().map(|status| format!("`{}`", status.name())).collect();
                 doc.push_str(&format!(" Default: {}.", default.join(" and ")));
             }
-            (listed(builder), many(version, word(version, &(terms.names)()), parameter.max_values()), values(&example))
+            word(version, &(terms.names)(), &mut doc)
         }
-        ParamType::Metric => {
+        Metric => {
             // Not in the schema: clients that send defaults would send it with a cursor of another metric.
-            doc.push_str(&format!(" Default: `{}`.", Metric::HealthScore.name()));
-            (builder, word(version, &Metric::names()), example.into())
+            doc.push_str(&format!(" Default: `{}`.", data::Metric::HealthScore.name()));
+            word(version, &data::Metric::names(), &mut doc)
         }
-        ParamType::Countries => {
-            let codes = match version.is_strict() {
-                true => Ref::from_schema_name("Country").into(),
-                false => any_text().into(),
-            };
-            (listed(builder), many(version, codes, parameter.max_values()), values(&example))
+        Countries => named("Country"),
+        // Rejects a text of only commas and spaces, which counts as empty.
+        Listed(..) | Records(..) | Organizations | Rows(_) => {
+            any_text().pattern(is_strict.then_some(r"[^\s,]")).into()
         }
-        ParamType::Listed(..) | ParamType::Records(..) | ParamType::Organizations | ParamType::Rows(_) => {
-            // Rejects a text of only commas and spaces, which counts as empty.
-            let name = any_text().pattern(version.is_strict().then_some(r"[^\s,]"));
-            (listed(builder), many(version, name.into(), parameter.max_values()), values(&example))
+        Like(_) => any_text().pattern(Some(r"[^\s,]")).into(),
+        Number { min, max, .. } | Range { unit: BoundUnit::Number { min, max }, .. } => {
+            long(min).maximum(Some(max as f64 as i64)).into()
         }
-        ParamType::Like(_) => (builder, any_text().pattern(Some(r"[^\s,]")).into(), example.into()),
-        ParamType::Number { min, max, .. } | ParamType::Range { unit: BoundUnit::Number { min, max }, .. } => {
-            let number = long(min).maximum(Some(max as f64 as i64));
-            (builder, number.into(), example.parse::<u64>().expect("an example of a number is a number").into())
+        Range { unit: BoundUnit::Percent, .. } => {
+            let rate = ObjectBuilder::new().schema_type(Type::Number).minimum(Some(0)).maximum(Some(100));
+            rate.format(Some(SchemaFormat::KnownFormat(KnownFormat::Double))).into()
         }
-        ParamType::Range { unit: BoundUnit::Percent, .. } => {
-            let rate = ObjectBuilder::new()
-                .schema_type(Type::Number)
-                .format(Some(SchemaFormat::KnownFormat(KnownFormat::Double)))
-                .minimum(Some(0))
-                .maximum(Some(100));
-            (builder, rate.into(), example.parse::<f64>().expect("an example of a rate is a number").into())
-        }
-        ParamType::Range { unit: BoundUnit::Date, bound, .. } => {
+        Range { unit: BoundUnit::Date, bound, .. } => {
             let end = if bound == Bound::Min { "first" } else { "last" };
             doc.push_str(&format!(" A year, a quarter (`2026-Q2`) or a month is its {end} day."));
-            (builder, date().into(), example.into())
+            date().into()
         }
-        ParamType::Known(table, _) => {
-            let name = match version.is_strict() {
-                true => Ref::from_schema_name(property_name(table)).into(),
-                false => {
-                    doc.push_str(&known(&Property::all(table).map(|(name, _)| name).collect::<Vec<_>>()));
-                    any_text().into()
-                }
-            };
-            (listed(builder), many(version, name, parameter.max_values()), values(&example))
+        Known(table, _) => {
+            if !is_strict {
+                doc.push_str(&known(&Property::all(table).map(|(name, _)| name).collect::<Vec<_>>()));
+            }
+            named(&property_name(table))
         }
-        ParamType::Bool(_) => {
-            (builder, ObjectBuilder::new().schema_type(Type::Boolean).into(), (example == "true").into())
-        }
-        ParamType::Sort => {
+        Bool(_) => ObjectBuilder::new().schema_type(Type::Boolean).into(),
+        Sort => {
             let (relevance, default) = (resource.is_searchable(), resource.table().default_sort());
-            let sorts = sort_values(resource.table().sort_keys(), relevance);
-            let key = match version.is_strict() {
-                true => Ref::from_schema_name(sort_name(resource)).into(),
-                false => RefOr::from(any_text()),
-            };
-            let schema = many(version, key, None);
-            if !version.is_strict() {
-                doc.push_str(&known(&sorts));
+            if !is_strict {
+                doc.push_str(&known(&sort_values(resource.table().sort_keys(), relevance)));
             }
             doc.push_str(&match relevance {
                 true => format!(
@@ -166,28 +150,35 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
                 ),
                 false => format!(" Default: `{default}`."),
             });
-            (listed(builder), schema, values(&example))
+            named(&sort_name(resource))
         }
     };
-    if !version.is_strict() {
-        match parameter.kind {
-            ParamType::Terms(terms, _) => doc.push_str(&known(&(terms.names)())),
-            ParamType::Metric => doc.push_str(&known(&Metric::names())),
-            _ => {}
-        }
-        if takes_words(parameter) {
-            doc.push_str(" Unknown values are ignored with a warning.");
-        }
-    }
-    builder.description(Some(doc)).schema(Some(schema)).example(Some(example)).build()
-}
-
-fn takes_words(parameter: &params::Parameter) -> bool {
-    use ParamType::{Countries, Known, Listed, Metric, Organizations, Records, Rows, Sort, Terms};
-    matches!(
+    let is_listed = matches!(
         parameter.kind,
-        Terms(..) | Metric | Countries | Listed(..) | Records(..) | Organizations | Rows(_) | Known(..) | Sort
-    )
+        Terms(..) | Countries | Listed(..) | Records(..) | Organizations | Rows(_) | Known(..) | Sort
+    );
+    if !is_strict && (is_listed || matches!(parameter.kind, Metric)) {
+        doc.push_str(" Unknown values are ignored with a warning.");
+    }
+    let example = catalog.example(resource, parameter);
+    let number = "an example of a number is a number";
+    let example: Value = match parameter.kind {
+        _ if is_listed => example.split(',').collect::<Vec<_>>().into(),
+        Number { .. } | Range { unit: BoundUnit::Number { .. }, .. } => example.parse::<u64>().expect(number).into(),
+        Range { unit: BoundUnit::Percent, .. } => example.parse::<f64>().expect(number).into(),
+        Bool(_) => (example == "true").into(),
+        _ => example.into(),
+    };
+    let builder = query(version, parameter.name, &doc).example(Some(example));
+    let builder = match is_listed {
+        true => {
+            let max = (!matches!(parameter.kind, Sort)).then(|| parameter.max_values());
+            let schema = many(version, schema, max);
+            builder.style(Some(ParameterStyle::Form)).explode(Some(false)).schema(Some(schema))
+        }
+        false => builder.schema(Some(schema)),
+    };
+    builder.build()
 }
 
 pub(crate) struct DocumentedOption<'a> {
@@ -232,13 +223,12 @@ impl DocumentedOption<'_> {
     }
 }
 
-/// A parameter of an endpoint other than a filter or the order of a list.
-fn other(version: Version, route: &Route, name: &'static str, schemas: &Schemas, catalog: &Catalog) -> Parameter {
-    let of = DocumentedOption { version, route, catalog, name, schemas };
-    route.endpoint.document(&of).unwrap_or_else(|| options::document(&of)).build()
+/// A maximum of `limit` as a sentence.
+pub(crate) fn at_most(max: u64) -> String {
+    format!("Above {max} it is reduced to {max}, with a warning.")
 }
 
-/// The maximum of `limit`, if it depends on the tier, as a sentence.
+/// The same, if it depends on the tier.
 pub(crate) fn max_by_tier() -> String {
     format!(
         "Above {MAX_LIMIT} (with keys of the tiers pro and enterprise {MAX_PAID_LIMIT}) it is reduced to that, with a warning."
@@ -263,11 +253,14 @@ pub(crate) fn long(min: u64) -> ObjectBuilder {
 }
 
 /// In v1 and v2 any text: a client with a closed type would be stricter than the service, which only warns.
-fn word(version: Version, known: &[&str]) -> RefOr<Schema> {
-    match vocabulary_of(known) {
-        _ if !version.is_strict() => any_text().into(),
+fn word(version: Version, words: &[&str], doc: &mut String) -> RefOr<Schema> {
+    match vocabulary_of(words) {
+        _ if !version.is_strict() => {
+            doc.push_str(&known(words));
+            any_text().into()
+        }
         Some(vocabulary) => Ref::from_schema_name(vocabulary).into(),
-        None => any_text().enum_values(Some(known.iter().copied())).into(),
+        None => any_text().enum_values(Some(words.iter().copied())).into(),
     }
 }
 
@@ -281,7 +274,7 @@ fn known(words: &[impl std::fmt::Display]) -> String {
 }
 
 /// Several values separated by commas; in v3 at least one.
-fn many(version: Version, item: RefOr<Schema>, max: impl Into<Option<usize>>) -> RefOr<Schema> {
+fn many(version: Version, item: RefOr<Schema>, max: Option<usize>) -> RefOr<Schema> {
     let min = version.is_strict().then_some(1);
-    ArrayBuilder::new().items(item).min_items(min).max_items(max.into()).into()
+    ArrayBuilder::new().items(item).min_items(min).max_items(max).into()
 }

@@ -2,11 +2,12 @@
 //!
 //! Texts mark code by backquotes and links as `[label](target)`; schemas are linked as `#Name`.
 
-use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
-use utoipa::openapi::schema::{Array, ArrayItems, KnownFormat, SchemaFormat, SchemaType, Type};
-use utoipa::openapi::{OpenApi, RefOr, Required, Response, Schema};
+use utoipa::openapi::path::{Parameter, ParameterIn};
+use utoipa::openapi::schema::{ArrayItems, KnownFormat, SchemaFormat, SchemaType, Type};
+use utoipa::openapi::{OpenApi, RefOr, Required, Schema};
 
-use crate::openapi::{BASE, Examples, document, example_of};
+use crate::openapi::schema::response_name;
+use crate::openapi::{BASE, Examples, document, example_of, tag_of};
 use crate::{Route, Version};
 use catalog::Catalog;
 use data::PartialDate;
@@ -28,19 +29,15 @@ pub struct EndpointGroup {
 }
 
 pub struct EndpointEntry {
-    /// The operation's id, which is also its anchor.
-    pub id: &'static str,
-    pub summary: &'static str,
-    pub path: &'static str,
-    pub description: &'static str,
+    /// Its operation is also its anchor.
+    pub route: &'static Route,
     pub parameters: Vec<ParameterEntry>,
     pub request: ExampleRequest,
     pub responses: Vec<ResponseEntry>,
     /// Name of the schema of the records in `data`.
-    pub record: Option<String>,
+    pub record: &'static str,
     /// A response to a request on the bundled data, as JSON.
     pub example: Option<String>,
-    route: &'static Route,
     version: Version,
 }
 
@@ -94,8 +91,9 @@ impl ApiReference {
         let groups = document.tags.iter().flatten().map(|tag| EndpointGroup {
             name: tag.name.clone(),
             description: tag.description.clone().expect("every tag has a description"),
-            endpoints: operations(version, &document, &tag.name)
-                .map(|operation| EndpointEntry::new(version, base, &document, catalog, &examples, operation))
+            endpoints: Route::all(version)
+                .filter(|route| tag_of(route) == tag.name)
+                .map(|route| EndpointEntry::new(version, base, &document, catalog, &examples, route))
                 .collect(),
         });
         let introduction = document.info.description.iter().flat_map(|text| text.split("\n\n"));
@@ -113,30 +111,12 @@ impl ApiReference {
     /// Finds an endpoint and its group, by the id of its operation.
     pub fn endpoint(&self, id: &str) -> Option<(&EndpointGroup, &EndpointEntry)> {
         let all = self.groups.iter().flat_map(|group| group.endpoints.iter().map(move |endpoint| (group, endpoint)));
-        all.into_iter().find(|(_, endpoint)| endpoint.id == id)
+        all.into_iter().find(|(_, endpoint)| endpoint.route.operation == id)
     }
 
     pub fn schema(&self, name: &str) -> Option<&SchemaEntry> {
         self.schemas.iter().find(|schema| schema.name == name)
     }
-}
-
-/// The operation, summary and description of every endpoint of a version.
-pub fn endpoints(version: Version) -> impl Iterator<Item = [&'static str; 3]> {
-    Route::all(version).map(|route| [route.operation, route.summary, route.description])
-}
-
-/// The operations of a tag, in the order of the route table.
-fn operations<'d>(
-    version: Version,
-    document: &'d OpenApi,
-    tag: &'d str,
-) -> impl Iterator<Item = (&'static Route, &'d Operation)> {
-    let all = Route::all(version).filter_map(|route| {
-        let operation = document.paths.paths.get(&format!("/{}", route.path))?.get.as_ref()?;
-        Some((route, operation))
-    });
-    all.filter(move |(_, operation)| operation.tags.iter().flatten().any(|known| known == tag))
 }
 
 impl EndpointEntry {
@@ -146,29 +126,26 @@ impl EndpointEntry {
         document: &OpenApi,
         catalog: &Catalog,
         examples: &Examples,
-        (route, operation): (&'static Route, &Operation),
+        route: &'static Route,
     ) -> Self {
+        let operation = document.paths.paths[&format!("/{}", route.path)].get.as_ref();
+        let operation = operation.expect("every route has an operation");
         let parameters: Vec<&Parameter> = operation.parameters.iter().flatten().filter_map(inline).collect();
-        let responses = operation.responses.responses.iter().map(|(status, response)| ResponseEntry {
+        let responses = operation.responses.responses.keys().map(|status| ResponseEntry {
             status: status.clone(),
-            schema: inline(response).and_then(schema_name).map(str::to_owned),
-            is_error: matches!(response, RefOr::Ref(_)) && status != "304",
+            schema: (status == "200").then(|| response_name(&route.endpoint)),
+            is_error: !["200", "304"].contains(&status.as_str()),
         });
-        let responses: Vec<ResponseEntry> = responses.collect();
         Self {
-            id: route.operation,
-            summary: route.summary,
-            path: route.path,
-            description: route.description,
+            route,
             request: request(version, catalog, route, &parameters),
             parameters: parameters
                 .iter()
                 .map(|parameter| ParameterEntry::new(document, route, parameter, catalog))
                 .collect(),
-            record: responses.iter().find_map(|response| record_of(document, response.schema.as_deref()?)),
-            responses,
+            record: route.endpoint.item_name(version),
+            responses: responses.collect(),
             example: examples.text(version, route).map(|text| text.replace(BASE, base)),
-            route,
             version,
         }
     }
@@ -181,7 +158,7 @@ impl EndpointEntry {
         };
         let key = self.parameters.iter().find(|parameter| parameter.is_in_path);
         let key = key.map(|parameter| value_of(parameter).unwrap_or_else(|| parameter.example.clone()));
-        let path = key.map_or_else(|| self.path.to_owned(), |key| self.route.path_of(&encoded_segment(&key)));
+        let path = key.map_or_else(|| self.route.path.to_owned(), |key| self.route.path_of(&encoded_segment(&key)));
         let in_query = self.parameters.iter().filter(|parameter| !parameter.is_in_path);
         ExampleRequest {
             path: format!("/api/{}/{path}", self.version.segment()),
@@ -247,35 +224,14 @@ fn inline<T>(item: &RefOr<T>) -> Option<&T> {
     }
 }
 
-fn schema_name(response: &Response) -> Option<&str> {
-    response.content.values().find_map(|content| match inline(content)?.schema.as_ref()? {
-        RefOr::Ref(reference) => reference.ref_location.rsplit('/').next(),
-        RefOr::T(_) => None,
-    })
-}
-
-fn component<'d>(document: &'d OpenApi, name: &str) -> Option<&'d Schema> {
-    inline(document.components.as_ref()?.schemas.get(name)?)
-}
-
-/// Finds the schema of the records in the `data` of a body with this schema.
-fn record_of(document: &OpenApi, body: &str) -> Option<String> {
-    let Schema::Object(body) = component(document, body)? else { return None };
-    let item = match body.properties.get("data")? {
-        RefOr::T(Schema::Array(Array { items: ArrayItems::RefOrSchema(item), .. })) => item,
-        data => data,
-    };
-    let RefOr::Ref(reference) = item else { return None };
-    reference.ref_location.rsplit('/').next().map(str::to_owned)
-}
-
 /// The words that a parameter accepts; none if it accepts other values too, or several at a time.
 fn choices(document: &OpenApi, schema: &RefOr<Schema>) -> Vec<String> {
+    let components = document.components.as_ref().expect("the schemas are components");
     let object = match schema {
-        RefOr::Ref(reference) => reference.ref_location.rsplit('/').next().and_then(|name| component(document, name)),
-        RefOr::T(schema) => Some(schema),
+        RefOr::Ref(reference) => reference.ref_location.rsplit('/').next().and_then(|name| components.schemas.get(name)),
+        schema => Some(schema),
     };
-    let Some(Schema::Object(object)) = object else { return Vec::new() };
+    let Some(RefOr::T(Schema::Object(object))) = object else { return Vec::new() };
     match (&object.enum_values, &object.schema_type) {
         (Some(words), _) => words.iter().filter_map(|word| word.as_str()).map(str::to_owned).collect(),
         (None, SchemaType::Type(Type::Boolean)) => vec!["true".to_owned(), "false".to_owned()],

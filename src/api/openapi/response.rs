@@ -17,19 +17,8 @@ use crate::openapi::Examples;
 use crate::openapi::parameter::{any_text, long};
 use crate::openapi::schema::response_name;
 
-const ALWAYS: [&str; 9] = [
-    "X-RateLimit-Limit",
-    "X-RateLimit-Remaining",
-    "X-RateLimit-Reset",
-    "X-Request-Id",
-    "X-Snapshot",
-    "X-API-Version",
-    "Cache-Control",
-    "Access-Control-Allow-Origin",
-    "Access-Control-Expose-Headers",
-];
-/// Headers for keys with a daily quota.
-const QUOTA: [&str; 2] = ["RateLimit-Policy", "RateLimit"];
+/// Number of the first headers that every response has; keys without a daily quota get no `RateLimit`.
+const ALWAYS: usize = 11;
 const CACHEABLE: [&str; 2] = ["ETag", "Vary"];
 /// Headers of lists as CSV and NDJSON.
 const FILE: [&str; 3] = ["X-Request-Cost", "X-Warnings", "Content-Disposition"];
@@ -37,7 +26,7 @@ const FILE: [&str; 3] = ["X-Request-Cost", "X-Warnings", "Content-Disposition"];
 /// A header, what it says, and its schema.
 type HeaderRow = (&'static str, &'static str, fn() -> ObjectBuilder);
 
-const HEADERS: [HeaderRow; 20] = [
+static HEADERS: [HeaderRow; 20] = [
     ("X-RateLimit-Limit", "Requests per day, or `unlimited`; 0 without a key.", count),
     ("X-RateLimit-Remaining", "Requests left today, or `unlimited`.", count),
     ("X-RateLimit-Reset", "When the quota resets: Unix seconds of the next 00:00 UTC.", number),
@@ -50,14 +39,14 @@ const HEADERS: [HeaderRow; 20] = [
     ),
     ("X-Snapshot", "The snapshot of the data.", any_text),
     ("X-API-Version", "The version of the API.", any_text),
+    ("Cache-Control", "How long the response may be cached.", any_text),
+    ("Access-Control-Allow-Origin", "Scripts of any origin may read the response.", any_text),
+    ("Access-Control-Expose-Headers", "The headers that scripts of other origins may read.", any_text),
     (
         "ETag",
         "Validator: send it as `If-None-Match`; an unchanged response is a 304, which does not count against the quota.",
         any_text,
     ),
-    ("Cache-Control", "How long the response may be cached.", any_text),
-    ("Access-Control-Allow-Origin", "Scripts of any origin may read the response.", any_text),
-    ("Access-Control-Expose-Headers", "The headers that scripts of other origins may read.", any_text),
     ("Vary", "Request headers that the response depends on.", any_text),
     (
         "Link",
@@ -131,19 +120,21 @@ pub(crate) fn shared(version: Version, examples: &Examples, base: &str) -> Vec<(
             .content("application/problem+json", content);
         // These are sent before the path is parsed, so they cannot link to its successor.
         let (vary, link): (&[&str], _) = if matches!(status, 414 | 431) { (&[], &[][..]) } else { (&["Vary"], link) };
-        let names = ALWAYS.iter().chain(&QUOTA).chain(extra).chain(vary).chain(link);
+        let names = extra.iter().chain(vary).chain(link);
         shared.push((name, with_headers(response, names).build()));
     }
     let not_modified = ResponseBuilder::new()
         .description("The response is still the one that `If-None-Match` names. Does not count against the quota.");
     shared.push((
         "NotModified",
-        with_headers(not_modified, ALWAYS.iter().chain(&CACHEABLE).chain(&QUOTA).chain(link)).build(),
+        with_headers(not_modified, CACHEABLE.iter().chain(link)).build(),
     ));
     shared
 }
 
+/// Adds the headers of every response, and these.
 fn with_headers<'a>(response: ResponseBuilder, names: impl Iterator<Item = &'a &'a str>) -> ResponseBuilder {
+    let names = HEADERS[..ALWAYS].iter().map(|(name, ..)| name).chain(names);
     names.fold(response, |response, name| response.header_ref(*name, Ref::new(format!("#/components/headers/{name}"))))
 }
 
@@ -154,26 +145,26 @@ pub(crate) fn of_route(
     examples: &Examples,
     base: &str,
 ) -> Responses {
-    let endpoint = route.endpoint;
+    let endpoint = &route.endpoint;
     let success = success(version, route, parameters, examples, base);
     let mut responses = ResponsesBuilder::new().response("200", success);
     for (name, status, ..) in ERRORS {
         let applies = match status {
             301 => {
-                let is_kept = matches!(endpoint.record(), Some(Table::Sectors | Table::Reviews));
+                let is_kept = matches!(endpoint.record, Some(Table::Sectors | Table::Reviews));
                 route.placeholder().is_some() && !is_kept
             }
-            403 => endpoint.is_of_account(),
+            403 => endpoint.is_of_account,
             404 => route.placeholder().is_some(),
             410 => version == Version::V3,
-            429 => endpoint.is_counted(),
+            429 => endpoint.is_counted,
             _ => true,
         };
         if applies {
             responses = responses.response(status.to_string(), Ref::from_response_name(name));
         }
     }
-    if endpoint.is_cacheable() {
+    if endpoint.is_cacheable {
         responses = responses.response("304", Ref::from_response_name("NotModified"));
     }
     responses.build()
@@ -181,17 +172,16 @@ pub(crate) fn of_route(
 
 fn success(version: Version, route: &Route, parameters: &[Parameter], examples: &Examples, base: &str) -> Response {
     let content = ContentBuilder::new()
-        .schema(Some(Ref::from_schema_name(response_name(route.endpoint))))
+        .schema(Some(Ref::from_schema_name(response_name(&route.endpoint))))
         .example(examples.response(version, route, base))
         .build();
     let response = ResponseBuilder::new().description(route.summary).content("application/json", content);
-    let cache: &[&str] = if route.endpoint.is_cacheable() { &CACHEABLE } else { &["Vary"] };
-    let is_paged = route.endpoint.is_paged();
+    let cache: &[&str] = if route.endpoint.is_cacheable { &CACHEABLE } else { &["Vary"] };
+    let is_paged = route.endpoint.is_paged;
     let link: &[&str] = if version != Version::V3 || is_paged { &["Link"] } else { &[] };
     let has_files = is_paged && version == Version::V3;
     let file: &[&str] = if has_files { &FILE } else { &[] };
-    let names = ALWAYS.iter().chain(&QUOTA).chain(cache).chain(link).chain(file);
-    let mut response = with_headers(response, names);
+    let mut response = with_headers(response, cache.iter().chain(link).chain(file));
     if has_files {
         for format in [Format::Csv, Format::Ndjson] {
             let text = any_text().description(Some(match format {

@@ -12,7 +12,7 @@ use http::StatusCode;
 use utoipa::openapi::schema::{Array, ObjectBuilder, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
-use crate::endpoint::ApiEndpoint;
+use crate::endpoint::Endpoint;
 use crate::envelope::{Meta, PaginationV1, PaginationV2, PaginationV3, Warnings};
 use crate::include::Include;
 use crate::openapi::definition::{self, SchemaObjects};
@@ -38,32 +38,32 @@ pub(crate) fn of_version(version: Version) -> Schemas {
         schemas.insert(name, RefOr::T(Schema::Object(selectable(object, version))));
     }
     for route in Route::all(version) {
-        schemas.insert(response_name(route.endpoint), response(version, route.endpoint));
+        schemas.insert(response_name(&route.endpoint), response(version, &route.endpoint));
         if version == Version::V3 {
-            route.endpoint.add_schemas(&mut schemas);
+            (route.endpoint.add_schemas)(&route.endpoint, &mut schemas);
         }
     }
     vocabulary::add(version, &mut schemas);
     schemas
 }
 
-pub(crate) fn response_name(endpoint: &dyn ApiEndpoint) -> String {
-    let suffix = if endpoint.is_list() { "List" } else { "Answer" };
+pub(crate) fn response_name(endpoint: &Endpoint) -> String {
+    let suffix = if endpoint.is_list { "List" } else { "Answer" };
     format!("{}{suffix}", endpoint.item_name(Version::V3))
 }
 
 /// A firm with the default fields of lists.
 pub(crate) const FIRM_SUMMARY: &str = "FirmSummary";
 
-fn response(version: Version, endpoint: &dyn ApiEndpoint) -> RefOr<Schema> {
+fn response(version: Version, endpoint: &Endpoint) -> RefOr<Schema> {
     let name = endpoint.item_name(version);
     let item = Ref::from_schema_name(name);
     let object = ObjectBuilder::new().schema_type(Type::Object).required("data");
-    let mut object = match endpoint.is_list() {
+    let mut object = match endpoint.is_list {
         true => object.description(Some(format!("A list of `{name}`."))).property("data", Array::new(item)),
         false => object.description(Some(format!("One `{name}`."))).property("data", item),
     };
-    if endpoint.is_paged() {
+    if endpoint.is_paged {
         object = object.property("pagination", Ref::from_schema_name("Pagination")).required("pagination");
     }
     if version == Version::V3 && !endpoint.includes().is_empty() {
@@ -111,7 +111,7 @@ fn selectable(mut object: Object, version: Version) -> Object {
 
 fn data(version: Version) -> SchemaObjects {
     let mut objects = SchemaObjects::new();
-    let mut types: Vec<&'static Definition> = Route::all(version).map(|route| route.endpoint.item()).collect();
+    let mut types: Vec<&'static Definition> = Route::all(version).map(|route| route.endpoint.item).collect();
     if version == Version::V3 {
         types.extend(Include::ALL.iter().map(|include| include.item()));
     }

@@ -19,7 +19,8 @@ pub(crate) fn add(version: Version, schemas: &mut Schemas) {
     if version == Version::V3 {
         for route in Route::all(version).filter(|route| route.parameters(version).contains(&"fields")) {
             let item = route.endpoint.item_name(version);
-            let mut names = route.endpoint.field_set().paths();
+            let (fields, _) = (route.endpoint.fields)(&route.endpoint);
+            let mut names = fields.paths();
             names.push("*".to_owned());
             let doc = format!("A field of `{item}`, or `*` for all.");
             schemas.insert(field_name(item), vocabulary_with_names(&doc, &names));

@@ -7,10 +7,10 @@ use once_cell::sync::Lazy;
 use crate::docs::html;
 use crate::snippets::{self, CodeSnippet, SnippetKey};
 use crate::static_pages::{DocsContext, PageBody, SiteEntry, StaticEntry};
-use api::openapi::Version;
 use api::openapi::reference::{
-    ApiReference, EndpointEntry, EndpointGroup, ExampleRequest, ParameterEntry, SchemaEntry, endpoints,
+    ApiReference, EndpointEntry, EndpointGroup, ExampleRequest, ParameterEntry, SchemaEntry,
 };
+use api::{Route, Version};
 use transport::url::has_key;
 
 const FOLDER: &str = "/docs/reference/";
@@ -18,12 +18,12 @@ const SCHEMAS: &str = "/docs/reference/schemas";
 
 /// The pages of the endpoints of v3, by path. Their texts are leaked to be `'static` like those of other pages.
 pub(crate) static ENDPOINT_PAGES: Lazy<Vec<SiteEntry>> = Lazy::new(|| {
-    let page = |[operation, summary, description]: [&'static str; 3]| {
-        let (path, description) = (format!("{FOLDER}{operation}"), html::plain(description));
-        let body = PageBody::Endpoint(operation);
-        (&*path.leak(), StaticEntry::Page { title: summary, description: description.leak(), body })
+    let page = |route: &'static Route| {
+        let (path, description) = (format!("{FOLDER}{}", route.operation), html::plain(route.description));
+        let body = PageBody::Endpoint(route.operation);
+        (&*path.leak(), StaticEntry::Page { title: route.summary, description: description.leak(), body })
     };
-    endpoints(Version::V3).map(page).collect()
+    Route::all(Version::V3).map(page).collect()
 });
 
 #[derive(Template)]
@@ -104,7 +104,7 @@ pub(crate) fn endpoint(context: &DocsContext<'_>, operation: &str, query: &str) 
         inputs: inputs.collect(),
         address: request.path_and_query(),
         snippets: snippets::for_request(context.base, request, SnippetKey::Variable),
-        record: endpoint.record.as_ref().and_then(|name| reference.schema(name)),
+        record: reference.schema(endpoint.record),
         base: context.base,
     };
     page.render()

@@ -86,7 +86,8 @@ fn the_conversations_match_the_results_of_the_tools() {
                         }
                     }
                     (Err(errors), Some(text)) => {
-                        let full_text = format!("{}; did you mean `{}`?", errors[0].detail, errors[0].did_you_mean[0]);
+                        let nearest = errors[0].did_you_mean.as_deref().unwrap();
+                        let full_text = format!("{}; did you mean `{nearest}`?", errors[0].detail);
                         assert!(full_text.ends_with(text), "{full_text}");
                     }
                     (result, text) => panic!("{call}: {result:?} but {text:?}"),

@@ -93,13 +93,13 @@ fn a_cursor_carries_its_search_and_rejects_another() {
         (json!({ "cursor": "abc" }), "cursor", "`next_cursor` of the previous result"),
     ] {
         let errors = next(arguments.clone()).unwrap_err();
-        assert_eq!(errors[0].argument, argument, "{arguments}");
+        assert_eq!(errors[0].parameter, argument, "{arguments}");
         assert!(errors[0].detail.contains(words), "{errors:?}");
     }
     let of_another = tools.call(Tool::SearchStartups, &json!({ "cursor": cursor })).unwrap_err();
-    assert_eq!(of_another[0].argument, "cursor");
+    assert_eq!(of_another[0].parameter, "cursor");
     let forged = TestTools::with_secret(bundled().unwrap(), [8; 32]);
-    assert_eq!(forged.call(Tool::SearchVcs, &json!({ "cursor": cursor })).unwrap_err()[0].argument, "cursor");
+    assert_eq!(forged.call(Tool::SearchVcs, &json!({ "cursor": cursor })).unwrap_err()[0].parameter, "cursor");
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn selected_fields_are_returned_and_unknown_ones_are_explained() {
     assert!(fit["items"][0]["fit"]["points"].as_u64() > Some(0), "{fit}");
     let errors = tools.call(Tool::SearchVcs, &json!({ "fields": "slug,helthScore", "sector": "fintec" })).unwrap_err();
     let named: Vec<(&str, &str)> =
-        errors.iter().map(|error| (error.argument.as_str(), error.did_you_mean[0].as_str())).collect();
+        errors.iter().map(|error| (error.parameter.as_str(), error.did_you_mean.as_deref().unwrap())).collect();
     assert_eq!(named, [("sector", "fintech"), ("fields", "health_score")]);
 }
 
@@ -157,7 +157,7 @@ fn firms_that_fit_fulfil_the_other_filters() {
     }
     for (extra, argument) in [(json!({ "query": "alder" }), "query"), (json!({ "sort": "name" }), "sort")] {
         let errors = search(extra).unwrap_err();
-        assert_eq!(errors[0].argument, argument);
+        assert_eq!(errors[0].parameter, argument);
         assert!(errors[0].detail.contains("`raise_usd`"), "{errors:?}");
     }
 }
@@ -171,7 +171,7 @@ fn a_search_continues_in_its_own_release() {
     let call = |arguments: Value| {
         let call = ToolCall::parse(Tool::SearchVcs, arguments.as_object().unwrap()).unwrap();
         let result = backend.current().call(&call)?;
-        Ok::<Value, Vec<mcp::ArgError>>(serde_json::from_str(&result).unwrap())
+        Ok::<Value, Vec<catalog::ParameterError>>(serde_json::from_str(&result).unwrap())
     };
     let first = call(json!({ "limit": 2 })).unwrap();
     releases.replace(release("2027-01-01.1"));

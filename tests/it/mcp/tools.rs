@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use catalog::Catalog;
+use catalog::{Catalog, ParameterError};
 use data::Table;
-use mcp::{ArgError, MAX_RESULT_BYTES, Tool, ToolBackend, ToolCall};
+use mcp::{MAX_RESULT_BYTES, Tool, ToolBackend, ToolCall};
 use release::ActiveRelease;
 use serde_json::{Map, Value, json};
 
@@ -35,7 +35,7 @@ impl TestTools {
     }
 
     /// Calls a tool and checks the result against its schema.
-    pub fn call(&self, tool: Tool, arguments: &Value) -> Result<Value, Vec<ArgError>> {
+    pub fn call(&self, tool: Tool, arguments: &Value) -> Result<Value, Vec<ParameterError>> {
         let call = ToolCall::parse(tool, arguments.as_object().unwrap())?;
         let json = self.backend.current().call(&call).inspect_err(|errors| assert!(!errors.is_empty()))?;
         assert!(json.len() <= MAX_RESULT_BYTES, "{} {arguments:?}: {} bytes", tool.name(), json.len());
@@ -235,10 +235,10 @@ fn errors_in_values_name_the_argument() {
         (Tool::SearchPeople, json!({ "kind": "vc" }), "kind"),
     ] {
         let errors = tools.call(tool, &arguments).unwrap_err();
-        assert_eq!(errors[0].argument, argument, "{arguments}: {errors:?}");
+        assert_eq!(errors[0].parameter, argument, "{arguments}: {errors:?}");
     }
     let fintec = tools.call(Tool::SearchVcs, &json!({ "sector": "fintec" })).unwrap_err();
-    assert_eq!(fintec[0].did_you_mean, ["fintech"]);
+    assert_eq!(fintec[0].did_you_mean.as_deref(), Some("fintech"));
 }
 
 #[test]
@@ -360,7 +360,7 @@ fn matches_are_counted_by_group_without_items() {
         assert_eq!((&rounds["total"], &rounds["sum_usd"]), (&year["count"], &year["amounts"]["sum_usd"]), "{name}");
     }
     let wrong = tools.call(Tool::SearchVcs, &json!({ "count_by": "contry" })).unwrap_err();
-    assert_eq!((wrong[0].argument.as_str(), &wrong[0].did_you_mean[..]), ("count_by", &["country".to_owned()][..]));
+    assert_eq!((wrong[0].parameter.as_str(), wrong[0].did_you_mean.as_deref()), ("count_by", Some("country")));
 }
 
 #[test]
@@ -392,10 +392,11 @@ fn the_reviews_of_a_profile_are_sorted_as_asked() {
     let wrong = json!({ "slug": "alder-capital", "reviews_sort": "-ratng" });
     let errors = tools.call(Tool::GetVcProfile, &wrong).unwrap_err();
     assert_eq!(
-        (errors[0].argument.as_str(), &errors[0].did_you_mean[..]),
-        ("reviews_sort", &["-rating".to_owned()][..])
+        (errors[0].parameter.as_str(), errors[0].did_you_mean.as_deref()),
+        ("reviews_sort", Some("-rating"))
     );
-    assert!(errors[0].accepted.contains(&"created_on".to_owned()), "{errors:?}");
+    let accepted = errors[0].accepted.as_ref().unwrap();
+    assert!(accepted.contains(&"created_on".to_owned()), "{errors:?}");
 }
 
 #[test]

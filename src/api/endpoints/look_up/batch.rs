@@ -7,7 +7,7 @@ use std::error::Error;
 
 use bytes::Buf;
 use futures_util::Stream;
-use http::{HeaderName, HeaderValue};
+use http::HeaderValue;
 use serde_json::Value;
 
 use auth::quota::{BatchOwner, Quota};
@@ -22,11 +22,11 @@ use transport::negotiation::{Format, accepts_json, has_content_type};
 use transport::problem::{Code, Problem};
 
 use crate::envelope::json_response;
+use crate::export::COST;
 use crate::pin::{AS_OF, SNAPSHOT};
-use crate::request::RequestError;
-use crate::routes::Route;
+use crate::request::{RequestError, panicked};
 use crate::window::PageWindow;
-use crate::{Pipeline, PipelineOutcome, Version, catch_panic, label, not_acceptable};
+use crate::{Pipeline, PipelineOutcome, Version, catch_panic, not_acceptable};
 
 use super::{answer_to, candidates, default_tables};
 
@@ -34,8 +34,6 @@ pub(crate) const MAX_ITEMS: usize = 500;
 pub(crate) const ITEMS_PER_REQUEST: u64 = 10;
 /// Maximum size of a JSON body in bytes: 500 items of 4 KB.
 const MAX_BODY: usize = 2 * 1024 * 1024;
-
-const COST: HeaderName = HeaderName::from_static("x-request-cost");
 
 /// Parameters of a JSON body; `kind` applies to items without one.
 const PARAMETERS: [&str; 5] = ["kind", "limit", "fields", SNAPSHOT, AS_OF];
@@ -59,12 +57,7 @@ impl Pipeline<'_> {
         quota: &mut Quota,
     ) -> Result<PipelineOutcome, Problem> {
         let request = self.request;
-        let route = self.version.and_then(|version| Route::find(version, self.path)).map(|(route, _)| route);
-        request.trace.set_route(label(self.version, route));
-        if let Ok(caller) = &caller {
-            request.trace.set_tier(caller.tier);
-        }
-        self.check_url()?;
+        self.begin(&caller)?;
         let caller = self.admit(caller)?;
         if self.state.auth.peek(&caller, quota.day).remaining == Some(0) {
             self.charge_quota(&caller, 1, quota)?;
@@ -73,17 +66,14 @@ impl Pipeline<'_> {
         if has_content_type(request.headers, Format::Csv.media_type()) {
             return self.send_table(caller, body, &values, quota).await;
         }
-        let batch = match self.check_head(&values) {
-            Ok(()) => match body::read(request.headers, body, MAX_BODY).await {
-                Ok(bytes) => {
-                    let tables = default_tables(&values, &mut Vec::new());
-                    let limit = candidates(&values).map_err(Problem::of_parameters);
-                    limit.and_then(|limit| Ok(ItemBatch { items: parse_items(&bytes, self.catalog, &tables)?, limit }))
-                }
-                Err(error) => Err(unread(error)),
-            },
-            Err(problem) => Err(problem),
+        let read = async {
+            self.check_head(&values)?;
+            let bytes = body::read(request.headers, body, MAX_BODY).await.map_err(unread)?;
+            let tables = default_tables(&values, &mut Vec::new());
+            let limit = candidates(&values).map_err(Problem::of_parameters)?;
+            Ok::<_, Problem>(ItemBatch { items: parse_items(&bytes, self.catalog, &tables)?, limit })
         };
+        let batch = read.await;
         let requests = batch.as_ref().map_or(1, ItemBatch::cost);
         let charged = self.charge_quota(&caller, requests, quota);
         *quota = charged.map_err(|mut problem| {
@@ -98,11 +88,8 @@ impl Pipeline<'_> {
             problem
         })?;
         let answered = self.answer_batch(&caller, batch?, &values, *quota).await;
-        answered.inspect_err(|problem| {
-            if problem.code.status().is_server_error() {
-                *quota = self.state.auth.give_back_several(&caller, requests, quota.day);
-            }
-        })
+        self.refund_failure(&answered, &caller, requests, quota);
+        answered
     }
 
     fn check_head(&self, values: &[(String, String)]) -> Result<(), Problem> {
@@ -142,22 +129,20 @@ impl Pipeline<'_> {
         values: &[(String, String)],
         quota: Quota,
     ) -> Result<PipelineOutcome, Problem> {
-        let (cost, limit) = (batch.cost(), batch.limit);
-        let trace = self.request.trace;
-        let failed = |error: Option<Problem>| error.unwrap_or_else(|| RequestError::Panic.problem(self.catalog));
+        let (cost, limit, trace) = (batch.cost(), batch.limit, self.request.trace);
         let mut turns = self.state.work.batch(BatchOwner::Key(caller.key))?;
         let mut answers: Vec<LookUpAnswer> = Vec::with_capacity(batch.items.len());
         for item in batch.items {
             let base = &self.state.public_url;
-            let look_up = || catch_panic(trace, || Ok(answer_to(self.catalog, item, base, limit.limit)));
-            answers.push(turns.run(look_up).await.map_err(failed)?);
+            let look_up = || catch_panic(trace, panicked, || Ok(answer_to(self.catalog, item, base, limit.limit)));
+            answers.push(turns.run(look_up).await?);
         }
-        let present = || -> Result<_, Option<Problem>> {
+        let present = || -> Result<_, Problem> {
             let request = self.api_request(Version::V3, self.path, values, quota, None);
-            let response = json_response::<LookUpAnswer>(&request, &answers, &limit.warnings()).map_err(Some)?;
+            let response = json_response::<LookUpAnswer>(&request, &answers, &limit.warnings())?;
             Ok(request.finish(trace.route(), false, response))
         };
-        let mut found = turns.run(|| catch_panic(trace, present)).await.map_err(failed)?;
+        let mut found = turns.run(|| catch_panic(trace, panicked, present)).await?;
         found.headers.insert(COST, HeaderValue::from(cost));
         Ok(PipelineOutcome::Found(found.into()))
     }
@@ -189,8 +174,7 @@ fn parse_items(
         return Err(invalid("items", format!("the body is not an object; send {example}")));
     };
     if let Some(name) = members.keys().find(|name| *name != "items") {
-        let accepted = vec!["items"];
-        return Err(Problem::of_parameters(vec![unknown_name(name, name, &accepted)]));
+        return Err(Problem::of_parameters(vec![unknown_name(name, name, &["items"])]));
     }
     let Some(Value::Array(items)) = members.get("items") else {
         return Err(invalid("items", format!("`items` is not a list; send {example}")));

@@ -20,8 +20,9 @@ use transport::problem::Code;
 use super::batch::{ITEMS_PER_REQUEST, MAX_ITEMS};
 use super::{CANDIDATES, MAX_CANDIDATES, table};
 use crate::Version;
+use crate::endpoint::OwnParameter;
 use crate::openapi::Examples;
-use crate::openapi::parameter::{DocumentedOption, any_text, integer};
+use crate::openapi::parameter::{DocumentedOption, any_text, at_most, integer};
 use crate::openapi::schema::Schemas;
 use crate::openapi::vocabulary::vocabulary;
 use crate::routes::Route;
@@ -31,21 +32,34 @@ const ITEM: &str = "LookUpItem";
 const KIND: &str = "LookUpKind";
 const ANSWERS: &str = "LookUpList";
 
-/// Documents the parameter for a value of an item or for the number of candidates; `None` for other names.
-pub(super) fn parameter(of: &DocumentedOption<'_>) -> Option<ParameterBuilder> {
-    let (doc, schema) = value(of.name)?;
+const VALUES: [&str; 9] = ItemTexts::NAMES;
+const LIMIT: OwnParameter = ("limit", parameter);
+
+/// The values of an item, and the number of candidates.
+pub(super) const PARAMETERS: [OwnParameter; VALUES.len() + 1] = {
+    let mut parameters = [LIMIT; VALUES.len() + 1];
+    let mut index = 0;
+    while index < VALUES.len() {
+        parameters[index].0 = VALUES[index];
+        index += 1;
+    }
+    parameters
+};
+
+fn parameter(of: &DocumentedOption<'_>) -> ParameterBuilder {
+    let (doc, schema) = value(of.name);
     let parameter = of.query(&doc).schema(Some(schema)).example(Some(example(of.name, of.catalog)));
-    Some(match ItemTexts::is_list(of.name) {
+    match ItemTexts::is_list(of.name) {
         true => parameter.style(Some(ParameterStyle::Form)).explode(Some(false)),
         false => parameter,
-    })
+    }
 }
 
 fn text() -> ObjectBuilder {
     any_text().pattern(Some(r"\S"))
 }
 
-fn value(name: &str) -> Option<(String, RefOr<Schema>)> {
+fn value(name: &str) -> (String, RefOr<Schema>) {
     let short = || RefOr::from(text().max_length(Some(MAX_TEXT_CHARS)));
     let list = |item: ObjectBuilder| RefOr::from(ArrayBuilder::new().items(item).min_items(Some(1)));
     let listed = || list(any_text().pattern(Some(r"[^\s,]")));
@@ -54,7 +68,7 @@ fn value(name: &str) -> Option<(String, RefOr<Schema>)> {
         "name" => {
             let doc =
                 format!("Its name, an alias, or an address in place of a name, of at most {MAX_NAME_WORDS} words.");
-            return Some((doc, short()));
+            return (doc, short());
         }
         "website" => (
             "Its website; of a person that of the organization. Of firms and startups the domain is enough to find them.",
@@ -78,14 +92,12 @@ fn value(name: &str) -> Option<(String, RefOr<Schema>)> {
         ),
         "exclude" => ("Slugs or ids of records that it does not mean.", listed()),
         "limit" => {
-            let doc = format!(
-                "Maximum number of candidates. Above {MAX_CANDIDATES} it is reduced to {MAX_CANDIDATES}, with a warning."
-            );
-            return Some((doc, integer(1).default(Some(CANDIDATES.into())).into()));
+            let doc = format!("Maximum number of candidates. {}", at_most(MAX_CANDIDATES));
+            return (doc, integer(1).default(Some(CANDIDATES.into())).into());
         }
-        _ => return None,
+        _ => unreachable!("`{name}` is no value of an item"),
     };
-    Some((doc.to_owned(), schema))
+    (doc.to_owned(), schema)
 }
 
 fn example(name: &str, catalog: &Catalog) -> Value {
@@ -118,7 +130,7 @@ pub(super) fn add_schemas(schemas: &mut Schemas) {
     let item =
         closed_object().description(Some("An item to look up. At least one of `name`, `website` and `id` is given."));
     let item = ItemTexts::NAMES.into_iter().fold(item, |item, name| {
-        let (doc, schema) = value(name).expect("every value of an item is described");
+        let (doc, schema) = value(name);
         item.property(name, described(schema, doc))
     });
     schemas.insert(ITEM.to_owned(), item.into());

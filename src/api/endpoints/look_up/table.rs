@@ -6,7 +6,7 @@
 
 use std::error::Error;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use bytes::{Buf, Bytes};
 use futures_util::{Stream, StreamExt, stream};
@@ -26,8 +26,9 @@ use transport::headers::{self, Caching, set};
 use transport::negotiation::{Format, accepts};
 use transport::problem::{Code, Problem, QUOTA_UNKNOWN, SLOW_DOWN};
 
+use crate::export::{CSV, MAX_DURATION, PAUSE};
 use crate::pin::{AS_OF, SNAPSHOT};
-use crate::{MAX_HEADERS, Pipeline, PipelineOutcome, Version, not_acceptable, shared_headers};
+use crate::{MAX_HEADERS, Pipeline, PipelineOutcome, not_acceptable, shared_headers};
 
 use super::batch::{ITEMS_PER_REQUEST, unread};
 use super::{candidates, default_tables};
@@ -50,10 +51,6 @@ pub(crate) const PARAMETERS: [&str; 13] = [
 ];
 
 const ROWS_OF_PART: usize = 32;
-/// Delay before a part is retried if the queue is full.
-const PAUSE: Duration = Duration::from_millis(100);
-/// Maximum duration of a table; until it ends, its release stays in memory.
-const MAX_DURATION: Duration = Duration::from_secs(3_600);
 
 type Parts = mpsc::Receiver<Result<Bytes, BodyReadError>>;
 
@@ -103,10 +100,11 @@ impl Pipeline<'_> {
         *quota = self.charge_quota(&caller, 1, quota)?;
         let (sheet, rest) = opened?;
         let mut headers = HeaderMap::with_capacity(MAX_HEADERS);
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/csv; charset=utf-8; header=present"));
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static(CSV));
         let name = format!("attachment; filename=\"resolved-{}.csv\"", self.catalog.version());
         set(&mut headers, CONTENT_DISPOSITION, &name);
-        shared_headers(self.state, Version::V3, self.catalog.version(), Caching::Never).write(&mut headers);
+        let shared = shared_headers(self.state, self.version, self.catalog.version(), Some(Caching::Never));
+        shared.write(&mut headers);
         headers::reserve(&mut headers, quota.limit.is_some());
         let writer = LookUpWriter {
             state: Arc::clone(self.state),
