@@ -222,8 +222,8 @@ impl Compiled {
 
         columns.numbers("health_score", |row| assessed[row].score.value.unwrap_or(NONE_U8))?;
         columns.numbers("ghosting_rate", |row| assessed[row].ghosting_tenths.unwrap_or(NONE_U16))?;
-        columns.numbers("check_min_usd", |row| firms[row].check_min_usd.unwrap_or(NONE_U64))?;
-        columns.numbers("check_max_usd", |row| firms[row].check_max_usd.unwrap_or(NONE_U64))?;
+        columns.numbers("check_min_usd", |row| firms[row].own.check_min_usd.unwrap_or(NONE_U64))?;
+        columns.numbers("check_max_usd", |row| firms[row].own.check_max_usd.unwrap_or(NONE_U64))?;
         columns.numbers("last_investment_on", |row| code(stats[row].last_investment_on))?;
         columns.numbers("country", |row| firms[row].country.map_or(NONE_U16, |c| c.index() as u16))?;
 
@@ -234,10 +234,10 @@ impl Compiled {
         columns.order("portfolio_count", |row| Some(stats[row].portfolio_count))?;
         columns.order("investment_count", |row| Some(stats[row].investment_count))?;
         columns.order("last_investment_on", |row| stats[row].last_investment_on.map(PartialDate::code))?;
-        columns.order("check_min_usd", |row| firms[row].check_min_usd.map(dollars))?;
+        columns.order("check_min_usd", |row| firms[row].own.check_min_usd.map(dollars))?;
         columns.order("founded_year", |row| firms[row].founded_year)?;
-        columns.order("check_max_usd", |row| firms[row].check_max_usd.map(dollars))?;
-        columns.order("aum_usd", |row| firms[row].aum_usd.map(dollars))?;
+        columns.order("check_max_usd", |row| firms[row].own.check_max_usd.map(dollars))?;
+        columns.order("aum_usd", |row| firms[row].own.aum_usd.map(dollars))?;
         for metric in [Metric::Responsiveness, Metric::Fairness, Metric::ValueAdd, Metric::Activity] {
             columns.order(metric.name(), |row| self.metric(metric, row))?;
         }
@@ -247,7 +247,7 @@ impl Compiled {
         })?;
         self.write_sector_facet(&mut columns, |row| &stats[row].sectors)?;
         columns.country_facet(|row| firms[row].country)?;
-        columns.word_facet(Facet::Kind, |row| firms[row].kind)?;
+        columns.word_facet(Facet::Kind, |row| firms[row].own.kind)?;
 
         columns.term_facet(Facet::City, &terms.cities[0], |row| row)?;
         columns.term_facet(Facet::Website, &terms.websites[0], |row| row)?;
@@ -293,10 +293,10 @@ impl Compiled {
         columns.order("last_round_on", |row| stats[row].last_round_on.map(PartialDate::code))?;
         columns.order("founded_year", |row| startups[row].founded_year)?;
 
-        columns.word_facet(Facet::Stage, |row| startups[row].stage)?;
+        columns.word_facet(Facet::Stage, |row| startups[row].own.stage)?;
         self.write_sector_facet(&mut columns, |row| &startups[row].sectors)?;
         columns.country_facet(|row| startups[row].country)?;
-        columns.word_facet(Facet::Status, |row| startups[row].status)?;
+        columns.word_facet(Facet::Status, |row| startups[row].own.status)?;
         columns.term_facet(Facet::City, &terms.cities[1], |row| row)?;
         columns.term_facet(Facet::Website, &terms.websites[1], |row| row)?;
         terms.write_identifiers(&mut columns, |row| &startups[row].identifiers)?;
@@ -337,7 +337,7 @@ impl Compiled {
         })?;
         columns.term_facet(Facet::City, &terms.cities[1], |row| rounds[row].startup as usize)?;
         columns.facet(Facet::Kind, FirmKind::ALL.len(), |row, each| {
-            let kind_of = |investor: &DatasetInvestor| self.dataset.firms[investor.firm as usize].kind;
+            let kind_of = |investor: &DatasetInvestor| self.dataset.firms[investor.firm as usize].own.kind;
             let kinds = rounds[row].investors.iter().filter_map(kind_of);
             let kinds = kinds.fold(0_u32, |kinds, kind| kinds | 1 << kind.index());
             (0..FirmKind::ALL.len() as u32).filter(|kind| kinds >> kind & 1 == 1).for_each(each);

@@ -170,9 +170,9 @@ fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
     for (row, stats) in firms.iter_mut().enumerate() {
         let firm = &dataset.firms[row];
         stats.portfolio_count = portfolio[row].len() as u32;
-        let is_own = |stage: &Stage| match firm.stages.is_empty() {
+        let is_own = |stage: &Stage| match firm.own.stages.is_empty() {
             true => stages[row] & (1 << stage.index()) != 0,
-            false => firm.stages.contains(stage),
+            false => firm.own.stages.contains(stage),
         };
         stats.stages = Stage::ALL.iter().copied().filter(is_own).collect();
         stats.sectors.clone_from(&firm.sectors);

@@ -12,6 +12,7 @@ use crate::derive::Derived;
 use crate::derive::row_order::RowOrders;
 use crate::evidence::{Evidence, RecordTraits};
 use crate::import::Dataset;
+use crate::import::rows::DatasetOrganization;
 use crate::name::CoreName;
 use crate::parallel::all_in_parallel;
 use crate::{Country, OrganizationKind, Table};
@@ -37,6 +38,13 @@ struct NamedRecord<'a> {
     has_own_links: bool,
     /// Number of rounds.
     size: u32,
+}
+
+impl<'a> NamedRecord<'a> {
+    fn of_organization<V>(of: &'a DatasetOrganization<V>, size: u32) -> Self {
+        let (city, website) = (of.city.as_deref(), of.website.as_deref());
+        Self { name: &of.name, city, country: of.country, website, size, ..Self::default() }
+    }
 }
 
 /// The main record of a near-duplicate, and their common traits.
@@ -83,31 +91,15 @@ pub(crate) fn of_table(
     order.sort_unstable_by_key(|row| (Reverse(size(*row as usize)), orders.new_row(table, *row)));
     let portfolios = if table == Table::Firms { derived.portfolios(usize::MAX) } else { Vec::new() };
     let record = |row: usize| match table {
-        Table::Firms => {
-            let firm = &dataset.firms[row];
-            NamedRecord {
-                name: &firm.name,
-                city: firm.city.as_deref(),
-                country: firm.country,
-                website: firm.website.as_deref(),
-                links: portfolios[row].as_slice().into(),
-                has_own_links: true,
-                size: size(row),
-            }
-        }
+        Table::Firms => NamedRecord {
+            links: portfolios[row].as_slice().into(),
+            has_own_links: true,
+            ..NamedRecord::of_organization(&dataset.firms[row], size(row))
+        },
         Table::Startups => {
-            let startup = &dataset.startups[row];
             let mut links: Vec<u32> = derived.startups[row].investors.iter().map(|investor| investor.firm).collect();
             links.sort_unstable();
-            NamedRecord {
-                name: &startup.name,
-                city: startup.city.as_deref(),
-                country: startup.country,
-                website: startup.website.as_deref(),
-                links: links.into(),
-                has_own_links: false,
-                size: size(row),
-            }
+            NamedRecord { links: links.into(), ..NamedRecord::of_organization(&dataset.startups[row], size(row)) }
         }
         _ => {
             let person = &dataset.people[row];
