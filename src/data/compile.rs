@@ -16,12 +16,13 @@ use std::thread::{self, Builder};
 use serde::Serialize;
 
 use crate::archive::column_writer::ColumnWriter;
+use crate::archive::record_text::RecordBuffer;
 use crate::archive::records::{RecordStore, RecordWriter};
 use crate::archive::{AlignedBytes, ArchiveWriter};
 use crate::compile::terms::FacetTerms;
 use crate::derive::alias_candidates::{self, AliasCandidate};
 use crate::derive::near_duplicates::{self, NearDuplicate};
-use crate::derive::record::{RecordSerializer, is_known, reference};
+use crate::derive::record::{is_known, reference};
 use crate::derive::row_order::RowOrders;
 use crate::derive::{Derived, country_of, each_ancestor};
 use crate::import::known_aliases;
@@ -142,7 +143,7 @@ impl Compiled {
 
     fn write_records(&self, records: &mut RecordWriter<'_>, table: Table) -> io::Result<WrittenRecords> {
         let old = &self.orders[table].old;
-        let mut record = RecordSerializer::default();
+        let mut record = RecordBuffer::default();
         let mut starts = Vec::with_capacity(old.len() + 1);
         let mut known = vec![0_u32; table.fields().len()];
         let provenance = &self.dataset.provenance;

@@ -125,22 +125,21 @@ fn near_duplicates<'a>(record: impl Fn(usize) -> NamedRecord<'a> + Sync, order: 
         part.chunk_by(|left, right| left.0 == right.0)
             .filter(|block| block.len() > 1)
             .flat_map(|block| find_pairs(&record, order, block))
-            .collect::<Vec<DuplicateMatch>>()
+            .collect::<Vec<_>>()
     });
-    // The most prominent record that each record duplicates, by its rank.
-    let mut best: Vec<Option<DuplicateMatch>> = vec![None; order.len()];
-    for pair in pairs.into_iter().flatten() {
-        let best = &mut best[pair.row as usize];
-        if best.is_none_or(|known| pair.larger < known.larger) {
-            *best = Some(pair);
+    // The most prominent record that each record duplicates, with its rank.
+    let mut best: Vec<Option<(u32, NearDuplicate)>> = vec![None; order.len()];
+    for (row, rank, duplicate) in pairs.into_iter().flatten() {
+        let best = &mut best[row as usize];
+        if best.is_none_or(|(known, _)| rank < known) {
+            *best = Some((rank, duplicate));
         }
     }
     let mut found: Vec<Option<NearDuplicate>> = vec![None; order.len()];
     for record in order {
-        let Some(DuplicateMatch { larger, name, strongest, .. }) = best[*record as usize] else { continue };
-        let main = order[larger as usize];
-        let main = found[main as usize].map_or(main, |duplicate| duplicate.main);
-        found[*record as usize] = Some(NearDuplicate { main, name, strongest });
+        let Some((_, duplicate)) = best[*record as usize] else { continue };
+        let main = found[duplicate.main as usize].map_or(duplicate.main, |main| main.main);
+        found[*record as usize] = Some(NearDuplicate { main, ..duplicate });
     }
     found
 }
@@ -172,21 +171,12 @@ fn split_by_key(mut keyed: &[(u64, u32)]) -> Vec<&[(u64, u32)]> {
     parts
 }
 
-#[derive(Clone, Copy)]
-struct DuplicateMatch {
-    row: u32,
-    /// The rank of the more prominent one.
-    larger: u32,
-    name: Evidence,
-    strongest: Evidence,
-}
-
-/// Pairs each duplicate in a block with the most prominent record that it duplicates.
+/// The rows of the duplicates in a block, each with the rank of the most prominent record that it duplicates.
 fn find_pairs<'a>(
     record: &impl Fn(usize) -> NamedRecord<'a>,
     order: &[u32],
     block: &[(u64, u32)],
-) -> Vec<DuplicateMatch> {
+) -> Vec<(u32, u32, NearDuplicate)> {
     let mut pairs = Vec::new();
     // The largest records, which all are compared with.
     let mut mains: Vec<(u32, CoreName, NamedRecord<'a>)> = Vec::new();
@@ -201,7 +191,7 @@ fn find_pairs<'a>(
                 return None;
             }
             let strongest = find_evidence(&named, main, &name, agreement)?;
-            Some(DuplicateMatch { row, larger: *larger, name: agreement, strongest })
+            Some((row, *larger, NearDuplicate { main: order[*larger as usize], name: agreement, strongest }))
         }));
         if mains.len() < MAX_COMPARED {
             mains.push((*rank, name, named));

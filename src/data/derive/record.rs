@@ -5,11 +5,9 @@
 
 use std::io;
 
-use serde::Serialize;
-
 use crate::archive::record_text::RecordBuffer;
 use crate::derive::{Derived, country_of};
-use crate::field::{Field, FieldVisitor, Model};
+use crate::field::Model;
 use crate::identifier;
 use crate::import::text_store::StoredText;
 use crate::import::{Dataset, identifiers, rows};
@@ -20,19 +18,7 @@ use crate::model::{
 use crate::vocabulary::Vocabulary;
 use crate::{Country, OrganizationKind, RecordText, Table};
 
-#[derive(Default)]
-pub(crate) struct RecordSerializer(RecordBuffer);
-
-impl FieldVisitor for RecordSerializer {
-    fn field(&mut self, field: &'static Field, value: &impl Serialize) {
-        if !field.is_joined {
-            let write = |text: &mut Vec<u8>| serde_json::to_writer(text, value);
-            self.0.field(field.name, |text| write(text).expect("record fields always have a JSON form"));
-        }
-    }
-}
-
-impl RecordSerializer {
+impl RecordBuffer {
     /// Serializes the record of a row, by its index in the dataset, in place of the previous one.
     pub(crate) fn write(
         &mut self,
@@ -41,7 +27,7 @@ impl RecordSerializer {
         table: Table,
         row: usize,
     ) -> io::Result<RecordText<'_>> {
-        self.0.clear(table);
+        self.clear(table);
         let text = |stored: Option<StoredText>| stored.map(|stored| dataset.texts.read(stored)).transpose();
         match table {
             Table::Firms => derived.firm(dataset, row, text(dataset.firms[row].description)?.as_deref()).visit(self),
@@ -59,7 +45,7 @@ impl RecordSerializer {
                 derived.sector(dataset, row, text(dataset.sectors[row].description)?.as_deref()).visit(self)
             }
         }
-        Ok(self.0.record(table))
+        Ok(self.record(table))
     }
 }
 
