@@ -106,7 +106,13 @@ impl Compiled {
         let written: io::Result<Vec<WrittenRecords>> = thread::scope(|scope| {
             let write = || Table::ALL.map(|table| self.write_records(&mut records, table));
             let written = Builder::new().spawn_scoped(scope, write)?;
-            self.write_columns(&mut writer)?;
+            let terms = FacetTerms::write(&self.dataset, &mut writer)?;
+            self.write_firms(&mut writer, &terms)?;
+            self.write_startups(&mut writer, &terms)?;
+            self.write_rounds(&mut writer, &terms)?;
+            self.write_people(&mut writer, &terms)?;
+            self.write_reviews(&mut writer)?;
+            self.write_sectors(&mut writer)?;
             written.join().unwrap_or_else(|panic| resume_unwind(panic)).into_iter().collect()
         });
         let provenance = &self.dataset.provenance;
@@ -122,16 +128,6 @@ impl Compiled {
         }
         writer.section("records/sha256", &records.finish()?)?;
         writer.finish()
-    }
-
-    fn write_columns(&self, writer: &mut ArchiveWriter<'_>) -> io::Result<()> {
-        let terms = FacetTerms::write(&self.dataset, writer)?;
-        self.write_firms(writer, &terms)?;
-        self.write_startups(writer, &terms)?;
-        self.write_rounds(writer, &terms)?;
-        self.write_people(writer, &terms)?;
-        self.write_reviews(writer)?;
-        self.write_sectors(writer)
     }
 
     pub fn snapshot(&self) -> Result<Snapshot, ArchiveError> {
@@ -188,7 +184,10 @@ impl Compiled {
         aliases: impl Fn(usize) -> &'s [String],
         prominence: &[u32],
     ) -> io::Result<()> {
-        columns.names(|row| reference(&self.dataset, table, row as u32).name, aliases, prominence)?;
+        columns.texts("name", columns.rows().map(|row| reference(&self.dataset, table, row as u32).name))?;
+        let aliases: Vec<String> = columns.rows().map(|row| aliases(row).join("|")).collect();
+        columns.texts("aliases", aliases.iter().map(String::as_str))?;
+        columns.numbers("prominence", |row| prominence[row])?;
         let found = near_duplicates::of_table(&self.dataset, &self.derived, &self.orders, table);
         let main = |duplicate: NearDuplicate| self.orders.new_row(table, duplicate.main);
         columns.numbers("main", |row| found[row].map_or(NONE_U32, main))

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::{Date, PartialDate};
 
-/// A public type: its name in documents, its description and its fields in the order of the JSON.
+/// A public type: its name in documents (that of the Rust type unless another is declared), its description and its fields in the order of the JSON.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
     pub name: &'static str,
@@ -43,11 +43,9 @@ impl Definition {
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     pub name: &'static str,
-    /// The description, line by line.
     pub doc: &'static [&'static str],
     pub json: JsonType,
     pub is_nullable: bool,
-    /// May be absent from the JSON.
     pub is_optional: bool,
     pub is_detail: bool,
     /// Composed on request, from other tables or from the history of the release, not stored in the record.
@@ -260,7 +258,7 @@ macro_rules! model {
             for $type $(<$($lifetime)? $($text)?>)?
         {
             const DEFINITION: &'static $crate::field::Definition = &$crate::field::Definition::new(
-                $crate::field::name_of(stringify!($type), &[$($name)?]),
+                [$($name,)? stringify!($type)][0],
                 &[$($doc),*],
                 &[$(
                     $crate::field::Field::new::<$json>(stringify!($field), &[$($field_doc),*])
@@ -277,14 +275,6 @@ macro_rules! model {
 }
 
 pub use model;
-
-/// A type's name in documents: the Rust name unless another is declared.
-pub const fn name_of(type_name: &'static str, declared: &[&'static str]) -> &'static str {
-    match declared {
-        [name, ..] => name,
-        [] => type_name,
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -68,10 +68,7 @@ pub struct ContradictoryReview<'a> {
 }
 
 impl Compiled {
-    /// Finds values that are probably wrong or missing.
-    ///
-    /// # Errors
-    /// If descriptions are in a file and cannot be read.
+    /// Fails if descriptions are in a file and cannot be read.
     pub fn quality(&self) -> io::Result<DatasetQuality<'_>> {
         let dataset = &self.dataset;
         let rounds = dataset.rounds.iter().filter_map(|round| Some(round.announced_on?.year()));
