@@ -57,22 +57,14 @@ pub struct Compiled {
     dataset: Dataset,
     derived: Derived,
     orders: RowOrders,
-    report: DiagnosticReport,
-    known_aliases: usize,
+    pub report: DiagnosticReport,
+    /// Number of well-known aliases added to records, see [`known_aliases`].
+    pub known_aliases: usize,
 }
 
 impl Compiled {
     pub fn version(&self) -> SnapshotVersion {
         self.dataset.meta.version
-    }
-
-    pub fn report(&self) -> &DiagnosticReport {
-        &self.report
-    }
-
-    /// Number of well-known aliases added to records, see [`known_aliases`].
-    pub fn known_aliases(&self) -> usize {
-        self.known_aliases
     }
 
     pub fn rows(&self, table: Table) -> usize {

@@ -61,8 +61,8 @@ pub(crate) fn run(
             return check::reject(&report, folder, style);
         }
     };
-    let report = compiled.report().clone();
-    let known_aliases = compiled.known_aliases();
+    let report = compiled.report.clone();
+    let known_aliases = compiled.known_aliases;
     let publication = building.publish(compiled, now, &steps)?;
     drop(building);
     let difference = compare(releases, &publication, &steps);

@@ -58,7 +58,7 @@ pub(crate) fn run(dataset: DatasetInput<'_>, style: &Style) -> Result<IndexerExi
         Ok(compiled) => compiled,
         Err(code) => return Ok(code),
     };
-    let (report, quality) = (compiled.report(), compiled.quality()?);
+    let (report, quality) = (&compiled.report, compiled.quality()?);
     style.print(&ReportJson::new(report, Some(&quality), folder, style), |out| {
         list(report, style, out)?;
         print_quality(&quality, style, out)?;

@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use crate::derive::Derived;
 use crate::derive::alias_candidates::abbreviation::abbreviates;
+use crate::derive::{Derived, portfolios};
 use crate::evidence::own_domain;
 use crate::fold::fold;
 use crate::import::Dataset;
@@ -208,7 +208,7 @@ fn capitalize_words(words: &str) -> String {
 
 /// Proposes a smaller firm's name for one with most of its portfolio, if no round names both: it names a house once.
 fn propose_from_portfolios(dataset: &Dataset, derived: &Derived) -> Vec<Proposal> {
-    let portfolios = derived.portfolios(MAX_INVESTORS);
+    let portfolios = portfolios(&derived.startups, derived.firms.len(), MAX_INVESTORS);
     let mut together: HashMap<(u32, u32), u32> = HashMap::new();
     let mut counts: HashMap<u32, u32> = HashMap::new();
     for (small, portfolio) in portfolios.iter().enumerate() {

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fmt;
 
-use crate::derive::Derived;
 use crate::derive::row_order::RowOrders;
+use crate::derive::{Derived, portfolios};
 use crate::evidence::{Evidence, RecordTraits};
 use crate::import::Dataset;
 use crate::import::rows::DatasetOrganization;
@@ -89,7 +89,8 @@ pub(crate) fn of_table(
     };
     let mut order: Vec<u32> = (0..orders[table].new.len() as u32).collect();
     order.sort_unstable_by_key(|row| (Reverse(size(*row as usize)), orders.new_row(table, *row)));
-    let portfolios = if table == Table::Firms { derived.portfolios(usize::MAX) } else { Vec::new() };
+    let of_firms = || portfolios(&derived.startups, derived.firms.len(), usize::MAX);
+    let portfolios = if table == Table::Firms { of_firms() } else { Vec::new() };
     let record = |row: usize| match table {
         Table::Firms => NamedRecord {
             links: portfolios[row].as_slice().into(),

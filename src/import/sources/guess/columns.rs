@@ -44,10 +44,6 @@ impl Guess {
         self.columns[columns[0]].line = Ok(line);
     }
 
-    pub(super) fn has(&self, field: &str) -> bool {
-        self.header_of(field).is_some()
-    }
-
     fn apply(&mut self, described: &FileDescription) {
         for column in &mut self.columns {
             if let Some(format) = described.dates.get(&column.header)
