@@ -82,7 +82,6 @@ impl Compiled {
         duplicates.map(record).collect()
     }
 
-    /// Likely further names of firms and startups, the surest first.
     pub fn alias_candidates(&self) -> Vec<AliasCandidate<'_>> {
         alias_candidates::alias_candidates(&self.dataset, &self.derived)
     }
@@ -168,7 +167,6 @@ impl Compiled {
         ColumnWriter::begin(writer, table, &self.orders[table], slug)
     }
 
-    /// Writes the names of a table, and the main record of each near-duplicate.
     fn write_names<'s>(
         &'s self,
         columns: &mut ColumnWriter<'_, '_>,

@@ -11,9 +11,9 @@ use crate::datagen::lists::Lists;
 use crate::datagen::random::{Random, RandomStream};
 use crate::datagen::sectors::GROUPS;
 use crate::datagen::words::{coin_compound, coin_word, is_fit, plain_word};
-use crate::distinct;
 use data::FirmKind;
 use data::fold::fold;
+use data::import::csv_row::distinct;
 use data::vocabulary::{Vocabulary, capitalized};
 
 pub(crate) static NAME_LISTS: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/names.txt")));

@@ -12,7 +12,7 @@ use crate::datagen::people::People;
 use crate::datagen::profile_text::startup_description;
 use crate::datagen::random::{Random, RandomStream, Share};
 use crate::datagen::sectors::{BY_GROUP, GROUP_WEIGHTS, SECTORS};
-use crate::distinct;
+use data::import::csv_row::distinct;
 use data::import::csv_writer::TableWriter;
 use data::import::rows;
 use data::vocabulary::Vocabulary;
@@ -80,7 +80,7 @@ fn draw_sectors(random: &mut Random, group: usize) -> Vec<usize> {
         let other = &BY_GROUP[random.below(BY_GROUP.len() as u64) as usize];
         sectors.push(other[random.early(other.len())]);
     }
-    distinct(sectors)
+    distinct(sectors.into_iter())
 }
 
 fn fields(

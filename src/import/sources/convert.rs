@@ -140,7 +140,6 @@ impl MappedValue {
     }
 }
 
-/// Default formats.
 static ISO: LazyLock<Vec<DateFormat>> =
     LazyLock::new(|| ["%Y-%m-%d", "%Y-%m", "%Y"].iter().filter_map(|text| DateFormat::parse(text).ok()).collect());
 

@@ -36,7 +36,6 @@ use data::{DiagnosticReport, NoProgress};
 /// Reason to leave out a value, such as `is not a country`.
 pub(crate) type Reason = Cow<'static, str>;
 
-/// Result of a step of an import.
 pub(crate) type Result<T, E = SourceError> = std::result::Result<T, E>;
 
 #[derive(Debug, thiserror::Error)]

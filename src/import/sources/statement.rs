@@ -131,12 +131,6 @@ vocabulary! {
 }
 
 impl EntityKind {
-    /// Kind of an entity that is written as text.
-    pub(super) fn of(entity: &str) -> Option<Self> {
-        entity.split_once(':').and_then(|(kind, _)| Self::read(kind))
-    }
-
-    /// Adds one to the count of this kind.
     pub(super) fn count(self, counts: &mut Vec<(&'static str, u64)>) {
         match counts.iter_mut().find(|(known, _)| *known == self.name()) {
             Some((_, count)) => *count += 1,

@@ -11,7 +11,7 @@ use crate::sources::input::InputRow;
 use crate::sources::mapping::{KeyForm, Mapping, MappingSection};
 use crate::sources::money::Rates;
 use crate::sources::sort::{Sorter, put_text};
-use crate::sources::{EntityKind, NewStatement, SourceError, Update};
+use crate::sources::{EntityId, EntityKind, NewStatement, SourceError, Update};
 
 /// Maximum number of sectors of a source. A column with more values does not contain sectors.
 const MAX_SECTORS: usize = 10_000;
@@ -83,7 +83,6 @@ impl<'a> StatementCollector<'a> {
         evidence
     }
 
-    /// Adds the statements of a row for the sections of a pass.
     pub(super) fn add(&mut self, sections: &[usize], row: &InputRow) -> Result<(), SourceError> {
         let mapping = self.mapping;
         for index in sections.iter().copied() {
@@ -214,7 +213,6 @@ impl<'a> StatementCollector<'a> {
         self.sorter.push(&key, &value).map_err(|error| SourceError::io(self.folder, error))
     }
 
-    /// Writes the statements of all entities.
     pub(super) fn write(self, update: &mut Update) -> Result<ImportSummary, SourceError> {
         let Self { mapping, folder, mut summary, fields, sorter, converters, .. } = self;
         let io = |error| SourceError::io(folder, error);
@@ -350,7 +348,7 @@ impl EntityStatements {
                 source_key: self.str(span.source_key),
             })?;
         }
-        if let Some(kind) = EntityKind::of(&self.name).filter(|_| !self.spans.is_empty()) {
+        if let (false, Ok(EntityId { kind, .. })) = (self.spans.is_empty(), self.name.parse::<EntityId>()) {
             kind.count(&mut counts.entities);
         }
         self.name.clear();

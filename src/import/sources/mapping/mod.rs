@@ -29,7 +29,7 @@ pub(crate) struct Mapping {
     pub rates: Option<PathBuf>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct SourceValues {
     pub id: String,
     pub title: String,
