@@ -94,7 +94,7 @@ impl Compiled {
         writer.section("meta", &serde_json::to_vec(&section)?)?;
         writer.section("sources", &serde_json::to_vec(&self.dataset.provenance.sources)?)?;
         let mut records = RecordWriter::new(records);
-        let written: io::Result<Vec<WrittenRecords>> = thread::scope(|scope| {
+        let written: io::Result<Vec<_>> = thread::scope(|scope| {
             let write = || Table::ALL.map(|table| self.write_records(&mut records, table));
             let written = Builder::new().spawn_scoped(scope, write)?;
             let terms = FacetTerms::write(&self.dataset, &mut writer)?;
@@ -107,7 +107,7 @@ impl Compiled {
             written.join().unwrap_or_else(|panic| resume_unwind(panic)).into_iter().collect()
         });
         let provenance = &self.dataset.provenance;
-        for (table, WrittenRecords { starts, known, used }) in Table::ALL.into_iter().zip(written?) {
+        for (table, (starts, known, used)) in Table::ALL.into_iter().zip(written?) {
             let name = table.name();
             writer.section(&format!("{name}/starts"), &starts)?;
             writer.section(&format!("{name}/known"), &known)?;
@@ -128,7 +128,13 @@ impl Compiled {
         Snapshot::open(Arc::new(AlignedBytes::copy(&tables)), records, Checksums::Verify)
     }
 
-    fn write_records(&self, records: &mut RecordWriter<'_>, table: Table) -> io::Result<WrittenRecords> {
+    /// Writes the records of a table. Returns where each starts, the number of records with a value for each field, and
+    /// for each statement about them true if its record has the value.
+    fn write_records(
+        &self,
+        records: &mut RecordWriter<'_>,
+        table: Table,
+    ) -> io::Result<(Vec<u64>, Vec<u32>, Vec<bool>)> {
         let old = &self.orders[table].old;
         let mut record = RecordBuffer::default();
         let mut starts = Vec::with_capacity(old.len() + 1);
@@ -148,7 +154,7 @@ impl Compiled {
             records.append(written.stored())?;
         }
         starts.push(records.length());
-        Ok(WrittenRecords { starts, known, used })
+        Ok((starts, known, used))
     }
 
     /// Writes the slugs of merged records, ascending, and the rows that replace them.
@@ -391,13 +397,6 @@ impl Compiled {
         columns.order("average_health_score", |row| stats[row].average_health_tenths)?;
         columns.single_facet(Facet::Parent, sectors.len(), parent)
     }
-}
-
-struct WrittenRecords {
-    starts: Vec<u64>,
-    /// Number of records with a value, per field.
-    known: Vec<u32>,
-    used: Vec<bool>,
 }
 
 #[derive(Debug, Serialize)]

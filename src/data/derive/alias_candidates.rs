@@ -13,7 +13,7 @@ use crate::evidence::own_domain;
 use crate::fold::fold;
 use crate::import::Dataset;
 use crate::import::rows::{DatasetFirm, DatasetOrganization};
-use crate::vocabulary::capitalized;
+use crate::vocabulary::{Vocabulary, capitalized, vocabulary};
 use crate::{Country, Table};
 
 /// Phrases before a former or other name in brackets.
@@ -30,21 +30,11 @@ const MIN_SHARE: f64 = 0.6;
 /// A startup with more investors says little about any of them.
 const MAX_INVESTORS: usize = 60;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Sureness {
-    Possible,
-    Probable,
-    Sure,
-}
-
-impl Sureness {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Possible => "possible",
-            Self::Probable => "probable",
-            Self::Sure => "sure",
-        }
+vocabulary! {
+    Sureness, "sureness", {
+        Possible = "possible",
+        Probable = "probable",
+        Sure = "sure",
     }
 }
 
@@ -55,7 +45,8 @@ pub struct AliasCandidate<'a> {
     pub slug: &'a str,
     pub alias: String,
     pub source: String,
-    pub sureness: Sureness,
+    /// The name of a [`Sureness`].
+    pub sureness: &'static str,
 }
 
 struct Proposal {
@@ -74,17 +65,17 @@ pub(crate) fn alias_candidates<'a>(dataset: &'a Dataset, derived: &Derived) -> V
     let mut found = merge_proposals(Table::Firms, &dataset.firms, investments, portfolios);
     let rounds = |row: u32| derived.startups[row as usize].round_count;
     found.extend(merge_proposals(Table::Startups, &dataset.startups, rounds, Vec::new()));
-    found.sort_by_key(|(candidate, size)| (Reverse(candidate.sureness), Reverse(*size)));
-    found.into_iter().map(|(candidate, _)| candidate).collect()
+    found.sort_by_key(|(_, sureness, rounds)| (Reverse(*sureness), Reverse(*rounds)));
+    found.into_iter().map(|(candidate, ..)| candidate).collect()
 }
 
-/// Merges the proposals, each with the number of rounds of its record, without known names. Marks names of other records.
+/// Merges the proposals, each with its sureness and the rounds of its record, without known names. Marks names of other records.
 fn merge_proposals<'a, V>(
     table: Table,
     records: &'a [DatasetOrganization<V>],
     rounds: impl Fn(u32) -> u32,
     mut proposals: Vec<Proposal>,
-) -> Vec<(AliasCandidate<'a>, u32)> {
+) -> Vec<(AliasCandidate<'a>, Sureness, u32)> {
     let mut owners: HashMap<String, u32> = HashMap::with_capacity(records.len());
     let mut hosts: HashMap<String, u32> = HashMap::new();
     for (row, record) in records.iter().enumerate() {
@@ -126,7 +117,8 @@ fn merge_proposals<'a, V>(
     let candidate = |proposal: Proposal| {
         let Proposal { row, alias, source, sureness, .. } = proposal;
         let slug = &records[row as usize].slug;
-        (AliasCandidate { kind: table.noun(), slug, alias, source, sureness }, rounds(row))
+        let candidate = AliasCandidate { kind: table.noun(), slug, alias, source, sureness: sureness.name() };
+        (candidate, sureness, rounds(row))
     };
     best.into_values().map(candidate).collect()
 }

@@ -117,8 +117,19 @@ pub fn resolve(
         resolution.add_table(block, first, decisions, progress)?;
         first += block.len() as u32;
     }
+    resolution.clusters.sort_unstable();
+    resolution.merged.sort_by_key(|pair| (-pair.score, pair.left, pair.right));
+    // A decision is worth more for prominent records, and near the middle between review and merge scores.
+    let value = |pair: &RecordPair| {
+        let size = records[pair.left as usize].size + records[pair.right as usize].size;
+        let middle = (MERGE_SCORE + REVIEW_SCORE) / 2;
+        let openness = 1.0 - f64::from((pair.score - middle).abs()) / 40.0;
+        f64::from(2 + size).ln() * openness
+    };
+    resolution.review.sort_by(|left, right| {
+        value(right).total_cmp(&value(left)).then((left.left, left.right).cmp(&(right.left, right.right)))
+    });
     resolution.records = records;
-    resolution.sort();
     Ok(resolution)
 }
 
@@ -217,22 +228,6 @@ impl Resolution {
             }
         }
         Ok(())
-    }
-
-    fn sort(&mut self) {
-        self.clusters.sort_unstable();
-        self.merged.sort_by_key(|pair| (-pair.score, pair.left, pair.right));
-        let records = &self.records;
-        // A decision is worth more for prominent records, and near the middle between review and merge scores.
-        let value = |pair: &RecordPair| {
-            let size = records[pair.left as usize].size + records[pair.right as usize].size;
-            let middle = (MERGE_SCORE + REVIEW_SCORE) / 2;
-            let openness = 1.0 - f64::from((pair.score - middle).abs()) / 40.0;
-            f64::from(2 + size).ln() * openness
-        };
-        self.review.sort_by(|left, right| {
-            value(right).total_cmp(&value(left)).then((left.left, left.right).cmp(&(right.left, right.right)))
-        });
     }
 }
 

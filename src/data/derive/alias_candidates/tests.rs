@@ -10,8 +10,8 @@ fn record(slug: &str, name: &str, website: Option<&str>) -> DatasetStartup {
 fn proposals(slug: &str, name: &str, website: Option<&str>) -> Vec<String> {
     let records = [record(slug, name, website), record("taken-name", "Taken Name", None)];
     let found = merge_proposals(Table::Startups, &records, |_| 1, Vec::new());
-    let of_slug = found.into_iter().filter(|(candidate, _)| candidate.slug == slug);
-    of_slug.map(|(found, _)| format!("{} {}: {}", found.sureness.name(), found.alias, found.source)).collect()
+    let of_slug = found.into_iter().filter(|(candidate, ..)| candidate.slug == slug);
+    of_slug.map(|(found, ..)| format!("{} {}: {}", found.sureness, found.alias, found.source)).collect()
 }
 
 #[test]

@@ -101,7 +101,7 @@ impl Pass {
                 let part = part_of(&parts, column);
                 column.index += starts[part];
             }
-            section.values_mut().for_each(|value| value.none.extend(none.iter().cloned()));
+            section.parts_mut().1.for_each(|value| value.none.extend(none.iter().cloned()));
         }
         let from = parts.remove(0);
         let mut groups: Vec<JoinGroup> = Vec::new();
