@@ -42,10 +42,8 @@ pub(crate) type Result<T, E = SourceError> = std::result::Result<T, E>;
 pub enum SourceError {
     #[error("{}: {error}", path.display())]
     Io { path: PathBuf, error: io::Error },
-    /// `sources/gleif/statements.csv:118: entity: "acme" is not …`
-    #[error("{}: {message}", file.display())]
-    Invalid { file: PathBuf, message: String },
-    /// Problems, each with file, line and column as far as they are known.
+    /// Problems, each with file, line and column as far as they are known, such as
+    /// `sources/gleif/statements.csv:118: entity: "acme" is not …`.
     #[error("{}", .0.join("\n"))]
     Problems(Vec<String>),
     /// The import lacks much of the source; its files are most likely only a part of it. Nothing was changed.
@@ -62,12 +60,12 @@ impl SourceError {
         Self::Io { path: path.to_owned(), error }
     }
 
-    pub(crate) fn invalid(file: &Path, message: impl Into<String>) -> Self {
-        Self::Invalid { file: file.to_owned(), message: message.into() }
+    pub(crate) fn invalid(file: &Path, message: impl std::fmt::Display) -> Self {
+        Self::Problems(vec![format!("{}: {message}", file.display())])
     }
 
     pub(crate) fn at_line(file: &Path, line: u64, message: impl std::fmt::Display) -> Self {
-        Self::Invalid { file: PathBuf::from(format!("{}:{line}", file.display())), message: message.to_string() }
+        Self::Problems(vec![format!("{}:{line}: {message}", file.display())])
     }
 }
 

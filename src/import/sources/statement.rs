@@ -110,10 +110,7 @@ impl Source {
 /// Makes a file readable for all. A temporary file is readable for its owner only.
 pub(super) fn make_readable(file: &tempfile::NamedTempFile) -> io::Result<()> {
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
-    }
+    file.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
     #[cfg(not(unix))]
     let _ = file;
     Ok(())
