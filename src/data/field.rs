@@ -2,9 +2,8 @@
 //!
 //! [`model!`] declares a struct as usual, with rules in brackets after a field's type, see [`crate::model`].
 //!
-//! Each rule is a method of [`Field`]. Types are generic over their text: records are written from borrowed text and
-//! read into owned text. A derive macro of a schema crate would do less (it knows nothing of default fields) and would
-//! be built for `build.rs` as well.
+//! Each rule is a method of [`Field`]. Records are written from borrowed text and read into owned text. A derive macro of
+//! a schema crate knows nothing of default fields, and would be built for `build.rs` as well.
 
 use std::collections::BTreeMap;
 

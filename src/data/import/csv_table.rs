@@ -115,8 +115,7 @@ pub struct CsvFolder<'a> {
 }
 
 impl CsvFolder<'_> {
-    /// Reads the file of a table; without the file the table is empty. `each` parses a row, and returns `None` for one
-    /// that cannot be used.
+    /// Reads the file of a table, which may be absent. `each` parses a row; it returns `None` for one that is unusable.
     pub fn read<T: TableRow>(&mut self, each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>) -> CsvTable<T> {
         CsvTable::read_file(&self.path.join(T::FILE), T::FILE, self.report, self.progress, each)
     }

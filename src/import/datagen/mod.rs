@@ -86,7 +86,7 @@ const SURVEY: &str = "demo-survey";
 pub fn generate(config: &GenConfig, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let meta = format!(
-        "{MARK}: no firm, startup or person in it is real.\n\
+        "# Everything in this folder is invented: no firm, startup or person in it is real.\n\
          version = \"{}\"\n\
          released_on = \"{}\"\n\
          title = \"Invented venture data\"\n\
@@ -115,16 +115,4 @@ pub fn generate(config: &GenConfig, folder: &Path) -> io::Result<()> {
     let market = market::FirmMarket::new(config.seed, &firms);
     startups::write(config, folder, &market, &mut people)?;
     people.finish()
-}
-
-/// Beginning of the `snapshot.toml` of a generated dataset.
-const MARK: &str = "# Everything in this folder is invented";
-
-/// True if the folder contains a generated dataset, which may be overwritten.
-pub fn is_generated(folder: &Path) -> io::Result<bool> {
-    match fs::read(folder.join("snapshot.toml")) {
-        Ok(text) => Ok(text.starts_with(MARK.as_bytes())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
 }

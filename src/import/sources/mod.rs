@@ -1,7 +1,6 @@
 //! Sources of a dataset: their statements about firms, startups, rounds and people.
-//! An import turns the files of a source into *statements*: this source says that this field of this entity has this value.
-//! Statements are stored per source, so that each value has an origin and a license, a source can be imported again or
-//! removed, and a record can be composed from several sources.
+//! A *statement* says that a field of an entity has a value. Statements are stored per source, so that each value has an
+//! origin and a license, a source can be imported again or removed, and a record can be composed from several sources.
 
 pub(crate) mod convert;
 pub(crate) mod evidence;
