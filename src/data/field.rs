@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::{Date, PartialDate};
 
-/// A public type: its name in documents (that of the Rust type unless another is declared), its description and its fields in the order of the JSON.
+/// A public type: its name in documents, its description and its fields in the order of the JSON.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
     pub name: &'static str,

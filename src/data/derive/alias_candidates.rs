@@ -69,7 +69,7 @@ pub(crate) fn alias_candidates<'a>(dataset: &'a Dataset, derived: &Derived) -> V
     found.into_iter().map(|(candidate, ..)| candidate).collect()
 }
 
-/// Merges the proposals, each with its sureness and the rounds of its record, without known names. Marks names of other records.
+/// Merges the proposals, each with the number of rounds of its record, without known names. Marks those of other records.
 fn merge_proposals<'a, V>(
     table: Table,
     records: &'a [DatasetOrganization<V>],

@@ -16,7 +16,7 @@ pub(crate) static SYLLABLES: Lazy<BTreeMap<&'static str, Syllables>> = Lazy::new
     let lists = Lists::parse(include_str!("words/syllables.txt"));
     let syllables = |name: &&'static str| {
         let kinds = lists[*name].iter().filter_map(|entry| entry.split_once(' '));
-        let parts = |parts: &'static str| parts.split(' ').map(|part| part.trim_matches('-')).collect();
+        let parts = |text: &'static str| text.split(' ').map(|part| part.trim_matches('-')).collect::<Vec<_>>();
         (*name, kinds.map(|(kind, text)| (kind, parts(text))).collect())
     };
     lists.names.iter().map(syllables).collect()
