@@ -182,27 +182,23 @@ impl Resolution {
         progress: &dyn Progress,
     ) -> Result<(), SearchError> {
         let Some(table) = records.first().map(|record| record.table) else { return Ok(()) };
-        let records: Vec<&SourceRecord> = records.iter().collect();
-        let profiles = Profiles::new(table, &records);
-        let (pairs, vetoed) = find_pairs(&records, &profiles, progress)?;
-        let mut clustering = Clustering::new(&profiles, &records, decisions);
+        let profiles = Profiles::new(table, records);
+        let (pairs, vetoed) = find_pairs(records, &profiles, progress)?;
+        let mut clustering = Clustering::new(&profiles, records, decisions);
         let unsure: HashSet<(u32, u32)> = decisions.pairs(Judgement::Unsure).collect();
         let mut review = Vec::new();
         for mut pair in pairs {
-            if pair.is_sure() {
-                match clustering.merge(&pair) {
-                    Ok(()) => {
-                        self.merged.push(pair.shifted(first));
-                        continue;
-                    }
-                    Err(conflict) => pair.conflict = Some(conflict),
-                }
+            let is_sure = pair.is_sure();
+            pair.conflict = if is_sure { clustering.merge(&pair).err() } else { None };
+            if is_sure && pair.conflict.is_none() {
+                self.merged.push(pair.shifted(first));
+            } else {
+                review.push(pair);
             }
-            review.push(pair);
         }
         // A pair of unpublished clusters needs no decision.
         let is_hidden = |rows: &Vec<u32>| {
-            let records = || rows.iter().map(|row| records[*row as usize]);
+            let records = || rows.iter().map(|row| &records[*row as usize]);
             records().any(|record| record.is_suppressed) || records().all(|record| record.is_gone)
         };
         let hidden: Vec<bool> = clustering.members.iter().map(is_hidden).collect();
@@ -233,7 +229,7 @@ impl Resolution {
 
 /// Finds the pairs of at least [`REVIEW_SCORE`], the surest first. Also returns the number of pairs that a veto keeps apart.
 fn find_pairs(
-    records: &[&SourceRecord],
+    records: &[SourceRecord],
     profiles: &Profiles,
     progress: &dyn Progress,
 ) -> Result<(Vec<RecordPair>, usize), SearchError> {
@@ -281,7 +277,7 @@ fn find_pairs(
 }
 
 struct RecordNames<'a> {
-    records: &'a [&'a SourceRecord],
+    records: &'a [SourceRecord],
     /// Aliases of each record, separated by `|`.
     aliases: Vec<String>,
     table: Table,

@@ -30,14 +30,8 @@ pub struct Import {
 
 impl Import {
     pub fn preset(preset: &Preset, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
-        let made;
-        let text = match preset.mapping {
-            Some(text) => text,
-            None => {
-                made = package::mapping(&Member::list(&inputs)?)?;
-                &made
-            }
-        };
+        let made = if preset.mapping.is_none() { package::mapping(&Member::list(&inputs)?)? } else { String::new() };
+        let text = preset.mapping.unwrap_or(&made);
         let mapping = Mapping::read(&format!("{}.toml", preset.name), text, Path::new(""))?;
         Ok(Self { mapping, inputs, is_forced: false })
     }
