@@ -22,7 +22,7 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    for warning in compiled.report().warnings() {
+    for warning in compiled.report.warnings() {
         println!("cargo::warning={FOLDER}/{warning}");
     }
     let out_dir = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");

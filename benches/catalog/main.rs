@@ -121,7 +121,8 @@ fn line(name: &str, took: Duration, peak: Option<u64>) {
 fn build(dataset: &Path, releases: &ReleaseStore, config: GenConfig) {
     println!("build");
     let steps = Steps::default();
-    if !datagen::is_generated(dataset).expect("a readable folder") {
+    let meta = std::fs::read_to_string(dataset.join("snapshot.toml")).unwrap_or_default();
+    if !meta.starts_with("# Everything in this folder is invented") {
         steps.step("generate", 0);
         datagen::generate(&config, dataset).expect("a dataset");
         steps.done();

@@ -16,12 +16,13 @@ use std::thread::{self, Builder};
 use serde::Serialize;
 
 use crate::archive::column_writer::ColumnWriter;
+use crate::archive::record_text::RecordBuffer;
 use crate::archive::records::{RecordStore, RecordWriter};
 use crate::archive::{AlignedBytes, ArchiveWriter};
 use crate::compile::terms::FacetTerms;
 use crate::derive::alias_candidates::{self, AliasCandidate};
 use crate::derive::near_duplicates::{self, NearDuplicate};
-use crate::derive::record::{RecordSerializer, is_known, reference};
+use crate::derive::record::{is_known, reference};
 use crate::derive::row_order::RowOrders;
 use crate::derive::{Derived, country_of, each_ancestor};
 use crate::import::known_aliases;
@@ -56,22 +57,14 @@ pub struct Compiled {
     dataset: Dataset,
     derived: Derived,
     orders: RowOrders,
-    report: DiagnosticReport,
-    known_aliases: usize,
+    pub report: DiagnosticReport,
+    /// Number of well-known aliases added to records, see [`known_aliases`].
+    pub known_aliases: usize,
 }
 
 impl Compiled {
     pub fn version(&self) -> SnapshotVersion {
         self.dataset.meta.version
-    }
-
-    pub fn report(&self) -> &DiagnosticReport {
-        &self.report
-    }
-
-    /// Number of well-known aliases added to records, see [`known_aliases`].
-    pub fn known_aliases(&self) -> usize {
-        self.known_aliases
     }
 
     pub fn rows(&self, table: Table) -> usize {
@@ -89,7 +82,6 @@ impl Compiled {
         duplicates.map(record).collect()
     }
 
-    /// Likely further names of firms and startups, the surest first.
     pub fn alias_candidates(&self) -> Vec<AliasCandidate<'_>> {
         alias_candidates::alias_candidates(&self.dataset, &self.derived)
     }
@@ -102,14 +94,20 @@ impl Compiled {
         writer.section("meta", &serde_json::to_vec(&section)?)?;
         writer.section("sources", &serde_json::to_vec(&self.dataset.provenance.sources)?)?;
         let mut records = RecordWriter::new(records);
-        let written: io::Result<Vec<WrittenRecords>> = thread::scope(|scope| {
+        let written: io::Result<Vec<_>> = thread::scope(|scope| {
             let write = || Table::ALL.map(|table| self.write_records(&mut records, table));
             let written = Builder::new().spawn_scoped(scope, write)?;
-            self.write_columns(&mut writer)?;
+            let terms = FacetTerms::write(&self.dataset, &mut writer)?;
+            self.write_firms(&mut writer, &terms)?;
+            self.write_startups(&mut writer, &terms)?;
+            self.write_rounds(&mut writer, &terms)?;
+            self.write_people(&mut writer, &terms)?;
+            self.write_reviews(&mut writer)?;
+            self.write_sectors(&mut writer)?;
             written.join().unwrap_or_else(|panic| resume_unwind(panic)).into_iter().collect()
         });
         let provenance = &self.dataset.provenance;
-        for (table, WrittenRecords { starts, known, used }) in Table::ALL.into_iter().zip(written?) {
+        for (table, (starts, known, used)) in Table::ALL.into_iter().zip(written?) {
             let name = table.name();
             writer.section(&format!("{name}/starts"), &starts)?;
             writer.section(&format!("{name}/known"), &known)?;
@@ -123,16 +121,6 @@ impl Compiled {
         writer.finish()
     }
 
-    fn write_columns(&self, writer: &mut ArchiveWriter<'_>) -> io::Result<()> {
-        let terms = FacetTerms::write(&self.dataset, writer)?;
-        self.write_firms(writer, &terms)?;
-        self.write_startups(writer, &terms)?;
-        self.write_rounds(writer, &terms)?;
-        self.write_people(writer, &terms)?;
-        self.write_reviews(writer)?;
-        self.write_sectors(writer)
-    }
-
     pub fn snapshot(&self) -> Result<Snapshot, ArchiveError> {
         let (mut tables, mut records) = (Vec::new(), Vec::new());
         self.write(&mut tables, &mut records).expect("memory accepts all");
@@ -140,9 +128,15 @@ impl Compiled {
         Snapshot::open(Arc::new(AlignedBytes::copy(&tables)), records, Checksums::Verify)
     }
 
-    fn write_records(&self, records: &mut RecordWriter<'_>, table: Table) -> io::Result<WrittenRecords> {
+    /// Writes the records of a table. Returns where each starts, the number of records with a value for each field, and
+    /// for each statement about them true if its record has the value.
+    fn write_records(
+        &self,
+        records: &mut RecordWriter<'_>,
+        table: Table,
+    ) -> io::Result<(Vec<u64>, Vec<u32>, Vec<bool>)> {
         let old = &self.orders[table].old;
-        let mut record = RecordSerializer::default();
+        let mut record = RecordBuffer::default();
         let mut starts = Vec::with_capacity(old.len() + 1);
         let mut known = vec![0_u32; table.fields().len()];
         let provenance = &self.dataset.provenance;
@@ -160,7 +154,7 @@ impl Compiled {
             records.append(written.stored())?;
         }
         starts.push(records.length());
-        Ok(WrittenRecords { starts, known, used })
+        Ok((starts, known, used))
     }
 
     /// Writes the slugs of merged records, ascending, and the rows that replace them.
@@ -179,7 +173,6 @@ impl Compiled {
         ColumnWriter::begin(writer, table, &self.orders[table], slug)
     }
 
-    /// Writes the names of a table, and the main record of each near-duplicate.
     fn write_names<'s>(
         &'s self,
         columns: &mut ColumnWriter<'_, '_>,
@@ -187,7 +180,10 @@ impl Compiled {
         aliases: impl Fn(usize) -> &'s [String],
         prominence: &[u32],
     ) -> io::Result<()> {
-        columns.names(|row| reference(&self.dataset, table, row as u32).name, aliases, prominence)?;
+        columns.texts("name", columns.rows().map(|row| reference(&self.dataset, table, row as u32).name))?;
+        let aliases: Vec<String> = columns.rows().map(|row| aliases(row).join("|")).collect();
+        columns.texts("aliases", aliases.iter().map(String::as_str))?;
+        columns.numbers("prominence", |row| prominence[row])?;
         let found = near_duplicates::of_table(&self.dataset, &self.derived, &self.orders, table);
         let main = |duplicate: NearDuplicate| self.orders.new_row(table, duplicate.main);
         columns.numbers("main", |row| found[row].map_or(NONE_U32, main))
@@ -222,8 +218,8 @@ impl Compiled {
 
         columns.numbers("health_score", |row| assessed[row].score.value.unwrap_or(NONE_U8))?;
         columns.numbers("ghosting_rate", |row| assessed[row].ghosting_tenths.unwrap_or(NONE_U16))?;
-        columns.numbers("check_min_usd", |row| firms[row].check_min_usd.unwrap_or(NONE_U64))?;
-        columns.numbers("check_max_usd", |row| firms[row].check_max_usd.unwrap_or(NONE_U64))?;
+        columns.numbers("check_min_usd", |row| firms[row].own.check_min_usd.unwrap_or(NONE_U64))?;
+        columns.numbers("check_max_usd", |row| firms[row].own.check_max_usd.unwrap_or(NONE_U64))?;
         columns.numbers("last_investment_on", |row| code(stats[row].last_investment_on))?;
         columns.numbers("country", |row| firms[row].country.map_or(NONE_U16, |c| c.index() as u16))?;
 
@@ -234,10 +230,10 @@ impl Compiled {
         columns.order("portfolio_count", |row| Some(stats[row].portfolio_count))?;
         columns.order("investment_count", |row| Some(stats[row].investment_count))?;
         columns.order("last_investment_on", |row| stats[row].last_investment_on.map(PartialDate::code))?;
-        columns.order("check_min_usd", |row| firms[row].check_min_usd.map(dollars))?;
+        columns.order("check_min_usd", |row| firms[row].own.check_min_usd.map(dollars))?;
         columns.order("founded_year", |row| firms[row].founded_year)?;
-        columns.order("check_max_usd", |row| firms[row].check_max_usd.map(dollars))?;
-        columns.order("aum_usd", |row| firms[row].aum_usd.map(dollars))?;
+        columns.order("check_max_usd", |row| firms[row].own.check_max_usd.map(dollars))?;
+        columns.order("aum_usd", |row| firms[row].own.aum_usd.map(dollars))?;
         for metric in [Metric::Responsiveness, Metric::Fairness, Metric::ValueAdd, Metric::Activity] {
             columns.order(metric.name(), |row| self.metric(metric, row))?;
         }
@@ -247,7 +243,7 @@ impl Compiled {
         })?;
         self.write_sector_facet(&mut columns, |row| &stats[row].sectors)?;
         columns.country_facet(|row| firms[row].country)?;
-        columns.word_facet(Facet::Kind, |row| firms[row].kind)?;
+        columns.word_facet(Facet::Kind, |row| firms[row].own.kind)?;
 
         columns.term_facet(Facet::City, &terms.cities[0], |row| row)?;
         columns.term_facet(Facet::Website, &terms.websites[0], |row| row)?;
@@ -293,10 +289,10 @@ impl Compiled {
         columns.order("last_round_on", |row| stats[row].last_round_on.map(PartialDate::code))?;
         columns.order("founded_year", |row| startups[row].founded_year)?;
 
-        columns.word_facet(Facet::Stage, |row| startups[row].stage)?;
+        columns.word_facet(Facet::Stage, |row| startups[row].own.stage)?;
         self.write_sector_facet(&mut columns, |row| &startups[row].sectors)?;
         columns.country_facet(|row| startups[row].country)?;
-        columns.word_facet(Facet::Status, |row| startups[row].status)?;
+        columns.word_facet(Facet::Status, |row| startups[row].own.status)?;
         columns.term_facet(Facet::City, &terms.cities[1], |row| row)?;
         columns.term_facet(Facet::Website, &terms.websites[1], |row| row)?;
         terms.write_identifiers(&mut columns, |row| &startups[row].identifiers)?;
@@ -337,7 +333,7 @@ impl Compiled {
         })?;
         columns.term_facet(Facet::City, &terms.cities[1], |row| rounds[row].startup as usize)?;
         columns.facet(Facet::Kind, FirmKind::ALL.len(), |row, each| {
-            let kind_of = |investor: &DatasetInvestor| self.dataset.firms[investor.firm as usize].kind;
+            let kind_of = |investor: &DatasetInvestor| self.dataset.firms[investor.firm as usize].own.kind;
             let kinds = rounds[row].investors.iter().filter_map(kind_of);
             let kinds = kinds.fold(0_u32, |kinds, kind| kinds | 1 << kind.index());
             (0..FirmKind::ALL.len() as u32).filter(|kind| kinds >> kind & 1 == 1).for_each(each);
@@ -401,13 +397,6 @@ impl Compiled {
         columns.order("average_health_score", |row| stats[row].average_health_tenths)?;
         columns.single_facet(Facet::Parent, sectors.len(), parent)
     }
-}
-
-struct WrittenRecords {
-    starts: Vec<u64>,
-    /// Number of records with a value, per field.
-    known: Vec<u32>,
-    used: Vec<bool>,
 }
 
 #[derive(Debug, Serialize)]

@@ -6,7 +6,7 @@ use std::fmt;
 use celes::LookupTable;
 use once_cell::sync::Lazy;
 
-use crate::fold::{fold, fold_parts};
+use crate::fold::{fold, fold_parts, spaced};
 use crate::word_file;
 
 /// A country of ISO 3166-1; displayed as its alpha-2 code.
@@ -96,17 +96,6 @@ fn plain_name(name: &'static str) -> &'static str {
     name.strip_prefix("The ").unwrap_or(name)
 }
 
-fn spaced(name: &str) -> String {
-    let mut spaced = String::with_capacity(name.len() + 4);
-    for char in name.chars() {
-        if char.is_uppercase() && spaced.ends_with(char::is_lowercase) {
-            spaced.push(' ');
-        }
-        spaced.push(char);
-    }
-    spaced
-}
-
 impl Country {
     /// Reads an alpha-2 or alpha-3 code or an English name, in any letter case. `UK` is accepted.
     pub fn read(text: &str) -> Option<Self> {
@@ -114,12 +103,10 @@ impl Country {
         TABLE.by_text.get(&folded).or_else(|| TABLE.by_text.get(folded.strip_prefix("the ")?)).copied()
     }
 
-    /// True if a name means less than the country that it is read as.
     pub fn is_narrower(text: &str) -> bool {
         NARROWER.contains(&fold(text).as_str())
     }
 
-    /// Reads an uppercase alpha-2 code.
     pub fn from_alpha2(code: &str) -> Option<Self> {
         TABLE.entries.binary_search_by(|(alpha2, _)| (*alpha2).cmp(code)).ok().map(|index| Self(index as u16))
     }
@@ -136,7 +123,6 @@ impl Country {
         (index < TABLE.entries.len()).then_some(Self(index as u16))
     }
 
-    /// The alpha-2 code, such as `DE`.
     pub fn alpha2(self) -> &'static str {
         TABLE.entries[self.index()].0
     }

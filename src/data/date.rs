@@ -183,20 +183,17 @@ impl fmt::Display for PartialDate {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a date of the form YYYY-MM-DD, YYYY-MM or YYYY")]
-pub struct ParsePartialDateError;
-
 impl FromStr for PartialDate {
-    type Err = ParsePartialDateError;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, ParsePartialDateError> {
+    fn from_str(text: &str) -> Result<Self, &'static str> {
         let (precision, rest) = match text.len() {
             4 => (Precision::Year, "-01-01"),
             7 => (Precision::Month, "-01"),
             _ => (Precision::Day, ""),
         };
-        let first_day = format!("{text}{rest}").parse().map_err(|_| ParsePartialDateError)?;
+        let first_day = format!("{text}{rest}").parse();
+        let first_day = first_day.map_err(|_| "not a date of the form YYYY-MM-DD, YYYY-MM or YYYY")?;
         Ok(Self { first_day, precision })
     }
 }
@@ -214,17 +211,13 @@ impl fmt::Display for Date {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a date of the form YYYY-MM-DD")]
-pub struct ParseDateError;
-
 impl FromStr for Date {
-    type Err = ParseDateError;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, ParseDateError> {
+    fn from_str(text: &str) -> Result<Self, &'static str> {
         match time::Date::parse(text, FORMAT) {
             Ok(date) if text.len() == 10 => Ok(Self(days_of(date))),
-            _ => Err(ParseDateError),
+            _ => Err("not a date of the form YYYY-MM-DD"),
         }
     }
 }
@@ -252,7 +245,7 @@ mod tests {
     #[test]
     fn text_that_is_not_a_date_is_rejected() {
         for text in ["", "2026-02-29", "2026-2-1", "21.11.2026", "2026-11-21T00:00", "+026-11-21", "２026-11-2"] {
-            assert_eq!(text.parse::<Date>(), Err(ParseDateError), "{text}");
+            assert_eq!(text.parse::<Date>(), Err("not a date of the form YYYY-MM-DD"), "{text}");
         }
     }
 
@@ -281,7 +274,8 @@ mod tests {
         for text in
             ["", "21", "2021-3", "2021-13", "2021-00", "2021-02-29", "2021-", "2021-03-", "20210304", "+021", "２"]
         {
-            assert_eq!(text.parse::<PartialDate>(), Err(ParsePartialDateError), "{text}");
+            let expected = "not a date of the form YYYY-MM-DD, YYYY-MM or YYYY";
+            assert_eq!(text.parse::<PartialDate>(), Err(expected), "{text}");
         }
     }
 

@@ -2,9 +2,8 @@
 //!
 //! [`model!`] declares a struct as usual, with rules in brackets after a field's type, see [`crate::model`].
 //!
-//! Each rule is a method of [`Field`]. Types are generic over their text: records are written from borrowed text and
-//! read into owned text. A derive macro of a schema crate would do less (it knows nothing of default fields) and would
-//! be built for `build.rs` as well.
+//! Each rule is a method of [`Field`]. Records are written from borrowed text and read into owned text. A derive macro of
+//! a schema crate knows nothing of default fields, and would be built for `build.rs` as well.
 
 use std::collections::BTreeMap;
 
@@ -43,11 +42,9 @@ impl Definition {
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     pub name: &'static str,
-    /// The description, line by line.
     pub doc: &'static [&'static str],
     pub json: JsonType,
     pub is_nullable: bool,
-    /// May be absent from the JSON.
     pub is_optional: bool,
     pub is_detail: bool,
     /// Composed on request, from other tables or from the history of the release, not stored in the record.
@@ -260,7 +257,7 @@ macro_rules! model {
             for $type $(<$($lifetime)? $($text)?>)?
         {
             const DEFINITION: &'static $crate::field::Definition = &$crate::field::Definition::new(
-                $crate::field::name_of(stringify!($type), &[$($name)?]),
+                [$($name,)? stringify!($type)][0],
                 &[$($doc),*],
                 &[$(
                     $crate::field::Field::new::<$json>(stringify!($field), &[$($field_doc),*])
@@ -277,14 +274,6 @@ macro_rules! model {
 }
 
 pub use model;
-
-/// A type's name in documents: the Rust name unless another is declared.
-pub const fn name_of(type_name: &'static str, declared: &[&'static str]) -> &'static str {
-    match declared {
-        [name, ..] => name,
-        [] => type_name,
-    }
-}
 
 #[cfg(test)]
 mod tests {

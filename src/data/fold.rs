@@ -18,6 +18,18 @@ pub fn fold_parts(text: &str) -> Vec<String> {
     text.split(',').map(fold).filter(|part| !part.is_empty()).collect()
 }
 
+/// A text with a space before each capital letter that follows a small one: `LegalName` → `Legal Name`.
+pub fn spaced(text: &str) -> String {
+    let mut spaced = String::with_capacity(text.len() + 8);
+    for char in text.chars() {
+        if char.is_uppercase() && spaced.ends_with(char::is_lowercase) {
+            spaced.push(' ');
+        }
+        spaced.push(char);
+    }
+    spaced
+}
+
 /// Folds `text` as [`fold`] does and replaces the content of the buffer.
 pub fn fold_into(text: &str, folded: &mut String) {
     folded.clear();

@@ -142,7 +142,6 @@ impl Table {
         &self.model().fields[..self.model().listed]
     }
 
-    /// Fields that are composed on request, from other tables or from the history of the release.
     pub fn joined_fields(self) -> &'static [Field] {
         &self.model().fields[self.model().stored..]
     }

@@ -289,8 +289,7 @@ impl Snapshot {
         self.read_record(table, row).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The record of a row. Blocks if it is on disk. The error names the record: it cannot be read, or was changed
-    /// there after its release was opened.
+    /// Blocks if the record is on disk. The error names it: it cannot be read, or was changed there since it was opened.
     pub fn read_record(&self, table: Table, row: u32) -> io::Result<RecordText<'_>> {
         let starts = &self.archive.get(&self.table_columns(table).starts)[row as usize..][..2];
         let stored = self.records.read(starts[0]..starts[1], self.archive.get(&self.record_checksums));

@@ -27,21 +27,19 @@ impl fmt::Display for SnapshotVersion {
 
 serialize_as_text!(SnapshotVersion);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a snapshot version of the form YYYY-MM-DD.N")]
-pub struct ParseVersionError;
+const NOT_A_VERSION: &str = "not a snapshot version of the form YYYY-MM-DD.N";
 
 impl FromStr for SnapshotVersion {
-    type Err = ParseVersionError;
+    type Err = &'static str;
 
     /// A bare date means `.1`. A counter has no leading zero, so that each version has only one form.
-    fn from_str(text: &str) -> Result<Self, ParseVersionError> {
+    fn from_str(text: &str) -> Result<Self, &'static str> {
         let (date, counter) = text.split_once('.').unwrap_or((text, "1"));
         if counter.starts_with('0') || !counter.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(ParseVersionError);
+            return Err(NOT_A_VERSION);
         }
-        let date = date.parse().map_err(|_| ParseVersionError)?;
-        let counter = counter.parse().map_err(|_| ParseVersionError)?;
+        let date = date.parse().map_err(|_| NOT_A_VERSION)?;
+        let counter = counter.parse().map_err(|_| NOT_A_VERSION)?;
         Ok(Self { date, counter })
     }
 }
@@ -55,7 +53,7 @@ mod tests {
         assert_eq!("2026-11-20".parse::<SnapshotVersion>().unwrap().to_string(), "2026-11-20.1");
         assert_eq!("2026-11-20.12".parse::<SnapshotVersion>().unwrap().counter, 12);
         for text in ["", "2026-11-20.", "2026-11-20.0", "2026-11-20.01", "2026-11-20.+1", "2026-11-20.1/..", "v1"] {
-            assert_eq!(text.parse::<SnapshotVersion>(), Err(ParseVersionError), "{text}");
+            assert_eq!(text.parse::<SnapshotVersion>(), Err(NOT_A_VERSION), "{text}");
         }
     }
 

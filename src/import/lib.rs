@@ -7,14 +7,3 @@
 pub mod datagen;
 pub mod resolve;
 pub mod sources;
-
-/// Values in their order, without those that came before.
-fn distinct<T: PartialEq>(values: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut distinct = Vec::new();
-    for value in values {
-        if !distinct.contains(&value) {
-            distinct.push(value);
-        }
-    }
-    distinct
-}

@@ -236,7 +236,7 @@ fn a_list_of_firms_is_a_dataset() {
     ]);
     let compiled = compile(folder.path(), &NoProgress).unwrap_or_else(|report| panic!("{:?}", report.problems));
     assert_eq!((compiled.rows(Table::Firms), compiled.rows(Table::Startups), compiled.rows(Table::Sectors)), (2, 0, 0));
-    assert_eq!(compiled.report().problems, []);
+    assert_eq!(compiled.report.problems, []);
     // Without a version: one message, which says how to give one.
     std::fs::remove_file(folder.path().join("snapshot.toml")).unwrap();
     let errors = messages(&check(folder.path(), &NoProgress), Severity::Error);

@@ -39,8 +39,8 @@ pub(crate) fn run(
             return Err(check::reject(&report, folder, style));
         }
     };
-    let report = compiled.report().clone();
-    let known_aliases = compiled.known_aliases();
+    let report = compiled.report.clone();
+    let known_aliases = compiled.known_aliases;
     let publication = building.publish(compiled, now, &steps)?;
     let Policy { signing_key, .. } = building.end();
     let (difference, not_compared) = compare(releases, &publication, &steps);

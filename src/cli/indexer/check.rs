@@ -33,7 +33,7 @@ struct ReportJson<'r> {
 pub(crate) fn run(dataset: DatasetInput<'_>, style: &Style) -> Result<IndexerExit, CommandError> {
     let folder = dataset.folder;
     let compiled = compile(dataset, style)?;
-    print(compiled.report(), Some(&compiled.quality()?), folder, style)
+    print(&compiled.report, Some(&compiled.quality()?), folder, style)
 }
 
 /// Compiles a dataset. If it has errors, prints them.

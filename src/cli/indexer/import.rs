@@ -156,7 +156,7 @@ impl ImportArgs {
             }
             (None, []) => return Err(unknown_preset("")),
         };
-        let import = import.with(SourceChanges {
+        import.with(SourceChanges {
             id: self.id.clone(),
             title: self.title.clone(),
             license: self.license.clone(),
@@ -167,8 +167,8 @@ impl ImportArgs {
                 _ => None,
             },
             rates: self.rates.clone(),
-        })?;
-        Ok(import.forced(self.force))
+            is_forced: self.force,
+        })
     }
 }
 

@@ -35,7 +35,7 @@ impl<'a, 'w> ColumnWriter<'a, 'w> {
         Ok(Self { writer, table, order, slug_ranks: sorted.new })
     }
 
-    fn rows(&self) -> impl Iterator<Item = usize> + use<'a> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = usize> + use<'a> {
         self.order.old.iter().map(|row| *row as usize)
     }
 
@@ -50,18 +50,6 @@ impl<'a, 'w> ColumnWriter<'a, 'w> {
     pub(crate) fn numbers<T: Pod>(&mut self, name: &str, value: impl Fn(usize) -> T) -> io::Result<()> {
         let values: Vec<T> = self.rows().map(value).collect();
         self.section(name, &values)
-    }
-
-    pub(crate) fn names<'s>(
-        &mut self,
-        name: impl Fn(usize) -> &'s str,
-        aliases: impl Fn(usize) -> &'s [String],
-        prominence: &[u32],
-    ) -> io::Result<()> {
-        self.texts("name", self.rows().map(name))?;
-        let aliases: Vec<String> = self.rows().map(|row| aliases(row).join("|")).collect();
-        self.texts("aliases", aliases.iter().map(String::as_str))?;
-        self.numbers("prominence", |row| prominence[row])
     }
 
     /// Writes the sort order by a number, and the distinct numbers. A row's number is the one at its rank.

@@ -364,7 +364,6 @@ pub(crate) fn bounds(offsets: &[u64], index: usize) -> Range<usize> {
     offsets[index] as usize..offsets[index + 1] as usize
 }
 
-/// True if offsets ascend from 0 to `end`.
 pub(crate) fn are_offsets(offsets: &[u64], end: usize) -> bool {
     offsets.is_sorted() && offsets.first() == Some(&0) && offsets.last() == Some(&(end as u64))
 }

@@ -2,7 +2,10 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
+
 use crate::Table;
+use crate::field::{Field, FieldVisitor};
 
 const END: usize = size_of::<u32>();
 
@@ -71,19 +74,25 @@ impl RecordBuffer {
         self.fields = 0;
     }
 
-    pub(crate) fn field(&mut self, name: &str, write: impl FnOnce(&mut Vec<u8>)) {
+    pub(crate) fn record(&self, table: Table) -> RecordText<'_> {
+        RecordText::new(self.stored.as_slice().into(), table).expect("each field was added")
+    }
+}
+
+/// Adds the stored fields of a record, in their order.
+impl FieldVisitor for RecordBuffer {
+    fn field(&mut self, field: &'static Field, value: &impl Serialize) {
+        if field.is_joined {
+            return;
+        }
         self.stored.push(if self.fields == 0 { b'{' } else { b',' });
         self.stored.push(b'"');
-        self.stored.extend_from_slice(name.as_bytes());
+        self.stored.extend_from_slice(field.name.as_bytes());
         self.stored.extend_from_slice(b"\":");
-        write(&mut self.stored);
+        serde_json::to_writer(&mut self.stored, value).expect("record fields always have a JSON form");
         let end = (self.stored.len() - self.text) as u32;
         self.stored[END * self.fields..][..END].copy_from_slice(&end.to_le_bytes());
         self.fields += 1;
-    }
-
-    pub(crate) fn record(&self, table: Table) -> RecordText<'_> {
-        RecordText::new(self.stored.as_slice().into(), table).expect("each field was added")
     }
 }
 
@@ -98,7 +107,7 @@ mod tests {
         for value in [10, 2_000_000] {
             buffer.clear(table);
             for field in table.fields() {
-                buffer.field(field.name, |text| text.extend_from_slice(value.to_string().as_bytes()));
+                buffer.field(field, &value);
             }
             let record = buffer.record(table);
             let fields: Vec<String> =

@@ -6,11 +6,11 @@ use std::io;
 use serde::Serialize;
 
 use crate::Table;
+use crate::archive::record_text::RecordBuffer;
 use crate::compile::Compiled;
-use crate::derive::record::{RecordSerializer, is_known, reference};
-use crate::import::csv_table::TableRow;
-use crate::import::referable;
-use crate::import::rows::{DatasetFirm, DatasetPerson, DatasetReview, DatasetRound, DatasetSector, DatasetStartup};
+use crate::derive::record::{is_known, reference};
+use crate::import::rows::DatasetReview;
+use crate::import::{TABLES, referable};
 use crate::model::Reference;
 use crate::vocabulary::Vocabulary;
 
@@ -68,10 +68,7 @@ pub struct ContradictoryReview<'a> {
 }
 
 impl Compiled {
-    /// Finds values that are probably wrong or missing.
-    ///
-    /// # Errors
-    /// If descriptions are in a file and cannot be read.
+    /// Fails if descriptions are in a file and cannot be read.
     pub fn quality(&self) -> io::Result<DatasetQuality<'_>> {
         let dataset = &self.dataset;
         let rounds = dataset.rounds.iter().filter_map(|round| Some(round.announced_on?.year()));
@@ -107,14 +104,7 @@ impl Compiled {
     /// Coverage of the fields that are read from CSV columns, except those that every row has.
     fn coverage(&self, table: Table) -> io::Result<Vec<FieldCompleteness>> {
         let dataset = &self.dataset;
-        let (columns, required) = match table {
-            Table::Firms => (DatasetFirm::HEADER, DatasetFirm::REQUIRED),
-            Table::Startups => (DatasetStartup::HEADER, DatasetStartup::REQUIRED),
-            Table::Rounds => (DatasetRound::HEADER, DatasetRound::REQUIRED),
-            Table::People => (DatasetPerson::HEADER, DatasetPerson::REQUIRED),
-            Table::Reviews => (DatasetReview::HEADER, DatasetReview::REQUIRED),
-            Table::Sectors => (DatasetSector::HEADER, DatasetSector::REQUIRED),
-        };
+        let (_, columns, required) = TABLES[table as usize];
         let has = |list: &str, name: &str| list.split(',').any(|column| column == name);
         let fields = table.fields().iter().enumerate();
         let fields = fields.filter(|(_, field)| has(columns, field.name) && !has(required, field.name));
@@ -124,7 +114,7 @@ impl Compiled {
         let records = rows.len() as u32;
         let mut coverage: Vec<(usize, FieldCompleteness)> =
             fields.map(|(index, field)| (index, FieldCompleteness { field: field.name, known: 0, records })).collect();
-        let mut record = RecordSerializer::default();
+        let mut record = RecordBuffer::default();
         for row in rows {
             let written = record.write(dataset, &self.derived, table, *row as usize)?;
             for (field, coverage) in &mut coverage {

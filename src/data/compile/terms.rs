@@ -19,7 +19,6 @@ pub(super) struct FacetTerms {
     pub cities: [TermValues; 2],
     /// Of firms, and of startups.
     pub websites: [TermValues; 2],
-    /// Of people.
     pub titles: TermValues,
     roles: Vec<Vec<Role>>,
     /// Distinct identifiers in the form of [`identifier_text`], ascending.

@@ -7,12 +7,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use crate::derive::Derived;
 use crate::derive::alias_candidates::abbreviation::abbreviates;
+use crate::derive::{Derived, portfolios};
 use crate::evidence::own_domain;
 use crate::fold::fold;
 use crate::import::Dataset;
-use crate::vocabulary::capitalized;
+use crate::import::rows::{DatasetFirm, DatasetOrganization};
+use crate::vocabulary::{Vocabulary, capitalized, vocabulary};
 use crate::{Country, Table};
 
 /// Phrases before a former or other name in brackets.
@@ -29,21 +30,11 @@ const MIN_SHARE: f64 = 0.6;
 /// A startup with more investors says little about any of them.
 const MAX_INVESTORS: usize = 60;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Sureness {
-    Possible,
-    Probable,
-    Sure,
-}
-
-impl Sureness {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Possible => "possible",
-            Self::Probable => "probable",
-            Self::Sure => "sure",
-        }
+vocabulary! {
+    Sureness, "sureness", {
+        Possible = "possible",
+        Probable = "probable",
+        Sure = "sure",
     }
 }
 
@@ -54,16 +45,8 @@ pub struct AliasCandidate<'a> {
     pub slug: &'a str,
     pub alias: String,
     pub source: String,
-    pub sureness: Sureness,
-}
-
-struct AliasOwner<'a> {
-    slug: &'a str,
-    name: &'a str,
-    website: Option<&'a str>,
-    aliases: &'a [String],
-    /// Number of rounds.
-    size: u32,
+    /// The name of a [`Sureness`].
+    pub sureness: &'static str,
 }
 
 struct Proposal {
@@ -77,41 +60,29 @@ struct Proposal {
 
 /// The candidates of all firms and startups: the surest first, then those of records with the most rounds.
 pub(crate) fn alias_candidates<'a>(dataset: &'a Dataset, derived: &Derived) -> Vec<AliasCandidate<'a>> {
-    let firms = dataset.firms.iter().zip(&derived.firms).map(|(firm, stats)| AliasOwner {
-        slug: &firm.slug,
-        name: &firm.name,
-        website: firm.website.as_deref(),
-        aliases: &firm.aliases,
-        size: stats.investment_count,
-    });
-    let startups = dataset.startups.iter().zip(&derived.startups).map(|(startup, stats)| AliasOwner {
-        slug: &startup.slug,
-        name: &startup.name,
-        website: startup.website.as_deref(),
-        aliases: &startup.aliases,
-        size: stats.round_count,
-    });
-    let firms: Vec<AliasOwner<'a>> = firms.collect();
-    let portfolios = propose_from_portfolios(dataset, derived, &firms);
-    let mut found = merge_proposals(Table::Firms, &firms, portfolios);
-    found.extend(merge_proposals(Table::Startups, &startups.collect::<Vec<_>>(), Vec::new()));
-    found.sort_by_key(|(candidate, size)| (Reverse(candidate.sureness), Reverse(*size)));
-    found.into_iter().map(|(candidate, _)| candidate).collect()
+    let investments = |row: u32| derived.firms[row as usize].investment_count;
+    let portfolios = propose_from_portfolios(dataset, derived);
+    let mut found = merge_proposals(Table::Firms, &dataset.firms, investments, portfolios);
+    let rounds = |row: u32| derived.startups[row as usize].round_count;
+    found.extend(merge_proposals(Table::Startups, &dataset.startups, rounds, Vec::new()));
+    found.sort_by_key(|(_, sureness, rounds)| (Reverse(*sureness), Reverse(*rounds)));
+    found.into_iter().map(|(candidate, ..)| candidate).collect()
 }
 
-/// Merges the proposals, each with the size of its record, without known names. Marks names of other records.
-fn merge_proposals<'a>(
+/// Merges the proposals, each with the number of rounds of its record, without known names. Marks those of other records.
+fn merge_proposals<'a, V>(
     table: Table,
-    records: &[AliasOwner<'a>],
+    records: &'a [DatasetOrganization<V>],
+    rounds: impl Fn(u32) -> u32,
     mut proposals: Vec<Proposal>,
-) -> Vec<(AliasCandidate<'a>, u32)> {
+) -> Vec<(AliasCandidate<'a>, Sureness, u32)> {
     let mut owners: HashMap<String, u32> = HashMap::with_capacity(records.len());
     let mut hosts: HashMap<String, u32> = HashMap::new();
     for (row, record) in records.iter().enumerate() {
-        for name in std::iter::once(record.name).chain(record.aliases.iter().map(String::as_str)) {
+        for name in std::iter::once(&record.name).chain(&record.aliases) {
             owners.entry(fold(name)).or_insert(row as u32);
         }
-        if let Some(label) = record.website.and_then(host_label) {
+        if let Some(label) = record.website.as_deref().and_then(host_label) {
             *hosts.entry(label).or_default() += 1;
         }
     }
@@ -119,10 +90,10 @@ fn merge_proposals<'a>(
         let mut propose = |alias: String, source: &str, sureness: Sureness| {
             proposals.push(Proposal { row: row as u32, alias, source: source.to_owned(), sureness, of: None });
         };
-        let folded = fold(record.name);
-        propose_from_brackets(record.name, &mut propose);
-        propose_from_slug(record.slug, &folded, &mut propose);
-        if let Some(label) = record.website.and_then(host_label).filter(|label| hosts[label] == 1) {
+        let folded = fold(&record.name);
+        propose_from_brackets(&record.name, &mut propose);
+        propose_from_slug(&record.slug, &folded, &mut propose);
+        if let Some(label) = record.website.as_deref().and_then(host_label).filter(|label| hosts[label] == 1) {
             propose_from_host(&label, &folded, &mut propose);
         }
     }
@@ -130,8 +101,7 @@ fn merge_proposals<'a>(
     for mut proposal in proposals {
         let key = fold(&proposal.alias);
         let record = &records[proposal.row as usize];
-        let is_own =
-            std::iter::once(record.name).chain(record.aliases.iter().map(String::as_str)).any(|own| fold(own) == key);
+        let is_own = std::iter::once(&record.name).chain(&record.aliases).any(|own| fold(own) == key);
         if is_own || key.len() < 2 {
             continue;
         }
@@ -145,9 +115,10 @@ fn merge_proposals<'a>(
         }
     }
     let candidate = |proposal: Proposal| {
-        let record = &records[proposal.row as usize];
-        let Proposal { alias, source, sureness, .. } = proposal;
-        (AliasCandidate { kind: table.noun(), slug: record.slug, alias, source, sureness }, record.size)
+        let Proposal { row, alias, source, sureness, .. } = proposal;
+        let slug = &records[row as usize].slug;
+        let candidate = AliasCandidate { kind: table.noun(), slug, alias, source, sureness: sureness.name() };
+        (candidate, sureness, rounds(row))
     };
     best.into_values().map(candidate).collect()
 }
@@ -228,8 +199,8 @@ fn capitalize_words(words: &str) -> String {
 }
 
 /// Proposes a smaller firm's name for one with most of its portfolio, if no round names both: it names a house once.
-fn propose_from_portfolios(dataset: &Dataset, derived: &Derived, firms: &[AliasOwner<'_>]) -> Vec<Proposal> {
-    let portfolios = derived.portfolios(MAX_INVESTORS);
+fn propose_from_portfolios(dataset: &Dataset, derived: &Derived) -> Vec<Proposal> {
+    let portfolios = portfolios(&derived.startups, derived.firms.len(), MAX_INVESTORS);
     let mut together: HashMap<(u32, u32), u32> = HashMap::new();
     let mut counts: HashMap<u32, u32> = HashMap::new();
     for (small, portfolio) in portfolios.iter().enumerate() {
@@ -240,7 +211,7 @@ fn propose_from_portfolios(dataset: &Dataset, derived: &Derived, firms: &[AliasO
             }
         }
         for (large, shared) in &counts {
-            let is_larger = firms[*large as usize].size > firms[small].size;
+            let is_larger = derived.firms[*large as usize].investment_count > derived.firms[small].investment_count;
             let share = f64::from(*shared) / portfolio.len() as f64;
             if is_larger && *shared >= MIN_SHARED && share >= MIN_SHARE {
                 together.insert((small as u32, *large), *shared);
@@ -256,9 +227,9 @@ fn propose_from_portfolios(dataset: &Dataset, derived: &Derived, firms: &[AliasO
     });
     let proposal = |((small, large), shared): ((u32, u32), u32)| {
         let count = portfolios[small as usize].len();
-        let AliasOwner { slug, name, .. } = firms[small as usize];
+        let DatasetFirm { slug, name, .. } = &dataset.firms[small as usize];
         let source = format!("has {shared} of the {count} startups of {slug} and no common round");
-        Proposal { row: large, alias: name.to_owned(), source, sureness: Sureness::Probable, of: Some(small) }
+        Proposal { row: large, alias: name.clone(), source, sureness: Sureness::Probable, of: Some(small) }
     };
     let mut found: Vec<((u32, u32), u32)> = together.into_iter().collect();
     found.sort_unstable();

@@ -77,15 +77,15 @@ impl Derived {
         let prominence = Prominence::compute(dataset, &assessments, &firms, &startups, &sectors);
         Self { assessments, priors, firms, startups, sectors, prominence, lineage, limits }
     }
+}
 
-    /// The startups of each firm, ascending, except those with more than `max` investors.
-    fn portfolios(&self, max: usize) -> Vec<Vec<u32>> {
-        let mut portfolios: Vec<Vec<u32>> = vec![Vec::new(); self.firms.len()];
-        for (row, startup) in (0..).zip(&self.startups).filter(|(_, startup)| startup.investors.len() <= max) {
-            startup.investors.iter().for_each(|investor| portfolios[investor.firm as usize].push(row));
-        }
-        portfolios
+/// The startups of each firm, ascending, except those with more than `max` investors.
+fn portfolios(startups: &[StartupStats], firms: usize, max: usize) -> Vec<Vec<u32>> {
+    let mut portfolios: Vec<Vec<u32>> = vec![Vec::new(); firms];
+    for (row, startup) in (0..).zip(startups).filter(|(_, startup)| startup.investors.len() <= max) {
+        startup.investors.iter().for_each(|investor| portfolios[investor.firm as usize].push(row));
     }
+    portfolios
 }
 
 /// The country of a person, or else that of the organization.
@@ -161,18 +161,13 @@ fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
             joined[investor.firm as usize].push(row as u32);
         }
     }
-    let mut portfolio: Vec<Vec<u32>> = vec![Vec::new(); dataset.firms.len()];
-    for (row, startup) in startups.iter().enumerate() {
-        for investor in &startup.investors {
-            portfolio[investor.firm as usize].push(row as u32);
-        }
-    }
+    let portfolio = portfolios(startups, dataset.firms.len(), usize::MAX);
     for (row, stats) in firms.iter_mut().enumerate() {
         let firm = &dataset.firms[row];
         stats.portfolio_count = portfolio[row].len() as u32;
-        let is_own = |stage: &Stage| match firm.stages.is_empty() {
+        let is_own = |stage: &Stage| match firm.own.stages.is_empty() {
             true => stages[row] & (1 << stage.index()) != 0,
-            false => firm.stages.contains(stage),
+            false => firm.own.stages.contains(stage),
         };
         stats.stages = Stage::ALL.iter().copied().filter(is_own).collect();
         stats.sectors.clone_from(&firm.sectors);

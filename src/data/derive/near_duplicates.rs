@@ -8,10 +8,11 @@ use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::fmt;
 
-use crate::derive::Derived;
 use crate::derive::row_order::RowOrders;
+use crate::derive::{Derived, portfolios};
 use crate::evidence::{Evidence, RecordTraits};
 use crate::import::Dataset;
+use crate::import::rows::DatasetOrganization;
 use crate::name::CoreName;
 use crate::parallel::all_in_parallel;
 use crate::{Country, OrganizationKind, Table};
@@ -37,6 +38,13 @@ struct NamedRecord<'a> {
     has_own_links: bool,
     /// Number of rounds.
     size: u32,
+}
+
+impl<'a> NamedRecord<'a> {
+    fn of_organization<V>(of: &'a DatasetOrganization<V>, size: u32) -> Self {
+        let (city, website) = (of.city.as_deref(), of.website.as_deref());
+        Self { name: &of.name, city, country: of.country, website, size, ..Self::default() }
+    }
 }
 
 /// The main record of a near-duplicate, and their common traits.
@@ -81,33 +89,18 @@ pub(crate) fn of_table(
     };
     let mut order: Vec<u32> = (0..orders[table].new.len() as u32).collect();
     order.sort_unstable_by_key(|row| (Reverse(size(*row as usize)), orders.new_row(table, *row)));
-    let portfolios = if table == Table::Firms { derived.portfolios(usize::MAX) } else { Vec::new() };
+    let of_firms = || portfolios(&derived.startups, derived.firms.len(), usize::MAX);
+    let portfolios = if table == Table::Firms { of_firms() } else { Vec::new() };
     let record = |row: usize| match table {
-        Table::Firms => {
-            let firm = &dataset.firms[row];
-            NamedRecord {
-                name: &firm.name,
-                city: firm.city.as_deref(),
-                country: firm.country,
-                website: firm.website.as_deref(),
-                links: portfolios[row].as_slice().into(),
-                has_own_links: true,
-                size: size(row),
-            }
-        }
+        Table::Firms => NamedRecord {
+            links: portfolios[row].as_slice().into(),
+            has_own_links: true,
+            ..NamedRecord::of_organization(&dataset.firms[row], size(row))
+        },
         Table::Startups => {
-            let startup = &dataset.startups[row];
             let mut links: Vec<u32> = derived.startups[row].investors.iter().map(|investor| investor.firm).collect();
             links.sort_unstable();
-            NamedRecord {
-                name: &startup.name,
-                city: startup.city.as_deref(),
-                country: startup.country,
-                website: startup.website.as_deref(),
-                links: links.into(),
-                has_own_links: false,
-                size: size(row),
-            }
+            NamedRecord { links: links.into(), ..NamedRecord::of_organization(&dataset.startups[row], size(row)) }
         }
         _ => {
             let person = &dataset.people[row];
@@ -133,22 +126,21 @@ fn near_duplicates<'a>(record: impl Fn(usize) -> NamedRecord<'a> + Sync, order: 
         part.chunk_by(|left, right| left.0 == right.0)
             .filter(|block| block.len() > 1)
             .flat_map(|block| find_pairs(&record, order, block))
-            .collect::<Vec<DuplicateMatch>>()
+            .collect::<Vec<_>>()
     });
-    // The most prominent record that each record duplicates, by its rank.
-    let mut best: Vec<Option<DuplicateMatch>> = vec![None; order.len()];
-    for pair in pairs.into_iter().flatten() {
-        let best = &mut best[pair.row as usize];
-        if best.is_none_or(|known| pair.larger < known.larger) {
-            *best = Some(pair);
+    // The most prominent record that each record duplicates, with its rank.
+    let mut best: Vec<Option<(u32, NearDuplicate)>> = vec![None; order.len()];
+    for (row, rank, duplicate) in pairs.into_iter().flatten() {
+        let best = &mut best[row as usize];
+        if best.is_none_or(|(known, _)| rank < known) {
+            *best = Some((rank, duplicate));
         }
     }
     let mut found: Vec<Option<NearDuplicate>> = vec![None; order.len()];
     for record in order {
-        let Some(DuplicateMatch { larger, name, strongest, .. }) = best[*record as usize] else { continue };
-        let main = order[larger as usize];
-        let main = found[main as usize].map_or(main, |duplicate| duplicate.main);
-        found[*record as usize] = Some(NearDuplicate { main, name, strongest });
+        let Some((_, duplicate)) = best[*record as usize] else { continue };
+        let main = found[duplicate.main as usize].map_or(duplicate.main, |main| main.main);
+        found[*record as usize] = Some(NearDuplicate { main, ..duplicate });
     }
     found
 }
@@ -180,21 +172,12 @@ fn split_by_key(mut keyed: &[(u64, u32)]) -> Vec<&[(u64, u32)]> {
     parts
 }
 
-#[derive(Clone, Copy)]
-struct DuplicateMatch {
-    row: u32,
-    /// The rank of the more prominent one.
-    larger: u32,
-    name: Evidence,
-    strongest: Evidence,
-}
-
-/// Pairs each duplicate in a block with the most prominent record that it duplicates.
+/// The rows of the duplicates in a block, each with the rank of the most prominent record that it duplicates.
 fn find_pairs<'a>(
     record: &impl Fn(usize) -> NamedRecord<'a>,
     order: &[u32],
     block: &[(u64, u32)],
-) -> Vec<DuplicateMatch> {
+) -> Vec<(u32, u32, NearDuplicate)> {
     let mut pairs = Vec::new();
     // The largest records, which all are compared with.
     let mut mains: Vec<(u32, CoreName, NamedRecord<'a>)> = Vec::new();
@@ -209,7 +192,7 @@ fn find_pairs<'a>(
                 return None;
             }
             let strongest = find_evidence(&named, main, &name, agreement)?;
-            Some(DuplicateMatch { row, larger: *larger, name: agreement, strongest })
+            Some((row, *larger, NearDuplicate { main: order[*larger as usize], name: agreement, strongest }))
         }));
         if mains.len() < MAX_COMPARED {
             mains.push((*rank, name, named));

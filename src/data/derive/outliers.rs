@@ -7,11 +7,9 @@ use crate::vocabulary::Vocabulary;
 /// An amount is suspect above this multiple of its stage's 99th percentile. Of 120,000 published rounds, 24 are.
 const FACTOR: u64 = 10;
 
+/// The 99th percentile of each stage, in dollars; `None` without amounts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct AmountLimits {
-    /// The 99th percentile of each stage, in dollars; `None` without amounts.
-    percentiles: Vec<Option<u64>>,
-}
+pub(crate) struct AmountLimits(Vec<Option<u64>>);
 
 impl AmountLimits {
     pub(crate) fn compute(rounds: &[DatasetRound]) -> Self {
@@ -25,11 +23,11 @@ impl AmountLimits {
             let rank = (amounts.len() * 99).div_ceil(100).checked_sub(1)?;
             Some(*amounts.select_nth_unstable(rank).1)
         };
-        Self { percentiles: amounts.into_iter().map(percentile).collect() }
+        Self(amounts.into_iter().map(percentile).collect())
     }
 
     pub(crate) fn percentile(&self, stage: Stage) -> Option<u64> {
-        self.percentiles[stage.index()]
+        self.0[stage.index()]
     }
 
     /// The round's amount, unless it is suspect. Sums and orders use it.

@@ -5,11 +5,9 @@
 
 use std::io;
 
-use serde::Serialize;
-
 use crate::archive::record_text::RecordBuffer;
 use crate::derive::{Derived, country_of};
-use crate::field::{Field, FieldVisitor, Model};
+use crate::field::Model;
 use crate::identifier;
 use crate::import::text_store::StoredText;
 use crate::import::{Dataset, identifiers, rows};
@@ -20,19 +18,7 @@ use crate::model::{
 use crate::vocabulary::Vocabulary;
 use crate::{Country, OrganizationKind, RecordText, Table};
 
-#[derive(Default)]
-pub(crate) struct RecordSerializer(RecordBuffer);
-
-impl FieldVisitor for RecordSerializer {
-    fn field(&mut self, field: &'static Field, value: &impl Serialize) {
-        if !field.is_joined {
-            let write = |text: &mut Vec<u8>| serde_json::to_writer(text, value);
-            self.0.field(field.name, |text| write(text).expect("record fields always have a JSON form"));
-        }
-    }
-}
-
-impl RecordSerializer {
+impl RecordBuffer {
     /// Serializes the record of a row, by its index in the dataset, in place of the previous one.
     pub(crate) fn write(
         &mut self,
@@ -41,7 +27,7 @@ impl RecordSerializer {
         table: Table,
         row: usize,
     ) -> io::Result<RecordText<'_>> {
-        self.0.clear(table);
+        self.clear(table);
         let text = |stored: Option<StoredText>| stored.map(|stored| dataset.texts.read(stored)).transpose();
         match table {
             Table::Firms => derived.firm(dataset, row, text(dataset.firms[row].description)?.as_deref()).visit(self),
@@ -59,7 +45,7 @@ impl RecordSerializer {
                 derived.sector(dataset, row, text(dataset.sectors[row].description)?.as_deref()).visit(self)
             }
         }
-        Ok(self.0.record(table))
+        Ok(self.record(table))
     }
 }
 
@@ -74,7 +60,7 @@ impl Derived {
         Firm {
             slug: &firm.slug,
             name: &firm.name,
-            kind: firm.kind.map(Vocabulary::name),
+            kind: firm.own.kind.map(Vocabulary::name),
             health_score: assessment.score.value,
             ghosting_rate: assessment.ghosting_tenths.map(decimal),
             review_count: assessment.score.review_count,
@@ -83,14 +69,14 @@ impl Derived {
             country: firm.country.map(Country::alpha2),
             city: firm.city.as_deref(),
             website: firm.website.as_deref(),
-            check_min_usd: firm.check_min_usd,
-            check_max_usd: firm.check_max_usd,
+            check_min_usd: firm.own.check_min_usd,
+            check_max_usd: firm.own.check_max_usd,
             portfolio_count: stats.portfolio_count,
             last_investment_on: stats.last_investment_on,
             aliases: firm.aliases.iter().map(String::as_str).collect(),
             description,
             founded_year: firm.founded_year,
-            aum_usd: firm.aum_usd,
+            aum_usd: firm.own.aum_usd,
             investment_count: stats.investment_count,
             ratings: Ratings { overall, responsiveness, fairness, value_add },
             score: assessment.score.clone(),
@@ -110,8 +96,8 @@ impl Derived {
         Startup {
             slug: &startup.slug,
             name: &startup.name,
-            status: startup.status.map(Vocabulary::name),
-            stage: startup.stage.map(Vocabulary::name),
+            status: startup.own.status.map(Vocabulary::name),
+            stage: startup.own.stage.map(Vocabulary::name),
             sectors: sector_slugs(dataset, &startup.sectors),
             country: startup.country.map(Country::alpha2),
             city: startup.city.as_deref(),

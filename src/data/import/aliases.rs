@@ -39,7 +39,7 @@ pub fn write(candidates: &[AliasCandidate<'_>], out: &mut dyn Write) -> io::Resu
     let mut csv = csv_writer::lines(out);
     csv.write_record(Alias::HEADER.split(','))?;
     for AliasCandidate { kind, slug, alias, source, sureness } in candidates {
-        let source = format!("{}: {source}", sureness.name());
+        let source = format!("{sureness}: {source}");
         csv.write_record([*kind, *slug, alias.as_str(), source.as_str()])?;
     }
     csv.flush()

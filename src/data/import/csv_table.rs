@@ -9,7 +9,7 @@ use std::thread::{self, Builder};
 
 use csv::{ByteRecord, StringRecord};
 
-use crate::import::csv_reader::{CsvDialect, CsvError, CsvReader, LocatedDoubt};
+use crate::import::csv_reader::{CsvDialect, CsvReader, LocatedDoubt};
 use crate::import::csv_row::{CsvRow, TableIndex};
 use crate::import::diagnostics::{Diagnostics, did_you_mean, quoted};
 use crate::{DiagnosticReport, Progress};
@@ -104,17 +104,6 @@ impl CsvColumns {
     }
 }
 
-/// A row before its checks, or an error with its line.
-type ReadRow = Result<(ByteRecord, Option<LocatedDoubt>), (u64, CsvError)>;
-
-fn next_row(reader: &mut CsvReader<File>, width: usize) -> Option<ReadRow> {
-    let mut record = ByteRecord::new();
-    match reader.read(&mut record, width) {
-        Ok(is_read) => is_read.then(|| Ok((record, reader.doubt()))),
-        Err(error) => Some(Err((reader.line(), error))),
-    }
-}
-
 fn warn_of(doubt: Option<LocatedDoubt>, diagnostics: &mut Diagnostics<'_>) {
     doubt.into_iter().for_each(|(line, doubt)| diagnostics.warning(Some(line), None, doubt.to_string()));
 }
@@ -126,8 +115,7 @@ pub struct CsvFolder<'a> {
 }
 
 impl CsvFolder<'_> {
-    /// Reads the file of a table; without the file the table is empty. `each` parses a row, and returns `None` for one
-    /// that cannot be used.
+    /// Reads the file of a table, which may be absent. `each` parses a row; it returns `None` for one that is unusable.
     pub fn read<T: TableRow>(&mut self, each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>) -> CsvTable<T> {
         CsvTable::read_file(&self.path.join(T::FILE), T::FILE, self.report, self.progress, each)
     }
@@ -180,17 +168,22 @@ impl<T: TableRow> CsvTable<T> {
         each: &mut impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>,
     ) {
         let read = thread::scope(|scope| {
+            // Rows before their checks, or an error with its line.
             let (sender, batches) = mpsc::sync_channel(WAITING);
             let width = columns.width;
             Builder::new().spawn_scoped(scope, move || {
                 loop {
                     let (mut batch, mut bytes) = (Vec::new(), 0);
-                    while batch.len() < BATCH
-                        && bytes < BATCH_BYTES
-                        && let Some(read) = next_row(reader, width)
-                    {
-                        bytes += read.as_ref().map_or(0, |(record, _)| record.as_slice().len());
-                        batch.push(read);
+                    while batch.len() < BATCH && bytes < BATCH_BYTES {
+                        let mut record = ByteRecord::new();
+                        match reader.read(&mut record, width) {
+                            Ok(false) => break,
+                            Ok(true) => {
+                                bytes += record.as_slice().len();
+                                batch.push(Ok((record, reader.doubt())));
+                            }
+                            Err(error) => batch.push(Err((reader.line(), error))),
+                        }
                     }
                     // The receiver stops at the first error.
                     if batch.is_empty() || sender.send((batch, reader.position())).is_err() {

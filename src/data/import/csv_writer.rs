@@ -6,7 +6,6 @@ use std::path::Path;
 
 use crate::import::csv_table::TableRow;
 
-/// Writes one CSV file.
 pub struct TableWriter(csv::Writer<BufWriter<File>>);
 
 impl TableWriter {

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use once_cell::sync::Lazy;
 
 use crate::fold::{fold, fold_into};
-use crate::import::rows::{DatasetFirm, DatasetStartup};
+use crate::import::rows::DatasetOrganization;
 use crate::import::{Dataset, website};
 use crate::{Table, word_file};
 
@@ -33,16 +33,10 @@ fn parse(text: &'static str) -> Vec<AliasEntry> {
 
 /// Adds the known aliases to the records of a dataset, unless another of the kind has the name. Returns their number.
 pub(crate) fn add(dataset: &mut Dataset) -> usize {
-    add_to(&mut dataset.firms, &ENTRIES, Table::Firms, AliasTarget::of_firm)
-        + add_to(&mut dataset.startups, &ENTRIES, Table::Startups, AliasTarget::of_startup)
+    add_to(&mut dataset.firms, &ENTRIES, Table::Firms) + add_to(&mut dataset.startups, &ENTRIES, Table::Startups)
 }
 
-fn add_to<R>(
-    rows: &mut [R],
-    entries: &[AliasEntry],
-    table: Table,
-    target: impl Fn(&mut R) -> AliasTarget<'_>,
-) -> usize {
+fn add_to<V>(rows: &mut [DatasetOrganization<V>], entries: &[AliasEntry], table: Table) -> usize {
     let entries: Vec<&AliasEntry> = entries.iter().filter(|entry| entry.table == table).collect();
     let mut keys: HashMap<&str, (usize, usize)> = HashMap::new();
     let mut known: HashSet<String> = HashSet::new();
@@ -54,16 +48,16 @@ fn add_to<R>(
     let mut found: Vec<Option<(usize, usize)>> = vec![None; entries.len()];
     let mut taken: HashSet<String> = HashSet::new();
     let mut folded = String::new();
-    for (row, record) in rows.iter_mut().enumerate() {
-        let AliasTarget { slug, name, website, aliases } = target(record);
-        for name in std::iter::once(name).chain(aliases.iter().map(String::as_str)) {
+    for (row, record) in rows.iter().enumerate() {
+        for name in std::iter::once(&record.name).chain(&record.aliases) {
             fold_into(name, &mut folded);
             if known.contains(&folded) {
                 taken.insert(folded.clone());
             }
         }
-        let host = website.map(website::host);
-        for (entry, rank) in [Some(slug), host.as_deref()].into_iter().flatten().filter_map(|key| keys.get(key)) {
+        let host = record.website.as_deref().map(website::host);
+        let own = [Some(record.slug.as_str()), host.as_deref()];
+        for (entry, rank) in own.into_iter().flatten().filter_map(|key| keys.get(key)) {
             if found[*entry].is_none_or(|(best, _)| *rank < best) {
                 found[*entry] = Some((*rank, row));
             }
@@ -73,35 +67,17 @@ fn add_to<R>(
     for (entry, found) in entries.iter().zip(found) {
         let Some((_, row)) = found else { continue };
         for alias in entry.aliases.iter().filter(|alias| taken.insert(fold(alias))) {
-            target(&mut rows[row]).aliases.push((*alias).to_owned());
+            rows[row].aliases.push((*alias).to_owned());
             added += 1;
         }
     }
     added
 }
 
-struct AliasTarget<'a> {
-    slug: &'a str,
-    name: &'a str,
-    website: Option<&'a str>,
-    aliases: &'a mut Vec<String>,
-}
-
-impl AliasTarget<'_> {
-    fn of_firm(firm: &mut DatasetFirm) -> AliasTarget<'_> {
-        let DatasetFirm { slug, name, website, aliases, .. } = firm;
-        AliasTarget { slug, name, website: website.as_deref(), aliases }
-    }
-
-    fn of_startup(startup: &mut DatasetStartup) -> AliasTarget<'_> {
-        let DatasetStartup { slug, name, website, aliases, .. } = startup;
-        AliasTarget { slug, name, website: website.as_deref(), aliases }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::import::rows::DatasetFirm;
 
     fn firm(slug: &str, name: &str) -> DatasetFirm {
         DatasetFirm { slug: slug.into(), name: name.into(), ..DatasetFirm::default() }
@@ -109,7 +85,7 @@ mod tests {
 
     fn added(firms: &mut [DatasetFirm]) -> usize {
         let entries = parse("# a comment\nfirm|alder-capital alder alder.example|AC;Alderway;Alder Cap\n");
-        add_to(firms, &entries, Table::Firms, AliasTarget::of_firm)
+        add_to(firms, &entries, Table::Firms)
     }
 
     #[test]

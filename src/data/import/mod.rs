@@ -36,14 +36,15 @@ use crate::import::rows::{DatasetFirm, DatasetPerson, DatasetReview, DatasetRoun
 use crate::import::text_store::TextStore;
 use crate::{DiagnosticReport, Progress};
 
-/// The files of the tables and their required columns. A dataset has at least one of them; the others are empty.
-const TABLES: [(&str, &str); 6] = [
-    (DatasetFirm::FILE, DatasetFirm::REQUIRED),
-    (DatasetStartup::FILE, DatasetStartup::REQUIRED),
-    (DatasetRound::FILE, DatasetRound::REQUIRED),
-    (DatasetPerson::FILE, DatasetPerson::REQUIRED),
-    (DatasetReview::FILE, DatasetReview::REQUIRED),
-    (DatasetSector::FILE, DatasetSector::REQUIRED),
+/// File, columns and required columns of each table, in the order of [`Table::ALL`](crate::Table::ALL). A dataset has at
+/// least one of the files; the others are empty.
+pub(crate) const TABLES: [(&str, &str, &str); 6] = [
+    (DatasetFirm::FILE, DatasetFirm::HEADER, DatasetFirm::REQUIRED),
+    (DatasetStartup::FILE, DatasetStartup::HEADER, DatasetStartup::REQUIRED),
+    (DatasetRound::FILE, DatasetRound::HEADER, DatasetRound::REQUIRED),
+    (DatasetPerson::FILE, DatasetPerson::HEADER, DatasetPerson::REQUIRED),
+    (DatasetReview::FILE, DatasetReview::HEADER, DatasetReview::REQUIRED),
+    (DatasetSector::FILE, DatasetSector::HEADER, DatasetSector::REQUIRED),
 ];
 
 const OPTIONAL_FILES: [&str; 5] =
@@ -139,8 +140,8 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
 /// Reports a folder without tables or with files that are being replaced, and files with a mistyped name.
 fn check_files(folder: &Path, report: &mut DiagnosticReport) {
     let is_file = |file: &str| folder.join(file).exists();
-    if !TABLES.iter().any(|(file, _)| is_file(file)) {
-        let required = TABLES.map(|(file, columns)| format!("{file} ({columns})")).join(", ");
+    if !TABLES.iter().any(|(file, ..)| is_file(file)) {
+        let required = TABLES.map(|(file, _, columns)| format!("{file} ({columns})")).join(", ");
         let message = format!(
             "folder has no table; a dataset has at least one of these files, with these columns and any of the others: \
              {required}"
@@ -156,7 +157,7 @@ fn check_files(folder: &Path, report: &mut DiagnosticReport) {
     let stem = |file: &str| letters(file.trim_end_matches(".csv"));
     let Ok(entries) = folder.read_dir() else { return };
     let names = entries.flatten().filter_map(|entry| entry.file_name().into_string().ok());
-    let known = || TABLES.into_iter().map(|(file, _)| file).chain(OPTIONAL_FILES);
+    let known = || TABLES.into_iter().map(|(file, ..)| file).chain(OPTIONAL_FILES);
     let is_unknown = |name: &String| name.ends_with(".csv") && known().all(|file| file != name);
     let mut unknown: Vec<String> = names.filter(is_unknown).collect();
     unknown.sort_unstable();

@@ -39,27 +39,42 @@ impl DatasetSector {
     }
 }
 
+/// A firm or startup, with the values that only its kind has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DatasetFirm {
+pub struct DatasetOrganization<V> {
     pub slug: String,
     pub name: String,
     pub aliases: Vec<String>,
-    pub kind: Option<FirmKind>,
     pub website: Option<String>,
     pub description: Option<StoredText>,
     pub country: Option<Country>,
     pub city: Option<Arc<str>>,
     pub founded_year: Option<u16>,
+    /// Those of a firm are the published ones; if empty, they are derived from its portfolio.
+    pub sectors: Vec<u32>,
+    /// From [`RecordIdentifier::FILE`](crate::import::identifiers).
+    pub identifiers: Vec<NormalIdentifier>,
+    pub own: V,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FirmValues {
+    pub kind: Option<FirmKind>,
     /// Stages published by the firm; if empty, they are derived from its rounds.
     pub stages: Vec<Stage>,
-    /// Sectors published by the firm; if empty, they are derived from its portfolio.
-    pub sectors: Vec<u32>,
     pub check_min_usd: Option<u64>,
     pub check_max_usd: Option<u64>,
     pub aum_usd: Option<u64>,
-    /// From [`RecordIdentifier::FILE`](crate::import::identifiers).
-    pub identifiers: Vec<NormalIdentifier>,
 }
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StartupValues {
+    pub stage: Option<Stage>,
+    pub status: Option<StartupStatus>,
+}
+
+pub type DatasetFirm = DatasetOrganization<FirmValues>;
+pub type DatasetStartup = DatasetOrganization<StartupValues>;
 
 impl TableRow for DatasetFirm {
     const NOUN: &'static str = Table::Firms.noun();
@@ -76,46 +91,21 @@ impl DatasetFirm {
         sectors: &CsvTable<DatasetSector>,
         released_on: Option<Date>,
     ) -> Self {
-        let firm = Self {
-            slug: row.slug("slug"),
-            name: row.name("name"),
-            aliases: row.values("aliases"),
-            kind: row.word("kind"),
-            website: row.website("website"),
-            description: row.stored_text("description", texts),
-            country: row.country("country"),
-            city: row.shared_phrase("city"),
-            founded_year: founded_year(row, released_on),
-            stages: row.words("stages"),
-            sectors: sectors.references(row, "sectors"),
-            check_min_usd: row.dollars("check_min_usd"),
-            check_max_usd: row.raised_dollars("check_max_usd"),
-            aum_usd: row.raised_dollars("aum_usd"),
-            identifiers: Vec::new(),
-        };
-        reject_path(row, &firm.slug, "facets");
-        reject_path(row, &firm.slug, "aggregate");
-        if let Some((min, max)) = firm.check_min_usd.zip(firm.check_max_usd).filter(|(min, max)| min > max) {
+        let (slug, name, aliases) = (row.slug("slug"), row.name("name"), row.values("aliases"));
+        let kind = row.word("kind");
+        let (website, description) = (row.website("website"), row.stored_text("description", texts));
+        let (country, city) = (row.country("country"), row.shared_phrase("city"));
+        let (founded_year, stages) = (founded_year(row, released_on), row.words("stages"));
+        let (sectors, identifiers) = (sectors.references(row, "sectors"), Vec::new());
+        let (check_min_usd, check_max_usd) = (row.dollars("check_min_usd"), row.raised_dollars("check_max_usd"));
+        let own = FirmValues { kind, stages, check_min_usd, check_max_usd, aum_usd: row.raised_dollars("aum_usd") };
+        reject_path(row, &slug, "facets");
+        reject_path(row, &slug, "aggregate");
+        if let Some((min, max)) = check_min_usd.zip(check_max_usd).filter(|(min, max)| min > max) {
             row.warning("check_min_usd", format!("{min} is above check_max_usd, {max}"));
         }
-        firm
+        Self { slug, name, aliases, website, description, country, city, founded_year, sectors, identifiers, own }
     }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DatasetStartup {
-    pub slug: String,
-    pub name: String,
-    pub aliases: Vec<String>,
-    pub website: Option<String>,
-    pub description: Option<StoredText>,
-    pub country: Option<Country>,
-    pub city: Option<Arc<str>>,
-    pub founded_year: Option<u16>,
-    pub stage: Option<Stage>,
-    pub sectors: Vec<u32>,
-    pub status: Option<StartupStatus>,
-    pub identifiers: Vec<NormalIdentifier>,
 }
 
 impl TableRow for DatasetStartup {
@@ -134,20 +124,13 @@ impl DatasetStartup {
     ) -> Self {
         let slug = row.slug("slug");
         reject_path(row, &slug, "aggregate");
-        Self {
-            slug,
-            name: row.name("name"),
-            aliases: row.values("aliases"),
-            website: row.website("website"),
-            description: row.stored_text("description", texts),
-            country: row.country("country"),
-            city: row.shared_phrase("city"),
-            founded_year: founded_year(row, released_on),
-            stage: row.word("stage"),
-            sectors: sectors.references(row, "sectors"),
-            status: row.word("status"),
-            identifiers: Vec::new(),
-        }
+        let (name, aliases) = (row.name("name"), row.values("aliases"));
+        let (website, description) = (row.website("website"), row.stored_text("description", texts));
+        let (country, city) = (row.country("country"), row.shared_phrase("city"));
+        let (founded_year, stage) = (founded_year(row, released_on), row.word("stage"));
+        let (sectors, identifiers) = (sectors.references(row, "sectors"), Vec::new());
+        let own = StartupValues { stage, status: row.word("status") };
+        Self { slug, name, aliases, website, description, country, city, founded_year, sectors, identifiers, own }
     }
 }
 

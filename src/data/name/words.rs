@@ -33,7 +33,6 @@ impl WordList {
         WORDS.lists.get(word).is_some_and(|lists| lists & self.bit() != 0)
     }
 
-    /// Its words in alphabetical order.
     pub fn words(self) -> impl Iterator<Item = &'static str> {
         WORDS.lists.iter().filter(move |(_, lists)| **lists & self.bit() != 0).map(|(word, _)| *word)
     }

@@ -10,7 +10,7 @@ use std::ops::Index;
 use once_cell::sync::Lazy;
 
 use crate::datagen::lists::Lists;
-use crate::datagen::words::{Syllables, syllables};
+use crate::datagen::words::{SYLLABLES, Syllables};
 
 /// A word in Latin letters and in its native script (identical if that is Latin).
 #[derive(Clone, Debug)]
@@ -74,7 +74,7 @@ pub(crate) static CULTURES: Lazy<Vec<Culture>> = Lazy::new(|| {
         let entries = lists[*tag].iter().filter_map(|entry| entry.split_once(' '));
         Culture {
             tag,
-            syllables: syllables(value("sound").expect("a culture has a sound")),
+            syllables: &SYLLABLES[value("sound").expect("a culture has a sound")],
             words: entries.map(|(kind, words)| (kind, parse_words(words))).collect(),
             family_first: value("family_first") == Some("true"),
         }

@@ -100,7 +100,7 @@ fn draw_groups(random: &mut Random, kind: FirmKind) -> Vec<u8> {
     groups
 }
 
-fn draw_each(config: &GenConfig) -> impl Iterator<Item = (u32, InventedFirm, Naming)> {
+pub(super) fn draw_each(config: &GenConfig) -> impl Iterator<Item = (u32, InventedFirm, Naming)> {
     let mut used_names = UsedNames::default();
     (0..config.firms).map(move |row| {
         let mut firm = InventedFirm::draw(config, row);
@@ -110,11 +110,6 @@ fn draw_each(config: &GenConfig) -> impl Iterator<Item = (u32, InventedFirm, Nam
         firm.slug = slug;
         (row, firm, naming)
     })
-}
-
-#[cfg(test)]
-pub(crate) fn draw_all(config: &GenConfig) -> Vec<InventedFirm> {
-    draw_each(config).map(|(_, firm, _)| firm).collect()
 }
 
 /// Number of firms in the invented sources.
@@ -273,7 +268,7 @@ mod tests {
     #[test]
     fn activity_is_heavy_tailed() {
         let config = GenConfig::new(2_000, 0);
-        let mut activity: Vec<u64> = draw_all(&config).iter().map(|firm| u64::from(firm.activity)).collect();
+        let mut activity: Vec<u64> = draw_each(&config).map(|(_, firm, _)| u64::from(firm.activity)).collect();
         activity.sort_unstable_by(|a, b| b.cmp(a));
         let sum: u64 = activity.iter().sum();
         let top: u64 = activity[..100].iter().sum();

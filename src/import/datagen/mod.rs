@@ -82,44 +82,11 @@ const REGISTER: &str = "demo-register";
 /// Id of another invented source, which has only names in capitals.
 const SURVEY: &str = "demo-survey";
 
-fn write_sources(config: &GenConfig, folder: &Path) -> io::Result<()> {
-    let mut table = TableWriter::create::<Source>(folder)?;
-    let day = config.version.date.to_string();
-    table.row(&[REGISTER, "An invented register", "CC0-1.0", "https://register.example", "20", &day])?;
-    table.row(&[SURVEY, "An invented survey", "CC-BY-4.0", "https://survey.example", "10", &day])?;
-    table.finish()
-}
-
 /// Writes the files of the dataset into `folder`, which is created if it does not exist.
 pub fn generate(config: &GenConfig, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
-    fs::write(folder.join("snapshot.toml"), snapshot(config))?;
-    write_sectors(folder)?;
-    write_sources(config, folder)?;
-    let mut people = people::People::create(config, folder)?;
-    let firms = firms::write(config, folder, &mut people)?;
-    let quality = quality::draw_qualities(config);
-    reviews::write(config, folder, &firms, &quality)?;
-    let market = market::FirmMarket::new(config.seed, &firms);
-    startups::write(config, folder, &market, &mut people)?;
-    people.finish()
-}
-
-/// Beginning of the `snapshot.toml` of a generated dataset.
-const MARK: &str = "# Everything in this folder is invented";
-
-/// True if the folder contains a generated dataset, which may be overwritten.
-pub fn is_generated(folder: &Path) -> io::Result<bool> {
-    match fs::read(folder.join("snapshot.toml")) {
-        Ok(text) => Ok(text.starts_with(MARK.as_bytes())),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-fn snapshot(config: &GenConfig) -> String {
-    format!(
-        "{MARK}: no firm, startup or person in it is real.\n\
+    let meta = format!(
+        "# Everything in this folder is invented: no firm, startup or person in it is real.\n\
          version = \"{}\"\n\
          released_on = \"{}\"\n\
          title = \"Invented venture data\"\n\
@@ -128,14 +95,24 @@ fn snapshot(config: &GenConfig) -> String {
          license = \"CC0-1.0\"\n\
          invented = true\n",
         config.version, config.version.date, config.seed,
-    )
-}
-
-fn write_sectors(folder: &Path) -> io::Result<()> {
+    );
+    fs::write(folder.join("snapshot.toml"), meta)?;
     let mut table = TableWriter::create::<DatasetSector>(folder)?;
     for (index, sector) in sectors::SECTORS.iter().enumerate() {
         let description = if index % 17 == 16 { "" } else { sector.description };
         table.row(&[sector.slug, sector.name, sector.parent, description])?;
     }
-    table.finish()
+    table.finish()?;
+    let mut table = TableWriter::create::<Source>(folder)?;
+    let day = config.version.date.to_string();
+    table.row(&[REGISTER, "An invented register", "CC0-1.0", "https://register.example", "20", &day])?;
+    table.row(&[SURVEY, "An invented survey", "CC-BY-4.0", "https://survey.example", "10", &day])?;
+    table.finish()?;
+    let mut people = people::People::create(config, folder)?;
+    let firms = firms::write(config, folder, &mut people)?;
+    let quality = quality::draw_qualities(config);
+    reviews::write(config, folder, &firms, &quality)?;
+    let market = market::FirmMarket::new(config.seed, &firms);
+    startups::write(config, folder, &market, &mut people)?;
+    people.finish()
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use once_cell::sync::Lazy;
+use xxhash_rust::xxh3::xxh3_64;
 
 use crate::datagen::culture::{CULTURES, Culture, ScriptedWord};
 use crate::datagen::geography::{HOMES, draw_home};
@@ -10,9 +11,9 @@ use crate::datagen::lists::Lists;
 use crate::datagen::random::{Random, RandomStream};
 use crate::datagen::sectors::GROUPS;
 use crate::datagen::words::{coin_compound, coin_word, is_fit, plain_word};
-use crate::distinct;
 use data::FirmKind;
 use data::fold::fold;
+use data::import::csv_row::distinct;
 use data::vocabulary::{Vocabulary, capitalized};
 
 pub(crate) static NAME_LISTS: Lazy<Lists> = Lazy::new(|| Lists::parse(include_str!("words/names.txt")));
@@ -37,16 +38,11 @@ impl UsedNames {
     /// Marks `name` as used and returns its slug; `None` if its folded form is used already or has no letter or digit.
     pub(crate) fn claim(&mut self, name: &str) -> Option<String> {
         let folded = fold(name);
-        if folded.is_empty() || folded == "facets" || !self.0.insert(fnv(&folded)) {
+        if folded.is_empty() || folded == "facets" || !self.0.insert(xxh3_64(folded.as_bytes())) {
             return None;
         }
         Some(folded.replace(' ', "-"))
     }
-}
-
-/// FNV-1a.
-fn fnv(text: &str) -> u64 {
-    text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3))
 }
 
 pub(crate) struct Naming {

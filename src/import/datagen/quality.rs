@@ -25,7 +25,6 @@ impl FirmQuality {
         Self { per_mille }
     }
 
-    /// Draws one reviewer's experience.
     pub(crate) fn experience(&self, random: &mut Random) -> Experience {
         let shared: [u64; 4] = std::array::from_fn(|_| random.below(1000));
         let mut rate = |dimension: usize, common: usize| {

@@ -219,7 +219,6 @@ fn who(random: &mut Random, kind: FirmKind) -> &'static str {
     random.pick(&REVIEWS[list])
 }
 
-/// Fills the slots of `text` and capitalizes it.
 fn fill_slots(random: &mut Random, text: &str, facts: &ReviewFacts) -> String {
     let filled = fill(text, |slot| match slot {
         "who" => who(random, facts.kind).to_owned(),

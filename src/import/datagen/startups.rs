@@ -12,7 +12,7 @@ use crate::datagen::people::People;
 use crate::datagen::profile_text::startup_description;
 use crate::datagen::random::{Random, RandomStream, Share};
 use crate::datagen::sectors::{BY_GROUP, GROUP_WEIGHTS, SECTORS};
-use crate::distinct;
+use data::import::csv_row::distinct;
 use data::import::csv_writer::TableWriter;
 use data::import::rows;
 use data::vocabulary::Vocabulary;
@@ -58,20 +58,15 @@ pub(crate) fn write(config: &GenConfig, folder: &Path, market: &FirmMarket<'_>, 
 }
 
 fn claim_name(seed: u64, row: u32, home: usize, group: usize, used_names: &mut UsedNames) -> (String, Naming) {
-    let mut attempt = 0;
-    loop {
-        let (naming, slug) = startup_name(seed, u64::from(row), home, group, attempt);
+    let mut attempts = (0..).map(|attempt| startup_name(seed, u64::from(row), home, group, attempt));
+    let claimed = attempts.find_map(|(naming, fixed)| {
         let own = used_names.claim(&naming.name);
-        if let Some(slug) = slug {
-            // A fixed slug is claimed too, so that no later name results in it.
-            used_names.claim(&slug.replace('-', " "));
-            return (slug.to_owned(), naming);
-        }
-        if let Some(slug) = own {
-            return (slug, naming);
-        }
-        attempt += 1;
-    }
+        let Some(slug) = fixed else { return Some((own?, naming)) };
+        // A fixed slug is claimed too, so that no later name results in it.
+        used_names.claim(&slug.replace('-', " "));
+        Some((slug.to_owned(), naming))
+    });
+    claimed.expect("attempts do not end")
 }
 
 /// One to three sectors, the first one in the startup's group.
@@ -85,7 +80,7 @@ fn draw_sectors(random: &mut Random, group: usize) -> Vec<usize> {
         let other = &BY_GROUP[random.below(BY_GROUP.len() as u64) as usize];
         sectors.push(other[random.early(other.len())]);
     }
-    distinct(sectors)
+    distinct(sectors.into_iter())
 }
 
 fn fields(

@@ -275,7 +275,7 @@ fn participations() -> Vec<(usize, usize)> {
 #[test]
 fn firms_join_rounds_of_their_stages_regions_and_sectors() {
     let config = GenConfig::bundled();
-    let firms = firms::draw_all(&config);
+    let firms: Vec<_> = firms::draw_each(&config).map(|(_, firm, _)| firm).collect();
     let startup_of: HashMap<_, _> = WORLD.startups.column("slug").into_iter().zip(0..).collect();
     let (startup, stage) = (WORLD.rounds.column("startup"), WORLD.rounds.column("stage"));
     let (mut all, mut at_stage, mut seed_firms, mut seed_rounds, mut near, mut in_group) = (0, 0, 0, 0, 0, 0);
@@ -409,8 +409,8 @@ fn words_of_names_are_as_rare_as_real_ones() {
 
 /// Slug and hidden quality of each firm, in the order of `firms.csv`.
 fn hidden_quality(config: &GenConfig) -> Vec<(String, FirmQuality)> {
-    let firms = firms::draw_all(config);
-    firms.into_iter().map(|firm| firm.slug).zip(quality::draw_qualities(config)).collect()
+    let firms = firms::draw_each(config).map(|(_, firm, _)| firm);
+    firms.map(|firm| firm.slug).zip(quality::draw_qualities(config)).collect()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Invented words: syllables joined by sound, and compounds of plain English words.
 //! Most distinct words in real company names occur once. So do these: two or three syllables give millions of words.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use once_cell::sync::Lazy;
 
@@ -9,30 +9,18 @@ use crate::datagen::lists::Lists;
 use crate::datagen::random::Random;
 use data::vocabulary::capitalized;
 
-/// Parts of words of one sound, such as `romance`.
-pub(crate) struct Syllables {
-    name: &'static str,
-    onsets: Vec<&'static str>,
-    vowels: Vec<&'static str>,
-    codas: Vec<&'static str>,
-    ends: Vec<&'static str>,
-}
+/// Parts of words of one sound, such as `romance`: `onsets`, `vowels`, `codas` and `ends`.
+pub(crate) type Syllables = HashMap<&'static str, Vec<&'static str>>;
 
-static SYLLABLES: Lazy<Vec<Syllables>> = Lazy::new(|| {
+pub(crate) static SYLLABLES: Lazy<BTreeMap<&'static str, Syllables>> = Lazy::new(|| {
     let lists = Lists::parse(include_str!("words/syllables.txt"));
     let syllables = |name: &&'static str| {
-        let parts = |key| {
-            let parts = lists.value(name, key).expect("a sound has four kinds of parts");
-            parts.split(' ').map(|part| part.trim_matches('-')).collect()
-        };
-        Syllables { name, onsets: parts("onsets"), vowels: parts("vowels"), codas: parts("codas"), ends: parts("ends") }
+        let kinds = lists[*name].iter().filter_map(|entry| entry.split_once(' '));
+        let parts = |text: &'static str| text.split(' ').map(|part| part.trim_matches('-')).collect::<Vec<_>>();
+        (*name, kinds.map(|(kind, text)| (kind, parts(text))).collect())
     };
     lists.names.iter().map(syllables).collect()
 });
-
-pub(crate) fn syllables(name: &str) -> &'static Syllables {
-    SYLLABLES.iter().find(|syllables| syllables.name == name).expect("a sound of syllables.txt")
-}
 
 /// The `first` and `last` words of compounds, syllables `unwanted` within an invented word, and `taken` well-known names
 /// that a compound or syllables could hit, sorted; see also the test against published data.
@@ -58,21 +46,21 @@ pub(crate) fn coin_word(random: &mut Random, syllables: &Syllables, extra: usize
         for position in 0..count {
             // Consonant clusters occur only at the beginning, so that longer words can be pronounced.
             let onset = loop {
-                let onset = random.pick(&syllables.onsets);
+                let onset = random.pick(&syllables["onsets"]);
                 if position == 0 || onset.len() == 1 {
                     break onset;
                 }
             };
             word.push_str(onset);
-            word.push_str(random.pick(&syllables.vowels));
+            word.push_str(random.pick(&syllables["vowels"]));
             if position + 1 == count || random.chance(250) {
-                word.push_str(random.pick(&syllables.codas));
+                word.push_str(random.pick(&syllables["codas"]));
             }
         }
         if word.ends_with(['a', 'e', 'i', 'o', 'u', 'y', 'é', 'ä', 'ö', 'ü', 'å']) {
             word.push_str(random.pick(&["l", "n", "r", "v", "m", "t", "d"]));
         }
-        word.push_str(random.pick(&syllables.ends));
+        word.push_str(random.pick(&syllables["ends"]));
         if is_fit(&word) && word.chars().count() > 4 {
             return capitalized(&word);
         }
@@ -114,7 +102,7 @@ mod tests {
         let mut random = Random::new(5, RandomStream::FirmName, 0);
         let mut words = std::collections::HashSet::new();
         assert_eq!(SYLLABLES.len(), 6);
-        for syllables in SYLLABLES.iter() {
+        for syllables in SYLLABLES.values() {
             for _ in 0..2_000 {
                 let word = coin_word(&mut random, syllables, 0);
                 assert!(is_fit(&word) && (5..=24).contains(&word.chars().count()), "{word}");

@@ -16,7 +16,7 @@ const MAX_BLOCK: usize = 64;
 pub(super) struct Blocks(Vec<(u64, u32)>);
 
 impl Blocks {
-    pub(super) fn new(table: Table, records: &[&SourceRecord], profiles: &[RecordProfile]) -> Self {
+    pub(super) fn new(table: Table, records: &[SourceRecord], profiles: &[RecordProfile]) -> Self {
         let mut keys: Vec<(u64, u32)> = Vec::with_capacity(records.len() * 8);
         for (row, (record, profile)) in records.iter().zip(profiles).enumerate() {
             each_key(table, &record.name, profile, |key| keys.push((key, row as u32)));

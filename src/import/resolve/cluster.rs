@@ -28,7 +28,7 @@ pub(super) struct Clustering<'a> {
 
 impl<'a> Clustering<'a> {
     /// Starts with one cluster per record, except for records that decisions join.
-    pub(super) fn new(profiles: &'a Profiles, records: &[&SourceRecord], decisions: &Decisions) -> Self {
+    pub(super) fn new(profiles: &'a Profiles, records: &[SourceRecord], decisions: &Decisions) -> Self {
         let groups: Vec<Option<u32>> = records.iter().map(|record| decisions.groups.get(&record.id).copied()).collect();
         let rows = 0..records.len() as u32;
         let mut clustering = Self {

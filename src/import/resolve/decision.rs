@@ -94,7 +94,6 @@ fn read_entity(row: &mut CsvRow<'_, '_>, column: &'static str) -> Option<String>
 /// Effective decisions: the last one about each pair.
 #[derive(Clone, Debug, Default)]
 pub struct Decisions {
-    /// Last decision about each pair, in file order.
     last: Vec<Decision>,
     /// Every entity that a decision names, with its group. `same` joins groups.
     pub(super) groups: HashMap<String, u32>,
@@ -122,7 +121,6 @@ impl Decisions {
         decisions
     }
 
-    /// Adds a later decision.
     #[must_use]
     pub fn with(&self, decision: Decision, report: &mut DiagnosticReport) -> Self {
         let line = self.last.last().map_or(1, |last| last.line) + 1;
@@ -139,7 +137,6 @@ impl Decisions {
         &self.last
     }
 
-    /// Pairs of groups with this judgement.
     pub(super) fn pairs(&self, judgement: Judgement) -> impl Iterator<Item = (u32, u32)> {
         let decisions = self.last.iter().filter(move |decision| decision.judgement == judgement);
         decisions.map(|decision| {

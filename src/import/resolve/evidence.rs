@@ -97,7 +97,6 @@ pub(super) fn is_owned(evidence: &[Evidence]) -> bool {
     evidence.iter().any(|found| matches!(found, E::StrongIdentifier | E::MediumIdentifier | E::SameDomain))
 }
 
-/// Number of kinds of evidence with positive points.
 fn count_kinds(evidence: &[Evidence]) -> usize {
     let supporting = evidence.iter().filter(|evidence| evidence.points() > 0);
     supporting.map(|evidence| evidence.kind()).collect::<BTreeSet<EvidenceKind>>().len()

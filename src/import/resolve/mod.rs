@@ -117,8 +117,19 @@ pub fn resolve(
         resolution.add_table(block, first, decisions, progress)?;
         first += block.len() as u32;
     }
+    resolution.clusters.sort_unstable();
+    resolution.merged.sort_by_key(|pair| (-pair.score, pair.left, pair.right));
+    // A decision is worth more for prominent records, and near the middle between review and merge scores.
+    let value = |pair: &RecordPair| {
+        let size = records[pair.left as usize].size + records[pair.right as usize].size;
+        let middle = (MERGE_SCORE + REVIEW_SCORE) / 2;
+        let openness = 1.0 - f64::from((pair.score - middle).abs()) / 40.0;
+        f64::from(2 + size).ln() * openness
+    };
+    resolution.review.sort_by(|left, right| {
+        value(right).total_cmp(&value(left)).then((left.left, left.right).cmp(&(right.left, right.right)))
+    });
     resolution.records = records;
-    resolution.sort();
     Ok(resolution)
 }
 
@@ -171,27 +182,23 @@ impl Resolution {
         progress: &dyn Progress,
     ) -> Result<(), SearchError> {
         let Some(table) = records.first().map(|record| record.table) else { return Ok(()) };
-        let records: Vec<&SourceRecord> = records.iter().collect();
-        let profiles = Profiles::new(table, &records);
-        let (pairs, vetoed) = find_pairs(&records, &profiles, progress)?;
-        let mut clustering = Clustering::new(&profiles, &records, decisions);
+        let profiles = Profiles::new(table, records);
+        let (pairs, vetoed) = find_pairs(records, &profiles, progress)?;
+        let mut clustering = Clustering::new(&profiles, records, decisions);
         let unsure: HashSet<(u32, u32)> = decisions.pairs(Judgement::Unsure).collect();
         let mut review = Vec::new();
         for mut pair in pairs {
-            if pair.is_sure() {
-                match clustering.merge(&pair) {
-                    Ok(()) => {
-                        self.merged.push(pair.shifted(first));
-                        continue;
-                    }
-                    Err(conflict) => pair.conflict = Some(conflict),
-                }
+            let is_sure = pair.is_sure();
+            pair.conflict = if is_sure { clustering.merge(&pair).err() } else { None };
+            if is_sure && pair.conflict.is_none() {
+                self.merged.push(pair.shifted(first));
+            } else {
+                review.push(pair);
             }
-            review.push(pair);
         }
         // A pair of unpublished clusters needs no decision.
         let is_hidden = |rows: &Vec<u32>| {
-            let records = || rows.iter().map(|row| records[*row as usize]);
+            let records = || rows.iter().map(|row| &records[*row as usize]);
             records().any(|record| record.is_suppressed) || records().all(|record| record.is_gone)
         };
         let hidden: Vec<bool> = clustering.members.iter().map(is_hidden).collect();
@@ -218,27 +225,11 @@ impl Resolution {
         }
         Ok(())
     }
-
-    fn sort(&mut self) {
-        self.clusters.sort_unstable();
-        self.merged.sort_by_key(|pair| (-pair.score, pair.left, pair.right));
-        let records = &self.records;
-        // A decision is worth more for prominent records, and near the middle between review and merge scores.
-        let value = |pair: &RecordPair| {
-            let size = records[pair.left as usize].size + records[pair.right as usize].size;
-            let middle = (MERGE_SCORE + REVIEW_SCORE) / 2;
-            let openness = 1.0 - f64::from((pair.score - middle).abs()) / 40.0;
-            f64::from(2 + size).ln() * openness
-        };
-        self.review.sort_by(|left, right| {
-            value(right).total_cmp(&value(left)).then((left.left, left.right).cmp(&(right.left, right.right)))
-        });
-    }
 }
 
 /// Finds the pairs of at least [`REVIEW_SCORE`], the surest first. Also returns the number of pairs that a veto keeps apart.
 fn find_pairs(
-    records: &[&SourceRecord],
+    records: &[SourceRecord],
     profiles: &Profiles,
     progress: &dyn Progress,
 ) -> Result<(Vec<RecordPair>, usize), SearchError> {
@@ -286,7 +277,7 @@ fn find_pairs(
 }
 
 struct RecordNames<'a> {
-    records: &'a [&'a SourceRecord],
+    records: &'a [SourceRecord],
     /// Aliases of each record, separated by `|`.
     aliases: Vec<String>,
     table: Table,

@@ -101,8 +101,8 @@ pub(super) struct Profiles {
 }
 
 impl Profiles {
-    pub(super) fn new(table: Table, records: &[&SourceRecord]) -> Self {
-        let mut profiles = Self::uncounted(table, records.iter().copied());
+    pub(super) fn new(table: Table, records: &[SourceRecord]) -> Self {
+        let mut profiles = Self::uncounted(table, records);
         profiles.count_names();
         profiles.remove_placeholders();
         profiles.count_links();
@@ -112,7 +112,7 @@ impl Profiles {
     /// Profiles for a look-up. The first record is the item, the others are its candidates in a release. `rows` is the number
     /// of names in the release's table, and `count` returns the number of those that contain a word.
     pub(super) fn for_look_up(table: Table, records: &[SourceRecord], rows: u32, count: impl Fn(&str) -> u32) -> Self {
-        let mut profiles = Self { cores: rows as usize, ..Self::uncounted(table, records.iter()) };
+        let mut profiles = Self { cores: rows as usize, ..Self::uncounted(table, records) };
         let words = profiles.all.iter().flat_map(|profile| &profile.names).flat_map(ParsedName::words);
         profiles.words = words.map(|word| (xxh3_64(word.as_bytes()), count(word))).collect();
         let mut known: Set<u64> = Set::default();
@@ -122,9 +122,9 @@ impl Profiles {
         profiles
     }
 
-    fn uncounted<'a>(table: Table, records: impl Iterator<Item = &'a SourceRecord>) -> Self {
+    fn uncounted(table: Table, records: &[SourceRecord]) -> Self {
         let mut schemes = Vec::new();
-        let all = records.map(|record| build_profile(table, record, &mut schemes)).collect();
+        let all = records.iter().map(|record| build_profile(table, record, &mut schemes)).collect();
         let (words, namesakes, sectors) = (Map::default(), Set::default(), Map::default());
         Self { table, all, schemes, words, cores: 0, namesakes, sectors }
     }

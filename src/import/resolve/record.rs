@@ -6,6 +6,7 @@ use data::evidence::own_domain;
 use data::fold::fold;
 use data::import::Dataset;
 use data::import::identifiers::NormalIdentifier;
+use data::import::rows::DatasetOrganization;
 use data::name::CoreName;
 use data::{Country, OrganizationKind, PartialDate, Table};
 
@@ -98,38 +99,30 @@ impl Links {
     }
 }
 
+fn of_organization<V>(dataset: &Dataset, table: Table, of: &DatasetOrganization<V>) -> SourceRecord {
+    let sectors = of.sectors.iter().map(|row| dataset.sectors[*row as usize].name.clone());
+    SourceRecord {
+        name: of.name.clone(),
+        aliases: of.aliases.clone(),
+        identifiers: identifiers(&of.identifiers),
+        website: of.website.clone(),
+        country: of.country,
+        city: of.city.as_deref().map(str::to_owned),
+        founded_year: of.founded_year,
+        sectors: sectors.collect(),
+        ..SourceRecord::new(table, of.slug.clone(), 0)
+    }
+}
+
+fn identifiers(carried: &[NormalIdentifier]) -> Vec<(String, String)> {
+    carried.iter().map(|found| (found.scheme.to_string(), found.value.to_string())).collect()
+}
+
 /// Records of a dataset: its firms, startups and people, in this order.
 pub fn records_of_dataset(dataset: &Dataset) -> Vec<SourceRecord> {
-    let empty = |table: Table, slug: &str, name: &str| SourceRecord {
-        name: name.to_owned(),
-        ..SourceRecord::new(table, slug.to_owned(), 0)
-    };
-    let sectors = |rows: &[u32]| rows.iter().map(|row| dataset.sectors[*row as usize].name.clone()).collect::<Vec<_>>();
-    let identifiers = |carried: &[NormalIdentifier]| {
-        carried.iter().map(|found| (found.scheme.to_string(), found.value.to_string())).collect()
-    };
-    let firms = dataset.firms.iter().map(|firm| SourceRecord {
-        aliases: firm.aliases.clone(),
-        identifiers: identifiers(&firm.identifiers),
-        website: firm.website.clone(),
-        country: firm.country,
-        city: firm.city.as_deref().map(str::to_owned),
-        founded_year: firm.founded_year,
-        sectors: sectors(&firm.sectors),
-        ..empty(Table::Firms, &firm.slug, &firm.name)
-    });
-    let startups = dataset.startups.iter().map(|startup| SourceRecord {
-        aliases: startup.aliases.clone(),
-        identifiers: identifiers(&startup.identifiers),
-        website: startup.website.clone(),
-        country: startup.country,
-        city: startup.city.as_deref().map(str::to_owned),
-        founded_year: startup.founded_year,
-        sectors: sectors(&startup.sectors),
-        ..empty(Table::Startups, &startup.slug, &startup.name)
-    });
-    let mut firms: Vec<SourceRecord> = firms.collect();
-    let mut startups: Vec<SourceRecord> = startups.collect();
+    let firms = dataset.firms.iter().map(|firm| of_organization(dataset, Table::Firms, firm));
+    let startups = dataset.startups.iter().map(|startup| of_organization(dataset, Table::Startups, startup));
+    let (mut firms, mut startups): (Vec<_>, Vec<_>) = (firms.collect(), startups.collect());
     for round in &dataset.rounds {
         let startup = &mut startups[round.startup as usize];
         startup.size += 1;
@@ -147,7 +140,8 @@ pub fn records_of_dataset(dataset: &Dataset) -> Vec<SourceRecord> {
             aliases: person.aliases.clone(),
             identifiers: identifiers(&person.identifiers),
             country: person.country,
-            ..empty(Table::People, &person.slug, &person.name)
+            name: person.name.clone(),
+            ..SourceRecord::new(Table::People, person.slug.clone(), 0)
         };
         let organization = match person.organization_kind {
             OrganizationKind::Firm => &mut firms[person.organization as usize],

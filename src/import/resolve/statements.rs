@@ -10,7 +10,6 @@ use data::identifier::{self, normalize};
 use data::vocabulary::Vocabulary;
 use data::{Country, Progress, Stage, Table};
 
-/// Records and rounds of sources, with the values that are compared.
 #[derive(Clone, Debug, Default)]
 pub struct SourceRecords {
     pub records: Vec<SourceRecord>,

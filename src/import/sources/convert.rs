@@ -140,7 +140,6 @@ impl MappedValue {
     }
 }
 
-/// Default formats.
 static ISO: LazyLock<Vec<DateFormat>> =
     LazyLock::new(|| ["%Y-%m-%d", "%Y-%m", "%Y"].iter().filter_map(|text| DateFormat::parse(text).ok()).collect());
 
@@ -158,11 +157,8 @@ impl KeyForm {
 /// Slug of a name: its folded words, joined by `-`. `None` if nothing is left.
 pub(crate) fn slug(name: &str) -> Option<String> {
     let slug = fold(name).replace(' ', "-");
-    let mut end = slug.len().min(MAX_SLUG);
-    while !slug.is_char_boundary(end) {
-        end -= 1;
-    }
-    let slug = slug[..end].trim_end_matches('-');
+    // Folded names are ASCII.
+    let slug = slug.get(..MAX_SLUG).unwrap_or(&slug).trim_end_matches('-');
     (!slug.is_empty()).then(|| slug.to_owned())
 }
 

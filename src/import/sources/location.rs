@@ -106,7 +106,6 @@ impl Codes {
         }
     }
 
-    /// Adds the codes of other cells of the column.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.states.extend(other.states.iter().copied());
         self.countries.extend(other.countries.iter().cloned());
@@ -117,7 +116,6 @@ impl Codes {
         self.has_ambiguous |= other.has_ambiguous;
     }
 
-    /// True if these codes decide more than the known ones.
     pub(crate) fn decide_more_than<'c>(&'c self, known: &'c Self) -> bool {
         let for_ambiguous =
             |codes: &'c Self| (&codes.states, codes.has_shared_states, &codes.countries, codes.has_names);

@@ -1,7 +1,6 @@
 //! Sources of a dataset: their statements about firms, startups, rounds and people.
-//! An import turns the files of a source into *statements*: this source says that this field of this entity has this value.
-//! Statements are stored per source, so that each value has an origin and a license, a source can be imported again or
-//! removed, and a record can be composed from several sources.
+//! A *statement* says that a field of an entity has a value. Statements are stored per source, so that each value has an
+//! origin and a license, a source can be imported again or removed, and a record can be composed from several sources.
 
 pub(crate) mod convert;
 pub(crate) mod evidence;
@@ -36,17 +35,14 @@ use data::{DiagnosticReport, NoProgress};
 /// Reason to leave out a value, such as `is not a country`.
 pub(crate) type Reason = Cow<'static, str>;
 
-/// Result of a step of an import.
 pub(crate) type Result<T, E = SourceError> = std::result::Result<T, E>;
 
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
     #[error("{}: {error}", path.display())]
     Io { path: PathBuf, error: io::Error },
-    /// `sources/gleif/statements.csv:118: entity: "acme" is not …`
-    #[error("{}: {message}", file.display())]
-    Invalid { file: PathBuf, message: String },
-    /// Problems, each with file, line and column as far as they are known.
+    /// Problems, each with file, line and column as far as they are known, such as
+    /// `sources/gleif/statements.csv:118: entity: "acme" is not …`.
     #[error("{}", .0.join("\n"))]
     Problems(Vec<String>),
     /// The import lacks much of the source; its files are most likely only a part of it. Nothing was changed.
@@ -63,12 +59,12 @@ impl SourceError {
         Self::Io { path: path.to_owned(), error }
     }
 
-    pub(crate) fn invalid(file: &Path, message: impl Into<String>) -> Self {
-        Self::Invalid { file: file.to_owned(), message: message.into() }
+    pub(crate) fn invalid(file: &Path, message: impl std::fmt::Display) -> Self {
+        Self::Problems(vec![format!("{}: {message}", file.display())])
     }
 
     pub(crate) fn at_line(file: &Path, line: u64, message: impl std::fmt::Display) -> Self {
-        Self::Invalid { file: PathBuf::from(format!("{}:{line}", file.display())), message: message.to_string() }
+        Self::Problems(vec![format!("{}:{line}: {message}", file.display())])
     }
 }
 

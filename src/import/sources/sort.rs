@@ -35,11 +35,7 @@ pub(crate) struct SortRecord {
 impl Sorter {
     /// Creates a sorter with temporary files in `folder`. They are unnamed and vanish with the sorter.
     pub(crate) fn new(folder: &Path) -> Self {
-        Self::with_budget(folder, BUDGET)
-    }
-
-    fn with_budget(folder: &Path, budget: usize) -> Self {
-        Self { folder: folder.to_owned(), budget, bytes: Vec::new(), records: Vec::new(), runs: Vec::new() }
+        Self { folder: folder.to_owned(), budget: BUDGET, bytes: Vec::new(), records: Vec::new(), runs: Vec::new() }
     }
 
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> io::Result<()> {
@@ -221,7 +217,7 @@ mod tests {
             budget in 1_usize..4_000,
         ) {
             let folder = tempfile::tempdir().unwrap();
-            let mut sorter = Sorter::with_budget(folder.path(), budget);
+            let mut sorter = Sorter { budget, ..Sorter::new(folder.path()) };
             for (key, value) in &records {
                 sorter.push(key.as_bytes(), value.as_bytes()).unwrap();
             }

@@ -110,10 +110,7 @@ impl Source {
 /// Makes a file readable for all. A temporary file is readable for its owner only.
 pub(super) fn make_readable(file: &tempfile::NamedTempFile) -> io::Result<()> {
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        file.as_file().set_permissions(fs::Permissions::from_mode(0o644))?;
-    }
+    file.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
     #[cfg(not(unix))]
     let _ = file;
     Ok(())
@@ -131,12 +128,6 @@ vocabulary! {
 }
 
 impl EntityKind {
-    /// Kind of an entity that is written as text.
-    pub(super) fn of(entity: &str) -> Option<Self> {
-        entity.split_once(':').and_then(|(kind, _)| Self::read(kind))
-    }
-
-    /// Adds one to the count of this kind.
     pub(super) fn count(self, counts: &mut Vec<(&'static str, u64)>) {
         match counts.iter_mut().find(|(known, _)| *known == self.name()) {
             Some((_, count)) => *count += 1,
@@ -237,10 +228,9 @@ pub(crate) struct StatementReader {
     path: PathBuf,
     csv: CsvReader<File>,
     record: csv::StringRecord,
-    last: Option<(EntityId, String, String)>,
     is_numbered: bool,
     last_complete: u32,
-    /// Statements of one entity that are not yet returned.
+    /// Statements of one entity that are not yet returned. While it is read, the last one is of the line before.
     entity: VecDeque<Statement>,
     /// First statement of the next entity.
     ahead: Option<Statement>,
@@ -258,7 +248,7 @@ impl StatementReader {
             return Err(SourceError::at_line(path, 1, problem));
         }
         let (path, record) = (path.to_owned(), csv::StringRecord::new());
-        Ok(Self { path, csv, record, last: None, is_numbered, last_complete, entity: VecDeque::new(), ahead: None })
+        Ok(Self { path, csv, record, is_numbered, last_complete, entity: VecDeque::new(), ahead: None })
     }
 
     fn read_statement(&mut self) -> Result<Option<Statement>, SourceError> {
@@ -269,13 +259,12 @@ impl StatementReader {
             return Ok(None);
         }
         let statement = self.parse().map_err(|problem| SourceError::at_line(&self.path, line, problem))?;
-        let key = (statement.entity.clone(), statement.field.clone(), statement.value.clone());
-        if self.last.as_ref().is_some_and(|last| *last >= key) {
+        let Statement { entity, field, value, .. } = &statement;
+        if self.entity.back().is_some_and(|last| (&last.entity, &last.field, &last.value) >= (entity, field, value)) {
             let problem =
                 "is not after the line before in the order of entity, field and value; import the source again";
             return Err(SourceError::at_line(&self.path, line, problem));
         }
-        self.last = Some(key);
         Ok(Some(statement))
     }
 

@@ -29,7 +29,6 @@ pub const KINDS: [EntityKind; 4] = [EntityKind::Firm, EntityKind::Startup, Entit
 /// Prefix of the hexadecimal digits of a key's SHA-256.
 const DIGEST: &str = "sha256:";
 
-/// One line of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct SuppressedLine {
     source: String,
@@ -66,11 +65,9 @@ fn with_hashed_key(source: &str, entity: &EntityId) -> EntityId {
     EntityId { kind: entity.kind, key: format!("{DIGEST}{}", hex::digits(&digest)) }
 }
 
-/// Suppressed entities.
 #[derive(Clone, Debug, Default)]
 pub struct Suppressed {
     lines: Vec<SuppressedLine>,
-    /// Sources and entities of the lines.
     named: HashSet<(String, EntityId)>,
     has_digests: bool,
     clusters: Clusters,

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::sources::statement::{HEADER, STATEMENTS, Standing, StatementReader, make_readable};
-use crate::sources::{EntityKind, Source, SourceError, Statement};
+use crate::sources::{EntityId, EntityKind, Source, SourceError, Statement};
 use data::Date;
 use data::import::diagnostics::quoted;
 use data::vocabulary::{Vocabulary, vocabulary};
@@ -20,13 +20,6 @@ vocabulary! {
         Complete = "complete",
         /// New and changed data, such as the filings of a quarter. Everything else stays.
         Increment = "increment",
-    }
-}
-
-/// Complete, because a plain list contains everything that its source has.
-impl Default for Extent {
-    fn default() -> Self {
-        Self::Complete
     }
 }
 
@@ -89,7 +82,7 @@ impl ChangeTally {
         if self.entity == entity {
             return;
         }
-        if let Some(kind) = EntityKind::of(&self.entity).filter(|_| self.did_count) {
+        if let (true, Ok(EntityId { kind, .. })) = (self.did_count, self.entity.parse::<EntityId>()) {
             self.had[kind.index()] += 1;
             self.lost[kind.index()] += u64::from(!self.counts);
         }

@@ -1,14 +1,17 @@
 use super::*;
+use crate::import::rows::DatasetStartup;
+
+fn record(slug: &str, name: &str, website: Option<&str>) -> DatasetStartup {
+    let website = website.map(str::to_owned);
+    DatasetStartup { slug: slug.into(), name: name.into(), website, ..DatasetStartup::default() }
+}
 
 /// The proposals for a startup, as `alias: source`.
 fn proposals(slug: &str, name: &str, website: Option<&str>) -> Vec<String> {
-    let records = [
-        AliasOwner { slug, name, website, aliases: &[], size: 1 },
-        AliasOwner { slug: "taken-name", name: "Taken Name", website: None, aliases: &[], size: 1 },
-    ];
-    let found = merge_proposals(Table::Startups, &records, Vec::new());
-    let of_slug = found.into_iter().filter(|(candidate, _)| candidate.slug == slug);
-    of_slug.map(|(found, _)| format!("{} {}: {}", found.sureness.name(), found.alias, found.source)).collect()
+    let records = [record(slug, name, website), record("taken-name", "Taken Name", None)];
+    let found = merge_proposals(Table::Startups, &records, |_| 1, Vec::new());
+    let of_slug = found.into_iter().filter(|(candidate, ..)| candidate.slug == slug);
+    of_slug.map(|(found, ..)| format!("{} {}: {}", found.sureness, found.alias, found.source)).collect()
 }
 
 #[test]
@@ -55,7 +58,6 @@ fn spellings_and_states_are_no_candidates() {
 #[test]
 fn a_host_of_several_records_is_nobodys_name() {
     let website = Some("https://apps.platform.example/a");
-    let record = |slug, name| AliasOwner { slug, name, website, aliases: &[], size: 1 };
-    let records = [record("alder", "Alder"), record("birch", "Birch")];
-    assert!(merge_proposals(Table::Startups, &records, Vec::new()).is_empty());
+    let records = [record("alder", "Alder", website), record("birch", "Birch", website)];
+    assert!(merge_proposals(Table::Startups, &records, |_| 1, Vec::new()).is_empty());
 }

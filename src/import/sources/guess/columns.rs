@@ -9,7 +9,7 @@ use crate::sources::guess::sample::Sample;
 use crate::sources::guess::{FileDescription, quote, values};
 use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::money;
-use data::fold::fold;
+use data::fold::{fold, spaced};
 use data::vocabulary::Vocabulary;
 use data::{Country, FirmKind, Stage, StartupStatus, identifier, word_file};
 
@@ -30,7 +30,6 @@ pub(crate) struct ColumnGuess {
 }
 
 impl Guess {
-    /// Quoted headers of columns, separated by commas.
     fn headers(&self, columns: &[usize]) -> String {
         columns.iter().map(|index| quote(&self.columns[*index].header)).collect::<Vec<_>>().join(", ")
     }
@@ -42,10 +41,6 @@ impl Guess {
             column.line = Ok(format!("# {} {remark}", quote(&column.header)));
         }
         self.columns[columns[0]].line = Ok(line);
-    }
-
-    pub(super) fn has(&self, field: &str) -> bool {
-        self.header_of(field).is_some()
     }
 
     fn apply(&mut self, described: &FileDescription) {
@@ -81,16 +76,7 @@ const NONE: [&str; 12] = ["N/A", "n/a", "NA", "None", "NONE", "NULL", "null", "\
 
 /// Words of a header: `Entity.LegalName` becomes `entity legal name`.
 pub(super) fn words(header: &str) -> Vec<String> {
-    let mut spaced = String::with_capacity(header.len() + 8);
-    let mut after_small = false;
-    for char in header.chars() {
-        if char.is_uppercase() && after_small {
-            spaced.push(' ');
-        }
-        after_small = char.is_lowercase();
-        spaced.push(char);
-    }
-    fold(&spaced).split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    fold(&spaced(header)).split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
 struct HeaderPattern {

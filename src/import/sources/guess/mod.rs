@@ -100,16 +100,16 @@ fn table(text: &mut String, name: &str, member: &Member, sample: &Sample, descri
             }
         }
     }
-    if guess.kind == EntityKind::Round && !guess.has("stage") {
+    if guess.kind == EntityKind::Round && guess.header_of("stage").is_none() {
         line("stage = { value = \"other\" }");
     }
     if let (false, EntityKind::Firm | EntityKind::Startup, Some(header)) =
-        (guess.has("key"), guess.kind, guess.header_of("name"))
+        (guess.header_of("key").is_some(), guess.kind, guess.header_of("name"))
     {
         // Other files can refer to it by name.
         line(&format!("key = {{ column = {}, by = \"name\" }}", quote(header)));
     }
-    if guess.kind == EntityKind::Round && !guess.has("key") {
+    if guess.kind == EntityKind::Round && guess.header_of("key").is_none() {
         // Without an id, startup, day and stage identify a round.
         let parts = ["startup", "announced_on", "stage"].iter().filter_map(|field| guess.header_of(field));
         line(&format!("key = {{ columns = [{}], do = [\"fold\"] }}", parts.map(quote).collect::<Vec<_>>().join(", ")));

@@ -72,7 +72,7 @@ fn sniff(member: &Member) -> Result<(InputFormat, Vec<u8>), SourceError> {
     {
         format.encoding = Encoding::Windows1252;
     }
-    let default = if ["tsv", "tab"].contains(&member.ending()) { b'\t' } else { b',' };
+    let default = format.dialect(member).delimiter;
     let mut is_quoted = false;
     let header = bytes.split(|byte| {
         is_quoted ^= *byte == b'"';

@@ -14,7 +14,6 @@ pub(super) fn are_locations(values: &[&str]) -> bool {
     values.is_empty() || values.iter().filter(is_read).count() * 10 >= values.len() * 6
 }
 
-/// Mapping line for the country of a column with locations.
 pub(super) fn country_line(header: &str) -> String {
     format!("country = {{ column = {header}, do = [\"split(,)\", \"last\"], unknown = \"drop\" }}")
 }

@@ -30,14 +30,8 @@ pub struct Import {
 
 impl Import {
     pub fn preset(preset: &Preset, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
-        let made;
-        let text = match preset.mapping {
-            Some(text) => text,
-            None => {
-                made = package::mapping(&Member::list(&inputs)?)?;
-                &made
-            }
-        };
+        let made = if preset.mapping.is_none() { package::mapping(&Member::list(&inputs)?)? } else { String::new() };
+        let text = preset.mapping.unwrap_or(&made);
         let mapping = Mapping::read(&format!("{}.toml", preset.name), text, Path::new(""))?;
         Ok(Self { mapping, inputs, is_forced: false })
     }
@@ -51,7 +45,7 @@ impl Import {
 
     /// Replaces values of the source that the mapping sets.
     pub fn with(mut self, values: SourceChanges) -> Result<Self, SourceError> {
-        let SourceChanges { id, title, license, priority, extent, rates } = values;
+        let SourceChanges { id, title, license, priority, extent, rates, is_forced } = values;
         if let Some(id) = &id
             && !Source::is_id(id)
         {
@@ -66,13 +60,7 @@ impl Import {
         source.priority = priority.unwrap_or(source.priority);
         source.extent = extent.unwrap_or(source.extent);
         self.mapping.rates = rates.or(self.mapping.rates);
-        Ok(self)
-    }
-
-    /// If set, a complete import may lack much of what the source had.
-    #[must_use]
-    pub fn forced(self, is_forced: bool) -> Self {
-        Self { is_forced, ..self }
+        Ok(Self { is_forced, ..self })
     }
 
     /// Imports the files into the folder of sources. The statements are seen on the day `on`.
@@ -120,6 +108,8 @@ pub struct SourceChanges {
     pub extent: Option<Extent>,
     /// File with currency rates.
     pub rates: Option<PathBuf>,
+    /// True if a complete import may lack much of what the source had.
+    pub is_forced: bool,
 }
 
 /// Finds the files of each input, as indexes of `members`.

@@ -101,7 +101,7 @@ impl Pass {
                 let part = part_of(&parts, column);
                 column.index += starts[part];
             }
-            section.values_mut().for_each(|value| value.none.extend(none.iter().cloned()));
+            section.parts_mut().1.for_each(|value| value.none.extend(none.iter().cloned()));
         }
         let from = parts.remove(0);
         let mut groups: Vec<JoinGroup> = Vec::new();
@@ -188,7 +188,6 @@ impl Lookup {
     }
 }
 
-/// Everything that the passes of an import share.
 pub(super) struct PassContext<'a> {
     pub mapping: &'a Mapping,
     pub members: &'a [Member],
@@ -199,7 +198,6 @@ pub(super) struct PassContext<'a> {
 }
 
 impl PassContext<'_> {
-    /// Sorts the rows of an input by a column.
     fn sort_input(&self, part: &InputColumns, column: usize, records: &mut StatementCollector<'_>) -> Result<Sorter> {
         let (mut sorter, mut bytes) = (Sorter::new(self.folder), Vec::new());
         self.read_input(part, records, &mut |row, _| {
@@ -208,7 +206,6 @@ impl PassContext<'_> {
         Ok(sorter)
     }
 
-    /// Reads all files of an input.
     fn read_input<'r>(
         &self,
         part: &InputColumns,

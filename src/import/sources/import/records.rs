@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::path::Path;
+use std::rc::Rc;
 
 use crate::sources::convert::{ConvertedValue, Converter, Dropped, meets, slug};
 use crate::sources::evidence::ImportEvidence;
@@ -10,8 +11,8 @@ use crate::sources::import::summary::ImportSummary;
 use crate::sources::input::InputRow;
 use crate::sources::mapping::{KeyForm, Mapping, MappingSection};
 use crate::sources::money::Rates;
-use crate::sources::sort::{Sorter, put_text};
-use crate::sources::{EntityKind, NewStatement, SourceError, Update};
+use crate::sources::sort::{Sorter, put_text, take_text};
+use crate::sources::{EntityId, EntityKind, NewStatement, SourceError, Update};
 
 /// Maximum number of sectors of a source. A column with more values does not contain sectors.
 const MAX_SECTORS: usize = 10_000;
@@ -83,7 +84,6 @@ impl<'a> StatementCollector<'a> {
         evidence
     }
 
-    /// Adds the statements of a row for the sections of a pass.
     pub(super) fn add(&mut self, sections: &[usize], row: &InputRow) -> Result<(), SourceError> {
         let mapping = self.mapping;
         for index in sections.iter().copied() {
@@ -214,7 +214,6 @@ impl<'a> StatementCollector<'a> {
         self.sorter.push(&key, &value).map_err(|error| SourceError::io(self.folder, error))
     }
 
-    /// Writes the statements of all entities.
     pub(super) fn write(self, update: &mut Update) -> Result<ImportSummary, SourceError> {
         let Self { mapping, folder, mut summary, fields, sorter, converters, .. } = self;
         let io = |error| SourceError::io(folder, error);
@@ -235,7 +234,7 @@ impl<'a> StatementCollector<'a> {
                 entity.replace(value);
             } else {
                 entity.section = Some(section);
-                entity.first = entity.spans.len();
+                entity.first = entity.statements.len();
                 entity.add(value);
             }
         }
@@ -244,118 +243,89 @@ impl<'a> StatementCollector<'a> {
     }
 }
 
+/// Statements of one entity, collected from its rows.
 #[derive(Default)]
 struct EntityStatements {
     name: String,
-    bytes: Vec<u8>,
-    spans: Vec<StatementSpan>,
+    statements: Vec<RowStatement>,
     section: Option<u16>,
-    /// Index of the first span of that section.
+    /// Index of the first statement of that section.
     first: usize,
     sums: HashSet<u16>,
-    /// Number of spans at which duplicates are removed, because many rows of an entity repeat the same statements.
+    /// Number of statements at which duplicates are removed, because many rows of an entity repeat the same ones.
     limit: usize,
 }
 
-/// A statement as ranges of `EntityStatements::bytes`.
-#[derive(Clone, Copy)]
-struct StatementSpan {
+struct RowStatement {
     field: u16,
-    value: TextSpan,
-    original: TextSpan,
-    source_key: TextSpan,
+    value: String,
+    original: String,
+    source_key: Rc<str>,
 }
-
-/// Start and end.
-type TextSpan = (usize, usize);
 
 impl EntityStatements {
     /// Adds a later row, which replaces the fields of earlier rows of its section.
-    fn replace(&mut self, value: &[u8]) {
-        let earlier = self.spans.split_off(self.first);
-        self.add(value);
-        let later = self.spans.split_off(self.first);
-        let is_kept = |span: &StatementSpan| later.iter().all(|known| known.field != span.field);
-        self.spans.extend(earlier.into_iter().filter(is_kept));
-        self.spans.extend(later);
+    fn replace(&mut self, row: &[u8]) {
+        let earlier = self.statements.split_off(self.first);
+        self.add(row);
+        let later = self.statements.split_off(self.first);
+        let is_kept = |statement: &RowStatement| later.iter().all(|known| known.field != statement.field);
+        self.statements.extend(earlier.into_iter().filter(is_kept));
+        self.statements.extend(later);
     }
 
-    fn add(&mut self, value: &[u8]) {
-        let mut at = self.bytes.len();
-        self.bytes.extend_from_slice(value);
-        let Some(source_key) = self.text(&mut at) else { return };
-        while let Some(field) = self.bytes.get(at..at + 2) {
-            let field = u16::from_le_bytes([field[0], field[1]]);
-            at += 2;
-            let (Some(value), Some(original)) = (self.text(&mut at), self.text(&mut at)) else { return };
-            self.spans.push(StatementSpan { field, value, original, source_key });
+    fn add(&mut self, mut row: &[u8]) {
+        let Some(source_key) = take_text(&mut row).map(Rc::<str>::from) else { return };
+        while let Some((field, rest)) = row.split_first_chunk::<2>() {
+            row = rest;
+            let (Some(value), Some(original)) = (take_text(&mut row), take_text(&mut row)) else { return };
+            let (value, original) = (value.to_owned(), original.to_owned());
+            let (field, source_key) = (u16::from_le_bytes(*field), source_key.clone());
+            self.statements.push(RowStatement { field, value, original, source_key });
         }
-        if self.spans.len() > self.limit.max(10_000) {
+        if self.statements.len() > self.limit.max(10_000) {
             self.sort();
-            let mut bytes = Vec::new();
-            for span in &mut self.spans {
-                for text in [&mut span.value, &mut span.original, &mut span.source_key] {
-                    let start = bytes.len();
-                    bytes.extend_from_slice(&self.bytes[text.0..text.1]);
-                    *text = (start, bytes.len());
-                }
-            }
-            self.bytes = bytes;
-            self.limit = self.spans.len() * 2;
-            self.first = self.spans.len();
+            self.limit = self.statements.len() * 2;
+            self.first = self.statements.len();
         }
     }
 
-    /// Reads the text at a position and advances the position.
-    fn text(&self, at: &mut usize) -> Option<TextSpan> {
-        let length = self.bytes.get(*at..)?.first_chunk::<4>()?;
-        let start = *at + 4;
-        let end = start + u32::from_le_bytes(*length) as usize;
-        *at = end;
-        (end <= self.bytes.len()).then_some((start, end))
-    }
-
-    /// Sorts the spans by field and value. Duplicates are removed, except in fields that add up their amounts.
+    /// Sorts the statements by field and value. Duplicates are removed, except in fields that add up their amounts.
     fn sort(&mut self) {
-        let Self { bytes, spans, sums, .. } = self;
-        let key = |span: &StatementSpan| (span.field, &bytes[span.value.0..span.value.1]);
-        spans.sort_by(|left, right| key(left).cmp(&key(right)));
-        spans.dedup_by(|second, first| key(second) == key(first) && !sums.contains(&first.field));
-    }
-
-    fn str(&self, (start, end): TextSpan) -> &str {
-        std::str::from_utf8(&self.bytes[start..end]).unwrap_or_default()
+        let Self { statements, sums, .. } = self;
+        statements.sort_by(|left, right| (left.field, &left.value).cmp(&(right.field, &right.value)));
+        statements.dedup_by(|second, first| {
+            second.field == first.field && second.value == first.value && !sums.contains(&first.field)
+        });
     }
 
     /// Writes the statements in order and resets for the next entity.
     fn write(&mut self, fields: &[String], update: &mut Update, counts: &mut ImportSummary) -> Result<(), SourceError> {
         self.sort();
-        let mut index = 0;
-        while let Some(span) = self.spans.get(index) {
-            let same = self.spans[index..].iter().take_while(|other| other.field == span.field).count();
-            let is_sum = self.sums.contains(&span.field);
-            let count = if is_sum { same } else { 1 };
-            let values = self.spans[index..index + count].iter().map(|span| self.str(span.value));
-            index += count;
-            let sum = match is_sum {
-                true if values.clone().any(str::is_empty) => continue,
-                true => values.filter_map(|value| value.parse().ok()).fold(0, u64::saturating_add).to_string(),
-                false => String::new(),
-            };
-            update.add(NewStatement {
-                entity: &self.name,
-                field: &fields[usize::from(span.field)],
-                value: if is_sum { &sum } else { self.str(span.value) },
-                original: if count > 1 { "" } else { self.str(span.original) },
-                source_key: self.str(span.source_key),
-            })?;
+        for same in self.statements.chunk_by(|left, right| left.field == right.field) {
+            let is_sum = self.sums.contains(&same[0].field);
+            for statements in same.chunks(if is_sum { same.len() } else { 1 }) {
+                let RowStatement { field, value, original, source_key } = &statements[0];
+                let values = statements.iter().map(|statement| statement.value.as_str());
+                let sum = match is_sum {
+                    true if values.clone().any(str::is_empty) => continue,
+                    true => values.filter_map(|value| value.parse().ok()).fold(0, u64::saturating_add).to_string(),
+                    false => String::new(),
+                };
+                update.add(NewStatement {
+                    entity: &self.name,
+                    field: &fields[usize::from(*field)],
+                    value: if is_sum { &sum } else { value },
+                    original: if statements.len() > 1 { "" } else { original },
+                    source_key,
+                })?;
+            }
         }
-        if let Some(kind) = EntityKind::of(&self.name).filter(|_| !self.spans.is_empty()) {
+        if let (false, Ok(EntityId { kind, .. })) = (self.statements.is_empty(), self.name.parse::<EntityId>()) {
             kind.count(&mut counts.entities);
         }
         self.name.clear();
-        self.bytes.clear();
-        self.spans.clear();
+        self.statements.clear();
         (self.section, self.first, self.limit) = (None, 0, 0);
         Ok(())
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::sources::SourceError;
 use crate::sources::convert::Dropped;
 use crate::sources::input::{InputRow, Member};
-use crate::sources::mapping::{FieldValue, Mapping, Unknown};
+use crate::sources::mapping::{Mapping, Unknown};
 use crate::sources::update::StatementChanges;
 use data::Date;
 use data::import::diagnostics::quoted;
@@ -111,10 +111,11 @@ fn add_omission(reasons: &mut Vec<Omission>, reason: Cow<'static, str>, place: i
 
 impl ImportSummary {
     pub(super) fn new(mapping: &Mapping, members: &[Member], files: &[Vec<usize>]) -> Self {
+        let named = |field: String| FieldSummary { field, ..FieldSummary::default() };
         let sections = mapping.sections.iter().map(|section| SectionSummary {
             kind: section.kind.name(),
             from: mapping.inputs[section.from].name.clone(),
-            fields: section.fields.iter().map(FieldSummary::new).collect(),
+            fields: section.fields.iter().map(|field| named(field.target.name())).collect(),
             ..SectionSummary::default()
         });
         let is_used = |index: &usize| files.iter().any(|files| files.contains(index));
@@ -172,12 +173,6 @@ impl ImportSummary {
 
     pub fn rows(&self) -> u64 {
         self.files.iter().map(|file| file.rows).sum()
-    }
-}
-
-impl FieldSummary {
-    fn new(field: &FieldValue) -> Self {
-        Self { field: field.target.name(), ..Self::default() }
     }
 }
 

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::io::{BufRead, BufReader, Read};
 
-use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_json::Value;
 
 use crate::sources::SourceError;
@@ -27,7 +27,7 @@ pub(super) fn read(member: &Member, from: &mut dyn Read, to: &mut dyn RowReceive
     };
     let result = if is_array {
         let mut json = serde_json::Deserializer::from_reader(from);
-        let result = (&mut rows).deserialize(&mut json);
+        let result = json.deserialize_seq(&mut rows);
         result.and_then(|()| json.end())
     } else {
         let mut values = serde_json::Deserializer::from_reader(from).into_iter::<Value>();
@@ -100,14 +100,6 @@ fn text(value: &Value) -> String {
         Value::String(text) => text.clone(),
         Value::Array(values) => values.iter().map(text).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("|"),
         Value::Bool(_) | Value::Number(_) => value.to_string(),
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for &mut JsonRows<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
     }
 }
 

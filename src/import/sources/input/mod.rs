@@ -182,7 +182,6 @@ pub(crate) fn read_rows(
     result
 }
 
-/// Reader that reports the number of bytes read.
 struct ProgressReader<'a> {
     from: &'a mut dyn Read,
     done: u64,

@@ -29,7 +29,7 @@ pub(crate) struct Mapping {
     pub rates: Option<PathBuf>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct SourceValues {
     pub id: String,
     pub title: String,
@@ -217,17 +217,14 @@ impl MappedValue {
 }
 
 impl MappingSection {
-    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut MappedValue> {
-        self.parts_mut().1
-    }
-
     /// Columns that the section reads, except those of its joins.
     pub(crate) fn columns_mut(&mut self) -> impl Iterator<Item = &mut ColumnRef> {
         let (when, values) = self.parts_mut();
         when.iter_mut().map(|condition| &mut condition.column).chain(values.flat_map(MappedValue::columns_mut))
     }
 
-    fn parts_mut(&mut self) -> (&mut [Condition], impl Iterator<Item = &mut MappedValue>) {
+    /// Its conditions and values.
+    pub(crate) fn parts_mut(&mut self) -> (&mut [Condition], impl Iterator<Item = &mut MappedValue>) {
         let Self { when, key, latest_by, source_key, fields, .. } = self;
         let key = key.iter_mut().map(|(value, _)| value);
         let fields = fields.iter_mut().flat_map(FieldValue::values_mut);

@@ -47,8 +47,8 @@ impl Mapping {
             inputs: read_names(table),
             vocabularies: read_vocabularies(&document, table),
         };
-        let source = table.get("source").map(|node| reader.source(node));
-        if source.is_none() {
+        let source = table.get("source").and_then(|node| reader.source(node));
+        if table.get("source").is_none() {
             document.problem(start, "no [source]; add `[source]` with `id`, `title` and `license`");
         }
         let inputs = match table.get("input").and_then(|node| document.any_table(node)) {
@@ -81,7 +81,8 @@ impl Mapping {
         }
         let rates = table.get("rates").and_then(|node| document.text(node)).map(|file| folder.join(file));
         document.finish()?;
-        Ok(Self { name: name.to_owned(), source: source.unwrap_or_default(), inputs, sections, rates })
+        let source = source.expect("a missing source is a problem");
+        Ok(Self { name: name.to_owned(), source, inputs, sections, rates })
     }
 }
 
@@ -113,11 +114,9 @@ struct MappingReader<'d, 'a> {
 }
 
 impl<'a> MappingReader<'_, 'a> {
-    fn source(&self, node: &TomlNode<'a>) -> SourceValues {
+    fn source(&self, node: &TomlNode<'a>) -> Option<SourceValues> {
         let document = self.document;
-        let Some(table) = document.table(node, &["id", "title", "license", "url", "priority", "import"]) else {
-            return SourceValues::default();
-        };
+        let table = document.table(node, &["id", "title", "license", "url", "priority", "import"])?;
         let text = |key: &str| table.get(key).and_then(|node| document.text(node));
         let required = |key: &str, example: &str| {
             let value = text(key).filter(|value| !value.trim().is_empty());
@@ -135,13 +134,14 @@ impl<'a> MappingReader<'_, 'a> {
             license: required("license", "CC0-1.0"),
             url: text("url").unwrap_or_default(),
             priority: table.get("priority").map_or(Some(PRIORITY), |node| document.number(node)).unwrap_or_default(),
-            extent: extent.unwrap_or_default(),
+            // Complete, because a plain list contains everything that its source has.
+            extent: extent.unwrap_or(Extent::Complete),
         };
         if let Some(id) = table.get("id").filter(|_| !source.id.is_empty() && !Source::is_id(&source.id)) {
             let problem = format!("{} is not an id: lowercase letters, digits and single `-`", quoted(&source.id));
             document.problem(document.position_of(id), problem);
         }
-        source
+        Some(source)
     }
 
     fn input(&self, name: &str, node: &TomlNode<'a>) -> MappingInput {

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 
 use regex::Regex;
 
+use crate::sources::mapping::document::unknown;
 use crate::sources::money;
 use data::fold::fold;
-use data::import::diagnostics::did_you_mean;
 use data::import::website;
-use search::nearest;
 
 /// A text with its original in the source: a column, or a part of it that was split off.
 pub(crate) struct MappedText<'a> {
@@ -90,9 +89,7 @@ impl Transform {
             None => (text.trim(), None),
         };
         let Some((_, has_argument, make)) = TRANSFORMS.iter().find(|(known, ..)| *known == name) else {
-            let names = TRANSFORMS.map(|(name, ..)| name);
-            let hint = did_you_mean(nearest(name, names));
-            return Err(format!("unknown transform {name:?}{hint} (known: {})", names.join(", ")));
+            return Err(unknown("transform", name, TRANSFORMS.map(|(name, ..)| name)));
         };
         match (has_argument, argument) {
             (true, Some(argument)) if !argument.is_empty() => make(argument),

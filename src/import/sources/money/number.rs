@@ -40,17 +40,14 @@ impl Decimal {
         let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let separator = whole.chars().find(|char| !char.is_ascii_digit());
         let groups: Vec<&str> = separator.map_or_else(|| vec![whole], |separator| whole.split(separator).collect());
-        if whole.is_empty() || !are_digits(fraction) || !groups.iter().all(|group| are_digits(group)) {
-            return None;
-        }
-        match separator {
-            None => {}
+        let is_grouped = separator.is_none_or(|separator| match separator {
             // Three digits after the decimal separator might be another group.
-            Some(' ' | '\'' | '_') if fraction.len() == 3 => return None,
-            Some(' ' | '\'' | '_') if !are_groups(&groups, false) => return None,
-            Some(' ' | '\'' | '_') => {}
-            Some(separator) if separator == self.separator() || !are_groups(&groups, separator == ',') => return None,
-            Some(_) => {}
+            ' ' | '\'' | '_' => fraction.len() != 3 && are_groups(&groups, false),
+            _ => separator != self.separator() && are_groups(&groups, separator == ','),
+        });
+        let are_numbers = are_digits(fraction) && groups.iter().all(|group| are_digits(group));
+        if whole.is_empty() || !are_numbers || !is_grouped {
+            return None;
         }
         let value = format!("{}.{fraction}0", groups.concat()).parse().ok()?;
         Some(ParsedNumber { value, decimals: fraction.len() })

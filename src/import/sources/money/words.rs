@@ -158,7 +158,6 @@ pub(crate) fn unit_of_header(header: &str) -> Option<(&str, f64)> {
     in_brackets.chain(tails).next()
 }
 
-/// English word for a unit.
 pub(crate) fn name_of_unit(factor: f64) -> Option<&'static str> {
     ["thousand", "lakh", "million", "crore", "billion"].into_iter().find(|name| unit(name) == Some(factor))
 }

@@ -9,7 +9,6 @@ use crate::sources::view::record::ViewStatement;
 use crate::sources::{EntityKind, Source, SourceError};
 use data::import::csv_table::TableRow;
 use data::import::csv_writer::TableWriter;
-use data::import::identifiers::RecordIdentifier;
 use data::import::redirects::Redirect;
 use data::import::{provenance, rows};
 use data::vocabulary::Vocabulary as _;
@@ -27,7 +26,7 @@ impl<'a> Files<'a> {
         Self { folder, detail, sources, tables: HashMap::new() }
     }
 
-    fn line<T: TableRow>(&mut self, fields: &[impl AsRef<[u8]>]) -> Result<(), SourceError> {
+    pub(super) fn line<T: TableRow>(&mut self, fields: &[impl AsRef<[u8]>]) -> Result<(), SourceError> {
         let folder = self.folder;
         let io = |error| SourceError::io(&folder.join(T::FILE), error);
         let table = match self.tables.entry(T::FILE) {
@@ -45,11 +44,6 @@ impl<'a> Files<'a> {
             EntityKind::Sector => self.line::<rows::DatasetSector>(fields),
             EntityKind::Startup => self.line::<rows::DatasetStartup>(fields),
         }
-    }
-
-    /// Writes an identifier: kind and slug of its record, scheme, and value.
-    pub(super) fn write_identifier(&mut self, fields: [&str; 4]) -> Result<(), SourceError> {
-        self.line::<RecordIdentifier>(&fields)
     }
 
     pub(super) fn write_provenance(
@@ -76,7 +70,6 @@ impl<'a> Files<'a> {
         redirects.try_for_each(|(kind, slug, target)| self.line::<Redirect>(&[kind.name(), slug, target]))
     }
 
-    /// Writes the sources and flushes all files.
     pub(super) fn finish(mut self) -> Result<(), SourceError> {
         let sources = if self.detail == Detail::Provenance { self.sources } else { &[] };
         for source in sources {

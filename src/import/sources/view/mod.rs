@@ -17,9 +17,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::distinct;
 use crate::sources::sort::Sorter;
 use crate::sources::{EntityId, EntityKind, Source, SourceError, Suppressed};
+use data::import::csv_row::distinct;
 use data::import::diagnostics::{did_you_mean, quoted};
 use data::import::meta::{self, SnapshotMeta};
 use data::{Progress, SnapshotVersion};

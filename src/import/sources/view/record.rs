@@ -11,6 +11,7 @@ use crate::sources::{EntityId, EntityKind, Result, Source, Standing, Statement};
 use data::Date;
 use data::identifier;
 use data::import::csv_row::MAX_VALUES;
+use data::import::identifiers::RecordIdentifier;
 use data::vocabulary::Vocabulary as _;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,7 +148,7 @@ impl ViewRecord {
         let identifiers =
             current.filter_map(|statement| Some((statement.field.strip_prefix(identifier::FIELD)?, &*statement.value)));
         for (scheme, value) in identifiers.collect::<BTreeSet<_>>() {
-            files.write_identifier([self.kind.name(), slug, scheme, value])?;
+            files.line::<RecordIdentifier>(&[self.kind.name(), slug, scheme, value])?;
         }
         for statement in &self.statements {
             let Some(number) = statement.reference else {
