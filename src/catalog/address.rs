@@ -173,17 +173,10 @@ impl Catalog {
 
     pub(super) fn explain_address(&self, table: Table, address: &SearchAddress, row: u32) -> Option<Explanation> {
         if self.rows_of_host(table, address).contains(&row) {
-            // As high as the best score of a name.
             let part = ScorePart { strategy: "website", ceiling: 1.0, similarity: 1.0, points: 1.0 };
-            return Some(Explanation {
-                score: MAX_SCORE,
-                matches: true,
-                match_class: MatchClass::Exact.name(),
-                text: address.host.clone().unwrap_or_default(),
-                strategy: part.strategy,
-                parts: vec![part],
-                prominence_bonus: MAX_SCORE - 1.0,
-            });
+            let host = address.host.clone().unwrap_or_default();
+            // As high as the best score of a name.
+            return Some(Explanation::new(vec![part], host, MatchClass::Exact, MAX_SCORE - 1.0));
         }
         let names = address.names(table);
         let best = |left: Explanation, right: Explanation| if right.score > left.score { right } else { left };

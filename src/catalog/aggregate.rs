@@ -220,7 +220,7 @@ impl Catalog {
         }
         let unordered = Query { order: Order::Natural, ..query.clone() };
         let compute = || Arc::new(self.compute_aggregate(query, options).0);
-        (self.aggregates.get_or_insert_with((unordered, options.clone()), compute), Vec::new())
+        (self.cached.aggregates.get_or_insert_with((unordered, options.clone()), compute), Vec::new())
     }
 
     /// The same, without the cache.

@@ -27,23 +27,13 @@ vocabulary! {
     }
 }
 
+/// The change of a record between two releases, with its rows there; `into` is a row of the second one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowChange {
-    Added {
-        after: u32,
-    },
-    Changed {
-        before: u32,
-        after: u32,
-    },
-    Removed {
-        before: u32,
-    },
-    /// `into` is a row of the second release.
-    Merged {
-        before: u32,
-        into: u32,
-    },
+    Added { after: u32 },
+    Changed { before: u32, after: u32 },
+    Removed { before: u32 },
+    Merged { before: u32, into: u32 },
 }
 
 impl RowChange {
@@ -265,7 +255,7 @@ pub fn each_change<E: From<io::Error>>(
 impl Catalog {
     fn all_changes(&self, before: &Self) -> Arc<AllChanges> {
         let key = (before.version(), before.snapshot().content());
-        self.changes.get_or_insert_with(key, || {
+        self.cached.changes.get_or_insert_with(key, || {
             Arc::new(Table::ALL.map(|table| readable(row_changes(table, before.snapshot(), self.snapshot()))))
         })
     }
@@ -277,7 +267,7 @@ impl Catalog {
 
     /// True if the changes from `before` are already computed, which takes reading all records of both releases.
     pub fn has_changes_from(&self, before: &Self) -> bool {
-        self.changes.contains(&(before.version(), before.snapshot().content()))
+        self.cached.changes.contains(&(before.version(), before.snapshot().content()))
     }
 
     /// Returns at most `limit` of the selected changes from `before` to this release, from position `start` on.

@@ -34,21 +34,11 @@ pub(crate) struct ValueRows<'a> {
     pub rows: RowSet<'a>,
 }
 
-/// A property of the rows of a table.
+/// A property of the rows of a table. Each group of a sort key is a range of its values.
 #[derive(Clone, Copy)]
 pub(crate) enum GroupColumn<'a> {
-    Facet {
-        snapshot: &'a Snapshot,
-        table: Table,
-        facet: Facet,
-    },
-    /// Each group is a range of sort key values.
-    Key {
-        snapshot: &'a Snapshot,
-        table: Table,
-        key: usize,
-        group_of: fn(i64) -> Option<u32>,
-    },
+    Facet { snapshot: &'a Snapshot, table: Table, facet: Facet },
+    Key { snapshot: &'a Snapshot, table: Table, key: usize, group_of: fn(i64) -> Option<u32> },
 }
 
 impl Catalog {
@@ -74,7 +64,7 @@ impl Catalog {
         }
         let rows = filter.list_or_bits(few).map_or_else(MatchedRows::Many, MatchedRows::Few);
         // The list of the same rows needs this count.
-        self.counts.get_or_insert_with((query.table, query.filters.clone()), || rows.count(table_rows));
+        self.cached.counts.get_or_insert_with((query.table, query.filters.clone()), || rows.count(table_rows));
         (rows, Vec::new())
     }
 }

@@ -142,6 +142,12 @@ pub struct Catalog {
     bulk_files: Vec<Arc<BulkFile>>,
     /// `None` if the release was not compared with an earlier one.
     record_history: Option<RecordHistory>,
+    cached: Cached,
+}
+
+/// Values that are computed when first needed.
+#[derive(Default)]
+struct Cached {
     counts: Cache<(Table, Vec<Filter>), u64>,
     amounts: Cache<Vec<Filter>, Amounts>,
     searches: SearchCache,
@@ -172,21 +178,7 @@ impl Catalog {
             texts,
             bulk_files: Vec::new(),
             record_history: None,
-            counts: Cache::default(),
-            amounts: Cache::default(),
-            searches: SearchCache::default(),
-            rankings: Cache::default(),
-            aggregates: Cache::default(),
-            changes: Cache::default(),
-            pictures: Cache::default(),
-            totals: OnceCell::new(),
-            round_years: OnceCell::new(),
-            sectors: OnceCell::new(),
-            sector_names: OnceCell::new(),
-            described_sectors: OnceCell::new(),
-            lexicon: OnceCell::new(),
-            terms: Default::default(),
-            example_terms: Default::default(),
+            cached: Cached::default(),
         }
     }
 
@@ -348,7 +340,7 @@ impl Catalog {
 
     /// Picture of a record, drawn when first needed.
     pub fn picture(&self, table: Table, row: u32, draw: impl FnOnce() -> Arc<[u8]>) -> Arc<[u8]> {
-        self.pictures.get_or_insert_with((table, row), draw)
+        self.cached.pictures.get_or_insert_with((table, row), draw)
     }
 
     /// Number of rows that match all filters; cached for the life of the release.
@@ -356,7 +348,7 @@ impl Catalog {
         if row_filter.is_everything() {
             return u64::from(self.snapshot.rows(table));
         }
-        self.counts.get_or_insert_with((table, filters.to_vec()), || row_filter.count())
+        self.cached.counts.get_or_insert_with((table, filters.to_vec()), || row_filter.count())
     }
 }
 

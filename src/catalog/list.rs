@@ -21,7 +21,7 @@ impl Catalog {
         }
         if let (Order::Relevance, Some(ranking)) = (&query.order, query.rankings().last()) {
             let ranked = self.ranked(query.table, ranking);
-            let rows = ranked.rows().filter(|row| filter.contains(*row)).collect();
+            let rows = ranked.rows.iter().copied().filter(|row| filter.contains(*row)).collect();
             let (rows, total, next) = start.page_of(rows, limit);
             return Page { rows, total, next, ..Page::default() };
         }

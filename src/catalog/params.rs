@@ -163,10 +163,8 @@ pub enum ParamType {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundUnit {
-    Number {
-        min: u64,
-        max: u64,
-    },
+    /// A whole number from `min` to `max`.
+    Number { min: u64, max: u64 },
     /// A percentage from 0 to 100 with one decimal, stored as tenths.
     Percent,
     /// A day; a year, quarter or month counts as its first or last day.

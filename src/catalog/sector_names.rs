@@ -58,7 +58,7 @@ impl SectorNames {
 
 impl Catalog {
     pub(crate) fn sector_names(&self) -> &SectorNames {
-        self.sector_names.get_or_init(|| SectorNames::from_snapshot(self.snapshot()))
+        self.cached.sector_names.get_or_init(|| SectorNames::from_snapshot(self.snapshot()))
     }
 
     /// Finds a sector by name, ignoring spaces.

@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use crate::row_filter::distinct;
-use crate::{Catalog, Query, Ranked, Ranking};
+use crate::{Catalog, Query, Ranking};
 use data::field::model;
 use data::vocabulary::{Vocabulary, vocabulary, word};
 use data::{Country, Facet, Stage, Table};
@@ -318,15 +318,11 @@ impl Catalog {
     /// Explains what each of some rows has in common with a record, in the order of the rows.
     pub fn similarities(&self, table: Table, row: u32, rows: &[u32]) -> Vec<Similarity<'_>> {
         let record = ComparisonTarget { catalog: self, table, row };
-        let Ranked::Like(similar) = &*self.ranked(table, &Ranking::Like(row)) else { return Vec::new() };
+        let ranked = self.ranked(table, &Ranking::Like(row));
         let index = self.text_index(table);
         let distinctive = index.map(|index| index.descriptions.distinctive(&self.snapshot().names(table), row));
         let distinctive = distinctive.unwrap_or_default();
-        let places: HashMap<u32, usize> = rows.iter().enumerate().map(|(place, row)| (*row, place)).collect();
-        let mut found: Vec<(usize, &Similar)> =
-            similar.iter().filter_map(|similar| Some((*places.get(&similar.row)?, similar))).collect();
-        found.sort_unstable_by_key(|(place, _)| *place);
-        let similarity = |(_, similar): (usize, &Similar)| {
+        let similarity = |similar: &Similar| {
             let reasons = Common::ALL.iter().copied().zip(similar.points).filter(|(_, points)| *points > 0);
             let reasons = reasons.map(|(common, points)| SimilarityReason {
                 name: common.name(),
@@ -340,7 +336,8 @@ impl Catalog {
                 reasons: reasons.collect(),
             }
         };
-        found.into_iter().map(similarity).collect()
+        let found = rows.iter().filter_map(|row| ranked.similar.iter().find(|similar| similar.row == *row));
+        found.map(similarity).collect()
     }
 
     /// Explains what the rows of a list have in common with the record of `like`, in their order; else empty.

@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 
 use crate::{Catalog, Filter, RowFilter};
 use data::fold::fold;
-use data::vocabulary::Vocabulary;
 use data::{Names, Table};
 use search::{Explanation, Hit, MatchClass, ScorePart};
 
@@ -55,14 +54,6 @@ impl Catalog {
 
     pub(super) fn explain_staff(&self, row: u32) -> Explanation {
         let part = ScorePart { strategy: "organization", ceiling: SCORE, similarity: 1.0, points: SCORE };
-        Explanation {
-            score: SCORE,
-            matches: true,
-            match_class: MatchClass::Relaxed.name(),
-            text: self.organization_of(row).0.name,
-            strategy: part.strategy,
-            parts: vec![part],
-            prominence_bonus: 0.0,
-        }
+        Explanation::new(vec![part], self.organization_of(row).0.name, MatchClass::Relaxed, 0.0)
     }
 }

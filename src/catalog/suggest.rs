@@ -26,7 +26,7 @@ impl Catalog {
         let snapshot = self.snapshot();
         let slug = |row| snapshot.slug(Table::Sectors, row);
         let candidates =
-            self.sectors.get_or_init(|| FoldedCandidates::new((0..snapshot.rows(Table::Sectors)).map(slug)));
+            self.cached.sectors.get_or_init(|| FoldedCandidates::new((0..snapshot.rows(Table::Sectors)).map(slug)));
         let nearest = candidates.nearest(text).map(|row| row as u32);
         nearest.or_else(|| self.sector_of_initials(text)).map(|row| slug(row).to_owned())
     }
@@ -43,7 +43,7 @@ impl Catalog {
         }
         let snapshot = self.snapshot();
         let index = Facet::LISTED.iter().position(|known| *known == facet)?;
-        let (values, candidates) = self.terms[table as usize][index].get_or_init(|| {
+        let (values, candidates) = self.cached.terms[table as usize][index].get_or_init(|| {
             let rows = |value: u32| snapshot.facet_count(table, facet, value);
             let mut terms: Vec<(u32, &str)> =
                 (0..).zip(snapshot.terms(facet)).filter(|(value, _)| rows(*value) > 0).collect();
@@ -86,7 +86,7 @@ impl Catalog {
             value.and_then(|value| self.term_name(facet, value)).unwrap_or_else(|| fallback.to_owned())
         };
         match Facet::LISTED.iter().position(|known| *known == facet) {
-            Some(index) => self.example_terms[table as usize][index].get_or_init(example).clone(),
+            Some(index) => self.cached.example_terms[table as usize][index].get_or_init(example).clone(),
             None => example(),
         }
     }

@@ -75,7 +75,7 @@ impl Catalog {
     fn sectors_of_word(&self, word: &str) -> Vec<Association> {
         let Some(index) = self.text_index(Table::Startups) else { return Vec::new() };
         let snapshot = self.snapshot();
-        let described = self.described_sectors.get_or_init(|| DescribedSectors::from_catalog(self));
+        let described = self.cached.described_sectors.get_or_init(|| DescribedSectors::from_catalog(self));
         let sectors = snapshot.row_values(Table::Startups, Facet::Sector);
         let rows = index.descriptions.rows_with(word, MAX_STARTUPS);
         let mut counts: HashMap<u32, u32> = HashMap::new();

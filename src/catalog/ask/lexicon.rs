@@ -32,25 +32,20 @@ pub(crate) enum PhraseMeaning {
     /// Values of `country`: codes or a region.
     Country(String),
     /// A value of `city`. `is_plain`: also a plain word. `is_rare`: few records, so that the word may mean another.
-    City {
-        name: String,
-        is_plain: bool,
-        is_rare: bool,
-    },
+    City { name: String, is_plain: bool, is_rare: bool },
     /// States or provinces of a country, as a value of `city`.
-    State {
-        country: &'static str,
-        names: String,
-    },
+    State { country: &'static str, names: String },
     /// Cities of an area of the USA, as a value of `city`.
     Area(String),
     /// Slugs of sectors, separated by commas as in a value of `sector`.
     Sector(String),
     /// Stages, separated by commas.
     Stage(&'static str),
+    /// A kind of firm.
     Kind(&'static str),
     /// States of startups, separated by commas.
     Status(&'static str),
+    /// A role of a person.
     Role(&'static str),
 }
 
@@ -68,19 +63,19 @@ pub(crate) struct Lexicon {
 impl Lexicon {
     pub(crate) fn from_snapshot(snapshot: &Snapshot, sectors: &SectorNames) -> Self {
         let mut lexicon = Self { phrases: HashMap::new(), words: HashMap::new(), parts: HashMap::new(), longest: 1 };
-        for Phrase { text, meaning, .. } in phrases("stages") {
+        for &Phrase { text, meaning, .. } in phrases("stages") {
             lexicon.add(text, PhraseMeaning::Stage(meaning));
         }
         for stage in Stage::ALL.iter().filter(|stage| **stage != Stage::Other) {
             lexicon.add(&fold(stage.name()), PhraseMeaning::Stage(stage.name()));
         }
-        for Phrase { text, meaning, .. } in phrases("kinds") {
+        for &Phrase { text, meaning, .. } in phrases("kinds") {
             lexicon.add_with_plural(text, &PhraseMeaning::Kind(meaning));
         }
-        for Phrase { text, meaning, .. } in phrases("statuses") {
+        for &Phrase { text, meaning, .. } in phrases("statuses") {
             lexicon.add(text, PhraseMeaning::Status(meaning));
         }
-        for Phrase { text, meaning, .. } in phrases("roles") {
+        for &Phrase { text, meaning, .. } in phrases("roles") {
             lexicon.add_with_plural(text, &PhraseMeaning::Role(meaning));
         }
         for role in Role::ALL.iter().filter(|role| !matches!(role, Role::Other | Role::Investor)) {
@@ -144,10 +139,10 @@ impl Lexicon {
             name.strip_suffix(" province").into_iter().for_each(|name| self.add(name, meaning.clone()));
             self.add(name, meaning);
         }
-        for Phrase { text, meaning, .. } in phrases("regions") {
+        for &Phrase { text, meaning, .. } in phrases("regions") {
             self.add(text, PhraseMeaning::State { country: "US", names: meaning.to_owned() });
         }
-        for Phrase { text, meaning, .. } in phrases("areas") {
+        for &Phrase { text, meaning, .. } in phrases("areas") {
             let known = meaning.split('|').filter(|city| snapshot.find_term(Facet::City, city).is_some());
             let known = known.collect::<Vec<_>>().join(",");
             if known.contains(',') {

@@ -100,6 +100,6 @@ impl Catalog {
     }
 
     fn lexicon(&self) -> &Lexicon {
-        self.lexicon.get_or_init(|| Lexicon::from_snapshot(self.snapshot(), self.sector_names()))
+        self.cached.lexicon.get_or_init(|| Lexicon::from_snapshot(self.snapshot(), self.sector_names()))
     }
 }

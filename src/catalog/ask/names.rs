@@ -2,13 +2,11 @@
 
 use std::ops::Range;
 
-use once_cell::sync::Lazy;
-
 use crate::NameMatch;
 use crate::ask::ReadPart;
 use crate::ask::reader::{QuestionReader, Topic, records_meant};
 use crate::ask::token::QuestionToken;
-use crate::ask::words::{Phrase, phrases, words};
+use crate::ask::words::{phrases, words};
 use data::Table;
 use data::fold::fold;
 
@@ -32,12 +30,6 @@ const FAR_LARGER: u32 = 10;
 
 /// Maximum number of words of a name.
 const MAX_NAME_WORDS: usize = 6;
-
-static PORTFOLIO: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("portfolio"));
-static RELATIONS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("relations"));
-static BEFORE_LIKE: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("like"));
-static BEHIND_LIKE: Lazy<Vec<&str>> = Lazy::new(|| words("behind like"));
-static OF_RECORD: Lazy<Vec<&str>> = Lazy::new(|| words("of a record"));
 
 impl QuestionReader<'_> {
     /// Reads `called Blink`, `who is Jane Doe`: a name to search for, up to the end of the clause.
@@ -79,7 +71,7 @@ impl QuestionReader<'_> {
         if self.table != Table::Firms {
             return None;
         }
-        let mut end = at + self.find_phrase(at, &PORTFOLIO)?.words.len();
+        let mut end = at + self.find_phrase(at, phrases("portfolio"))?.words.len();
         let named = |at: usize| {
             let is_name = self.tokens.get(at)?.is_capitalized() || self.is_rare_sector(&self.tokens[at].word);
             let (slug, length) = self.name_at(at, &[Table::Startups]).filter(|_| is_name)?;
@@ -102,7 +94,7 @@ impl QuestionReader<'_> {
             ("lead", Table::Startups) => "investor",
             _ => parameter,
         };
-        let relation = RELATIONS.iter().find(|relation| {
+        let relation = phrases("relations").iter().find(|relation| {
             self.starts(at, &relation.words) && self.resource.parameter(own(relation.meaning)).is_some()
         })?;
         let parameter = own(relation.meaning);
@@ -173,8 +165,8 @@ impl QuestionReader<'_> {
 
     /// Reads `like Stripe`, `similar to Stripe`, `Stripe competitors`.
     pub(super) fn like(&mut self, at: usize) -> Option<usize> {
-        let before = self.find_phrase(at, &BEFORE_LIKE).map_or(0, |phrase| phrase.words.len());
-        if before == 0 && !self.mentions(&BEHIND_LIKE) && !self.mentions(&["like"]) {
+        let before = self.find_phrase(at, phrases("like")).map_or(0, |phrase| phrase.words.len());
+        if before == 0 && !self.mentions(words("behind like")) && !self.mentions(&["like"]) {
             return None;
         }
         // `companies like mine`, `Airbnb-like startups`
@@ -191,7 +183,7 @@ impl QuestionReader<'_> {
         named += usize::from(self.is_at(named, &["have", "has"]));
         named += usize::from(named > at + before + length && self.is_at(named, &["any"]));
         let is_like = before == 0 && self.is_at(named, &["like"]) && self.record_at(named + 1).is_some();
-        let after = if is_like || self.is_at(named, &BEHIND_LIKE) { named + 1 - (at + before + length) } else { 0 };
+        let after = if is_like || self.is_at(named, words("behind like")) { named + 1 - (at + before + length) } else { 0 };
         if before + after == 0 {
             return None;
         }
@@ -285,7 +277,7 @@ impl QuestionReader<'_> {
     /// True if the words around a phrase mark it as a record: `what did zomato raise`, `solarcity rounds`.
     pub(super) fn names_record(&self, at: usize, length: usize) -> bool {
         self.tokens[at + length - 1].is_possessive
-            || self.is_at(at + length, &OF_RECORD)
+            || self.is_at(at + length, words("of a record"))
             || self.is_after(at, &["did", "does", "has"])
     }
 

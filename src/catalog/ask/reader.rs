@@ -9,7 +9,7 @@ use crate::ask::amount::{QuestionAmount, amount, around};
 use crate::ask::lexicon::{Lexicon, PhraseMeaning};
 use crate::ask::names::MIN_PLAIN_SIZE;
 use crate::ask::period::{Period, period};
-use crate::ask::sector::{PRODUCTS, largest_sector};
+use crate::ask::sector::largest_sector;
 use crate::ask::token::{QuestionToken, tokens};
 use crate::ask::words::{Phrase, meaning_of, phrases, words};
 use crate::ask::{GROUP_BY, Interpretation, ReadPart};
@@ -20,17 +20,12 @@ use data::{Date, Facet, Table};
 /// Words for kinds of records.
 static RECORDS: Lazy<BTreeMap<&str, Table>> = Lazy::new(|| {
     let table_named = |name: &str| Table::ALL.into_iter().find(|table| table.name() == name).expect("a table");
-    phrases("records").into_iter().map(|phrase| (phrase.text, table_named(phrase.meaning))).collect()
+    phrases("records").iter().map(|phrase| (phrase.text, table_named(phrase.meaning))).collect()
 });
 
 /// Words that carry no condition of their own.
 pub(super) static GLUE: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("glue.txt").lines().collect());
 
-static FIELDS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("fields"));
-static OTHER_AMOUNTS: Lazy<Vec<&str>> = Lazy::new(|| words("other amounts"));
-static COUNTED: Lazy<Vec<&str>> = Lazy::new(|| words("counted"));
-static TOPICS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("topics"));
-static NEGATIONS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("negations"));
 
 /// Table of the first word for records.
 pub(crate) fn subject(text: &str) -> Table {
@@ -355,7 +350,7 @@ impl<'a> QuestionReader<'a> {
         let (mut length, mut meanings) = self.longest_meaning(at)?;
         // `crowdfunding platforms` are firms, and `crowdfunding` is a sector.
         let is_kind = meanings.iter().all(|meaning| matches!(meaning, PhraseMeaning::Kind(_)));
-        if is_kind && self.table == Table::Startups && self.is_at(at + length - 1, &PRODUCTS) {
+        if is_kind && self.table == Table::Startups && self.is_at(at + length - 1, words("products")) {
             let shorter = |length: usize| Some((length, self.lexicon.meanings(&self.phrase_at(at, length)?)));
             let other = (1..length).rev().filter_map(shorter).find(|(_, meanings)| !meanings.is_empty());
             (length, meanings) = other.unwrap_or((length, meanings));
@@ -515,7 +510,7 @@ impl<'a> QuestionReader<'a> {
     fn date(&mut self, at: usize) -> Option<usize> {
         let today = self.catalog.snapshot().released_on();
         let (mut found, length) = period(&self.tokens[at..], today)?;
-        if self.tokens[at].word.parse::<u32>().is_ok() && self.is_at(at + length, &COUNTED) {
+        if self.tokens[at].word.parse::<u32>().is_ok() && self.is_at(at + length, words("counted")) {
             return None;
         }
         if std::mem::take(&mut self.is_negated) {
@@ -570,7 +565,7 @@ impl<'a> QuestionReader<'a> {
         if self.table == Table::Startups && ["invested", "backed"].contains(&word) {
             return Some(Topic::Raising);
         }
-        Some(match meaning_of(&TOPICS, word)? {
+        Some(match meaning_of("topics", word)? {
             "founding" => Topic::Founding,
             "raising" => Topic::Raising,
             _ => Topic::Investing,
@@ -585,7 +580,7 @@ impl<'a> QuestionReader<'a> {
         let noun = self.tokens.get(end).map_or("", |token| token.word.as_str());
         // `pre-money`
         let is_other = |at: usize| {
-            self.is_at(at, &OTHER_AMOUNTS)
+            self.is_at(at, words("other amounts"))
                 || (self.is_at(at, &["pre", "post"]) && self.is_at(at + 1, &["money"]) && self.is_hyphenated(at))
         };
         if is_money && let Some(first) = (at.saturating_sub(3)..at).find(|before| is_other(*before)) {
@@ -593,8 +588,8 @@ impl<'a> QuestionReader<'a> {
             self.unread.push(first..end);
             return Some(length);
         }
-        let is_of_other = is_money && self.is_at(end, &OTHER_AMOUNTS);
-        if is_foreign || is_of_other || self.is_at(end, &COUNTED) {
+        let is_of_other = is_money && self.is_at(end, words("other amounts"));
+        if is_foreign || is_of_other || self.is_at(end, words("counted")) {
             return self.leave(at..end + usize::from(!is_foreign));
         }
         let of_checks = || self.mentions(&["check", "checks", "cheque", "cheques", "ticket", "tickets"]);
@@ -688,7 +683,7 @@ impl<'a> QuestionReader<'a> {
         if self.is_hyphenated(at) && (self.is_at(at, &["ex"]) || (self.is_at(at, &["non"]) && !is_value)) {
             return self.leave(at..at + 2);
         }
-        let kind = meaning_of(&NEGATIONS, &self.tokens[at].word)?;
+        let kind = meaning_of("negations", &self.tokens[at].word)?;
         if self.is_at(at + 1, &["know", "care", "mind", "matter"]) {
             return None;
         }
@@ -707,7 +702,7 @@ impl<'a> QuestionReader<'a> {
 
     /// Reads the name of a field next to its value.
     fn field_name(&mut self, at: usize) -> Option<usize> {
-        self.find_phrase(at, &FIELDS).map(|field| field.words.len())
+        self.find_phrase(at, phrases("fields")).map(|field| field.words.len())
     }
 
     fn glue(&mut self, at: usize) -> Option<usize> {

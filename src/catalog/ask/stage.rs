@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use once_cell::sync::Lazy;
-
 use crate::ask::lexicon::PhraseMeaning;
 use crate::ask::reader::QuestionReader;
 use crate::ask::words::{Phrase, phrases};
@@ -13,8 +11,6 @@ use data::vocabulary::Vocabulary;
 /// Stages that follow each other.
 const LADDER: [Stage; 6] =
     [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus];
-
-static BEYOND: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("beyond"));
 
 /// Index of a stage in [`LADDER`].
 fn ladder_index(stage: Stage) -> Option<usize> {
@@ -48,7 +44,7 @@ impl QuestionReader<'_> {
             at >= words && self.starts(at - words, &phrase.words)
         };
         let place = ladder_index(Stage::read(value)?)?;
-        let beyond = BEYOND.iter().find(is_before)?;
+        let beyond = phrases("beyond").iter().find(is_before)?;
         let stages = if beyond.meaning == "after" { &LADDER[place + 1..] } else { &LADDER[..place] };
         Some((names(stages), beyond.words.len()))
     }

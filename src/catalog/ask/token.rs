@@ -2,14 +2,9 @@
 
 use std::ops::Range;
 
-use once_cell::sync::Lazy;
-
 use crate::ask::reader::GLUE;
-use crate::ask::words::{Phrase, meaning_of, phrases};
+use crate::ask::words::meaning_of;
 use data::fold::fold;
-
-/// Signs that are words if they stand alone.
-static SIGNS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("signs"));
 
 /// A word and its position in the text.
 #[derive(Clone, Debug)]
@@ -52,7 +47,7 @@ pub(crate) fn tokens(text: &str) -> Vec<QuestionToken> {
         // A sign alone is a word.
         let sign = match part {
             "-" | "–" => is_range.then_some("to"),
-            _ => meaning_of(&SIGNS, part),
+            _ => meaning_of("signs", part),
         };
         if let Some(sign) = sign {
             let (place, raw, word) = (offset(part)..offset(part) + part.len(), part.to_owned(), sign.to_owned());

@@ -371,7 +371,7 @@ impl TextIndex {
         });
         let (text, scores) = best.expect("a row has a name");
         let bonus = prominence_bonus(scores.points(), names.prominence(row));
-        scores.explain(text, class, bonus)
+        Explanation::new(scores.0, text.to_owned(), class, bonus)
     }
 
     /// Scores at most `max` of the candidates that are not scored yet, and sorts all hits; true if there were more.
