@@ -1,7 +1,5 @@
-//! The query core of REST, MCP and pages: parameters, filters, orders, cursors, records as JSON.
-//!
-//! A [`Catalog`] is one open release: its snapshot and the text indexes of its names. It is immutable; a new release is
-//! a new catalog.
+//! The query core of REST, MCP and pages: parameters, filters, orders, cursors, records as JSON. A [`Catalog`] is one
+//! open release: its snapshot and the text indexes of its names. It is immutable; a new release is a new catalog.
 #![warn(unreachable_pub)]
 
 mod address;

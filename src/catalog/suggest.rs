@@ -1,7 +1,5 @@
-//! Finds the slugs, sectors and cities nearest to a mistyped one, for `did_you_mean`.
-//!
-//! Slugs one edit away are looked up in the list of slugs. With two edits there are too many to look up, so the results
-//! of a name search are used.
+//! Finds the slugs, sectors and cities nearest to a mistyped one, for `did_you_mean`. Slugs one edit away are looked up
+//! in the list of slugs. With two edits there are too many to look up, so the results of a name search are used.
 
 use std::cmp::Reverse;
 

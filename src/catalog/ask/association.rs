@@ -1,6 +1,5 @@
-//! Suggests sectors for unknown words of a question, if startups that use a word are often in a sector.
-//!
-//! Counted on demand, from the index of descriptions; a table of all words would hold the same numbers.
+//! Suggests sectors for unknown words of a question, if startups that use a word are often in a sector. Counted on
+//! demand, from the index of descriptions; a table of all words would hold the same numbers.
 
 use std::collections::HashMap;
 

@@ -2,10 +2,9 @@ use std::ops::Range;
 
 use tantivy_fst::raw::{Fst, Node};
 
-/// A walk over a transducer from words to their numbers, in alphabetical order, to those within some edits of a pattern.
-///
-/// Once the edits are used up, the walk follows the remaining letters without looking at other branches. That makes it
-/// about twenty times faster than tantivy's automaton, which is stepped for every branch.
+/// A walk over a transducer from words to their numbers, in alphabetical order, to those within some edits of a
+/// pattern. Once the edits are used up, the walk follows the remaining letters without looking at other branches. That
+/// makes it about twenty times faster than tantivy's automaton, which is stepped for every branch.
 pub(crate) struct FuzzyWalk<'a> {
     pub fst: &'a Fst<Vec<u8>>,
     pub pattern: &'a [u8],

@@ -1,9 +1,8 @@
-//! Full-text search over the texts of records: descriptions, sectors, places, titles and names.
-//!
-//! A separate tantivy segment with terms and their frequencies only; document `n` has all texts of row `n`. Rows are
-//! ranked by Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with tantivy's
-//! parameters, k1 = 1.2 and b = 0.75. Words of a description are stemmed in its language, which its stop words tell;
-//! other words are stemmed in English. A query is stemmed in every language.
+//! Full-text search over the texts of records: descriptions, sectors, places, titles and names. A separate tantivy
+//! segment with terms and their frequencies only; document `n` has all texts of row `n`. Rows are ranked by Okapi BM25
+//! (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with tantivy's parameters, k1 = 1.2 and b =
+//! 0.75. Words of a description are stemmed in its language, which its stop words tell; other words are stemmed in
+//! English. A query is stemmed in every language.
 
 #[cfg(test)]
 mod tests;

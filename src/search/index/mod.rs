@@ -174,9 +174,8 @@ impl TextIndex {
     }
 
     /// The matches of a query, best first. Deterministic. An empty query has no matches. If the query has several
-    /// readings, the first with a sure match counts, otherwise the one with the best match.
-    ///
-    /// Filters play no part: they only remove rows from the matches.
+    /// readings, the first with a sure match counts, otherwise the one with the best match. Filters play no part: they
+    /// only remove rows from the matches.
     pub fn search(&self, names: &dyn Names, query: &str) -> SearchResults {
         let started = Instant::now();
         let results = self.search_reading(names, query, &STEPS);

@@ -1,6 +1,5 @@
-//! The side tables of an index: data that tantivy does not provide, or not fast enough.
-//!
-//! Stored as an archive, like the tables of a snapshot, and read into memory when opened: about 18 bytes per name.
+//! The side tables of an index: data that tantivy does not provide, or not fast enough. Stored as an archive, like the
+//! tables of a snapshot, and read into memory when opened: about 18 bytes per name.
 
 use std::io;
 use std::ops::Range;
