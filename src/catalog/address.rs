@@ -199,12 +199,7 @@ impl Catalog {
         cut.fold(likely, best).into()
     }
 
-    pub(super) fn match_classes_of_address(
-        &self,
-        table: Table,
-        address: &SearchAddress,
-        rows: &[u32],
-    ) -> Vec<MatchClass> {
+    pub(super) fn classes_of_address(&self, table: Table, address: &SearchAddress, rows: &[u32]) -> Vec<MatchClass> {
         let of_host = self.rows_of_host(table, address);
         let names = address.names(table).likely.into_iter();
         let of_names: Vec<_> = names.map(|name| self.match_classes_of_name(table, &name, rows)).collect();

@@ -314,10 +314,9 @@ impl<'a> ChangeReader<'a> {
     /// The selected fields that differ, each with its selected part; none unless the record was changed.
     pub(super) fn differing(&self, change: RowChange) -> io::Result<Vec<(usize, FieldMask)>> {
         let RowChange::Changed { before, after } = change else { return Ok(Vec::new()) };
-        let (before, after) =
-            (self.before.read_record(self.table, before)?, self.after.read_record(self.table, after)?);
+        let (old, new) = (self.before.read_record(self.table, before)?, self.after.read_record(self.table, after)?);
         let differs = |(index, mask): &(usize, FieldMask)| {
-            let (before, after) = (before.value(self.table, *index), after.value(self.table, *index));
+            let (before, after) = (old.value(self.table, *index), new.value(self.table, *index));
             before != after && (mask.is_full() || masked(mask, before) != masked(mask, after))
         };
         Ok(match self.fields {

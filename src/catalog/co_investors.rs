@@ -46,9 +46,8 @@ impl Catalog {
             }
         }
         let slugs = snapshot.slug_ranks(Table::Firms);
-        let of_firm =
-            |(row, (shared_rounds, last))| CoInvestorRow { row, shared_rounds, last_shared_on: known_date(last) };
-        let mut firms: Vec<CoInvestorRow> = shared.into_iter().map(of_firm).collect();
+        let firm = |(row, (shared_rounds, day))| CoInvestorRow { row, shared_rounds, last_shared_on: known_date(day) };
+        let mut firms: Vec<CoInvestorRow> = shared.into_iter().map(firm).collect();
         firms.sort_unstable_by_key(|firm| (Reverse(firm.shared_rounds), slugs[firm.row as usize]));
         let (firms, total, next) = position.page_of(firms, limit);
         CoInvestorPage { firms, total, next }

@@ -76,7 +76,7 @@ impl MatchedRows {
         }
     }
 
-    pub(crate) fn count(&self, table_rows: u32) -> u64 {
+    pub fn count(&self, table_rows: u32) -> u64 {
         match self {
             Self::All => u64::from(table_rows),
             Self::Few(rows) => rows.len() as u64,

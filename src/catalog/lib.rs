@@ -60,7 +60,7 @@ pub use comparison::{RecordChange, ReleaseComparison};
 pub use completion::Suggestion;
 pub use coverage::Coverage;
 pub use cursor::{Cursor, CursorFault};
-pub use facets::{FacetCounts, ValueCount};
+pub use facets::ValueCount;
 pub use groups::MatchedRows;
 pub use history::History;
 pub use leaderboard::{LeaderboardPage, LeaderboardQuery, RankChange, RankedRow};
@@ -170,14 +170,8 @@ struct Cached {
 
 impl Catalog {
     pub fn new(snapshot: Snapshot, texts: TextIndexes) -> Self {
-        Self {
-            snapshot,
-            is_bundled: false,
-            texts,
-            bulk_files: Vec::new(),
-            record_history: None,
-            cached: Cached::default(),
-        }
+        let (bulk_files, record_history) = (Vec::new(), None);
+        Self { snapshot, is_bundled: false, texts, bulk_files, record_history, cached: Cached::default() }
     }
 
     #[must_use]
@@ -316,7 +310,7 @@ impl Catalog {
 
     pub fn match_classes(&self, table: Table, text: &str, rows: &[u32]) -> Vec<MatchClass> {
         match self.address(table, text) {
-            Some(address) => self.match_classes_of_address(table, &address, rows),
+            Some(address) => self.classes_of_address(table, &address, rows),
             None => self.match_classes_of_name(table, text, rows),
         }
     }

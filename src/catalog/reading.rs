@@ -46,9 +46,8 @@ impl Catalog {
         // They have only some of the words, regardless of filters.
         let names = matches.rows.clone();
         // The page size does not change the meaning of a text.
-        let (window, conditions): (Vec<&str>, Vec<&str>) = given.iter().partition(|name| **name == "limit");
-        let question =
-            resource.takes_questions().then(|| self.interpret(resource, text).without(resource, &conditions));
+        let (window, others): (Vec<&str>, Vec<&str>) = given.iter().partition(|name| **name == "limit");
+        let question = resource.takes_questions().then(|| self.interpret(resource, text).without(resource, &others));
         let question = question.filter(|question| question.conditions() > 0);
         let is_understood = |question: &Interpretation| question.unread.is_empty();
         // Names with some of the words give way only to a question with each word understood.

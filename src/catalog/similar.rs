@@ -330,11 +330,8 @@ impl Catalog {
                 max_points: common.max_points(table),
                 detail: record.detail(common, &distinctive, similar.row),
             });
-            Similarity {
-                slug: self.snapshot().slug(table, similar.row),
-                points: similar.points(),
-                reasons: reasons.collect(),
-            }
+            let (slug, points) = (self.snapshot().slug(table, similar.row), similar.points());
+            Similarity { slug, points, reasons: reasons.collect() }
         };
         let found = rows.iter().filter_map(|row| ranked.similar.iter().find(|similar| similar.row == *row));
         found.map(similarity).collect()

@@ -65,8 +65,7 @@ impl QuestionReader<'_> {
         self.add(range.clone(), "kind", table.noun(), "kind of organization").then_some(range.len())
     }
 
-    /// Reads `invested in Facebook` among firms. No parameter of firms finds them, but
-    /// `funding-rounds?startup=facebook` does.
+    /// Reads `invested in Facebook` among firms. No parameter finds them, but `funding-rounds?startup=facebook` does.
     pub(super) fn portfolio(&mut self, at: usize) -> Option<usize> {
         if self.table != Table::Firms {
             return None;
@@ -290,8 +289,7 @@ impl QuestionReader<'_> {
     /// Finds a record with a name that begins with several capitalized words, or a large one by a word that is
     /// capitalized or rare in descriptions: `Rocket Internet` is Rocket Internet AG, `Greylock` is Greylock Partners.
     fn begun_name(&self, at: usize, tables: &[Table]) -> Option<(String, usize)> {
-        let words =
-            self.tokens.get(at..)?.iter().take(MAX_NAME_WORDS).take_while(|token| token.is_capitalized()).count();
+        let words = self.tokens.get(at..)?.iter().take(MAX_NAME_WORDS).take_while(|word| word.is_capitalized()).count();
         (2..=words).rev().find_map(|length| self.record_begun(at, length, tables, MIN_NAMED_SIZE)).or_else(|| {
             let token = self.tokens.get(at).filter(|token| token.word.len() >= MIN_BEGUN)?;
             if token.is_glue() || self.has_meaning(at, 1) {
@@ -336,9 +334,8 @@ impl QuestionReader<'_> {
             .map(|length| self.written(&(at..at + length)))
             .collect();
         // A text that does not begin a name cannot begin one with more words either. Without a space it may be a slug.
-        let reach =
-            |table: &Table| texts.iter().take_while(|text| self.catalog.begins_name(*table, &fold(text))).count();
-        let reaches: Vec<(Table, usize)> = tables.iter().map(|table| (*table, reach(table))).collect();
+        let reach = |table: Table| texts.iter().take_while(|text| self.catalog.begins_name(table, &fold(text))).count();
+        let reaches: Vec<(Table, usize)> = tables.iter().map(|table| (*table, reach(*table))).collect();
         texts.iter().enumerate().rev().filter(|(index, _)| is_word(at + index)).find_map(|(index, text)| {
             let is_sought = |reach: usize| index < reach || !text.contains(' ');
             let mut sought = reaches.iter().filter(|(_, reach)| is_sought(*reach)).map(|(table, _)| *table);

@@ -392,9 +392,8 @@ impl<'a> QuestionReader<'a> {
             "role" => self.is_after(at, &["managing"]),
             // `no website listed`
             "status" => {
-                let is_of_stocks =
-                    self.record_at(range.end).is_some() || self.is_after(at, &["are", "is", "were", "got"]);
-                self.is_at(at, &["listed"]) && !is_of_stocks
+                let is_stock = self.record_at(range.end).is_some() || self.is_after(at, &["are", "is", "were", "got"]);
+                self.is_at(at, &["listed"]) && !is_stock
             }
             _ => false,
         };
@@ -453,8 +452,7 @@ impl<'a> QuestionReader<'a> {
 
     /// True if `closed` or `announced` refers to money: `closed a seed round`.
     fn raises_next(&self, at: usize) -> bool {
-        let is_money =
-            self.tokens.get(at..).is_some_and(|rest| amount(rest).is_some_and(|(amount, _)| amount.is_money));
+        let is_money = self.tokens.get(at..).is_some_and(|rest| amount(rest).is_some_and(|(found, _)| found.is_money));
         is_money
             || self.longest_meaning(at).is_some_and(|(length, _)| self.is_stage(at, at + length))
             || self.is_at(at, &["a", "an", "their", "its", "series", "round", "rounds", "funding", "on"])
@@ -489,9 +487,8 @@ impl<'a> QuestionReader<'a> {
                 let after_place = self.is_after(at, &["in", "from", "near", "around"]);
                 let is_joined = at > 0 && (self.joins_city(at) || self.tokens[at - 1].ends_clause);
                 // `LA`, but `La Rochelle`.
-                let is_written =
-                    token.is_capitalized() && (token.raw.len() > 2 || token.raw.to_uppercase() == token.raw);
-                if (*is_plain && !(is_written && after_place))
+                let is_name = token.is_capitalized() && (token.raw.len() > 2 || token.raw.to_uppercase() == token.raw);
+                if (*is_plain && !(is_name && after_place))
                     || (*is_rare && !token.is_capitalized() && !after_place && !is_joined)
                 {
                     return None;
@@ -646,9 +643,8 @@ impl<'a> QuestionReader<'a> {
         self.topic = Some(topic);
         // `has SoftBank not invested in`
         let is_denied = self.is_negated && self.is_at(at, &["invested", "backed", "funded"]);
-        let denied =
-            self.parts.pop_if(|(range, part)| is_denied && range.end + 1 == at && part.parameter == "investor");
-        if let Some((range, part)) = denied {
+        let last = self.parts.pop_if(|(range, part)| is_denied && range.end + 1 == at && part.parameter == "investor");
+        if let Some((range, part)) = last {
             self.add(range, "investor", part.value, part.why);
             return Some(1);
         }

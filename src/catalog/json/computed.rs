@@ -81,10 +81,9 @@ impl JsonValue for RankValue {
 pub fn write_ranked(out: &mut Vec<u8>, catalog: &Catalog, page: &LeaderboardPage, index: usize, fields: &Fields) {
     let ranked = &page.ranked[index];
     let is_integer = page.is_integer && ranked.value.fract() == 0.0;
-    let rank_value =
-        if is_integer { RankValue::Integer(ranked.value as i64) } else { RankValue::Decimal(ranked.value) };
+    let value = if is_integer { RankValue::Integer(ranked.value as i64) } else { RankValue::Decimal(ranked.value) };
     let rank = u32::try_from(ranked.rank).expect("ranks are at most the number of rows");
-    write_row(out, catalog, Table::Firms, ranked.row, fields, &RankFields { rank, rank_value });
+    write_row(out, catalog, Table::Firms, ranked.row, fields, &RankFields { rank, rank_value: value });
 }
 
 pub fn write_co_investor(out: &mut Vec<u8>, catalog: &Catalog, page: &CoInvestorPage, index: usize, fields: &Fields) {

@@ -17,7 +17,7 @@ pub(crate) struct FuzzyWalk<'a> {
 }
 
 /// The range of the words below a node.
-pub(crate) fn words_below(fst: &Fst<Vec<u8>>, node: Node<'_>, number: u64) -> Range<u32> {
+fn words_below(fst: &Fst<Vec<u8>>, node: Node<'_>, number: u64) -> Range<u32> {
     let (mut first, mut start) = (node, number);
     while !first.is_final() && !first.is_empty() {
         let step = first.transition(0);

@@ -10,9 +10,10 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::index::{MAX_WORD_BYTES, TermIndex, TextIndex, texts};
+use crate::query::limited;
 use crate::rank::has_initials;
 use crate::rank::search_buffers::SearchBuffers;
-use crate::{MAX_QUERY_BYTES, MAX_QUERY_WORDS};
+use crate::MAX_QUERY_WORDS;
 use data::Names;
 use data::fold::{fold, fold_into};
 
@@ -55,11 +56,7 @@ pub(crate) struct TypedText {
 impl TypedText {
     /// `None` if there is no letter or digit.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let mut end = text.len().min(MAX_QUERY_BYTES);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let folded = fold(&text[..end]);
+        let folded = fold(limited(text));
         let words: Vec<String> = folded.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
         (!words.is_empty()).then(|| Self { joined: words.concat(), folded: words.join(" "), words })
     }
@@ -215,8 +212,7 @@ impl<'a> CompletionRun<'a> {
         best.rows()
     }
 
-    /// The most prominent rows with all words of the text, and rows with a name or alias that may begin with it except
-    /// for spaces.
+    /// The most prominent rows with all words of the text, or with a name that may begin with it except for spaces.
     fn rows_including(&mut self) -> Vec<u32> {
         let mut ranges = self.ranges();
         ranges.sort_by_key(|range| self.terms.rows.estimate(range));
@@ -283,8 +279,7 @@ impl<'a> CompletionRun<'a> {
         MostProminent { names, ranks, max: max.max(1), min_rank: 0, worst: None, rows: Vec::new() }
     }
 
-    /// Adds those of the rows, in their order, that complete the text at least as well as `worst` and are not found yet;
-    /// at most `max`.
+    /// Adds at most `max` rows, in order, that complete the text at least as well as `worst` and are not found yet.
     fn add(&mut self, rows: &[u32], worst: Completion, max: usize) {
         let known = self.found.len();
         for row in rows {

@@ -29,12 +29,8 @@ const MAX_RAW_ROWS: u32 = 2_000;
 
 impl TermIndex {
     /// Combines tantivy's two fields with the side tables; `None` if they do not belong together.
-    pub(crate) fn new(
-        words: Arc<InvertedIndexReader>,
-        raw: Arc<InvertedIndexReader>,
-        tables: SideTables,
-    ) -> Option<Self> {
-        let SideTables { rows_of_words: rows, lookups } = tables;
+    pub(crate) fn new(words: Arc<InvertedIndexReader>, raw: Arc<InvertedIndexReader>, own: SideTables) -> Option<Self> {
+        let SideTables { rows_of_words: rows, lookups } = own;
         let terms = words.terms();
         if terms.num_terms() as u64 != u64::from(rows.len()) || lookups.dictionary.len() != rows.len() {
             return None;

@@ -43,14 +43,16 @@ pub(crate) struct QueryWord {
     pub phonetic_key: String,
 }
 
+/// The beginning of a text, at most [`MAX_QUERY_BYTES`].
+pub(crate) fn limited(text: &str) -> &str {
+    let end = (0..=text.len().min(MAX_QUERY_BYTES)).rev().find(|end| text.is_char_boundary(*end));
+    &text[..end.unwrap_or(0)]
+}
+
 impl NameQuery {
     /// Parses the first [`MAX_QUERY_BYTES`] bytes and [`MAX_QUERY_WORDS`] words of a query.
     pub(super) fn parse(text: &str, weights: &Weights) -> Self {
-        let mut end = text.len().min(MAX_QUERY_BYTES);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let text = &text[..end];
+        let text = limited(text);
         let mut folded = fold_name(text);
         // A letter of another script may fold to several, so that the limit is applied again.
         folded.truncate(MAX_QUERY_BYTES);

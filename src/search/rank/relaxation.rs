@@ -121,9 +121,8 @@ impl NameOverlap {
         let name_weight: f32 = words.iter().map(|(_, weight)| weight).sum();
         let of_name = if name_weight > 0.0 { of_name / name_weight } else { 0.0 };
         // A sure surname with an unlike given name.
-        let is_last = |word: &QueryWord| words.last().is_some_and(|(last, _)| *last == word.text);
-        let surname =
-            query.words.iter().position(|word| is_last(word) && word.weight >= GENERIC && word.text.len() > 2);
+        let is_end = |word: &QueryWord| words.last().is_some_and(|(last, _)| *last == word.text);
+        let surname = query.words.iter().position(|word| is_end(word) && word.weight >= GENERIC && word.text.len() > 2);
         let is_surname = has_surnames
             && of_name < MIN_OF_NAME
             && (2..=3).contains(&count)
