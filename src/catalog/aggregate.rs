@@ -258,15 +258,13 @@ impl Catalog {
         let mut places = Vec::new();
         let mut groups = column.groups(rows, &mut places);
         let mut amounts_of = |group: &ValueRows<'_>| {
-            let counter = counter.as_mut()?;
+            let (counter, count) = (counter.as_mut()?, group.count);
             Some(match (group.rows, rows) {
-                (RowSet::Dense(words), MatchedRows::Many(bits)) => {
-                    counter.summarize(each_common(words, bits), group.count)
-                }
+                (RowSet::Dense(words), MatchedRows::Many(bits)) => counter.summarize(each_common(words, bits), count),
                 (set, MatchedRows::Many(bits)) => {
-                    counter.summarize(set.iter().filter(|row| RowSet::Dense(bits).contains(*row)), group.count)
+                    counter.summarize(set.iter().filter(|row| RowSet::Dense(bits).contains(*row)), count)
                 }
-                (set, _) => counter.summarize(set.iter(), group.count),
+                (set, _) => counter.summarize(set.iter(), count),
             })
         };
         let by_value = !matches!(by, GroupBy::Facet(_));
@@ -278,10 +276,8 @@ impl Catalog {
             GroupOrder::Value => {}
             GroupOrder::SumUsd | GroupOrder::MedianUsd => {
                 known_amounts = groups.iter().map(|group| (group.value, amounts_of(group))).collect();
-                let usd = |amounts: &Amounts| match order {
-                    GroupOrder::SumUsd => amounts.sum_usd,
-                    _ => amounts.median_usd,
-                };
+                let is_sum = order == GroupOrder::SumUsd;
+                let usd = |amounts: &Amounts| if is_sum { amounts.sum_usd } else { amounts.median_usd };
                 sort_first(&mut groups, options.limit, |group| {
                     let usd = known_amounts[&group.value].as_ref().and_then(usd);
                     (Reverse((usd, group.count)), group.value)
@@ -308,10 +304,7 @@ impl Catalog {
         for (bits, known) in unknown.iter_mut().zip(&mut other) {
             (*bits, *known) = (*bits & !*known, *bits & *known);
         }
-        match others.is_empty() {
-            true => other.clear(),
-            false => first.iter().for_each(|group| remove(&mut other, group.rows)),
-        }
+        if others.is_empty() { other.clear() } else { first.iter().for_each(|group| remove(&mut other, group.rows)) }
         let mut rest = |bits: &[u64]| {
             let rows = RowSet::Dense(bits);
             let count = rows.count();

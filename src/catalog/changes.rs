@@ -339,10 +339,7 @@ impl<'a> ChangeReader<'a> {
                 (self.before.slug(table, before), Some(self.after.slug(table, into)), None, None)
             }
         };
-        let selected = match self.fields {
-            Fields::Some(parts) => Some(parts.as_slice()),
-            _ => None,
-        };
+        let selected = if let Fields::Some(parts) = self.fields { Some(parts.as_slice()) } else { None };
         let fields = ChangeFields {
             table: Resource::of_table(table).path(),
             op: change.operation().name(),

@@ -210,9 +210,7 @@ fn unknown_value(
     };
     let example = suggestion.is_none().then(|| format!("use one such as `{}`", catalog.example_value(parameter)));
     let coverage = match parameter.kind {
-        ParamType::Listed(table, facet) => {
-            catalog.low_coverage(table, parameter.name, &Filter::AnyOf(facet, Vec::new()))
-        }
+        ParamType::Listed(table, facet) => catalog.low_coverage(table, parameter.name, &Filter::AnyOf(facet, vec![])),
         _ => None,
     };
     let hints: String = example.into_iter().chain(coverage).map(|hint| format!("; {hint}")).collect();

@@ -98,15 +98,13 @@ impl Parameter {
         // A host or an identifier belongs to one record, so it is not a property of several.
         let is_property = |facet: Facet| !matches!(facet, Facet::Website | Facet::Identifier);
         let excludes = self.facet().is_some_and(is_property) || matches!(self.kind, ParamType::Organizations);
-        let has_several = match (table, self.facet()) {
-            (Table::Firms, Some(facet)) => matches!(facet, Facet::Stage | Facet::Sector),
-            (Table::Startups, Some(facet)) => matches!(facet, Facet::Sector | Facet::Investor),
-            (Table::Rounds, Some(facet)) => {
-                matches!(facet, Facet::Sector | Facet::Investor | Facet::Lead | Facet::Kind)
-            }
-            (Table::People, Some(facet)) => facet == Facet::Role,
-            _ => false,
-        };
+        let has_several = matches!(
+            (table, self.facet()),
+            (Table::Firms, Some(Facet::Stage | Facet::Sector))
+                | (Table::Startups, Some(Facet::Sector | Facet::Investor))
+                | (Table::Rounds, Some(Facet::Sector | Facet::Investor | Facet::Lead | Facet::Kind))
+                | (Table::People, Some(Facet::Role))
+        );
         let name = self.name;
         let derived = |mode: Mode, name: String, doc: String| {
             let (name, doc) = (name.leak(), doc.leak());

@@ -113,14 +113,12 @@ impl SearchReading {
 
     /// The meaning that a search by name alone misses; `address` lists it, with [`Self::values`] in place of `q`.
     pub fn other_meaning(&self, address: &str) -> Option<String> {
-        let noun = self.table.noun();
+        let (noun, having) = (self.table.noun(), self.having_words());
         let shown = shortened(&self.text);
         match self.reading {
             ReadingKind::Question => Some(format!("no {noun} is named `{shown}`; as a question it is {address}")),
-            ReadingKind::Text => Some(format!("no {noun} is named `{shown}`; {}: {address}", self.having_words())),
-            ReadingKind::Name if self.described > 0 => {
-                Some(format!("{}; pass `{shown}` as `text`", self.having_words()))
-            }
+            ReadingKind::Text => Some(format!("no {noun} is named `{shown}`; {having}: {address}")),
+            ReadingKind::Name if self.described > 0 => Some(format!("{having}; pass `{shown}` as `text`")),
             ReadingKind::Name => None,
         }
     }

@@ -350,9 +350,7 @@ impl Catalog {
         let mut linked: HashMap<u32, u32> = HashMap::new();
         let mut count = |other: u32| *linked.entry(other).or_default() += 1;
         match table {
-            Table::Firms => {
-                startups_of(row).for_each(|startup| investors.of(startup).iter().copied().for_each(&mut count))
-            }
+            Table::Firms => startups_of(row).flat_map(|startup| investors.of(startup)).for_each(|firm| count(*firm)),
             Table::Startups => investors.of(row).iter().for_each(|firm| startups_of(*firm).for_each(&mut count)),
             _ => {}
         }

@@ -250,11 +250,9 @@ pub(crate) fn period(tokens: &[QuestionToken], today: Date) -> Option<(Period, u
 fn with_later(period: Period, length: usize, tokens: &[QuestionToken]) -> (Period, usize) {
     let words: Vec<&str> = tokens.iter().skip(length).take(2).map(|token| token.word.as_str()).collect();
     match words.as_slice() {
-        ["or" | "and", "later" | "after" | "newer" | "onwards", ..] => {
-            (Period { from: period.from, to: None }, length + 2)
-        }
-        ["or" | "and", "earlier" | "before" | "older", ..] => (Period { from: None, to: period.to }, length + 2),
-        ["onwards" | "onward", ..] => (Period { from: period.from, to: None }, length + 1),
+        ["or" | "and", "later" | "after" | "newer" | "onwards", ..] => (Period { to: None, ..period }, length + 2),
+        ["or" | "and", "earlier" | "before" | "older", ..] => (Period { from: None, ..period }, length + 2),
+        ["onwards" | "onward", ..] => (Period { to: None, ..period }, length + 1),
         ["to" | "until" | "through" | "till" | "or" | "and", next]
             if year_of(next).is_some() || words[0].len() > 3 || words[0] == "to" =>
         {

@@ -86,9 +86,7 @@ impl QuestionReader<'_> {
     fn is_usual(&self, meanings: &[PhraseMeaning]) -> bool {
         let min = self.catalog.snapshot().rows(Table::Startups) / TECH_SHARE;
         meanings.iter().any(|meaning| match meaning {
-            PhraseMeaning::Sector(slugs) => {
-                slugs.split(',').any(|slug| startups_of(self.catalog, slug).unwrap_or(0) >= min)
-            }
+            PhraseMeaning::Sector(slugs) => slugs.split(',').any(|slug| startups_of(self.catalog, slug) >= Some(min)),
             _ => true,
         })
     }

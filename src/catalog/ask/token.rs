@@ -45,10 +45,7 @@ pub(crate) fn tokens(text: &str) -> Vec<QuestionToken> {
             last.word.len() == 1 || last.word.starts_with(|char: char| char.is_ascii_digit() || char == '$')
         });
         // A sign alone is a word.
-        let sign = match part {
-            "-" | "–" => is_range.then_some("to"),
-            _ => meaning_of("signs", part),
-        };
+        let sign = if matches!(part, "-" | "–") { is_range.then_some("to") } else { meaning_of("signs", part) };
         if let Some(sign) = sign {
             let (place, raw, word) = (offset(part)..offset(part) + part.len(), part.to_owned(), sign.to_owned());
             tokens.push(QuestionToken { place, raw, word, is_possessive: false, ends_clause: false });

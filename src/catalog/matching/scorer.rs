@@ -210,9 +210,7 @@ impl<'a> MatchScorer<'a> {
         };
         match facts[at] {
             (true, _) => format!("{verb} {}", list(part.values, true)),
-            (false, true) => {
-                format!("{verb} {}, {near} {}", list(&part.near_values, true), list(part.values, false))
-            }
+            (false, true) => format!("{verb} {}, {near} {}", list(&part.near_values, true), list(part.values, false)),
             (false, false) => format!("no sign that it {verb} {}", list(part.values, false)),
         }
     }

@@ -74,10 +74,7 @@ impl<'a> OrderKeys<'a> {
 
     /// Rank of a row by the key at `depth`; after the last key, by its slug.
     pub(crate) fn directed_rank(&self, depth: usize, row: u32) -> u32 {
-        match self.keys.get(depth) {
-            Some(key) => key.directed_rank(row),
-            None => self.slug_ranks[row as usize],
-        }
+        self.keys.get(depth).map_or_else(|| self.slug_ranks[row as usize], |key| key.directed_rank(row))
     }
 
     /// Compares two rows by the keys from `depth` on.
