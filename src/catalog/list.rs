@@ -22,8 +22,7 @@ impl Catalog {
         if let (Order::Relevance, Some(ranking)) = (&query.order, query.rankings().last()) {
             let ranked = self.ranked(query.table, ranking);
             let rows = ranked.rows.iter().copied().filter(|row| filter.contains(*row)).collect();
-            let (rows, total, next) = start.page_of(rows, limit);
-            return Page { rows, total, next, ..Page::default() };
+            return start.page_of(rows, limit);
         }
         let (rows, position) = match &query.order {
             Order::Keys(keys) if !keys.is_empty() => {
@@ -38,9 +37,7 @@ impl Catalog {
                 (rows, position)
             }
         };
-        let served = start.offset + rows.len() as u64;
-        let next = (served < total && !rows.is_empty()).then_some(ListPosition { offset: served, position });
-        Page { rows, total, next, ..Page::default() }
+        Page { next: start.after_page(rows.len(), total, position), rows, total, ..Page::default() }
     }
 
     fn page_of_matches(
@@ -59,8 +56,8 @@ impl Catalog {
                 rows.sort_unstable_by(|a, b| keys.compare(*a, *b));
             }
         }
-        let (rows, total, next) = start.page_of(rows, limit);
-        let notes = if total > 0 { search_warnings(found) } else { Vec::new() };
-        Page { rows, total, next, did_you_mean: found.did_you_mean.clone(), notes }
+        let page = start.page_of(rows, limit);
+        let notes = if page.total > 0 { search_warnings(found) } else { Vec::new() };
+        Page { did_you_mean: found.did_you_mean.clone(), notes, ..page }
     }
 }

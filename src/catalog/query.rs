@@ -130,20 +130,23 @@ impl ListPosition {
         Self { offset, position: None }
     }
 
-    /// The page of `rows` that begins here, the number of all rows, and the position of the next page.
-    pub(crate) fn page_of<T>(self, rows: Vec<T>, limit: usize) -> (Vec<T>, u64, Option<ListPosition>) {
-        let total = rows.len();
-        let start = usize::try_from(self.offset).map_or(total, |offset| offset.min(total));
-        let end = start.saturating_add(limit).min(total);
-        let next = (start < end && end < total).then(|| Self::after(end as u64));
-        let page = rows.into_iter().skip(start).take(end - start).collect();
-        (page, total as u64, next)
+    /// The position after a page of `shown` rows; `None` if no rows follow it, or it has none itself.
+    pub(crate) fn after_page(self, shown: usize, total: u64, position: Option<u32>) -> Option<Self> {
+        let offset = self.offset.saturating_add(shown as u64);
+        (shown > 0 && offset < total).then_some(Self { offset, position })
+    }
+
+    /// The page of `rows` that begins here.
+    pub(crate) fn page_of<T: Default>(self, rows: Vec<T>, limit: usize) -> Page<T> {
+        let (total, start) = (rows.len() as u64, usize::try_from(self.offset).unwrap_or(usize::MAX));
+        let rows: Vec<T> = rows.into_iter().skip(start).take(limit).collect();
+        Page { next: self.after_page(rows.len(), total, None), rows, total, ..Page::default() }
     }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Page {
-    pub rows: Vec<u32>,
+pub struct Page<T = u32> {
+    pub rows: Vec<T>,
     pub total: u64,
     /// `None` on the last page.
     pub next: Option<ListPosition>,

@@ -363,7 +363,7 @@ impl Browse {
             },
             link,
         };
-        Ok((browse.layout(catalog, page_request, config.about), browse, found.rows.iter().collect()))
+        Ok((browse.layout(catalog, page_request, config.about), browse, found.rows.to_vec()))
     }
 
     /// The reason for which a record is in the list, in parts; true marks a matched word.

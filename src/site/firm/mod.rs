@@ -113,7 +113,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let portfolio_row = |(startup, round): &(u32, u32)| PortfolioRow::new(catalog, row, *startup, *round);
     let page = FirmPage {
         layout: PageLayout::of_record(catalog, request, (Table::Firms, row), &description(&firm), about).with_picture(),
-        sentence: facts::sentence(catalog, &history, counts.countries(), &shared.firms),
+        sentence: facts::sentence(catalog, &history, counts.countries(), &shared.rows),
         news: FirmNews::new(catalog, row),
         score: ScoreBar::new(&firm.score),
         trend: Trend::new(catalog.score_by_year(row)),
@@ -127,7 +127,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         portfolio_countries: counts.breakdown("Portfolio by country", "Country", Facet::Country),
         portfolio: history.portfolio.iter().take(MAX_PORTFOLIO).map(portfolio_row).collect::<Result<_, _>>()?,
         portfolio_properties: counts.properties(),
-        graph: co_investors(catalog, row, &shared.firms),
+        graph: co_investors(catalog, row, &shared.rows),
         co_investor_count: shared.total,
         similar_firms: similar.rows.iter().map(similar_firm).collect(),
         similar,
