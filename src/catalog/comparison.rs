@@ -17,8 +17,8 @@ const FEW: usize = 4_096;
 pub const SAVED: ParseOptions = ParseOptions { strict: true, review_statuses: &[], other_names: &[] };
 
 pub struct ReleaseComparison {
-    before: Arc<Catalog>,
-    after: Arc<Catalog>,
+    pub before: Arc<Catalog>,
+    pub after: Arc<Catalog>,
     /// Maps each row of the later release to its row in the earlier one.
     former_rows: [OnceCell<Vec<u32>>; Table::ALL.len()],
 }
@@ -33,14 +33,6 @@ pub struct RecordChange {
 impl ReleaseComparison {
     pub fn new(before: Arc<Catalog>, after: Arc<Catalog>) -> Self {
         Self { before, after, former_rows: Default::default() }
-    }
-
-    pub fn before(&self) -> &Catalog {
-        &self.before
-    }
-
-    pub fn after(&self) -> &Catalog {
-        &self.after
     }
 
     /// Finds the rows of the later release that match a query and did not match it in the earlier one, in table order.

@@ -53,7 +53,7 @@ impl Catalog {
             Order::Natural => rows.sort_unstable(),
             Order::Keys(keys) => {
                 let keys = OrderKeys::new(self.snapshot(), query.table, keys);
-                rows.sort_unstable_by(|a, b| keys.compare(*a, *b));
+                rows.sort_unstable_by(|a, b| keys.compare_from(0, *a, *b));
             }
         }
         let page = start.page_of(rows, limit);

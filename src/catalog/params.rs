@@ -50,8 +50,8 @@ pub struct Parameter {
     pub aliases: &'static [&'static str],
     pub kind: ParamType,
     pub mode: Mode,
-    /// An example value; empty if it depends on the records of the snapshot, see [`Catalog::example`].
-    example: &'static str,
+    /// An example value, valid with any data; empty if it depends on the records, see [`Catalog::example`].
+    pub example: &'static str,
     /// One sentence for the API documents.
     pub doc: &'static str,
 }
@@ -68,11 +68,6 @@ impl Parameter {
             _ if self.facet() == Some(Facet::Title) => MAX_TITLES,
             _ => MAX_VALUES,
         }
-    }
-
-    /// An example that is valid with any data; empty if there is none.
-    pub fn fixed_example(&self) -> &'static str {
-        self.example
     }
 
     /// Name of the parameter that includes any of its values.
@@ -279,7 +274,7 @@ impl Catalog {
 
     /// Slug or id of the table's first published row, the most prominent one; a placeholder if there is none.
     pub fn example_slug(&self, table: Table) -> String {
-        let first = (0..self.snapshot().rows(table)).find(|row| self.is_published(table, *row));
+        let first = (0..self.snapshot().rows(table)).find(|row| self.snapshot().is_published(table, *row));
         let placeholder = || format!("some-{}", table.noun().replace(' ', "-"));
         first.map_or_else(placeholder, |row| self.snapshot().slug(table, row).to_owned())
     }

@@ -26,7 +26,7 @@ impl Catalog {
         let candidates =
             self.cached.sectors.get_or_init(|| FoldedCandidates::new((0..snapshot.rows(Table::Sectors)).map(slug)));
         let nearest = candidates.nearest(text).map(|row| row as u32);
-        nearest.or_else(|| self.sector_of_initials(text)).map(|row| slug(row).to_owned())
+        nearest.or_else(|| self.sector_names().by_initials.get(&fold(text)).copied()).map(|row| slug(row).to_owned())
     }
 
     /// The most similar value of a facet of [`Facet::LISTED`] that a row of the table has; among equally similar ones,
@@ -115,7 +115,7 @@ impl Catalog {
         near.sort_unstable();
         let mut rows: Vec<u32> = Vec::with_capacity(max);
         for row in near.into_iter().map(|(_, row)| row).chain(matches) {
-            if rows.len() < max && !rows.contains(&row) && self.is_published(table, row) {
+            if rows.len() < max && !rows.contains(&row) && snapshot.is_published(table, row) {
                 rows.push(row);
             }
         }

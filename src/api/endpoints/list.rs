@@ -73,7 +73,7 @@ impl ApiEndpoint for ListEndpoint {
     }
 
     fn default_fields(&self) -> String {
-        let fields = self.0.table().default_fields().iter().chain(self.field_set().computed());
+        let fields = self.0.table().default_fields().iter().chain(self.field_set().computed);
         let names: Vec<String> = fields.map(|field| format!("`{}`", field.name)).collect();
         format!("Default: {}.", names.join(", "))
     }

@@ -228,7 +228,7 @@ impl Lexicon {
             let forms = [singular, plural, Some(format!("{name}s"))].into_iter().flatten();
             rows.extend(forms.filter_map(|form| by_name.get(&form)).flatten());
             rows.sort_by_key(|row| std::cmp::Reverse(size(row)));
-            let larger: Vec<u32> = rows.iter().filter_map(|row| sectors.larger(*row)).collect();
+            let larger: Vec<u32> = rows.iter().filter_map(|row| sectors.larger[*row as usize]).collect();
             rows.extend(larger);
             self.add(name, slugs(rows));
         }

@@ -138,7 +138,7 @@ impl ParamParser<'_> {
             let row = if table == Table::Sectors {
                 let found = catalog.find(table, &normal(text));
                 let found = found.or_else(|| catalog.rows_named(table, text).into_iter().min());
-                let row = found.or_else(|| catalog.sector_joined(text))?;
+                let row = found.or_else(|| catalog.sector_names().joined.get(&fold(text).replace(' ', "")).copied())?;
                 notes.extend(catalog.larger_sector_note(parameter.name, row, &given));
                 row
             } else {

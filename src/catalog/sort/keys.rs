@@ -87,8 +87,4 @@ impl<'a> OrderKeys<'a> {
         }
         self.slug_ranks[a as usize].cmp(&self.slug_ranks[b as usize])
     }
-
-    pub(crate) fn compare(&self, a: u32, b: u32) -> Ordering {
-        self.compare_from(0, a, b)
-    }
 }
