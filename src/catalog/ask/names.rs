@@ -329,10 +329,8 @@ impl QuestionReader<'_> {
             return None;
         }
         let longest = MAX_NAME_WORDS.min(self.tokens.len().saturating_sub(at));
-        let texts: Vec<String> = (1..=longest)
-            .take_while(|length| self.phrase_at(at, *length).is_some())
-            .map(|length| self.written(&(at..at + length)))
-            .collect();
+        let lengths = (1..=longest).take_while(|length| self.phrase_at(at, *length).is_some());
+        let texts: Vec<String> = lengths.map(|length| self.written(&(at..at + length))).collect();
         // A text that does not begin a name cannot begin one with more words either. Without a space it may be a slug.
         let reach = |table: Table| texts.iter().take_while(|text| self.catalog.begins_name(table, &fold(text))).count();
         let reaches: Vec<(Table, usize)> = tables.iter().map(|table| (*table, reach(*table))).collect();

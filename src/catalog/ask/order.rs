@@ -31,9 +31,8 @@ impl QuestionReader<'_> {
         // `have the most`
         let most = |at: usize| {
             let is_the = self.is_at(at + 1, &["the"]);
-            const VERBS: &[&str] =
-                &["have", "has", "had", "with", "did", "do", "made", "got", "get", "raised", "received"];
-            let is_most = self.is_at(at, VERBS) && self.is_at(at + 1 + usize::from(is_the), &["most"]);
+            let verbs = ["have", "has", "had", "with", "did", "do", "made", "got", "get", "raised", "received"];
+            let is_most = self.is_at(at, &verbs) && self.is_at(at + 1 + usize::from(is_the), &["most"]);
             if is_most { 2 + usize::from(is_the) } else { 0 }
         };
         let start = at + usize::from(self.is_at(at, &["group", "grouped", "split", "counted"]));

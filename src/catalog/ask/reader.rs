@@ -734,10 +734,8 @@ impl<'a> QuestionReader<'a> {
             are_all(pair, "role") && (pair[0].0.end..pair[1].0.start).any(|at| self.is_at(at, &["also"]))
         };
         // `angels and accelerators both`
-        let of_stages = self
-            .parts
-            .iter()
-            .position(|(range, part)| both == Some(range.end) && part.parameter == "stage" && part.value.contains(','));
+        let is_list = |part: &ReadPart| part.parameter == "stage" && part.value.contains(',');
+        let of_stages = self.parts.iter().position(|(range, part)| both == Some(range.end) && is_list(part));
         if let Some(stages) = of_stages.filter(|_| self.resource.parameter("stage_all").is_some()) {
             return self.require(&[stages]);
         }

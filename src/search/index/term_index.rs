@@ -35,14 +35,12 @@ impl TermIndex {
         if terms.num_terms() as u64 != u64::from(rows.len()) || lookups.dictionary.len() != rows.len() {
             return None;
         }
-        let common = rows
-            .common_in(&(0..rows.len()))
-            .map(|word| {
-                let mut text = Vec::new();
-                terms.ord_to_term(u64::from(word), &mut text).ok()?.then_some(())?;
-                terms.get(text).ok()?
-            })
-            .collect::<Option<_>>()?;
+        let info = |word: u32| {
+            let mut text = Vec::new();
+            terms.ord_to_term(u64::from(word), &mut text).ok()?.then_some(())?;
+            terms.get(text).ok()?
+        };
+        let common = rows.common_in(&(0..rows.len())).map(info).collect::<Option<_>>()?;
         Some(Self { words, raw, rows, lookups, common })
     }
 

@@ -58,12 +58,8 @@ impl NameQuery {
         folded.truncate(MAX_QUERY_BYTES);
         folded.truncate(folded.trim_end().len());
         let joined = folded.replace(' ', "");
-        let words: Vec<QueryWord> = folded
-            .split(' ')
-            .filter(|word| !word.is_empty())
-            .take(MAX_QUERY_WORDS)
-            .map(|word| QueryWord::new(word, weights))
-            .collect();
+        let words = folded.split(' ').filter(|word| !word.is_empty()).take(MAX_QUERY_WORDS);
+        let words: Vec<QueryWord> = words.map(|word| QueryWord::new(word, weights)).collect();
         let sorted_pattern = (words.len() > 1).then(|| {
             let mut words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
             words.sort_unstable();

@@ -197,11 +197,9 @@ impl<'a> CandidateSearch<'a> {
     fn read_several(&mut self, max: usize, buffers: &mut SearchBuffers) {
         let Self { terms, expansions, budget, .. } = self;
         let all = *self.weights.last().expect("the empty set has a weight");
-        let mut order: Vec<(u32, &mut Expansion)> = expansions
-            .iter_mut()
-            .map(|expansion| (expansion.row_count(terms), expansion))
-            .filter(|(count, expansion)| *count > 0 || expansion.optional)
-            .collect();
+        let counted = expansions.iter_mut().map(|expansion| (expansion.row_count(terms), expansion));
+        let counted = counted.filter(|(count, expansion)| *count > 0 || expansion.optional);
+        let mut order: Vec<(u32, &mut Expansion)> = counted.collect();
         order.sort_by_key(|(count, expansion)| (expansion.optional, *count));
         if let [(count, first), (_, second), ..] = order.as_mut_slice()
             && *count > MANY
