@@ -42,7 +42,6 @@ pub struct ListParts<'a> {
 }
 
 impl<'a> WantedPage<'a> {
-    /// The rows alone.
     pub fn rows(resource: Resource, request: &'a Request, start: ListPosition, limit: usize) -> Self {
         Self { resource, request, start, limit, parts: ListParts::default() }
     }
@@ -71,7 +70,6 @@ pub struct ListAnswer<'c> {
     pub similarities: Vec<Similarity<'c>>,
     /// For each row; empty without a search text.
     pub match_classes: Vec<MatchClass>,
-    /// Explained scores of rows for a search text.
     pub explanations: Vec<(u32, Explanation)>,
 }
 

@@ -23,7 +23,6 @@ pub enum MatchedRows {
     Many(Vec<u64>),
 }
 
-/// Rows with the same value.
 pub(crate) struct ValueRows<'a> {
     pub value: u32,
     /// Number of these rows that the query found, at least 1.
@@ -84,7 +83,6 @@ impl MatchedRows {
         }
     }
 
-    /// A bit for each row.
     pub(crate) fn bits(&self, table_rows: u32) -> Vec<u64> {
         if let Self::Many(bits) = self {
             return bits.clone();
@@ -244,7 +242,6 @@ fn sort_by_value(pairs: &mut Vec<(u32, u32)>) {
     }
 }
 
-/// Number of rows that a set and `bits` have in common.
 pub(crate) fn common_count(set: RowSet<'_>, bits: &[u64]) -> u64 {
     match set {
         RowSet::Dense(words) => words.iter().zip(bits).map(|(a, b)| u64::from((a & b).count_ones())).sum(),

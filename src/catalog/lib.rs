@@ -186,7 +186,6 @@ impl Catalog {
         Self { record_history, ..self }
     }
 
-    /// Files of the release that are offered as downloads, by name.
     pub fn bulk_files(&self) -> &[Arc<BulkFile>] {
         &self.bulk_files
     }
@@ -330,7 +329,6 @@ impl Catalog {
         self.texts.of(table)
     }
 
-    /// Picture of a record, drawn when first needed.
     pub fn picture(&self, table: Table, row: u32, draw: impl FnOnce() -> Arc<[u8]>) -> Arc<[u8]> {
         self.cached.pictures.get_or_insert_with((table, row), draw)
     }

@@ -106,7 +106,6 @@ impl Query {
         self.rankings().find_map(|ranking| if let Ranking::Described(text) = ranking { Some(&**text) } else { None })
     }
 
-    /// True if it has a ranking.
     pub fn is_ranked(&self) -> bool {
         self.text.is_some() || self.rankings().next().is_some()
     }
@@ -117,7 +116,6 @@ impl Query {
     }
 }
 
-/// Start of a page of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListPosition {
     pub offset: u64,
@@ -136,7 +134,6 @@ impl ListPosition {
         (shown > 0 && offset < total).then_some(Self { offset, position })
     }
 
-    /// The page of `rows` that begins here.
     pub(crate) fn page_of<T: Default>(self, rows: Vec<T>, limit: usize) -> Page<T> {
         let (total, start) = (rows.len() as u64, usize::try_from(self.offset).unwrap_or(usize::MAX));
         let rows: Vec<T> = rows.into_iter().skip(start).take(limit).collect();

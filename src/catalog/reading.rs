@@ -8,7 +8,6 @@ use crate::{Catalog, Interpretation, Query, Resource};
 use data::Table;
 use data::number::counted;
 
-/// The interpretation of a search text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadingKind {
     /// A name that records have in part or not at all.
@@ -76,7 +75,6 @@ impl Catalog {
 }
 
 impl SearchReading {
-    /// The question, if it is read as one.
     pub fn as_question(&self) -> Option<&Interpretation> {
         self.question.as_ref().filter(|_| self.reading == ReadingKind::Question)
     }

@@ -44,7 +44,6 @@ enum Predicate<'a> {
     Not(Box<Self>),
 }
 
-/// Rows with a sort key rank within a range.
 #[derive(Clone)]
 struct Ranks<'a> {
     of_rows: &'a [u32],

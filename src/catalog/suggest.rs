@@ -19,7 +19,6 @@ const MAX_TERMS: usize = 20_000;
 const COMPARED_RESULTS: usize = 100;
 
 impl Catalog {
-    /// The slug of the most similar sector.
     pub(crate) fn nearest_sector(&self, text: &str) -> Option<String> {
         let snapshot = self.snapshot();
         let slug = |row| snapshot.slug(Table::Sectors, row);

@@ -53,7 +53,6 @@ impl<'c, W: Write> CsvWriter<'c, W> {
     }
 }
 
-/// True if a spreadsheet would take a text for a formula.
 fn begins_formula(cell: &[u8]) -> bool {
     matches!(cell.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r'))
 }

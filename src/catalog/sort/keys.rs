@@ -77,7 +77,6 @@ impl<'a> OrderKeys<'a> {
         self.keys.get(depth).map_or_else(|| self.slug_ranks[row as usize], |key| key.directed_rank(row))
     }
 
-    /// Compares two rows by the keys from `depth` on.
     pub(crate) fn compare_from(&self, depth: usize, a: u32, b: u32) -> Ordering {
         for key in &self.keys[depth..] {
             let ordering = key.directed_rank(a).cmp(&key.directed_rank(b));

@@ -16,7 +16,6 @@ pub(crate) struct FuzzyWalk<'a> {
     pub found: Vec<Range<u32>>,
 }
 
-/// The range of the words below a node.
 fn words_below(fst: &Fst<Vec<u8>>, node: Node<'_>, number: u64) -> Range<u32> {
     let (mut first, mut start) = (node, number);
     while !first.is_final() && !first.is_empty() {

@@ -25,7 +25,6 @@ use data::fold::fold_into;
 /// Memory of the writer in bytes; with more it would start a second segment.
 pub(super) const WRITER_MEMORY: usize = 2 << 30;
 
-/// The file that contains the format of an index.
 pub(crate) const FORMAT_FILE: &str = "format";
 pub(crate) const TABLES_FILE: &str = "names.tables";
 

@@ -22,13 +22,11 @@ use data::fold::{fold, fold_into};
 pub enum Completion {
     /// It equals the text, except for letter case, diacritics, punctuation and spaces.
     Equal,
-    /// It begins with the text.
     Begins,
     /// It begins with the text except for spaces, or has its words, with the last one possibly unfinished.
     Includes,
 }
 
-/// A row that completes a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completed {
     pub row: u32,
@@ -46,7 +44,6 @@ const MAX_COMPARED: usize = 1_000;
 /// The maximum number of rows of a common word that are read.
 const MAX_READ: u32 = 50_000;
 
-/// The typed text, folded.
 pub(crate) struct TypedText {
     folded: String,
     words: Vec<String>,
@@ -141,14 +138,12 @@ impl TextIndex {
         })
     }
 
-    /// The completion of a text by a row, if any.
     pub fn completion(&self, names: &dyn Names, text: &str, row: u32) -> Option<Completed> {
         let typed = TypedText::parse(text)?;
         self.buffers.with(self.rows, |buffers| completed(names, &typed, row, buffers))
     }
 }
 
-/// A completion on its way.
 struct CompletionRun<'a> {
     terms: &'a TermIndex,
     names: &'a dyn Names,
@@ -315,7 +310,6 @@ fn completed(names: &dyn Names, typed: &TypedText, row: u32, buffers: &mut Searc
     Some(Completed { row, completion, text, by_initials: false, prominence: names.prominence(row) })
 }
 
-/// The most prominent of the rows added.
 struct MostProminent<'a> {
     names: &'a dyn Names,
     ranks: &'a [u8],
@@ -358,7 +352,6 @@ impl MostProminent<'_> {
         self.rows
     }
 
-    /// The rows, the most prominent first.
     fn rows(self) -> Vec<u32> {
         self.entries().into_iter().map(|(_, row)| row).collect()
     }

@@ -64,7 +64,6 @@ pub struct DescriptionMatches {
     pub complete: usize,
 }
 
-/// An index over the texts of records.
 pub struct DescriptionIndex {
     searcher: Searcher,
     field: Field,

@@ -20,7 +20,6 @@ pub(crate) struct NameQuery {
     /// The folded text without spaces.
     pub joined: String,
     pub words: Vec<QueryWord>,
-    /// The pattern of `joined`.
     pub joined_pattern: EditPattern,
     /// The words in alphabetical order, joined; `None` for a single word.
     pub sorted_pattern: Option<EditPattern>,

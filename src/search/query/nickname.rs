@@ -6,7 +6,6 @@ use once_cell::sync::Lazy;
 
 use data::word_file;
 
-/// A word that may replace another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WordForm {
     pub text: &'static str,
@@ -69,7 +68,6 @@ fn add(forms: &mut HashMap<&'static str, Vec<WordForm>>, word: &'static str, oth
     }
 }
 
-/// The words that may replace a folded word.
 pub fn forms(word: &str) -> &'static [WordForm] {
     FORMS.get(word).map_or(&[], Vec::as_slice)
 }

@@ -14,7 +14,6 @@ pub(crate) const EXACT: u16 = 1 << 11;
 pub(crate) const KEEP: u16 = 1 << 12;
 /// The row's name begins with the query.
 pub(crate) const BEGINS: u16 = 1 << 13;
-/// The row is scored.
 pub(crate) const SCORED: u16 = 1 << 14;
 
 #[derive(Debug, Default)]
