@@ -156,25 +156,16 @@ impl Catalog {
         did_you_mean.extend(parts.meaning_of.iter().flat_map(|reading| &reading.similar));
         let mut answer = ListAnswer { total, next, did_you_mean, notes, ..Default::default() };
         answer.reading = parts.reading_next_to.and_then(|given| self.read_search(resource, given, query));
-        if total == 0 {
-            answer.relaxation = parts.relaxation.and_then(|relaxable| self.relaxation(resource, relaxable));
-        }
+        let relaxable = parts.relaxation.filter(|_| total == 0);
+        answer.relaxation = relaxable.and_then(|relaxable| self.relaxation(resource, relaxable));
         answer.amounts = parts.amounts.then(|| self.amounts(&query.filters));
-        if parts.snippets {
-            answer.snippets = self.snippets_of(query, &rows);
-        }
-        if parts.similarities {
-            answer.similarities = self.similarities_of(query, &rows);
-        }
-        if let Some(text) = &query.text {
-            if parts.match_classes {
-                answer.match_classes = self.match_classes(query.table, text, &rows);
-            }
-            if parts.explanations {
-                let explain = |row: &u32| Some((*row, self.explain(query.table, text, *row)?));
-                answer.explanations = rows.iter().filter_map(explain).collect();
-            }
-        }
+        answer.snippets = if parts.snippets { self.snippets_of(query, &rows) } else { Vec::new() };
+        answer.similarities = if parts.similarities { self.similarities_of(query, &rows) } else { Vec::new() };
+        let text = query.text.as_deref();
+        let classes = text.filter(|_| parts.match_classes).map(|text| self.match_classes(query.table, text, &rows));
+        answer.match_classes = classes.unwrap_or_default();
+        let explain = |row: &u32| Some((*row, self.explain(query.table, text?, *row)?));
+        answer.explanations = rows.iter().filter(|_| parts.explanations).filter_map(explain).collect();
         ListAnswer { rows: ListRows { rows, computed: ComputedRows::None }, ..answer }
     }
 }

@@ -361,9 +361,7 @@ impl RecordJson {
             Some(parts) => {
                 json.push(b'{');
                 for (count, (index, mask)) in parts.iter().enumerate() {
-                    if count > 0 {
-                        json.push(b',');
-                    }
+                    json.extend((count > 0).then_some(b','));
                     record::write_named(&mut json, table.fields()[*index].name, record.value(table, *index), mask);
                 }
             }

@@ -67,11 +67,7 @@ impl Catalog {
     fn ranks(&self, query: &LeaderboardQuery, rows: impl Iterator<Item = u32>) -> HashMap<u32, u64> {
         let wanted: HashSet<u32> = rows.collect();
         let mut ranks = HashMap::new();
-        self.each_ranked(query, |row, rank, _| {
-            if wanted.contains(&row) {
-                ranks.insert(row, rank);
-            }
-        });
+        self.each_ranked(query, |row, rank, _| ranks.extend(wanted.contains(&row).then_some((row, rank))));
         ranks
     }
 

@@ -115,9 +115,7 @@ impl Catalog {
             }
             let (organization, of) = self.organization_of(row);
             place = of;
-            if item.organization.is_some() {
-                record.links.add_name(Table::Firms, &organization.name);
-            }
+            item.organization.iter().for_each(|_| record.links.add_name(Table::Firms, &organization.name));
             let website = item.website.as_ref().and_then(|_| self.text_field(place, "website"));
             website.iter().for_each(|address| record.links.add_website(address));
         } else {
@@ -130,9 +128,7 @@ impl Catalog {
                 record.founded_year = serde_json::from_slice(value).expect("the field is a year or null");
             }
         }
-        if item.city.is_some() {
-            record.city = self.text_field(place, "city");
-        }
+        record.city = item.city.as_ref().and_then(|_| self.text_field(place, "city"));
         record
     }
 }

@@ -26,9 +26,7 @@ impl SectorNames {
         let size = |row: u32| snapshot.facet_count(Table::Startups, Facet::Sector, row);
         let keep_larger = |map: &mut HashMap<String, u32>, key: String, row: u32| {
             let known = map.entry(key).or_insert(row);
-            if size(row) > size(*known) {
-                *known = row;
-            }
+            *known = if size(row) > size(*known) { row } else { *known };
         };
         let (mut joined, mut by_word, mut by_initials) = (HashMap::new(), HashMap::new(), HashMap::new());
         for row in 0..rows {

@@ -64,9 +64,7 @@ pub(crate) fn write_with_computed(
                     }
                 }
             }
-            if out.len() == start {
-                out.push(b'{');
-            }
+            out.extend((out.len() == start).then_some(b'{'));
             return out.push(b'}');
         }
     }
@@ -127,9 +125,7 @@ fn write_joined(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, fi
 fn write_rows_of_startup(out: &mut Vec<u8>, catalog: &Catalog, startup: u32, table: Table) {
     out.push(b'[');
     for (index, row) in catalog.snapshot().facet_rows(table, Facet::Startup, startup).iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
+        out.extend((index > 0).then_some(b','));
         write(out, catalog, table, row, &Fields::Default, true);
     }
     out.push(b']');

@@ -95,9 +95,7 @@ pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> 
                 if apart != folded {
                     name_keys.add(&apart, row);
                 }
-                if !words.is_empty() {
-                    words.push(' ');
-                }
+                words.extend((!words.is_empty()).then_some(' '));
                 words.push_str(&folded);
             }
         }

@@ -92,9 +92,7 @@ impl TypedText {
         for (at, char) in text.chars().enumerate() {
             fold_into(char.encode_utf8(&mut [0; 4]), &mut folded);
             let ends_word = fold(&format!("a{char}b")).contains(' ');
-            if !folded.is_empty() && (ends_word || !in_word) {
-                starts.push((at, joined.len()));
-            }
+            starts.extend((!folded.is_empty() && (ends_word || !in_word)).then_some((at, joined.len())));
             in_word = !ends_word && (in_word || !folded.is_empty());
             folded.split(' ').for_each(|part| joined.push_str(part));
             ends.push(joined.len());

@@ -287,9 +287,7 @@ impl TextIndex {
             let Some(relaxation) = RelaxedMatch::of_row(query, names, row, &self.weights) else { continue };
             let points = MatchStrategy::RELAXED.ceiling * relaxation.similarity;
             let score = points + prominence_bonus(points, names.prominence(row));
-            if let Some(hit) = scored.iter_mut().find(|hit| hit.row == row) {
-                hit.score = hit.score.max(score);
-            }
+            scored.iter_mut().filter(|hit| hit.row == row).for_each(|hit| hit.score = hit.score.max(score));
         }
         sort(scored);
     }
@@ -361,9 +359,7 @@ impl TextIndex {
             let scored = texts(names, row).map(|text| {
                 let mut scores = AllScores::default();
                 score_text(&query, text, &self.weights, buffers, &mut scores);
-                if let Some(relaxation) = &relaxation {
-                    scores.add(MatchStrategy::RELAXED, relaxation.similarity);
-                }
+                relaxation.iter().for_each(|relaxed| scores.add(MatchStrategy::RELAXED, relaxed.similarity));
                 (text, scores)
             });
             scored.max_by(|(_, left), (_, right)| left.points().total_cmp(&right.points()))
@@ -383,13 +379,9 @@ impl TextIndex {
         buffers: &mut SearchBuffers,
         scored: &mut Vec<Hit>,
     ) -> bool {
-        let mut rows: Vec<(f32, u32)> = Vec::new();
-        for row in &buffers.touched {
-            let marks = buffers.marks(*row);
-            if marks & SCORED == 0 && candidates.may_match(marks) {
-                rows.push((self.estimate(candidates, *row, marks), *row));
-            }
-        }
+        let marked = buffers.touched.iter().map(|row| (*row, buffers.marks(*row)));
+        let open = marked.filter(|(_, marks)| marks & SCORED == 0 && candidates.may_match(*marks));
+        let mut rows: Vec<(f32, u32)> = open.map(|(row, marks)| (self.estimate(candidates, row, marks), row)).collect();
         let is_capped = keep_best(&mut rows, max);
         for rows in rows.chunks(CHUNK) {
             // The names are far apart in memory. Reading the first byte of each lets the processor fetch them in parallel.
@@ -398,9 +390,7 @@ impl TextIndex {
             for (_, row) in rows {
                 buffers.mark(*row, SCORED);
                 let score = self.score(names, query, *row, buffers);
-                if score > 0.0 {
-                    scored.push(Hit { row: *row, score });
-                }
+                scored.extend((score > 0.0).then_some(Hit { row: *row, score }));
             }
         }
         sort(scored);
