@@ -161,11 +161,9 @@ impl Catalog {
         // Among several records of a host, the one with its name comes first.
         let (mut hits, others): (Vec<Hit>, Vec<Hit>) = found.hits.iter().partition(|hit| of_host.contains(&hit.row));
         hits.iter_mut().for_each(|hit| hit.score = MAX_SCORE);
-        for row in of_host {
-            if hits.iter().all(|hit| hit.row != row) {
-                hits.push(Hit { row, score: MAX_SCORE });
-            }
-        }
+        let further = of_host.into_iter().filter(|row| hits.iter().all(|hit| hit.row != *row));
+        let further: Vec<Hit> = further.map(|row| Hit { row, score: MAX_SCORE }).collect();
+        hits.extend(further);
         hits.extend(others);
         hits.truncate(MAX_HITS);
         SearchResults { hits, did_you_mean: Vec::new(), is_loose: false, left_out: Vec::new(), ..found }
@@ -185,9 +183,8 @@ impl Catalog {
             return Some(likely);
         }
         let cut = names.cut.iter().filter_map(|name| self.explain_name(table, name, row)).map(|mut explanation| {
-            for points in [&mut explanation.score, &mut explanation.prominence_bonus] {
-                *points *= CUT_FACTOR;
-            }
+            explanation.score *= CUT_FACTOR;
+            explanation.prominence_bonus *= CUT_FACTOR;
             for part in &mut explanation.parts {
                 part.ceiling *= CUT_FACTOR;
                 part.points *= CUT_FACTOR;

@@ -230,9 +230,7 @@ fn sort_by_value(pairs: &mut Vec<(u32, u32)>) {
         let mut next = [0_usize; 1 << DIGIT];
         pairs.iter().for_each(|(value, _)| next[digit(*value)] += 1);
         let mut start = 0;
-        for count in &mut next {
-            (*count, start) = (start, start + *count);
-        }
+        next.iter_mut().for_each(|count| (*count, start) = (start, start + *count));
         for pair in &*pairs {
             let place = &mut next[digit(pair.0)];
             sorted[*place] = *pair;

@@ -126,8 +126,7 @@ pub enum ParamType {
     Terms(ClosedVocabulary, Facet),
     /// Countries by ISO 3166-1 code or English name.
     Countries,
-    /// Texts of a facet of [`Facet::LISTED`]: cities by name, job titles by their words, websites by host, identifiers as
-    /// `scheme:value`.
+    /// Texts of a facet of [`Facet::LISTED`]: cities, job titles by their words, hosts, identifiers as `scheme:value`.
     Listed(Table, Facet),
     /// Records of a table by slug or name.
     Records(Table, Facet),

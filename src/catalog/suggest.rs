@@ -6,6 +6,7 @@ use std::cmp::Reverse;
 use crate::Catalog;
 use data::fold::fold;
 use data::identifier;
+use data::import::csv_row::distinct;
 use data::import::website;
 use data::{Facet, Table};
 use search::edit_distance::{distance_within, within_one_edit};
@@ -28,8 +29,7 @@ impl Catalog {
         nearest.or_else(|| self.sector_names().by_initials.get(&fold(text)).copied()).map(|row| slug(row).to_owned())
     }
 
-    /// The most similar value of a facet of [`Facet::LISTED`] that a row of the table has; among equally similar ones,
-    /// the one of the most rows.
+    /// The most similar value of a facet of [`Facet::LISTED`] that rows of the table have, among equals that of most.
     pub(crate) fn nearest_term(&self, table: Table, facet: Facet, text: &str) -> Option<String> {
         match facet {
             Facet::Website => return self.nearest_exact(table, facet, &website::host(text)),
@@ -112,13 +112,9 @@ impl Catalog {
         }
         // Among equally near ones, the first in the table are the most prominent.
         near.sort_unstable();
-        let mut rows: Vec<u32> = Vec::with_capacity(max);
-        for row in near.into_iter().map(|(_, row)| row).chain(matches) {
-            if rows.len() < max && !rows.contains(&row) && snapshot.is_published(table, row) {
-                rows.push(row);
-            }
-        }
-        rows.into_iter().map(|row| snapshot.slug(table, row).to_owned()).collect()
+        let rows = near.into_iter().map(|(_, row)| row).chain(matches);
+        let published = distinct(rows.filter(|row| snapshot.is_published(table, *row)));
+        published.into_iter().take(max).map(|row| snapshot.slug(table, row).to_owned()).collect()
     }
 }
 

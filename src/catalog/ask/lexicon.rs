@@ -63,21 +63,15 @@ pub(crate) struct Lexicon {
 impl Lexicon {
     pub(crate) fn from_snapshot(snapshot: &Snapshot, sectors: &SectorNames) -> Self {
         let mut lexicon = Self { phrases: HashMap::new(), words: HashMap::new(), parts: HashMap::new(), longest: 1 };
-        for &Phrase { text, meaning, .. } in phrases("stages") {
-            lexicon.add(text, PhraseMeaning::Stage(meaning));
-        }
+        phrases("stages").iter().for_each(|phrase| lexicon.add(phrase.text, PhraseMeaning::Stage(phrase.meaning)));
         for stage in Stage::ALL.iter().filter(|stage| **stage != Stage::Other) {
             lexicon.add(&fold(stage.name()), PhraseMeaning::Stage(stage.name()));
         }
-        for &Phrase { text, meaning, .. } in phrases("kinds") {
-            lexicon.add_with_plural(text, &PhraseMeaning::Kind(meaning));
-        }
-        for &Phrase { text, meaning, .. } in phrases("statuses") {
-            lexicon.add(text, PhraseMeaning::Status(meaning));
-        }
-        for &Phrase { text, meaning, .. } in phrases("roles") {
-            lexicon.add_with_plural(text, &PhraseMeaning::Role(meaning));
-        }
+        let kinds = phrases("kinds").iter();
+        kinds.for_each(|phrase| lexicon.add_with_plural(phrase.text, &PhraseMeaning::Kind(phrase.meaning)));
+        phrases("statuses").iter().for_each(|phrase| lexicon.add(phrase.text, PhraseMeaning::Status(phrase.meaning)));
+        let roles = phrases("roles").iter();
+        roles.for_each(|phrase| lexicon.add_with_plural(phrase.text, &PhraseMeaning::Role(phrase.meaning)));
         for role in Role::ALL.iter().filter(|role| !matches!(role, Role::Other | Role::Investor)) {
             lexicon.add(&fold(role.name()), PhraseMeaning::Role(role.name()));
         }

@@ -250,13 +250,10 @@ impl<'a> QuestionReader<'a> {
 
     /// Adds the known ends of a range to their parameters, if not empty. Returns the number of words if one is added.
     fn read_ends(&mut self, range: Range<usize>, ends: [(&str, Option<String>); 2], why: &str) -> Option<usize> {
-        let mut is_read = false;
-        for (parameter, value) in ends {
-            if let Some(value) = value.filter(|_| !parameter.is_empty()) {
-                is_read |= self.add(range.clone(), parameter, value, why);
-            }
-        }
-        is_read.then_some(range.len())
+        let known = ends.into_iter().filter(|(parameter, _)| !parameter.is_empty());
+        let known = known.filter_map(|(parameter, value)| Some((parameter, value?)));
+        let read = known.filter(|(parameter, value)| self.add(range.clone(), parameter, value.as_str(), why));
+        (read.count() > 0).then_some(range.len())
     }
 
     /// Leaves words unread that mean something other than a condition. Returns their number.

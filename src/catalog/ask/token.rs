@@ -63,9 +63,8 @@ pub(crate) fn tokens(text: &str) -> Vec<QuestionToken> {
         if is_number {
             push(&mut tokens, offset(part), part, true);
         } else {
-            for word in part.split_inclusive(['-', '/', '–', '—', ',']) {
-                push(&mut tokens, offset(word), word, false);
-            }
+            let words = part.split_inclusive(['-', '/', '–', '—', ',']);
+            words.for_each(|word| push(&mut tokens, offset(word), word, false));
         }
         if let Some(last) = tokens[before..].last_mut() {
             last.ends_clause = ends_clause;

@@ -224,11 +224,8 @@ impl<'a> CompletionRun<'a> {
         let mut joined = self.most_prominent(MAX_COMPARED);
         let (dictionary, text) = (&self.terms.lookups.dictionary, self.typed.joined.as_str());
         self.terms.each_first_row(&dictionary.with_prefix(text), |row| joined.add(row));
-        for end in 1..text.len().min(MAX_WORD_BYTES) {
-            if let Some(word) = dictionary.get(&text[..end]) {
-                self.terms.each_first_row(&(word..word + 1), |row| joined.add(row));
-            }
-        }
+        let begun = (1..text.len().min(MAX_WORD_BYTES)).filter_map(|end| dictionary.get(&text[..end]));
+        begun.for_each(|word| self.terms.each_first_row(&(word..word + 1), |row| joined.add(row)));
         let mut rows = with_words.entries();
         rows.extend(joined.entries());
         rows.sort_unstable();
@@ -260,9 +257,8 @@ impl<'a> CompletionRun<'a> {
             }
             buffers.clear_bits();
             terms.each_rare_row(range, |row, _| buffers.set_bit(row));
-            for word in terms.rows.common_in(range) {
-                terms.each_row_among(word, rows, |row| buffers.set_bit(row));
-            }
+            let common = terms.rows.common_in(range);
+            common.for_each(|word| terms.each_row_among(word, rows, |row| buffers.set_bit(row)));
             rows.retain(|row| buffers.has_bit(*row));
         }
     }

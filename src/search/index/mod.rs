@@ -306,9 +306,8 @@ impl TextIndex {
                 false => dictionary.get(&word.text).map_or(0..0, |found| found..found + 1),
             };
             self.terms.each_rare_row(&words, |row, _| set(row));
-            for word in self.terms.rows.common_in(&words) {
-                self.terms.each_row(word, u32::MAX, |row, _| set(row));
-            }
+            let in_range = self.terms.rows.common_in(&words);
+            in_range.for_each(|word| self.terms.each_row(word, u32::MAX, |row, _| set(row)));
             match &mut common {
                 Some(common) => common.iter_mut().zip(&bits).for_each(|(common, bits)| *common &= bits),
                 None => common = Some(bits),
@@ -408,9 +407,7 @@ impl TextIndex {
 
     fn score(&self, names: &dyn Names, query: &NameQuery, row: u32, buffers: &mut SearchBuffers) -> f32 {
         let mut best = BestScore::default();
-        for text in texts(names, row) {
-            score_text(query, text, &self.weights, buffers, &mut best);
-        }
+        texts(names, row).for_each(|text| score_text(query, text, &self.weights, buffers, &mut best));
         if best.0 > 0.0 { best.0 + prominence_bonus(best.0, names.prominence(row)) } else { 0.0 }
     }
 }

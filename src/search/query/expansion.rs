@@ -187,9 +187,7 @@ impl Expansion {
         let known = self.known.iter().filter(|_| !self.is_read);
         let known_ranges = self.known_ranges.iter().filter(|_| !self.is_read);
         let ranges: Vec<&Range<u32>> = known_ranges.chain(&self.new_ranges).collect();
-        for range in &ranges {
-            terms.each_rare_row(range, |row, _| found(row, 0));
-        }
+        ranges.iter().for_each(|range| terms.each_rare_row(range, |row, _| found(row, 0)));
         let common = ranges.iter().flat_map(|range| terms.rows.common_in(range));
         for word in known.chain(&self.new).chain(typo_of).copied().chain(common) {
             let marks = if self.exact.contains(&word) { EXACT } else { 0 };
@@ -218,9 +216,7 @@ impl Expansion {
             return;
         }
         let (words, ranges) = if is_new { (&self.new, &self.new_ranges) } else { (&self.known, &self.known_ranges) };
-        for range in ranges {
-            terms.each_rare_row(range, |row, _| found(row, 0));
-        }
+        ranges.iter().for_each(|range| terms.each_rare_row(range, |row, _| found(row, 0)));
         let typo_of = self.typo_of.iter().filter(|_| self.is_typo_of_new == is_new);
         let words = words.iter().chain(typo_of).copied();
         for word in words.chain(ranges.iter().flat_map(|range| terms.rows.common_in(range))) {

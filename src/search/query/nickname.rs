@@ -22,9 +22,7 @@ const MAX_FULL_FORMS: usize = 4;
 static FORMS: Lazy<HashMap<&str, Vec<WordForm>>> = Lazy::new(|| {
     let mut forms = HashMap::new();
     for words in lines(include_str!("equivalents.txt")) {
-        for (word, other) in pairs(&words) {
-            add(&mut forms, word, other, DIRECT);
-        }
+        pairs(&words).for_each(|(word, other)| add(&mut forms, word, other, DIRECT));
     }
     let groups: Vec<Vec<&str>> = lines(include_str!("nicknames.txt")).collect();
     let mut groups_of: HashMap<&str, Vec<&[&str]>> = HashMap::new();

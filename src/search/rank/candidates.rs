@@ -111,9 +111,7 @@ impl<'a> CandidateSearch<'a> {
                 self.read_several(max, buffers);
             }
         }
-        for expansion in &mut self.expansions {
-            expansion.end_step();
-        }
+        self.expansions.iter_mut().for_each(Expansion::end_step);
         true
     }
 
@@ -267,15 +265,11 @@ impl<'a> CandidateSearch<'a> {
                 terms.each_first_row(range, |row| buffers.touch(row, mark | exact | BEGINS));
             }
         }
-        for word in &expansion.new {
-            if !terms.rows.is_common(*word) {
-                terms.each_row(*word, u32::MAX, |row, _| buffers.touch(row, mark));
-            }
+        for word in expansion.new.iter().filter(|word| !terms.rows.is_common(**word)) {
+            terms.each_row(*word, u32::MAX, |row, _| buffers.touch(row, mark));
         }
-        for word in &expansion.typo_of {
-            for row in terms.rows.first_rows(*word) {
-                buffers.touch_up_to(MAX_TOUCHED_SINGLE, *row, mark);
-            }
+        for row in expansion.typo_of.iter().flat_map(|word| terms.rows.first_rows(*word)) {
+            buffers.touch_up_to(MAX_TOUCHED_SINGLE, *row, mark);
         }
         if buffers.touched.len() >= MAX_HITS {
             return;

@@ -114,9 +114,7 @@ impl SearchBuffers {
             return rows;
         }
         self.clear_bits();
-        for row in &self.touched {
-            self.bits[*row as usize / 64] |= 1 << (row % 64);
-        }
+        self.touched.iter().for_each(|row| self.bits[*row as usize / 64] |= 1 << (row % 64));
         self.are_bits_touched = true;
         self.rows_of_bits()
     }
