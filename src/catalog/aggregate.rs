@@ -1,6 +1,6 @@
 //! Counts and amounts of the rows that match a query, as a whole and by group.
 
-pub use std::cmp::Reverse;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The differences between two releases, record by record, for clients that keep a copy up to date: an added or changed
 //! record is stored under its slug or id, a removed or merged one is deleted.
 
-pub use std::cmp::Ordering;
+use std::cmp::Ordering;
 use std::io;
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 //! begin with it, then those with a later word that does, each ordered by prominence, which is comparable between kinds.
 //! If these are few, similar names follow.
 
-pub(crate) use std::collections::HashSet;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::param_error::wrong_term;

@@ -2,7 +2,7 @@
 //! of each row are read and sorted: the cost grows with the rows found. For many rows, the rows of each value are
 //! intersected with them: the cost grows with the table.
 
-pub(crate) use crate::aggregate::GroupBy;
+use crate::aggregate::GroupBy;
 use crate::param_error::search_warnings;
 use crate::{Catalog, ParameterError, Query, RowFilter};
 use data::archive::facet_column::{Bits, RowSet, RowValues, bit_words};
