@@ -301,9 +301,8 @@ impl Catalog {
 
         let mut unknown = rows.bits(self.snapshot().rows(table));
         let mut other = column.known(rows, &groups);
-        for (bits, known) in unknown.iter_mut().zip(&mut other) {
-            (*bits, *known) = (*bits & !*known, *bits & *known);
-        }
+        let words = unknown.iter_mut().zip(&mut other);
+        words.for_each(|(bits, known)| (*bits, *known) = (*bits & !*known, *bits & *known));
         if others.is_empty() { other.clear() } else { first.iter().for_each(|group| remove(&mut other, group.rows)) }
         let mut rest = |bits: &[u64]| {
             let rows = RowSet::Dense(bits);

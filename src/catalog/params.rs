@@ -123,6 +123,7 @@ pub enum ParamType {
     Text,
     /// Words of descriptions, sectors, places and titles, at most [`MAX_TEXT_CHARS`] characters.
     Words,
+    /// Terms of a closed vocabulary.
     Terms(ClosedVocabulary, Facet),
     /// Countries by ISO 3166-1 code or English name.
     Countries,
@@ -136,20 +137,17 @@ pub enum ParamType {
     Organizations,
     /// Rows of the list by slug or id.
     Rows(Table),
-    Range {
-        key: &'static str,
-        bound: Bound,
-        unit: BoundUnit,
-    },
-    Number {
-        min: u64,
-        max: u64,
-        filter: fn(u64) -> Filter,
-    },
+    /// A bound of a sort key.
+    Range { key: &'static str, bound: Bound, unit: BoundUnit },
+    /// A whole number from `min` to `max`.
+    Number { min: u64, max: u64, filter: fn(u64) -> Filter },
+    /// `true` or `false`.
     Bool(fn(bool) -> Filter),
     /// Names of properties that are known (`true`) or unknown.
     Known(Table, bool),
+    /// The name of a metric.
     Metric,
+    /// Sort keys, each with its direction.
     Sort,
 }
 

@@ -64,17 +64,15 @@ impl Lexicon {
     pub(crate) fn from_snapshot(snapshot: &Snapshot, sectors: &SectorNames) -> Self {
         let mut lexicon = Self { phrases: HashMap::new(), words: HashMap::new(), parts: HashMap::new(), longest: 1 };
         phrases("stages").iter().for_each(|phrase| lexicon.add(phrase.text, PhraseMeaning::Stage(phrase.meaning)));
-        for stage in Stage::ALL.iter().filter(|stage| **stage != Stage::Other) {
-            lexicon.add(&fold(stage.name()), PhraseMeaning::Stage(stage.name()));
-        }
+        let stages = Stage::ALL.iter().filter(|stage| **stage != Stage::Other);
+        stages.for_each(|stage| lexicon.add(&fold(stage.name()), PhraseMeaning::Stage(stage.name())));
         let kinds = phrases("kinds").iter();
         kinds.for_each(|phrase| lexicon.add_with_plural(phrase.text, &PhraseMeaning::Kind(phrase.meaning)));
         phrases("statuses").iter().for_each(|phrase| lexicon.add(phrase.text, PhraseMeaning::Status(phrase.meaning)));
         let roles = phrases("roles").iter();
         roles.for_each(|phrase| lexicon.add_with_plural(phrase.text, &PhraseMeaning::Role(phrase.meaning)));
-        for role in Role::ALL.iter().filter(|role| !matches!(role, Role::Other | Role::Investor)) {
-            lexicon.add(&fold(role.name()), PhraseMeaning::Role(role.name()));
-        }
+        let roles = Role::ALL.iter().filter(|role| !matches!(role, Role::Other | Role::Investor));
+        roles.for_each(|role| lexicon.add(&fold(role.name()), PhraseMeaning::Role(role.name())));
         lexicon.add_places(snapshot);
         lexicon.add_sectors(snapshot, sectors);
         lexicon
@@ -133,9 +131,8 @@ impl Lexicon {
             name.strip_suffix(" province").into_iter().for_each(|name| self.add(name, meaning.clone()));
             self.add(name, meaning);
         }
-        for &Phrase { text, meaning, .. } in phrases("regions") {
-            self.add(text, PhraseMeaning::State { country: "US", names: meaning.to_owned() });
-        }
+        let region = |phrase: &Phrase| PhraseMeaning::State { country: "US", names: phrase.meaning.to_owned() };
+        phrases("regions").iter().for_each(|phrase| self.add(phrase.text, region(phrase)));
         for &Phrase { text, meaning, .. } in phrases("areas") {
             let known = meaning.split('|').filter(|city| snapshot.find_term(Facet::City, city).is_some());
             let known = known.collect::<Vec<_>>().join(",");

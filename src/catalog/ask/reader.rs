@@ -717,18 +717,17 @@ impl<'a> QuestionReader<'a> {
     /// in the singular (`founder and CEO`).
     fn require_both(&mut self) {
         let both = self.tokens.iter().position(|token| token.is(&["both"]));
-        let are_all =
-            |pair: &[(Range<usize>, ReadPart)], name: &str| pair.iter().all(|(_, part)| part.parameter == name);
+        let have = |pair: &[(Range<usize>, ReadPart)], name: &str| pair.iter().all(|(_, part)| part.parameter == name);
         let by_and = |pair: &[(Range<usize>, ReadPart)]| {
             pair[1].0.start == pair[0].0.end + 1 && self.is_at(pair[0].0.end, &["and"])
         };
         let joins = |pair: &[(Range<usize>, ReadPart)]| {
             let is_plural = pair.iter().any(|(_, part)| part.text.ends_with('s'));
-            by_and(pair) && (are_all(pair, "investor") || (are_all(pair, "role") && !is_plural))
+            by_and(pair) && (have(pair, "investor") || (have(pair, "role") && !is_plural))
         };
         // `founders who are also CEO`
         let also = |pair: &[(Range<usize>, ReadPart)]| {
-            are_all(pair, "role") && (pair[0].0.end..pair[1].0.start).any(|at| self.is_at(at, &["also"]))
+            have(pair, "role") && (pair[0].0.end..pair[1].0.start).any(|at| self.is_at(at, &["also"]))
         };
         // `angels and accelerators both`
         let is_list = |part: &ReadPart| part.parameter == "stage" && part.value.contains(',');

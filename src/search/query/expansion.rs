@@ -118,9 +118,8 @@ impl Expansion {
         if query.is_typing(self.index) && (4..=20).contains(&length) {
             self.new_ranges.extend(dictionary.with_prefix_near(&word.text, steps));
         }
-        for joined in query.pairs(self.index).iter().filter(|joined| joined.len() > 3) {
-            dictionary.within(joined, 1, steps, &mut near);
-        }
+        let pairs = query.pairs(self.index).into_iter().filter(|joined| joined.len() > 3);
+        pairs.for_each(|joined| dictionary.within(&joined, 1, steps, &mut near));
         if (6..=MAX_WORD_BYTES).contains(&length) {
             // One word of the query may be two of the name.
             let starts = (3..length - 2).filter_map(|end| dictionary.get(&word.text[..end]));
