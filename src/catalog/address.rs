@@ -111,8 +111,7 @@ fn profile(text: &str, host: &str) -> Option<String> {
     if !OwnName::parse(host).is_of_profiles() {
         return None;
     }
-    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
-    let path = rest.split(['?', '#']).next()?.split_once('/')?.1;
+    let path = text.split_once("://").map_or(text, |(_, rest)| rest).split(['?', '#']).next()?.split_once('/')?.1;
     let mut parts =
         path.split('/').filter(|part| !part.is_empty() && !WordList::ProfilePaths.contains(&part.to_lowercase()));
     let name = parts.next()?.trim_start_matches('@');

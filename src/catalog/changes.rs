@@ -108,8 +108,7 @@ pub(crate) fn paired_rows(table: Table, before: &Snapshot, after: &Snapshot) -> 
             (None, Some(_)) => Ordering::Greater,
             (Some(old), Some(new)) => before.slug(table, *old).cmp(after.slug(table, *new)),
         };
-        let old = if order.is_le() { olds.next() } else { None };
-        Some((old, if order.is_ge() { news.next() } else { None }))
+        Some((if order.is_le() { olds.next() } else { None }, if order.is_ge() { news.next() } else { None }))
     })
 }
 
@@ -215,8 +214,7 @@ fn words<T: Copy + Ord>(
 }
 
 fn fields_of(values: &[(String, String)], tables: &[Table]) -> Result<Vec<(Table, Fields)>, Vec<ParameterError>> {
-    let given = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let names: Vec<&str> = fields::names(given).collect();
+    let names: Vec<&str> = fields::names(values.iter().map(|(name, value)| (name.as_str(), value.as_str()))).collect();
     let parse = |names: &str, table: Table| {
         let fields = Fields::parse(&[("fields".to_owned(), names.to_owned())], FieldSet::stored(table));
         fields.map(|fields| (table, fields))
@@ -254,8 +252,7 @@ pub fn each_change<E: From<io::Error>>(
 
 impl Catalog {
     fn all_changes(&self, before: &Self) -> Arc<AllChanges> {
-        let key = (before.version(), before.snapshot().content());
-        self.cached.changes.get_or_insert_with(key, || {
+        self.cached.changes.get_or_insert_with((before.version(), before.snapshot().content()), || {
             Arc::new(Table::ALL.map(|table| readable(row_changes(table, before.snapshot(), self.snapshot()))))
         })
     }
@@ -367,8 +364,7 @@ impl RecordJson {
             }
         }
         json.push(b'}');
-        let json = String::from_utf8(json).expect("JSON is UTF-8");
-        Self(RawValue::from_string(json).expect("stored records are JSON"))
+        Self(RawValue::from_string(String::from_utf8(json).expect("JSON is UTF-8")).expect("stored records are JSON"))
     }
 }
 

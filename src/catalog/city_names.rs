@@ -62,8 +62,7 @@ impl Catalog {
     pub(crate) fn cities_of_state(&self, folded: &str) -> Option<Vec<u32>> {
         let cities = &city::state(folded)?.cities;
         let names = cities.iter().chain(cities.iter().flat_map(|city| city::names_of(city))).copied();
-        let named = names.chain([folded]);
-        let found = distinct(named.filter_map(|city| self.snapshot().find_term(Facet::City, city)));
+        let found = distinct(names.chain([folded]).filter_map(|city| self.snapshot().find_term(Facet::City, city)));
         (!found.is_empty()).then_some(found)
     }
 

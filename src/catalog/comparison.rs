@@ -57,8 +57,7 @@ impl ReleaseComparison {
     /// Finds the change of a record, by slug or id; `None` if it is unchanged, or in neither release.
     pub fn change_of(&self, table: Table, key: &str) -> Option<RecordChange> {
         let (before, after) = (self.before.snapshot(), self.after.snapshot());
-        let rows = (before.find(table, key), after.find(table, key));
-        let change = RowChange::of_rows(table, before, after, rows)?;
+        let change = RowChange::of_rows(table, before, after, (before.find(table, key), after.find(table, key)))?;
         let reader = ChangeReader { table, fields: &Fields::Default, before, after };
         let fields: Vec<&str> =
             readable(reader.differing(change)).into_iter().map(|(index, _)| table.fields()[index].name).collect();

@@ -238,8 +238,7 @@ impl Catalog {
     }
 
     fn merged_into(&self, table: Table, slug: &str) -> Option<u32> {
-        let exact = self.snapshot.merged_into(table, slug);
-        exact.or_else(|| self.snapshot.merged_into(table, &lower_case(slug)?))
+        self.snapshot.merged_into(table, slug).or_else(|| self.snapshot.merged_into(table, &lower_case(slug)?))
     }
 
     /// Finds the rows with this name, ignoring letter case, diacritics and punctuation. A name without letters and

@@ -78,8 +78,7 @@ impl Catalog {
             rows.extend(found.hits.iter().take(MAX_BY_NAME).map(|hit| hit.row));
             rows.extend(self.rows_named(table, &item.name).into_iter().take(MAX_NAMESAKES));
         }
-        let rows = rows.into_iter().filter(|row| !item.excluded.contains(&(table, *row)));
-        (distinct(rows), is_sure)
+        (distinct(rows.into_iter().filter(|row| !item.excluded.contains(&(table, *row)))), is_sure)
     }
 
     /// Finds the records with a website on the host of an address, or on the domain that its owner chose.

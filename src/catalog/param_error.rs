@@ -176,8 +176,7 @@ fn unknown_value(
     if parameter.facet() == Some(Facet::Identifier)
         && let Err(problem) = identifier::normalize_pair(value)
     {
-        let detail = format!("`{}` {problem}", shortened(value));
-        return ParameterError::unknown_value(parameter.name, detail, None, None);
+        return ParameterError::unknown_value(parameter.name, format!("`{}` {problem}", shortened(value)), None, None);
     }
     let short = || suggest.then(|| short_name(catalog, parameter, value)).flatten();
     if let Some(error) = ambiguous_value(catalog, parameter, value).or_else(short) {

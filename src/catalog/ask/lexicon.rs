@@ -267,8 +267,7 @@ impl Lexicon {
         let found = singular("ies", "y").or_else(|| singular("es", "")).or_else(|| singular("s", ""));
         let found = found.or_else(|| find(&format!("{phrase}s")).filter(|_| phrase.len() > 3));
         // `nanotech`, `biotech`.
-        let found = found.or_else(|| find(&format!("{phrase}nology")).filter(|_| phrase.ends_with("tech")));
-        found.unwrap_or_default()
+        found.or_else(|| find(&format!("{phrase}nology")).filter(|_| phrase.ends_with("tech"))).unwrap_or_default()
     }
 }
 

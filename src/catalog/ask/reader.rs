@@ -325,8 +325,7 @@ impl<'a> QuestionReader<'a> {
         if self.table == Table::Rounds && is_plain && !is_firm && !is_one && length == 1 {
             return None;
         }
-        let range = at..at + length + usize::from(is_firm);
-        self.read_as(range, "kind", kind, format!("kind of firm `{kind}`"))
+        self.read_as(at..at + length + usize::from(is_firm), "kind", kind, format!("kind of firm `{kind}`"))
     }
 
     pub(super) fn longest_meaning(&self, at: usize) -> Option<(usize, &'a [PhraseMeaning])> {
@@ -449,8 +448,7 @@ impl<'a> QuestionReader<'a> {
 
     /// True if `closed` or `announced` refers to money: `closed a seed round`.
     fn raises_next(&self, at: usize) -> bool {
-        let is_money = self.tokens.get(at..).is_some_and(|rest| amount(rest).is_some_and(|(found, _)| found.is_money));
-        is_money
+        self.tokens.get(at..).is_some_and(|rest| amount(rest).is_some_and(|(found, _)| found.is_money))
             || self.longest_meaning(at).is_some_and(|(length, _)| self.is_stage(at, at + length))
             || self.is_at(at, &["a", "an", "their", "its", "series", "round", "rounds", "funding", "on"])
     }
@@ -502,8 +500,7 @@ impl<'a> QuestionReader<'a> {
     }
 
     fn date(&mut self, at: usize) -> Option<usize> {
-        let today = self.catalog.snapshot().released_on();
-        let (mut found, length) = period(&self.tokens[at..], today)?;
+        let (mut found, length) = period(&self.tokens[at..], self.catalog.snapshot().released_on())?;
         if self.tokens[at].word.parse::<u32>().is_ok() && self.is_at(at + length, words("counted")) {
             return None;
         }
@@ -538,8 +535,7 @@ impl<'a> QuestionReader<'a> {
         });
         let of_stage = Some(Topic::Raising).filter(|_| is_of_stage && self.table == Table::Startups);
         // `younger than 2010`
-        let is_age = self.is_at(at, &["younger", "older"]);
-        let of_age = Some(Topic::Founding).filter(|_| is_age);
+        let of_age = Some(Topic::Founding).filter(|_| self.is_at(at, &["younger", "older"]));
         let topic = of_age.or(self.topic).or(of_stage).or_else(|| self.topic_of(self.tokens.get(at + length)?));
         let (from, to, by_year) = match (self.table, topic) {
             (Table::Startups, Some(Topic::Raising)) => ("last_round_since", "last_round_until", false),
@@ -702,8 +698,7 @@ impl<'a> QuestionReader<'a> {
         if self.is_at(at, &["down"]) && self.record_at(at + 1) == Some(Table::Rounds) {
             return self.leave(at..at + 1);
         }
-        let is_glue = self.tokens[at].is_glue() || self.is_at(at, &["cheque", "cheques"]);
-        (is_glue || self.is_product(at)).then_some(1)
+        (self.tokens[at].is_glue() || self.is_at(at, &["cheque", "cheques"]) || self.is_product(at)).then_some(1)
     }
 
     /// Replaces the parts by these, unless they contradict each other.

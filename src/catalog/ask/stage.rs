@@ -59,8 +59,7 @@ impl QuestionReader<'_> {
                 return (names(&LADDER[first..]), end);
             }
             // `series C rounds and later`
-            let of_rounds = usize::from(self.is_at(end, &["round", "rounds"]) && self.is_at(end + 1, &["and", "or"]));
-            let end = end + of_rounds;
+            let end = end + usize::from(self.is_at(end, &["round", "rounds"]) && self.is_at(end + 1, &["and", "or"]));
             let joint = self.is_at(end, &["or", "and"]);
             let after = end + usize::from(joint);
             if (joint || self.is_at(end, &["onwards"]))

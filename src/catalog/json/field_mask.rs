@@ -40,8 +40,7 @@ impl FieldMask {
     }
 
     pub(crate) fn insert(&mut self, key: &str, nested: Self) {
-        let index = self.keys.partition_point(|(known, _)| known.as_str() < key);
-        self.keys.insert(index, (key.to_owned(), nested));
+        self.keys.insert(self.keys.partition_point(|(known, _)| known.as_str() < key), (key.to_owned(), nested));
     }
 
     /// The selection below `key`; `None` if `key` is not selected.

@@ -111,8 +111,7 @@ fn write_name(out: &mut Vec<u8>, name: &str) {
 fn write_joined(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, field: &str) {
     write_name(out, field);
     let mut write_release = |release: Option<SnapshotVersion>| {
-        let text = release.map_or_else(|| "null".to_owned(), |release| format!("\"{release}\""));
-        out.extend_from_slice(text.as_bytes());
+        out.extend_from_slice(release.map_or_else(|| "null".to_owned(), |release| format!("\"{release}\"")).as_bytes());
     };
     match field {
         "first_seen" => write_release(catalog.first_seen(table, row)),
