@@ -308,8 +308,7 @@ impl Catalog {
         let compared = profile.candidates().into_iter().map(|other| profile.compare(other));
         let mut similar: Vec<(Similar, f32)> = compared.filter(|(similar, _)| similar.points() >= MIN_POINTS).collect();
         similar.sort_unstable_by(|(one, exact), (other, of_other)| {
-            let by_points = other.points().cmp(&one.points());
-            by_points.then(of_other.total_cmp(exact)).then(one.row.cmp(&other.row))
+            other.points().cmp(&one.points()).then(of_other.total_cmp(exact)).then(one.row.cmp(&other.row))
         });
         similar.truncate(limit);
         similar.into_iter().map(|(similar, _)| similar).collect()

@@ -38,8 +38,7 @@ impl Catalog {
         if title.is_empty() || (firms.is_empty() && startups.is_empty()) {
             return Vec::new();
         }
-        let filters = [Filter::MemberOf { firms, startups }];
-        let people = RowFilter::new(self, Table::People, &filters);
+        let people = RowFilter::new(self, Table::People, &[Filter::MemberOf { firms, startups }]);
         let has_title = |row: &u32| {
             let own = self.text_field((Table::People, *row), "title").map(|title| fold(&title)).unwrap_or_default();
             // `founders` matches everyone who is a founder.

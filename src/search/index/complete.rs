@@ -257,8 +257,7 @@ impl<'a> CompletionRun<'a> {
             }
             buffers.clear_bits();
             terms.each_rare_row(range, |row, _| buffers.set_bit(row));
-            let common = terms.rows.common_in(range);
-            common.for_each(|word| terms.each_row_among(word, rows, |row| buffers.set_bit(row)));
+            terms.rows.common_in(range).for_each(|word| terms.each_row_among(word, rows, |row| buffers.set_bit(row)));
             rows.retain(|row| buffers.has_bit(*row));
         }
     }

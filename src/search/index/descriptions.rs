@@ -370,8 +370,7 @@ impl DescriptionIndex {
         let language = vocabulary.language_of(&words);
         let stems: BTreeSet<u32> = vocabulary.stems(&words, language).collect();
         let stems = stems.into_iter().map(|stem| vocabulary.stem(stem).to_owned());
-        let counted = stems.map(|stem| (self.postings(&stem), stem));
-        rarest(counted.filter(|(rows, _)| *rows > 1).collect()).collect()
+        rarest(stems.map(|stem| (self.postings(&stem), stem)).filter(|(rows, _)| *rows > 1).collect()).collect()
     }
 
     /// The rows of words, by their stems.
@@ -452,8 +451,7 @@ impl WordScorer {
 
     /// The score of the current row: that of its best stem.
     fn score(&mut self) -> f32 {
-        let stems = self.stems.iter_mut().filter(|stem| stem.doc() == self.row);
-        stems.map(|stem| stem.score()).fold(0.0, f32::max)
+        self.stems.iter_mut().filter(|stem| stem.doc() == self.row).map(|stem| stem.score()).fold(0.0, f32::max)
     }
 }
 

@@ -306,8 +306,7 @@ impl TextIndex {
                 false => dictionary.get(&word.text).map_or(0..0, |found| found..found + 1),
             };
             self.terms.each_rare_row(&words, |row, _| set(row));
-            let in_range = self.terms.rows.common_in(&words);
-            in_range.for_each(|word| self.terms.each_row(word, u32::MAX, |row, _| set(row)));
+            self.terms.rows.common_in(&words).for_each(|word| self.terms.each_row(word, u32::MAX, |row, _| set(row)));
             match &mut common {
                 Some(common) => common.iter_mut().zip(&bits).for_each(|(common, bits)| *common &= bits),
                 None => common = Some(bits),
@@ -323,8 +322,7 @@ impl TextIndex {
 
     /// Classifies rows by the reading of a query that they match best.
     pub fn match_classes(&self, names: &dyn Names, query: &str, rows: &[u32]) -> Vec<MatchClass> {
-        let others = other_readings(query, &self.terms.lookups.dictionary);
-        let readings = std::iter::once(query.to_owned()).chain(others);
+        let readings = std::iter::once(query.to_owned()).chain(other_readings(query, &self.terms.lookups.dictionary));
         let readings: Vec<NameQuery> = readings.map(|reading| NameQuery::parse(&reading, &self.weights)).collect();
         let class = |row: &u32| {
             let classes = readings.iter().map(|reading| MatchClass::of_row(reading, texts(names, *row)));
@@ -339,8 +337,7 @@ impl TextIndex {
             return Vec::new();
         }
         let has_initials = |row: &u32| texts(names, *row).any(|text| has_initials(&fold(text), folded));
-        let rows = self.terms.lookups.acronyms.get(folded).iter().copied().take(max);
-        rows.filter(has_initials).collect()
+        self.terms.lookups.acronyms.get(folded).iter().copied().take(max).filter(has_initials).collect()
     }
 
     /// The parts of a row's score for a query, even if it is no match.

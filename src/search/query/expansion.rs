@@ -216,8 +216,7 @@ impl Expansion {
         }
         let (words, ranges) = if is_new { (&self.new, &self.new_ranges) } else { (&self.known, &self.known_ranges) };
         ranges.iter().for_each(|range| terms.each_rare_row(range, |row, _| found(row, 0)));
-        let typo_of = self.typo_of.iter().filter(|_| self.is_typo_of_new == is_new);
-        let words = words.iter().chain(typo_of).copied();
+        let words = words.iter().chain(self.typo_of.iter().filter(|_| self.is_typo_of_new == is_new)).copied();
         for word in words.chain(ranges.iter().flat_map(|range| terms.rows.common_in(range))) {
             let marks = if self.exact.contains(&word) { EXACT } else { 0 };
             if !terms.rows.is_common(word) {

@@ -87,8 +87,7 @@ impl NameQuery {
     pub(super) fn pairs(&self, index: usize) -> Vec<String> {
         let text = |index: usize| self.words.get(index).map(|word| word.text.as_str());
         let before = index.checked_sub(1).and_then(text).zip(text(index));
-        let after = text(index).zip(text(index + 1));
-        before.into_iter().chain(after).map(|(left, right)| [left, right].concat()).collect()
+        before.into_iter().chain(text(index).zip(text(index + 1))).map(|(left, right)| [left, right].concat()).collect()
     }
 
     /// True for one word of two to eight letters.

@@ -107,8 +107,7 @@ impl<'a> CandidateSearch<'a> {
             if self.is_deferred {
                 self.read_rare(buffers);
             } else {
-                let max = if known < MIN_COVERAGE { MAX_TOUCHED_UNKNOWN } else { MAX_TOUCHED };
-                self.read_several(max, buffers);
+                self.read_several(if known < MIN_COVERAGE { MAX_TOUCHED_UNKNOWN } else { MAX_TOUCHED }, buffers);
             }
         }
         self.expansions.iter_mut().for_each(Expansion::end_step);

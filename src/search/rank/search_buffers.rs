@@ -131,8 +131,7 @@ pub(crate) struct BufferPool(Mutex<Vec<SearchBuffers>>);
 
 impl BufferPool {
     pub(crate) fn with<T>(&self, rows: u32, search: impl FnOnce(&mut SearchBuffers) -> T) -> T {
-        let reused = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut buffers = reused.unwrap_or_default();
+        let mut buffers = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         buffers.begin(rows);
         let result = search(&mut buffers);
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);
