@@ -257,8 +257,7 @@ impl QuestionReader<'_> {
         let named = found.into_iter().filter_map(|(table, found)| {
             let begun = || if may_begin { self.begun_name(at, &[table]) } else { None };
             let (slug, length) = found.or_else(begun)?;
-            let row = self.catalog.snapshot().find(table, &slug)?;
-            let size = self.catalog.size(table, row);
+            let size = self.catalog.size(table, self.catalog.snapshot().find(table, &slug)?);
             // A word in lower case is a name only of a well-known record.
             let tokens = &self.tokens[at..at + length];
             let is_sure = tokens[length - 1].is_possessive

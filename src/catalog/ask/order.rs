@@ -179,8 +179,7 @@ impl QuestionReader<'_> {
         let article = usize::from(self.starts(at, &["by", "the"]));
         let fits = |phrase: &Phrase| {
             phrase.words.iter().enumerate().all(|(offset, word)| {
-                let place = at + offset + if offset > 0 { article } else { 0 };
-                self.is_at(place, &[word.trim_start_matches('+')])
+                self.is_at(at + offset + if offset > 0 { article } else { 0 }, &[word.trim_start_matches('+')])
             })
         };
         phrases("orders").iter().filter(|order| fits(order)).find_map(|order| {

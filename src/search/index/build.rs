@@ -69,8 +69,7 @@ pub(super) fn open_files(files: IndexFiles) -> Result<(Index, Searcher), SearchE
     }
     let index = Index::open(directory)?;
     let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-    let searcher = reader.searcher();
-    Ok((index, searcher))
+    Ok((index, reader.searcher()))
 }
 
 pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> {

@@ -44,8 +44,7 @@ pub(crate) struct QueryWord {
 
 /// The beginning of a text, at most [`MAX_QUERY_BYTES`].
 pub(crate) fn limited(text: &str) -> &str {
-    let end = (0..=text.len().min(MAX_QUERY_BYTES)).rev().find(|end| text.is_char_boundary(*end));
-    &text[..end.unwrap_or(0)]
+    &text[..(0..=text.len().min(MAX_QUERY_BYTES)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0)]
 }
 
 impl NameQuery {
