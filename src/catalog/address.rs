@@ -111,8 +111,7 @@ fn profile(text: &str, host: &str) -> Option<String> {
     if !OwnName::parse(host).is_of_profiles() {
         return None;
     }
-    let rest = text.split_once("://").map_or(text, |(_, rest)| rest);
-    let path = rest.split(['?', '#']).next()?.split_once('/')?.1;
+    let path = text.split_once("://").map_or(text, |(_, rest)| rest).split(['?', '#']).next()?.split_once('/')?.1;
     let mut parts =
         path.split('/').filter(|part| !part.is_empty() && !WordList::ProfilePaths.contains(&part.to_lowercase()));
     let name = parts.next()?.trim_start_matches('@');
@@ -161,11 +160,9 @@ impl Catalog {
         // Among several records of a host, the one with its name comes first.
         let (mut hits, others): (Vec<Hit>, Vec<Hit>) = found.hits.iter().partition(|hit| of_host.contains(&hit.row));
         hits.iter_mut().for_each(|hit| hit.score = MAX_SCORE);
-        for row in of_host {
-            if hits.iter().all(|hit| hit.row != row) {
-                hits.push(Hit { row, score: MAX_SCORE });
-            }
-        }
+        let further = of_host.into_iter().filter(|row| hits.iter().all(|hit| hit.row != *row));
+        let further: Vec<Hit> = further.map(|row| Hit { row, score: MAX_SCORE }).collect();
+        hits.extend(further);
         hits.extend(others);
         hits.truncate(MAX_HITS);
         SearchResults { hits, did_you_mean: Vec::new(), is_loose: false, left_out: Vec::new(), ..found }
@@ -173,17 +170,10 @@ impl Catalog {
 
     pub(super) fn explain_address(&self, table: Table, address: &SearchAddress, row: u32) -> Option<Explanation> {
         if self.rows_of_host(table, address).contains(&row) {
-            // As high as the best score of a name.
             let part = ScorePart { strategy: "website", ceiling: 1.0, similarity: 1.0, points: 1.0 };
-            return Some(Explanation {
-                score: MAX_SCORE,
-                matches: true,
-                match_class: MatchClass::Exact.name(),
-                text: address.host.clone().unwrap_or_default(),
-                strategy: part.strategy,
-                parts: vec![part],
-                prominence_bonus: MAX_SCORE - 1.0,
-            });
+            let host = address.host.clone().unwrap_or_default();
+            // As high as the best score of a name.
+            return Some(Explanation::new(vec![part], host, MatchClass::Exact, MAX_SCORE - 1.0));
         }
         let names = address.names(table);
         let best = |left: Explanation, right: Explanation| if right.score > left.score { right } else { left };
@@ -192,9 +182,8 @@ impl Catalog {
             return Some(likely);
         }
         let cut = names.cut.iter().filter_map(|name| self.explain_name(table, name, row)).map(|mut explanation| {
-            for points in [&mut explanation.score, &mut explanation.prominence_bonus] {
-                *points *= CUT_FACTOR;
-            }
+            explanation.score *= CUT_FACTOR;
+            explanation.prominence_bonus *= CUT_FACTOR;
             for part in &mut explanation.parts {
                 part.ceiling *= CUT_FACTOR;
                 part.points *= CUT_FACTOR;
@@ -206,12 +195,7 @@ impl Catalog {
         cut.fold(likely, best).into()
     }
 
-    pub(super) fn match_classes_of_address(
-        &self,
-        table: Table,
-        address: &SearchAddress,
-        rows: &[u32],
-    ) -> Vec<MatchClass> {
+    pub(super) fn classes_of_address(&self, table: Table, address: &SearchAddress, rows: &[u32]) -> Vec<MatchClass> {
         let of_host = self.rows_of_host(table, address);
         let names = address.names(table).likely.into_iter();
         let of_names: Vec<_> = names.map(|name| self.match_classes_of_name(table, &name, rows)).collect();

@@ -1,6 +1,6 @@
 //! Counts and amounts of the rows that match a query, as a whole and by group.
 
-pub use std::cmp::Reverse;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -220,7 +220,7 @@ impl Catalog {
         }
         let unordered = Query { order: Order::Natural, ..query.clone() };
         let compute = || Arc::new(self.compute_aggregate(query, options).0);
-        (self.aggregates.get_or_insert_with((unordered, options.clone()), compute), Vec::new())
+        (self.cached.aggregates.get_or_insert_with((unordered, options.clone()), compute), Vec::new())
     }
 
     /// The same, without the cache.
@@ -258,15 +258,13 @@ impl Catalog {
         let mut places = Vec::new();
         let mut groups = column.groups(rows, &mut places);
         let mut amounts_of = |group: &ValueRows<'_>| {
-            let counter = counter.as_mut()?;
+            let (counter, count) = (counter.as_mut()?, group.count);
             Some(match (group.rows, rows) {
-                (RowSet::Dense(words), MatchedRows::Many(bits)) => {
-                    counter.summarize(each_common(words, bits), group.count)
-                }
+                (RowSet::Dense(words), MatchedRows::Many(bits)) => counter.summarize(each_common(words, bits), count),
                 (set, MatchedRows::Many(bits)) => {
-                    counter.summarize(set.iter().filter(|row| RowSet::Dense(bits).contains(*row)), group.count)
+                    counter.summarize(set.iter().filter(|row| RowSet::Dense(bits).contains(*row)), count)
                 }
-                (set, _) => counter.summarize(set.iter(), group.count),
+                (set, _) => counter.summarize(set.iter(), count),
             })
         };
         let by_value = !matches!(by, GroupBy::Facet(_));
@@ -278,10 +276,8 @@ impl Catalog {
             GroupOrder::Value => {}
             GroupOrder::SumUsd | GroupOrder::MedianUsd => {
                 known_amounts = groups.iter().map(|group| (group.value, amounts_of(group))).collect();
-                let usd = |amounts: &Amounts| match order {
-                    GroupOrder::SumUsd => amounts.sum_usd,
-                    _ => amounts.median_usd,
-                };
+                let is_sum = order == GroupOrder::SumUsd;
+                let usd = |amounts: &Amounts| if is_sum { amounts.sum_usd } else { amounts.median_usd };
                 sort_first(&mut groups, options.limit, |group| {
                     let usd = known_amounts[&group.value].as_ref().and_then(usd);
                     (Reverse((usd, group.count)), group.value)
@@ -305,13 +301,9 @@ impl Catalog {
 
         let mut unknown = rows.bits(self.snapshot().rows(table));
         let mut other = column.known(rows, &groups);
-        for (bits, known) in unknown.iter_mut().zip(&mut other) {
-            (*bits, *known) = (*bits & !*known, *bits & *known);
-        }
-        match others.is_empty() {
-            true => other.clear(),
-            false => first.iter().for_each(|group| remove(&mut other, group.rows)),
-        }
+        let words = unknown.iter_mut().zip(&mut other);
+        words.for_each(|(bits, known)| (*bits, *known) = (*bits & !*known, *bits & *known));
+        if others.is_empty() { other.clear() } else { first.iter().for_each(|group| remove(&mut other, group.rows)) }
         let mut rest = |bits: &[u64]| {
             let rows = RowSet::Dense(bits);
             let count = rows.count();

@@ -123,7 +123,7 @@ impl Amounts {
 impl Catalog {
     /// Summarizes the amounts of the rounds that match all filters; cached for the life of the release.
     pub fn amounts(&self, filters: &[Filter]) -> Amounts {
-        self.amounts.get_or_insert_with(filters.to_vec(), || {
+        self.cached.amounts.get_or_insert_with(filters.to_vec(), || {
             let rounds = RowFilter::new(self, Table::Rounds, filters);
             let counter = self.amount_counter(Table::Rounds);
             counter.map(|mut counter| counter.summarize(rounds.rows_from(0), rounds.count())).unwrap_or_default()

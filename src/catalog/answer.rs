@@ -1,14 +1,16 @@
 //! The answer to a request for a page of a list. REST, the tools, the pages and their twins only present it.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
-use crate::json::{Fields, computed, record};
+use crate::json::computed::{self, CoInvestorFields, MatchFields, RankFields};
+use crate::json::{Fields, record};
 use crate::relaxation::Relaxable;
 use crate::similar::Similarity;
 use crate::snippet::Snippet;
 use crate::{
-    Aggregate, AggregateOptions, Amounts, Catalog, CoInvestorPage, LeaderboardPage, ListPosition, MatchPage, Page,
-    ParameterError, Query, Relaxation, Request, Resource, SearchReading,
+    Aggregate, AggregateOptions, Amounts, Catalog, ListPosition, MatchPage, Page, ParameterError, Query, Relaxation,
+    Request, Resource, SearchReading,
 };
 use data::Table;
 use search::{Explanation, MatchClass};
@@ -40,7 +42,6 @@ pub struct ListParts<'a> {
 }
 
 impl<'a> WantedPage<'a> {
-    /// The rows alone.
     pub fn rows(resource: Resource, request: &'a Request, start: ListPosition, limit: usize) -> Self {
         Self { resource, request, start, limit, parts: ListParts::default() }
     }
@@ -69,57 +70,46 @@ pub struct ListAnswer<'c> {
     pub similarities: Vec<Similarity<'c>>,
     /// For each row; empty without a search text.
     pub match_classes: Vec<MatchClass>,
-    /// Explained scores of rows for a search text.
     pub explanations: Vec<(u32, Explanation)>,
 }
 
-pub enum ListRows {
-    Plain(Vec<u32>),
-    Ranked(LeaderboardPage),
-    CoInvestors(CoInvestorPage),
+/// The rows of a page, with the fields that are computed for the list.
+#[derive(Default)]
+pub struct ListRows {
+    rows: Vec<u32>,
+    pub computed: ComputedRows,
+}
+
+/// The fields that a list adds to each of its records.
+#[derive(Default)]
+pub enum ComputedRows {
+    #[default]
+    None,
+    Ranked(Vec<RankFields>),
+    CoInvestors(Vec<CoInvestorFields>),
     Matches(MatchPage),
 }
 
-impl Default for ListRows {
-    fn default() -> Self {
-        Self::Plain(Vec::new())
+impl Deref for ListRows {
+    type Target = [u32];
+
+    fn deref(&self) -> &[u32] {
+        &self.rows
     }
 }
 
 impl ListRows {
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Plain(rows) => rows.len(),
-            Self::Ranked(page) => page.ranked.len(),
-            Self::CoInvestors(page) => page.firms.len(),
-            Self::Matches(page) => page.matches.len(),
-        }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    pub fn row(&self, index: usize) -> u32 {
-        match self {
-            Self::Plain(rows) => rows[index],
-            Self::Ranked(page) => page.ranked[index].row,
-            Self::CoInvestors(page) => page.firms[index].row,
-            Self::Matches(page) => page.matches[index].row,
-        }
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.len()).map(|index| self.row(index))
-    }
-
     /// Writes the record of `table` at `index`, with the fields that are computed for the list.
     pub fn write(&self, out: &mut Vec<u8>, catalog: &Catalog, table: Table, index: usize, fields: &Fields) {
-        match self {
-            Self::Plain(rows) => record::write(out, catalog, table, rows[index], fields, false),
-            Self::Ranked(page) => computed::write_ranked(out, catalog, page, index, fields),
-            Self::CoInvestors(page) => computed::write_co_investor(out, catalog, page, index, fields),
-            Self::Matches(page) => computed::write_match(out, catalog, page, index, fields),
+        let row = self.rows[index];
+        match &self.computed {
+            ComputedRows::None => record::write(out, catalog, table, row, fields, false),
+            ComputedRows::Ranked(ranks) => computed::write_row(out, catalog, table, row, fields, &ranks[index]),
+            ComputedRows::CoInvestors(firms) => computed::write_row(out, catalog, table, row, fields, &firms[index]),
+            ComputedRows::Matches(page) => {
+                let fit = MatchFields::new(catalog.snapshot(), &page.matches[index], page.max_points);
+                computed::write_row(out, catalog, table, row, fields, &fit);
+            }
         }
     }
 
@@ -135,20 +125,26 @@ impl ListRows {
 impl Catalog {
     pub fn answer(&self, wanted: &WantedPage<'_>) -> ListAnswer<'_> {
         let WantedPage { request, start, limit, parts, .. } = *wanted;
-        let of_page = |total, next, rows| ListAnswer { total, next, rows, ..Default::default() };
+        let of_page = |total, next, rows, computed| {
+            ListAnswer { total, next, rows: ListRows { rows, computed }, ..Default::default() }
+        };
         let answer = match request {
             Request::List(query) => self.answer_query(query, wanted),
             Request::Leaderboard(query) => {
                 let page = self.leaderboard(query, start, limit);
-                of_page(page.total, page.next, ListRows::Ranked(page))
+                let ranked = page.rows.iter().map(|ranked| (ranked.row, RankFields::new(ranked, query.metric)));
+                let (rows, ranks) = ranked.unzip();
+                of_page(page.total, page.next, rows, ComputedRows::Ranked(ranks))
             }
             Request::CoInvestors(firm) => {
                 let page = self.co_investors(*firm, start, limit);
-                of_page(page.total, page.next, ListRows::CoInvestors(page))
+                let (rows, firms) = page.rows.iter().map(|firm| (firm.row, CoInvestorFields::from(firm))).unzip();
+                of_page(page.total, page.next, rows, ComputedRows::CoInvestors(firms))
             }
             Request::Match(query) => {
                 let page = self.matches(query, start, limit);
-                of_page(page.total, page.next, ListRows::Matches(page))
+                let rows = page.matches.iter().map(|firm| firm.row).collect();
+                of_page(page.total, page.next, rows, ComputedRows::Matches(page))
             }
         };
         ListAnswer { groups: parts.groups.map(|(query, options)| self.aggregate(query, options).0), ..answer }
@@ -160,25 +156,16 @@ impl Catalog {
         did_you_mean.extend(parts.meaning_of.iter().flat_map(|reading| &reading.similar));
         let mut answer = ListAnswer { total, next, did_you_mean, notes, ..Default::default() };
         answer.reading = parts.reading_next_to.and_then(|given| self.read_search(resource, given, query));
-        if total == 0 {
-            answer.relaxation = parts.relaxation.and_then(|relaxable| self.relaxation(resource, relaxable));
-        }
+        let relaxable = parts.relaxation.filter(|_| total == 0);
+        answer.relaxation = relaxable.and_then(|relaxable| self.relaxation(resource, relaxable));
         answer.amounts = parts.amounts.then(|| self.amounts(&query.filters));
-        if parts.snippets {
-            answer.snippets = self.snippets_of(query, &rows);
-        }
-        if parts.similarities {
-            answer.similarities = self.similarities_of(query, &rows);
-        }
-        if let Some(text) = &query.text {
-            if parts.match_classes {
-                answer.match_classes = self.match_classes(query.table, text, &rows);
-            }
-            if parts.explanations {
-                let explain = |row: &u32| Some((*row, self.explain(query.table, text, *row)?));
-                answer.explanations = rows.iter().filter_map(explain).collect();
-            }
-        }
-        ListAnswer { rows: ListRows::Plain(rows), ..answer }
+        answer.snippets = if parts.snippets { self.snippets_of(query, &rows) } else { Vec::new() };
+        answer.similarities = if parts.similarities { self.similarities_of(query, &rows) } else { Vec::new() };
+        let text = query.text.as_deref();
+        let classes = text.filter(|_| parts.match_classes).map(|text| self.match_classes(query.table, text, &rows));
+        answer.match_classes = classes.unwrap_or_default();
+        let explain = |row: &u32| Some((*row, self.explain(query.table, text?, *row)?));
+        answer.explanations = rows.iter().filter(|_| parts.explanations).filter_map(explain).collect();
+        ListAnswer { rows: ListRows { rows, computed: ComputedRows::None }, ..answer }
     }
 }

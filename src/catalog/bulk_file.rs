@@ -63,8 +63,7 @@ impl BulkFile {
         if checksum(&chunk) != *known {
             return Err(self.changed("was changed"));
         }
-        let chunk = Bytes::from(chunk);
-        Ok(chunk.slice((start - first) as usize..(end.min(last) - first) as usize))
+        Ok(Bytes::from(chunk).slice((start - first) as usize..(end.min(last) - first) as usize))
     }
 
     fn changed(&self, how: &str) -> io::Error {

@@ -1,7 +1,7 @@
 //! The differences between two releases, record by record, for clients that keep a copy up to date: an added or changed
 //! record is stored under its slug or id, a removed or merged one is deleted.
 
-pub use std::cmp::Ordering;
+use std::cmp::Ordering;
 use std::io;
 use std::sync::Arc;
 
@@ -27,23 +27,13 @@ vocabulary! {
     }
 }
 
+/// The change of a record between two releases, with its rows there; `into` is a row of the second one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowChange {
-    Added {
-        after: u32,
-    },
-    Changed {
-        before: u32,
-        after: u32,
-    },
-    Removed {
-        before: u32,
-    },
-    /// `into` is a row of the second release.
-    Merged {
-        before: u32,
-        into: u32,
-    },
+    Added { after: u32 },
+    Changed { before: u32, after: u32 },
+    Removed { before: u32 },
+    Merged { before: u32, into: u32 },
 }
 
 impl RowChange {
@@ -118,8 +108,7 @@ pub(crate) fn paired_rows(table: Table, before: &Snapshot, after: &Snapshot) -> 
             (None, Some(_)) => Ordering::Greater,
             (Some(old), Some(new)) => before.slug(table, *old).cmp(after.slug(table, *new)),
         };
-        let old = if order.is_le() { olds.next() } else { None };
-        Some((old, if order.is_ge() { news.next() } else { None }))
+        Some((if order.is_le() { olds.next() } else { None }, if order.is_ge() { news.next() } else { None }))
     })
 }
 
@@ -225,8 +214,7 @@ fn words<T: Copy + Ord>(
 }
 
 fn fields_of(values: &[(String, String)], tables: &[Table]) -> Result<Vec<(Table, Fields)>, Vec<ParameterError>> {
-    let given = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    let names: Vec<&str> = fields::names(given).collect();
+    let names: Vec<&str> = fields::names(values.iter().map(|(name, value)| (name.as_str(), value.as_str()))).collect();
     let parse = |names: &str, table: Table| {
         let fields = Fields::parse(&[("fields".to_owned(), names.to_owned())], FieldSet::stored(table));
         fields.map(|fields| (table, fields))
@@ -264,8 +252,7 @@ pub fn each_change<E: From<io::Error>>(
 
 impl Catalog {
     fn all_changes(&self, before: &Self) -> Arc<AllChanges> {
-        let key = (before.version(), before.snapshot().content());
-        self.changes.get_or_insert_with(key, || {
+        self.cached.changes.get_or_insert_with((before.version(), before.snapshot().content()), || {
             Arc::new(Table::ALL.map(|table| readable(row_changes(table, before.snapshot(), self.snapshot()))))
         })
     }
@@ -277,7 +264,7 @@ impl Catalog {
 
     /// True if the changes from `before` are already computed, which takes reading all records of both releases.
     pub fn has_changes_from(&self, before: &Self) -> bool {
-        self.changes.contains(&(before.version(), before.snapshot().content()))
+        self.cached.changes.contains(&(before.version(), before.snapshot().content()))
     }
 
     /// Returns at most `limit` of the selected changes from `before` to this release, from position `start` on.
@@ -324,10 +311,9 @@ impl<'a> ChangeReader<'a> {
     /// The selected fields that differ, each with its selected part; none unless the record was changed.
     pub(super) fn differing(&self, change: RowChange) -> io::Result<Vec<(usize, FieldMask)>> {
         let RowChange::Changed { before, after } = change else { return Ok(Vec::new()) };
-        let (before, after) =
-            (self.before.read_record(self.table, before)?, self.after.read_record(self.table, after)?);
+        let (old, new) = (self.before.read_record(self.table, before)?, self.after.read_record(self.table, after)?);
         let differs = |(index, mask): &(usize, FieldMask)| {
-            let (before, after) = (before.value(self.table, *index), after.value(self.table, *index));
+            let (before, after) = (old.value(self.table, *index), new.value(self.table, *index));
             before != after && (mask.is_full() || masked(mask, before) != masked(mask, after))
         };
         Ok(match self.fields {
@@ -350,10 +336,7 @@ impl<'a> ChangeReader<'a> {
                 (self.before.slug(table, before), Some(self.after.slug(table, into)), None, None)
             }
         };
-        let selected = match self.fields {
-            Fields::Some(parts) => Some(parts.as_slice()),
-            _ => None,
-        };
+        let selected = if let Fields::Some(parts) = self.fields { Some(parts.as_slice()) } else { None };
         let fields = ChangeFields {
             table: Resource::of_table(table).path(),
             op: change.operation().name(),
@@ -375,16 +358,13 @@ impl RecordJson {
             Some(parts) => {
                 json.push(b'{');
                 for (count, (index, mask)) in parts.iter().enumerate() {
-                    if count > 0 {
-                        json.push(b',');
-                    }
+                    json.extend((count > 0).then_some(b','));
                     record::write_named(&mut json, table.fields()[*index].name, record.value(table, *index), mask);
                 }
             }
         }
         json.push(b'}');
-        let json = String::from_utf8(json).expect("JSON is UTF-8");
-        Self(RawValue::from_string(json).expect("stored records are JSON"))
+        Self(RawValue::from_string(String::from_utf8(json).expect("JSON is UTF-8")).expect("stored records are JSON"))
     }
 }
 

@@ -62,24 +62,16 @@ impl Catalog {
     pub(crate) fn cities_of_state(&self, folded: &str) -> Option<Vec<u32>> {
         let cities = &city::state(folded)?.cities;
         let names = cities.iter().chain(cities.iter().flat_map(|city| city::names_of(city))).copied();
-        let named = names.chain([folded]);
-        let found = distinct(named.filter_map(|city| self.snapshot().find_term(Facet::City, city)));
+        let found = distinct(names.chain([folded]).filter_map(|city| self.snapshot().find_term(Facet::City, city)));
         (!found.is_empty()).then_some(found)
     }
 
-    fn city_note(
-        &self,
-        table: Table,
-        parameter: &str,
-        folded: &str,
-        city: u32,
-        given: &BTreeSet<String>,
-    ) -> Option<String> {
-        let name = |city: u32| self.snapshot().city_name(city).unwrap_or_default();
+    fn city_note(&self, table: Table, name: &str, folded: &str, city: u32, given: &BTreeSet<String>) -> Option<String> {
+        let spelled = |city: u32| self.snapshot().city_name(city).unwrap_or_default();
         let own = self.snapshot().facet_count(table, Facet::City, city);
-        let counted = |(records, city): &(u32, u32)| format!("`{}` ({})", name(*city), grouped(*records));
+        let counted = |(records, city): &(u32, u32)| format!("`{}` ({})", spelled(*city), grouped(*records));
         let others = self.other_cities(table, folded);
-        let others = others.iter().filter(|(_, city)| !given.contains(&fold(&name(*city))));
+        let others = others.iter().filter(|(_, city)| !given.contains(&fold(&spelled(*city))));
         let others: Vec<String> = others.map(counted).collect();
         if !others.is_empty() {
             let own = counted(&(own, city));
@@ -87,10 +79,9 @@ impl Catalog {
         }
         let country = Country::read(folded)?;
         let records = self.snapshot().facet_count(table, Facet::Country, country.index() as u32);
-        let (city, parameter) = (counted(&(own, city)), parameter.replace("city", "country"));
-        let detail =
-            format!("{city} was read as a city; the country is `{parameter}={country}` ({})", grouped(records));
-        (records >= own.saturating_mul(FAR_MORE).max(1)).then_some(detail)
+        let (city, parameter) = (counted(&(own, city)), name.replace("city", "country"));
+        let note = format!("{city} was read as a city; the country is `{parameter}={country}` ({})", grouped(records));
+        (records >= own.saturating_mul(FAR_MORE).max(1)).then_some(note)
     }
 
     /// Other names of a city in the records and their record counts, most frequent first.

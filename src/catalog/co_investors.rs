@@ -7,21 +7,13 @@ use data::snapshot::known_date;
 use data::{Facet, NONE_I32, PartialDate, Table};
 
 use crate::row_filter::distinct;
-use crate::{Catalog, ListPosition};
+use crate::{Catalog, ListPosition, Page};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CoInvestorRow {
     pub row: u32,
     pub shared_rounds: u32,
     pub last_shared_on: Option<PartialDate>,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CoInvestorPage {
-    /// By shared rounds, then slug; the first ones are the `top_co_investors` of the firm's record.
-    pub firms: Vec<CoInvestorRow>,
-    pub total: u64,
-    pub next: Option<ListPosition>,
 }
 
 impl Catalog {
@@ -32,8 +24,9 @@ impl Catalog {
         distinct(rounds.flat_map(|round| snapshot.round_investors(round).map(|(firm, _)| firm)))
     }
 
-    /// One page of the firms that joined rounds with `firm`. The cost grows with the firm's own rounds, not the table.
-    pub fn co_investors(&self, firm: u32, position: ListPosition, limit: usize) -> CoInvestorPage {
+    /// One page of the firms that joined rounds with `firm`, by shared rounds, then slug; the first ones are the
+    /// `top_co_investors` of its record. The cost grows with the firm's own rounds, not the table.
+    pub fn co_investors(&self, firm: u32, position: ListPosition, limit: usize) -> Page<CoInvestorRow> {
         let snapshot = self.snapshot();
         let dates = snapshot.round_dates();
         let mut shared: HashMap<u32, (u32, i32)> = HashMap::new();
@@ -46,11 +39,9 @@ impl Catalog {
             }
         }
         let slugs = snapshot.slug_ranks(Table::Firms);
-        let of_firm =
-            |(row, (shared_rounds, last))| CoInvestorRow { row, shared_rounds, last_shared_on: known_date(last) };
-        let mut firms: Vec<CoInvestorRow> = shared.into_iter().map(of_firm).collect();
+        let firm = |(row, (shared_rounds, day))| CoInvestorRow { row, shared_rounds, last_shared_on: known_date(day) };
+        let mut firms: Vec<CoInvestorRow> = shared.into_iter().map(firm).collect();
         firms.sort_unstable_by_key(|firm| (Reverse(firm.shared_rounds), slugs[firm.row as usize]));
-        let (firms, total, next) = position.page_of(firms, limit);
-        CoInvestorPage { firms, total, next }
+        position.page_of(firms, limit)
     }
 }

@@ -17,8 +17,8 @@ const FEW: usize = 4_096;
 pub const SAVED: ParseOptions = ParseOptions { strict: true, review_statuses: &[], other_names: &[] };
 
 pub struct ReleaseComparison {
-    before: Arc<Catalog>,
-    after: Arc<Catalog>,
+    pub before: Arc<Catalog>,
+    pub after: Arc<Catalog>,
     /// Maps each row of the later release to its row in the earlier one.
     former_rows: [OnceCell<Vec<u32>>; Table::ALL.len()],
 }
@@ -33,14 +33,6 @@ pub struct RecordChange {
 impl ReleaseComparison {
     pub fn new(before: Arc<Catalog>, after: Arc<Catalog>) -> Self {
         Self { before, after, former_rows: Default::default() }
-    }
-
-    pub fn before(&self) -> &Catalog {
-        &self.before
-    }
-
-    pub fn after(&self) -> &Catalog {
-        &self.after
     }
 
     /// Finds the rows of the later release that match a query and did not match it in the earlier one, in table order.
@@ -65,8 +57,7 @@ impl ReleaseComparison {
     /// Finds the change of a record, by slug or id; `None` if it is unchanged, or in neither release.
     pub fn change_of(&self, table: Table, key: &str) -> Option<RecordChange> {
         let (before, after) = (self.before.snapshot(), self.after.snapshot());
-        let rows = (before.find(table, key), after.find(table, key));
-        let change = RowChange::of_rows(table, before, after, rows)?;
+        let change = RowChange::of_rows(table, before, after, (before.find(table, key), after.find(table, key)))?;
         let reader = ChangeReader { table, fields: &Fields::Default, before, after };
         let fields: Vec<&str> =
             readable(reader.differing(change)).into_iter().map(|(index, _)| table.fields()[index].name).collect();

@@ -2,7 +2,7 @@
 //! begin with it, then those with a later word that does, each ordered by prominence, which is comparable between kinds.
 //! If these are few, similar names follow.
 
-pub(crate) use std::collections::HashSet;
+use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::param_error::wrong_term;
@@ -104,8 +104,7 @@ impl Catalog {
                 break;
             }
             let is_sector = found.table == Table::Sectors && tables.len() > 1;
-            // Of records with the same name only the most prominent is suggested. If the whole name is typed, all are,
-            // with notes to distinguish them.
+            // Of records with the same name only the most prominent is suggested, unless the whole name is typed.
             let is_equal = found.completion() == Some(Completion::Equal);
             let note = is_equal.then(|| self.distinguishing_note(found.table, found.row));
             let is_new = names.insert((found.table, fold(self.snapshot().name(found.table, found.row)), note));

@@ -112,11 +112,9 @@ impl Catalog {
         let counted = (0..snapshot.facet_values(table, facet)).map(|value| (count(value), value));
         let mut known: Vec<(u32, u32)> = counted.filter(|(records, _)| *records > 0).collect();
         known.sort_unstable_by(|left, right| right.cmp(left));
-        let listed = known
-            .iter()
-            .take(MAX_LISTED)
-            .map(|(records, value)| format!("`{}` ({})", self.facet_label(table, facet, *value).0, grouped(*records)));
-        let listed = listed.collect::<Vec<_>>().join(", ");
+        let first = known.iter().take(MAX_LISTED);
+        let listed = first.map(|(records, value)| (self.facet_label(table, facet, *value).0, grouped(*records)));
+        let listed = listed.map(|(value, records)| format!("`{value}` ({records})")).collect::<Vec<_>>().join(", ");
         let name = facet.name();
         match known.is_empty() {
             true => known_for(&format!("`{name}` is"), 0, self.rows_with_values(table), table),

@@ -36,7 +36,6 @@ pub struct Cursor {
     pub position: ListPosition,
 }
 
-/// The reason why a cursor cannot be followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CursorFault {
     /// Another replica already serves its release.

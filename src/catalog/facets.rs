@@ -5,21 +5,9 @@ use std::ops::Range;
 
 use crate::aggregate::GroupBy;
 use crate::groups::{GroupColumn, MatchedRows, common_count};
-use crate::{Catalog, ParameterError, Query};
+use crate::{Catalog, Query};
 use data::archive::facet_column::RowSet;
 use data::{Facet, Table};
-
-/// Number of firms that match a query, in total and for each value of each facet: the `total` of the query with the value
-/// as an additional filter. Under `stage=seed`, the count of `series-a` is the number of firms with both stages.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FacetCounts {
-    pub total: u64,
-    pub notes: Vec<ParameterError>,
-    pub stages: Vec<ValueCount>,
-    pub sectors: Vec<ValueCount>,
-    pub countries: Vec<ValueCount>,
-    pub kinds: Vec<ValueCount>,
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueCount {
@@ -28,14 +16,6 @@ pub struct ValueCount {
 }
 
 impl Catalog {
-    pub fn facet_counts(&self, query: &Query) -> FacetCounts {
-        let (rows, notes) = self.rows_of(query);
-        let facets = [Facet::Stage, Facet::Sector, Facet::Country, Facet::Kind];
-        let [stages, sectors, countries, kinds] = facets.map(|facet| self.counts_of(query.table, facet, &rows));
-        let total = rows.count(self.snapshot().rows(query.table));
-        FacetCounts { total, notes, stages, sectors, countries, kinds }
-    }
-
     /// Counts the rows that match `query` by each of `facets`, most frequent value first.
     pub fn counts_by(&self, query: &Query, facets: &[Facet]) -> Vec<Vec<ValueCount>> {
         let (rows, _) = self.rows_of(query);
@@ -79,6 +59,8 @@ impl Catalog {
         }
     }
 
+    /// Counts rows by a facet. Those with several values count for each: under `stage=seed`, the count of `series-a` is
+    /// the number of firms with both stages.
     pub fn counts_of(&self, table: Table, facet: Facet, rows: &MatchedRows) -> Vec<ValueCount> {
         let column = GroupColumn::new(self.snapshot(), table, GroupBy::Facet(facet));
         let mut places = Vec::new();

@@ -1,10 +1,8 @@
-//! Groups the rows of a query by a property.
-//!
-//! The archive stores a property in both directions. For few rows, the values of each row are read and sorted: the cost
-//! grows with the rows found. For many rows, the rows of each value are intersected with them: the cost grows with the
-//! table.
+//! Groups the rows of a query by a property. The archive stores a property in both directions. For few rows, the values
+//! of each row are read and sorted: the cost grows with the rows found. For many rows, the rows of each value are
+//! intersected with them: the cost grows with the table.
 
-pub(crate) use crate::aggregate::GroupBy;
+use crate::aggregate::GroupBy;
 use crate::param_error::search_warnings;
 use crate::{Catalog, ParameterError, Query, RowFilter};
 use data::archive::facet_column::{Bits, RowSet, RowValues, bit_words};
@@ -25,7 +23,6 @@ pub enum MatchedRows {
     Many(Vec<u64>),
 }
 
-/// Rows with the same value.
 pub(crate) struct ValueRows<'a> {
     pub value: u32,
     /// Number of these rows that the query found, at least 1.
@@ -34,21 +31,11 @@ pub(crate) struct ValueRows<'a> {
     pub rows: RowSet<'a>,
 }
 
-/// A property of the rows of a table.
+/// A property of the rows of a table. Each group of a sort key is a range of its values.
 #[derive(Clone, Copy)]
 pub(crate) enum GroupColumn<'a> {
-    Facet {
-        snapshot: &'a Snapshot,
-        table: Table,
-        facet: Facet,
-    },
-    /// Each group is a range of sort key values.
-    Key {
-        snapshot: &'a Snapshot,
-        table: Table,
-        key: usize,
-        group_of: fn(i64) -> Option<u32>,
-    },
+    Facet { snapshot: &'a Snapshot, table: Table, facet: Facet },
+    Key { snapshot: &'a Snapshot, table: Table, key: usize, group_of: fn(i64) -> Option<u32> },
 }
 
 impl Catalog {
@@ -74,7 +61,7 @@ impl Catalog {
         }
         let rows = filter.list_or_bits(few).map_or_else(MatchedRows::Many, MatchedRows::Few);
         // The list of the same rows needs this count.
-        self.counts.get_or_insert_with((query.table, query.filters.clone()), || rows.count(table_rows));
+        self.cached.counts.get_or_insert_with((query.table, query.filters.clone()), || rows.count(table_rows));
         (rows, Vec::new())
     }
 }
@@ -88,7 +75,7 @@ impl MatchedRows {
         }
     }
 
-    pub(crate) fn count(&self, table_rows: u32) -> u64 {
+    pub fn count(&self, table_rows: u32) -> u64 {
         match self {
             Self::All => u64::from(table_rows),
             Self::Few(rows) => rows.len() as u64,
@@ -96,7 +83,6 @@ impl MatchedRows {
         }
     }
 
-    /// A bit for each row.
     pub(crate) fn bits(&self, table_rows: u32) -> Vec<u64> {
         if let Self::Many(bits) = self {
             return bits.clone();
@@ -244,9 +230,7 @@ fn sort_by_value(pairs: &mut Vec<(u32, u32)>) {
         let mut next = [0_usize; 1 << DIGIT];
         pairs.iter().for_each(|(value, _)| next[digit(*value)] += 1);
         let mut start = 0;
-        for count in &mut next {
-            (*count, start) = (start, start + *count);
-        }
+        next.iter_mut().for_each(|count| (*count, start) = (start, start + *count));
         for pair in &*pairs {
             let place = &mut next[digit(pair.0)];
             sorted[*place] = *pair;
@@ -256,7 +240,6 @@ fn sort_by_value(pairs: &mut Vec<(u32, u32)>) {
     }
 }
 
-/// Number of rows that a set and `bits` have in common.
 pub(crate) fn common_count(set: RowSet<'_>, bits: &[u64]) -> u64 {
     match set {
         RowSet::Dense(words) => words.iter().zip(bits).map(|(a, b)| u64::from((a & b).count_ones())).sum(),

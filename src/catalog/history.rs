@@ -28,9 +28,7 @@ impl Catalog {
             let year = snapshot.round_date(round).map(PartialDate::year);
             history.rounds.entry(year).or_default()[snapshot.round_stage(round).index()] += 1;
             let startup = snapshot.round_startup(round);
-            if seen.insert(startup) {
-                history.portfolio.push((startup, round));
-            }
+            history.portfolio.extend(seen.insert(startup).then_some((startup, round)));
         }
         let mut counts: BTreeMap<String, u32> = BTreeMap::new();
         let field = Table::Startups.field_index("sectors");

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use data::{Metric, Table};
 
 use crate::row_filter::distinct;
-use crate::{Catalog, Filter, ListPosition, RowFilter};
+use crate::{Catalog, Filter, ListPosition, Page, RowFilter};
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct LeaderboardQuery {
@@ -13,21 +13,13 @@ pub struct LeaderboardQuery {
     pub filters: Vec<Filter>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RankedRow {
     pub row: u32,
     /// Rank within the filtered set; ties share a rank (1, 2, 2, 4).
     pub rank: u64,
     /// Points with one decimal, means (1–5) and the ghosting rate (0–1) with six decimals, or a number of rounds.
     pub value: f64,
-}
-
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LeaderboardPage {
-    pub ranked: Vec<RankedRow>,
-    pub total: u64,
-    pub next: Option<ListPosition>,
-    pub is_integer: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,16 +33,15 @@ pub struct RankChange {
 }
 
 impl Catalog {
-    pub fn leaderboard(&self, query: &LeaderboardQuery, position: ListPosition, limit: usize) -> LeaderboardPage {
-        let mut page = LeaderboardPage { is_integer: query.metric == Metric::Activity, ..LeaderboardPage::default() };
+    pub fn leaderboard(&self, query: &LeaderboardQuery, position: ListPosition, limit: usize) -> Page<RankedRow> {
+        let mut page = Page::default();
         self.each_ranked(query, |row, rank, value| {
             page.total += 1;
-            if page.total > position.offset && page.ranked.len() < limit {
-                page.ranked.push(RankedRow { row, rank, value: public_value(query.metric, value) });
+            if page.total > position.offset && page.rows.len() < limit {
+                page.rows.push(RankedRow { row, rank, value: public_value(query.metric, value) });
             }
         });
-        let served = position.offset + page.ranked.len() as u64;
-        page.next = (served < page.total && !page.ranked.is_empty()).then(|| ListPosition::after(served));
+        page.next = position.after_page(page.rows.len(), page.total, None);
         page
     }
 
@@ -76,11 +67,7 @@ impl Catalog {
     fn ranks(&self, query: &LeaderboardQuery, rows: impl Iterator<Item = u32>) -> HashMap<u32, u64> {
         let wanted: HashSet<u32> = rows.collect();
         let mut ranks = HashMap::new();
-        self.each_ranked(query, |row, rank, _| {
-            if wanted.contains(&row) {
-                ranks.insert(row, rank);
-            }
-        });
+        self.each_ranked(query, |row, rank, _| ranks.extend(wanted.contains(&row).then_some((row, rank))));
         ranks
     }
 
@@ -93,7 +80,7 @@ impl Catalog {
         page: &[RankedRow],
         first: usize,
     ) -> Vec<RankChange> {
-        let top = |catalog: &Self, query| catalog.leaderboard(query, ListPosition::default(), first).ranked;
+        let top = |catalog: &Self, query| catalog.leaderboard(query, ListPosition::default(), first).rows;
         let (now, then) = (self.snapshot(), before.snapshot());
         // A firm may have had the slug of a record that was merged into it since.
         let with_former = |row: u32| {

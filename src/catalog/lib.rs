@@ -1,7 +1,5 @@
-//! The query core of REST, MCP and pages: parameters, filters, orders, cursors, records as JSON.
-//!
-//! A [`Catalog`] is one open release: its snapshot and the text indexes of its names. It is immutable; a new release is
-//! a new catalog.
+//! The query core of REST, MCP and pages: parameters, filters, orders, cursors, records as JSON. A [`Catalog`] is one
+//! open release: its snapshot and the text indexes of its names. It is immutable; a new release is a new catalog.
 #![warn(unreachable_pub)]
 
 mod address;
@@ -52,20 +50,20 @@ mod suggest;
 
 pub use aggregate::{Aggregate, AggregateOptions};
 pub use amounts::Amounts;
-pub use answer::{ListAnswer, ListParts, ListRows, WantedPage};
+pub use answer::{ComputedRows, ListAnswer, ListParts, ListRows, WantedPage};
 pub use ask::{Interpretation, ReadPart};
 pub use bulk_file::BulkFile;
 pub use bundled::{BundledError, bundled};
 pub use changes::{ChangeCounts, ChangeFilter, ChangePage, RowChange, row_changes};
-pub use co_investors::{CoInvestorPage, CoInvestorRow};
+pub use co_investors::CoInvestorRow;
 pub use comparison::{RecordChange, ReleaseComparison};
 pub use completion::Suggestion;
 pub use coverage::Coverage;
 pub use cursor::{Cursor, CursorFault};
-pub use facets::{FacetCounts, ValueCount};
+pub use facets::ValueCount;
 pub use groups::MatchedRows;
 pub use history::History;
-pub use leaderboard::{LeaderboardPage, LeaderboardQuery, RankChange, RankedRow};
+pub use leaderboard::{LeaderboardQuery, RankChange, RankedRow};
 pub use look_up::{Item, ItemTexts, LookUpAnswer, LookedUp};
 pub use matching::{FirmMatch, MatchPage, MatchQuery};
 pub use namesakes::NameMatch;
@@ -142,6 +140,12 @@ pub struct Catalog {
     bulk_files: Vec<Arc<BulkFile>>,
     /// `None` if the release was not compared with an earlier one.
     record_history: Option<RecordHistory>,
+    cached: Cached,
+}
+
+/// Values that are computed when first needed.
+#[derive(Default)]
+struct Cached {
     counts: Cache<(Table, Vec<Filter>), u64>,
     amounts: Cache<Vec<Filter>, Amounts>,
     searches: SearchCache,
@@ -166,28 +170,8 @@ pub struct Catalog {
 
 impl Catalog {
     pub fn new(snapshot: Snapshot, texts: TextIndexes) -> Self {
-        Self {
-            snapshot,
-            is_bundled: false,
-            texts,
-            bulk_files: Vec::new(),
-            record_history: None,
-            counts: Cache::default(),
-            amounts: Cache::default(),
-            searches: SearchCache::default(),
-            rankings: Cache::default(),
-            aggregates: Cache::default(),
-            changes: Cache::default(),
-            pictures: Cache::default(),
-            totals: OnceCell::new(),
-            round_years: OnceCell::new(),
-            sectors: OnceCell::new(),
-            sector_names: OnceCell::new(),
-            described_sectors: OnceCell::new(),
-            lexicon: OnceCell::new(),
-            terms: Default::default(),
-            example_terms: Default::default(),
-        }
+        let (bulk_files, record_history) = (Vec::new(), None);
+        Self { snapshot, is_bundled: false, texts, bulk_files, record_history, cached: Cached::default() }
     }
 
     #[must_use]
@@ -202,7 +186,6 @@ impl Catalog {
         Self { record_history, ..self }
     }
 
-    /// Files of the release that are offered as downloads, by name.
     pub fn bulk_files(&self) -> &[Arc<BulkFile>] {
         &self.bulk_files
     }
@@ -255,8 +238,7 @@ impl Catalog {
     }
 
     fn merged_into(&self, table: Table, slug: &str) -> Option<u32> {
-        let exact = self.snapshot.merged_into(table, slug);
-        exact.or_else(|| self.snapshot.merged_into(table, &lower_case(slug)?))
+        self.snapshot.merged_into(table, slug).or_else(|| self.snapshot.merged_into(table, &lower_case(slug)?))
     }
 
     /// Finds the rows with this name, ignoring letter case, diacritics and punctuation. A name without letters and
@@ -326,7 +308,7 @@ impl Catalog {
 
     pub fn match_classes(&self, table: Table, text: &str, rows: &[u32]) -> Vec<MatchClass> {
         match self.address(table, text) {
-            Some(address) => self.match_classes_of_address(table, &address, rows),
+            Some(address) => self.classes_of_address(table, &address, rows),
             None => self.match_classes_of_name(table, text, rows),
         }
     }
@@ -346,9 +328,8 @@ impl Catalog {
         self.texts.of(table)
     }
 
-    /// Picture of a record, drawn when first needed.
     pub fn picture(&self, table: Table, row: u32, draw: impl FnOnce() -> Arc<[u8]>) -> Arc<[u8]> {
-        self.pictures.get_or_insert_with((table, row), draw)
+        self.cached.pictures.get_or_insert_with((table, row), draw)
     }
 
     /// Number of rows that match all filters; cached for the life of the release.
@@ -356,7 +337,7 @@ impl Catalog {
         if row_filter.is_everything() {
             return u64::from(self.snapshot.rows(table));
         }
-        self.counts.get_or_insert_with((table, filters.to_vec()), || row_filter.count())
+        self.cached.counts.get_or_insert_with((table, filters.to_vec()), || row_filter.count())
     }
 }
 

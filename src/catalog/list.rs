@@ -21,9 +21,8 @@ impl Catalog {
         }
         if let (Order::Relevance, Some(ranking)) = (&query.order, query.rankings().last()) {
             let ranked = self.ranked(query.table, ranking);
-            let rows = ranked.rows().filter(|row| filter.contains(*row)).collect();
-            let (rows, total, next) = start.page_of(rows, limit);
-            return Page { rows, total, next, ..Page::default() };
+            let rows = ranked.rows.iter().copied().filter(|row| filter.contains(*row)).collect();
+            return start.page_of(rows, limit);
         }
         let (rows, position) = match &query.order {
             Order::Keys(keys) if !keys.is_empty() => {
@@ -38,9 +37,7 @@ impl Catalog {
                 (rows, position)
             }
         };
-        let served = start.offset + rows.len() as u64;
-        let next = (served < total && !rows.is_empty()).then_some(ListPosition { offset: served, position });
-        Page { rows, total, next, ..Page::default() }
+        Page { next: start.after_page(rows.len(), total, position), rows, total, ..Page::default() }
     }
 
     fn page_of_matches(
@@ -56,11 +53,11 @@ impl Catalog {
             Order::Natural => rows.sort_unstable(),
             Order::Keys(keys) => {
                 let keys = OrderKeys::new(self.snapshot(), query.table, keys);
-                rows.sort_unstable_by(|a, b| keys.compare(*a, *b));
+                rows.sort_unstable_by(|a, b| keys.compare_from(0, *a, *b));
             }
         }
-        let (rows, total, next) = start.page_of(rows, limit);
-        let notes = if total > 0 { search_warnings(found) } else { Vec::new() };
-        Page { rows, total, next, did_you_mean: found.did_you_mean.clone(), notes }
+        let page = start.page_of(rows, limit);
+        let notes = if page.total > 0 { search_warnings(found) } else { Vec::new() };
+        Page { did_you_mean: found.did_you_mean.clone(), notes, ..page }
     }
 }

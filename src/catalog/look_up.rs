@@ -78,8 +78,7 @@ impl Catalog {
             rows.extend(found.hits.iter().take(MAX_BY_NAME).map(|hit| hit.row));
             rows.extend(self.rows_named(table, &item.name).into_iter().take(MAX_NAMESAKES));
         }
-        let rows = rows.into_iter().filter(|row| !item.excluded.contains(&(table, *row)));
-        (distinct(rows), is_sure)
+        (distinct(rows.into_iter().filter(|row| !item.excluded.contains(&(table, *row)))), is_sure)
     }
 
     /// Finds the records with a website on the host of an address, or on the domain that its owner chose.
@@ -115,9 +114,7 @@ impl Catalog {
             }
             let (organization, of) = self.organization_of(row);
             place = of;
-            if item.organization.is_some() {
-                record.links.add_name(Table::Firms, &organization.name);
-            }
+            item.organization.iter().for_each(|_| record.links.add_name(Table::Firms, &organization.name));
             let website = item.website.as_ref().and_then(|_| self.text_field(place, "website"));
             website.iter().for_each(|address| record.links.add_website(address));
         } else {
@@ -130,9 +127,7 @@ impl Catalog {
                 record.founded_year = serde_json::from_slice(value).expect("the field is a year or null");
             }
         }
-        if item.city.is_some() {
-            record.city = self.text_field(place, "city");
-        }
+        record.city = item.city.as_ref().and_then(|_| self.text_field(place, "city"));
         record
     }
 }

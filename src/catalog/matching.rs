@@ -175,9 +175,7 @@ impl Catalog {
         let by_points = (0..).zip(by_points).filter(|(_, firms)| *firms > 0).collect();
         let best = best.into_sorted_vec().into_iter().skip(skipped);
         let matches: Vec<FirmMatch> = best.map(|(_, row)| scorer.explain(row)).collect();
-        let served = start.offset.saturating_add(matches.len() as u64);
-        let position = matches.last().map(|firm| firm.row);
-        let next = (served < total && position.is_some()).then_some(ListPosition { offset: served, position });
+        let next = start.after_page(matches.len(), total, matches.last().map(|firm| firm.row));
         let reasons = MatchReason::ALL.iter().filter(|reason| query.includes(**reason));
         let max_points = reasons.map(|reason| reason.max_points()).sum();
         MatchPage { matches, total, max_points, by_points, next }

@@ -176,8 +176,7 @@ fn unknown_value(
     if parameter.facet() == Some(Facet::Identifier)
         && let Err(problem) = identifier::normalize_pair(value)
     {
-        let detail = format!("`{}` {problem}", shortened(value));
-        return ParameterError::unknown_value(parameter.name, detail, None, None);
+        return ParameterError::unknown_value(parameter.name, format!("`{}` {problem}", shortened(value)), None, None);
     }
     let short = || suggest.then(|| short_name(catalog, parameter, value)).flatten();
     if let Some(error) = ambiguous_value(catalog, parameter, value).or_else(short) {
@@ -210,9 +209,7 @@ fn unknown_value(
     };
     let example = suggestion.is_none().then(|| format!("use one such as `{}`", catalog.example_value(parameter)));
     let coverage = match parameter.kind {
-        ParamType::Listed(table, facet) => {
-            catalog.low_coverage(table, parameter.name, &Filter::AnyOf(facet, Vec::new()))
-        }
+        ParamType::Listed(table, facet) => catalog.low_coverage(table, parameter.name, &Filter::AnyOf(facet, vec![])),
         _ => None,
     };
     let hints: String = example.into_iter().chain(coverage).map(|hint| format!("; {hint}")).collect();

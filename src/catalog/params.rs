@@ -50,8 +50,8 @@ pub struct Parameter {
     pub aliases: &'static [&'static str],
     pub kind: ParamType,
     pub mode: Mode,
-    /// An example value; empty if it depends on the records of the snapshot, see [`Catalog::example`].
-    example: &'static str,
+    /// An example value, valid with any data; empty if it depends on the records, see [`Catalog::example`].
+    pub example: &'static str,
     /// One sentence for the API documents.
     pub doc: &'static str,
 }
@@ -68,11 +68,6 @@ impl Parameter {
             _ if self.facet() == Some(Facet::Title) => MAX_TITLES,
             _ => MAX_VALUES,
         }
-    }
-
-    /// An example that is valid with any data; empty if there is none.
-    pub fn fixed_example(&self) -> &'static str {
-        self.example
     }
 
     /// Name of the parameter that includes any of its values.
@@ -98,15 +93,13 @@ impl Parameter {
         // A host or an identifier belongs to one record, so it is not a property of several.
         let is_property = |facet: Facet| !matches!(facet, Facet::Website | Facet::Identifier);
         let excludes = self.facet().is_some_and(is_property) || matches!(self.kind, ParamType::Organizations);
-        let has_several = match (table, self.facet()) {
-            (Table::Firms, Some(facet)) => matches!(facet, Facet::Stage | Facet::Sector),
-            (Table::Startups, Some(facet)) => matches!(facet, Facet::Sector | Facet::Investor),
-            (Table::Rounds, Some(facet)) => {
-                matches!(facet, Facet::Sector | Facet::Investor | Facet::Lead | Facet::Kind)
-            }
-            (Table::People, Some(facet)) => facet == Facet::Role,
-            _ => false,
-        };
+        let has_several = matches!(
+            (table, self.facet()),
+            (Table::Firms, Some(Facet::Stage | Facet::Sector))
+                | (Table::Startups, Some(Facet::Sector | Facet::Investor))
+                | (Table::Rounds, Some(Facet::Sector | Facet::Investor | Facet::Lead | Facet::Kind))
+                | (Table::People, Some(Facet::Role))
+        );
         let name = self.name;
         let derived = |mode: Mode, name: String, doc: String| {
             let (name, doc) = (name.leak(), doc.leak());
@@ -130,11 +123,11 @@ pub enum ParamType {
     Text,
     /// Words of descriptions, sectors, places and titles, at most [`MAX_TEXT_CHARS`] characters.
     Words,
+    /// Terms of a closed vocabulary.
     Terms(ClosedVocabulary, Facet),
     /// Countries by ISO 3166-1 code or English name.
     Countries,
-    /// Texts of a facet of [`Facet::LISTED`]: cities by name, job titles by their words, websites by host, identifiers as
-    /// `scheme:value`.
+    /// Texts of a facet of [`Facet::LISTED`]: cities, job titles by their words, hosts, identifiers as `scheme:value`.
     Listed(Table, Facet),
     /// Records of a table by slug or name.
     Records(Table, Facet),
@@ -144,29 +137,24 @@ pub enum ParamType {
     Organizations,
     /// Rows of the list by slug or id.
     Rows(Table),
-    Range {
-        key: &'static str,
-        bound: Bound,
-        unit: BoundUnit,
-    },
-    Number {
-        min: u64,
-        max: u64,
-        filter: fn(u64) -> Filter,
-    },
+    /// A bound of a sort key.
+    Range { key: &'static str, bound: Bound, unit: BoundUnit },
+    /// A whole number from `min` to `max`.
+    Number { min: u64, max: u64, filter: fn(u64) -> Filter },
+    /// `true` or `false`.
     Bool(fn(bool) -> Filter),
     /// Names of properties that are known (`true`) or unknown.
     Known(Table, bool),
+    /// The name of a metric.
     Metric,
+    /// Sort keys, each with its direction.
     Sort,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundUnit {
-    Number {
-        min: u64,
-        max: u64,
-    },
+    /// A whole number from `min` to `max`.
+    Number { min: u64, max: u64 },
     /// A percentage from 0 to 100 with one decimal, stored as tenths.
     Percent,
     /// A day; a year, quarter or month counts as its first or last day.
@@ -283,7 +271,7 @@ impl Catalog {
 
     /// Slug or id of the table's first published row, the most prominent one; a placeholder if there is none.
     pub fn example_slug(&self, table: Table) -> String {
-        let first = (0..self.snapshot().rows(table)).find(|row| self.is_published(table, *row));
+        let first = (0..self.snapshot().rows(table)).find(|row| self.snapshot().is_published(table, *row));
         let placeholder = || format!("some-{}", table.noun().replace(' ', "-"));
         first.map_or_else(placeholder, |row| self.snapshot().slug(table, row).to_owned())
     }

@@ -353,7 +353,7 @@ impl ParamParser<'_> {
 fn single_condition(parameter: &Parameter, table: Table, text: &str) -> Result<(Option<Filter>, String), String> {
     let integer = |min: u64, max: u64| {
         parse_amount(text).filter(|number| (min..=max).contains(number)).ok_or_else(|| {
-            let (text, example) = (shortened(text), parameter.fixed_example());
+            let (text, example) = (shortened(text), parameter.example);
             let short = if parameter.name.ends_with("_usd") { ", 500k or $1.5m" } else { "" };
             format!("`{text}` is not an integer from {min} to {max}, such as {example}{short}")
         })

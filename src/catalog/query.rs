@@ -10,38 +10,24 @@ pub enum Filter {
     /// The row has at least one of these values of a facet. An empty list matches nothing.
     AnyOf(Facet, Vec<u32>),
     /// The row is a person in one of these organizations, given as rows of firms and of startups.
-    MemberOf {
-        firms: Vec<u32>,
-        startups: Vec<u32>,
-    },
+    MemberOf { firms: Vec<u32>, startups: Vec<u32> },
     /// The row is one of these, ascending.
     Rows(Vec<u32>),
     /// The row is one of those that fit best.
     Ranked(Ranking),
     /// The row does not match the filter, a list of values, and has a known value.
     Not(Box<Filter>),
-    /// The value of a sort key is within these bounds, in the unit of [`Snapshot::values`]. A month or a year is within
-    /// them if all of its days are.
-    ///
-    /// [`Snapshot::values`]: data::Snapshot::values
-    Range {
-        /// Index in [`Table::sort_keys`].
-        key: usize,
-        min: i64,
-        max: i64,
-    },
+    /// The value of a sort key, an index in [`Table::sort_keys`], is within these bounds, in the unit of
+    /// [`values`](data::Snapshot::values). A month or a year is within them if all of its days are.
+    Range { key: usize, min: i64, max: i64 },
     /// The firm joined a round dated within these bounds, codes of [`PartialDate`](data::PartialDate).
-    JoinedRound {
-        min: i64,
-        max: i64,
-    },
+    JoinedRound { min: i64, max: i64 },
     /// The firm's check range contains an amount from `min` to `max`, US dollars. An unknown bound is open; a firm
     /// without any bound does not match.
-    CheckRange {
-        min: u64,
-        max: u64,
-    },
+    CheckRange { min: u64, max: u64 },
+    /// The row has a value.
     Known(Property),
+    /// The row has none.
     Unknown(Property),
 }
 
@@ -120,7 +106,6 @@ impl Query {
         self.rankings().find_map(|ranking| if let Ranking::Described(text) = ranking { Some(&**text) } else { None })
     }
 
-    /// True if it has a ranking.
     pub fn is_ranked(&self) -> bool {
         self.text.is_some() || self.rankings().next().is_some()
     }
@@ -131,7 +116,6 @@ impl Query {
     }
 }
 
-/// Start of a page of a list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListPosition {
     pub offset: u64,
@@ -144,20 +128,22 @@ impl ListPosition {
         Self { offset, position: None }
     }
 
-    /// The page of `rows` that begins here, the number of all rows, and the position of the next page.
-    pub(crate) fn page_of<T>(self, rows: Vec<T>, limit: usize) -> (Vec<T>, u64, Option<ListPosition>) {
-        let total = rows.len();
-        let start = usize::try_from(self.offset).map_or(total, |offset| offset.min(total));
-        let end = start.saturating_add(limit).min(total);
-        let next = (start < end && end < total).then(|| Self::after(end as u64));
-        let page = rows.into_iter().skip(start).take(end - start).collect();
-        (page, total as u64, next)
+    /// The position after a page of `shown` rows; `None` if no rows follow it, or it has none itself.
+    pub(crate) fn after_page(self, shown: usize, total: u64, position: Option<u32>) -> Option<Self> {
+        let offset = self.offset.saturating_add(shown as u64);
+        (shown > 0 && offset < total).then_some(Self { offset, position })
+    }
+
+    pub(crate) fn page_of<T: Default>(self, rows: Vec<T>, limit: usize) -> Page<T> {
+        let (total, start) = (rows.len() as u64, usize::try_from(self.offset).unwrap_or(usize::MAX));
+        let rows: Vec<T> = rows.into_iter().skip(start).take(limit).collect();
+        Page { next: self.after_page(rows.len(), total, None), rows, total, ..Page::default() }
     }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Page {
-    pub rows: Vec<u32>,
+pub struct Page<T = u32> {
+    pub rows: Vec<T>,
     pub total: u64,
     /// `None` on the last page.
     pub next: Option<ListPosition>,

@@ -1,15 +1,13 @@
 //! The meaning of a search text: a name, if a record has a name with all of its words; otherwise a question, if its
-//! words are understood; otherwise words of descriptions, sectors and places, if a record has all of them.
-//!
-//! Only this module decides it. The tools, the pages and their twins list the records that the text means; lists of
-//! REST search by name and state other meanings.
+//! words are understood; otherwise words of descriptions, sectors and places, if a record has all of them. Only this
+//! module decides it. The tools, the pages and their twins list the records that the text means; lists of REST search
+//! by name and state other meanings.
 
 use crate::param_error::shortened;
 use crate::{Catalog, Interpretation, Query, Resource};
 use data::Table;
 use data::number::counted;
 
-/// The interpretation of a search text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadingKind {
     /// A name that records have in part or not at all.
@@ -47,9 +45,8 @@ impl Catalog {
         // They have only some of the words, regardless of filters.
         let names = matches.rows.clone();
         // The page size does not change the meaning of a text.
-        let (window, conditions): (Vec<&str>, Vec<&str>) = given.iter().partition(|name| **name == "limit");
-        let question =
-            resource.takes_questions().then(|| self.interpret(resource, text).without(resource, &conditions));
+        let (window, others): (Vec<&str>, Vec<&str>) = given.iter().partition(|name| **name == "limit");
+        let question = resource.takes_questions().then(|| self.interpret(resource, text).without(resource, &others));
         let question = question.filter(|question| question.conditions() > 0);
         let is_understood = |question: &Interpretation| question.unread.is_empty();
         // Names with some of the words give way only to a question with each word understood.
@@ -78,7 +75,6 @@ impl Catalog {
 }
 
 impl SearchReading {
-    /// The question, if it is read as one.
     pub fn as_question(&self) -> Option<&Interpretation> {
         self.question.as_ref().filter(|_| self.reading == ReadingKind::Question)
     }
@@ -115,14 +111,12 @@ impl SearchReading {
 
     /// The meaning that a search by name alone misses; `address` lists it, with [`Self::values`] in place of `q`.
     pub fn other_meaning(&self, address: &str) -> Option<String> {
-        let noun = self.table.noun();
+        let (noun, having) = (self.table.noun(), self.having_words());
         let shown = shortened(&self.text);
         match self.reading {
             ReadingKind::Question => Some(format!("no {noun} is named `{shown}`; as a question it is {address}")),
-            ReadingKind::Text => Some(format!("no {noun} is named `{shown}`; {}: {address}", self.having_words())),
-            ReadingKind::Name if self.described > 0 => {
-                Some(format!("{}; pass `{shown}` as `text`", self.having_words()))
-            }
+            ReadingKind::Text => Some(format!("no {noun} is named `{shown}`; {having}: {address}")),
+            ReadingKind::Name if self.described > 0 => Some(format!("{having}; pass `{shown}` as `text`")),
             ReadingKind::Name => None,
         }
     }

@@ -66,11 +66,8 @@ pub fn record_history(before: &Snapshot, earlier: Option<&RecordHistory>, after:
     for table in Table::ALL {
         let known = |row: u32| earlier.map_or([0; 2], |earlier| earlier.seen(table)[row as usize]);
         let mut seen: Vec<SeenReleases> = vec![[0; 2]; after.rows(table) as usize];
-        for row in after.published(table) {
-            if let Some(old) = before.find(table, after.slug(table, row)) {
-                seen[row as usize] = known(old);
-            }
-        }
+        let kept = after.published(table).filter_map(|row| Some((row, before.find(table, after.slug(table, row))?)));
+        kept.for_each(|(row, old)| seen[row as usize] = known(old));
         let mut merged = Vec::new();
         for change in row_changes(table, before, after)? {
             match change {

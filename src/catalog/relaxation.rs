@@ -56,8 +56,7 @@ impl Catalog {
         let dropped = conditions.iter().map(|(name, _)| *name).filter(|name| may_drop(name)).take(max);
         let relaxed = dropped.filter_map(|parameter| {
             let others = conditions.iter().filter(|(name, _)| *name != parameter);
-            let others: Vec<(String, String)> =
-                others.map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+            let others: Vec<_> = others.map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
             let Request::List(query) = self.parse(resource, &others, options).ok()?.request else { return None };
             let total = self.list(&query, ListPosition::default(), 0).total;
             (total > 0).then_some((Relaxation { parameter, total, nearest: None }, query))

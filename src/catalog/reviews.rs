@@ -17,11 +17,6 @@ impl Query {
 }
 
 impl Catalog {
-    /// True if a record has an address of its own, as all records do except unapproved reviews.
-    pub fn is_published(&self, table: Table, row: u32) -> bool {
-        self.snapshot().is_published(table, row)
-    }
-
     pub fn approved_reviews_with(&self, firm: u32, filter: Filter) -> u64 {
         let mut query = Query::approved_reviews(firm);
         query.filters.push(filter);
@@ -32,7 +27,7 @@ impl Catalog {
     pub fn score_by_year(&self, firm: u32) -> Vec<YearScore> {
         let snapshot = self.snapshot();
         let reviews = snapshot.facet_rows(Table::Reviews, Facet::Firm, firm).iter();
-        let reviews = reviews.filter(|row| self.is_published(Table::Reviews, *row)).map(|row| -> RatedReview {
+        let reviews = reviews.filter(|row| snapshot.is_published(Table::Reviews, *row)).map(|row| -> RatedReview {
             let text = [snapshot.record(Table::Reviews, row).whole(), b"}"].concat();
             serde_json::from_slice(&text).expect("a stored review has ratings and a date")
         });

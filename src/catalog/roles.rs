@@ -60,8 +60,7 @@ impl Catalog {
 
     pub fn text_field(&self, (table, row): OrganizationRow, name: &str) -> Option<String> {
         let record = self.snapshot().record(table, row);
-        let value = record.value(table, table.field_index(name));
-        serde_json::from_slice(value).expect("the field is text or null")
+        serde_json::from_slice(record.value(table, table.field_index(name))).expect("the field is text or null")
     }
 
     fn shared_round(&self, one: &PersonOrganization, two: &PersonOrganization) -> Option<String> {

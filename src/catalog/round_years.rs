@@ -71,7 +71,7 @@ fn covered(rounds: &BTreeMap<i32, u32>) -> BTreeSet<i32> {
 
 impl Catalog {
     fn round_years(&self) -> &RoundYears {
-        self.round_years.get_or_init(|| RoundYears::from_snapshot(self.snapshot()))
+        self.cached.round_years.get_or_init(|| RoundYears::from_snapshot(self.snapshot()))
     }
 
     /// Number of rounds of each year, from the first to the last covered one; `None` for an uncovered year.

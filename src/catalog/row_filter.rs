@@ -44,7 +44,6 @@ enum Predicate<'a> {
     Not(Box<Self>),
 }
 
-/// Rows with a sort key rank within a range.
 #[derive(Clone)]
 struct Ranks<'a> {
     of_rows: &'a [u32],
@@ -79,7 +78,7 @@ impl<'a> RowFilter<'a> {
                 Predicate::Sets([sets(Facet::Firm, firms), sets(Facet::Startup, startups)].concat())
             }
             Filter::Rows(rows) => Predicate::Merged(rows.clone()),
-            Filter::Ranked(ranking) => Predicate::Merged(catalog.ranked(table, ranking).ascending()),
+            Filter::Ranked(ranking) => Predicate::Merged(distinct(catalog.ranked(table, ranking).rows.iter().copied())),
             Filter::Not(filter) => {
                 let mut inner = Self::everything(self.rows, self.limits);
                 inner.add(catalog, table, filter);
@@ -179,8 +178,7 @@ impl<'a> RowFilter<'a> {
         if let Some((index, rows)) = self.driver() {
             rows.iter().filter(|row| self.contains_except(**row, index)).for_each(|row| each(*row));
         } else {
-            let words = self.words_from(0);
-            words.for_each(|(index, word)| Bits(word).for_each(|bit| each(index as u32 * 64 + bit)));
+            self.words_from(0).for_each(|(index, word)| Bits(word).for_each(|bit| each(index as u32 * 64 + bit)));
         }
     }
 
@@ -227,8 +225,7 @@ impl<'a> RowFilter<'a> {
 
     /// Bits of all rows, in words of 64.
     pub(crate) fn words(&self) -> impl Iterator<Item = u64> + '_ {
-        let first = self.bounds.start as usize / 64;
-        std::iter::repeat_n(0, first).chain(self.words_from(0).map(|(_, word)| word))
+        std::iter::repeat_n(0, self.bounds.start as usize / 64).chain(self.words_from(0).map(|(_, word)| word))
     }
 
     pub(crate) fn bits(&self) -> Vec<u64> {
@@ -363,8 +360,7 @@ impl<'a> Predicate<'a> {
             Self::Ranks(ranks, _) => bits(chunk(ranks.of_rows, index).iter(), |rank| passes_rank(*rank, &ranks.range)),
             Self::Not(predicate) => !predicate.word(index, cursors),
             Self::CheckRange(mins, maxes, range) => {
-                let checks = chunk(mins, index).iter().zip(chunk(maxes, index));
-                bits(checks, |(min, max)| passes_check(*min, *max, range))
+                bits(chunk(mins, index).iter().zip(chunk(maxes, index)), |(min, max)| passes_check(*min, *max, range))
             }
         }
     }

@@ -71,20 +71,18 @@ impl Default for SearchCache {
 
 impl Catalog {
     pub fn all_matches(&self, table: Table, text: &str) -> Arc<TextMatches> {
-        if let Some(known) = self.searches.0.get(&BorrowedSearchKey(table, text)) {
+        if let Some(known) = self.cached.searches.0.get(&BorrowedSearchKey(table, text)) {
             return known;
         }
         let matches = Arc::new(self.find_all_matches(table, text));
-        self.searches.0.insert(OwnedKey(table, text.into()), Arc::clone(&matches));
+        self.cached.searches.0.insert(OwnedKey(table, text.into()), Arc::clone(&matches));
         matches
     }
 
     /// True if the names with all words of `text` are cached and few, so that a page of them takes negligible time.
     pub fn has_names(&self, table: Table, text: &str) -> bool {
-        self.searches
-            .0
-            .peek(&BorrowedSearchKey(table, text))
-            .is_some_and(|known| known.rows.len() <= FEW && !known.is_partial())
+        let known = self.cached.searches.0.peek(&BorrowedSearchKey(table, text));
+        known.is_some_and(|known| known.rows.len() <= FEW && !known.is_partial())
     }
 
     pub(super) fn find_all_matches(&self, table: Table, text: &str) -> TextMatches {

@@ -13,11 +13,11 @@ const FAR_LARGER: u32 = 10;
 
 pub(crate) struct SectorNames {
     /// The largest sector by slug without spaces.
-    joined: HashMap<String, u32>,
+    pub joined: HashMap<String, u32>,
     /// The largest sector by the first letters of its words.
-    by_initials: HashMap<String, u32>,
+    pub by_initials: HashMap<String, u32>,
     /// For each sector, a larger one with the same letters, or a far larger one with its word or initials.
-    larger: Vec<Option<u32>>,
+    pub larger: Vec<Option<u32>>,
 }
 
 impl SectorNames {
@@ -26,9 +26,7 @@ impl SectorNames {
         let size = |row: u32| snapshot.facet_count(Table::Startups, Facet::Sector, row);
         let keep_larger = |map: &mut HashMap<String, u32>, key: String, row: u32| {
             let known = map.entry(key).or_insert(row);
-            if size(row) > size(*known) {
-                *known = row;
-            }
+            *known = if size(row) > size(*known) { row } else { *known };
         };
         let (mut joined, mut by_word, mut by_initials) = (HashMap::new(), HashMap::new(), HashMap::new());
         for row in 0..rows {
@@ -50,29 +48,16 @@ impl SectorNames {
         let larger = larger.collect();
         Self { joined, by_initials, larger }
     }
-
-    pub(crate) fn larger(&self, row: u32) -> Option<u32> {
-        self.larger[row as usize]
-    }
 }
 
 impl Catalog {
     pub(crate) fn sector_names(&self) -> &SectorNames {
-        self.sector_names.get_or_init(|| SectorNames::from_snapshot(self.snapshot()))
-    }
-
-    /// Finds a sector by name, ignoring spaces.
-    pub(crate) fn sector_joined(&self, text: &str) -> Option<u32> {
-        self.sector_names().joined.get(&fold(text).replace(' ', "")).copied()
-    }
-
-    pub(crate) fn sector_of_initials(&self, text: &str) -> Option<u32> {
-        self.sector_names().by_initials.get(&fold(text)).copied()
+        self.cached.sector_names.get_or_init(|| SectorNames::from_snapshot(self.snapshot()))
     }
 
     /// A note that a larger sector has a similar spelling. `given` are the texts that are requested together.
     pub(crate) fn larger_sector_note(&self, parameter: &str, row: u32, given: &BTreeSet<String>) -> Option<String> {
-        let other = self.sector_names().larger(row)?;
+        let other = self.sector_names().larger[row as usize]?;
         let snapshot = self.snapshot();
         let names = [snapshot.slug(Table::Sectors, other), snapshot.name(Table::Sectors, other)];
         if names.into_iter().any(|name| given.contains(&fold(name))) {

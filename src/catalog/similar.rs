@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use crate::row_filter::distinct;
-use crate::{Catalog, Query, Ranked, Ranking};
+use crate::{Catalog, Query, Ranking};
 use data::field::model;
 use data::vocabulary::{Vocabulary, vocabulary, word};
 use data::{Country, Facet, Stage, Table};
@@ -308,8 +308,7 @@ impl Catalog {
         let compared = profile.candidates().into_iter().map(|other| profile.compare(other));
         let mut similar: Vec<(Similar, f32)> = compared.filter(|(similar, _)| similar.points() >= MIN_POINTS).collect();
         similar.sort_unstable_by(|(one, exact), (other, of_other)| {
-            let by_points = other.points().cmp(&one.points());
-            by_points.then(of_other.total_cmp(exact)).then(one.row.cmp(&other.row))
+            other.points().cmp(&one.points()).then(of_other.total_cmp(exact)).then(one.row.cmp(&other.row))
         });
         similar.truncate(limit);
         similar.into_iter().map(|(similar, _)| similar).collect()
@@ -318,15 +317,11 @@ impl Catalog {
     /// Explains what each of some rows has in common with a record, in the order of the rows.
     pub fn similarities(&self, table: Table, row: u32, rows: &[u32]) -> Vec<Similarity<'_>> {
         let record = ComparisonTarget { catalog: self, table, row };
-        let Ranked::Like(similar) = &*self.ranked(table, &Ranking::Like(row)) else { return Vec::new() };
+        let ranked = self.ranked(table, &Ranking::Like(row));
         let index = self.text_index(table);
         let distinctive = index.map(|index| index.descriptions.distinctive(&self.snapshot().names(table), row));
         let distinctive = distinctive.unwrap_or_default();
-        let places: HashMap<u32, usize> = rows.iter().enumerate().map(|(place, row)| (*row, place)).collect();
-        let mut found: Vec<(usize, &Similar)> =
-            similar.iter().filter_map(|similar| Some((*places.get(&similar.row)?, similar))).collect();
-        found.sort_unstable_by_key(|(place, _)| *place);
-        let similarity = |(_, similar): (usize, &Similar)| {
+        let similarity = |similar: &Similar| {
             let reasons = Common::ALL.iter().copied().zip(similar.points).filter(|(_, points)| *points > 0);
             let reasons = reasons.map(|(common, points)| SimilarityReason {
                 name: common.name(),
@@ -334,13 +329,11 @@ impl Catalog {
                 max_points: common.max_points(table),
                 detail: record.detail(common, &distinctive, similar.row),
             });
-            Similarity {
-                slug: self.snapshot().slug(table, similar.row),
-                points: similar.points(),
-                reasons: reasons.collect(),
-            }
+            let (slug, points) = (self.snapshot().slug(table, similar.row), similar.points());
+            Similarity { slug, points, reasons: reasons.collect() }
         };
-        found.into_iter().map(similarity).collect()
+        let found = rows.iter().filter_map(|row| ranked.similar.iter().find(|similar| similar.row == *row));
+        found.map(similarity).collect()
     }
 
     /// Explains what the rows of a list have in common with the record of `like`, in their order; else empty.
@@ -356,9 +349,7 @@ impl Catalog {
         let mut linked: HashMap<u32, u32> = HashMap::new();
         let mut count = |other: u32| *linked.entry(other).or_default() += 1;
         match table {
-            Table::Firms => {
-                startups_of(row).for_each(|startup| investors.of(startup).iter().copied().for_each(&mut count))
-            }
+            Table::Firms => startups_of(row).flat_map(|startup| investors.of(startup)).for_each(|firm| count(*firm)),
             Table::Startups => investors.of(row).iter().for_each(|firm| startups_of(*firm).for_each(&mut count)),
             _ => {}
         }

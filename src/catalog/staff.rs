@@ -5,7 +5,6 @@ use std::cmp::Reverse;
 
 use crate::{Catalog, Filter, RowFilter};
 use data::fold::fold;
-use data::vocabulary::Vocabulary;
 use data::{Names, Table};
 use search::{Explanation, Hit, MatchClass, ScorePart};
 
@@ -39,8 +38,7 @@ impl Catalog {
         if title.is_empty() || (firms.is_empty() && startups.is_empty()) {
             return Vec::new();
         }
-        let filters = [Filter::MemberOf { firms, startups }];
-        let people = RowFilter::new(self, Table::People, &filters);
+        let people = RowFilter::new(self, Table::People, &[Filter::MemberOf { firms, startups }]);
         let has_title = |row: &u32| {
             let own = self.text_field((Table::People, *row), "title").map(|title| fold(&title)).unwrap_or_default();
             // `founders` matches everyone who is a founder.
@@ -55,14 +53,6 @@ impl Catalog {
 
     pub(super) fn explain_staff(&self, row: u32) -> Explanation {
         let part = ScorePart { strategy: "organization", ceiling: SCORE, similarity: 1.0, points: SCORE };
-        Explanation {
-            score: SCORE,
-            matches: true,
-            match_class: MatchClass::Relaxed.name(),
-            text: self.organization_of(row).0.name,
-            strategy: part.strategy,
-            parts: vec![part],
-            prominence_bonus: 0.0,
-        }
+        Explanation::new(vec![part], self.organization_of(row).0.name, MatchClass::Relaxed, 0.0)
     }
 }

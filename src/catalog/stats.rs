@@ -57,7 +57,7 @@ model! {
 
 impl Catalog {
     pub fn totals(&self) -> &Totals {
-        self.totals.get_or_init(|| self.count_all())
+        self.cached.totals.get_or_init(|| self.count_all())
     }
 
     fn count_all(&self) -> Totals {

@@ -1,13 +1,12 @@
-//! Finds the slugs, sectors and cities nearest to a mistyped one, for `did_you_mean`.
-//!
-//! Slugs one edit away are looked up in the list of slugs. With two edits there are too many to look up, so the results
-//! of a name search are used.
+//! Finds the slugs, sectors and cities nearest to a mistyped one, for `did_you_mean`. Slugs one edit away are looked up
+//! in the list of slugs. With two edits there are too many to look up, so the results of a name search are used.
 
 use std::cmp::Reverse;
 
 use crate::Catalog;
 use data::fold::fold;
 use data::identifier;
+use data::import::csv_row::distinct;
 use data::import::website;
 use data::{Facet, Table};
 use search::edit_distance::{distance_within, within_one_edit};
@@ -21,18 +20,16 @@ const MAX_TERMS: usize = 20_000;
 const COMPARED_RESULTS: usize = 100;
 
 impl Catalog {
-    /// The slug of the most similar sector.
     pub(crate) fn nearest_sector(&self, text: &str) -> Option<String> {
         let snapshot = self.snapshot();
         let slug = |row| snapshot.slug(Table::Sectors, row);
         let candidates =
-            self.sectors.get_or_init(|| FoldedCandidates::new((0..snapshot.rows(Table::Sectors)).map(slug)));
+            self.cached.sectors.get_or_init(|| FoldedCandidates::new((0..snapshot.rows(Table::Sectors)).map(slug)));
         let nearest = candidates.nearest(text).map(|row| row as u32);
-        nearest.or_else(|| self.sector_of_initials(text)).map(|row| slug(row).to_owned())
+        nearest.or_else(|| self.sector_names().by_initials.get(&fold(text)).copied()).map(|row| slug(row).to_owned())
     }
 
-    /// The most similar value of a facet of [`Facet::LISTED`] that a row of the table has; among equally similar ones,
-    /// the one of the most rows.
+    /// The most similar value of a facet of [`Facet::LISTED`] that rows of the table have, among equals that of most.
     pub(crate) fn nearest_term(&self, table: Table, facet: Facet, text: &str) -> Option<String> {
         match facet {
             Facet::Website => return self.nearest_exact(table, facet, &website::host(text)),
@@ -43,7 +40,7 @@ impl Catalog {
         }
         let snapshot = self.snapshot();
         let index = Facet::LISTED.iter().position(|known| *known == facet)?;
-        let (values, candidates) = self.terms[table as usize][index].get_or_init(|| {
+        let (values, candidates) = self.cached.terms[table as usize][index].get_or_init(|| {
             let rows = |value: u32| snapshot.facet_count(table, facet, value);
             let mut terms: Vec<(u32, &str)> =
                 (0..).zip(snapshot.terms(facet)).filter(|(value, _)| rows(*value) > 0).collect();
@@ -86,7 +83,7 @@ impl Catalog {
             value.and_then(|value| self.term_name(facet, value)).unwrap_or_else(|| fallback.to_owned())
         };
         match Facet::LISTED.iter().position(|known| *known == facet) {
-            Some(index) => self.example_terms[table as usize][index].get_or_init(example).clone(),
+            Some(index) => self.cached.example_terms[table as usize][index].get_or_init(example).clone(),
             None => example(),
         }
     }
@@ -115,13 +112,9 @@ impl Catalog {
         }
         // Among equally near ones, the first in the table are the most prominent.
         near.sort_unstable();
-        let mut rows: Vec<u32> = Vec::with_capacity(max);
-        for row in near.into_iter().map(|(_, row)| row).chain(matches) {
-            if rows.len() < max && !rows.contains(&row) && self.is_published(table, row) {
-                rows.push(row);
-            }
-        }
-        rows.into_iter().map(|row| snapshot.slug(table, row).to_owned()).collect()
+        let rows = near.into_iter().map(|(_, row)| row).chain(matches);
+        let published = distinct(rows.filter(|row| snapshot.is_published(table, *row)));
+        published.into_iter().take(max).map(|row| snapshot.slug(table, row).to_owned()).collect()
     }
 }
 

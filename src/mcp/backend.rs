@@ -12,7 +12,7 @@ use catalog::json::computed::{self, MatchFields};
 use catalog::param_error::shortened;
 use catalog::similar::Similarity;
 use catalog::{
-    Catalog, Filter, Interpretation, ListAnswer, ListRows, ParameterError, RelatedRoles, Resource, SearchReading,
+    Catalog, ComputedRows, Filter, Interpretation, ListAnswer, ParameterError, RelatedRoles, Resource, SearchReading,
 };
 use data::model::RelatedRole;
 use data::vocabulary::Vocabulary;
@@ -191,7 +191,7 @@ impl ToolRelease {
     fn name_note(&self, list: &ListCall, text: &str, page: &ListAnswer<'_>) -> Option<String> {
         let (catalog, table) = (&self.catalog, list.resource.table());
         if !catalog.rows_named(table, text).is_empty()
-            || page.rows.iter().any(|row| catalog.is_named(table, row, text) || catalog.has_host(table, row, text))
+            || page.rows.iter().any(|row| catalog.is_named(table, *row, text) || catalog.has_host(table, *row, text))
         {
             return None;
         }
@@ -228,7 +228,7 @@ impl ToolRelease {
 
     /// An item of a search: the fields of a REST list, the URL of its page and, if firms are matched, its fit.
     fn item(&self, list: &ListCall, index: usize, page: &ListAnswer<'_>) -> String {
-        let (catalog, table, row) = (&*self.catalog, list.resource.table(), page.rows.row(index));
+        let (catalog, table, row) = (&*self.catalog, list.resource.table(), page.rows[index]);
         let mut text = Vec::with_capacity(1_024);
         let match_class = page.match_classes.get(index).map(|class| class.name());
         let in_common = page.similarities.get(index).map(Similarity::in_words);
@@ -240,8 +240,8 @@ impl ToolRelease {
                 computed::write_row(&mut text, catalog, table, row, &list.fields, &item);
             }
             (_, Some(url)) => {
-                let fit = match &page.rows {
-                    ListRows::Matches(page) => {
+                let fit = match &page.rows.computed {
+                    ComputedRows::Matches(page) => {
                         Some(MatchFields::new(catalog.snapshot(), &page.matches[index], page.max_points))
                     }
                     _ => None,

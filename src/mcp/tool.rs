@@ -70,7 +70,7 @@ fn search_arguments(tool: Tool, resource: Resource) -> Vec<Argument> {
     let of_list = resource.parameters().iter().map(|parameter| {
         let name = if parameter.name == "q" { "query" } else { parameter.name };
         let own = argument(name, parameter.name, ArgType::from_param_type(parameter.kind), "");
-        Argument { example: parameter.fixed_example(), is_listed: is_listed(parameter), ..own }
+        Argument { example: parameter.example, is_listed: is_listed(parameter), ..own }
     });
     let groups: Vec<&str> = group_bys(resource).into_iter().map(|(name, _)| name).collect();
     let raise = (tool == Tool::SearchVcs).then(|| argument(RAISE, RAISE, ArgType::Number, ""));

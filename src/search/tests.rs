@@ -153,16 +153,12 @@ fn prominence_decides_between_equal_matches() {
 }
 
 #[test]
-fn a_stored_index_returns_the_same_as_one_in_memory() {
+fn an_index_opens_only_with_all_of_its_files_unchanged() {
     let table = firms();
     let parts = [IndexPart::Names, IndexPart::Descriptions].map(|part| TextIndex::create(&table, part).unwrap());
     let files: IndexFiles = parts.into_iter().flatten().collect();
     let open = |files: &IndexFiles, table: &Table| TextIndex::open(files.clone(), table);
-    let stored = open(&files, &table).unwrap();
-    let memory = TextIndex::in_memory(&table).unwrap();
-    for query in ["sequoia", "capital", "acel", "s", "★ ★"] {
-        assert_eq!(stored.search(&table, query).hits, memory.search(&table, query).hits, "{query}");
-    }
+    assert!(open(&files, &table).is_ok());
     let other = Table::of(&["Only One"]);
     assert!(open(&files, &other).is_err_and(|error| error.to_string().contains("12 documents")));
     let mut old = files.clone();

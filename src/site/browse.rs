@@ -339,7 +339,7 @@ impl Browse {
             },
             link: link.clone(),
         };
-        Ok((browse.layout(catalog, page_request, config.about), browse, found.rows.iter().collect()))
+        Ok((browse.layout(catalog, page_request, config.about), browse, found.rows.to_vec()))
     }
 
     pub(crate) fn remark(&self, slug: &str) -> &[(String, bool)] {

@@ -154,7 +154,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
 /// The boards that have firms.
 fn boards(catalog: &Catalog) -> PageResult<Vec<Board>> {
     let query = LeaderboardQuery { metric: Metric::HealthScore, filters: Vec::new() };
-    let rated = catalog.leaderboard(&query, ListPosition::default(), MAX_LEADERS).ranked;
+    let rated = catalog.leaderboard(&query, ListPosition::default(), MAX_LEADERS).rows;
     let key = Table::Firms.sort_key("investment_count");
     let query = Query { order: Order::Keys(vec![(key, Direction::Descending)]), ..Query::all(Table::Firms) };
     let busiest = catalog.list(&query, ListPosition::default(), MAX_LEADERS).rows;

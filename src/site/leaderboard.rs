@@ -140,9 +140,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
         let value = if *tab == Metric::HealthScore { "" } else { tab.name() };
         (MetricText::new(*tab).label, link.with("metric", value).href(), *tab == metric)
     });
-    let moves = Moves::compare(catalog, request.state, &query, &link, &board.ranked);
-    let firms: Vec<Firm> = records(catalog, Table::Firms, board.ranked.iter().map(|ranked| &ranked.row))?;
-    let points = board.ranked.iter().zip(&firms).map(|(ranked, firm)| point(metric, ranked.value, firm));
+    let moves = Moves::compare(catalog, request.state, &query, &link, &board.rows);
+    let firms: Vec<Firm> = records(catalog, Table::Firms, board.rows.iter().map(|ranked| &ranked.row))?;
+    let points = board.rows.iter().zip(&firms).map(|(ranked, firm)| point(metric, ranked.value, firm));
     let (axis, dots) = dots(points.collect());
     let text = MetricText::new(metric);
     let row = |((ranked, firm), dot): ((&RankedRow, Firm), Option<IntervalDot>)| RankedFirm {
@@ -153,7 +153,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
         firm,
         dot,
     };
-    let rows = board.ranked.iter().zip(firms).zip(dots).map(row).collect();
+    let rows = board.rows.iter().zip(firms).zip(dots).map(row).collect();
     let about = description(catalog, metric);
     let meta = format!("Venture capital firms ranked by {}. {about}", text.label.to_lowercase());
     let page = RankingPage {

@@ -119,7 +119,7 @@ impl SearchQuestion {
             href: link.href(),
             counted: format::counted(page.total, one, many),
             total: page.total,
-            rows: page.rows.iter().collect(),
+            rows: page.rows.to_vec(),
             table: resource.table(),
             groups: groups.collect(),
         }))

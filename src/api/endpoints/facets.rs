@@ -5,7 +5,7 @@ use serde::Serialize;
 use catalog::{Issue, Issues, ParameterError, Resource, ValueCount};
 use data::field::{Model, model};
 use data::vocabulary::Vocabulary;
-use data::{Country, FirmKind, Stage, Table};
+use data::{Country, Facet, FirmKind, Stage, Table};
 use transport::problem::Problem;
 use transport::telemetry::RouteGroup;
 
@@ -78,7 +78,10 @@ impl ApiOperation for FacetsRequest {
     }
 
     fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
-        let (snapshot, counts) = (request.catalog.snapshot(), request.catalog.facet_counts(&self.0.query));
+        let catalog = &*request.catalog;
+        let snapshot = catalog.snapshot();
+        let (rows, notes_on_rows) = catalog.rows_of(&self.0.query);
+        let counts_of = |facet: Facet| catalog.counts_of(Table::Firms, facet, &rows);
         let sector = |counted: &ValueCount| NamedFacet {
             value: snapshot.slug(Table::Sectors, counted.value),
             name: snapshot.name(Table::Sectors, counted.value),
@@ -89,14 +92,14 @@ impl ApiOperation for FacetsRequest {
             NamedFacet { value: country.alpha2(), name: country.name(), count: counted.count }
         };
         let data = Facets {
-            total: counts.total,
-            stage: counts.stages.iter().map(of_word::<Stage>).collect(),
-            sector: counts.sectors.iter().map(sector).collect(),
-            country: counts.countries.iter().map(country).collect(),
-            kind: counts.kinds.iter().map(of_word::<FirmKind>).collect(),
+            total: rows.count(snapshot.rows(Table::Firms)),
+            stage: counts_of(Facet::Stage).iter().map(of_word::<Stage>).collect(),
+            sector: counts_of(Facet::Sector).iter().map(sector).collect(),
+            country: counts_of(Facet::Country).iter().map(country).collect(),
+            kind: counts_of(Facet::Kind).iter().map(of_word::<FirmKind>).collect(),
         };
         let notes = self.0.notes.iter().cloned();
-        let warnings: Vec<ParameterError> = notes.chain(counts.notes).chain(self.0.other_meaning(request)).collect();
+        let warnings: Vec<ParameterError> = notes.chain(notes_on_rows).chain(self.0.other_meaning(request)).collect();
         json_response::<Facets<'_>>(request, &data, &warnings)
     }
 }

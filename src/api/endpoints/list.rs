@@ -44,7 +44,7 @@ pub(super) const fn of_resource(list: Resource, settled: &'static [&'static str]
         },
         fields: |endpoint| {
             let set = FieldSet::of_list(resource_of(endpoint));
-            let fields = resource_of(endpoint).table().default_fields().iter().chain(set.computed());
+            let fields = resource_of(endpoint).table().default_fields().iter().chain(set.computed);
             let names: Vec<String> = fields.map(|field| format!("`{}`", field.name)).collect();
             (set, format!("Default: {}.", names.join(", ")))
         },

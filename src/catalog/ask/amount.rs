@@ -1,10 +1,8 @@
 //! Amounts and numbers with their bounds: `over $5m`, `between 1 and 3 million dollars`, `at least 20`.
 
-use once_cell::sync::Lazy;
-
 use crate::ask::period::count_of;
 use crate::ask::token::QuestionToken;
-use crate::ask::words::{Phrase, meaning_of, phrases, words};
+use crate::ask::words::{meaning_of, phrases, words};
 use crate::parse::scalars::parse_amount;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,12 +17,6 @@ pub(crate) struct QuestionAmount {
     /// True if it has no word for a bound.
     pub(crate) is_bare: bool,
 }
-
-static BOUNDS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("bounds"));
-static UNITS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("units"));
-
-/// Currencies other than the dollar.
-static FOREIGN: Lazy<Vec<&str>> = Lazy::new(|| words("currencies"));
 
 /// One number with its unit and currency.
 #[derive(Default)]
@@ -46,7 +38,7 @@ fn article_and_unit(tokens: &[QuestionToken]) -> Option<(QuestionNumber, usize)>
     }
     let hundred = usize::from(half == 0 && is_at(1, "hundred"));
     let length = half + 1 + hundred;
-    let unit = tokens.get(length).and_then(|token| meaning_of(&UNITS, &token.word)).filter(|unit| unit.len() > 2)?;
+    let unit = tokens.get(length).and_then(|token| meaning_of("units", &token.word)).filter(|unit| unit.len() > 2)?;
     let value = parse_amount(&format!("1 {unit}"))?;
     let value = if hundred > 0 { value.checked_mul(100)? } else { value / (1 + half as u64) };
     Some((QuestionNumber { value, unit: Some(unit), is_money: true, ..Default::default() }, length + 1))
@@ -71,7 +63,7 @@ fn digits_and_unit(tokens: &[QuestionToken], unit_after: Option<&'static str>) -
         None => bare.to_owned(),
     };
     let mut length = 1;
-    let mut unit = tokens.get(1).and_then(|token| meaning_of(&UNITS, &token.word)).filter(|_| !has_unit);
+    let mut unit = tokens.get(1).and_then(|token| meaning_of("units", &token.word)).filter(|_| !has_unit);
     length += usize::from(unit.is_some());
     unit = unit.or(unit_after.filter(|_| !has_unit));
     let value = parse_amount(&format!("{digits} {}", unit.unwrap_or_default()))
@@ -86,7 +78,7 @@ fn number(tokens: &[QuestionToken], unit_after: Option<&'static str>) -> Option<
     while let Some(token) = tokens.get(length) {
         match token.word.as_str() {
             "usd" | "dollars" | "dollar" | "bucks" => number.is_money = true,
-            word if FOREIGN.contains(&word) => number.is_foreign = true,
+            word if words("currencies").contains(&word) => number.is_foreign = true,
             "us" if tokens.get(length + 1).is_some_and(|next| next.is(&["dollars", "dollar"])) => {}
             "percent" => number.is_percent = true,
             _ => break,
@@ -130,7 +122,7 @@ pub(crate) fn amount(tokens: &[QuestionToken]) -> Option<(QuestionAmount, usize)
         return Some((amount, 1));
     }
     // `EUR 2m`, `USD 5m`
-    let is_foreign = FOREIGN.contains(&first.word.as_str());
+    let is_foreign = words("currencies").contains(&first.word.as_str());
     if (is_foreign || first.is(&["usd"]))
         && let Some((found, length)) = tokens.get(1..).and_then(amount)
         && found.is_money
@@ -151,7 +143,7 @@ pub(crate) fn amount(tokens: &[QuestionToken]) -> Option<(QuestionAmount, usize)
         return (1 + length == joint).then(|| (between(&low, &high), joint + 1 + more));
     }
     let follow = |words: &[&str]| tokens.iter().map(|token| &*token.word).take(words.len()).eq(words.iter().copied());
-    let bound = BOUNDS.iter().find(|bound| follow(&bound.words));
+    let bound = phrases("bounds").iter().find(|bound| follow(&bound.words));
     let start = bound.map_or(0, |bound| bound.words.len());
     let rest = tokens.get(start..)?;
     let sign = rest.first()?.word.chars().next();
@@ -216,5 +208,5 @@ fn figures(tokens: &[QuestionToken]) -> Option<QuestionAmount> {
 }
 
 fn unit_within(word: &str) -> Option<&'static str> {
-    meaning_of(&UNITS, word.trim_start_matches(|char: char| !char.is_ascii_alphabetic()))
+    meaning_of("units", word.trim_start_matches(|char: char| !char.is_ascii_alphabetic()))
 }

@@ -1,6 +1,5 @@
-//! Suggests sectors for unknown words of a question, if startups that use a word are often in a sector.
-//!
-//! Counted on demand, from the index of descriptions; a table of all words would hold the same numbers.
+//! Suggests sectors for unknown words of a question, if startups that use a word are often in a sector. Counted on
+//! demand, from the index of descriptions; a table of all words would hold the same numbers.
 
 use std::collections::HashMap;
 
@@ -55,9 +54,8 @@ impl DescribedSectors {
         let described: Vec<u32> = sample.filter(|row| !names.description(*row).is_empty()).collect();
         let sectors = snapshot.row_values(Table::Startups, Facet::Sector);
         let mut parts: HashMap<u32, f64> = HashMap::new();
-        for sector in described.iter().flat_map(|row| sectors.of(*row)) {
-            *parts.entry(*sector).or_default() += 1.0 / described.len() as f64;
-        }
+        let of_described = described.iter().flat_map(|row| sectors.of(*row));
+        of_described.for_each(|sector| *parts.entry(*sector).or_default() += 1.0 / described.len() as f64);
         Self(parts)
     }
 }
@@ -75,13 +73,11 @@ impl Catalog {
     fn sectors_of_word(&self, word: &str) -> Vec<Association> {
         let Some(index) = self.text_index(Table::Startups) else { return Vec::new() };
         let snapshot = self.snapshot();
-        let described = self.described_sectors.get_or_init(|| DescribedSectors::from_catalog(self));
+        let described = self.cached.described_sectors.get_or_init(|| DescribedSectors::from_catalog(self));
         let sectors = snapshot.row_values(Table::Startups, Facet::Sector);
         let rows = index.descriptions.rows_with(word, MAX_STARTUPS);
         let mut counts: HashMap<u32, u32> = HashMap::new();
-        for sector in rows.iter().flat_map(|row| sectors.of(*row)) {
-            *counts.entry(*sector).or_default() += 1;
-        }
+        rows.iter().flat_map(|row| sectors.of(*row)).for_each(|sector| *counts.entry(*sector).or_default() += 1);
         let (of, all) = (rows.len() as u32, f64::from(snapshot.rows(Table::Startups)));
         let association = |(sector, count): (u32, u32)| {
             let share = f64::from(count) / f64::from(of);

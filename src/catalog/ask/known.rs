@@ -1,14 +1,8 @@
 //! Phrases that require a property to be known or unknown: `without funding`, `undisclosed amounts`.
 
-use once_cell::sync::Lazy;
-
 use crate::ask::reader::{QuestionReader, Topic};
 use crate::ask::words::{Phrase, phrases};
 use data::Table;
-
-static FIELDS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("known fields"));
-static MARKERS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("known"));
-static BEHIND: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("unknown"));
 
 impl QuestionReader<'_> {
     /// Reads `without funding`, `undisclosed amounts`, `with a website` as a known or unknown property.
@@ -16,16 +10,16 @@ impl QuestionReader<'_> {
         // The name of the field that a word states.
         let field_at = |at: usize| {
             let word = self.tokens.get(at)?.word.as_str();
-            let mut fields = FIELDS.iter().filter(|field| field.text == word);
+            let mut fields = phrases("known fields").iter().filter(|field| field.text == word);
             fields.find_map(|field| field.meaning.strip_prefix(self.table.name())?.strip_prefix(' '))
         };
         if let Some(name) = field_at(at) {
             let from = at + 1 + usize::from(self.is_at(at + 1, &["is", "are", "was", "were"]));
-            if let Some(behind) = self.find_phrase(from, &BEHIND) {
+            if let Some(behind) = self.find_phrase(from, phrases("unknown")) {
                 return self.read_as(at..from + behind.words.len(), "unknown", name, "is not known");
             }
         }
-        let Phrase { text, words, meaning: parameter } = self.find_phrase(at, &MARKERS)?;
+        let Phrase { text, words, meaning: parameter } = self.find_phrase(at, phrases("known"))?;
         let is_known = *parameter == "known";
         let mut field = at + words.len();
         while !is_known && self.is_at(field, &["a", "an", "any", "known", "disclosed"]) {

@@ -32,25 +32,20 @@ pub(crate) enum PhraseMeaning {
     /// Values of `country`: codes or a region.
     Country(String),
     /// A value of `city`. `is_plain`: also a plain word. `is_rare`: few records, so that the word may mean another.
-    City {
-        name: String,
-        is_plain: bool,
-        is_rare: bool,
-    },
+    City { name: String, is_plain: bool, is_rare: bool },
     /// States or provinces of a country, as a value of `city`.
-    State {
-        country: &'static str,
-        names: String,
-    },
+    State { country: &'static str, names: String },
     /// Cities of an area of the USA, as a value of `city`.
     Area(String),
     /// Slugs of sectors, separated by commas as in a value of `sector`.
     Sector(String),
     /// Stages, separated by commas.
     Stage(&'static str),
+    /// A kind of firm.
     Kind(&'static str),
     /// States of startups, separated by commas.
     Status(&'static str),
+    /// A role of a person.
     Role(&'static str),
 }
 
@@ -68,24 +63,16 @@ pub(crate) struct Lexicon {
 impl Lexicon {
     pub(crate) fn from_snapshot(snapshot: &Snapshot, sectors: &SectorNames) -> Self {
         let mut lexicon = Self { phrases: HashMap::new(), words: HashMap::new(), parts: HashMap::new(), longest: 1 };
-        for Phrase { text, meaning, .. } in phrases("stages") {
-            lexicon.add(text, PhraseMeaning::Stage(meaning));
-        }
-        for stage in Stage::ALL.iter().filter(|stage| **stage != Stage::Other) {
-            lexicon.add(&fold(stage.name()), PhraseMeaning::Stage(stage.name()));
-        }
-        for Phrase { text, meaning, .. } in phrases("kinds") {
-            lexicon.add_with_plural(text, &PhraseMeaning::Kind(meaning));
-        }
-        for Phrase { text, meaning, .. } in phrases("statuses") {
-            lexicon.add(text, PhraseMeaning::Status(meaning));
-        }
-        for Phrase { text, meaning, .. } in phrases("roles") {
-            lexicon.add_with_plural(text, &PhraseMeaning::Role(meaning));
-        }
-        for role in Role::ALL.iter().filter(|role| !matches!(role, Role::Other | Role::Investor)) {
-            lexicon.add(&fold(role.name()), PhraseMeaning::Role(role.name()));
-        }
+        phrases("stages").iter().for_each(|phrase| lexicon.add(phrase.text, PhraseMeaning::Stage(phrase.meaning)));
+        let stages = Stage::ALL.iter().filter(|stage| **stage != Stage::Other);
+        stages.for_each(|stage| lexicon.add(&fold(stage.name()), PhraseMeaning::Stage(stage.name())));
+        let kinds = phrases("kinds").iter();
+        kinds.for_each(|phrase| lexicon.add_with_plural(phrase.text, &PhraseMeaning::Kind(phrase.meaning)));
+        phrases("statuses").iter().for_each(|phrase| lexicon.add(phrase.text, PhraseMeaning::Status(phrase.meaning)));
+        let roles = phrases("roles").iter();
+        roles.for_each(|phrase| lexicon.add_with_plural(phrase.text, &PhraseMeaning::Role(phrase.meaning)));
+        let roles = Role::ALL.iter().filter(|role| !matches!(role, Role::Other | Role::Investor));
+        roles.for_each(|role| lexicon.add(&fold(role.name()), PhraseMeaning::Role(role.name())));
         lexicon.add_places(snapshot);
         lexicon.add_sectors(snapshot, sectors);
         lexicon
@@ -144,10 +131,9 @@ impl Lexicon {
             name.strip_suffix(" province").into_iter().for_each(|name| self.add(name, meaning.clone()));
             self.add(name, meaning);
         }
-        for Phrase { text, meaning, .. } in phrases("regions") {
-            self.add(text, PhraseMeaning::State { country: "US", names: meaning.to_owned() });
-        }
-        for Phrase { text, meaning, .. } in phrases("areas") {
+        let region = |phrase: &Phrase| PhraseMeaning::State { country: "US", names: phrase.meaning.to_owned() };
+        phrases("regions").iter().for_each(|phrase| self.add(phrase.text, region(phrase)));
+        for &Phrase { text, meaning, .. } in phrases("areas") {
             let known = meaning.split('|').filter(|city| snapshot.find_term(Facet::City, city).is_some());
             let known = known.collect::<Vec<_>>().join(",");
             if known.contains(',') {
@@ -233,7 +219,7 @@ impl Lexicon {
             let forms = [singular, plural, Some(format!("{name}s"))].into_iter().flatten();
             rows.extend(forms.filter_map(|form| by_name.get(&form)).flatten());
             rows.sort_by_key(|row| std::cmp::Reverse(size(row)));
-            let larger: Vec<u32> = rows.iter().filter_map(|row| sectors.larger(*row)).collect();
+            let larger: Vec<u32> = rows.iter().filter_map(|row| sectors.larger[*row as usize]).collect();
             rows.extend(larger);
             self.add(name, slugs(rows));
         }
@@ -281,8 +267,7 @@ impl Lexicon {
         let found = singular("ies", "y").or_else(|| singular("es", "")).or_else(|| singular("s", ""));
         let found = found.or_else(|| find(&format!("{phrase}s")).filter(|_| phrase.len() > 3));
         // `nanotech`, `biotech`.
-        let found = found.or_else(|| find(&format!("{phrase}nology")).filter(|_| phrase.ends_with("tech")));
-        found.unwrap_or_default()
+        found.or_else(|| find(&format!("{phrase}nology")).filter(|_| phrase.ends_with("tech"))).unwrap_or_default()
     }
 }
 

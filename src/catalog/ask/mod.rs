@@ -1,5 +1,4 @@
 //! Questions in plain words, read as parameters of a list: "AI startups in Berlin that raised a seed round last year".
-//!
 //! Only rules over the words that the release has for its values: the longest phrase wins, kinds of records are read
 //! before sectors, and unread words are reported. The resulting parameters are parsed like any others.
 
@@ -100,6 +99,6 @@ impl Catalog {
     }
 
     fn lexicon(&self) -> &Lexicon {
-        self.lexicon.get_or_init(|| Lexicon::from_snapshot(self.snapshot(), self.sector_names()))
+        self.cached.lexicon.get_or_init(|| Lexicon::from_snapshot(self.snapshot(), self.sector_names()))
     }
 }

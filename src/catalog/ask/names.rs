@@ -2,13 +2,11 @@
 
 use std::ops::Range;
 
-use once_cell::sync::Lazy;
-
 use crate::NameMatch;
 use crate::ask::ReadPart;
 use crate::ask::reader::{QuestionReader, Topic, records_meant};
 use crate::ask::token::QuestionToken;
-use crate::ask::words::{Phrase, phrases, words};
+use crate::ask::words::{phrases, words};
 use data::Table;
 use data::fold::fold;
 
@@ -32,12 +30,6 @@ const FAR_LARGER: u32 = 10;
 
 /// Maximum number of words of a name.
 const MAX_NAME_WORDS: usize = 6;
-
-static PORTFOLIO: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("portfolio"));
-static RELATIONS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("relations"));
-static BEFORE_LIKE: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("like"));
-static BEHIND_LIKE: Lazy<Vec<&str>> = Lazy::new(|| words("behind like"));
-static OF_RECORD: Lazy<Vec<&str>> = Lazy::new(|| words("of a record"));
 
 impl QuestionReader<'_> {
     /// Reads `called Blink`, `who is Jane Doe`: a name to search for, up to the end of the clause.
@@ -73,13 +65,12 @@ impl QuestionReader<'_> {
         self.add(range.clone(), "kind", table.noun(), "kind of organization").then_some(range.len())
     }
 
-    /// Reads `invested in Facebook` among firms. No parameter of firms finds them, but
-    /// `funding-rounds?startup=facebook` does.
+    /// Reads `invested in Facebook` among firms. No parameter finds them, but `funding-rounds?startup=facebook` does.
     pub(super) fn portfolio(&mut self, at: usize) -> Option<usize> {
         if self.table != Table::Firms {
             return None;
         }
-        let mut end = at + self.find_phrase(at, &PORTFOLIO)?.words.len();
+        let mut end = at + self.find_phrase(at, phrases("portfolio"))?.words.len();
         let named = |at: usize| {
             let is_name = self.tokens.get(at)?.is_capitalized() || self.is_rare_sector(&self.tokens[at].word);
             let (slug, length) = self.name_at(at, &[Table::Startups]).filter(|_| is_name)?;
@@ -102,7 +93,7 @@ impl QuestionReader<'_> {
             ("lead", Table::Startups) => "investor",
             _ => parameter,
         };
-        let relation = RELATIONS.iter().find(|relation| {
+        let relation = phrases("relations").iter().find(|relation| {
             self.starts(at, &relation.words) && self.resource.parameter(own(relation.meaning)).is_some()
         })?;
         let parameter = own(relation.meaning);
@@ -173,8 +164,8 @@ impl QuestionReader<'_> {
 
     /// Reads `like Stripe`, `similar to Stripe`, `Stripe competitors`.
     pub(super) fn like(&mut self, at: usize) -> Option<usize> {
-        let before = self.find_phrase(at, &BEFORE_LIKE).map_or(0, |phrase| phrase.words.len());
-        if before == 0 && !self.mentions(&BEHIND_LIKE) && !self.mentions(&["like"]) {
+        let before = self.find_phrase(at, phrases("like")).map_or(0, |phrase| phrase.words.len());
+        if before == 0 && !self.mentions(words("behind like")) && !self.mentions(&["like"]) {
             return None;
         }
         // `companies like mine`, `Airbnb-like startups`
@@ -191,7 +182,7 @@ impl QuestionReader<'_> {
         named += usize::from(self.is_at(named, &["have", "has"]));
         named += usize::from(named > at + before + length && self.is_at(named, &["any"]));
         let is_like = before == 0 && self.is_at(named, &["like"]) && self.record_at(named + 1).is_some();
-        let after = if is_like || self.is_at(named, &BEHIND_LIKE) { named + 1 - (at + before + length) } else { 0 };
+        let after = if is_like || self.is_at(named, words("behind like")) { named + 1 - (at + before + length) } else { 0 };
         if before + after == 0 {
             return None;
         }
@@ -266,8 +257,7 @@ impl QuestionReader<'_> {
         let named = found.into_iter().filter_map(|(table, found)| {
             let begun = || if may_begin { self.begun_name(at, &[table]) } else { None };
             let (slug, length) = found.or_else(begun)?;
-            let row = self.catalog.snapshot().find(table, &slug)?;
-            let size = self.catalog.size(table, row);
+            let size = self.catalog.size(table, self.catalog.snapshot().find(table, &slug)?);
             // A word in lower case is a name only of a well-known record.
             let tokens = &self.tokens[at..at + length];
             let is_sure = tokens[length - 1].is_possessive
@@ -285,7 +275,7 @@ impl QuestionReader<'_> {
     /// True if the words around a phrase mark it as a record: `what did zomato raise`, `solarcity rounds`.
     pub(super) fn names_record(&self, at: usize, length: usize) -> bool {
         self.tokens[at + length - 1].is_possessive
-            || self.is_at(at + length, &OF_RECORD)
+            || self.is_at(at + length, words("of a record"))
             || self.is_after(at, &["did", "does", "has"])
     }
 
@@ -298,8 +288,7 @@ impl QuestionReader<'_> {
     /// Finds a record with a name that begins with several capitalized words, or a large one by a word that is
     /// capitalized or rare in descriptions: `Rocket Internet` is Rocket Internet AG, `Greylock` is Greylock Partners.
     fn begun_name(&self, at: usize, tables: &[Table]) -> Option<(String, usize)> {
-        let words =
-            self.tokens.get(at..)?.iter().take(MAX_NAME_WORDS).take_while(|token| token.is_capitalized()).count();
+        let words = self.tokens.get(at..)?.iter().take(MAX_NAME_WORDS).take_while(|word| word.is_capitalized()).count();
         (2..=words).rev().find_map(|length| self.record_begun(at, length, tables, MIN_NAMED_SIZE)).or_else(|| {
             let token = self.tokens.get(at).filter(|token| token.word.len() >= MIN_BEGUN)?;
             if token.is_glue() || self.has_meaning(at, 1) {
@@ -339,14 +328,11 @@ impl QuestionReader<'_> {
             return None;
         }
         let longest = MAX_NAME_WORDS.min(self.tokens.len().saturating_sub(at));
-        let texts: Vec<String> = (1..=longest)
-            .take_while(|length| self.phrase_at(at, *length).is_some())
-            .map(|length| self.written(&(at..at + length)))
-            .collect();
+        let lengths = (1..=longest).take_while(|length| self.phrase_at(at, *length).is_some());
+        let texts: Vec<String> = lengths.map(|length| self.written(&(at..at + length))).collect();
         // A text that does not begin a name cannot begin one with more words either. Without a space it may be a slug.
-        let reach =
-            |table: &Table| texts.iter().take_while(|text| self.catalog.begins_name(*table, &fold(text))).count();
-        let reaches: Vec<(Table, usize)> = tables.iter().map(|table| (*table, reach(table))).collect();
+        let reach = |table: Table| texts.iter().take_while(|text| self.catalog.begins_name(table, &fold(text))).count();
+        let reaches: Vec<(Table, usize)> = tables.iter().map(|table| (*table, reach(*table))).collect();
         texts.iter().enumerate().rev().filter(|(index, _)| is_word(at + index)).find_map(|(index, text)| {
             let is_sought = |reach: usize| index < reach || !text.contains(' ');
             let mut sought = reaches.iter().filter(|(_, reach)| is_sought(*reach)).map(|(table, _)| *table);

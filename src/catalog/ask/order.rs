@@ -1,7 +1,5 @@
 //! The order and number of the records that a question asks for, and the properties to count them by.
 
-use once_cell::sync::Lazy;
-
 use crate::Resource;
 use crate::aggregate::group_bys;
 use crate::ask::period::count_of;
@@ -11,15 +9,11 @@ use crate::ask::words::{Phrase, meaning_of, phrases};
 use crate::ask::{GROUP_BY, ReadPart};
 use data::Table;
 
-static ORDERS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("orders"));
-static BEFORE_BY: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("by"));
-static PROPERTIES: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("properties"));
-
 /// The property of `group_by` for a word.
 fn group_by(resource: Resource, word: &str) -> Option<&'static str> {
     let name = match word {
         "year" | "years" if resource != Resource::Rounds => "founded_year",
-        word => meaning_of(&PROPERTIES, word).or(word.strip_suffix('s')).unwrap_or(word),
+        word => meaning_of("properties", word).or(word.strip_suffix('s')).unwrap_or(word),
     };
     group_bys(resource).into_iter().map(|(known, _)| known).find(|known| *known == name || *known == word)
 }
@@ -37,9 +31,8 @@ impl QuestionReader<'_> {
         // `have the most`
         let most = |at: usize| {
             let is_the = self.is_at(at + 1, &["the"]);
-            const VERBS: &[&str] =
-                &["have", "has", "had", "with", "did", "do", "made", "got", "get", "raised", "received"];
-            let is_most = self.is_at(at, VERBS) && self.is_at(at + 1 + usize::from(is_the), &["most"]);
+            let verbs = ["have", "has", "had", "with", "did", "do", "made", "got", "get", "raised", "received"];
+            let is_most = self.is_at(at, &verbs) && self.is_at(at + 1 + usize::from(is_the), &["most"]);
             if is_most { 2 + usize::from(is_the) } else { 0 }
         };
         let start = at + usize::from(self.is_at(at, &["group", "grouped", "split", "counted"]));
@@ -50,7 +43,7 @@ impl QuestionReader<'_> {
         let first = if self.is_at(start, &["by", "per", "each"]) || is_every(start) || is_yearly {
             // `backed by investors`, `sorted by year`
             let before = self.tokens.get(at.wrapping_sub(1)).filter(|_| start == at);
-            let verb = before.and_then(|token| meaning_of(&BEFORE_BY, &token.word));
+            let verb = before.and_then(|token| meaning_of("by", &token.word));
             let is_who = !matches!(property(start + 1), Some("sector" | "country" | "city" | "stage" | "founded_year"));
             // `by investors in Berlin`
             let is_whose = property(start + 1) == Some("investor")
@@ -186,11 +179,10 @@ impl QuestionReader<'_> {
         let article = usize::from(self.starts(at, &["by", "the"]));
         let fits = |phrase: &Phrase| {
             phrase.words.iter().enumerate().all(|(offset, word)| {
-                let place = at + offset + if offset > 0 { article } else { 0 };
-                self.is_at(place, &[word.trim_start_matches('+')])
+                self.is_at(at + offset + if offset > 0 { article } else { 0 }, &[word.trim_start_matches('+')])
             })
         };
-        ORDERS.iter().filter(|order| fits(order)).find_map(|order| {
+        phrases("orders").iter().filter(|order| fits(order)).find_map(|order| {
             let (tables, sort) = order.meaning.split_once(' ')?;
             let is_own = tables == "all" || tables.split(',').any(|table| table == self.table.name());
             let length = order.words.iter().filter(|word| !word.starts_with('+')).count();

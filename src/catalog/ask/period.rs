@@ -1,9 +1,7 @@
 //! Periods of time in words, relative to the day of the release: `since March 2021`, `last year`, `Q3 2014`.
 
-use once_cell::sync::Lazy;
-
 use crate::ask::token::QuestionToken;
-use crate::ask::words::{Phrase, meaning_of, phrases};
+use crate::ask::words::{meaning_of, phrases};
 use data::Date;
 use data::name::numerals::up_to_twenty;
 
@@ -13,9 +11,6 @@ pub(crate) struct Period {
     pub(crate) from: Option<Date>,
     pub(crate) to: Option<Date>,
 }
-
-static MONTHS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("months"));
-static AGES: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("ages"));
 
 /// A count in digits or as a word.
 pub(crate) fn count_of(word: &str) -> Option<u32> {
@@ -110,7 +105,7 @@ fn named(tokens: &[QuestionToken]) -> Option<(Period, usize)> {
 
 /// Number of a month, from 1.
 fn month_named(word: &str) -> Option<i32> {
-    meaning_of(&MONTHS, word)?.parse().ok()
+    meaning_of("months", word)?.parse().ok()
 }
 
 fn quarter(word: &str) -> Option<i32> {
@@ -176,7 +171,7 @@ fn day_before(today: Date, months: i32) -> Option<Date> {
 
 /// An age: `older than 5 years`, `less than 3 years old`, `more than ten years ago`.
 fn age(words: &[&str], today: Date) -> Option<(Period, usize)> {
-    let age = AGES.iter().find(|age| words.starts_with(&age.words))?;
+    let age = phrases("ages").iter().find(|age| words.starts_with(&age.words))?;
     let (number, length) = match (age.meaning, &words[age.words.len()..]) {
         ("older" | "younger", [number, "years" | "year", ..]) => (number, 2),
         ("longer ago" | "shorter ago", [number, "years", "ago" | "old", ..]) => (number, 3),
@@ -255,11 +250,9 @@ pub(crate) fn period(tokens: &[QuestionToken], today: Date) -> Option<(Period, u
 fn with_later(period: Period, length: usize, tokens: &[QuestionToken]) -> (Period, usize) {
     let words: Vec<&str> = tokens.iter().skip(length).take(2).map(|token| token.word.as_str()).collect();
     match words.as_slice() {
-        ["or" | "and", "later" | "after" | "newer" | "onwards", ..] => {
-            (Period { from: period.from, to: None }, length + 2)
-        }
-        ["or" | "and", "earlier" | "before" | "older", ..] => (Period { from: None, to: period.to }, length + 2),
-        ["onwards" | "onward", ..] => (Period { from: period.from, to: None }, length + 1),
+        ["or" | "and", "later" | "after" | "newer" | "onwards", ..] => (Period { to: None, ..period }, length + 2),
+        ["or" | "and", "earlier" | "before" | "older", ..] => (Period { from: None, ..period }, length + 2),
+        ["onwards" | "onward", ..] => (Period { to: None, ..period }, length + 1),
         ["to" | "until" | "through" | "till" | "or" | "and", next]
             if year_of(next).is_some() || words[0].len() > 3 || words[0] == "to" =>
         {

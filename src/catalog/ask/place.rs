@@ -2,18 +2,12 @@
 
 use std::ops::Range;
 
-use once_cell::sync::Lazy;
-
 use crate::ask::ReadPart;
 use crate::ask::lexicon::PhraseMeaning;
 use crate::ask::reader::{QuestionReader, records_meant};
 use crate::ask::token::QuestionToken;
 use crate::ask::words::words;
 use data::{Country, Facet, Table, city};
-
-static OF_PEOPLE: Lazy<Vec<&str>> = Lazy::new(|| words("of people"));
-static DONE_BY: Lazy<Vec<&str>> = Lazy::new(|| words("done by"));
-static BEFORE_US: Lazy<Vec<&str>> = Lazy::new(|| words("before us"));
 
 impl QuestionReader<'_> {
     /// Reads a city with its state: `Atlanta, Georgia`, `Austin, TX`.
@@ -97,7 +91,7 @@ impl QuestionReader<'_> {
 
     /// True if a word states who founded or runs startups, which is not known: `founded by women`.
     pub(super) fn is_doer(&self, at: usize) -> bool {
-        self.is_after(at, &["by"]) && self.is_after(at - 1, &DONE_BY)
+        self.is_after(at, &["by"]) && self.is_after(at - 1, words("done by"))
     }
 
     /// True if a nationality describes people or a product, not the place of a startup.
@@ -105,7 +99,7 @@ impl QuestionReader<'_> {
         let is_market = self.is_at(range.end, &["market", "markets"])
             && range.start > 1
             && (self.starts(range.start - 2, &["to", "the"]) || self.starts(range.start - 2, &["for", "the"]));
-        self.table != Table::People && (self.is_at(range.end, &OF_PEOPLE) || self.is_doer(range.start) || is_market)
+        self.table != Table::People && (self.is_at(range.end, words("of people")) || self.is_doer(range.start) || is_market)
     }
 
     /// True if a place belongs to other records than those of the list: `VCs that invest in German startups`.
@@ -166,7 +160,7 @@ impl QuestionReader<'_> {
             && (token.raw == "US"
                 || token.raw == "U.S"
                 || self.is_after(at, &["the", "in", "from"])
-                || (!self.is_after(at, &BEFORE_US) && (is_before_term() || is_last())))
+                || (!self.is_after(at, words("before us")) && (is_before_term() || is_last())))
     }
 
     /// A country that is also a city counts as the city if it is joined to one: `Singapore or Jakarta`.

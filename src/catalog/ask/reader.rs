@@ -9,7 +9,7 @@ use crate::ask::amount::{QuestionAmount, amount, around};
 use crate::ask::lexicon::{Lexicon, PhraseMeaning};
 use crate::ask::names::MIN_PLAIN_SIZE;
 use crate::ask::period::{Period, period};
-use crate::ask::sector::{PRODUCTS, largest_sector};
+use crate::ask::sector::largest_sector;
 use crate::ask::token::{QuestionToken, tokens};
 use crate::ask::words::{Phrase, meaning_of, phrases, words};
 use crate::ask::{GROUP_BY, Interpretation, ReadPart};
@@ -20,17 +20,12 @@ use data::{Date, Facet, Table};
 /// Words for kinds of records.
 static RECORDS: Lazy<BTreeMap<&str, Table>> = Lazy::new(|| {
     let table_named = |name: &str| Table::ALL.into_iter().find(|table| table.name() == name).expect("a table");
-    phrases("records").into_iter().map(|phrase| (phrase.text, table_named(phrase.meaning))).collect()
+    phrases("records").iter().map(|phrase| (phrase.text, table_named(phrase.meaning))).collect()
 });
 
 /// Words that carry no condition of their own.
 pub(super) static GLUE: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("glue.txt").lines().collect());
 
-static FIELDS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("fields"));
-static OTHER_AMOUNTS: Lazy<Vec<&str>> = Lazy::new(|| words("other amounts"));
-static COUNTED: Lazy<Vec<&str>> = Lazy::new(|| words("counted"));
-static TOPICS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("topics"));
-static NEGATIONS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("negations"));
 
 /// Table of the first word for records.
 pub(crate) fn subject(text: &str) -> Table {
@@ -255,13 +250,10 @@ impl<'a> QuestionReader<'a> {
 
     /// Adds the known ends of a range to their parameters, if not empty. Returns the number of words if one is added.
     fn read_ends(&mut self, range: Range<usize>, ends: [(&str, Option<String>); 2], why: &str) -> Option<usize> {
-        let mut is_read = false;
-        for (parameter, value) in ends {
-            if let Some(value) = value.filter(|_| !parameter.is_empty()) {
-                is_read |= self.add(range.clone(), parameter, value, why);
-            }
-        }
-        is_read.then_some(range.len())
+        let known = ends.into_iter().filter(|(parameter, _)| !parameter.is_empty());
+        let known = known.filter_map(|(parameter, value)| Some((parameter, value?)));
+        let read = known.filter(|(parameter, value)| self.add(range.clone(), parameter, value.as_str(), why));
+        (read.count() > 0).then_some(range.len())
     }
 
     /// Leaves words unread that mean something other than a condition. Returns their number.
@@ -333,8 +325,7 @@ impl<'a> QuestionReader<'a> {
         if self.table == Table::Rounds && is_plain && !is_firm && !is_one && length == 1 {
             return None;
         }
-        let range = at..at + length + usize::from(is_firm);
-        self.read_as(range, "kind", kind, format!("kind of firm `{kind}`"))
+        self.read_as(at..at + length + usize::from(is_firm), "kind", kind, format!("kind of firm `{kind}`"))
     }
 
     pub(super) fn longest_meaning(&self, at: usize) -> Option<(usize, &'a [PhraseMeaning])> {
@@ -355,7 +346,7 @@ impl<'a> QuestionReader<'a> {
         let (mut length, mut meanings) = self.longest_meaning(at)?;
         // `crowdfunding platforms` are firms, and `crowdfunding` is a sector.
         let is_kind = meanings.iter().all(|meaning| matches!(meaning, PhraseMeaning::Kind(_)));
-        if is_kind && self.table == Table::Startups && self.is_at(at + length - 1, &PRODUCTS) {
+        if is_kind && self.table == Table::Startups && self.is_at(at + length - 1, words("products")) {
             let shorter = |length: usize| Some((length, self.lexicon.meanings(&self.phrase_at(at, length)?)));
             let other = (1..length).rev().filter_map(shorter).find(|(_, meanings)| !meanings.is_empty());
             (length, meanings) = other.unwrap_or((length, meanings));
@@ -397,9 +388,8 @@ impl<'a> QuestionReader<'a> {
             "role" => self.is_after(at, &["managing"]),
             // `no website listed`
             "status" => {
-                let is_of_stocks =
-                    self.record_at(range.end).is_some() || self.is_after(at, &["are", "is", "were", "got"]);
-                self.is_at(at, &["listed"]) && !is_of_stocks
+                let is_stock = self.record_at(range.end).is_some() || self.is_after(at, &["are", "is", "were", "got"]);
+                self.is_at(at, &["listed"]) && !is_stock
             }
             _ => false,
         };
@@ -458,9 +448,7 @@ impl<'a> QuestionReader<'a> {
 
     /// True if `closed` or `announced` refers to money: `closed a seed round`.
     fn raises_next(&self, at: usize) -> bool {
-        let is_money =
-            self.tokens.get(at..).is_some_and(|rest| amount(rest).is_some_and(|(amount, _)| amount.is_money));
-        is_money
+        self.tokens.get(at..).is_some_and(|rest| amount(rest).is_some_and(|(found, _)| found.is_money))
             || self.longest_meaning(at).is_some_and(|(length, _)| self.is_stage(at, at + length))
             || self.is_at(at, &["a", "an", "their", "its", "series", "round", "rounds", "funding", "on"])
     }
@@ -494,9 +482,8 @@ impl<'a> QuestionReader<'a> {
                 let after_place = self.is_after(at, &["in", "from", "near", "around"]);
                 let is_joined = at > 0 && (self.joins_city(at) || self.tokens[at - 1].ends_clause);
                 // `LA`, but `La Rochelle`.
-                let is_written =
-                    token.is_capitalized() && (token.raw.len() > 2 || token.raw.to_uppercase() == token.raw);
-                if (*is_plain && !(is_written && after_place))
+                let is_name = token.is_capitalized() && (token.raw.len() > 2 || token.raw.to_uppercase() == token.raw);
+                if (*is_plain && !(is_name && after_place))
                     || (*is_rare && !token.is_capitalized() && !after_place && !is_joined)
                 {
                     return None;
@@ -513,9 +500,8 @@ impl<'a> QuestionReader<'a> {
     }
 
     fn date(&mut self, at: usize) -> Option<usize> {
-        let today = self.catalog.snapshot().released_on();
-        let (mut found, length) = period(&self.tokens[at..], today)?;
-        if self.tokens[at].word.parse::<u32>().is_ok() && self.is_at(at + length, &COUNTED) {
+        let (mut found, length) = period(&self.tokens[at..], self.catalog.snapshot().released_on())?;
+        if self.tokens[at].word.parse::<u32>().is_ok() && self.is_at(at + length, words("counted")) {
             return None;
         }
         if std::mem::take(&mut self.is_negated) {
@@ -549,8 +535,7 @@ impl<'a> QuestionReader<'a> {
         });
         let of_stage = Some(Topic::Raising).filter(|_| is_of_stage && self.table == Table::Startups);
         // `younger than 2010`
-        let is_age = self.is_at(at, &["younger", "older"]);
-        let of_age = Some(Topic::Founding).filter(|_| is_age);
+        let of_age = Some(Topic::Founding).filter(|_| self.is_at(at, &["younger", "older"]));
         let topic = of_age.or(self.topic).or(of_stage).or_else(|| self.topic_of(self.tokens.get(at + length)?));
         let (from, to, by_year) = match (self.table, topic) {
             (Table::Startups, Some(Topic::Raising)) => ("last_round_since", "last_round_until", false),
@@ -570,7 +555,7 @@ impl<'a> QuestionReader<'a> {
         if self.table == Table::Startups && ["invested", "backed"].contains(&word) {
             return Some(Topic::Raising);
         }
-        Some(match meaning_of(&TOPICS, word)? {
+        Some(match meaning_of("topics", word)? {
             "founding" => Topic::Founding,
             "raising" => Topic::Raising,
             _ => Topic::Investing,
@@ -585,7 +570,7 @@ impl<'a> QuestionReader<'a> {
         let noun = self.tokens.get(end).map_or("", |token| token.word.as_str());
         // `pre-money`
         let is_other = |at: usize| {
-            self.is_at(at, &OTHER_AMOUNTS)
+            self.is_at(at, words("other amounts"))
                 || (self.is_at(at, &["pre", "post"]) && self.is_at(at + 1, &["money"]) && self.is_hyphenated(at))
         };
         if is_money && let Some(first) = (at.saturating_sub(3)..at).find(|before| is_other(*before)) {
@@ -593,8 +578,8 @@ impl<'a> QuestionReader<'a> {
             self.unread.push(first..end);
             return Some(length);
         }
-        let is_of_other = is_money && self.is_at(end, &OTHER_AMOUNTS);
-        if is_foreign || is_of_other || self.is_at(end, &COUNTED) {
+        let is_of_other = is_money && self.is_at(end, words("other amounts"));
+        if is_foreign || is_of_other || self.is_at(end, words("counted")) {
             return self.leave(at..end + usize::from(!is_foreign));
         }
         let of_checks = || self.mentions(&["check", "checks", "cheque", "cheques", "ticket", "tickets"]);
@@ -651,9 +636,8 @@ impl<'a> QuestionReader<'a> {
         self.topic = Some(topic);
         // `has SoftBank not invested in`
         let is_denied = self.is_negated && self.is_at(at, &["invested", "backed", "funded"]);
-        let denied =
-            self.parts.pop_if(|(range, part)| is_denied && range.end + 1 == at && part.parameter == "investor");
-        if let Some((range, part)) = denied {
+        let last = self.parts.pop_if(|(range, part)| is_denied && range.end + 1 == at && part.parameter == "investor");
+        if let Some((range, part)) = last {
             self.add(range, "investor", part.value, part.why);
             return Some(1);
         }
@@ -688,7 +672,7 @@ impl<'a> QuestionReader<'a> {
         if self.is_hyphenated(at) && (self.is_at(at, &["ex"]) || (self.is_at(at, &["non"]) && !is_value)) {
             return self.leave(at..at + 2);
         }
-        let kind = meaning_of(&NEGATIONS, &self.tokens[at].word)?;
+        let kind = meaning_of("negations", &self.tokens[at].word)?;
         if self.is_at(at + 1, &["know", "care", "mind", "matter"]) {
             return None;
         }
@@ -707,15 +691,14 @@ impl<'a> QuestionReader<'a> {
 
     /// Reads the name of a field next to its value.
     fn field_name(&mut self, at: usize) -> Option<usize> {
-        self.find_phrase(at, &FIELDS).map(|field| field.words.len())
+        self.find_phrase(at, phrases("fields")).map(|field| field.words.len())
     }
 
     fn glue(&mut self, at: usize) -> Option<usize> {
         if self.is_at(at, &["down"]) && self.record_at(at + 1) == Some(Table::Rounds) {
             return self.leave(at..at + 1);
         }
-        let is_glue = self.tokens[at].is_glue() || self.is_at(at, &["cheque", "cheques"]);
-        (is_glue || self.is_product(at)).then_some(1)
+        (self.tokens[at].is_glue() || self.is_at(at, &["cheque", "cheques"]) || self.is_product(at)).then_some(1)
     }
 
     /// Replaces the parts by these, unless they contradict each other.
@@ -729,24 +712,21 @@ impl<'a> QuestionReader<'a> {
     /// in the singular (`founder and CEO`).
     fn require_both(&mut self) {
         let both = self.tokens.iter().position(|token| token.is(&["both"]));
-        let are_all =
-            |pair: &[(Range<usize>, ReadPart)], name: &str| pair.iter().all(|(_, part)| part.parameter == name);
+        let have = |pair: &[(Range<usize>, ReadPart)], name: &str| pair.iter().all(|(_, part)| part.parameter == name);
         let by_and = |pair: &[(Range<usize>, ReadPart)]| {
             pair[1].0.start == pair[0].0.end + 1 && self.is_at(pair[0].0.end, &["and"])
         };
         let joins = |pair: &[(Range<usize>, ReadPart)]| {
             let is_plural = pair.iter().any(|(_, part)| part.text.ends_with('s'));
-            by_and(pair) && (are_all(pair, "investor") || (are_all(pair, "role") && !is_plural))
+            by_and(pair) && (have(pair, "investor") || (have(pair, "role") && !is_plural))
         };
         // `founders who are also CEO`
         let also = |pair: &[(Range<usize>, ReadPart)]| {
-            are_all(pair, "role") && (pair[0].0.end..pair[1].0.start).any(|at| self.is_at(at, &["also"]))
+            have(pair, "role") && (pair[0].0.end..pair[1].0.start).any(|at| self.is_at(at, &["also"]))
         };
         // `angels and accelerators both`
-        let of_stages = self
-            .parts
-            .iter()
-            .position(|(range, part)| both == Some(range.end) && part.parameter == "stage" && part.value.contains(','));
+        let is_list = |part: &ReadPart| part.parameter == "stage" && part.value.contains(',');
+        let of_stages = self.parts.iter().position(|(range, part)| both == Some(range.end) && is_list(part));
         if let Some(stages) = of_stages.filter(|_| self.resource.parameter("stage_all").is_some()) {
             return self.require(&[stages]);
         }

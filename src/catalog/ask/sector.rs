@@ -2,19 +2,12 @@
 
 use std::ops::Range;
 
-use once_cell::sync::Lazy;
-
 use crate::Catalog;
 use crate::ask::ReadPart;
 use crate::ask::lexicon::{MIN_STARTUPS, PhraseMeaning};
 use crate::ask::reader::QuestionReader;
 use crate::ask::words::words;
 use data::{Facet, Table};
-
-/// Words for products of a sector.
-pub(super) static PRODUCTS: Lazy<Vec<&str>> = Lazy::new(|| words("products"));
-static PEOPLE: Lazy<Vec<&str>> = Lazy::new(|| words("people"));
-static AFTER_PEOPLE: Lazy<Vec<&str>> = Lazy::new(|| words("after people"));
 
 /// At least one in this many startups has a sector that `tech` means; otherwise `tech` applies to all listed startups.
 const TECH_SHARE: u32 = 100;
@@ -73,12 +66,12 @@ impl QuestionReader<'_> {
     fn is_said_of_people(&self, range: &Range<usize>) -> bool {
         let is_subject = self.is_after(range.start, &["in", "for", "the", "about"]);
         let is_hiring = self.is_at(range.start, &["hiring"])
-            && !self.is_at(range.end, &PRODUCTS)
+            && !self.is_at(range.end, words("products"))
             && !self.is_at(range.end, &["software", "marketplace", "marketplaces", "automation", "space"])
             && !is_subject;
         // `a good reputation`, `cold emails`
         let is_praised = self.is_after(range.start, &["good", "great", "strong", "bad", "cold", "warm"]);
-        let is_group = self.is_at(range.start, &PEOPLE) && self.is_at(range.end, &AFTER_PEOPLE);
+        let is_group = self.is_at(range.start, words("people")) && self.is_at(range.end, words("after people"));
         let is_person =
             is_group || self.is_at(range.start, &["angel", "angels"]) || self.tokens[range.start].raw == "GPs";
         is_hiring || is_praised || (range.len() == 1 && is_person)
@@ -93,9 +86,7 @@ impl QuestionReader<'_> {
     fn is_usual(&self, meanings: &[PhraseMeaning]) -> bool {
         let min = self.catalog.snapshot().rows(Table::Startups) / TECH_SHARE;
         meanings.iter().any(|meaning| match meaning {
-            PhraseMeaning::Sector(slugs) => {
-                slugs.split(',').any(|slug| startups_of(self.catalog, slug).unwrap_or(0) >= min)
-            }
+            PhraseMeaning::Sector(slugs) => slugs.split(',').any(|slug| startups_of(self.catalog, slug) >= Some(min)),
             _ => true,
         })
     }
@@ -107,7 +98,7 @@ impl QuestionReader<'_> {
 
     /// True if a word names the product of the sector before it: `language learning apps`, `payments technology`.
     pub(super) fn is_product(&self, at: usize) -> bool {
-        self.follows_sector(at) && self.is_at(at, &PRODUCTS)
+        self.follows_sector(at) && self.is_at(at, words("products"))
     }
 
     /// Requires all sectors that qualify each other (`AI startups for dentists`); `AI or fintech` requires any of the

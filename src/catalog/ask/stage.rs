@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use once_cell::sync::Lazy;
-
 use crate::ask::lexicon::PhraseMeaning;
 use crate::ask::reader::QuestionReader;
 use crate::ask::words::{Phrase, phrases};
@@ -13,8 +11,6 @@ use data::vocabulary::Vocabulary;
 /// Stages that follow each other.
 const LADDER: [Stage; 6] =
     [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus];
-
-static BEYOND: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("beyond"));
 
 /// Index of a stage in [`LADDER`].
 fn ladder_index(stage: Stage) -> Option<usize> {
@@ -48,7 +44,7 @@ impl QuestionReader<'_> {
             at >= words && self.starts(at - words, &phrase.words)
         };
         let place = ladder_index(Stage::read(value)?)?;
-        let beyond = BEYOND.iter().find(is_before)?;
+        let beyond = phrases("beyond").iter().find(is_before)?;
         let stages = if beyond.meaning == "after" { &LADDER[place + 1..] } else { &LADDER[..place] };
         Some((names(stages), beyond.words.len()))
     }
@@ -63,8 +59,7 @@ impl QuestionReader<'_> {
                 return (names(&LADDER[first..]), end);
             }
             // `series C rounds and later`
-            let of_rounds = usize::from(self.is_at(end, &["round", "rounds"]) && self.is_at(end + 1, &["and", "or"]));
-            let end = end + of_rounds;
+            let end = end + usize::from(self.is_at(end, &["round", "rounds"]) && self.is_at(end + 1, &["and", "or"]));
             let joint = self.is_at(end, &["or", "and"]);
             let after = end + usize::from(joint);
             if (joint || self.is_at(end, &["onwards"]))

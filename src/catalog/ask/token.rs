@@ -2,14 +2,9 @@
 
 use std::ops::Range;
 
-use once_cell::sync::Lazy;
-
 use crate::ask::reader::GLUE;
-use crate::ask::words::{Phrase, meaning_of, phrases};
+use crate::ask::words::meaning_of;
 use data::fold::fold;
-
-/// Signs that are words if they stand alone.
-static SIGNS: Lazy<Vec<Phrase>> = Lazy::new(|| phrases("signs"));
 
 /// A word and its position in the text.
 #[derive(Clone, Debug)]
@@ -50,10 +45,7 @@ pub(crate) fn tokens(text: &str) -> Vec<QuestionToken> {
             last.word.len() == 1 || last.word.starts_with(|char: char| char.is_ascii_digit() || char == '$')
         });
         // A sign alone is a word.
-        let sign = match part {
-            "-" | "–" => is_range.then_some("to"),
-            _ => meaning_of(&SIGNS, part),
-        };
+        let sign = if matches!(part, "-" | "–") { is_range.then_some("to") } else { meaning_of("signs", part) };
         if let Some(sign) = sign {
             let (place, raw, word) = (offset(part)..offset(part) + part.len(), part.to_owned(), sign.to_owned());
             tokens.push(QuestionToken { place, raw, word, is_possessive: false, ends_clause: false });
@@ -71,9 +63,8 @@ pub(crate) fn tokens(text: &str) -> Vec<QuestionToken> {
         if is_number {
             push(&mut tokens, offset(part), part, true);
         } else {
-            for word in part.split_inclusive(['-', '/', '–', '—', ',']) {
-                push(&mut tokens, offset(word), word, false);
-            }
+            let words = part.split_inclusive(['-', '/', '–', '—', ',']);
+            words.for_each(|word| push(&mut tokens, offset(word), word, false));
         }
         if let Some(last) = tokens[before..].last_mut() {
             last.ends_clause = ends_clause;

@@ -1,5 +1,9 @@
 //! The words and phrases of `words.txt`.
 
+use std::collections::HashMap;
+
+use once_cell::sync::Lazy;
+
 use data::word_file;
 
 /// Words that follow each other.
@@ -10,27 +14,46 @@ pub(super) struct Phrase {
     pub meaning: &'static str,
 }
 
-/// The phrases of a section, in the order of the file.
-pub(super) fn phrases(section: &str) -> Vec<Phrase> {
-    let heading = format!("[{section}]");
-    let lines = word_file::entries(include_str!("words.txt")).skip_while(|line| *line != heading).skip(1);
-    let of_line = |line: &'static str| {
+#[derive(Default)]
+struct Section {
+    phrases: Vec<Phrase>,
+    /// The phrases without their meanings.
+    words: Vec<&'static str>,
+}
+
+static SECTIONS: Lazy<HashMap<&str, Section>> = Lazy::new(|| {
+    let mut sections: HashMap<&str, Section> = HashMap::new();
+    let mut name = "";
+    for line in word_file::entries(include_str!("words.txt")) {
+        if let Some(heading) = line.strip_prefix('[') {
+            name = heading.trim_end_matches(']');
+            continue;
+        }
         let (meaning, texts) = line.split_once(": ").unwrap_or(("", line));
-        texts.split(", ").map(move |text| Phrase { text, words: text.split(' ').collect(), meaning })
-    };
-    let phrases: Vec<Phrase> = lines.take_while(|line| !line.starts_with('[')).flat_map(of_line).collect();
-    assert!(!phrases.is_empty(), "words.txt has no section {section}");
-    phrases
+        let section = sections.entry(name).or_default();
+        section.words.extend(texts.split(", "));
+        section.phrases.extend(texts.split(", ").map(|text| Phrase { text, words: text.split(' ').collect(), meaning }));
+    }
+    sections
+});
+
+fn section(name: &str) -> &'static Section {
+    SECTIONS.get(name).unwrap_or_else(|| panic!("words.txt has no section {name}"))
+}
+
+/// The phrases of a section, in the order of the file.
+pub(super) fn phrases(name: &str) -> &'static [Phrase] {
+    &section(name).phrases
 }
 
 /// The phrases of a section without their meanings.
-pub(super) fn words(section: &str) -> Vec<&'static str> {
-    phrases(section).into_iter().map(|phrase| phrase.text).collect()
+pub(super) fn words(name: &str) -> &'static [&'static str] {
+    &section(name).words
 }
 
 /// The meaning of a text in a section.
-pub(super) fn meaning_of(phrases: &[Phrase], text: &str) -> Option<&'static str> {
-    phrases.iter().find(|phrase| phrase.text == text).map(|phrase| phrase.meaning)
+pub(super) fn meaning_of(section: &str, text: &str) -> Option<&'static str> {
+    phrases(section).iter().find(|phrase| phrase.text == text).map(|phrase| phrase.meaning)
 }
 
 #[cfg(test)]

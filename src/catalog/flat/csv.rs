@@ -53,7 +53,6 @@ impl<'c, W: Write> CsvWriter<'c, W> {
     }
 }
 
-/// True if a spreadsheet would take a text for a formula.
 fn begins_formula(cell: &[u8]) -> bool {
     matches!(cell.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r'))
 }
@@ -83,9 +82,7 @@ fn write_cell(cell: &mut Vec<u8>, value: &FlatValue<'_>) -> io::Result<()> {
 
 /// Writes a text of a list; quotes it as in CSV unless it is plain.
 fn write_item(cell: &mut Vec<u8>, index: usize, text: &str) {
-    if index > 0 {
-        cell.push(b';');
-    }
+    cell.extend((index > 0).then_some(b';'));
     if text.is_empty() || text.contains([';', '"', '\r', '\n']) {
         cell.push(b'"');
         cell.extend_from_slice(text.replace('"', "\"\"").as_bytes());

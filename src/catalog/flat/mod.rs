@@ -57,7 +57,7 @@ pub fn list_columns(resource: Resource, fields: &Fields) -> Vec<FlatColumn> {
     let set = FieldSet::of_list(resource);
     match fields {
         Fields::Default | Fields::DefaultWithDays => {
-            columns(resource.table().default_fields().iter().chain(set.computed()).map(in_full))
+            columns(resource.table().default_fields().iter().chain(set.computed).map(in_full))
         }
         Fields::All => columns(set.iter().map(in_full)),
         Fields::Some(parts) => {

@@ -51,8 +51,7 @@ fn visit_object<'r>(
             continue;
         }
         for column in columns {
-            let value = member.map_or(Ok(FlatValue::Null), |member| value(column.kind, member.get()))?;
-            visit(column, value)?;
+            visit(column, member.map_or(Ok(FlatValue::Null), |member| value(column.kind, member.get()))?)?;
         }
     }
     Ok(())

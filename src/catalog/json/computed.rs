@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use crate::{Catalog, CoInvestorPage, CoInvestorRow, FirmMatch, LeaderboardPage, MatchPage};
+use crate::{Catalog, CoInvestorRow, FirmMatch, RankedRow};
 use data::field::{Field, FieldVisitor, JsonType, JsonValue, Model, model};
 use data::model::Reference;
 use data::vocabulary::Vocabulary;
-use data::{PartialDate, Snapshot, Table};
+use data::{Metric, PartialDate, Snapshot, Table};
 
 use crate::json::{Fields, record};
 
@@ -78,23 +78,19 @@ impl JsonValue for RankValue {
     const TYPE: JsonType = JsonType::Number;
 }
 
-pub fn write_ranked(out: &mut Vec<u8>, catalog: &Catalog, page: &LeaderboardPage, index: usize, fields: &Fields) {
-    let ranked = &page.ranked[index];
-    let is_integer = page.is_integer && ranked.value.fract() == 0.0;
-    let rank_value =
-        if is_integer { RankValue::Integer(ranked.value as i64) } else { RankValue::Decimal(ranked.value) };
-    let rank = u32::try_from(ranked.rank).expect("ranks are at most the number of rows");
-    write_row(out, catalog, Table::Firms, ranked.row, fields, &RankFields { rank, rank_value });
+impl RankFields {
+    pub(crate) fn new(ranked: &RankedRow, metric: Metric) -> Self {
+        let rank = u32::try_from(ranked.rank).expect("ranks are at most the number of rows");
+        let is_integer = metric == Metric::Activity;
+        let value = if is_integer { RankValue::Integer(ranked.value as i64) } else { RankValue::Decimal(ranked.value) };
+        Self { rank, rank_value: value }
+    }
 }
 
-pub fn write_co_investor(out: &mut Vec<u8>, catalog: &Catalog, page: &CoInvestorPage, index: usize, fields: &Fields) {
-    let CoInvestorRow { row, shared_rounds, last_shared_on } = page.firms[index];
-    write_row(out, catalog, Table::Firms, row, fields, &CoInvestorFields { shared_rounds, last_shared_on });
-}
-
-pub fn write_match(out: &mut Vec<u8>, catalog: &Catalog, page: &MatchPage, index: usize, fields: &Fields) {
-    let fit = &page.matches[index];
-    write_row(out, catalog, Table::Firms, fit.row, fields, &MatchFields::new(catalog.snapshot(), fit, page.max_points));
+impl From<&CoInvestorRow> for CoInvestorFields {
+    fn from(firm: &CoInvestorRow) -> Self {
+        Self { shared_rounds: firm.shared_rounds, last_shared_on: firm.last_shared_on }
+    }
 }
 
 impl<'a> MatchFields<'a> {

@@ -40,8 +40,7 @@ impl FieldMask {
     }
 
     pub(crate) fn insert(&mut self, key: &str, nested: Self) {
-        let index = self.keys.partition_point(|(known, _)| known.as_str() < key);
-        self.keys.insert(index, (key.to_owned(), nested));
+        self.keys.insert(self.keys.partition_point(|(known, _)| known.as_str() < key), (key.to_owned(), nested));
     }
 
     /// The selection below `key`; `None` if `key` is not selected.
@@ -64,9 +63,7 @@ impl FieldMask {
             out.push(b'{');
             let selected = members.0.into_iter().filter_map(|(key, value)| Some((self.nested(&key)?, key, value)));
             for (index, (nested, key, value)) in selected.enumerate() {
-                if index > 0 {
-                    out.push(b',');
-                }
+                out.extend((index > 0).then_some(b','));
                 serde_json::to_writer(&mut *out, &key).expect("text always has a JSON form");
                 out.push(b':');
                 nested.write_value(out, value);
@@ -76,9 +73,7 @@ impl FieldMask {
             let items: Vec<&RawValue> = serde_json::from_str(text).expect("a raw value is JSON");
             out.push(b'[');
             for (index, item) in items.into_iter().enumerate() {
-                if index > 0 {
-                    out.push(b',');
-                }
+                out.extend((index > 0).then_some(b','));
                 self.write_value(out, item);
             }
             out.push(b']');

@@ -11,7 +11,7 @@ use data::field::{Definition, Field, Model};
 #[derive(Clone, Copy, Debug)]
 pub struct FieldSet {
     record: &'static [Field],
-    computed: &'static [Field],
+    pub computed: &'static [Field],
     has_history: bool,
 }
 
@@ -76,10 +76,6 @@ impl FieldSet {
 
     pub fn iter(self) -> impl Iterator<Item = &'static Field> {
         self.record.iter().chain(self.computed)
-    }
-
-    pub fn computed(self) -> &'static [Field] {
-        self.computed
     }
 
     /// All names, nested ones by their path (`score.value`), parents first.

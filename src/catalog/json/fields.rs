@@ -143,9 +143,7 @@ pub fn snake_case(name: &str) -> String {
     let mut snake = String::with_capacity(name.len() + 4);
     let mut after_lower = false;
     for char in name.chars() {
-        if char.is_ascii_uppercase() && after_lower {
-            snake.push('_');
-        }
+        snake.extend((char.is_ascii_uppercase() && after_lower).then_some('_'));
         after_lower = char.is_ascii_lowercase() || char.is_ascii_digit();
         snake.push(if matches!(char, '-' | ' ') { '_' } else { char.to_ascii_lowercase() });
     }

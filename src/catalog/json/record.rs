@@ -64,9 +64,7 @@ pub(crate) fn write_with_computed(
                     }
                 }
             }
-            if out.len() == start {
-                out.push(b'{');
-            }
+            out.extend((out.len() == start).then_some(b'{'));
             return out.push(b'}');
         }
     }
@@ -113,8 +111,7 @@ fn write_name(out: &mut Vec<u8>, name: &str) {
 fn write_joined(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, field: &str) {
     write_name(out, field);
     let mut write_release = |release: Option<SnapshotVersion>| {
-        let text = release.map_or_else(|| "null".to_owned(), |release| format!("\"{release}\""));
-        out.extend_from_slice(text.as_bytes());
+        out.extend_from_slice(release.map_or_else(|| "null".to_owned(), |release| format!("\"{release}\"")).as_bytes());
     };
     match field {
         "first_seen" => write_release(catalog.first_seen(table, row)),
@@ -127,9 +124,7 @@ fn write_joined(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, fi
 fn write_rows_of_startup(out: &mut Vec<u8>, catalog: &Catalog, startup: u32, table: Table) {
     out.push(b'[');
     for (index, row) in catalog.snapshot().facet_rows(table, Facet::Startup, startup).iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
+        out.extend((index > 0).then_some(b','));
         write(out, catalog, table, row, &Fields::Default, true);
     }
     out.push(b']');

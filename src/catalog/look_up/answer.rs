@@ -94,8 +94,7 @@ fn candidate(catalog: &Catalog, table: Table, row: u32, scored: &ScoredCandidate
     let place = employer.as_ref().map_or((table, row), |(_, place)| *place);
     let reasons = scored.evidence.iter().map(|found| LookUpReason { evidence: found.name(), points: found.points() });
     let excess = Some(scored.excess()).filter(|excess| *excess > 0);
-    let reasons =
-        reasons.chain(excess.map(|excess| LookUpReason { evidence: "a score is at most 100", points: -excess }));
+    let reasons = reasons.chain(excess.map(|over| LookUpReason { evidence: "a score is at most 100", points: -over }));
     LookUpCandidate {
         url: format!("{base}/{id}"),
         id,

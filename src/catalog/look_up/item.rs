@@ -1,6 +1,6 @@
 //! Items as clients write them: texts, parsed in one place for URLs, JSON, tables and forms.
 
-pub(super) use std::borrow::Cow;
+use std::borrow::Cow;
 
 use crate::address::SearchAddress;
 use crate::param_error::{shortened, unknown_country, wrong_term};

@@ -155,8 +155,7 @@ impl Sheet {
     /// Returns a row unchanged, because it has an earlier answer.
     pub fn kept_row(&self, row: &SheetRow) -> Vec<u8> {
         let mut cells: Vec<Vec<u8>> = row.cells.iter().map(<[u8]>::to_vec).collect();
-        let width = self.places.iter().map(|place| place + 1).max().unwrap_or_default();
-        cells.resize(cells.len().max(width), Vec::new());
+        cells.resize(cells.len().max(self.places.iter().map(|place| place + 1).max().unwrap_or_default()), Vec::new());
         self.dialect.line(&cells)
     }
 
@@ -270,8 +269,7 @@ fn delimiter(header: &str) -> u8 {
 impl SheetDialect {
     /// Parses the rows of a text, with their line numbers from 1.
     fn records(self, text: &[u8]) -> Vec<SheetRow> {
-        let dialect = csv_reader::CsvDialect { delimiter: self.delimiter, quote: Some(b'"') };
-        let mut reader = CsvReader::new(text, dialect);
+        let mut reader = CsvReader::new(text, csv_reader::CsvDialect { delimiter: self.delimiter, quote: Some(b'"') });
         let (mut rows, mut line, mut counted) = (Vec::new(), 1, 0);
         loop {
             let mut cells = ByteRecord::new();

@@ -201,27 +201,16 @@ impl<'a> MatchScorer<'a> {
         }
     }
 
-    fn grade(
-        &self,
-        index: usize,
-        row: u32,
-        facts: Facts,
-        name: impl Fn(u32) -> String,
-        verb: &str,
-        relation: &str,
-    ) -> String {
-        let Some(part) = &self.parts[index] else { return String::new() };
-        let list = |values: &[u32], only_own: bool| {
+    fn grade(&self, at: usize, row: u32, facts: Facts, name: impl Fn(u32) -> String, verb: &str, near: &str) -> String {
+        let Some(part) = &self.parts[at] else { return String::new() };
+        let list = |values: &[u32], is_own: bool| {
             let has = |value: u32| self.catalog.snapshot().facet_rows(Table::Firms, part.facet, value).contains(row);
-            let names: Vec<String> =
-                values.iter().copied().filter(|value| !only_own || has(*value)).map(&name).collect();
+            let names: Vec<String> = values.iter().copied().filter(|value| !is_own || has(*value)).map(&name).collect();
             names.join(", ")
         };
-        match facts[index] {
+        match facts[at] {
             (true, _) => format!("{verb} {}", list(part.values, true)),
-            (false, true) => {
-                format!("{verb} {}, {relation} {}", list(&part.near_values, true), list(part.values, false))
-            }
+            (false, true) => format!("{verb} {}, {near} {}", list(&part.near_values, true), list(part.values, false)),
             (false, false) => format!("no sign that it {verb} {}", list(part.values, false)),
         }
     }

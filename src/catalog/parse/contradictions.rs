@@ -57,9 +57,8 @@ impl ParamParser<'_> {
             let (name, included) = (parameter.name, parameter.included());
             let given = self.canonical.iter().find(|(known, _)| *known == included);
             let kept = given.map_or_else(String::new, |(_, value)| format!(", and keep `{included}={value}`"));
-            let detail =
-                format!("`{name}` excludes what `{included}` requires, so that nothing matches; omit it{kept}");
-            self.filters.iter().any(is_excluded).then_some((name, detail))
+            let text = format!("`{name}` excludes what `{included}` requires, so that nothing matches; omit it{kept}");
+            self.filters.iter().any(is_excluded).then_some((name, text))
         });
         details.collect()
     }

@@ -53,8 +53,7 @@ impl<'t> ValueList<'t> {
                 let (unknown, values, _) = best[name.end() + 1];
                 (unknown, values + 1, *name.end())
             };
-            let named = names.iter().filter(|name| *name.start() == first).map(of_name);
-            let all = named.chain([single]);
+            let all = names.iter().filter(|name| *name.start() == first).map(of_name).chain([single]);
             let chosen = all.min_by_key(|(unknown, values, last)| (*unknown, Reverse(*values), Reverse(*last)));
             best[first] = chosen.unwrap_or(single);
         }

@@ -138,7 +138,7 @@ impl ParamParser<'_> {
             let row = if table == Table::Sectors {
                 let found = catalog.find(table, &normal(text));
                 let found = found.or_else(|| catalog.rows_named(table, text).into_iter().min());
-                let row = found.or_else(|| catalog.sector_joined(text))?;
+                let row = found.or_else(|| catalog.sector_names().joined.get(&fold(text).replace(' ', "")).copied())?;
                 notes.extend(catalog.larger_sector_note(parameter.name, row, &given));
                 row
             } else {
@@ -168,8 +168,7 @@ impl ParamParser<'_> {
         let read = |text: &str, notes: &mut Vec<String>| {
             let [firm, startup] =
                 [Table::Firms, Table::Startups].map(|table| one_of(catalog, strict, parameter, table, text, notes));
-            let of_firm = firm.map(|row| slug(Table::Firms, row));
-            let name = of_firm.or_else(|| Some(slug(Table::Startups, startup?)))?;
+            let name = firm.map(|row| slug(Table::Firms, row)).or_else(|| Some(slug(Table::Startups, startup?)))?;
             Some((name, (firm, startup)))
         };
         let Some((_, found)) = self.parse_values(parameter, values, read) else { return };

@@ -74,13 +74,9 @@ impl<'a> OrderKeys<'a> {
 
     /// Rank of a row by the key at `depth`; after the last key, by its slug.
     pub(crate) fn directed_rank(&self, depth: usize, row: u32) -> u32 {
-        match self.keys.get(depth) {
-            Some(key) => key.directed_rank(row),
-            None => self.slug_ranks[row as usize],
-        }
+        self.keys.get(depth).map_or_else(|| self.slug_ranks[row as usize], |key| key.directed_rank(row))
     }
 
-    /// Compares two rows by the keys from `depth` on.
     pub(crate) fn compare_from(&self, depth: usize, a: u32, b: u32) -> Ordering {
         for key in &self.keys[depth..] {
             let ordering = key.directed_rank(a).cmp(&key.directed_rank(b));
@@ -89,9 +85,5 @@ impl<'a> OrderKeys<'a> {
             }
         }
         self.slug_ranks[a as usize].cmp(&self.slug_ranks[b as usize])
-    }
-
-    pub(crate) fn compare(&self, a: u32, b: u32) -> Ordering {
-        self.compare_from(0, a, b)
     }
 }

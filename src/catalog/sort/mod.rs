@@ -216,8 +216,7 @@ impl<'a> SortedRows<'a> {
 
     fn scan_bits(&self, key: &OrderKey<'_>, members: &CandidateRows<'_>, from: usize) -> Option<usize> {
         let bits = members.bits(key.order.len());
-        let chunks = key.order.get(from..)?.chunks(64).enumerate();
-        let mut masks = chunks.map(|(index, rows)| (index, mask(bits, rows)));
+        let mut masks = key.order.get(from..)?.chunks(64).enumerate().map(|(index, rows)| (index, mask(bits, rows)));
         let (index, mask) = masks.find(|(_, mask)| *mask != 0)?;
         Some(from + index * 64 + mask.trailing_zeros() as usize)
     }

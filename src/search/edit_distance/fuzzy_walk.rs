@@ -2,10 +2,9 @@ use std::ops::Range;
 
 use tantivy_fst::raw::{Fst, Node};
 
-/// A walk over a transducer from words to their numbers, in alphabetical order, to those within some edits of a pattern.
-///
-/// Once the edits are used up, the walk follows the remaining letters without looking at other branches. That makes it
-/// about twenty times faster than tantivy's automaton, which is stepped for every branch.
+/// A walk over a transducer from words to their numbers, in alphabetical order, to those within some edits of a
+/// pattern. Once the edits are used up, the walk follows the remaining letters without looking at other branches. That
+/// makes it about twenty times faster than tantivy's automaton, which is stepped for every branch.
 pub(crate) struct FuzzyWalk<'a> {
     pub fst: &'a Fst<Vec<u8>>,
     pub pattern: &'a [u8],
@@ -17,8 +16,7 @@ pub(crate) struct FuzzyWalk<'a> {
     pub found: Vec<Range<u32>>,
 }
 
-/// The range of the words below a node.
-pub(crate) fn words_below(fst: &Fst<Vec<u8>>, node: Node<'_>, number: u64) -> Range<u32> {
+fn words_below(fst: &Fst<Vec<u8>>, node: Node<'_>, number: u64) -> Range<u32> {
     let (mut first, mut start) = (node, number);
     while !first.is_final() && !first.is_empty() {
         let step = first.transition(0);

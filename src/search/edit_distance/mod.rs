@@ -12,7 +12,7 @@ mod nearest;
 mod pattern;
 mod sorted_list;
 
-pub(crate) use fuzzy_walk::{FuzzyWalk, words_below};
+pub(crate) use fuzzy_walk::FuzzyWalk;
 pub use nearest::{FoldedCandidates, distance_within, nearest, similarity};
 pub(crate) use pattern::EditPattern;
 pub use sorted_list::within_one_edit;

@@ -17,8 +17,7 @@ const MAX_LENGTH: usize = 128;
 /// The distance of two texts in bytes; `None` if it exceeds `max`.
 pub fn distance_within(left: &str, right: &str, max: u8) -> Option<u8> {
     let args = osa::Args::default().score_cutoff(usize::from(max));
-    let distance = osa::distance_with_args(left.bytes(), right.bytes(), &args)?;
-    u8::try_from(distance).ok()
+    u8::try_from(osa::distance_with_args(left.bytes(), right.bytes(), &args)?).ok()
 }
 
 /// Texts to find the nearest of, folded once: letter case, diacritics and punctuation are ignored.
@@ -37,8 +36,7 @@ impl FoldedCandidates {
         let text = Folded::new(text);
         let candidates = self.0.iter().enumerate();
         let similar = candidates.filter_map(|(index, candidate)| Some((text.similarity(candidate)?, index)));
-        let best = similar.max_by(|left, right| left.0.total_cmp(&right.0).then(right.1.cmp(&left.1)));
-        best.map(|(_, index)| index)
+        similar.max_by(|left, right| left.0.total_cmp(&right.0).then(right.1.cmp(&left.1))).map(|(_, index)| index)
     }
 }
 

@@ -5,9 +5,8 @@ pub(crate) const MAX_SYMBOLS: usize = 64;
 const SYMBOLS: usize = 37;
 
 /// A folded text to compare others with: one pass gives the distances to all of a text and to its nearest prefix.
-///
-/// Hyyrö's form of Myers' bit-parallel algorithm. The pattern's positions are one machine word, and the symbol table fits
-/// in five cache lines. No crate computes the prefix distance.
+/// Hyyrö's form of Myers' bit-parallel algorithm. The pattern's positions are one machine word, and the symbol table
+/// fits in five cache lines. No crate computes the prefix distance.
 #[derive(Clone, Debug)]
 pub(crate) struct EditPattern {
     /// For each symbol a bit for each position of the pattern.

@@ -10,10 +10,8 @@ const ALPHABET: &[u8] = b"-.0123456789abcdefghijklmnopqrstuvwxyz";
 const FEW: usize = 8;
 
 /// Finds the slugs at most one edit away from `text`; returns their distances and indexes. `slug` returns the slug at
-/// each of `count` indexes, in sorted order.
-///
-/// Looks up each text with one edit by binary search among the slugs that share the part before the edit. These are few
-/// after the first letters, so that most of a long list is never read.
+/// each of `count` indexes, in sorted order. Looks up each text with one edit by binary search among the slugs that
+/// share the part before the edit. These are few after the first letters, so that most of a long list is never read.
 pub fn within_one_edit<'a>(
     text: &str,
     count: usize,

@@ -25,7 +25,6 @@ use data::fold::fold_into;
 /// Memory of the writer in bytes; with more it would start a second segment.
 pub(super) const WRITER_MEMORY: usize = 2 << 30;
 
-/// The file that contains the format of an index.
 pub(crate) const FORMAT_FILE: &str = "format";
 pub(crate) const TABLES_FILE: &str = "names.tables";
 
@@ -70,8 +69,7 @@ pub(super) fn open_files(files: IndexFiles) -> Result<(Index, Searcher), SearchE
     }
     let index = Index::open(directory)?;
     let reader: IndexReader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-    let searcher = reader.searcher();
-    Ok((index, searcher))
+    Ok((index, reader.searcher()))
 }
 
 pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> {
@@ -96,9 +94,7 @@ pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> 
                 if apart != folded {
                     name_keys.add(&apart, row);
                 }
-                if !words.is_empty() {
-                    words.push(' ');
-                }
+                words.extend((!words.is_empty()).then_some(' '));
                 words.push_str(&folded);
             }
         }

@@ -1,8 +1,7 @@
-//! Completions: names that a text may become while it is typed, the most prominent first.
-//!
-//! A search scores names one by one; a completion reads the rows of the words that begin with the typed text and keeps
-//! those of the highest prominence. As more is typed, fewer names begin with the text and none is added, so that a name
-//! in a list is only overtaken by names, aliases and initials that equal the text.
+//! Completions: names that a text may become while it is typed, the most prominent first. A search scores names one by
+//! one; a completion reads the rows of the words that begin with the typed text and keeps those of the highest
+//! prominence. As more is typed, fewer names begin with the text and none is added, so that a name in a list is only
+//! overtaken by names, aliases and initials that equal the text.
 
 #[cfg(test)]
 mod tests;
@@ -11,9 +10,10 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::index::{MAX_WORD_BYTES, TermIndex, TextIndex, texts};
+use crate::query::limited;
 use crate::rank::has_initials;
 use crate::rank::search_buffers::SearchBuffers;
-use crate::{MAX_QUERY_BYTES, MAX_QUERY_WORDS};
+use crate::MAX_QUERY_WORDS;
 use data::Names;
 use data::fold::{fold, fold_into};
 
@@ -22,13 +22,11 @@ use data::fold::{fold, fold_into};
 pub enum Completion {
     /// It equals the text, except for letter case, diacritics, punctuation and spaces.
     Equal,
-    /// It begins with the text.
     Begins,
     /// It begins with the text except for spaces, or has its words, with the last one possibly unfinished.
     Includes,
 }
 
-/// A row that completes a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Completed {
     pub row: u32,
@@ -46,7 +44,6 @@ const MAX_COMPARED: usize = 1_000;
 /// The maximum number of rows of a common word that are read.
 const MAX_READ: u32 = 50_000;
 
-/// The typed text, folded.
 pub(crate) struct TypedText {
     folded: String,
     words: Vec<String>,
@@ -56,11 +53,7 @@ pub(crate) struct TypedText {
 impl TypedText {
     /// `None` if there is no letter or digit.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let mut end = text.len().min(MAX_QUERY_BYTES);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let folded = fold(&text[..end]);
+        let folded = fold(limited(text));
         let words: Vec<String> = folded.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
         (!words.is_empty()).then(|| Self { joined: words.concat(), folded: words.join(" "), words })
     }
@@ -99,9 +92,7 @@ impl TypedText {
         for (at, char) in text.chars().enumerate() {
             fold_into(char.encode_utf8(&mut [0; 4]), &mut folded);
             let ends_word = fold(&format!("a{char}b")).contains(' ');
-            if !folded.is_empty() && (ends_word || !in_word) {
-                starts.push((at, joined.len()));
-            }
+            starts.extend((!folded.is_empty() && (ends_word || !in_word)).then_some((at, joined.len())));
             in_word = !ends_word && (in_word || !folded.is_empty());
             folded.split(' ').for_each(|part| joined.push_str(part));
             ends.push(joined.len());
@@ -145,14 +136,12 @@ impl TextIndex {
         })
     }
 
-    /// The completion of a text by a row, if any.
     pub fn completion(&self, names: &dyn Names, text: &str, row: u32) -> Option<Completed> {
         let typed = TypedText::parse(text)?;
         self.buffers.with(self.rows, |buffers| completed(names, &typed, row, buffers))
     }
 }
 
-/// A completion on its way.
 struct CompletionRun<'a> {
     terms: &'a TermIndex,
     names: &'a dyn Names,
@@ -216,8 +205,7 @@ impl<'a> CompletionRun<'a> {
         best.rows()
     }
 
-    /// The most prominent rows with all words of the text, and rows with a name or alias that may begin with it except
-    /// for spaces.
+    /// The most prominent rows with all words of the text, or with a name that may begin with it except for spaces.
     fn rows_including(&mut self) -> Vec<u32> {
         let mut ranges = self.ranges();
         ranges.sort_by_key(|range| self.terms.rows.estimate(range));
@@ -236,11 +224,8 @@ impl<'a> CompletionRun<'a> {
         let mut joined = self.most_prominent(MAX_COMPARED);
         let (dictionary, text) = (&self.terms.lookups.dictionary, self.typed.joined.as_str());
         self.terms.each_first_row(&dictionary.with_prefix(text), |row| joined.add(row));
-        for end in 1..text.len().min(MAX_WORD_BYTES) {
-            if let Some(word) = dictionary.get(&text[..end]) {
-                self.terms.each_first_row(&(word..word + 1), |row| joined.add(row));
-            }
-        }
+        let begun = (1..text.len().min(MAX_WORD_BYTES)).filter_map(|end| dictionary.get(&text[..end]));
+        begun.for_each(|word| self.terms.each_first_row(&(word..word + 1), |row| joined.add(row)));
         let mut rows = with_words.entries();
         rows.extend(joined.entries());
         rows.sort_unstable();
@@ -272,9 +257,7 @@ impl<'a> CompletionRun<'a> {
             }
             buffers.clear_bits();
             terms.each_rare_row(range, |row, _| buffers.set_bit(row));
-            for word in terms.rows.common_in(range) {
-                terms.each_row_among(word, rows, |row| buffers.set_bit(row));
-            }
+            terms.rows.common_in(range).for_each(|word| terms.each_row_among(word, rows, |row| buffers.set_bit(row)));
             rows.retain(|row| buffers.has_bit(*row));
         }
     }
@@ -284,8 +267,7 @@ impl<'a> CompletionRun<'a> {
         MostProminent { names, ranks, max: max.max(1), min_rank: 0, worst: None, rows: Vec::new() }
     }
 
-    /// Adds those of the rows, in their order, that complete the text at least as well as `worst` and are not found yet;
-    /// at most `max`.
+    /// Adds at most `max` rows, in order, that complete the text at least as well as `worst` and are not found yet.
     fn add(&mut self, rows: &[u32], worst: Completion, max: usize) {
         let known = self.found.len();
         for row in rows {
@@ -321,7 +303,6 @@ fn completed(names: &dyn Names, typed: &TypedText, row: u32, buffers: &mut Searc
     Some(Completed { row, completion, text, by_initials: false, prominence: names.prominence(row) })
 }
 
-/// The most prominent of the rows added.
 struct MostProminent<'a> {
     names: &'a dyn Names,
     ranks: &'a [u8],
@@ -364,7 +345,6 @@ impl MostProminent<'_> {
         self.rows
     }
 
-    /// The rows, the most prominent first.
     fn rows(self) -> Vec<u32> {
         self.entries().into_iter().map(|(_, row)| row).collect()
     }

@@ -1,9 +1,8 @@
-//! Full-text search over the texts of records: descriptions, sectors, places, titles and names.
-//!
-//! A separate tantivy segment with terms and their frequencies only; document `n` has all texts of row `n`. Rows are
-//! ranked by Okapi BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with tantivy's
-//! parameters, k1 = 1.2 and b = 0.75. Words of a description are stemmed in its language, which its stop words tell;
-//! other words are stemmed in English. A query is stemmed in every language.
+//! Full-text search over the texts of records: descriptions, sectors, places, titles and names. A separate tantivy
+//! segment with terms and their frequencies only; document `n` has all texts of row `n`. Rows are ranked by Okapi BM25
+//! (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with tantivy's parameters, k1 = 1.2 and b =
+//! 0.75. Words of a description are stemmed in its language, which its stop words tell; other words are stemmed in
+//! English. A query is stemmed in every language.
 
 #[cfg(test)]
 mod tests;
@@ -65,7 +64,6 @@ pub struct DescriptionMatches {
     pub complete: usize,
 }
 
-/// An index over the texts of records.
 pub struct DescriptionIndex {
     searcher: Searcher,
     field: Field,
@@ -79,8 +77,7 @@ static STEMMED: Lazy<Vec<TextAnalyzer>> = Lazy::new(|| {
     LANGUAGES.iter().map(|language| stemmed(*language)).collect()
 });
 
-/// The analyzer of words in lower case, and those of single words, by language: the first remove stop words, the second
-/// also stem.
+/// The analyzer of words in lower case, and two of a single word by language: without stop words, and also stemmed.
 static OF_WORDS: Lazy<(TextAnalyzer, Vec<TextAnalyzer>, Vec<TextAnalyzer>)> = Lazy::new(|| {
     let without = |language: &Language| TextAnalyzer::builder(RawTokenizer::default()).filter(stop_words(*language));
     let stemmed =
@@ -213,8 +210,7 @@ fn schema() -> (Schema, Field) {
 /// The name of the tokenizer that splits a text at white space.
 const STEMS: &str = "whitespace";
 
-/// Appends numbers to a list, and 0 as its end, with seven bits per byte: frequent stems have low numbers and take one
-/// or two bytes.
+/// Appends numbers and a final 0, with seven bits per byte: frequent stems have low numbers, of one or two bytes.
 fn pack(list: &mut Vec<u8>, numbers: impl Iterator<Item = u32>) {
     for mut number in numbers.chain([0]) {
         while number > 0x7f {
@@ -331,8 +327,7 @@ impl DescriptionIndex {
         DescriptionMatches { rows, complete }
     }
 
-    /// The rows with most of the distinctive words of a row's description, with their scores as a share of its own, from 0
-    /// to 1.
+    /// The rows with most of the distinctive words of a row's description, with their scores as a share of its own.
     pub fn find_similar(&self, names: &dyn Names, row: u32) -> HashMap<u32, f32> {
         let stems = self.distinctive(names, row).into_iter();
         let words: Vec<BTreeSet<String>> = stems.map(|stem| BTreeSet::from([stem])).collect();
@@ -375,8 +370,7 @@ impl DescriptionIndex {
         let language = vocabulary.language_of(&words);
         let stems: BTreeSet<u32> = vocabulary.stems(&words, language).collect();
         let stems = stems.into_iter().map(|stem| vocabulary.stem(stem).to_owned());
-        let counted = stems.map(|stem| (self.postings(&stem), stem));
-        rarest(counted.filter(|(rows, _)| *rows > 1).collect()).collect()
+        rarest(stems.map(|stem| (self.postings(&stem), stem)).filter(|(rows, _)| *rows > 1).collect()).collect()
     }
 
     /// The rows of words, by their stems.
@@ -457,13 +451,11 @@ impl WordScorer {
 
     /// The score of the current row: that of its best stem.
     fn score(&mut self) -> f32 {
-        let stems = self.stems.iter_mut().filter(|stem| stem.doc() == self.row);
-        stems.map(|stem| stem.score()).fold(0.0, f32::max)
+        self.stems.iter_mut().filter(|stem| stem.doc() == self.row).map(|stem| stem.score()).fold(0.0, f32::max)
     }
 }
 
-/// Calls `each` with the rows that have all of the words, at most the first `max`, ascending, and the sum of the words'
-/// scores.
+/// Calls `each` with at most the first `max` rows that have all words, ascending, and the sum of the words' scores.
 fn each_row_with_all(mut words: Vec<WordScorer>, max: usize, mut each: impl FnMut(u32, f32)) {
     // The rarest word leads, and the others are sought in its rows.
     words.sort_by_key(|word| word.stems.iter().map(|stem| stem.size_hint()).sum::<u32>());

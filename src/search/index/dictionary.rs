@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use tantivy_fst::Map;
 
-use crate::edit_distance::{FuzzyWalk, words_below};
+use crate::edit_distance::FuzzyWalk;
 
 /// The maximum length in bytes of a word that is compared with others; longer ones are only looked up.
 pub(crate) const MAX_WORD_BYTES: usize = 40;
@@ -36,15 +36,9 @@ impl Dictionary {
 
     pub(crate) fn with_prefix(&self, prefix: &str) -> Range<u32> {
         let fst = self.map.as_fst();
-        let mut node = fst.root();
-        let mut number = 0;
-        for byte in prefix.bytes() {
-            let Some(index) = node.find_input(byte) else { return 0..0 };
-            let step = node.transition(index);
-            number += step.out.value();
-            node = fst.node(step.addr);
-        }
-        words_below(fst, node, number)
+        let mut walk = FuzzyWalk { fst, pattern: prefix.as_bytes(), steps: 0, prefix: true, found: Vec::new() };
+        walk.visit(fst.root(), 0, 0, 0);
+        walk.found.pop().unwrap_or(0..0)
     }
 
     /// Adds the words within this many edits of `text`. Visits at most about `steps` nodes and subtracts them.

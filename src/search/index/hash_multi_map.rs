@@ -1,6 +1,5 @@
-//! A multimap from hashed keys to rows or words that takes five bytes per entry.
-//!
-//! Keys are not stored: a lookup also returns a few entries of other keys, which the ranking discards.
+//! A multimap from hashed keys to rows or words that takes five bytes per entry. Keys are not stored: a lookup also
+//! returns a few entries of other keys, which the ranking discards.
 
 use xxhash_rust::xxh3::xxh3_64;
 

@@ -174,9 +174,8 @@ impl TextIndex {
     }
 
     /// The matches of a query, best first. Deterministic. An empty query has no matches. If the query has several
-    /// readings, the first with a sure match counts, otherwise the one with the best match.
-    ///
-    /// Filters play no part: they only remove rows from the matches.
+    /// readings, the first with a sure match counts, otherwise the one with the best match. Filters play no part: they
+    /// only remove rows from the matches.
     pub fn search(&self, names: &dyn Names, query: &str) -> SearchResults {
         let started = Instant::now();
         let results = self.search_reading(names, query, &STEPS);
@@ -288,9 +287,7 @@ impl TextIndex {
             let Some(relaxation) = RelaxedMatch::of_row(query, names, row, &self.weights) else { continue };
             let points = MatchStrategy::RELAXED.ceiling * relaxation.similarity;
             let score = points + prominence_bonus(points, names.prominence(row));
-            if let Some(hit) = scored.iter_mut().find(|hit| hit.row == row) {
-                hit.score = hit.score.max(score);
-            }
+            scored.iter_mut().filter(|hit| hit.row == row).for_each(|hit| hit.score = hit.score.max(score));
         }
         sort(scored);
     }
@@ -309,9 +306,7 @@ impl TextIndex {
                 false => dictionary.get(&word.text).map_or(0..0, |found| found..found + 1),
             };
             self.terms.each_rare_row(&words, |row, _| set(row));
-            for word in self.terms.rows.common_in(&words) {
-                self.terms.each_row(word, u32::MAX, |row, _| set(row));
-            }
+            self.terms.rows.common_in(&words).for_each(|word| self.terms.each_row(word, u32::MAX, |row, _| set(row)));
             match &mut common {
                 Some(common) => common.iter_mut().zip(&bits).for_each(|(common, bits)| *common &= bits),
                 None => common = Some(bits),
@@ -327,8 +322,7 @@ impl TextIndex {
 
     /// Classifies rows by the reading of a query that they match best.
     pub fn match_classes(&self, names: &dyn Names, query: &str, rows: &[u32]) -> Vec<MatchClass> {
-        let others = other_readings(query, &self.terms.lookups.dictionary);
-        let readings = std::iter::once(query.to_owned()).chain(others);
+        let readings = std::iter::once(query.to_owned()).chain(other_readings(query, &self.terms.lookups.dictionary));
         let readings: Vec<NameQuery> = readings.map(|reading| NameQuery::parse(&reading, &self.weights)).collect();
         let class = |row: &u32| {
             let classes = readings.iter().map(|reading| MatchClass::of_row(reading, texts(names, *row)));
@@ -343,8 +337,7 @@ impl TextIndex {
             return Vec::new();
         }
         let has_initials = |row: &u32| texts(names, *row).any(|text| has_initials(&fold(text), folded));
-        let rows = self.terms.lookups.acronyms.get(folded).iter().copied().take(max);
-        rows.filter(has_initials).collect()
+        self.terms.lookups.acronyms.get(folded).iter().copied().take(max).filter(has_initials).collect()
     }
 
     /// The parts of a row's score for a query, even if it is no match.
@@ -362,16 +355,14 @@ impl TextIndex {
             let scored = texts(names, row).map(|text| {
                 let mut scores = AllScores::default();
                 score_text(&query, text, &self.weights, buffers, &mut scores);
-                if let Some(relaxation) = &relaxation {
-                    scores.add(MatchStrategy::RELAXED, relaxation.similarity);
-                }
+                relaxation.iter().for_each(|relaxed| scores.add(MatchStrategy::RELAXED, relaxed.similarity));
                 (text, scores)
             });
             scored.max_by(|(_, left), (_, right)| left.points().total_cmp(&right.points()))
         });
         let (text, scores) = best.expect("a row has a name");
         let bonus = prominence_bonus(scores.points(), names.prominence(row));
-        scores.explain(text, class, bonus)
+        Explanation::new(scores.0, text.to_owned(), class, bonus)
     }
 
     /// Scores at most `max` of the candidates that are not scored yet, and sorts all hits; true if there were more.
@@ -384,13 +375,9 @@ impl TextIndex {
         buffers: &mut SearchBuffers,
         scored: &mut Vec<Hit>,
     ) -> bool {
-        let mut rows: Vec<(f32, u32)> = Vec::new();
-        for row in &buffers.touched {
-            let marks = buffers.marks(*row);
-            if marks & SCORED == 0 && candidates.may_match(marks) {
-                rows.push((self.estimate(candidates, *row, marks), *row));
-            }
-        }
+        let marked = buffers.touched.iter().map(|row| (*row, buffers.marks(*row)));
+        let open = marked.filter(|(_, marks)| marks & SCORED == 0 && candidates.may_match(*marks));
+        let mut rows: Vec<(f32, u32)> = open.map(|(row, marks)| (self.estimate(candidates, row, marks), row)).collect();
         let is_capped = keep_best(&mut rows, max);
         for rows in rows.chunks(CHUNK) {
             // The names are far apart in memory. Reading the first byte of each lets the processor fetch them in parallel.
@@ -399,9 +386,7 @@ impl TextIndex {
             for (_, row) in rows {
                 buffers.mark(*row, SCORED);
                 let score = self.score(names, query, *row, buffers);
-                if score > 0.0 {
-                    scored.push(Hit { row: *row, score });
-                }
+                scored.extend((score > 0.0).then_some(Hit { row: *row, score }));
             }
         }
         sort(scored);
@@ -419,9 +404,7 @@ impl TextIndex {
 
     fn score(&self, names: &dyn Names, query: &NameQuery, row: u32, buffers: &mut SearchBuffers) -> f32 {
         let mut best = BestScore::default();
-        for text in texts(names, row) {
-            score_text(query, text, &self.weights, buffers, &mut best);
-        }
+        texts(names, row).for_each(|text| score_text(query, text, &self.weights, buffers, &mut best));
         if best.0 > 0.0 { best.0 + prominence_bonus(best.0, names.prominence(row)) } else { 0.0 }
     }
 }

@@ -1,6 +1,5 @@
-//! The side tables of an index: data that tantivy does not provide, or not fast enough.
-//!
-//! Stored as an archive, like the tables of a snapshot, and read into memory when opened: about 18 bytes per name.
+//! The side tables of an index: data that tantivy does not provide, or not fast enough. Stored as an archive, like the
+//! tables of a snapshot, and read into memory when opened: about 18 bytes per name.
 
 use std::io;
 use std::ops::Range;
@@ -20,10 +19,8 @@ pub(crate) const MAX_RARE_ROWS: u32 = 128;
 pub(crate) const FIRST: u32 = 1 << 31;
 /// The bit of a word's entry that marks an index into `row_lists`.
 const LISTED: u32 = 1 << 30;
-/// The entry of a common word.
 const COMMON: u32 = u32::MAX;
 
-/// The maximum number of rows of an index.
 pub(crate) const MAX_ROWS: u32 = LISTED - 1;
 
 /// Words are numbered as in the dictionary.

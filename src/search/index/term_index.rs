@@ -1,7 +1,6 @@
-//! The words of a table's names, with the rows that contain them.
-//!
-//! Tantivy has the postings of common words, compressed and with skips; the side tables have the rows of all others in one
-//! array, so that a prefix of thousands of words is one scan.
+//! The words of a table's names, with the rows that contain them. Tantivy has the postings of common words, compressed
+//! and with skips; the side tables have the rows of all others in one array, so that a prefix of thousands of words is
+//! one scan.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -30,24 +29,18 @@ const MAX_RAW_ROWS: u32 = 2_000;
 
 impl TermIndex {
     /// Combines tantivy's two fields with the side tables; `None` if they do not belong together.
-    pub(crate) fn new(
-        words: Arc<InvertedIndexReader>,
-        raw: Arc<InvertedIndexReader>,
-        tables: SideTables,
-    ) -> Option<Self> {
-        let SideTables { rows_of_words: rows, lookups } = tables;
+    pub(crate) fn new(words: Arc<InvertedIndexReader>, raw: Arc<InvertedIndexReader>, own: SideTables) -> Option<Self> {
+        let SideTables { rows_of_words: rows, lookups } = own;
         let terms = words.terms();
         if terms.num_terms() as u64 != u64::from(rows.len()) || lookups.dictionary.len() != rows.len() {
             return None;
         }
-        let common = rows
-            .common_in(&(0..rows.len()))
-            .map(|word| {
-                let mut text = Vec::new();
-                terms.ord_to_term(u64::from(word), &mut text).ok()?.then_some(())?;
-                terms.get(text).ok()?
-            })
-            .collect::<Option<_>>()?;
+        let info = |word: u32| {
+            let mut text = Vec::new();
+            terms.ord_to_term(u64::from(word), &mut text).ok()?.then_some(())?;
+            terms.get(text).ok()?
+        };
+        let common = rows.common_in(&(0..rows.len())).map(info).collect::<Option<_>>()?;
         Some(Self { words, raw, rows, lookups, common })
     }
 

@@ -118,9 +118,8 @@ impl Expansion {
         if query.is_typing(self.index) && (4..=20).contains(&length) {
             self.new_ranges.extend(dictionary.with_prefix_near(&word.text, steps));
         }
-        for joined in query.pairs(self.index).iter().filter(|joined| joined.len() > 3) {
-            dictionary.within(joined, 1, steps, &mut near);
-        }
+        let pairs = query.pairs(self.index).into_iter().filter(|joined| joined.len() > 3);
+        pairs.for_each(|joined| dictionary.within(&joined, 1, steps, &mut near));
         if (6..=MAX_WORD_BYTES).contains(&length) {
             // One word of the query may be two of the name.
             let starts = (3..length - 2).filter_map(|end| dictionary.get(&word.text[..end]));
@@ -187,9 +186,7 @@ impl Expansion {
         let known = self.known.iter().filter(|_| !self.is_read);
         let known_ranges = self.known_ranges.iter().filter(|_| !self.is_read);
         let ranges: Vec<&Range<u32>> = known_ranges.chain(&self.new_ranges).collect();
-        for range in &ranges {
-            terms.each_rare_row(range, |row, _| found(row, 0));
-        }
+        ranges.iter().for_each(|range| terms.each_rare_row(range, |row, _| found(row, 0)));
         let common = ranges.iter().flat_map(|range| terms.rows.common_in(range));
         for word in known.chain(&self.new).chain(typo_of).copied().chain(common) {
             let marks = if self.exact.contains(&word) { EXACT } else { 0 };
@@ -218,11 +215,8 @@ impl Expansion {
             return;
         }
         let (words, ranges) = if is_new { (&self.new, &self.new_ranges) } else { (&self.known, &self.known_ranges) };
-        for range in ranges {
-            terms.each_rare_row(range, |row, _| found(row, 0));
-        }
-        let typo_of = self.typo_of.iter().filter(|_| self.is_typo_of_new == is_new);
-        let words = words.iter().chain(typo_of).copied();
+        ranges.iter().for_each(|range| terms.each_rare_row(range, |row, _| found(row, 0)));
+        let words = words.iter().chain(self.typo_of.iter().filter(|_| self.is_typo_of_new == is_new)).copied();
         for word in words.chain(ranges.iter().flat_map(|range| terms.rows.common_in(range))) {
             let marks = if self.exact.contains(&word) { EXACT } else { 0 };
             if !terms.rows.is_common(word) {

@@ -20,7 +20,6 @@ pub(crate) struct NameQuery {
     /// The folded text without spaces.
     pub joined: String,
     pub words: Vec<QueryWord>,
-    /// The pattern of `joined`.
     pub joined_pattern: EditPattern,
     /// The words in alphabetical order, joined; `None` for a single word.
     pub sorted_pattern: Option<EditPattern>,
@@ -43,25 +42,22 @@ pub(crate) struct QueryWord {
     pub phonetic_key: String,
 }
 
+/// The beginning of a text, at most [`MAX_QUERY_BYTES`].
+pub(crate) fn limited(text: &str) -> &str {
+    &text[..(0..=text.len().min(MAX_QUERY_BYTES)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0)]
+}
+
 impl NameQuery {
     /// Parses the first [`MAX_QUERY_BYTES`] bytes and [`MAX_QUERY_WORDS`] words of a query.
     pub(super) fn parse(text: &str, weights: &Weights) -> Self {
-        let mut end = text.len().min(MAX_QUERY_BYTES);
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let text = &text[..end];
+        let text = limited(text);
         let mut folded = fold_name(text);
         // A letter of another script may fold to several, so that the limit is applied again.
         folded.truncate(MAX_QUERY_BYTES);
         folded.truncate(folded.trim_end().len());
         let joined = folded.replace(' ', "");
-        let words: Vec<QueryWord> = folded
-            .split(' ')
-            .filter(|word| !word.is_empty())
-            .take(MAX_QUERY_WORDS)
-            .map(|word| QueryWord::new(word, weights))
-            .collect();
+        let words = folded.split(' ').filter(|word| !word.is_empty()).take(MAX_QUERY_WORDS);
+        let words: Vec<QueryWord> = words.map(|word| QueryWord::new(word, weights)).collect();
         let sorted_pattern = (words.len() > 1).then(|| {
             let mut words: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
             words.sort_unstable();
@@ -90,8 +86,7 @@ impl NameQuery {
     pub(super) fn pairs(&self, index: usize) -> Vec<String> {
         let text = |index: usize| self.words.get(index).map(|word| word.text.as_str());
         let before = index.checked_sub(1).and_then(text).zip(text(index));
-        let after = text(index).zip(text(index + 1));
-        before.into_iter().chain(after).map(|(left, right)| [left, right].concat()).collect()
+        before.into_iter().chain(text(index).zip(text(index + 1))).map(|(left, right)| [left, right].concat()).collect()
     }
 
     /// True for one word of two to eight letters.

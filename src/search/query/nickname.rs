@@ -6,7 +6,6 @@ use once_cell::sync::Lazy;
 
 use data::word_file;
 
-/// A word that may replace another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WordForm {
     pub text: &'static str,
@@ -23,9 +22,7 @@ const MAX_FULL_FORMS: usize = 4;
 static FORMS: Lazy<HashMap<&str, Vec<WordForm>>> = Lazy::new(|| {
     let mut forms = HashMap::new();
     for words in lines(include_str!("equivalents.txt")) {
-        for (word, other) in pairs(&words) {
-            add(&mut forms, word, other, DIRECT);
-        }
+        pairs(&words).for_each(|(word, other)| add(&mut forms, word, other, DIRECT));
     }
     let groups: Vec<Vec<&str>> = lines(include_str!("nicknames.txt")).collect();
     let mut groups_of: HashMap<&str, Vec<&[&str]>> = HashMap::new();
@@ -69,7 +66,6 @@ fn add(forms: &mut HashMap<&'static str, Vec<WordForm>>, word: &'static str, oth
     }
 }
 
-/// The words that may replace a folded word.
 pub fn forms(word: &str) -> &'static [WordForm] {
     FORMS.get(word).map_or(&[], Vec::as_slice)
 }

@@ -1,8 +1,7 @@
-//! Candidates: the rows that may match a query.
-//!
-//! A row that matches by its words contains at least [`MIN_COVERAGE`] of the query's weight. It therefore contains at
-//! least one of any words that together weigh more than the rest: only the rows of the rarest such words are read, and
-//! the other words decide among them. The search widens in steps ([`SearchStep`]), and each reads only what is new.
+//! Candidates: the rows that may match a query. A row that matches by its words contains at least [`MIN_COVERAGE`] of
+//! the query's weight. It therefore contains at least one of any words that together weigh more than the rest: only the
+//! rows of the rarest such words are read, and the other words decide among them. The search widens in steps
+//! ([`SearchStep`]), and each reads only what is new.
 
 use std::ops::Range;
 
@@ -108,13 +107,10 @@ impl<'a> CandidateSearch<'a> {
             if self.is_deferred {
                 self.read_rare(buffers);
             } else {
-                let max = if known < MIN_COVERAGE { MAX_TOUCHED_UNKNOWN } else { MAX_TOUCHED };
-                self.read_several(max, buffers);
+                self.read_several(if known < MIN_COVERAGE { MAX_TOUCHED_UNKNOWN } else { MAX_TOUCHED }, buffers);
             }
         }
-        for expansion in &mut self.expansions {
-            expansion.end_step();
-        }
+        self.expansions.iter_mut().for_each(Expansion::end_step);
         true
     }
 
@@ -198,11 +194,9 @@ impl<'a> CandidateSearch<'a> {
     fn read_several(&mut self, max: usize, buffers: &mut SearchBuffers) {
         let Self { terms, expansions, budget, .. } = self;
         let all = *self.weights.last().expect("the empty set has a weight");
-        let mut order: Vec<(u32, &mut Expansion)> = expansions
-            .iter_mut()
-            .map(|expansion| (expansion.row_count(terms), expansion))
-            .filter(|(count, expansion)| *count > 0 || expansion.optional)
-            .collect();
+        let counted = expansions.iter_mut().map(|expansion| (expansion.row_count(terms), expansion));
+        let counted = counted.filter(|(count, expansion)| *count > 0 || expansion.optional);
+        let mut order: Vec<(u32, &mut Expansion)> = counted.collect();
         order.sort_by_key(|(count, expansion)| (expansion.optional, *count));
         if let [(count, first), (_, second), ..] = order.as_mut_slice()
             && *count > MANY
@@ -270,15 +264,11 @@ impl<'a> CandidateSearch<'a> {
                 terms.each_first_row(range, |row| buffers.touch(row, mark | exact | BEGINS));
             }
         }
-        for word in &expansion.new {
-            if !terms.rows.is_common(*word) {
-                terms.each_row(*word, u32::MAX, |row, _| buffers.touch(row, mark));
-            }
+        for word in expansion.new.iter().filter(|word| !terms.rows.is_common(**word)) {
+            terms.each_row(*word, u32::MAX, |row, _| buffers.touch(row, mark));
         }
-        for word in &expansion.typo_of {
-            for row in terms.rows.first_rows(*word) {
-                buffers.touch_up_to(MAX_TOUCHED_SINGLE, *row, mark);
-            }
+        for row in expansion.typo_of.iter().flat_map(|word| terms.rows.first_rows(*word)) {
+            buffers.touch_up_to(MAX_TOUCHED_SINGLE, *row, mark);
         }
         if buffers.touched.len() >= MAX_HITS {
             return;

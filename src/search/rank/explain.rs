@@ -45,27 +45,24 @@ model! {
     }
 }
 
+impl Explanation {
+    /// Explains the score of a text by its parts, the best first.
+    pub fn new(parts: Vec<ScorePart>, text: String, match_class: MatchClass, prominence_bonus: f32) -> Self {
+        let (strategy, points) = parts.first().map_or(("nothing", 0.0), |part| (part.strategy, part.points));
+        let score = points + prominence_bonus;
+        let matches = points > 0.0 && score >= MATCH_SCORE;
+        Self { score, matches, match_class: match_class.name(), text, strategy, parts, prominence_bonus }
+    }
+}
+
 /// The score by each strategy, best first.
 #[derive(Debug, Default)]
-pub(crate) struct AllScores(Vec<ScorePart>);
+pub(crate) struct AllScores(pub Vec<ScorePart>);
 
 impl AllScores {
     /// The best score; 0 if no strategy applies.
     pub(crate) fn points(&self) -> f32 {
         self.0.first().map_or(0.0, |part| part.points)
-    }
-
-    pub(crate) fn explain(self, text: &str, match_class: MatchClass, prominence_bonus: f32) -> Explanation {
-        let score = self.points() + prominence_bonus;
-        Explanation {
-            score,
-            matches: self.points() > 0.0 && score >= MATCH_SCORE,
-            match_class: match_class.name(),
-            text: text.to_owned(),
-            strategy: self.0.first().map_or("nothing", |part| part.strategy),
-            parts: self.0,
-            prominence_bonus,
-        }
     }
 }
 

@@ -5,9 +5,8 @@ use std::collections::HashMap;
 use crate::Hit;
 
 /// Moves each main record directly before the first of its near-duplicates that precedes it. It takes over that score,
-/// so that scores stay descending: the duplicate's name is also a name of the main record.
-///
-/// `main_of` returns the main row of a near-duplicate; no main row has one itself.
+/// so that scores stay descending: the duplicate's name is also a name of the main record. `main_of` returns the main
+/// row of a near-duplicate; no main row has one itself.
 pub(crate) fn put_main_records_first(hits: &mut Vec<Hit>, main_of: impl Fn(u32) -> Option<u32>) {
     // Position of the first near-duplicate of each main row.
     let mut places: HashMap<u32, usize> = HashMap::new();

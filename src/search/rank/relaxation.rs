@@ -1,8 +1,7 @@
-//! Matches of a part of a query: words that are not in the name are left out.
-//!
-//! A person who searches for `accel london` or `kunal shah cred` adds what they know. Such words count if they are in
-//! the record, as its city, country, sectors, organization or title; other words count against it. A name matches only
-//! if the query has nearly all of it, and one of its distinctive words: `monzo bank` matches no other bank.
+//! Matches of a part of a query: words that are not in the name are left out. A person who searches for `accel london`
+//! or `kunal shah cred` adds what they know. Such words count if they are in the record, as its city, country, sectors,
+//! organization or title; other words count against it. A name matches only if the query has nearly all of it, and one
+//! of its distinctive words: `monzo bank` matches no other bank.
 
 use crate::index::{GENERIC, Weights, texts};
 use crate::query::reading::fold_name;
@@ -122,9 +121,8 @@ impl NameOverlap {
         let name_weight: f32 = words.iter().map(|(_, weight)| weight).sum();
         let of_name = if name_weight > 0.0 { of_name / name_weight } else { 0.0 };
         // A sure surname with an unlike given name.
-        let is_last = |word: &QueryWord| words.last().is_some_and(|(last, _)| *last == word.text);
-        let surname =
-            query.words.iter().position(|word| is_last(word) && word.weight >= GENERIC && word.text.len() > 2);
+        let is_end = |word: &QueryWord| words.last().is_some_and(|(last, _)| *last == word.text);
+        let surname = query.words.iter().position(|word| is_end(word) && word.weight >= GENERIC && word.text.len() > 2);
         let is_surname = has_surnames
             && of_name < MIN_OF_NAME
             && (2..=3).contains(&count)

@@ -14,7 +14,6 @@ pub(crate) const EXACT: u16 = 1 << 11;
 pub(crate) const KEEP: u16 = 1 << 12;
 /// The row's name begins with the query.
 pub(crate) const BEGINS: u16 = 1 << 13;
-/// The row is scored.
 pub(crate) const SCORED: u16 = 1 << 14;
 
 #[derive(Debug, Default)]
@@ -115,9 +114,7 @@ impl SearchBuffers {
             return rows;
         }
         self.clear_bits();
-        for row in &self.touched {
-            self.bits[*row as usize / 64] |= 1 << (row % 64);
-        }
+        self.touched.iter().for_each(|row| self.bits[*row as usize / 64] |= 1 << (row % 64));
         self.are_bits_touched = true;
         self.rows_of_bits()
     }
@@ -134,8 +131,7 @@ pub(crate) struct BufferPool(Mutex<Vec<SearchBuffers>>);
 
 impl BufferPool {
     pub(crate) fn with<T>(&self, rows: u32, search: impl FnOnce(&mut SearchBuffers) -> T) -> T {
-        let reused = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut buffers = reused.unwrap_or_default();
+        let mut buffers = self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default();
         buffers.begin(rows);
         let result = search(&mut buffers);
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(buffers);

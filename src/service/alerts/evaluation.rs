@@ -77,7 +77,7 @@ struct Evaluator<'a> {
 impl Evaluator<'_> {
     fn evaluate(&mut self, store: &dyn Store, watch: &Watch) -> Result<Evaluation, StoreError> {
         let comparison = self.comparison(watch.evaluated);
-        let since = comparison.as_ref().map_or(watch.evaluated, |comparison| comparison.before().version());
+        let since = comparison.as_ref().map_or(watch.evaluated, |comparison| comparison.before.version());
         let mut evaluation = Evaluation {
             watch: watch.id,
             evaluated: watch.evaluated,
@@ -109,7 +109,7 @@ impl Evaluator<'_> {
     }
 
     fn search(&mut self, comparison: &ReleaseComparison, table: Table, query: &str) -> NewMatches {
-        let key = (table, query.to_owned(), comparison.before().version());
+        let key = (table, query.to_owned(), comparison.before.version());
         if let Some(known) = self.known.get(&key) {
             return known.clone();
         }
@@ -127,7 +127,7 @@ impl Evaluator<'_> {
 
 fn find_new_matches(comparison: &ReleaseComparison, table: Table, query: &str) -> NewMatches {
     let values: Vec<(String, String)> = form_urlencoded::parse(query.as_bytes()).into_owned().collect();
-    let after = comparison.after();
+    let after = &comparison.after;
     let rows = comparison.new_matches(Resource::of_table(table), &values).map_err(|issues| {
         let errors = issues.report(after);
         errors.iter().map(|error| error.detail.as_str()).collect::<Vec<_>>().join("; ")
@@ -137,7 +137,7 @@ fn find_new_matches(comparison: &ReleaseComparison, table: Table, query: &str) -
 
 /// Adds the changes of a list's records, and the records that were merged into others.
 fn evaluate_list(comparison: &ReleaseComparison, table: Table, keys: &[String], evaluation: &mut Evaluation) {
-    let (before, after) = (comparison.before().snapshot(), comparison.after().snapshot());
+    let (before, after) = (comparison.before.snapshot(), comparison.after.snapshot());
     let mut entries = Vec::new();
     for (key, change) in keys.iter().filter_map(|key| Some((key, comparison.change_of(table, key)?))) {
         if let RowChange::Merged { into, .. } = change.change {

@@ -109,7 +109,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let portfolio_row = |(startup, round): &(u32, u32)| PortfolioRow::new(catalog, row, *startup, *round);
     let page = FirmPage {
         layout: PageLayout::of_record(catalog, request, (Table::Firms, row), &description(&firm), about),
-        sentence: facts::sentence(catalog, &history, counts.counts_of(Facet::Country).1, &shared.firms),
+        sentence: facts::sentence(catalog, &history, counts.counts_of(Facet::Country).1, &shared.rows),
         news: FirmNews::new(catalog, row),
         score: ScoreBar::new(&firm.score),
         trend: Trend::new(catalog.score_by_year(row)),
@@ -123,7 +123,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         portfolio_countries: counts.breakdown("Portfolio by country", "Country", Facet::Country),
         portfolio: history.portfolio.iter().take(MAX_PORTFOLIO).map(portfolio_row).collect::<Result<_, _>>()?,
         portfolio_properties: counts.properties(),
-        graph: co_investors(catalog, row, &shared.firms),
+        graph: co_investors(catalog, row, &shared.rows),
         co_investor_count: shared.total,
         similar_firms: similar.rows.iter().map(similar_firm).collect(),
         similar,
@@ -171,7 +171,7 @@ impl FirmNews {
         let rounds = snapshot.facet_rows(Table::Rounds, Facet::Investor, firm).iter();
         let rounds: Vec<u32> = rounds.filter(is_new(Table::Rounds)).collect();
         let reviews = snapshot.facet_rows(Table::Reviews, Facet::Firm, firm).iter();
-        let reviews = reviews.filter(|row| catalog.is_published(Table::Reviews, *row)).filter(is_new(Table::Reviews));
+        let reviews = reviews.filter(|row| catalog.snapshot().is_published(Table::Reviews, *row)).filter(is_new(Table::Reviews));
         let named = |round: &u32| {
             let startup = snapshot.round_startup(*round);
             let of = snapshot.slug(Table::Startups, startup);
