@@ -86,6 +86,6 @@ pub use sqlite::database_file::{DatabaseFile, StoreCounts, has_database, install
 pub use sqlite::files as private_files;
 pub(crate) use store::REVOKED_NAME_DAYS;
 pub use store::{
-    CounterStore, Credentials, DayUsage, Durability, KeyChanges, KeyState, PasswordVersion, ReadKind,
-    Statements, Store, StoreMeasurements, Totp, USAGE_DAYS,
+    CounterStore, Credentials, DayUsage, Durability, KeyChanges, KeyState, PasswordVersion, ReadKind, Statements,
+    Store, StoreMeasurements, Totp, USAGE_DAYS,
 };

@@ -91,12 +91,7 @@ pub(crate) enum CountedRequest {
 type SharedStore<'s> = Option<&'s dyn CounterStore>;
 
 impl RateLimit {
-    pub(crate) fn take(
-        &self,
-        store: SharedStore<'_>,
-        client: Client,
-        now: i64,
-    ) -> AccountResult<CountedRequest> {
+    pub(crate) fn take(&self, store: SharedStore<'_>, client: Client, now: i64) -> AccountResult<CountedRequest> {
         let Some(store) = store else {
             return self.take_here(client, now).map_err(AccountError::Throttled);
         };

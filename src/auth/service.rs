@@ -203,7 +203,8 @@ impl AuthService {
         let key: ApiKey = token.parse().map_err(|_| AuthError::Malformed)?;
         let digest = key.digest();
         let found = self.keys.get(&digest.first_half()).filter(|found| found.digest == digest);
-        let KeyState { id, counter, account, tier, masked, revoked, expires_at, .. } = *found.ok_or(AuthError::Invalid)?;
+        let KeyState { id, counter, account, tier, masked, revoked, expires_at, .. } =
+            *found.ok_or(AuthError::Invalid)?;
         if revoked {
             return Err(AuthError::Revoked);
         }

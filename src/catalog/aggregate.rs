@@ -303,7 +303,11 @@ impl Catalog {
         let mut other = column.known(rows, &groups);
         let words = unknown.iter_mut().zip(&mut other);
         words.for_each(|(bits, known)| (*bits, *known) = (*bits & !*known, *bits & *known));
-        if others.is_empty() { other.clear() } else { first.iter().for_each(|group| remove(&mut other, group.rows)) }
+        if others.is_empty() {
+            other.clear()
+        } else {
+            first.iter().for_each(|group| remove(&mut other, group.rows))
+        }
         let mut rest = |bits: &[u64]| {
             let rows = RowSet::Dense(bits);
             let count = rows.count();

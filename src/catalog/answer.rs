@@ -125,8 +125,11 @@ impl ListRows {
 impl Catalog {
     pub fn answer(&self, wanted: &WantedPage<'_>) -> ListAnswer<'_> {
         let WantedPage { request, start, limit, parts, .. } = *wanted;
-        let of_page = |total, next, rows, computed| {
-            ListAnswer { total, next, rows: ListRows { rows, computed }, ..Default::default() }
+        let of_page = |total, next, rows, computed| ListAnswer {
+            total,
+            next,
+            rows: ListRows { rows, computed },
+            ..Default::default()
         };
         let answer = match request {
             Request::List(query) => self.answer_query(query, wanted),

@@ -96,7 +96,8 @@ impl McpManifest {
         });
         let mut card = about(base, host);
         card["$schema"] = CARD_SCHEMA.into();
-        card["icons"] = json!([{ "src": format!("{base}/favicon.svg"), "mimeType": "image/svg+xml", "sizes": ["any"] }]);
+        card["icons"] =
+            json!([{ "src": format!("{base}/favicon.svg"), "mimeType": "image/svg+xml", "sizes": ["any"] }]);
         card["remotes"] = remotes;
         let of_operator = [
             ("contact", &operator.contact),

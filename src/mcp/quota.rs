@@ -5,8 +5,8 @@ use std::sync::Arc;
 use http::header;
 use serde_json::json;
 
-use auth::quota::{Client, ClientPool, Denied, Quota};
 use auth::QuotaSubject;
+use auth::quota::{Client, ClientPool, Denied, Quota};
 use data::number::counted;
 use data::{Date, rfc3339};
 use transport::problem::{Code, Problem};

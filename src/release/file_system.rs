@@ -49,7 +49,8 @@ impl Fs for OsFs {
 
     fn remove(&self, path: &Path) -> io::Result<()> {
         let found = fs::symlink_metadata(path);
-        let remove = |found: fs::Metadata| if found.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        let remove =
+            |found: fs::Metadata| if found.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
         existing(found.and_then(remove)).map(drop)
     }
 }

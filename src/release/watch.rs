@@ -371,15 +371,31 @@ async fn notify_on_hangup(requested: &Notify) -> Infallible {
 /// An event that the operator should know of. `Display` gives one log line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReleaseEvent {
-    Serving { version: SnapshotVersion, bundled: bool },
-    Verified { version: SnapshotVersion },
+    Serving {
+        version: SnapshotVersion,
+        bundled: bool,
+    },
+    Verified {
+        version: SnapshotVersion,
+    },
     /// The release named by `current` cannot be served. `served` continues; `None` if another one is served now.
-    Rejected { reason: String, served: Option<SnapshotVersion> },
+    Rejected {
+        reason: String,
+        served: Option<SnapshotVersion>,
+    },
     /// Files of the served release were changed or removed. Serving does not depend on them.
-    FilesChanged { version: SnapshotVersion },
-    NotLoaded { reason: String },
-    NotReady { reason: String },
-    CurrentRemoved { served: SnapshotVersion },
+    FilesChanged {
+        version: SnapshotVersion,
+    },
+    NotLoaded {
+        reason: String,
+    },
+    NotReady {
+        reason: String,
+    },
+    CurrentRemoved {
+        served: SnapshotVersion,
+    },
 }
 
 impl fmt::Display for ReleaseEvent {

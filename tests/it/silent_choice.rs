@@ -326,7 +326,10 @@ fn short_names_of_the_real_data_give_candidates() {
     let note = rounds["notes"].to_string();
     assert!(note.contains("was read as accel (") && note.contains("accel-partners ("), "{note}");
     let shared = tools.call(Tool::GetFundingRounds, &json!({ "startup": "Spire" })).unwrap_err();
-    assert!(shared[0].detail.contains("ambiguous") && shared[0].accepted.as_ref().is_some_and(|slugs| slugs.len() > 1), "{shared:?}");
+    assert!(
+        shared[0].detail.contains("ambiguous") && shared[0].accepted.as_ref().is_some_and(|slugs| slugs.len() > 1),
+        "{shared:?}"
+    );
     let health = tools.call(Tool::SearchStartups, &json!({ "sector": "health" })).unwrap();
     assert!(health["notes"].to_string().contains("health-care ("), "{}", health["notes"]);
     for joined in ["fin tech", "Fin-Tech"] {

@@ -52,11 +52,8 @@ model! {
     }
 }
 
-pub(super) const ENDPOINT: Endpoint = Endpoint {
-    filters: Some(Resource::Firms),
-    group: RouteGroup::Counts,
-    ..Endpoint::new(Facets::DEFINITION, parse)
-};
+pub(super) const ENDPOINT: Endpoint =
+    Endpoint { filters: Some(Resource::Firms), group: RouteGroup::Counts, ..Endpoint::new(Facets::DEFINITION, parse) };
 
 struct FacetsRequest(CountedQuery);
 

@@ -118,7 +118,9 @@ impl ApiOperation for ListRequest {
         rows.write_all(&mut body, catalog, table, &fields);
         body.push(b']');
         match self.window.start {
-            WindowStart::Offset(offset) => append_member(&mut body, "pagination", &PaginationV1 { total, limit, offset }),
+            WindowStart::Offset(offset) => {
+                append_member(&mut body, "pagination", &PaginationV1 { total, limit, offset })
+            }
             WindowStart::Page(page) => {
                 let total_pages = total.div_ceil(limit);
                 append_member(&mut body, "pagination", &PaginationV2 { page, total_pages, total, limit });

@@ -42,12 +42,7 @@ const AGGREGATE: &str = "How many records match all filters and, of rounds and s
     filter; a record is in each group whose value it has. `other` are the records that are only in groups beyond \
     `limit`, `unknown` those of which the property is not known.";
 
-const fn aggregate(
-    path: &'static str,
-    resource: Resource,
-    operation: &'static str,
-    summary: &'static str,
-) -> Route {
+const fn aggregate(path: &'static str, resource: Resource, operation: &'static str, summary: &'static str) -> Route {
     route(path, aggregate::of_list(resource), operation, summary, AGGREGATE)
 }
 

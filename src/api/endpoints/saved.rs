@@ -17,10 +17,8 @@ use crate::openapi::schema::Schemas;
 use crate::openapi::vocabulary::vocabulary;
 use crate::{ApiRequest, ApiResponse};
 
-pub(super) const ENDPOINT: Endpoint = Endpoint {
-    add_schemas,
-    ..Endpoint::of_account(WatchRecord::DEFINITION, |url| parse_service(url, respond))
-};
+pub(super) const ENDPOINT: Endpoint =
+    Endpoint { add_schemas, ..Endpoint::of_account(WatchRecord::DEFINITION, |url| parse_service(url, respond)) };
 
 fn respond(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
     let account = account(request)?;

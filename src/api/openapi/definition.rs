@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use utoipa::openapi::schema::{
-    AnyOfBuilder, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type,
-};
+use utoipa::openapi::schema::{AnyOfBuilder, ArrayBuilder, KnownFormat, ObjectBuilder, SchemaFormat, SchemaType, Type};
 use utoipa::openapi::{Object, Ref, RefOr, Schema};
 
 use data::PartialDate;

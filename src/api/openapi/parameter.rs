@@ -86,7 +86,8 @@ fn filter_of(route: &Route, name: &str) -> Option<(Resource, &'static params::Pa
 
 fn filter(version: Version, resource: Resource, parameter: &params::Parameter, catalog: &Catalog) -> Parameter {
     use ParamType::{
-        Bool, Countries, Known, Like, Listed, Metric, Number, Organizations, Range, Records, Rows, Sort, Terms, Text, Words,
+        Bool, Countries, Known, Like, Listed, Metric, Number, Organizations, Range, Records, Rows, Sort, Terms, Text,
+        Words,
     };
     let is_strict = version.is_strict();
     // In v1 and v2 any text, as in `word`.
@@ -116,9 +117,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
         }
         Countries => named("Country"),
         // Rejects a text of only commas and spaces, which counts as empty.
-        Listed(..) | Records(..) | Organizations | Rows(_) => {
-            any_text().pattern(is_strict.then_some(r"[^\s,]")).into()
-        }
+        Listed(..) | Records(..) | Organizations | Rows(_) => any_text().pattern(is_strict.then_some(r"[^\s,]")).into(),
         Like(_) => any_text().pattern(Some(r"[^\s,]")).into(),
         Number { min, max, .. } | Range { unit: BoundUnit::Number { min, max }, .. } => {
             long(min).maximum(Some(max as f64 as i64)).into()

@@ -228,7 +228,9 @@ fn inline<T>(item: &RefOr<T>) -> Option<&T> {
 fn choices(document: &OpenApi, schema: &RefOr<Schema>) -> Vec<String> {
     let components = document.components.as_ref().expect("the schemas are components");
     let object = match schema {
-        RefOr::Ref(reference) => reference.ref_location.rsplit('/').next().and_then(|name| components.schemas.get(name)),
+        RefOr::Ref(reference) => {
+            reference.ref_location.rsplit('/').next().and_then(|name| components.schemas.get(name))
+        }
         schema => Some(schema),
     };
     let Some(RefOr::T(Schema::Object(object))) = object else { return Vec::new() };

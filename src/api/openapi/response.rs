@@ -125,10 +125,7 @@ pub(crate) fn shared(version: Version, examples: &Examples, base: &str) -> Vec<(
     }
     let not_modified = ResponseBuilder::new()
         .description("The response is still the one that `If-None-Match` names. Does not count against the quota.");
-    shared.push((
-        "NotModified",
-        with_headers(not_modified, CACHEABLE.iter().chain(link)).build(),
-    ));
+    shared.push(("NotModified", with_headers(not_modified, CACHEABLE.iter().chain(link)).build()));
     shared
 }
 

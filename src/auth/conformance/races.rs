@@ -175,11 +175,10 @@ pub(crate) fn watches_are_limited(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free).id;
     let name: account::KeyName = "a search".parse().unwrap();
-    let added: usize = at_once(open, |store, _| {
-        (0..6).filter(|_| store.add_watch(account, search(&name), NOON).is_ok()).count()
-    })
-    .into_iter()
-    .sum();
+    let added: usize =
+        at_once(open, |store, _| (0..6).filter(|_| store.add_watch(account, search(&name), NOON).is_ok()).count())
+            .into_iter()
+            .sum();
     assert_eq!(added, Tier::Free.watches() as usize);
     at_once(open, |store, number| {
         for webhook in 0..4 {
@@ -271,8 +270,7 @@ pub(crate) fn no_alert_is_missed(open: OpenStore<'_>) {
     let store = open();
     let account = ada(&*store, Tier::Free).id;
     let name: account::KeyName = "a search".parse().unwrap();
-    let own: Vec<_> =
-        (0..HANDLES).map(|_| store.add_watch(account, search(&name), NOON).unwrap()).collect();
+    let own: Vec<_> = (0..HANDLES).map(|_| store.add_watch(account, search(&name), NOON).unwrap()).collect();
     let reader = open();
     let is_done = AtomicBool::new(false);
     let seen = std::thread::scope(|scope| {

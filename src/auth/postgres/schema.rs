@@ -51,8 +51,7 @@ pub(crate) fn migrate(connection: &Connection, address: &PostgresAddress, steps:
     if let Some(found) = versions(connection)?.filter(|found| found.version >= supported) {
         return check(address, found, supported);
     }
-    connection
-        .with_limit(LIMIT, || connection.transact(BEGIN, |connection| migrate_within(connection, address, steps)))
+    connection.with_limit(LIMIT, || connection.transact(BEGIN, |connection| migrate_within(connection, address, steps)))
 }
 
 fn migrate_within(connection: &Connection, address: &PostgresAddress, steps: &[MigrationStep]) -> SqlResult<()> {

@@ -268,11 +268,7 @@ impl LeasedCounters {
     }
 
     /// Takes the next lease of a counter, after [`AdmittedRequest::renews`].
-    pub(crate) fn renew(
-        &self,
-        (counter, day): (SharedCounter, Date),
-        lease: impl Fn(LeaseRequest) -> Option<Grant>,
-    ) {
+    pub(crate) fn renew(&self, (counter, day): (SharedCounter, Date), lease: impl Fn(LeaseRequest) -> Option<Grant>) {
         let slot = self.slot(counter, day);
         let (limit, owed) = {
             let mut units = slot.lock();

@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::quota::lease::LeasedCounters;
-use crate::quota::{
-    Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, run_in_place,
-};
+use crate::quota::{Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, run_in_place};
 use crate::{AuthService, Caller, CounterStore, QuotaSubject, StoreResult};
 use data::Date;
 

@@ -77,9 +77,7 @@ impl dyn Store + '_ {
 
     /// All accounts, by e-mail address.
     pub fn accounts(&self) -> StoreResult<Vec<Account>> {
-        self.list("list the accounts", |sql| {
-            sql.rows(&format!("SELECT {COLUMNS} FROM accounts ORDER BY email"), &[])
-        })
+        self.list("list the accounts", |sql| sql.rows(&format!("SELECT {COLUMNS} FROM accounts ORDER BY email"), &[]))
     }
 
     /// [`StoreError::NoSuchAccount`], [`StoreError::TooManyKeys`].

@@ -230,8 +230,7 @@ fn claim_for(
     }
     let missing = || SqlError::Data("an alert without its search".to_owned());
     let query = format!("{ALERTS} WHERE alerts.id = ?1");
-    let alerts: Vec<Option<Alert>> =
-        sql.row_each(&query, claimed.iter().map(|(_, alert, _)| params![alert.0]))?;
+    let alerts: Vec<Option<Alert>> = sql.row_each(&query, claimed.iter().map(|(_, alert, _)| params![alert.0]))?;
     let alerts: Vec<Alert> = alerts.into_iter().collect::<Option<_>>().ok_or_else(missing)?;
     let watched: Vec<WatchId> = alerts.iter().map(|alert| alert.watch).collect();
     let watches = watches::several(sql, &watched)?;

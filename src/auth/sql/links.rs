@@ -97,10 +97,15 @@ impl dyn Store + '_ {
                  RETURNING id, email, link, attempts, expires_at",
                 sql.for_update()
             );
-            let claimed: Vec<(DeliveryId, Email, Purpose, u32, i64)> =
-                sql.rows(&claim, &params![until, now, limit])?;
+            let claimed: Vec<(DeliveryId, Email, Purpose, u32, i64)> = sql.rows(&claim, &params![until, now, limit])?;
             let due = claimed.into_iter().map(|(id, email, purpose, attempts, expires_at)| {
-                Ok::<_, SqlError>(DueLink { id, account: accounts::by_email(sql, &email)?, purpose, attempts, expires_at })
+                Ok::<_, SqlError>(DueLink {
+                    id,
+                    account: accounts::by_email(sql, &email)?,
+                    purpose,
+                    attempts,
+                    expires_at,
+                })
             });
             // An account may have been deleted between the statements.
             due.filter(|link| !matches!(link, Err(SqlError::Rule(StoreError::NoSuchAccount { .. })))).collect()

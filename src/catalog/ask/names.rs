@@ -182,7 +182,8 @@ impl QuestionReader<'_> {
         named += usize::from(self.is_at(named, &["have", "has"]));
         named += usize::from(named > at + before + length && self.is_at(named, &["any"]));
         let is_like = before == 0 && self.is_at(named, &["like"]) && self.record_at(named + 1).is_some();
-        let after = if is_like || self.is_at(named, words("behind like")) { named + 1 - (at + before + length) } else { 0 };
+        let after =
+            if is_like || self.is_at(named, words("behind like")) { named + 1 - (at + before + length) } else { 0 };
         if before + after == 0 {
             return None;
         }

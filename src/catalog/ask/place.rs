@@ -99,7 +99,8 @@ impl QuestionReader<'_> {
         let is_market = self.is_at(range.end, &["market", "markets"])
             && range.start > 1
             && (self.starts(range.start - 2, &["to", "the"]) || self.starts(range.start - 2, &["for", "the"]));
-        self.table != Table::People && (self.is_at(range.end, words("of people")) || self.is_doer(range.start) || is_market)
+        self.table != Table::People
+            && (self.is_at(range.end, words("of people")) || self.is_doer(range.start) || is_market)
     }
 
     /// True if a place belongs to other records than those of the list: `VCs that invest in German startups`.

@@ -26,7 +26,6 @@ static RECORDS: Lazy<BTreeMap<&str, Table>> = Lazy::new(|| {
 /// Words that carry no condition of their own.
 pub(super) static GLUE: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("glue.txt").lines().collect());
 
-
 /// Table of the first word for records.
 pub(crate) fn subject(text: &str) -> Table {
     tokens(text).iter().find_map(|token| records_meant(&token.word)).unwrap_or(Table::Startups)

@@ -32,7 +32,11 @@ static SECTIONS: Lazy<HashMap<&str, Section>> = Lazy::new(|| {
         let (meaning, texts) = line.split_once(": ").unwrap_or(("", line));
         let section = sections.entry(name).or_default();
         section.words.extend(texts.split(", "));
-        section.phrases.extend(texts.split(", ").map(|text| Phrase { text, words: text.split(' ').collect(), meaning }));
+        section.phrases.extend(texts.split(", ").map(|text| Phrase {
+            text,
+            words: text.split(' ').collect(),
+            meaning,
+        }));
     }
     sections
 });

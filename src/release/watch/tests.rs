@@ -470,7 +470,10 @@ fn a_release_with_the_version_of_the_bundled_snapshot_is_activated() {
     publish(&index.releases, small(&bundled.to_string())).unwrap();
     watched.polls(2);
     let served = active.current();
-    assert_eq!((served.version(), served.is_bundled(), watched.all().len(), active.history().swaps), (bundled, false, 1, 1));
+    assert_eq!(
+        (served.version(), served.is_bundled(), watched.all().len(), active.history().swaps),
+        (bundled, false, 1, 1)
+    );
 }
 
 #[test]

@@ -9,11 +9,11 @@ mod tests;
 use std::cmp::Reverse;
 use std::ops::Range;
 
+use crate::MAX_QUERY_WORDS;
 use crate::index::{MAX_WORD_BYTES, TermIndex, TextIndex, texts};
 use crate::query::limited;
 use crate::rank::has_initials;
 use crate::rank::search_buffers::SearchBuffers;
-use crate::MAX_QUERY_WORDS;
 use data::Names;
 use data::fold::{fold, fold_into};
 

@@ -250,12 +250,7 @@ impl AlertSender {
 }
 
 /// Stores the outcome of messages, and the time of their next attempt.
-fn settle(
-    store: &dyn Store,
-    deliveries: &[Delivery],
-    outcome: &str,
-    due_at: Option<i64>,
-) -> Result<(), StoreError> {
+fn settle(store: &dyn Store, deliveries: &[Delivery], outcome: &str, due_at: Option<i64>) -> Result<(), StoreError> {
     let settle = |delivery: &Delivery| DeliveryResult { id: delivery.id, outcome: outcome.to_owned(), due_at };
     store.settle(&deliveries.iter().map(settle).collect::<Vec<_>>())
 }

@@ -3,9 +3,7 @@
 use askama::Template;
 
 use crate::charts::labels::{Anchor, Label, LabelPlacer, WIDTHS};
-use crate::charts::{
-    ChartHead, DataCell, DataRow, DatedDot, MAX_TICKS, NOT_COVERED, Percent, SIDE, round, text,
-};
+use crate::charts::{ChartHead, DataCell, DataRow, DatedDot, MAX_TICKS, NOT_COVERED, Percent, SIDE, round, text};
 use crate::format;
 use data::{Date, PartialDate};
 

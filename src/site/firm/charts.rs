@@ -91,8 +91,8 @@ impl<'a> Rounds<'a> {
             let undated = format::counted(undated.iter().sum::<u32>(), "round", "rounds");
             summary += &format!(" Without a known date: {undated}.");
         }
-        let head = ChartHead::new("years", "Rounds joined per year, by stage", summary)
-            .table(["Year", "Total"], ROUNDS);
+        let head =
+            ChartHead::new("years", "Rounds joined per year, by stage", summary).table(["Year", "Total"], ROUNDS);
         let rows = Stage::ALL.iter().map(|stage| self.row(*stage, &columns)).collect();
         let years = columns.into_iter().map(|(year, _)| year).collect();
         Some(Bars::stacked(head, years, rows))

@@ -391,10 +391,7 @@ fn the_reviews_of_a_profile_are_sorted_as_asked() {
 
     let wrong = json!({ "slug": "alder-capital", "reviews_sort": "-ratng" });
     let errors = tools.call(Tool::GetVcProfile, &wrong).unwrap_err();
-    assert_eq!(
-        (errors[0].parameter.as_str(), errors[0].did_you_mean.as_deref()),
-        ("reviews_sort", Some("-rating"))
-    );
+    assert_eq!((errors[0].parameter.as_str(), errors[0].did_you_mean.as_deref()), ("reviews_sort", Some("-rating")));
     let accepted = errors[0].accepted.as_ref().unwrap();
     assert!(accepted.contains(&"created_on".to_owned()), "{errors:?}");
 }

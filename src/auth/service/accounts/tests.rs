@@ -271,7 +271,10 @@ async fn attempts_refused_for_load_count_for_their_client_and_owners_have_reserv
     assert!(service.change_password(&visitor, secret(GOOD), password(OTHER), NOON).await.is_ok());
     drop(full);
     let neighbor: IpAddr = "192.0.2.2".parse().unwrap();
-    assert!(service.sign_in(ada(), secret(OTHER), neighbor, None, NOON).await.is_ok(), "nothing was guessed of the account");
+    assert!(
+        service.sign_in(ada(), secret(OTHER), neighbor, None, NOON).await.is_ok(),
+        "nothing was guessed of the account"
+    );
 }
 
 /// Wrong passwords from six networks.

@@ -103,8 +103,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, mut draft: ListDra
     let is_new = draft.watch.is_none() && draft.lines.is_empty() && !draft.text.is_empty() && error.is_empty();
     let lists = match is_new {
         true => {
-            let watches =
-                request.page.state.auth.blocking(move |service| service.store().watches(account));
+            let watches = request.page.state.auth.blocking(move |service| service.store().watches(account));
             let lists = watches.await?.into_iter().filter(|watch| watch.query.is_none() && watch.table == table);
             lists.map(|watch| (watch.id.0, watch.name.as_str().to_owned())).collect()
         }

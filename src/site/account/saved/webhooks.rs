@@ -158,8 +158,7 @@ pub(super) async fn add(request: AccountRequest<'_>, form: &FormData) -> Account
     };
     confirm(request, visitor, form, "add a webhook", &["url"]).await?;
     let (account, now) = (visitor.account.id, request.now);
-    let added =
-        state.auth.blocking(move |service| service.store().add_webhook(account, url.as_str(), now));
+    let added = state.auth.blocking(move |service| service.store().add_webhook(account, url.as_str(), now));
     match added.await {
         Ok(webhook) => secret_page(request, &webhook, StatusCode::CREATED),
         Err(error) => show(request, visitor, &text, Err(&form_error(error)?)).await,
