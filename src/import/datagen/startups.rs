@@ -58,15 +58,19 @@ pub(crate) fn write(config: &GenConfig, folder: &Path, market: &FirmMarket<'_>, 
 }
 
 fn claim_name(seed: u64, row: u32, home: usize, group: usize, used_names: &mut UsedNames) -> (String, Naming) {
-    let mut attempts = (0..).map(|attempt| startup_name(seed, u64::from(row), home, group, attempt));
-    let claimed = attempts.find_map(|(naming, fixed)| {
+    for attempt in 0.. {
+        let (naming, fixed) = startup_name(seed, u64::from(row), home, group, attempt);
         let own = used_names.claim(&naming.name);
-        let Some(slug) = fixed else { return Some((own?, naming)) };
-        // A fixed slug is claimed too, so that no later name results in it.
-        used_names.claim(&slug.replace('-', " "));
-        Some((slug.to_owned(), naming))
-    });
-    claimed.expect("attempts do not end")
+        if let Some(slug) = fixed {
+            // A fixed slug is claimed too, so that no later name results in it.
+            used_names.claim(&slug.replace('-', " "));
+            return (slug.to_owned(), naming);
+        }
+        if let Some(slug) = own {
+            return (slug, naming);
+        }
+    }
+    unreachable!("attempts do not end")
 }
 
 /// One to three sectors, the first one in the startup's group.
