@@ -140,11 +140,13 @@ fn call_tool(params: &Map<String, Value>, id: &Value, context: CallContext<'_>) 
     Ok(JsonRpcReply { body: response(id, context.is_stateless, result), is_refused })
 }
 
+type CallArguments<'p> = Cow<'p, Map<String, Value>>;
+
 /// The parameters of a method that runs something by its name. Absent arguments are none.
 pub(crate) fn name_and_arguments<'p>(
     method: &str,
     params: &'p Map<String, Value>,
-) -> Result<(&'p str, Cow<'p, Map<String, Value>>), JsonRpcError> {
+) -> Result<(&'p str, CallArguments<'p>), JsonRpcError> {
     let arguments = match params.get("arguments") {
         None | Some(Value::Null) => Some(Cow::Owned(Map::new())),
         Some(arguments) => arguments.as_object().map(Cow::Borrowed),
