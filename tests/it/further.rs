@@ -160,7 +160,7 @@ fn compare_first_co_investors(catalog: &Catalog) -> usize {
             .collect();
         let page = catalog.co_investors(row, ListPosition::default(), 6);
         let first: Vec<(String, u64)> = page
-            .firms
+            .rows
             .iter()
             .map(|firm| (snapshot.slug(Table::Firms, firm.row).to_owned(), u64::from(firm.shared_rounds)))
             .collect();

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{CommandError, IndexerExit, Style, check, format, import, review};
+use crate::cli::indexer::{CommandError, IndexerExit, ResolveError, Style, check, format, import, review};
 use ::import::sources::Suppressed;
 use data::vocabulary::Vocabulary;
 use data::{Date, Table};
@@ -58,7 +58,7 @@ pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> Result
             }
         }
     };
-    let resolution = resolve(records, &decisions, &steps)?;
+    let resolution = resolve(records, &decisions, &steps).map_err(ResolveError::from)?;
     drop(steps);
     if let Some(folder) = arguments.sources.as_deref().filter(|_| arguments.review) {
         return review::run(folder, &arguments.by, today, &resolution, decisions);
