@@ -69,6 +69,7 @@ pub fn example_of(route: &Route, name: &str, catalog: &Catalog) -> Option<String
         (_, name) if route.placeholder() == Some(name) => Some(catalog.example_slug(route.subject())),
         (Some((resource, parameter)), _) => Some(catalog.example(resource, parameter)),
         (None, "limit") => Some("5".to_owned()),
+        (None, name) if route.endpoint.own.iter().all(|(own, _)| *own != name) => None,
         (None, "from" | "to") => Some(catalog.version().to_string()),
         (None, "q" | "name") => Some(catalog.example_name(Table::Firms)),
         (None, GROUP_BY) => Some(group_bys(route.endpoint.filters?)[0].0.to_owned()),
