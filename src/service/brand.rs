@@ -28,7 +28,6 @@ impl Default for Brand {
     }
 }
 
-/// The name of the service, a single line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BrandName(String);
 
@@ -112,7 +111,6 @@ impl Rgb {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrandColor {
-    /// The operator's color, for light pages.
     pub light: Rgb,
     /// The operator's color, lightened for dark pages.
     pub dark: Rgb,

@@ -37,9 +37,7 @@ vocabulary! {
     }
 }
 
-/// Path of bulk files up to the version.
 pub const PREFIX: &str = "/data/";
-/// Alias of the served version.
 const LATEST: &str = "latest";
 
 pub fn path_of(version: SnapshotVersion, file: &BulkFile) -> String {
@@ -52,7 +50,6 @@ struct ReleaseFile {
     etag: String,
 }
 
-/// Responds to a request for a path below [`PREFIX`].
 pub async fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Response<Payload> {
     let mut quota = None;
     let mut response = match answer(state, request, &mut quota).await {

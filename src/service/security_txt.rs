@@ -28,7 +28,6 @@ pub fn contact(text: &str) -> Result<String, String> {
     if is_valid { Ok(text.to_owned()) } else { Err(expected.to_owned()) }
 }
 
-/// The file for the service at `public_url`.
 pub fn text(contact: &str, public_url: &str, today: Date) -> String {
     let expires = Date::from_days(today.days() + VALID_DAYS);
     let mut text = format!("Contact: {contact}\nExpires: {expires}T00:00:00Z\nPreferred-Languages: en\n");

@@ -11,7 +11,6 @@ use thiserror::Error;
 
 use transport::static_asset::StaticAsset;
 
-/// Maximum size of a file in bytes.
 const MAX_BYTES: u64 = 256 * 1_024;
 const MAX_FILES: usize = 100;
 const PREFIX: &str = "/.well-known/";

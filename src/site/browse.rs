@@ -58,7 +58,6 @@ pub(crate) struct Warning {
     pub suggestion: Option<(String, String)>,
 }
 
-/// A table with filters, as the template `browse.html` shows it.
 pub(crate) struct Browse {
     pub path: &'static str,
     pub is_searchable: bool,
@@ -112,7 +111,6 @@ pub(crate) fn page_size(link: &Link) -> u64 {
 }
 
 impl Pager {
-    /// The pages of a list of `total` rows; `link` is the list.
     pub(crate) fn new(link: &Link, page: u64, total: u64) -> Self {
         Self::with_size(link, page, total, page_size(link))
     }
@@ -156,7 +154,6 @@ pub(crate) struct PageQuery {
 }
 
 impl PageQuery {
-    /// Parses the query of the page at `path`.
     pub(crate) fn parse(catalog: &Catalog, resource: Resource, path: &str, query: &str) -> PageResult<Self> {
         let (given, page) = read_page(query);
         let parsed = catalog.parse(resource, &given, PARSE_OPTIONS);

@@ -15,7 +15,6 @@ use catalog::param_error::shortened;
 use data::Table;
 use data::model::{Firm, Investor, Startup};
 
-/// Maximum number of compared records.
 pub(crate) const MAX: usize = 4;
 /// Records named in a cell; the others are counted.
 const NAMED: usize = 8;

@@ -86,7 +86,6 @@ impl SearchPage {
     }
 }
 
-/// The results in one of the tables of [`RESOURCES`].
 struct TableResults {
     rows: Vec<u32>,
     total: u64,

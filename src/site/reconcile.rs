@@ -24,7 +24,6 @@ use catalog::{Catalog, Item, ItemTexts, LookUpAnswer};
 use data::{Names, Table, identifier};
 use transport::headers::{Caching, CommonHeaders, Vary};
 
-/// Maximum size of a form.
 const MAX_BYTES: usize = 512 * 1024;
 /// Maximum number of queries, or of records to extend, per request.
 const MAX_BATCH: usize = 100;

@@ -44,12 +44,10 @@ pub trait Handler: Clone + Send + Sync + Unpin + 'static {
     /// Called once when the server begins to stop.
     fn begin_shutdown(&self) {}
 
-    /// Recorder of requests and connections, if any.
     fn telemetry(&self) -> Option<&Telemetry> {
         None
     }
 
-    /// Facts about the service for an error response to `path` that no route makes.
     fn error_context(&self, path: &str) -> ErrorContext<'_>;
 }
 

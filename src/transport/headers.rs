@@ -39,7 +39,6 @@ const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const IETF_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const IETF_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
-/// Caching policy of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caching {
     Never,
@@ -62,7 +61,6 @@ pub enum Vary {
     Cookie,
 }
 
-/// The scheme of the public URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PublicScheme {
     Http,

@@ -14,7 +14,6 @@ pub fn has_content_type(headers: &HeaderMap, media_type: &str) -> bool {
     essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case(media_type))
 }
 
-/// A representation of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Json,
@@ -112,7 +111,6 @@ pub(crate) fn gzip(body: &[u8]) -> Vec<u8> {
     encoder.write_all(body).and_then(|()| encoder.finish()).expect("writing to memory does not fail")
 }
 
-/// Compresses a body chunk by chunk.
 pub struct GzipStream(flate2::write::GzEncoder<Vec<u8>>);
 
 impl Default for GzipStream {

@@ -41,7 +41,6 @@ impl Hosts {
         host == self.public || host == "localhost" || host.parse().is_ok_and(is_address)
     }
 
-    /// Checks the `Host` header of a request.
     pub fn admit(&self, headers: &HeaderMap) -> Result<(), OriginRejected> {
         let host = headers.get(HOST).ok_or(OriginRejected::NoHost)?;
         // Fast path: the usual `Host` needs no parsing.
@@ -60,7 +59,6 @@ pub struct OriginPolicy {
     origins: Option<Vec<Origin>>,
 }
 
-/// Reason for rejecting a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OriginRejected {
     #[error("the `Host` header is missing or invalid")]
@@ -83,7 +81,6 @@ impl OriginPolicy {
         Self { hosts, origins }
     }
 
-    /// Checks the `Host` and `Origin` headers of a request.
     pub fn admit(&self, headers: &HeaderMap) -> Result<(), OriginRejected> {
         self.hosts.admit(headers)?;
         match headers.get(ORIGIN) {

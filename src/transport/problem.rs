@@ -27,7 +27,6 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// All codes, ordered by status.
             pub const ALL: [Self; [$($status),*].len()] = [$(Self::$code),*];
 
             /// Name, status, title, explanation.
@@ -126,7 +125,6 @@ codes! {
 }
 
 impl Code {
-    /// Name of the code in responses, such as `unknown_value`.
     pub fn name(self) -> &'static str {
         self.facts().0
     }
@@ -154,10 +152,8 @@ impl Code {
     }
 }
 
-/// Maximum number of parameter errors in a response.
 const MAX_ERRORS: usize = 20;
 
-/// One occurrence of an error.
 #[derive(Debug)]
 pub struct Problem {
     pub code: Code,
@@ -243,7 +239,6 @@ impl Problem {
         }
     }
 
-    /// An error of a single parameter.
     pub fn of_parameter(code: Code, parameter: &str, detail: impl Into<String>) -> Self {
         let error = ParameterError { code: code.name(), ..ParameterError::invalid(parameter, detail) };
         Self { errors: vec![error.clone()], ..Self::new(code, error.detail) }
@@ -261,7 +256,6 @@ impl Problem {
         Self { errors, ..Self::new(code, detail) }
     }
 
-    /// Error for a quota that cannot be checked because the store is unavailable.
     pub fn quota_unknown() -> Self {
         Self::new(Code::NotReady, QUOTA_UNKNOWN)
     }
@@ -280,7 +274,6 @@ impl Problem {
         Self::new(Code::SlowDown, SLOW_DOWN)
     }
 
-    /// Error for a quota that does not cover the request.
     pub fn quota_exceeded(quota: &Quota, used_by_others: &str) -> Self {
         let limit = quota.limit.expect("an unlimited quota is never exceeded");
         let resets_at = rfc3339(quota.resets_at);

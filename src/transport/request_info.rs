@@ -11,7 +11,6 @@ use crate::RequestTrace;
 use crate::headers::REQUEST_ID;
 use auth::KEY_PREFIX;
 
-/// The head of a request.
 #[derive(Clone, Copy)]
 pub struct RequestParts<'a> {
     pub method: &'a Method,

@@ -23,7 +23,6 @@ pub fn decoded(segment: &str) -> String {
     form_urlencoded::parse(pair.as_bytes()).next().expect("one pair").1.into_owned()
 }
 
-/// Encodes text as a path segment.
 pub fn encoded_segment(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
 }

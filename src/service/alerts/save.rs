@@ -8,10 +8,8 @@ use catalog::look_up::listed::without_version;
 use catalog::{Catalog, ParameterError, Query, Request, Resource};
 use data::Table;
 
-/// Possible suffixes of a list's path.
 const EXTENSIONS: [&str; 5] = [".json", ".md", ".csv", ".ndjson", ".atom"];
 
-/// A search that can be saved.
 #[derive(Clone, Debug)]
 pub struct SavableSearch {
     /// Its filters; an empty query matches every record of the table.

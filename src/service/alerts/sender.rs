@@ -37,13 +37,10 @@ const WAITS: [i64; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 8
 const LATER: i64 = 3_600;
 /// Number of records listed in an e-mail.
 const NAMED: usize = 10;
-/// Outcome of a sent link.
 const SENT: &str = "sent";
 
-/// Returns true once the server is stopping.
 type IsStopping<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Sends the messages of the outbox.
 pub struct AlertSender {
     alerts: Arc<Alerts>,
     /// `None` if the operator has not turned webhooks on.
@@ -249,7 +246,6 @@ impl AlertSender {
     }
 }
 
-/// Stores the outcome of messages, and the time of their next attempt.
 fn settle(store: &dyn Store, deliveries: &[Delivery], outcome: &str, due_at: Option<i64>) -> Result<(), StoreError> {
     let settle = |delivery: &Delivery| DeliveryResult { id: delivery.id, outcome: outcome.to_owned(), due_at };
     store.settle(&deliveries.iter().map(settle).collect::<Vec<_>>())
@@ -267,7 +263,6 @@ fn webhook_body(delivery: &Delivery, public_url: &str) -> Result<Vec<u8>, StoreE
     Ok(body.to_string().into_bytes())
 }
 
-/// Writes one e-mail for all alerts of an account.
 fn write_digest(
     email: &Email,
     account: i64,

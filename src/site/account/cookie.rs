@@ -19,14 +19,12 @@ pub(crate) const BROWSER: &str = "browser";
 pub(crate) const RETURN: &str = "return";
 const THEME: &str = "theme";
 
-/// Lifetime of the theme cookie: a year.
 const THEME_SECONDS: i64 = 365 * 86_400;
 
 /// Time limit for signing in and returning to a page.
 const RETURN_SECONDS: i64 = 1_800;
 /// Maximum length of the address of that page, in bytes.
 const MAX_RETURN: usize = 2_000;
-/// Prefix of the paths that a visitor can return to.
 const RETURN_PREFIX: &str = "/account/saved/";
 
 /// Prefix of a cookie's name, and the attributes after its value.
@@ -71,7 +69,6 @@ fn cookie(state: &State, name: &str, value: &str, seconds: i64) -> String {
     format!("{prefix}{name}={value}{attributes}; Max-Age={seconds}")
 }
 
-/// Sets the cookies of a new session and of the browser.
 pub(crate) fn session_cookies(state: &State, session: &StartedSession) -> Vec<String> {
     vec![
         cookie(state, SESSION, &session.token.reveal(), SESSION_SECONDS),
@@ -87,7 +84,6 @@ pub(crate) fn return_cookies(request: PageRequest<'_>) -> Vec<String> {
     (address.len() <= MAX_RETURN).then(set).into_iter().collect()
 }
 
-/// The address of the page to return to.
 pub(crate) fn return_path(request: PageRequest<'_>) -> Option<String> {
     let value: String = find(request, RETURN)?;
     let address = String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(value).ok()?).ok()?;

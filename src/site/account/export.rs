@@ -37,7 +37,6 @@ pub(crate) async fn everything(request: AccountRequest<'_>) -> AccountResult {
     Ok(AccountReply::File("venturedex-account.json".to_owned(), "application/json", body))
 }
 
-/// Everything that the store has about an account.
 fn account_export(service: &AuthService, visitor: &Visitor, now: i64) -> Result<Value, StoreError> {
     let store = service.store();
     let (account, today) = (visitor.account.id, Date::from_unix(now));

@@ -10,7 +10,6 @@ use crate::form_data;
 
 /// Maximum size of a form. An e-mail address, two passwords and a name are far shorter.
 pub(crate) const MAX_BYTES: usize = 16 * 1024;
-/// Maximum size of a form with the records of a list.
 pub(crate) const MAX_LIST_BYTES: usize = 1024 * 1024;
 
 /// A submitted form. `Debug` shows no field, because some are passwords; the memory is cleared on drop.
@@ -36,7 +35,6 @@ impl FormData {
         self.texts(name).into_iter().next().unwrap_or_default()
     }
 
-    /// The texts of all fields of this name.
     pub(crate) fn texts(&self, name: &str) -> Vec<Cow<'_, str>> {
         match self.is_multipart {
             true => form_data::fields(&self.body, name).map(String::from_utf8_lossy).collect(),

@@ -55,7 +55,6 @@ struct RotatePage {
     error: String,
 }
 
-/// An option of a selection.
 pub(crate) struct SelectOption {
     pub(crate) value: String,
     pub(crate) text: String,
@@ -144,7 +143,6 @@ fn new_key_page(request: AccountRequest<'_>, created: NewKey, rotated: Option<&K
     Ok(AccountReply::Page(StatusCode::CREATED, page.render()?))
 }
 
-/// `GET /account/keys/{id}`: the usage of a key, and code that uses it.
 pub(crate) async fn key_page(request: AccountRequest<'_>, id: KeyId) -> AccountResult {
     let visitor = request.signed_in().await?;
     let state = request.page.state;

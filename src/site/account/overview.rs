@@ -20,7 +20,6 @@ use data::Date;
 /// Days in the chart, including today.
 pub(crate) const DAYS: u16 = 30;
 
-/// Messages on the page after a form was submitted.
 #[derive(Default)]
 pub(crate) struct AccountMessages {
     key_error: String,
@@ -61,7 +60,6 @@ struct AccountPage<'a> {
     /// Newest first.
     sessions: Vec<SessionRow>,
     lifetimes: Vec<SelectOption>,
-    /// True if the address is unverified and the service can send a link to it.
     needs_verification: bool,
     /// Start date of two-step sign-in; empty if it is off.
     totp_enabled: String,
@@ -184,7 +182,6 @@ pub(crate) fn chart(usage: &AccountUsage) -> Bars {
     requests_chart(format!("Requests of all keys in the last {DAYS} days"), usage.days.iter().zip(usage.totals()))
 }
 
-/// A chart of requests over the last [`DAYS`].
 pub(crate) fn requests_chart<'d>(title: String, days: impl Iterator<Item = (&'d Date, u64)>) -> Bars {
     let items: Vec<ChartItem> = days.map(|(day, count)| ChartItem::new(format::short_day(day), Some(count))).collect();
     let sum = items.iter().filter_map(ChartItem::value).sum::<u64>();
@@ -256,7 +253,6 @@ fn confirm_deletion(request: AccountRequest<'_>, visitor: &Visitor, error: &str)
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-/// `POST /account/delete`: deletes the account and revokes its keys.
 pub(crate) async fn delete(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     let password = Secret::new(&form.secret("password"));

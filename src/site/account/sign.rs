@@ -140,7 +140,6 @@ fn show_code_form(request: AccountRequest<'_>, pending: &str, error: &str) -> Ac
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-/// `POST /signin/code`: the second step, after the password.
 pub(crate) async fn sign_in_with_code(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let (pending, code) = (form.text("pending"), form.secret("code"));
     match request.page.state.auth.sign_in_with_code(&pending, &code, request.now).await {

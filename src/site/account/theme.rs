@@ -8,7 +8,6 @@ use crate::error_page::PageError;
 use crate::routes::PageRoute;
 use crate::theme::Theme;
 
-/// Sets the cookie and returns to the page that had the form.
 pub(crate) fn choose(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let theme: Theme = form.text("theme").parse().map_err(|()| AccountReply::Failed(PageError::UnknownPage))?;
     Ok(AccountReply::Redirect(page_before(request).into(), vec![cookie::theme_cookie(request.page.state, theme)]))

@@ -69,7 +69,6 @@ fn url(service: &BrandName, email: &str, secret: &str) -> String {
     format!("otpauth://totp/{service}:{email}?secret={secret}&issuer={service}")
 }
 
-/// `GET /account/totp`: recovery codes and turning it off.
 pub(crate) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     match visitor.account.totp_enabled_at {
@@ -140,7 +139,6 @@ pub(crate) async fn renew_codes(request: AccountRequest<'_>, form: &FormData) ->
     show_codes(request, &codes)
 }
 
-/// `POST /account/totp/disable`: turns it off, with password and code.
 pub(crate) async fn disable(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     let (password, code) = (Secret::new(&form.secret("password")), form.secret("code"));

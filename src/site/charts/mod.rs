@@ -59,9 +59,7 @@ pub(crate) struct ChartHead {
     /// Unique on the page.
     name: &'static str,
     title: String,
-    /// Summary of the numbers in a sentence or two.
     summary: String,
-    /// Headings of the data table.
     heads: Vec<String>,
     unit: ChartUnit,
 }
@@ -197,7 +195,6 @@ pub(crate) fn round_step(least: f64) -> (f64, usize) {
     steps.find(|(step, _)| *step >= least).unwrap_or((least, 0))
 }
 
-/// Rounds to two decimals.
 fn round(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }

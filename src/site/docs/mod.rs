@@ -17,7 +17,6 @@ use data::vocabulary::Vocabulary;
 use transport::problem::Code;
 use transport::static_asset::StaticAsset;
 
-/// The docs in the order of their navigation.
 pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
     ("/docs", "Getting started"),
     ("/docs/keys", "API keys"),

@@ -9,7 +9,6 @@ use auth::quota::Tier;
 use data::vocabulary::{Vocabulary, vocabulary};
 use platform::metrics::{Histogram, Observations, PerThread};
 
-/// A number of events since the start.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 

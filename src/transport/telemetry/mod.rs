@@ -32,7 +32,6 @@ pub(crate) struct FinishedRequest<'a> {
     pub trace: &'a RequestTrace,
 }
 
-/// Records requests and connections.
 pub struct Telemetry {
     pub requests: RequestCounts,
     pub connections: ConnectionCounts,

@@ -25,7 +25,6 @@ const MAX_RESPONSE: u64 = 64 * 1024;
 /// Maximum number of resolved addresses: as many as the HTTP client tries.
 const MAX_ADDRESSES: usize = 16;
 
-/// A message to a receiver.
 #[derive(Clone, Copy, Debug)]
 pub struct WebhookMessage<'a> {
     /// The same for each attempt, so that a receiver recognizes duplicates. Letters, digits, `_` and `-`.
@@ -41,11 +40,9 @@ pub struct WebhookMessage<'a> {
 /// Response of the receiver; its text is for pages and logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryOutcome {
-    /// Status 200 to 299.
     Delivered,
     /// Status 410: the receiver wants no more messages.
     Gone,
-    /// Any other status.
     Refused(u16),
 }
 
@@ -81,7 +78,6 @@ pub enum SendError {
     InvalidId,
 }
 
-/// Resolves a host and a port to addresses.
 type LookUp = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
 
 /// Sends each message on a new connection, without redirects or proxies.

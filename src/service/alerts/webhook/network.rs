@@ -11,7 +11,6 @@ pub struct Networks {
 }
 
 impl Networks {
-    /// `further` are ranges of the operator's own network.
     pub fn new(further: Vec<IpRange>) -> Self {
         Self { further }
     }

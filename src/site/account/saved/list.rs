@@ -34,7 +34,6 @@ const LEFT_OUT: &str = "-";
 #[template(path = "saved_list.html")]
 struct SaveListPage {
     layout: PageLayout,
-    /// Target of the form.
     action: String,
     draft: ListDraft,
     /// Path segment of the table.
@@ -71,7 +70,6 @@ impl OpenLine {
     }
 }
 
-/// The list as edited so far.
 struct ListDraft {
     name: String,
     table: Table,
@@ -137,7 +135,6 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, mut draft: ListDra
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-/// A record's name, with its place in parentheses.
 fn name_with_place(catalog: &Catalog, table: Table, row: u32) -> String {
     let name = service::alerts::record_name(catalog.snapshot(), table, row);
     if table == Table::Rounds {

@@ -22,7 +22,6 @@ use auth::account::{KeyName, ParseKeyNameError};
 use auth::watch::{Watch, WatchId, WebhookId};
 use auth::{StoreError, Visitor};
 
-/// Searches and lists per page.
 const PER_PAGE: usize = 25;
 /// Alerts of each search or list named in the overview.
 const NEWEST: u32 = 3;
@@ -30,7 +29,6 @@ const NEWEST: u32 = 3;
 const SAVED: &str = "/account/saved";
 const WEBHOOKS: &str = "/account/webhooks";
 
-/// The pages of saved searches and lists, and of webhooks.
 pub(super) const PAGES: &[PageRow] = &[
     account_page(SAVED)
         .get(|request, _, _| Box::pin(page(request)))
@@ -132,7 +130,6 @@ async fn page(request: AccountRequest<'_>) -> AccountResult {
     Ok(AccountReply::Page(StatusCode::OK, page.render()?))
 }
 
-/// A numeric parameter of the page's query.
 fn query_number(request: AccountRequest<'_>, name: &str) -> Option<u64> {
     query_value(request, name)?.trim().parse().ok()
 }

@@ -40,7 +40,6 @@ struct OnePage {
     api: String,
     problem: String,
     alerts: Vec<AlertView>,
-    /// True if the page shows a single alert.
     is_single: bool,
     /// Path of the page with earlier alerts.
     older: String,
@@ -67,7 +66,6 @@ pub(super) async fn page(request: AccountRequest<'_>, id: WatchId) -> AccountRes
     show(request, &visitor, watch, "").await
 }
 
-/// The signed-in account, and its search or list.
 async fn owned(request: AccountRequest<'_>, id: WatchId) -> Result<(Visitor, Watch), AccountReply> {
     let visitor = request.signed_in().await?;
     let watch = own_watch(request, &visitor, id).await?;
@@ -183,7 +181,6 @@ pub(super) async fn rename(request: AccountRequest<'_>, id: WatchId, form: &Form
     }
 }
 
-/// `POST /account/saved/{id}/notify`: chooses where alerts are sent.
 pub(super) async fn notify(request: AccountRequest<'_>, id: WatchId, form: &FormData) -> AccountResult {
     let (visitor, watch) = owned(request, id).await?;
     let webhook = form.text("webhook");

@@ -26,7 +26,6 @@ struct SaveSearchPage {
     name: String,
     /// `None` if there is nothing to save yet.
     search: Option<SearchView>,
-    /// Errors in the query.
     errors: Vec<ParameterError>,
     error: String,
 }
@@ -41,7 +40,6 @@ struct SearchView {
     notes: Vec<String>,
 }
 
-/// The fields of the form.
 #[derive(Default)]
 struct SearchDraft {
     address: String,

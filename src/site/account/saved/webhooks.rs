@@ -28,7 +28,6 @@ const IS_OFF: &str = "the operator of this service has not turned webhooks on";
 #[template(path = "webhooks.html")]
 struct WebhooksPage {
     layout: PageLayout,
-    /// True if the operator has turned webhooks on.
     is_on: bool,
     webhooks: Vec<WebhookRow>,
     url: String,
@@ -97,7 +96,6 @@ fn secret_page(request: AccountRequest<'_>, webhook: &Webhook, status: StatusCod
     Ok(AccountReply::Page(status, page.render()?))
 }
 
-/// The webhook of the account with this id.
 async fn find(request: AccountRequest<'_>, visitor: &Visitor, id: WebhookId) -> Result<Webhook, AccountReply> {
     let all = webhooks(request, visitor).await?;
     all.into_iter().find(|webhook| webhook.id == id).ok_or(PageError::UnknownPage.into())
@@ -120,7 +118,6 @@ async fn change(
     Ok(changed.await?)
 }
 
-/// `POST /account/webhooks/{id}/rotate`: replaces the secret and shows the new one.
 pub(super) async fn rotate(request: AccountRequest<'_>, id: WebhookId, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     confirm(request, &visitor, form, "rotate the secret of a webhook", &[]).await?;
