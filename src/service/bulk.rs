@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::stream;
 use http::header::{
-    ACCEPT_RANGES, ALLOW, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_MATCH, IF_RANGE,
-    LOCATION, RANGE, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCEPT_RANGES, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_MATCH, IF_RANGE, LOCATION,
+    RANGE,
 };
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
@@ -54,7 +54,13 @@ pub async fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Response
     let mut quota = None;
     let mut response = match answer(state, request, &mut quota).await {
         Ok(response) => response,
-        Err(problem) => problem_response(state, request, &problem, quota.as_ref()),
+        Err(problem) => {
+            let (base, now) = (&state.public_url, state.now());
+            let mut response = problem.response(base, request.path, request.id, quota.as_ref(), now);
+            let uncached = CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() };
+            uncached.write(response.headers_mut());
+            response.map(Payload::Whole)
+        }
     };
     let common = CommonHeaders {
         id: Some(request.id),
@@ -209,31 +215,6 @@ fn redirect(location: &str) -> Response<Payload> {
     *response.status_mut() = StatusCode::FOUND;
     set(response.headers_mut(), LOCATION, location);
     CommonHeaders { caching: Some(Caching::Revalidated), ..CommonHeaders::default() }.write(response.headers_mut());
-    response
-}
-
-fn problem_response(
-    state: &State,
-    request: &RequestParts<'_>,
-    problem: &Problem,
-    quota: Option<&Quota>,
-) -> Response<Payload> {
-    let instance = if problem.code == Code::KeyInUrl { "/" } else { request.path };
-    let body = problem.body(&state.public_url, instance, &request.id.to_string());
-    let mut response = Response::new(Payload::Whole(body.into()));
-    *response.status_mut() = problem.code.status();
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-    if let Some(allow) = problem.allow {
-        headers.insert(ALLOW, HeaderValue::from_static(allow));
-    }
-    if problem.code.status() == StatusCode::UNAUTHORIZED {
-        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-    }
-    if let Some(seconds) = problem.retry_after(quota, state.now()) {
-        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
-    }
-    CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() }.write(headers);
     response
 }
 

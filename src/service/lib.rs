@@ -10,7 +10,7 @@ pub mod security_txt;
 pub mod state;
 pub mod well_known;
 
-pub use brand::{Brand, BrandColor, BrandName};
+pub use brand::{Brand, BrandColor};
 pub use bulk::BulkAccess;
 pub use operator::Operator;
 pub use state::State;

@@ -19,7 +19,7 @@ use crate::link::Link;
 use crate::{PageRequest, PageResult, find, format, respond_unless_known, respond_with};
 use catalog::flat::{CsvWriter, Formulas, list_columns};
 use catalog::json::{Fields, record};
-use catalog::{Catalog, ParameterError, Query, ReadPart, Request, Resource, SearchReading, WantedPage};
+use catalog::{Catalog, Interpretation, ParameterError, Query, Request, Resource, SearchReading, WantedPage};
 use data::Table;
 use transport::warnings::write_warnings;
 
@@ -34,17 +34,14 @@ pub(crate) enum TwinFormat {
 impl TwinFormat {
     const ALL: [Self; 3] = [Self::Markdown, Self::Json, Self::Csv];
 
-    /// The extension of the path, and the path in logs and metrics.
-    fn definition(self) -> (&'static str, &'static str) {
-        [(".md", "/{page}.md"), (".json", "/{page}.json"), (".csv", "/{page}.csv")][self as usize]
-    }
-
+    /// The extension of the path.
     pub(crate) fn extension(self) -> &'static str {
-        self.definition().0
+        [".md", ".json", ".csv"][self as usize]
     }
 
+    /// The path in logs and metrics.
     pub(crate) fn label(self) -> &'static str {
-        self.definition().1
+        ["/{page}.md", "/{page}.json", "/{page}.csv"][self as usize]
     }
 
     /// Splits the path of a twin into the path of its page and the format.
@@ -86,15 +83,9 @@ struct TwinMeta<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     license: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    question: Option<ReadQuestion>,
+    question: Option<Interpretation>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<ParameterError>,
-}
-
-#[derive(Serialize)]
-struct ReadQuestion {
-    interpreted: Vec<ReadPart>,
-    unread: Vec<String>,
 }
 
 impl<'a> TwinMeta<'a> {
@@ -230,8 +221,7 @@ fn list_twin<'c>(
     json.push(b']');
     let total = found.total;
     let pagination = TwinPagination { page, total_pages: total.div_ceil(limit), total, limit };
-    let question = search.as_ref().and_then(SearchReading::as_question);
-    let question = question.map(|read| ReadQuestion { interpreted: read.parts.clone(), unread: read.unread.clone() });
+    let question = search.as_ref().and_then(SearchReading::as_question).cloned();
     let meta = TwinMeta { question, ..TwinMeta::new(catalog, warnings) };
     Ok((Twin { data: raw(json), pagination: Some(pagination), meta }, link))
 }
@@ -253,8 +243,7 @@ fn markdown(twin: &Twin<'_>, subject: TwinSubject, link: &Link, base: &str) -> S
         }
     }
     if let Some(question) = &twin.meta.question {
-        let read =
-            question.interpreted.iter().map(|part| format!("“{}” as {} {}", part.text, part.parameter, part.value));
+        let read = question.parts.iter().map(|part| format!("“{}” as {} {}", part.text, part.parameter, part.value));
         let unread = question.unread.iter().map(|words| format!("“{words}” not understood"));
         let read: Vec<String> = read.chain(unread).collect();
         writeln!(text, "> Question: {}.\n", escaped(&read.join("; "))).expect(ACCEPTS);

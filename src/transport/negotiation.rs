@@ -24,20 +24,12 @@ pub enum Format {
 
 impl Format {
     pub fn media_type(self) -> &'static str {
-        match self {
-            Self::Json => "application/json",
-            Self::Csv => "text/csv",
-            Self::Ndjson => "application/x-ndjson",
-        }
+        ["application/json", "text/csv", "application/x-ndjson"][self as usize]
     }
 
     /// File name extension, without the dot.
     pub fn extension(self) -> &'static str {
-        match self {
-            Self::Json => "json",
-            Self::Csv => "csv",
-            Self::Ndjson => "ndjson",
-        }
+        ["json", "csv", "ndjson"][self as usize]
     }
 }
 

@@ -1,8 +1,12 @@
 //! Errors as `application/problem+json` (RFC 9457), each with its cause, its location and its remedy.
 
-use http::StatusCode;
+use bytes::Bytes;
+use http::header::{ALLOW, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderValue, Response, StatusCode};
 use serde::Serialize;
 
+use crate::RequestId;
+use crate::headers::set;
 use auth::AuthError;
 use auth::quota::{BatchRefused, Quota};
 use data::ParameterError;
@@ -260,16 +264,6 @@ impl Problem {
         Self::new(Code::NotReady, QUOTA_UNKNOWN)
     }
 
-    /// Seconds for `Retry-After`, if any; `quota` is the caller's quota at `now` (Unix seconds).
-    pub fn retry_after(&self, quota: Option<&Quota>, now: i64) -> Option<u64> {
-        match self.code {
-            Code::QuotaExceeded => quota.map(|quota| quota.seconds_left(now).max(1)),
-            Code::SlowDown => Some(SLOW_DOWN_SECONDS),
-            Code::NotReady | Code::Overloaded => Some(1),
-            _ => None,
-        }
-    }
-
     pub fn slow_down() -> Self {
         Self::new(Code::SlowDown, SLOW_DOWN)
     }
@@ -298,6 +292,35 @@ impl Problem {
             quota: self.quota.as_deref(),
         };
         serde_json::to_vec(&body).expect("the body is JSON")
+    }
+
+    /// The response to a request for `path`, without the common headers. `quota` is the caller's at `now` (Unix
+    /// seconds). A path that contains a key is not repeated.
+    pub fn response(&self, base: &str, path: &str, id: RequestId, quota: Option<&Quota>, now: i64) -> Response<Bytes> {
+        let instance = if self.code == Code::KeyInUrl { "/" } else { path };
+        let mut response = Response::new(Bytes::from(self.body(base, instance, &id.to_string())));
+        *response.status_mut() = self.code.status();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if self.code.status() == StatusCode::UNAUTHORIZED {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(allow) = self.allow {
+            headers.insert(ALLOW, HeaderValue::from_static(allow));
+        }
+        if let Some(location) = &self.location {
+            set(headers, LOCATION, location);
+        }
+        let retry_after = match self.code {
+            Code::QuotaExceeded => quota.map(|quota| quota.seconds_left(now).max(1)),
+            Code::SlowDown => Some(SLOW_DOWN_SECONDS),
+            Code::NotReady | Code::Overloaded => Some(1),
+            _ => None,
+        };
+        if let Some(seconds) = retry_after {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
     }
 }
 

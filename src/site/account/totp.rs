@@ -13,7 +13,6 @@ use crate::layout::PageLayout;
 use auth::password::Secret;
 use auth::totp::{RecoveryCode, TotpSecret};
 use auth::{AccountError, Visitor};
-use service::BrandName;
 
 /// Empty modules around a QR code, as the standard requires.
 const QUIET_ZONE: i32 = 4;
@@ -62,9 +61,9 @@ fn qr_code(text: &str) -> String {
 }
 
 /// The setup link, in the format of <https://github.com/google/google-authenticator/wiki/Key-Uri-Format>.
-fn url(service: &BrandName, email: &str, secret: &str) -> String {
+fn url(service: &str, email: &str, secret: &str) -> String {
     let email: String = form_urlencoded::byte_serialize(email.as_bytes()).collect();
-    let service: String = form_urlencoded::byte_serialize(service.as_str().as_bytes()).collect();
+    let service: String = form_urlencoded::byte_serialize(service.as_bytes()).collect();
     let service = service.replace('+', "%20");
     format!("otpauth://totp/{service}:{email}?secret={secret}&issuer={service}")
 }

@@ -10,7 +10,7 @@ use askama::Template;
 use http::StatusCode;
 
 use crate::account::form::FormData;
-use crate::account::saved::view::{AlertSummary, conditions, host_of};
+use crate::account::saved::view::{conditions, count_in_words, host_of};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::browse::Pager;
 use crate::error_page::PageError;
@@ -19,8 +19,9 @@ use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::routes::{PageRow, account_page};
 use auth::account::{KeyName, ParseKeyNameError};
-use auth::watch::{Watch, WatchId, WebhookId};
+use auth::watch::{Alert, Watch, WatchId, WebhookId};
 use auth::{StoreError, Visitor};
+use data::SnapshotVersion;
 
 const PER_PAGE: usize = 25;
 /// Alerts of each search or list named in the overview.
@@ -86,7 +87,8 @@ struct SavedRow {
     conditions: String,
     /// Host of its webhook; empty if it has none.
     webhook: String,
-    alerts: Vec<AlertSummary>,
+    /// Number, count in words and release of each.
+    alerts: Vec<(i64, String, SnapshotVersion)>,
 }
 
 async fn page(request: AccountRequest<'_>) -> AccountResult {
@@ -102,7 +104,8 @@ async fn page(request: AccountRequest<'_>) -> AccountResult {
         let shown = watches.into_iter().skip(first).take(PER_PAGE);
         let shown = shown.map(|watch| {
             let alerts = store.alerts(watch.id, None, NEWEST)?;
-            let alerts: Vec<AlertSummary> = alerts.iter().map(|alert| AlertSummary::new(&watch, alert)).collect();
+            let summary = |alert: &Alert| (alert.id.0, count_in_words(&watch, alert), alert.version);
+            let alerts: Vec<_> = alerts.iter().map(summary).collect();
             Ok((watch, alerts))
         });
         let shown = shown.collect::<Result<Vec<_>, StoreError>>()?;
@@ -110,7 +113,7 @@ async fn page(request: AccountRequest<'_>) -> AccountResult {
     });
     let (total, shown, webhooks) = read.await?;
     let catalog = state.releases.current();
-    let row = |(watch, alerts): (Watch, Vec<AlertSummary>)| SavedRow {
+    let row = |(watch, alerts): (Watch, Vec<_>)| SavedRow {
         conditions: conditions(&catalog, &watch),
         webhook: webhooks
             .iter()

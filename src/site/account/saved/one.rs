@@ -87,7 +87,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, erro
         let has_older = single.is_none() && alerts.len() > ALERTS as usize;
         alerts.truncate(ALERTS as usize);
         let older = alerts.last().filter(|_| has_older).map(|alert| alert.id);
-        let views = alerts.iter().map(|alert| AlertView::new(&watch, alert, shown));
+        let views = alerts.into_iter().map(|alert| AlertView::new(&watch, alert, shown));
         let views = views.collect::<Result<Vec<_>, StoreError>>()?;
         let records = if watch.query.is_none() { store.listed(watch.id)? } else { Vec::new() };
         let webhooks = store.webhooks(watch.account)?;

@@ -39,44 +39,25 @@ pub(crate) fn count_in_words(watch: &Watch, alert: &Alert) -> String {
 }
 
 /// An alert without its records.
-pub(super) struct AlertSummary {
-    pub id: i64,
-    pub counted: String,
-    pub version: String,
-}
-
-impl AlertSummary {
-    pub(super) fn new(watch: &Watch, alert: &Alert) -> Self {
-        Self { id: alert.id.0, counted: count_in_words(watch, alert), version: alert.version.to_string() }
-    }
-}
-
 pub(super) struct AlertView {
-    pub id: i64,
+    pub alert: Alert,
     pub counted: String,
-    pub since: String,
-    pub version: String,
     pub created: String,
     pub rows: Vec<AlertEntry>,
     pub left_out: u32,
-    /// Outcome of sending the alert; empty if nothing was sent.
-    pub outcome: String,
 }
 
 impl AlertView {
     /// Shows at most `max` records.
-    pub(super) fn new(watch: &Watch, alert: &Alert, max: usize) -> Result<Self, StoreError> {
-        let mut rows = entries(alert)?;
+    pub(super) fn new(watch: &Watch, alert: Alert, max: usize) -> Result<Self, StoreError> {
+        let mut rows = entries(&alert)?;
         rows.truncate(max);
         Ok(Self {
-            id: alert.id.0,
-            counted: count_in_words(watch, alert),
-            since: alert.since.to_string(),
-            version: alert.version.to_string(),
+            counted: count_in_words(watch, &alert),
             created: format::instant(alert.created_at),
             left_out: alert.total.saturating_sub(u32::try_from(rows.len()).unwrap_or(u32::MAX)),
             rows,
-            outcome: alert.outcome.clone().unwrap_or_default(),
+            alert,
         })
     }
 }
