@@ -352,7 +352,8 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_CONTACT", value_name = "URL", value_parser = security_txt::contact)]
     pub contact: Option<String>,
     /// Name of the service on its pages, in feeds and in e-mails.
-    #[arg(long, env = "VENTUREDEX_BRAND_NAME", value_name = "NAME", default_value = "VentureDex", value_parser = brand_name)]
+    #[arg(long, env = "VENTUREDEX_BRAND_NAME", value_name = "NAME", default_value = "VentureDex")]
+    #[arg(value_parser = brand_name)]
     pub brand_name: String,
     /// Color of links and buttons, such as #0f5c4d; it must be readable on light pages, and is made lighter for dark ones
     /// [default: green].

@@ -1,5 +1,3 @@
-//! The operator of the service: name, contact and legal links.
-
 use http::Uri;
 
 use crate::Brand;

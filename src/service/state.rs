@@ -1,5 +1,3 @@
-//! State shared by all front ends.
-
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Once};

@@ -1,5 +1,3 @@
-//! A startup's profile.
-
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 

@@ -1,5 +1,3 @@
-//! Content negotiation: media types, list formats and compression.
-
 use std::io::Write;
 
 use http::{HeaderMap, HeaderValue, Response, header};

@@ -1,5 +1,3 @@
-//! The fields of a submitted form.
-
 use std::borrow::Cow;
 
 use bytes::Bytes;

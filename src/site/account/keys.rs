@@ -1,5 +1,3 @@
-//! Creating, rotating and revoking keys.
-
 use askama::Template;
 use http::StatusCode;
 

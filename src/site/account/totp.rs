@@ -166,7 +166,7 @@ mod tests {
     #[test]
     fn the_link_is_encoded() {
         assert_eq!(
-            url(&"Deals & Co".parse().unwrap(), "a+b&c@example.com", "GEZD"),
+            url("Deals & Co", "a+b&c@example.com", "GEZD"),
             "otpauth://totp/Deals%20%26%20Co:a%2Bb%26c%40example.com?secret=GEZD&issuer=Deals%20%26%20Co"
         );
     }

@@ -1,5 +1,3 @@
-//! Values and their intervals on one axis.
-
 use askama::Template;
 
 use crate::charts::labels::{Label, LabelPlacer};

@@ -1,5 +1,3 @@
-//! A graph of one record and its neighbors.
-
 use askama::Template;
 
 use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer, PerLayout, WIDTHS};

@@ -1,5 +1,3 @@
-//! A step chart: a sum that grows from event to event.
-
 use askama::Template;
 
 use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer};

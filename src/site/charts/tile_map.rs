@@ -1,5 +1,3 @@
-//! Countries as tiles of equal size.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;

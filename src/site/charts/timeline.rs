@@ -1,5 +1,3 @@
-//! A timeline of events.
-
 use askama::Template;
 
 use crate::charts::labels::{Anchor, Label, LabelPlacer, WIDTHS};

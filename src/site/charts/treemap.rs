@@ -1,5 +1,3 @@
-//! A treemap: parts of a whole as rectangles.
-
 use askama::Template;
 
 use crate::charts::labels::{ASCENT, Anchor, DESCENT, LAYOUTS, Label, LabelPlacer, WIDTHS};

@@ -1,5 +1,3 @@
-//! The docs and the OpenAPI documents.
-
 pub(super) mod clients;
 pub(crate) mod html;
 pub(super) mod mcp;

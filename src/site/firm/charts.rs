@@ -1,5 +1,3 @@
-//! The charts of a firm's profile.
-
 use crate::charts::{
     Bars, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Graph, Heatmap, Neighbor, Timeline, TimelineEvent,
 };

@@ -1,5 +1,3 @@
-//! A firm's profile and its reviews.
-
 mod charts;
 mod facts;
 mod portfolio;

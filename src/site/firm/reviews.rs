@@ -1,5 +1,3 @@
-//! A firm's reviews.
-
 use std::collections::BTreeMap;
 
 use askama::Template;

@@ -1,5 +1,3 @@
-//! Streamed response bodies.
-
 use std::pin::Pin;
 use std::task::{Context, Poll};
 

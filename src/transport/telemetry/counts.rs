@@ -1,5 +1,3 @@
-//! Counters of requests and connections.
-
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use http::StatusCode;

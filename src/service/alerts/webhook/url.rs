@@ -1,5 +1,3 @@
-//! The URL of a webhook receiver.
-
 use std::fmt;
 use std::net::IpAddr;
 

@@ -1,5 +1,3 @@
-//! The webhooks of an account, and their secrets.
-
 use askama::Template;
 use http::StatusCode;
 use serde_json::json;
