@@ -117,7 +117,7 @@ impl McpEndpoint {
             quota: Some((&quota, now)),
             snapshot: Some(release.catalog.version()),
             is_cross_origin: true,
-            scheme: Some(self.quota.state.scheme()),
+            public_url: Some(&self.quota.state.public_url),
             ..CommonHeaders::default()
         };
         common.write(headers);

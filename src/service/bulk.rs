@@ -66,7 +66,7 @@ pub async fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Response
         id: Some(request.id),
         quota: quota.as_ref().map(|quota| (quota, state.now())),
         is_cross_origin: true,
-        scheme: Some(state.scheme()),
+        public_url: Some(&state.public_url),
         ..CommonHeaders::default()
     };
     common.write(response.headers_mut());
@@ -168,8 +168,7 @@ fn download(
     response
 }
 
-/// Streams the bytes of a file from `start` to `end`, read and verified chunk by chunk. If a chunk fails verification,
-/// the request is refunded.
+/// Streams the bytes from `start` to `end`, verified chunk by chunk. If that fails, the request is refunded.
 fn stream_range(
     state: Arc<State>,
     file: Arc<BulkFile>,

@@ -12,7 +12,6 @@ use auth::audit::RequestOrigin;
 use auth::quota::{IpRange, WorkQueue, client_address};
 use data::Date;
 use release::{ActiveRelease, ReleaseStore};
-use transport::headers::PublicScheme;
 use transport::origin_policy::Hosts;
 use transport::{Peer, RequestParts, ResponseCache, Telemetry};
 
@@ -57,10 +56,6 @@ impl State {
             });
         }
         client_address(peer.0.ip(), forwarded.into_iter(), &self.trusted_proxies)
-    }
-
-    pub fn scheme(&self) -> PublicScheme {
-        PublicScheme::from_url(&self.public_url)
     }
 
     pub fn origin(&self, request: &RequestParts<'_>) -> RequestOrigin {

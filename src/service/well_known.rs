@@ -1,5 +1,4 @@
-//! Files that the operator publishes below `/.well-known/`, such as proofs of ownership for directories. They are read
-//! once, at startup.
+//! Files that the operator publishes below `/.well-known/`, such as proofs of ownership; read once, at startup.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

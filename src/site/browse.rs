@@ -421,8 +421,7 @@ impl Warning {
 /// An offered order: value of `sort`, label; true if it is selected.
 type SortOption = (String, &'static str, bool);
 
-/// Orders by fields without differing values are left out. The default has an empty value, so that it is not part of
-/// the URL.
+/// Orders without differing values are left out. The default has an empty value, so that it is not in the URL.
 fn sort_options(catalog: &Catalog, config: &BrowseConfig, query: &Query, sort: &str) -> Vec<SortOption> {
     let is_search = query.is_ranked();
     let mut options = Vec::new();

@@ -1,5 +1,4 @@
-//! `/data`: coverage of each field, overall and by year, known gaps, sources, changes of the release,
-//! and bulk files.
+//! `/data`: coverage of each field, known gaps, sources, changes of the release, bulk files.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,4 @@
-//! The interface between the accept loop and the service. The loop knows nothing of routes, versions and caches; a
-//! [`Handler`] does.
+//! The interface between the accept loop and the service, which alone knows of routes, versions and caches.
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response};

@@ -39,8 +39,7 @@ pub fn accepts(headers: &HeaderMap, format: Format) -> bool {
     preference(headers, format).0 > 0.0
 }
 
-/// The format the client prefers; JSON if it accepts none. Among equal qualities, a format named explicitly beats one
-/// matched by a wildcard.
+/// The format the client prefers; JSON if it accepts none. Among equals, an explicit name beats a wildcard.
 pub fn preferred_format(headers: &HeaderMap) -> Format {
     let mut best = (Format::Json, preference(headers, Format::Json));
     for format in [Format::Csv, Format::Ndjson] {
@@ -52,8 +51,7 @@ pub fn preferred_format(headers: &HeaderMap) -> Format {
     best.0
 }
 
-/// Quality and specificity of a format: the `q` of the most specific matching range in `Accept`, from 0 (not accepted)
-/// to 1, and the rank of that range. Quality 1 if there is no `Accept`.
+/// The `q` of the most specific range in `Accept` that matches, from 0 (not accepted) to 1, and the range's rank.
 fn preference(headers: &HeaderMap, format: Format) -> (f32, u8) {
     let mut values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
     if values.peek().is_none() {

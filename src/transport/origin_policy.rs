@@ -70,8 +70,7 @@ pub enum OriginRejected {
 }
 
 impl OriginPolicy {
-    /// Allows our hosts and the origins in `allowed`. Without that list, allows the origins of our hosts if the server
-    /// only listens on loopback, and any origin otherwise.
+    /// Without `allowed`: the origins of our hosts if the server only listens on loopback, and any origin otherwise.
     pub fn new(hosts: Hosts, on_loopback: bool, allowed: Option<&[Origin]>) -> Self {
         let origins = match allowed {
             Some(allowed) => Some(allowed.to_vec()),

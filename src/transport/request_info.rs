@@ -82,12 +82,6 @@ impl fmt::Display for RequestId {
     }
 }
 
-impl fmt::Debug for RequestId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RequestId({self})")
-    }
-}
-
 const HEXADECIMAL: [u8; 16] = *b"0123456789abcdef";
 
 /// Generates request ids: a keyed hash of a counter, so that two ids do not tell the number of requests between them.

@@ -108,8 +108,7 @@ pub async fn run<H: Handler>(
         let until = async { is_killed = timeout(delay, next_stop(&mut stops)).await.is_ok() };
         server.accept_until(&listener, until).await?;
     }
-    // Connections still in the backlog would be lost with the listener. Accept them without the runtime, which may not
-    // know of them yet.
+    // Connections in the backlog would be lost with the listener, and the runtime may not know of them yet.
     let listener = listener.into_std()?;
     while let Ok((socket, address)) = listener.accept() {
         socket.set_nonblocking(true)?;

@@ -21,8 +21,7 @@ pub struct SavableSearch {
 }
 
 impl SavableSearch {
-    /// Parses the query of a list's URL. `sort` is left out, and the parameters for which `is_representation` is true:
-    /// paging, fields, form and release. The errors name the nearest valid values.
+    /// Parses the query of a list's URL, without `sort` and what is a representation. Errors name the nearest values.
     pub fn parse(
         catalog: &Catalog,
         table: Table,
@@ -51,8 +50,7 @@ pub fn table_of(path: &str) -> Option<Table> {
     WATCHED.into_iter().find(|table| Resource::of_table(*table).path() == path)
 }
 
-/// The table and query of a list's address: its page, its feed or its path in any version of the API. The host is
-/// ignored.
+/// The table and query of a list's address: its page, its feed or its path in the API. The host is ignored.
 pub fn list_of_address(address: &str) -> Option<(Table, &str)> {
     let address = address.trim();
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));

@@ -187,8 +187,7 @@ impl fmt::Display for Percent {
     }
 }
 
-/// The smallest round number (1, 2 or 5 times a power of ten) that is at least `least` and 0.01, and its number of
-/// decimals.
+/// The smallest 1, 2 or 5 times a power of ten that is at least `least` and 0.01, and its number of decimals.
 pub(crate) fn round_step(least: f64) -> (f64, usize) {
     let steps = [0.01, 0.1].into_iter().zip([2, 1]).chain((0..19).map(|power| (10_f64.powi(power), 0)));
     let mut steps = steps.flat_map(|(unit, decimals)| [1.0, 2.0, 5.0].map(|times| (times * unit, decimals)));

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use http::header::{CONNECTION, CONTENT_LENGTH, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 
-use crate::headers::{Caching, CommonHeaders, PublicScheme};
+use crate::headers::{Caching, CommonHeaders};
 use crate::problem::{Code, Problem};
 use crate::{ErrorContext, RequestId};
 use auth::quota::Quota;
@@ -89,7 +89,7 @@ impl ConnectionError {
             api_version: context.api_version,
             caching: Some(Caching::Never),
             is_cross_origin: true,
-            scheme: Some(PublicScheme::from_url(context.public_url)),
+            public_url: Some(context.public_url),
             ..CommonHeaders::default()
         };
         common.write(headers);

@@ -110,8 +110,7 @@ impl WebhookClient {
         Self { agent: Agent::with_parts(config, DefaultConnector::default(), resolver) }
     }
 
-    /// Sends a message once; blocks for at most ten seconds. An error if the receiver did not respond, whether or not it
-    /// got the message.
+    /// Sends a message once; blocks for at most ten seconds. After an error the receiver may still have got it.
     pub fn send(&self, url: &WebhookUrl, message: &WebhookMessage<'_>) -> Result<DeliveryOutcome, SendError> {
         let WebhookMessage { id, timestamp, body, secrets } = *message;
         let signatures: Vec<String> = secrets.iter().map(|secret| secret.sign(id, timestamp, body)).collect();
@@ -128,8 +127,7 @@ impl WebhookClient {
             410 => DeliveryOutcome::Gone,
             status => DeliveryOutcome::Refused(status),
         };
-        // Read the body, because a receiver that cannot send its response may log the message as failed. The status
-        // counts even if the body breaks off.
+        // Read the body: a receiver that cannot send it may log a failure. The status counts even if it breaks off.
         let _ = io::copy(&mut response.into_body().into_reader().take(MAX_RESPONSE), &mut io::sink());
         Ok(outcome)
     }
@@ -148,8 +146,7 @@ impl SendError {
     }
 }
 
-/// Resolves a host only if each of its addresses is allowed. The client connects to these without another look-up,
-/// which might give a different result.
+/// Resolves a host if all its addresses are allowed. The client connects to these: another look-up might differ.
 struct CheckedResolver {
     networks: Networks,
     look_up: Arc<LookUp>,

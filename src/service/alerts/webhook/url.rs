@@ -138,8 +138,7 @@ fn check_name(name: &str) -> Result<(), WebhookUrlError> {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         (1..=MAX_LABEL).contains(&label.len()) && label.bytes().all(is_part)
     };
-    // Reject numeric top-level labels, which no domain has: the system's look-up might read a number that browsers do
-    // not.
+    // No domain has a numeric top-level label: the system's look-up might read a number that browsers do not.
     let is_number = name.rsplit('.').next().is_some_and(|top| top.starts_with(|char: char| char.is_ascii_digit()));
     if name.len() > MAX_NAME || is_number || !name.split('.').all(is_label) {
         return Err(WebhookUrlError::Host);

@@ -204,8 +204,7 @@ pub(super) async fn send(request: AccountRequest<'_>, added_to: Option<WatchId>,
     save(request, &visitor, draft, name, records).await
 }
 
-/// Reads identified records and choices from the form; true if a choice is missing. A record that is no longer in the
-/// release becomes an open line again.
+/// Reads records and choices of the form; true if a choice is missing. A record that is gone becomes an open line.
 fn read_choices(request: AccountRequest<'_>, draft: &mut ListDraft, form: &FormData) -> bool {
     let catalog = request.page.state.releases.current();
     let table = draft.table;
@@ -228,8 +227,7 @@ fn read_choices(request: AccountRequest<'_>, draft: &mut ListDraft, form: &FormD
     draft.lines.iter().any(|line| line.choice.is_empty())
 }
 
-/// Reads the text: exactly named records are added, every other line becomes an open line with candidates. The inner
-/// error is a message.
+/// Adds exactly named records; other lines become open lines with candidates. The inner error is a message.
 async fn read_text(request: AccountRequest<'_>, draft: &mut ListDraft) -> Result<Result<(), String>, AccountReply> {
     if draft.text.trim().is_empty() {
         return Ok(Ok(()));

@@ -59,8 +59,7 @@ struct RecordRow {
     page: String,
 }
 
-/// `GET /account/saved/{id}`. Parameters: `before` for earlier alerts, `alert` for all records of one alert, `page` for
-/// further records of a list.
+/// Parameters: `before` for earlier alerts, `alert` for all records of one alert, `page` for records of a list.
 pub(super) async fn page(request: AccountRequest<'_>, id: WatchId) -> AccountResult {
     let (visitor, watch) = owned(request, id).await?;
     show(request, &visitor, watch, "").await
