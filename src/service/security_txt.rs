@@ -9,7 +9,6 @@ use data::Date;
 /// Days until the file expires. It is written for each request, and the RFC recommends less than a year.
 const VALID_DAYS: i32 = 180;
 
-/// Validates the address for reports: `mailto:` with an e-mail address, or an `https` URL.
 pub fn contact(text: &str) -> Result<String, String> {
     let text = text.trim();
     let is_valid = match text.strip_prefix("mailto:") {

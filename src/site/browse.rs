@@ -229,7 +229,6 @@ impl PageQuery {
     }
 }
 
-/// The problem with the value of a field, as a sentence.
 pub(crate) fn problem_of(problems: &[ParameterError], name: &str) -> Option<String> {
     problems.iter().find(|problem| problem.parameter == name).map(|problem| sentence(&problem.detail))
 }

@@ -24,7 +24,6 @@ struct DataPage<'a> {
     tables: Vec<TableCoverage>,
     years: Option<Bars>,
     field_years: Option<Heatmap>,
-    /// Known gaps, as sentences.
     gaps: Vec<String>,
     /// The changes of the release; `None` if no previous release is loaded.
     changes: Option<ReleaseChanges>,

@@ -37,7 +37,6 @@ fn count(catalog: &Catalog) -> usize {
     data_pages().count() + docs_pages().count() + markets(catalog).len() + records.into_iter().sum::<usize>()
 }
 
-/// Pages about the data as a whole.
 fn data_pages() -> impl Iterator<Item = &'static str> {
     PAGES.iter().filter(|page| page.is_in_sitemap).map(|page| page.path)
 }

@@ -62,7 +62,6 @@ pub struct ErrorContext<'a> {
     pub now: i64,
 }
 
-/// Converts a response to that of a warp filter.
 pub fn reply(response: Response<Payload>) -> warp::reply::Response {
     let (head, payload) = response.into_parts();
     match payload {

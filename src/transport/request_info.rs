@@ -21,7 +21,6 @@ pub struct RequestParts<'a> {
     pub headers: &'a HeaderMap,
     pub peer: Peer,
     pub id: RequestId,
-    /// Receives the notes of the front ends.
     pub trace: &'a RequestTrace,
 }
 

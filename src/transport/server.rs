@@ -209,7 +209,6 @@ impl<H: Handler> Server<H> {
         }
     }
 
-    /// Serves a connection if the limits allow it; otherwise closes it.
     fn serve(&mut self, socket: TcpStream, address: SocketAddr) {
         // A listener on `[::]` reports IPv4 clients as mapped IPv6 addresses.
         let peer = SocketAddr::new(address.ip().to_canonical(), address.port());

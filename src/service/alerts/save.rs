@@ -14,7 +14,6 @@ const EXTENSIONS: [&str; 5] = [".json", ".md", ".csv", ".ndjson", ".atom"];
 pub struct SavableSearch {
     /// Its filters; an empty query matches every record of the table.
     pub query: Query,
-    /// The filters with canonical names and values.
     pub canonical: Vec<(&'static str, String)>,
     /// Notes for the owner about interpreted values.
     pub notes: Vec<ParameterError>,

@@ -22,11 +22,9 @@ use data::rfc3339;
 
 /// Receivers served concurrently.
 const THREADS: usize = 8;
-/// Receivers per claim.
 const RECEIVERS: usize = 32;
 /// Messages per webhook and claim.
 const MESSAGES: u32 = 10;
-/// Links per claim.
 const LINKS: u32 = THREADS as u32;
 /// Duration of a claim in seconds: longer than sending it can take, at ten seconds per message.
 const CLAIM: i64 = 600;
@@ -43,7 +41,6 @@ type IsStopping<'a> = &'a (dyn Fn() -> bool + Sync);
 
 pub struct AlertSender {
     alerts: Arc<Alerts>,
-    /// `None` if the operator has not turned webhooks on.
     client: Option<WebhookClient>,
     /// `None` if the operator has not set up e-mail.
     mail: Option<MailTransport>,

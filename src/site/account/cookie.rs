@@ -21,7 +21,6 @@ const THEME: &str = "theme";
 
 const THEME_SECONDS: i64 = 365 * 86_400;
 
-/// Time limit for signing in and returning to a page.
 const RETURN_SECONDS: i64 = 1_800;
 /// Maximum length of the address of that page, in bytes.
 const MAX_RETURN: usize = 2_000;

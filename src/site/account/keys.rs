@@ -94,7 +94,6 @@ fn lifetime(form: &FormData) -> Result<Option<u32>, String> {
     }
 }
 
-/// A first request as code, and the command that connects an assistant.
 fn first_calls(base: &str, key: SnippetKey<'_>) -> Vec<CodeSnippet> {
     let query = [("q", "capital"), ("limit", "3")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     let request = ExampleRequest { path: "/api/v3/vcs".to_owned(), query: query.into() };

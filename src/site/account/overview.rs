@@ -45,7 +45,6 @@ struct AccountPage<'a> {
     tier: &'static str,
     limit: String,
     max_keys: String,
-    /// Such as `1 of 3`.
     key_count: String,
     may_add: bool,
     keys: Vec<KeyUsageRow>,

@@ -12,7 +12,6 @@ use crate::charts::{
 
 /// Height of a figure, in CSS pixels as all heights.
 const HEIGHT: f64 = 184.0;
-/// Vertical position of the base line of a figure.
 const BASE: f64 = 160.0;
 /// Upper end of the highest bar of a figure; its value is above it.
 const TOP: f64 = 20.0;

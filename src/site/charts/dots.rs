@@ -18,7 +18,6 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    /// A health score with its interval, of 100.
     pub(crate) fn of_score(low: u8, value: u8, high: u8) -> Self {
         let name = format!("Health score {value}, 90 % interval {low} to {high}");
         Self { value: value.into(), interval: Some((low.into(), high.into())), name }

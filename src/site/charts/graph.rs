@@ -29,7 +29,6 @@ pub(crate) struct Neighbor {
     pub(crate) item: ChartItem,
     /// Path of the list of what the two share.
     pub(crate) shared: String,
-    /// Text for the last column of the table.
     pub(crate) detail: String,
 }
 

@@ -75,7 +75,6 @@ impl ChartHead {
         Self { heads: heads.map(str::to_owned).into(), unit, ..self }
     }
 
-    /// The rows of a data table with one column of values; labels link to the lists.
     fn rows(&self, items: &[ChartItem]) -> Vec<DataRow> {
         let row = |item: &ChartItem| DataRow {
             label: item.label.clone(),

@@ -99,7 +99,6 @@ impl TileMap {
     }
 }
 
-/// The row, column and country of each tile.
 fn tiles() -> impl Iterator<Item = (usize, usize, Country)> {
     TILES.iter().enumerate().flat_map(|(row, codes)| {
         let countries = codes.split(' ').enumerate();

@@ -19,7 +19,6 @@ const RESERVED_PER_ADDRESS: usize = 8;
 /// Connections idle for less are not closed in favor of another: their client may be sending the next request.
 const MIN_IDLE: Duration = Duration::from_millis(100);
 
-/// A slot granted to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ConnectionSlot {
     address: IpAddr,

@@ -36,7 +36,6 @@ struct SaveListPage {
     layout: PageLayout,
     action: String,
     draft: ListDraft,
-    /// Path segment of the table.
     table: &'static str,
     tables: Vec<(&'static str, String)>,
     /// The open lines, each with slug and name of its candidates; none if nothing is similar.
@@ -64,7 +63,6 @@ impl OpenLine {
         Some(Self { number, text: text.to_owned(), candidates, choice: choice.to_owned() })
     }
 
-    /// The line for the form to send again.
     fn value(&self) -> String {
         format!("{}\t{}\t{}", self.number, self.candidates.join(","), self.text)
     }

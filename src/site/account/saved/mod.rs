@@ -74,7 +74,6 @@ pub(super) const PAGES: &[PageRow] = &[
 #[template(path = "saved.html")]
 struct SavedPage {
     layout: PageLayout,
-    /// Such as `3 of 20`.
     count: String,
     rows: Vec<SavedRow>,
     pager: Pager,

@@ -41,7 +41,6 @@ struct OnePage {
     problem: String,
     alerts: Vec<AlertView>,
     is_single: bool,
-    /// Path of the page with earlier alerts.
     older: String,
     /// The reason for which no e-mail can be sent; empty if it can.
     no_mail: &'static str,

@@ -31,7 +31,6 @@ struct SaveSearchPage {
 }
 
 struct SearchView {
-    /// Path segment of the list.
     table: &'static str,
     table_name: &'static str,
     query: String,
