@@ -1,7 +1,5 @@
 //! `/.well-known/security.txt` (RFC 9116): the contact for vulnerability reports.
 
-use std::fmt::Write;
-
 use http::Uri;
 
 use data::Date;
@@ -32,7 +30,7 @@ pub fn text(contact: &str, public_url: &str, today: Date) -> String {
     let mut text = format!("Contact: {contact}\nExpires: {expires}T00:00:00Z\nPreferred-Languages: en\n");
     // A canonical URL must be https.
     if public_url.starts_with("https://") {
-        writeln!(text, "Canonical: {public_url}/.well-known/security.txt").expect("a string accepts any text");
+        text += &format!("Canonical: {public_url}/.well-known/security.txt\n");
     }
     text
 }

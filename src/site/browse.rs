@@ -121,7 +121,7 @@ impl Pager {
         // Past the end, the previous page is the last one.
         let previous = (page > 1).then(|| at((page - 1).min(pages.max(1))));
         let next = (page < pages).then(|| at(page + 1));
-        let (path, name, fields) = (link.path().to_owned(), "page".to_owned(), link.others(&["page"]));
+        let (path, name, fields) = (link.path.clone(), "page".to_owned(), link.others(&["page"]));
         Self { page, pages, previous, next, path, name, fields }
     }
 }

@@ -21,6 +21,7 @@ use catalog::flat::{CsvWriter, Formulas, list_columns};
 use catalog::json::{Fields, record};
 use catalog::{Catalog, Interpretation, ParameterError, Query, Request, Resource, SearchReading, WantedPage};
 use data::Table;
+use transport::headers::set;
 use transport::warnings::write_warnings;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -173,11 +174,8 @@ fn csv_response(catalog: &Catalog, request: PageRequest<'_>, subject: TwinSubjec
     let mut response = respond_with(request, StatusCode::OK, body, "text/csv; charset=utf-8");
     write_warnings(response.headers_mut(), &warnings);
     let name = format!("attachment; filename=\"{}-{}.csv\"", resource.path(), catalog.version());
-    for (header, text) in [(CONTENT_DISPOSITION, name), (TOTAL_COUNT, found.total.to_string())] {
-        if let Ok(text) = HeaderValue::try_from(text) {
-            response.headers_mut().insert(header, text);
-        }
-    }
+    set(response.headers_mut(), CONTENT_DISPOSITION, &name);
+    set(response.headers_mut(), TOTAL_COUNT, &found.total.to_string());
     Ok(response)
 }
 
@@ -252,7 +250,7 @@ fn markdown(twin: &Twin<'_>, subject: TwinSubject, link: &Link, base: &str) -> S
         writeln!(text, "> {}\n", escaped(&warning.detail)).expect(ACCEPTS);
     }
     if let Some(pagination) = &twin.pagination {
-        let pager = Pager::new(&link.at(&format!("{}.md", link.path())), pagination.page, pagination.total);
+        let pager = Pager::new(&link.at(&format!("{}.md", link.path)), pagination.page, pagination.total);
         if let Some(next) = pager.next {
             writeln!(text, "Next page: {base}{next}\n").expect(ACCEPTS);
         }

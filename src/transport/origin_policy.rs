@@ -14,7 +14,8 @@ use crate::origin::{Origin, normal_host};
 /// Hosts under which clients reach the service: the host of the public URL, and loopback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hosts {
-    public: String,
+    /// The host of the public URL, in lower case.
+    pub public: String,
     /// Accept any IP address: a web page cannot make a browser use an address in place of its name.
     any_address: bool,
 }
@@ -29,11 +30,6 @@ impl Hosts {
         let url = public_url.parse::<Uri>().ok().filter(|url| url.scheme().is_some());
         let host = url.as_ref().and_then(Uri::host).ok_or_else(|| PublicUrlError(public_url.to_owned()))?;
         Ok(Self { public: normal_host(host), any_address })
-    }
-
-    /// The host of the public URL, in lower case.
-    pub fn public(&self) -> &str {
-        &self.public
     }
 
     pub(crate) fn contains(&self, host: &str) -> bool {

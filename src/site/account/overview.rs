@@ -183,7 +183,7 @@ pub(crate) fn chart(usage: &AccountUsage) -> Bars {
 
 pub(crate) fn requests_chart<'d>(title: String, days: impl Iterator<Item = (&'d Date, u64)>) -> Bars {
     let items: Vec<ChartItem> = days.map(|(day, count)| ChartItem::new(format::short_day(day), Some(count))).collect();
-    let sum = items.iter().filter_map(ChartItem::value).sum::<u64>();
+    let sum = items.iter().filter_map(|item| item.value).sum::<u64>();
     let summary = format!("{} in {DAYS} days.", format::counted(sum, "request", "requests"));
     let head = ChartHead::new("usage", title, summary);
     Bars::new(head, ["Day (UTC)", "Requests"], ChartUnit::Count("request", "requests"), items)

@@ -134,7 +134,7 @@ impl Bars {
 
     /// A table with a bar per row, relative to the largest value. `None` if no value is above 0.
     pub(crate) fn breakdown(head: ChartHead, items: &[ChartItem], rest: Option<(String, String)>) -> Option<Self> {
-        let max = items.iter().filter_map(ChartItem::value).max().filter(|max| *max > 0)? as f64;
+        let max = items.iter().filter_map(|item| item.value).max().filter(|max| *max > 0)? as f64;
         let mark = |item: &ChartItem| {
             let class = if item.value.is_some() { "fill" } else { "gap" };
             let width = item.value.unwrap_or(0) as f64 / max;
@@ -170,7 +170,7 @@ impl Bars {
             BarForm::Range => [52.0, 52.0, 0.0, 52.0, 0.84, 1.0],
             _ => [16.0, 16.0, 0.0, 16.0, 0.75, 1.0],
         };
-        let max = items.iter().filter_map(ChartItem::value).max().unwrap_or(0);
+        let max = items.iter().filter_map(|item| item.value).max().unwrap_or(0);
         let scale = (base - top) / max.max(1) as f64;
         let step = 1.0 / items.len().max(1) as f64;
         let width = (step * share).min(widest);
@@ -227,7 +227,7 @@ fn figure_labels(items: &[ChartItem], unit: ChartUnit, scale: f64) -> Vec<Label>
     let mut labels = LabelPlacer::default();
     let names = items.iter().enumerate().map(|(index, item)| (center(index), Cow::Borrowed(item.label.as_str())));
     labels.add_axis(HEIGHT - 6.0, names);
-    let values = || items.iter().filter_map(ChartItem::value);
+    let values = || items.iter().filter_map(|item| item.value);
     let widest = values().map(|value| text::width(&unit.short(value))).fold(0.0, f64::max);
     let all_fit = WIDTHS.map(|width| widest + GAP <= step * width);
     let max = values().max();
@@ -246,7 +246,7 @@ fn figure_labels(items: &[ChartItem], unit: ChartUnit, scale: f64) -> Vec<Label>
         }
         first = end;
     }
-    labels.into_list()
+    labels.labels
 }
 
 /// Bins of `size` values that start at multiples of `size` and cover all values.

@@ -64,7 +64,7 @@ pub(crate) fn dots(points: Vec<Option<Point>>) -> (Option<DotAxis>, Vec<Option<I
         ticks: ticks.iter().map(|tick| Percent(x_of(*tick))).collect(),
     };
     let dots = points.into_iter().map(|point| point.map(dot)).collect();
-    (Some(DotAxis { labels: labels.into_list() }), dots)
+    (Some(DotAxis { labels: labels.labels }), dots)
 }
 
 #[cfg(test)]

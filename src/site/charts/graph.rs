@@ -93,7 +93,7 @@ impl Graph {
                 width: Percent(0.5 - reach),
                 title: format!("{}: {}", item.label, unit.long(item.value)),
                 href: item.href,
-                labels: labels.into_list(),
+                labels: labels.labels,
             }
         };
         let is_linked = items.iter().any(|item| item.href.is_some());

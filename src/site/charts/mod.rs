@@ -90,7 +90,7 @@ impl ChartHead {
 pub(crate) struct ChartItem {
     label: String,
     /// `None` if the data does not cover it.
-    value: Option<u64>,
+    pub(crate) value: Option<u64>,
     /// `None` if no page lists it.
     href: Option<String>,
 }
@@ -102,10 +102,6 @@ impl ChartItem {
 
     pub(crate) fn linked(label: impl Into<String>, value: Option<u64>, href: impl Into<String>) -> Self {
         Self { href: Some(href.into()), ..Self::new(label, value) }
-    }
-
-    pub(crate) fn value(&self) -> Option<u64> {
-        self.value
     }
 }
 

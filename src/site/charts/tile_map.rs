@@ -74,7 +74,7 @@ impl TileMap {
                 shade: mark.value.map(|value| ramp.shade(value)),
                 title: title(country, mark.value),
                 href: mark.href,
-                labels: labels.into_list(),
+                labels: labels.labels,
             }
         };
         let tiles: Vec<CountryTile> = tiles().map(tile).collect();

@@ -122,7 +122,7 @@ impl Timeline {
             lines: (1..=used.len()).map(|lane| LANE * lane as f64).collect(),
             gaps,
             dots,
-            labels: labels.into_list(),
+            labels: labels.labels,
             rest,
             table: rows,
         })

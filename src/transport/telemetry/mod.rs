@@ -113,14 +113,6 @@ impl Telemetry {
     }
 }
 
-const SLOW: Duration = Duration::from_secs(1);
-
-impl Default for Telemetry {
-    fn default() -> Self {
-        Self::new(SLOW, None)
-    }
-}
-
 /// Milliseconds with three decimal places.
 fn milliseconds(duration: Duration) -> f64 {
     duration.as_micros() as f64 / 1e3

@@ -7,14 +7,10 @@ use auth::quota::IpRange;
 /// Allowed receiver addresses: public ones, and ranges added by the operator.
 #[derive(Clone, Debug, Default)]
 pub struct Networks {
-    further: Vec<IpRange>,
+    pub further: Vec<IpRange>,
 }
 
 impl Networks {
-    pub fn new(further: Vec<IpRange>) -> Self {
-        Self { further }
-    }
-
     pub(crate) fn allow(&self, address: IpAddr) -> bool {
         is_public(address) || self.further.iter().any(|range| range.contains(address))
     }
