@@ -69,13 +69,11 @@ pub(crate) struct Browse {
     pub active_filters: Vec<(String, String)>,
     pub warnings: Vec<Warning>,
     pub suggestions: Vec<(String, String)>,
-    /// By slug, the reason for which a record is in the list: what it has in common with the record that it is similar
-    /// to, or an excerpt of its description. In parts; true marks a matched word.
+    /// By slug: what a record has in common with the one it is like, or an excerpt in parts; true marks a matched word.
     remarks: HashMap<String, Vec<(String, bool)>>,
     /// The text read as a question, if it is not a name.
     pub question: Option<SearchQuestion>,
-    /// If no record has the name searched for, and the list is not a description search: the records with its words
-    /// in their descriptions, as count in words and path of their list.
+    /// If no record has the name: those with its words in their descriptions, as count in words and path of the list.
     pub described: Option<(String, String)>,
     pub pager: Pager,
     pub api: String,

@@ -13,8 +13,7 @@ pub(crate) fn choose(request: AccountRequest<'_>, form: &FormData) -> AccountRes
     Ok(AccountReply::Redirect(page_before(request).into(), vec![cookie::theme_cookie(request.page.state, theme)]))
 }
 
-/// Path and query of the page that had the form; the home page if unknown. The account page replaces pages that are the
-/// response to a POST, since these cannot be read by GET.
+/// Path and query of the page with the form; the account page for a response to a POST; the home page if unknown.
 fn page_before(request: AccountRequest<'_>) -> String {
     let referrer = request.page.headers.get(REFERER).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let rest = referrer.split_once("://").map_or("", |(_, rest)| rest);

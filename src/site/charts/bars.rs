@@ -81,8 +81,7 @@ impl Bars {
         Self::vertical(BarForm::Figure, head.table(heads, unit), &items, &[])
     }
 
-    /// A histogram with a bar for each bin. `counts` has the number of records by value, a bin is its first and last
-    /// value. `name` formats a value, `href` returns the path of a bin's list. `None` without values.
+    /// `counts` has records by value, a bin its first and last value; `name` formats a value. `None` without values.
     pub(crate) fn histogram(
         head: ChartHead,
         counts: &BTreeMap<u32, u64>,

@@ -48,8 +48,7 @@ const SPECIAL_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4),
 ];
 
-/// The allocated part of IPv6. Loopback, local and multicast addresses are outside of it, as are addresses that embed
-/// an IPv4 address (mapped, compatible, NAT64).
+/// The allocated part of IPv6: no loopback, local or multicast addresses, and none that embed an IPv4 address.
 const GLOBAL_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
 /// Ranges within [`GLOBAL_V6`] that are not public.

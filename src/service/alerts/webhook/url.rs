@@ -75,8 +75,7 @@ impl WebhookUrl {
         if !scheme.eq_ignore_ascii_case("https") {
             return Err(WebhookUrlError::Scheme);
         }
-        // Browsers ignore tabs and extra slashes and read `\` as `/`, so the host would differ from the one that a
-        // person or another parser sees.
+        // Browsers ignore tabs and extra slashes and read `\` as `/`: they would see another host than a person does.
         if rest.starts_with('/') || text.contains(|char: char| char.is_control() || char == '\\') {
             return Err(WebhookUrlError::Malformed);
         }

@@ -160,8 +160,7 @@ pub(super) async fn add(request: AccountRequest<'_>, form: &FormData) -> Account
     }
 }
 
-/// `POST /account/webhooks/{id}/test`: sends a message and waits for the response. Charged as [`TEST_PAGES`] pages,
-/// since it makes this server send requests to others.
+/// Sends a test and waits. Charged as [`TEST_PAGES`] pages: it makes this server send a request to another one.
 pub(super) async fn test(request: AccountRequest<'_>, id: WebhookId) -> AccountResult {
     let visitor = &request.signed_in().await?;
     let webhook = find(request, visitor, id).await?;
