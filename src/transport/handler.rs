@@ -13,8 +13,7 @@ use crate::server::{RequestBody, ResponseBody};
 use crate::{RequestParts, Telemetry};
 use data::SnapshotVersion;
 
-/// Responds to requests. [`respond`](Self::respond) answers most at once. Those that have to read a body or wait for
-/// the store continue in [`respond_later`](Self::respond_later).
+/// [`respond`](Self::respond) answers most requests at once; those that read a body or wait continue later.
 pub trait Handler: Clone + Send + Sync + Unpin + 'static {
     /// State passed from `respond` to `respond_later`.
     type Pending: Send + 'static;

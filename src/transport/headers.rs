@@ -74,8 +74,7 @@ pub struct CommonHeaders<'a> {
     pub varies: Option<Vary>,
     /// Lets scripts of any origin read the response.
     pub is_cross_origin: bool,
-    /// The public URL. If present, the security headers of every response are written; omit it where the caller writes
-    /// them later.
+    /// The public URL; with it, the security headers of every response are written. Omit it where they follow later.
     pub public_url: Option<&'a str>,
     /// The `Content-Security-Policy` of a page.
     pub page_policy: Option<&'static str>,

@@ -58,8 +58,7 @@ pub struct Limits {
     /// For each address that is not a trusted proxy; IPv6: each /64, and multiples for larger networks.
     pub connections_per_address: usize,
     pub trusted_proxies: Vec<IpRange>,
-    /// Maximum size of a request head in bytes (at least 8,192); larger heads get 431. The URL may take three quarters
-    /// of it; longer URLs get 414.
+    /// Maximum size of a request head in bytes (at least 8,192), or 431; three quarters of it for the URL, or 414.
     pub head_bytes: usize,
 }
 
@@ -151,8 +150,7 @@ struct Server<H> {
 impl<H: Handler> Server<H> {
     fn new(handler: H, limits: Limits) -> Self {
         let mut http = http1::Builder::new();
-        // The stream times heads itself; hyper's timer would also close idle connections. With half-close, a client
-        // that closes its sending side (`nc -N`) still gets its response.
+        // The stream times heads. With half-close, a client that closes its sending side (`nc -N`) gets its response.
         http.timer(TokioTimer::new()).header_read_timeout(None).half_close(true);
         http.max_buf_size(limits.head_bytes.max(8_192));
         Self {
@@ -273,8 +271,7 @@ async fn serve_connection<H: Handler>(
     let _ = served.await;
 }
 
-/// Ready when the server has stopped and no further request is expected on a connection. A graceful shutdown by hyper
-/// does not wait for a request that may already have arrived.
+/// Ready when the server has stopped and no request is expected; hyper's shutdown ignores one that may have arrived.
 async fn stopped(mut stop: watch::Receiver<()>, phase: ConnectionPhase, last_request: Duration) {
     // An error means that the server was dropped.
     let _ = stop.changed().await;

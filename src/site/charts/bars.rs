@@ -144,8 +144,7 @@ impl Bars {
         Some(Self { rest, ..Self::horizontal(BarForm::Rows, head, marks, table) })
     }
 
-    /// One bar: parts of a whole from left to right, then the rest. A part is a number, a class of the style sheet and
-    /// a title. `name` is the accessible name of the bar: the numbers in a sentence.
+    /// One bar: parts of a whole, each a number, a class of the style sheet and a title. `name` is its accessible name.
     pub(crate) fn of_whole(name: &str, whole: u8, parts: impl Iterator<Item = (u8, (String, String))>) -> Self {
         let mut end = 0.0;
         let mark = |(number, (class, title)): (u8, (String, String))| {
