@@ -43,7 +43,9 @@ impl Hosts {
         if host.as_bytes() == self.public.as_bytes() {
             return Ok(());
         }
-        let host = authority(host).map(|authority| normal_host(authority.host())).ok_or(OriginRejected::NoHost)?;
+        let host = Authority::try_from(host.as_bytes()).ok();
+        let host = host.filter(|host| !host.as_str().contains('@') && !host.host().is_empty());
+        let host = host.map(|host| normal_host(host.host())).ok_or(OriginRejected::NoHost)?;
         if self.contains(&host) { Ok(()) } else { Err(OriginRejected::Host(host)) }
     }
 }
@@ -93,11 +95,6 @@ impl OriginPolicy {
             (Some(listed), Some(origin)) => listed.iter().any(|listed| listed.covers(&origin)),
         }
     }
-}
-
-fn authority(host: &HeaderValue) -> Option<Authority> {
-    let authority = Authority::try_from(host.as_bytes()).ok()?;
-    (!authority.as_str().contains('@') && !authority.host().is_empty()).then_some(authority)
 }
 
 #[cfg(test)]

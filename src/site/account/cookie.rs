@@ -11,13 +11,13 @@ use crate::PageRequest;
 use crate::theme::Theme;
 use auth::known_browser::KNOWN_BROWSER_SECONDS;
 use auth::session::{SESSION_SECONDS, SessionToken};
-use auth::{BrowserToken, StartedSession};
+use auth::StartedSession;
 use service::State;
 
 pub(crate) const SESSION: &str = "session";
 pub(crate) const BROWSER: &str = "browser";
 pub(crate) const RETURN: &str = "return";
-const THEME: &str = "theme";
+pub(crate) const THEME: &str = "theme";
 
 const THEME_SECONDS: i64 = 365 * 86_400;
 
@@ -35,7 +35,7 @@ fn prefix_and_attributes(state: &State) -> (&'static str, &'static str) {
     }
 }
 
-fn find<T: FromStr>(request: PageRequest<'_>, name: &str) -> Option<T> {
+pub(crate) fn find<T: FromStr>(request: PageRequest<'_>, name: &str) -> Option<T> {
     let (prefix, _) = prefix_and_attributes(request.state);
     let values = request.headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = values.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -44,14 +44,6 @@ fn find<T: FromStr>(request: PageRequest<'_>, name: &str) -> Option<T> {
 
 pub(crate) fn session(request: PageRequest<'_>) -> Option<SessionToken> {
     find(request, SESSION)
-}
-
-pub(crate) fn browser(request: PageRequest<'_>) -> Option<BrowserToken> {
-    find(request, BROWSER)
-}
-
-pub(crate) fn theme(request: PageRequest<'_>) -> Option<Theme> {
-    find(request, THEME)
 }
 
 /// Sets the theme cookie, or removes it for the system theme, which is the default.

@@ -126,7 +126,7 @@ pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> Acc
         return show_sign_in(request, &address, &AccountError::WrongCredentials.to_string());
     };
     let password = Secret::new(&form.secret("password"));
-    let browser = cookie::browser(request.page);
+    let browser = cookie::find(request.page, cookie::BROWSER);
     match request.page.state.auth.sign_in(email, password, request.address, browser, request.now).await {
         Ok(session) => Ok(start_session(request, &session).await),
         Err(AccountError::CodeRequired(pending)) => show_code_form(request, pending.reveal(), ""),

@@ -114,7 +114,7 @@ impl WebhookClient {
     pub fn send(&self, url: &WebhookUrl, message: &WebhookMessage<'_>) -> Result<DeliveryOutcome, SendError> {
         let WebhookMessage { id, timestamp, body, secrets } = *message;
         let signatures: Vec<String> = secrets.iter().map(|secret| secret.sign(id, timestamp, body)).collect();
-        let request = Request::post(url.uri())
+        let request = Request::post(&url.uri)
             .header(CONTENT_TYPE, "application/json")
             .header("webhook-id", id)
             .header("webhook-timestamp", timestamp)

@@ -24,7 +24,7 @@ const LOCAL_NAMES: [&str; 10] =
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookUrl {
     text: String,
-    uri: Uri,
+    pub(super) uri: Uri,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -118,10 +118,6 @@ impl WebhookUrl {
     /// The name or address, for pages and logs; an IPv6 address is in brackets.
     pub(crate) fn host(&self) -> &str {
         self.uri.host().unwrap_or_default()
-    }
-
-    pub(super) fn uri(&self) -> &Uri {
-        &self.uri
     }
 }
 
