@@ -27,7 +27,6 @@ struct DataPage<'a> {
     gaps: Vec<String>,
     /// The changes of the release; `None` if no previous release is loaded.
     changes: Option<ReleaseChanges>,
-    /// Files, each with its path.
     files: Vec<(String, &'a BulkFile)>,
     needs_key: bool,
     api: String,

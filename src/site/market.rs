@@ -59,7 +59,6 @@ struct MarketPage {
     shows_led: bool,
     breakdowns: Vec<Bars>,
     newest: RoundRows,
-    /// The list of all rounds.
     link: Link,
     api: String,
 }

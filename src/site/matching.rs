@@ -36,7 +36,6 @@ struct MatchingPage {
     warnings: Vec<Warning>,
     choices: Vec<Choice>,
     raise: TextField,
-    /// True if the form describes the startup at all.
     is_described: bool,
     picked: String,
     shortlist: Vec<SelectedRecord>,

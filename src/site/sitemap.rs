@@ -46,7 +46,6 @@ fn docs_pages() -> impl Iterator<Item = &'static str> {
     pages.map(|(path, _)| *path)
 }
 
-/// The pages of sectors and countries that have startups.
 fn markets(catalog: &Catalog) -> Vec<String> {
     let counts = catalog.counts_by(&Query::all(Table::Startups), &MARKETS.map(|(facet, _)| facet));
     let pages = MARKETS.into_iter().zip(counts).flat_map(|((facet, above), counts)| {

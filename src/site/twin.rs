@@ -53,7 +53,6 @@ impl TwinFormat {
 
 #[derive(Clone, Copy)]
 pub(crate) enum TwinSubject {
-    /// The record with the slug in the path.
     Record(Table),
     /// Of reviews, the approved ones of the firm with the slug in the path.
     List(Resource),
@@ -332,7 +331,6 @@ fn write_table(text: &mut String, items: &[Value], table: Table) {
     text.push('\n');
 }
 
-/// A value on one line; empty if unknown.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -347,7 +345,6 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// A text on one line, with Markdown markup escaped.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.chars() {

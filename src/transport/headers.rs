@@ -76,7 +76,6 @@ pub struct CommonHeaders<'a> {
     pub is_cross_origin: bool,
     /// The public URL; with it, the security headers of every response are written. Omit it where they follow later.
     pub public_url: Option<&'a str>,
-    /// The `Content-Security-Policy` of a page.
     pub page_policy: Option<&'static str>,
 }
 
@@ -164,7 +163,6 @@ pub(crate) fn write_quota(headers: &mut HeaderMap, quota: &Quota, now: i64) {
     }
 }
 
-/// Response to `OPTIONS` on a path that has `methods`.
 pub fn preflight(methods: &'static str) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::NO_CONTENT;

@@ -141,7 +141,6 @@ impl Code {
         self.facts().2
     }
 
-    /// Meaning and remedy, for the docs.
     pub fn explanation(self) -> &'static str {
         self.facts().3
     }
@@ -161,7 +160,6 @@ const MAX_ERRORS: usize = 20;
 #[derive(Debug)]
 pub struct Problem {
     pub code: Code,
-    /// The cause in this request, and its remedy.
     pub detail: String,
     pub errors: Vec<ParameterError>,
     /// The most similar slugs for an unknown record, the most similar path for an unknown path.

@@ -93,9 +93,7 @@ pub(crate) fn pages() -> impl Iterator<Item = &'static PageRow> {
 
 pub(crate) enum AccountReply {
     Page(StatusCode, String),
-    /// A page, and cookies of a new session.
     NewSession(String, Vec<String>),
-    /// A redirect, with cookies to set or remove.
     Redirect(Cow<'static, str>, Vec<String>),
     /// A download: file name, content type, content.
     File(String, &'static str, Vec<u8>),

@@ -39,7 +39,6 @@ pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
 
 const REFERENCE: &str = "Every endpoint, parameter and field of the REST API, with example responses.";
 
-/// All pages of the docs, and the OpenAPI documents that the reference is generated from.
 pub(crate) fn pages() -> impl Iterator<Item = &'static SiteEntry> {
     PAGES.iter().chain(reference::ENDPOINT_PAGES.iter())
 }

@@ -27,7 +27,6 @@ pub(crate) struct FinishedRequest<'a> {
     pub status: StatusCode,
     /// Time from the end of the head to the response, before it is sent.
     pub duration: Duration,
-    /// Size of the response body as sent.
     pub bytes: Option<u64>,
     pub trace: &'a RequestTrace,
 }
