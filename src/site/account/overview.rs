@@ -56,8 +56,8 @@ struct AccountPage<'a> {
     /// Requests per day by key; the last column is the sum of other keys if `has_others`.
     days: Vec<(String, Vec<u64>)>,
     has_others: bool,
-    /// Newest first.
-    sessions: Vec<SessionRow>,
+    /// Id, start, last use; true for this one. Newest first.
+    sessions: Vec<(i64, String, String, bool)>,
     lifetimes: Vec<SelectOption>,
     needs_verification: bool,
     /// Start date of two-step sign-in; empty if it is off.
@@ -80,13 +80,6 @@ pub(crate) struct KeyUsageRow {
     pub(crate) left: String,
     pub(crate) total: u64,
     pub(crate) sparkline: Bars,
-}
-
-struct SessionRow {
-    id: i64,
-    created: String,
-    last_used: String,
-    is_current: bool,
 }
 
 #[derive(Template)]
@@ -139,11 +132,9 @@ pub(crate) async fn show(request: AccountRequest<'_>, visitor: &Visitor, message
     let year = state.auth.usage(visitor.account.id, USAGE_DAYS as u16, request.now).await?;
     let (account, now) = (visitor.account.id, request.now);
     let sessions = state.auth.blocking(move |auth| auth.store().sessions(account, now)).await?;
-    let session_row = |session: &ListedSession| SessionRow {
-        id: session.id.0,
-        created: format::instant(session.created_at),
-        last_used: format::instant(session.last_used_at),
-        is_current: session.digest == visitor.session,
+    let session_row = |session: &ListedSession| {
+        let [created, last_used] = [session.created_at, session.last_used_at].map(format::instant);
+        (session.id.0, created, last_used, session.digest == visitor.session)
     };
     let tier = visitor.account.tier;
     let (keys, ended) = KeyUsageRow::all(&usage, &year, request.now);

@@ -27,18 +27,11 @@ const IS_OFF: &str = "the operator of this service has not turned webhooks on";
 struct WebhooksPage {
     layout: PageLayout,
     is_on: bool,
-    webhooks: Vec<WebhookRow>,
+    /// Each with its host, its day, and the end of the time in which the previous secret also signs, or nothing.
+    webhooks: Vec<(Webhook, String, String, String)>,
     url: String,
     success: String,
     error: String,
-}
-
-struct WebhookRow {
-    webhook: Webhook,
-    host: String,
-    created: String,
-    /// End of the time in which the previous secret also signs; empty if it does not.
-    overlap_ends: String,
 }
 
 #[derive(Template)]
@@ -58,11 +51,10 @@ pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
 /// `url` is the value of the form field; `message` is shown above it, as a success or an error.
 async fn show(request: AccountRequest<'_>, visitor: &Visitor, url: &str, message: Result<&str, &str>) -> AccountResult {
     let error = message.err().unwrap_or_default();
-    let row = |webhook: Webhook| WebhookRow {
-        host: host_of(&webhook.url).to_owned(),
-        created: format::day_of(webhook.created_at),
-        overlap_ends: overlap_ends(&webhook, request.now),
-        webhook,
+    let row = |webhook: Webhook| {
+        let (host, created) = (host_of(&webhook.url).to_owned(), format::day_of(webhook.created_at));
+        let overlap_ends = overlap_ends(&webhook, request.now);
+        (webhook, host, created, overlap_ends)
     };
     let page = WebhooksPage {
         layout: request.layout("Webhooks", "Servers of yours that alerts are sent to."),
