@@ -46,16 +46,10 @@ struct OnePage {
     no_mail: &'static str,
     webhooks: Vec<SelectOption>,
     feeds: [String; 2],
-    records: Vec<RecordRow>,
+    /// Key, name and page of each; only the key if it is not in the release.
+    records: Vec<(String, String, String)>,
     pager: Pager,
     error: String,
-}
-
-struct RecordRow {
-    key: String,
-    /// Empty if the record is not in the release.
-    name: String,
-    page: String,
 }
 
 /// Parameters: `before` for earlier alerts, `alert` for all records of one alert, `page` for records of a list.
@@ -138,13 +132,13 @@ fn choice(webhook: &Webhook, chosen: Option<WebhookId>) -> SelectOption {
     }
 }
 
-fn record(catalog: &Catalog, table: Table, key: &str) -> RecordRow {
+fn record(catalog: &Catalog, table: Table, key: &str) -> (String, String, String) {
     let snapshot = catalog.snapshot();
     let (name, page) = match catalog.find(table, key) {
         Some(row) => (record_name(snapshot, table, row), record_page(snapshot, table, row)),
         None => (String::new(), String::new()),
     };
-    RecordRow { key: key.to_owned(), name, page }
+    (key.to_owned(), name, page)
 }
 
 pub(super) async fn download(request: AccountRequest<'_>, id: WatchId) -> AccountResult {
@@ -156,7 +150,7 @@ pub(super) async fn download(request: AccountRequest<'_>, id: WatchId) -> Accoun
     let keys = state.auth.blocking(move |service| service.store().listed(id)).await?;
     let catalog = state.releases.current();
     let rows = keys.iter().map(|key| {
-        let RecordRow { key, name, page } = record(&catalog, watch.table, key);
+        let (key, name, page) = record(&catalog, watch.table, key);
         let page = if page.is_empty() { page } else { format!("{}{page}", state.public_url) };
         [key, name, page]
     });
