@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Maximum length of a name in characters.
 const MAX_NAME: usize = 48;
 /// Minimum contrast of text, from the WCAG.
 const MIN_CONTRAST: f64 = 4.5;

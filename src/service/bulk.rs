@@ -97,7 +97,11 @@ async fn answer(
     if release == LATEST {
         let served = state.releases.current();
         let file = find_file(&served, name)?;
-        return Ok(redirect(&path_of(served.version(), file)));
+        let mut response = Response::new(Payload::Whole(Bytes::new()));
+        *response.status_mut() = StatusCode::FOUND;
+        set(response.headers_mut(), LOCATION, &path_of(served.version(), file));
+        CommonHeaders { caching: Some(Caching::Revalidated), ..CommonHeaders::default() }.write(response.headers_mut());
+        return Ok(response);
     }
     let caller = match state.bulk {
         BulkAccess::Key => Some(authenticate(state, request, quota).await?),
@@ -207,14 +211,6 @@ fn write_validators(headers: &mut HeaderMap, state: &State, found: &ReleaseFile)
         _ => Caching::Forever,
     };
     CommonHeaders { caching: Some(caching), snapshot: Some(found.version), ..CommonHeaders::default() }.write(headers);
-}
-
-fn redirect(location: &str) -> Response<Payload> {
-    let mut response = Response::new(Payload::Whole(Bytes::new()));
-    *response.status_mut() = StatusCode::FOUND;
-    set(response.headers_mut(), LOCATION, location);
-    CommonHeaders { caching: Some(Caching::Revalidated), ..CommonHeaders::default() }.write(response.headers_mut());
-    response
 }
 
 async fn authenticate(state: &State, request: &RequestParts<'_>, quota: &mut Option<Quota>) -> Result<Caller, Problem> {

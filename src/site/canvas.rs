@@ -51,7 +51,6 @@ impl Ink {
 pub(crate) struct Canvas {
     width: usize,
     height: usize,
-    /// Palette indices, row by row.
     pixels: Vec<u8>,
 }
 

@@ -26,7 +26,6 @@ use platform::metrics::PerThread;
 const CAPACITY: usize = 64 * 1024 * 1024;
 /// Expected number of cached responses; a typical list takes about ten thousand bytes.
 const EXPECTED_RESPONSES: usize = 8_192;
-/// Maximum size of a cached body in bytes.
 const MAX_BODY: usize = 256 * 1024;
 /// Number of recent requests remembered, so that the second identical one is cached.
 const REMEMBERED: usize = 8_192;

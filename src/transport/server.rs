@@ -34,12 +34,10 @@ use crate::telemetry::ConnectionCounts;
 use crate::{Handler, Peer, RequestIds};
 use auth::quota::IpRange;
 
-/// Timeouts and capacities of the accept loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Timeout for a request head, from its first byte; for the first request, from the start of the connection.
     pub head: Duration,
-    /// Timeout for a complete request body.
     pub body: Duration,
     /// Timeout for an open connection between two requests.
     pub idle: Duration,

@@ -22,7 +22,7 @@ pub(crate) const THEME: &str = "theme";
 const THEME_SECONDS: i64 = 365 * 86_400;
 
 const RETURN_SECONDS: i64 = 1_800;
-/// Maximum length of the address of that page, in bytes.
+/// Maximum length of the address to return to, in bytes.
 const MAX_RETURN: usize = 2_000;
 const RETURN_PREFIX: &str = "/account/saved/";
 

@@ -34,7 +34,6 @@ struct KeyPage {
     key: KeyRecord,
     created: String,
     expires: String,
-    /// Day of the first request; empty if there was none.
     first_used: String,
     last_used: String,
     used: String,

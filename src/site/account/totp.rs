@@ -21,7 +21,6 @@ const QUIET_ZONE: i32 = 4;
 #[template(path = "totp_setup.html")]
 struct SetupPage {
     layout: PageLayout,
-    /// In groups of four characters.
     shown_secret: String,
     secret: String,
     url: String,

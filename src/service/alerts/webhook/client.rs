@@ -20,7 +20,6 @@ use platform::{USER_AGENT, tls};
 
 /// Timeout from the name look-up to the end of the response.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Maximum number of bytes read from a response body.
 const MAX_RESPONSE: u64 = 64 * 1024;
 /// Maximum number of resolved addresses: as many as the HTTP client tries.
 const MAX_ADDRESSES: usize = 16;

@@ -48,7 +48,6 @@ pub(super) struct AlertView {
 }
 
 impl AlertView {
-    /// Shows at most `max` records.
     pub(super) fn new(watch: &Watch, alert: Alert, max: usize) -> Result<Self, StoreError> {
         let mut rows = entries(&alert)?;
         rows.truncate(max);
