@@ -26,7 +26,6 @@ struct ReleasesPage<'a> {
 #[template(path = "release_changes.html")]
 pub(super) struct ReleaseChanges {
     since: String,
-    /// Counts for each table that differs.
     counts: Vec<(Table, ChangeCounts)>,
     api: String,
 }

@@ -39,7 +39,6 @@ pub trait Handler: Clone + Send + Sync + Unpin + 'static {
         true
     }
 
-    /// Called once when the server begins to stop.
     fn begin_shutdown(&self) {}
 
     fn telemetry(&self) -> Option<&Telemetry> {

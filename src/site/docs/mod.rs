@@ -50,7 +50,6 @@ macro_rules! text {
     };
 }
 
-/// All entries except the pages of endpoints, by path.
 const PAGES: &[SiteEntry] = &[
     ("/openapi/v1.json", StaticEntry::File(|context| document(Version::V1, context))),
     ("/openapi/v2.json", StaticEntry::File(|context| document(Version::V2, context))),

@@ -80,7 +80,6 @@ impl OpenConnections {
         }
     }
 
-    /// Adds an admitted connection; `evict` tells it to end.
     pub(super) fn insert(&mut self, id: task::Id, slot: ConnectionSlot, phase: ConnectionPhase, evict: Arc<Notify>) {
         *self.total.count_of(slot) += 1;
         for (network, _) in client_networks(slot.address).into_iter().flatten() {

@@ -34,7 +34,6 @@ pub(crate) struct FinishedRequest<'a> {
 pub struct Telemetry {
     pub requests: RequestCounts,
     pub connections: ConnectionCounts,
-    /// Minimum duration of requests logged as slow.
     slow: Duration,
     pub access_log: Option<AccessLog>,
     failures: LogLimit,
