@@ -24,7 +24,7 @@ pub fn state(catalog: Catalog, auth: Arc<AuthService>, url: &str, clock: fn() ->
         clock,
         stopping: Default::default(),
         work: Default::default(),
-        telemetry: Default::default(),
+        telemetry: Arc::new(transport::Telemetry::new(std::time::Duration::from_secs(1), None)),
         hosts: Hosts::new(url, false).expect("a URL"),
         bulk: Default::default(),
         index: None,

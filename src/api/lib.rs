@@ -489,14 +489,14 @@ fn shared_headers(
     version: Option<Version>,
     snapshot: SnapshotVersion,
     caching: Option<Caching>,
-) -> CommonHeaders<'static> {
+) -> CommonHeaders<'_> {
     CommonHeaders {
         snapshot: Some(snapshot),
         api_version: version.map(Version::number),
         caching,
         varies: caching.map(|_| Vary::Type),
         is_cross_origin: true,
-        scheme: Some(state.scheme()),
+        public_url: Some(&state.public_url),
         ..CommonHeaders::default()
     }
 }

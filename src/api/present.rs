@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CONTENT_ENCODING, CONTENT_TYPE, ETAG, LINK, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, ETAG, LINK};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use auth::quota::Quota;
 use service::State;
 use transport::RequestParts;
 use transport::body::Payload;
-use transport::headers::{Caching, CommonHeaders, preflight, set};
+use transport::headers::{Caching, CommonHeaders, preflight};
 use transport::negotiation::{accepts_gzip, compress};
 use transport::problem::{Code, Problem};
 use transport::response_cache::CachedResponse;
@@ -48,7 +48,12 @@ impl Pipeline<'_> {
             }
             Ok(PipelineOutcome::Preflight(methods)) => preflight(methods).map(Payload::Whole),
             Ok(PipelineOutcome::Queue) => unreachable!("it has no response yet"),
-            Err(problem) => self.failure(&problem, quota).map(Payload::Whole),
+            Err(problem) => {
+                let (base, request) = (&self.state.public_url, self.request);
+                let mut response = problem.response(base, request.path, request.id, Some(quota), self.now);
+                compress(&mut response, request.headers);
+                response.map(Payload::Whole)
+            }
         };
         let headers = response.headers_mut();
         let mut common = CommonHeaders::default();
@@ -59,30 +64,6 @@ impl Pipeline<'_> {
             }
         }
         CommonHeaders { id: Some(self.request.id), quota: Some((quota, self.now)), ..common }.write(headers);
-        response
-    }
-
-    fn failure(&self, problem: &Problem, quota: &Quota) -> Response<Bytes> {
-        let instance = if problem.code == Code::KeyInUrl { "/" } else { self.request.path };
-        let body = problem.body(&self.state.public_url, instance, &self.request.id.to_string());
-        let mut response = Response::new(Bytes::from(body));
-        let status = problem.code.status();
-        *response.status_mut() = status;
-        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        compress(&mut response, self.request.headers);
-        let headers = response.headers_mut();
-        if status == StatusCode::UNAUTHORIZED {
-            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-        }
-        if let Some(allow) = problem.allow {
-            headers.insert(ALLOW, HeaderValue::from_static(allow));
-        }
-        if let Some(location) = &problem.location {
-            set(headers, "location", location);
-        }
-        if let Some(seconds) = problem.retry_after(Some(quota), self.now) {
-            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
-        }
         response
     }
 }

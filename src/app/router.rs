@@ -27,7 +27,7 @@ use site::static_pages::StaticPages;
 use site::{PageRequest, PageRoute};
 use transport::body::{self, BodyReadError, Payload};
 use transport::handler::reply;
-use transport::headers::{CommonHeaders, PublicScheme, READS, set};
+use transport::headers::{CommonHeaders, READS, set};
 use transport::problem::{Code, Problem};
 use transport::server::{RequestBody, ResponseBody};
 use transport::telemetry::{Api, RouteGroup, RouteLabel};
@@ -333,12 +333,12 @@ impl FrontEnds {
     }
 
     fn site_response(&self, response: Response<impl Into<Bytes>>, id: RequestId) -> Response<Bytes> {
-        with_site_headers(response.map(Into::into), id, self.state.scheme())
+        with_site_headers(response.map(Into::into), id, &self.state.public_url)
     }
 }
 
-fn with_site_headers(mut response: Response<Bytes>, id: RequestId, scheme: PublicScheme) -> Response<Bytes> {
-    let common = CommonHeaders { id: Some(id), scheme: Some(scheme), ..CommonHeaders::default() };
+fn with_site_headers(mut response: Response<Bytes>, id: RequestId, public_url: &str) -> Response<Bytes> {
+    let common = CommonHeaders { id: Some(id), public_url: Some(public_url), ..CommonHeaders::default() };
     common.write(response.headers_mut());
     response
 }

@@ -35,9 +35,10 @@ use data::vocabulary::Vocabulary;
 use data::{Date, rfc3339};
 use release::remote::{RemoteStore, Replica, is_object_store};
 use release::{KeyError, ReleaseError, ReleaseStore, TrustedKey};
+use service::brand::brand_name;
 use service::operator::review_url;
 use service::security_txt;
-use service::{BrandColor, BrandName, BulkAccess};
+use service::{BrandColor, BulkAccess};
 use transport::origin::Origin;
 use transport::server::Limits;
 use transport::telemetry::LogFormat;
@@ -352,7 +353,8 @@ pub struct ServeSettings {
     pub contact: Option<String>,
     /// Name of the service on its pages, in feeds and in e-mails.
     #[arg(long, env = "VENTUREDEX_BRAND_NAME", value_name = "NAME", default_value = "VentureDex")]
-    pub brand_name: BrandName,
+    #[arg(value_parser = brand_name)]
+    pub brand_name: String,
     /// Color of links and buttons, such as #0f5c4d; it must be readable on light pages, and is made lighter for dark ones
     /// [default: green].
     #[arg(long, env = "VENTUREDEX_BRAND_COLOR", value_name = "COLOR")]

@@ -74,7 +74,7 @@ pub struct McpEndpoint {
 impl McpEndpoint {
     pub fn new(settings: &Settings, tools: ToolBackend, quota: McpQuota) -> Self {
         let hosts = quota.state.hosts.clone();
-        let manifest = McpManifest::new(settings, hosts.public(), &quota.state.operator);
+        let manifest = McpManifest::new(settings, &hosts.public, &quota.state.operator);
         let origins = OriginPolicy::new(hosts, settings.on_loopback, settings.allowed_origins.as_deref());
         Self { origins, body_limit: settings.body_limit, manifest, tools, quota }
     }
@@ -117,7 +117,7 @@ impl McpEndpoint {
             quota: Some((&quota, now)),
             snapshot: Some(release.catalog.version()),
             is_cross_origin: true,
-            scheme: Some(self.quota.state.scheme()),
+            public_url: Some(&self.quota.state.public_url),
             ..CommonHeaders::default()
         };
         common.write(headers);

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Maximum length of a name in characters.
 const MAX_NAME: usize = 48;
 /// Minimum contrast of text, from the WCAG.
 const MIN_CONTRAST: f64 = 4.5;
@@ -17,45 +16,24 @@ pub const DARK_BACKGROUND: Rgb = Rgb([0x20, 0x27, 0x23]);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Brand {
-    pub name: BrandName,
+    /// See [`brand_name`].
+    pub name: String,
     /// `None`: the color of the style sheet.
     pub color: Option<BrandColor>,
 }
 
 impl Default for Brand {
     fn default() -> Self {
-        Self { name: BrandName("VentureDex".to_owned()), color: None }
+        Self { name: "VentureDex".to_owned(), color: None }
     }
 }
 
-/// The name of the service, a single line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BrandName(String);
-
-impl BrandName {
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Display for BrandName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not a name of 1 to {MAX_NAME} characters in one line; example: Acme Ventures Data")]
-pub struct ParseBrandNameError;
-
-impl FromStr for BrandName {
-    type Err = ParseBrandNameError;
-
-    fn from_str(text: &str) -> Result<Self, ParseBrandNameError> {
-        let text = text.trim();
-        let is_valid = (1..=MAX_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
-        if is_valid { Ok(Self(text.to_owned())) } else { Err(ParseBrandNameError) }
-    }
+/// Parses the name of the service.
+pub fn brand_name(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let is_valid = (1..=MAX_NAME).contains(&text.chars().count()) && !text.chars().any(char::is_control);
+    let expected = || format!("not a name of 1 to {MAX_NAME} characters in one line; example: Acme Ventures Data");
+    if is_valid { Ok(text.to_owned()) } else { Err(expected()) }
 }
 
 /// A color, displayed as `#0f5c4d`.
@@ -112,7 +90,6 @@ impl Rgb {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BrandColor {
-    /// The operator's color, for light pages.
     pub light: Rgb,
     /// The operator's color, lightened for dark pages.
     pub dark: Rgb,
@@ -192,8 +169,8 @@ mod tests {
         let error = "#ff9900".parse::<BrandColor>().unwrap_err().to_string();
         assert!(error.starts_with("its contrast to light pages is 1.9 : 1, and text takes 4.5 : 1; "), "{error}");
         for text in ["", " ", "a\nb", &"x".repeat(49)] {
-            assert_eq!(text.parse::<BrandName>(), Err(ParseBrandNameError), "{text:?}");
+            assert!(brand_name(text).unwrap_err().starts_with("not a name of 1 to 48 characters"), "{text:?}");
         }
-        assert_eq!(" Größe & Söhne ".parse::<BrandName>().unwrap().as_str(), "Größe & Söhne");
+        assert_eq!(brand_name(" Größe & Söhne ").as_deref(), Ok("Größe & Söhne"));
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use futures_util::stream;
 use http::header::{
-    ACCEPT_RANGES, ALLOW, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_MATCH, IF_RANGE,
-    LOCATION, RANGE, RETRY_AFTER, WWW_AUTHENTICATE,
+    ACCEPT_RANGES, CONTENT_DISPOSITION, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_MATCH, IF_RANGE, LOCATION,
+    RANGE,
 };
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
@@ -37,9 +37,7 @@ vocabulary! {
     }
 }
 
-/// Path of bulk files up to the version.
 pub const PREFIX: &str = "/data/";
-/// Alias of the served version.
 const LATEST: &str = "latest";
 
 pub fn path_of(version: SnapshotVersion, file: &BulkFile) -> String {
@@ -52,18 +50,23 @@ struct ReleaseFile {
     etag: String,
 }
 
-/// Responds to a request for a path below [`PREFIX`].
 pub async fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Response<Payload> {
     let mut quota = None;
     let mut response = match answer(state, request, &mut quota).await {
         Ok(response) => response,
-        Err(problem) => problem_response(state, request, &problem, quota.as_ref()),
+        Err(problem) => {
+            let (base, now) = (&state.public_url, state.now());
+            let mut response = problem.response(base, request.path, request.id, quota.as_ref(), now);
+            let uncached = CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() };
+            uncached.write(response.headers_mut());
+            response.map(Payload::Whole)
+        }
     };
     let common = CommonHeaders {
         id: Some(request.id),
         quota: quota.as_ref().map(|quota| (quota, state.now())),
         is_cross_origin: true,
-        scheme: Some(state.scheme()),
+        public_url: Some(&state.public_url),
         ..CommonHeaders::default()
     };
     common.write(response.headers_mut());
@@ -94,7 +97,11 @@ async fn answer(
     if release == LATEST {
         let served = state.releases.current();
         let file = find_file(&served, name)?;
-        return Ok(redirect(&path_of(served.version(), file)));
+        let mut response = Response::new(Payload::Whole(Bytes::new()));
+        *response.status_mut() = StatusCode::FOUND;
+        set(response.headers_mut(), LOCATION, &path_of(served.version(), file));
+        CommonHeaders { caching: Some(Caching::Revalidated), ..CommonHeaders::default() }.write(response.headers_mut());
+        return Ok(response);
     }
     let caller = match state.bulk {
         BulkAccess::Key => Some(authenticate(state, request, quota).await?),
@@ -165,8 +172,7 @@ fn download(
     response
 }
 
-/// Streams the bytes of a file from `start` to `end`, read and verified chunk by chunk. If a chunk fails verification,
-/// the request is refunded.
+/// Streams the bytes from `start` to `end`, verified chunk by chunk. If that fails, the request is refunded.
 fn stream_range(
     state: Arc<State>,
     file: Arc<BulkFile>,
@@ -205,39 +211,6 @@ fn write_validators(headers: &mut HeaderMap, state: &State, found: &ReleaseFile)
         _ => Caching::Forever,
     };
     CommonHeaders { caching: Some(caching), snapshot: Some(found.version), ..CommonHeaders::default() }.write(headers);
-}
-
-fn redirect(location: &str) -> Response<Payload> {
-    let mut response = Response::new(Payload::Whole(Bytes::new()));
-    *response.status_mut() = StatusCode::FOUND;
-    set(response.headers_mut(), LOCATION, location);
-    CommonHeaders { caching: Some(Caching::Revalidated), ..CommonHeaders::default() }.write(response.headers_mut());
-    response
-}
-
-fn problem_response(
-    state: &State,
-    request: &RequestParts<'_>,
-    problem: &Problem,
-    quota: Option<&Quota>,
-) -> Response<Payload> {
-    let instance = if problem.code == Code::KeyInUrl { "/" } else { request.path };
-    let body = problem.body(&state.public_url, instance, &request.id.to_string());
-    let mut response = Response::new(Payload::Whole(body.into()));
-    *response.status_mut() = problem.code.status();
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-    if let Some(allow) = problem.allow {
-        headers.insert(ALLOW, HeaderValue::from_static(allow));
-    }
-    if problem.code.status() == StatusCode::UNAUTHORIZED {
-        headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
-    }
-    if let Some(seconds) = problem.retry_after(quota, state.now()) {
-        headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
-    }
-    CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() }.write(headers);
-    response
 }
 
 async fn authenticate(state: &State, request: &RequestParts<'_>, quota: &mut Option<Quota>) -> Result<Caller, Problem> {

@@ -1,5 +1,4 @@
-//! The part of the server shared by all front ends: its [`State`], saved searches with their alerts, bulk downloads,
-//! and the operator's name, contact and color.
+//! What all front ends share: the [`State`], saved searches with their alerts, bulk downloads, the operator.
 #![warn(unreachable_pub)]
 
 pub mod alerts;
@@ -10,7 +9,7 @@ pub mod security_txt;
 pub mod state;
 pub mod well_known;
 
-pub use brand::{Brand, BrandColor, BrandName};
+pub use brand::{Brand, BrandColor};
 pub use bulk::BulkAccess;
 pub use operator::Operator;
 pub use state::State;

@@ -1,10 +1,7 @@
-//! The operator of the service: name, contact and legal links.
-
 use http::Uri;
 
 use crate::Brand;
 
-/// Placeholder for a firm's slug in a URL.
 const SLUG: &str = "{slug}";
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +18,6 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// The review URL of the firm with this slug.
     pub fn review_url(&self, slug: &str) -> Option<String> {
         self.review_url.as_ref().map(|url| url.replace(SLUG, slug))
     }

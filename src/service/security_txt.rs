@@ -1,7 +1,5 @@
 //! `/.well-known/security.txt` (RFC 9116): the contact for vulnerability reports.
 
-use std::fmt::Write;
-
 use http::Uri;
 
 use data::Date;
@@ -9,7 +7,6 @@ use data::Date;
 /// Days until the file expires. It is written for each request, and the RFC recommends less than a year.
 const VALID_DAYS: i32 = 180;
 
-/// Validates the address for reports: `mailto:` with an e-mail address, or an `https` URL.
 pub fn contact(text: &str) -> Result<String, String> {
     let text = text.trim();
     let is_valid = match text.strip_prefix("mailto:") {
@@ -28,13 +25,12 @@ pub fn contact(text: &str) -> Result<String, String> {
     if is_valid { Ok(text.to_owned()) } else { Err(expected.to_owned()) }
 }
 
-/// The file for the service at `public_url`.
 pub fn text(contact: &str, public_url: &str, today: Date) -> String {
     let expires = Date::from_days(today.days() + VALID_DAYS);
     let mut text = format!("Contact: {contact}\nExpires: {expires}T00:00:00Z\nPreferred-Languages: en\n");
     // A canonical URL must be https.
     if public_url.starts_with("https://") {
-        writeln!(text, "Canonical: {public_url}/.well-known/security.txt").expect("a string accepts any text");
+        text += &format!("Canonical: {public_url}/.well-known/security.txt\n");
     }
     text
 }

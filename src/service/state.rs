@@ -1,5 +1,3 @@
-//! State shared by all front ends.
-
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Once};
@@ -14,17 +12,14 @@ use auth::audit::RequestOrigin;
 use auth::quota::{IpRange, WorkQueue, client_address};
 use data::Date;
 use release::{ActiveRelease, ReleaseStore};
-use transport::headers::PublicScheme;
 use transport::origin_policy::Hosts;
 use transport::{Peer, RequestParts, ResponseCache, Telemetry};
 
-/// State shared by all front ends: releases, accounts, and the settings that affect responses.
 pub struct State {
     pub releases: Arc<ActiveRelease>,
     /// The folder of releases, if the server reads one.
     pub index: Option<ReleaseStore>,
     pub auth: Arc<AuthService>,
-    /// The hosts under which clients reach the service.
     pub hosts: Hosts,
     /// Public URL of the service, without a trailing slash.
     pub public_url: String,
@@ -35,16 +30,13 @@ pub struct State {
     pub well_known: WellKnown,
     pub alerts: Arc<Alerts>,
     pub bulk: BulkAccess,
-    /// Cached REST responses.
     pub response_cache: ResponseCache,
     pub telemetry: Arc<Telemetry>,
     /// Queue that runs searches, pages and tool calls.
     pub work: WorkQueue,
-    /// Proxies whose `X-Forwarded-For` is trusted.
     pub trusted_proxies: Vec<IpRange>,
     /// Current time in Unix seconds.
     pub clock: fn() -> i64,
-    /// The server is stopping and no longer ready.
     pub stopping: AtomicBool,
 }
 
@@ -66,17 +58,11 @@ impl State {
         client_address(peer.0.ip(), forwarded.into_iter(), &self.trusted_proxies)
     }
 
-    pub fn scheme(&self) -> PublicScheme {
-        PublicScheme::from_url(&self.public_url)
-    }
-
-    /// Origin of a request, for the audit log.
     pub fn origin(&self, request: &RequestParts<'_>) -> RequestOrigin {
         let address = self.client(request.peer, request.headers);
         RequestOrigin { request: request.id.to_string(), address }
     }
 
-    /// Current time in Unix seconds.
     pub fn now(&self) -> i64 {
         (self.clock)() + self.auth.clock_ahead()
     }

@@ -1,5 +1,4 @@
-//! Files that the operator publishes below `/.well-known/`, such as proofs of ownership for directories. They are read
-//! once, at startup.
+//! Files that the operator publishes below `/.well-known/`, such as proofs of ownership; read once, at startup.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +10,6 @@ use thiserror::Error;
 
 use transport::static_asset::StaticAsset;
 
-/// Maximum size of a file in bytes.
 const MAX_BYTES: u64 = 256 * 1_024;
 const MAX_FILES: usize = 100;
 const PREFIX: &str = "/.well-known/";

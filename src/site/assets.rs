@@ -17,7 +17,6 @@ pub(crate) const SCRIPT: &str = include_str!("assets/page.js");
 /// varLib.instancer` and `pyftsubset`. For other letters, browsers use a font of the system.
 const TYPEFACE: &[u8] = include_bytes!("assets/inter-4.1.woff2");
 
-/// The styles and the script of code examples and of pages of endpoints.
 pub(crate) const DOCS_STYLE: &str = include_str!("assets/docs.css");
 pub(crate) const PLAYGROUND: &str = include_str!("assets/playground.js");
 

@@ -58,7 +58,6 @@ pub(crate) struct Warning {
     pub suggestion: Option<(String, String)>,
 }
 
-/// A table with filters, as the template `browse.html` shows it.
 pub(crate) struct Browse {
     pub path: &'static str,
     pub is_searchable: bool,
@@ -70,13 +69,11 @@ pub(crate) struct Browse {
     pub active_filters: Vec<(String, String)>,
     pub warnings: Vec<Warning>,
     pub suggestions: Vec<(String, String)>,
-    /// By slug, the reason for which a record is in the list: what it has in common with the record that it is similar
-    /// to, or an excerpt of its description. In parts; true marks a matched word.
+    /// By slug: what a record has in common with the one it is like, or an excerpt in parts; true marks a matched word.
     remarks: HashMap<String, Vec<(String, bool)>>,
     /// The text read as a question, if it is not a name.
     pub question: Option<SearchQuestion>,
-    /// If no record has the name searched for, and the list is not a description search: the records with its words
-    /// in their descriptions, as count in words and path of their list.
+    /// If no record has the name: those with its words in their descriptions, as count in words and path of the list.
     pub described: Option<(String, String)>,
     pub pager: Pager,
     pub api: String,
@@ -112,7 +109,6 @@ pub(crate) fn page_size(link: &Link) -> u64 {
 }
 
 impl Pager {
-    /// The pages of a list of `total` rows; `link` is the list.
     pub(crate) fn new(link: &Link, page: u64, total: u64) -> Self {
         Self::with_size(link, page, total, page_size(link))
     }
@@ -123,7 +119,7 @@ impl Pager {
         // Past the end, the previous page is the last one.
         let previous = (page > 1).then(|| at((page - 1).min(pages.max(1))));
         let next = (page < pages).then(|| at(page + 1));
-        let (path, name, fields) = (link.path().to_owned(), "page".to_owned(), link.others(&["page"]));
+        let (path, name, fields) = (link.path.clone(), "page".to_owned(), link.others(&["page"]));
         Self { page, pages, previous, next, path, name, fields }
     }
 }
@@ -156,7 +152,6 @@ pub(crate) struct PageQuery {
 }
 
 impl PageQuery {
-    /// Parses the query of the page at `path`.
     pub(crate) fn parse(catalog: &Catalog, resource: Resource, path: &str, query: &str) -> PageResult<Self> {
         let (given, page) = read_page(query);
         let parsed = catalog.parse(resource, &given, PARSE_OPTIONS);
@@ -232,7 +227,6 @@ impl PageQuery {
     }
 }
 
-/// The problem with the value of a field, as a sentence.
 pub(crate) fn problem_of(problems: &[ParameterError], name: &str) -> Option<String> {
     problems.iter().find(|problem| problem.parameter == name).map(|problem| sentence(&problem.detail))
 }
@@ -424,8 +418,7 @@ impl Warning {
 /// An offered order: value of `sort`, label; true if it is selected.
 type SortOption = (String, &'static str, bool);
 
-/// Orders by fields without differing values are left out. The default has an empty value, so that it is not part of
-/// the URL.
+/// Orders without differing values are left out. The default has an empty value, so that it is not in the URL.
 fn sort_options(catalog: &Catalog, config: &BrowseConfig, query: &Query, sort: &str) -> Vec<SortOption> {
     let is_search = query.is_ranked();
     let mut options = Vec::new();

@@ -51,7 +51,6 @@ impl Ink {
 pub(crate) struct Canvas {
     width: usize,
     height: usize,
-    /// Palette indices, row by row.
     pixels: Vec<u8>,
 }
 
@@ -136,7 +135,6 @@ fn scale(size: f32) -> PxScale {
     PxScale::from(size * 1.2)
 }
 
-/// Width of a text in pixels.
 pub(crate) fn width(text: &str, size: f32) -> f32 {
     let font = FONT.as_scaled(scale(size));
     text.chars().map(|letter| font.h_advance(font.glyph_id(letter))).sum()
@@ -146,19 +144,12 @@ pub(crate) fn has_letters(text: &str) -> bool {
     text.chars().all(|letter| FONT.glyph_id(letter).0 != 0)
 }
 
-/// Shortens a text to at most `room` pixels.
 pub(crate) fn shortened(text: &str, size: f32, room: f32) -> String {
     if width(text, size) <= room {
         return text.to_owned();
     }
-    let mut short = text.to_owned();
-    while short.pop().is_some() {
-        let cut = format!("{}…", short.trim_end());
-        if width(&cut, size) <= room {
-            return cut;
-        }
-    }
-    String::new()
+    let mut cuts = text.char_indices().rev().map(|(end, _)| format!("{}…", text[..end].trim_end()));
+    cuts.find(|cut| width(cut, size) <= room).unwrap_or_default()
 }
 
 #[cfg(test)]

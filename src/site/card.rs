@@ -32,7 +32,6 @@ struct Card {
     /// The noun for the record, in place of a name that the font cannot draw.
     noun: &'static str,
     name: String,
-    /// Kind or stage, and place.
     about: String,
     facts: Vec<(String, &'static str)>,
     years: YearCounts,

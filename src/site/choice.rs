@@ -54,7 +54,6 @@ pub(crate) fn choices(catalog: &Catalog, link: &Link, names: &[&str], problems: 
     all.into_iter().filter(|(name, ..)| names.contains(name)).map(choice).collect()
 }
 
-/// Values of a facet with their names, in the order of the names.
 fn by_name(catalog: &Catalog, facet: Facet, values: impl Iterator<Item = u32>) -> Vec<(String, String)> {
     let mut named: Vec<(String, String)> =
         values.filter_map(|value| value_of(catalog, Table::Firms, facet, value)).collect();

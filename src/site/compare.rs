@@ -15,7 +15,6 @@ use catalog::param_error::shortened;
 use data::Table;
 use data::model::{Firm, Investor, Startup};
 
-/// Maximum number of compared records.
 pub(crate) const MAX: usize = 4;
 /// Records named in a cell; the others are counted.
 const NAMED: usize = 8;
@@ -48,10 +47,7 @@ impl SelectedRecord {
     }
 }
 
-struct ComparisonRow {
-    label: &'static str,
-    cells: Vec<ComparisonCell>,
-}
+type ComparisonRow = (&'static str, Vec<ComparisonCell>);
 
 /// The known facts about a record: the first texts, with links, and the number of others; empty if nothing is known.
 struct ComparisonCell {
@@ -145,7 +141,7 @@ fn row<R>(label: &'static str, records: &[R], texts: impl Fn(&R) -> Vec<LinkedTe
         ComparisonCell { parts, more }
     };
     let cells: Vec<ComparisonCell> = records.iter().map(cell).collect();
-    cells.iter().any(|cell| !cell.parts.is_empty()).then_some(ComparisonRow { label, cells })
+    cells.iter().any(|cell| !cell.parts.is_empty()).then_some((label, cells))
 }
 
 fn firms(catalog: &Catalog, found: &[u32]) -> PageResult<Vec<ComparisonRow>> {

@@ -64,7 +64,6 @@ pub(crate) fn title(catalog: &Catalog, resource: Resource, link: &Link) -> Strin
     title
 }
 
-/// The values of a condition in words; `None` if the list has no such condition.
 fn values_in_words(catalog: &Catalog, link: &Link, name: &str) -> Option<String> {
     let labels: Vec<String> = link.values(name).map(|value| label_of(catalog, name, value)).collect();
     Some(match labels.len() {

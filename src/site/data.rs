@@ -1,5 +1,4 @@
-//! `/data`: coverage of each field, overall and by year, known gaps, sources, changes of the release,
-//! and bulk files.
+//! `/data`: coverage of each field, known gaps, sources, changes of the release, bulk files.
 
 use std::collections::BTreeSet;
 
@@ -25,11 +24,9 @@ struct DataPage<'a> {
     tables: Vec<TableCoverage>,
     years: Option<Bars>,
     field_years: Option<Heatmap>,
-    /// Known gaps, as sentences.
     gaps: Vec<String>,
     /// The changes of the release; `None` if no previous release is loaded.
     changes: Option<ReleaseChanges>,
-    /// Files, each with its path.
     files: Vec<(String, &'a BulkFile)>,
     needs_key: bool,
     api: String,

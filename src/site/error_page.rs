@@ -1,5 +1,4 @@
-//! Error pages, with hints how to continue. Errors that a form can show next to its fields are not among these: the form
-//! is shown again with a message.
+//! Error pages, with hints how to continue. Errors that a form can show are not among these.
 
 use askama::Template;
 use http::StatusCode;

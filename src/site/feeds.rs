@@ -25,9 +25,7 @@ struct ReleasesPage<'a> {
 #[derive(Template)]
 #[template(path = "release_changes.html")]
 pub(super) struct ReleaseChanges {
-    /// The previous release.
     since: String,
-    /// Counts for each table that differs.
     counts: Vec<(Table, ChangeCounts)>,
     api: String,
 }
@@ -36,9 +34,7 @@ pub(super) struct ReleaseChanges {
 #[template(path = "feed.xml")]
 pub(crate) struct Feed {
     pub(super) title: String,
-    /// The name of the service.
     pub(super) author: String,
-    /// The address of the feed.
     pub(super) url: String,
     /// The page with the same content.
     pub(super) home: String,

@@ -9,7 +9,6 @@ use catalog::round_years::spans;
 use catalog::{Catalog, Filter, Property, Resource};
 use data::Table;
 
-/// Number of rounds per year that have a value of a field.
 pub(crate) struct FieldYears {
     /// Name of the field in records.
     pub(crate) field: &'static str,

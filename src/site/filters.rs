@@ -82,7 +82,6 @@ pub(crate) struct TextField {
 }
 
 impl Filters {
-    /// The filters of the page whose query `given` is parsed to `query`.
     pub(crate) fn new(catalog: &Catalog, config: &BrowseConfig, given: &PageQuery, query: &Query) -> Self {
         // Most filters are not selected and share the rows of the list.
         let all = FilteredRows::new(catalog, query.clone());

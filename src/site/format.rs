@@ -152,7 +152,6 @@ pub(crate) fn with_quotes(message: &str) -> String {
     message.chars().map(quote).collect()
 }
 
-/// The experience of a reviewer with responses, in words.
 pub(crate) fn response(ghosted: &Option<bool>) -> &'static str {
     match ghosted {
         Some(true) => "never got a response",

@@ -23,7 +23,6 @@ use data::model::{Firm, Person, Startup};
 use data::{Direction, Metric, Table};
 use transport::headers::Caching;
 
-/// Search results per table.
 const MAX_RESULTS: usize = 8;
 const MAX_SUGGESTIONS: usize = 8;
 const MAX_LEADERS: usize = 5;
@@ -86,7 +85,6 @@ impl SearchPage {
     }
 }
 
-/// The results in one of the tables of [`RESOURCES`].
 struct TableResults {
     rows: Vec<u32>,
     total: u64,
@@ -151,7 +149,6 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
     Ok(page.render()?)
 }
 
-/// The boards that have firms.
 fn boards(catalog: &Catalog) -> PageResult<Vec<Board>> {
     let query = LeaderboardQuery { metric: Metric::HealthScore, filters: Vec::new() };
     let rated = catalog.leaderboard(&query, ListPosition::default(), MAX_LEADERS).rows;

@@ -63,7 +63,6 @@ impl PageLayout {
         Self { title, description, path, is_indexed: true, is_invented, brand, ..Self::default() }
     }
 
-    /// The layout of a page that shows data of a snapshot.
     pub(crate) fn new(snapshot: &Snapshot, title: &str, description: &str, path: &str) -> Self {
         let release = ReleaseInfo {
             version: snapshot.version().to_string(),

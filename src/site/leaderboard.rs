@@ -41,7 +41,6 @@ struct RankingPage {
     choices: Vec<Choice>,
     active_filters: Vec<(String, String)>,
     clear: String,
-    /// The reason why the metric ranks no firm at all.
     missing: Option<String>,
     /// For a board without firms: a condition, the path of the board without it, and the number of firms there.
     relaxed: Vec<(String, String, u64)>,
@@ -67,7 +66,6 @@ struct RankedFirm {
 
 struct MetricText {
     label: &'static str,
-    /// The heading of the ranked values.
     column: &'static str,
     /// The heading of the dots.
     axis: &'static str,
@@ -227,7 +225,6 @@ fn basis(metric: Metric, firm: &Firm) -> String {
     }
 }
 
-/// The distribution of a metric's values over all ranked firms.
 fn histogram(catalog: &Catalog, metric: Metric) -> Option<Bars> {
     if metric == Metric::HealthScore {
         return scores(catalog);

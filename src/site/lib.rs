@@ -163,7 +163,6 @@ pub async fn answer(
     }
 }
 
-/// Runs `work` on the served release when it is its turn.
 async fn in_turn(request: PageRequest<'_>, work: impl FnOnce(&Catalog) -> PageResult) -> Response<Vec<u8>> {
     let work = || {
         let catalog = request.state.releases.current();
@@ -182,12 +181,10 @@ pub fn cached(route: PageRoute<'_>, request: PageRequest<'_>) -> Option<Response
     Some(request.state.response_cache.get(key)?.answer(request.headers))
 }
 
-/// The 404 response for a path without a page.
 pub fn unknown(request: PageRequest<'_>) -> Response<Vec<u8>> {
     fail(&PageError::UnknownPage, &request.state.releases.current(), request)
 }
 
-/// The 429 response to a client that requests too many pages.
 pub fn too_many(request: PageRequest<'_>, wait: RetryAfter) -> Response<Vec<u8>> {
     fail(&PageError::RateLimited(wait), &request.state.releases.current(), request)
 }
@@ -207,7 +204,6 @@ fn admit_batch(request: PageRequest<'_>, address: IpAddr, items: usize) -> PageR
     Ok(())
 }
 
-/// The row of the record that has this slug.
 pub(crate) fn find(catalog: &Catalog, table: Table, slug: &str) -> Result<u32, PageError> {
     let slug = decoded(slug);
     let Some(row) = catalog.find(table, &slug) else { return Err(PageError::UnknownRecord(table, slug)) };

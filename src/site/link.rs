@@ -6,7 +6,7 @@ use catalog::ParsedRequest;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
-    path: String,
+    pub(crate) path: String,
     pairs: Vec<(String, String)>,
 }
 
@@ -18,10 +18,6 @@ impl Link {
     /// The link to a request in its canonical form.
     pub(crate) fn canonical(path: &str, parsed: &ParsedRequest) -> Self {
         Self::new(path, parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect())
-    }
-
-    pub(crate) fn path(&self) -> &str {
-        &self.path
     }
 
     /// The comma-separated values of a parameter.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use catalog::Catalog;
 use data::model::{Firm, Identifier, Person, Startup};
-use service::{BrandName, bulk};
+use service::bulk;
 
 /// The record of the page at `path`, without unknown members, and breadcrumbs below `list`, a path and a name.
 pub(crate) fn record_graph(base: &str, list: (&str, String), path: &str, mut record: Value) -> String {
@@ -69,7 +69,7 @@ pub(crate) fn person(person: &Person, base: &str, organization: &str, is_invente
 }
 
 /// The dataset of a release, with its bulk files if `has_files`.
-pub(crate) fn dataset(catalog: &Catalog, base: &str, publisher: &BrandName, has_files: bool) -> String {
+pub(crate) fn dataset(catalog: &Catalog, base: &str, publisher: &str, has_files: bool) -> String {
     let snapshot = catalog.snapshot();
     let files = catalog.bulk_files().iter().filter(|_| has_files).map(|file| {
         json!({
@@ -87,7 +87,7 @@ pub(crate) fn dataset(catalog: &Catalog, base: &str, publisher: &BrandName, has_
         "version": snapshot.version(),
         "datePublished": snapshot.released_on(),
         "license": Some(snapshot.license()).filter(|license| !license.is_empty()),
-        "publisher": { "@type": "Organization", "name": publisher.as_str(), "url": base },
+        "publisher": { "@type": "Organization", "name": publisher, "url": base },
         "distribution": files.collect::<Vec<_>>(),
     }))])
 }

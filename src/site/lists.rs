@@ -1,5 +1,3 @@
-//! The lists of firms, startups, rounds and people.
-
 use askama::Template;
 
 use crate::browse::{Browse, BrowseConfig};

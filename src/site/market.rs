@@ -59,7 +59,6 @@ struct MarketPage {
     shows_led: bool,
     breakdowns: Vec<Bars>,
     newest: RoundRows,
-    /// The list of all rounds.
     link: Link,
     api: String,
 }
@@ -71,7 +70,6 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, [name, stage]: P
     let stage = (!stage.is_empty()).then_some(("stage", stage));
     let conditions: Vec<(String, String)> =
         place.into_iter().chain(stage).map(|(name, value)| (name.to_owned(), decoded(value))).collect();
-    // An unknown name is a 404.
     let parsed = catalog.parse(Resource::Rounds, &conditions, OPTIONS).map_err(|_| PageError::UnknownPage)?;
     let link = Link::canonical("/rounds", &parsed);
     let Request::List(query) = parsed.request else { unreachable!("rounds are a list") };

@@ -36,7 +36,6 @@ struct MatchingPage {
     warnings: Vec<Warning>,
     choices: Vec<Choice>,
     raise: TextField,
-    /// True if the form describes the startup at all.
     is_described: bool,
     picked: String,
     shortlist: Vec<SelectedRecord>,
@@ -229,8 +228,7 @@ fn order_of_equals(catalog: &Catalog) -> &'static str {
     }
 }
 
-/// Among the rounds that a firm joined, that match all filters and that name their leads: the number of rounds that it
-/// led, and of all. `None` without such rounds.
+/// Of a firm's rounds that match all filters and name their leads: those it led, and all. `None` without such rounds.
 pub(crate) fn count_led(catalog: &Catalog, firm: u32, filters: &[Filter]) -> Option<(u64, u64)> {
     let count = |more: &[Filter]| {
         let filters: Vec<Filter> = filters.iter().chain(more).cloned().collect();

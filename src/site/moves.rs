@@ -1,5 +1,3 @@
-//! Rank changes on a leaderboard since the previous release.
-
 use crate::browse::SIZE;
 use crate::format;
 use crate::link::Link;

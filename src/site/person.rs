@@ -1,5 +1,3 @@
-//! A person's profile.
-
 use askama::Template;
 
 use crate::error_page::path_of;

@@ -85,7 +85,6 @@ impl SearchQuestion {
         let mut suggested: Vec<(String, Vec<(String, String)>)> = Vec::new();
         for found in catalog.associations(resource, unread) {
             let Some(row) = snapshot.find(Table::Sectors, &found.sector) else { continue };
-            // The list has this condition already.
             if link.values("sector").any(|known| known == found.sector) {
                 continue;
             }

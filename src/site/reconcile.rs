@@ -24,7 +24,6 @@ use catalog::{Catalog, Item, ItemTexts, LookUpAnswer};
 use data::{Names, Table, identifier};
 use transport::headers::{Caching, CommonHeaders, Vary};
 
-/// Maximum size of a form.
 const MAX_BYTES: usize = 512 * 1024;
 /// Maximum number of queries, or of records to extend, per request.
 const MAX_BATCH: usize = 100;
@@ -229,7 +228,6 @@ fn types(given: Option<&Value>) -> Result<Vec<Table>, String> {
     Ok(if tables.is_empty() { Item::TABLES.to_vec() } else { tables })
 }
 
-/// The values of a query's item: name and text.
 fn query_values(query: &Map<String, Value>) -> Vec<(&'static str, String)> {
     let mut values: Vec<(&'static str, String)> = Vec::new();
     values.extend(query.get("query").and_then(Value::as_str).map(|name| ("name", name.to_owned())));

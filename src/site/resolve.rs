@@ -13,7 +13,6 @@ use catalog::look_up::sheet::{RowEnds, Sheet, SheetOptions, SheetRow};
 use catalog::{Catalog, Item, LookUpAnswer, ParameterError};
 use transport::headers::set;
 
-/// Maximum size of a form.
 pub(crate) const MAX_BYTES: usize = 256 * 1024;
 const MAX_ROWS: usize = 100;
 const CANDIDATES: usize = 3;
@@ -34,7 +33,6 @@ struct ResolvePage {
 }
 
 impl ResolvePage {
-    /// The page before anything is looked up.
     fn new(catalog: &Catalog, request: PageRequest<'_>, form: ResolveForm) -> Self {
         let layout = PageLayout::new(catalog.snapshot(), "Look up a list", DESCRIPTION, "/resolve")
             .with_operator(&request.state.operator);

@@ -1,5 +1,3 @@
-//! Funding rounds as the rows of a table.
-
 use askama::Template;
 
 use crate::browse::{Browse, Heading};

@@ -35,7 +35,6 @@ pub(crate) enum PageHandler {
     Account(AccountHandler),
 }
 
-/// A page. There is one row for each path.
 #[derive(Clone, Copy)]
 pub(crate) struct PageRow {
     pub(crate) path: &'static str,
@@ -72,7 +71,6 @@ pub(crate) const fn page(path: &'static str, render: HtmlHandler) -> PageRow {
     row(path, Some(PageHandler::Html(render)))
 }
 
-/// A page of a list, with its twins.
 pub(crate) const fn list(path: &'static str, render: HtmlHandler, resource: Resource) -> PageRow {
     page(path, render).in_sitemap().with_twins(TwinSubject::List(resource))
 }
@@ -192,7 +190,6 @@ impl<'a> PageRoute<'a> {
         self.twin.is_none() && self.row.is_cached
     }
 
-    /// The handler of a form, or of a request without one.
     pub(crate) fn handler(self, is_form: bool) -> Option<PageHandler> {
         if is_form { self.row.post } else { self.row.get }
     }

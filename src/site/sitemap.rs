@@ -37,7 +37,6 @@ fn count(catalog: &Catalog) -> usize {
     data_pages().count() + docs_pages().count() + markets(catalog).len() + records.into_iter().sum::<usize>()
 }
 
-/// Pages about the data as a whole.
 fn data_pages() -> impl Iterator<Item = &'static str> {
     PAGES.iter().filter(|page| page.is_in_sitemap).map(|page| page.path)
 }
@@ -47,7 +46,6 @@ fn docs_pages() -> impl Iterator<Item = &'static str> {
     pages.map(|(path, _)| *path)
 }
 
-/// The pages of sectors and countries that have startups.
 fn markets(catalog: &Catalog) -> Vec<String> {
     let counts = catalog.counts_by(&Query::all(Table::Startups), &MARKETS.map(|(facet, _)| facet));
     let pages = MARKETS.into_iter().zip(counts).flat_map(|((facet, above), counts)| {

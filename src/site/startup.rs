@@ -1,5 +1,3 @@
-//! A startup's profile.
-
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -79,8 +77,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     Ok(page.render()?)
 }
 
-/// The possible next round in words, and the path of matching firms. `None` without known stage or sectors, or if the
-/// startup no longer operates.
+/// The possible next round in words, and the path of matching firms. `None` if unknown, or if it no longer operates.
 fn next_round(catalog: &Catalog, startup: &Startup) -> Option<(String, String)> {
     if startup.status.as_deref().is_some_and(|status| status != "operating") {
         return None;

@@ -48,8 +48,7 @@ pub(crate) enum StaticEntry {
 }
 
 pub(crate) enum PageBody {
-    /// HTML with placeholders: `{base}` is the address of the service, `{brand}` its name, `{firm_query}` a firm's name
-    /// to search for, `{contact}` the operator's contact.
+    /// HTML with placeholders: `{base}` of the service, its `{brand}`, `{firm_query}` for a firm's name, `{contact}`.
     Text(&'static str),
     Template(DocsTemplate),
     /// An endpoint, by operation. The page also shows the request that its form describes.

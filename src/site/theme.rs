@@ -22,7 +22,7 @@ impl Theme {
     pub(crate) const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
 
     pub(crate) fn from_request(request: PageRequest<'_>) -> Self {
-        cookie::theme(request).unwrap_or(Self::System)
+        cookie::find(request, cookie::THEME).unwrap_or(Self::System)
     }
 
     pub(crate) fn name(self) -> &'static str {

@@ -19,8 +19,9 @@ use crate::link::Link;
 use crate::{PageRequest, PageResult, find, format, respond_unless_known, respond_with};
 use catalog::flat::{CsvWriter, Formulas, list_columns};
 use catalog::json::{Fields, record};
-use catalog::{Catalog, ParameterError, Query, ReadPart, Request, Resource, SearchReading, WantedPage};
+use catalog::{Catalog, Interpretation, ParameterError, Query, Request, Resource, SearchReading, WantedPage};
 use data::Table;
+use transport::headers::set;
 use transport::warnings::write_warnings;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,17 +35,14 @@ pub(crate) enum TwinFormat {
 impl TwinFormat {
     const ALL: [Self; 3] = [Self::Markdown, Self::Json, Self::Csv];
 
-    /// The extension of the path, and the path in logs and metrics.
-    fn definition(self) -> (&'static str, &'static str) {
-        [(".md", "/{page}.md"), (".json", "/{page}.json"), (".csv", "/{page}.csv")][self as usize]
-    }
-
+    /// The extension of the path.
     pub(crate) fn extension(self) -> &'static str {
-        self.definition().0
+        [".md", ".json", ".csv"][self as usize]
     }
 
+    /// The path in logs and metrics.
     pub(crate) fn label(self) -> &'static str {
-        self.definition().1
+        ["/{page}.md", "/{page}.json", "/{page}.csv"][self as usize]
     }
 
     /// Splits the path of a twin into the path of its page and the format.
@@ -55,7 +53,6 @@ impl TwinFormat {
 
 #[derive(Clone, Copy)]
 pub(crate) enum TwinSubject {
-    /// The record with the slug in the path.
     Record(Table),
     /// Of reviews, the approved ones of the firm with the slug in the path.
     List(Resource),
@@ -86,15 +83,9 @@ struct TwinMeta<'a> {
     #[serde(skip_serializing_if = "str::is_empty")]
     license: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    question: Option<ReadQuestion>,
+    question: Option<Interpretation>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<ParameterError>,
-}
-
-#[derive(Serialize)]
-struct ReadQuestion {
-    interpreted: Vec<ReadPart>,
-    unread: Vec<String>,
 }
 
 impl<'a> TwinMeta<'a> {
@@ -182,11 +173,8 @@ fn csv_response(catalog: &Catalog, request: PageRequest<'_>, subject: TwinSubjec
     let mut response = respond_with(request, StatusCode::OK, body, "text/csv; charset=utf-8");
     write_warnings(response.headers_mut(), &warnings);
     let name = format!("attachment; filename=\"{}-{}.csv\"", resource.path(), catalog.version());
-    for (header, text) in [(CONTENT_DISPOSITION, name), (TOTAL_COUNT, found.total.to_string())] {
-        if let Ok(text) = HeaderValue::try_from(text) {
-            response.headers_mut().insert(header, text);
-        }
-    }
+    set(response.headers_mut(), CONTENT_DISPOSITION, &name);
+    set(response.headers_mut(), TOTAL_COUNT, &found.total.to_string());
     Ok(response)
 }
 
@@ -230,8 +218,7 @@ fn list_twin<'c>(
     json.push(b']');
     let total = found.total;
     let pagination = TwinPagination { page, total_pages: total.div_ceil(limit), total, limit };
-    let question = search.as_ref().and_then(SearchReading::as_question);
-    let question = question.map(|read| ReadQuestion { interpreted: read.parts.clone(), unread: read.unread.clone() });
+    let question = search.as_ref().and_then(SearchReading::as_question).cloned();
     let meta = TwinMeta { question, ..TwinMeta::new(catalog, warnings) };
     Ok((Twin { data: raw(json), pagination: Some(pagination), meta }, link))
 }
@@ -253,8 +240,7 @@ fn markdown(twin: &Twin<'_>, subject: TwinSubject, link: &Link, base: &str) -> S
         }
     }
     if let Some(question) = &twin.meta.question {
-        let read =
-            question.interpreted.iter().map(|part| format!("“{}” as {} {}", part.text, part.parameter, part.value));
+        let read = question.parts.iter().map(|part| format!("“{}” as {} {}", part.text, part.parameter, part.value));
         let unread = question.unread.iter().map(|words| format!("“{words}” not understood"));
         let read: Vec<String> = read.chain(unread).collect();
         writeln!(text, "> Question: {}.\n", escaped(&read.join("; "))).expect(ACCEPTS);
@@ -263,7 +249,7 @@ fn markdown(twin: &Twin<'_>, subject: TwinSubject, link: &Link, base: &str) -> S
         writeln!(text, "> {}\n", escaped(&warning.detail)).expect(ACCEPTS);
     }
     if let Some(pagination) = &twin.pagination {
-        let pager = Pager::new(&link.at(&format!("{}.md", link.path())), pagination.page, pagination.total);
+        let pager = Pager::new(&link.at(&format!("{}.md", link.path)), pagination.page, pagination.total);
         if let Some(next) = pager.next {
             writeln!(text, "Next page: {base}{next}\n").expect(ACCEPTS);
         }
@@ -345,7 +331,6 @@ fn write_table(text: &mut String, items: &[Value], table: Table) {
     text.push('\n');
 }
 
-/// A value on one line; empty if unknown.
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -360,7 +345,6 @@ fn cell(value: &Value) -> String {
     }
 }
 
-/// A text on one line, with Markdown markup escaped.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.chars() {

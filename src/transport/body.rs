@@ -6,7 +6,6 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use futures_util::{Stream, StreamExt};
 use http::header::{CONTENT_LENGTH, HeaderMap};
 
-/// The error that ends a body early.
 pub type BodyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Chunks of a body. The next chunk is only made when the connection has room for it, so a body of any length takes the
@@ -24,7 +23,6 @@ impl From<Bytes> for Payload {
     }
 }
 
-/// Reason for not reading a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BodyReadError {
     #[error("the body is larger than {0} bytes")]

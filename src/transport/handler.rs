@@ -1,5 +1,4 @@
-//! The interface between the accept loop and the service. The loop knows nothing of routes, versions and caches; a
-//! [`Handler`] does.
+//! The interface between the accept loop and the service, which alone knows of routes, versions and caches.
 
 use bytes::Bytes;
 use http::{HeaderMap, Request, Response};
@@ -14,8 +13,7 @@ use crate::server::{RequestBody, ResponseBody};
 use crate::{RequestParts, Telemetry};
 use data::SnapshotVersion;
 
-/// Responds to requests. [`respond`](Self::respond) answers most at once. Those that have to read a body or wait for
-/// the store continue in [`respond_later`](Self::respond_later).
+/// [`respond`](Self::respond) answers most requests at once; those that read a body or wait continue later.
 pub trait Handler: Clone + Send + Sync + Unpin + 'static {
     /// State passed from `respond` to `respond_later`.
     type Pending: Send + 'static;
@@ -41,15 +39,12 @@ pub trait Handler: Clone + Send + Sync + Unpin + 'static {
         true
     }
 
-    /// Called once when the server begins to stop.
     fn begin_shutdown(&self) {}
 
-    /// Recorder of requests and connections, if any.
     fn telemetry(&self) -> Option<&Telemetry> {
         None
     }
 
-    /// Facts about the service for an error response to `path` that no route makes.
     fn error_context(&self, path: &str) -> ErrorContext<'_>;
 }
 
@@ -65,7 +60,6 @@ pub struct ErrorContext<'a> {
     pub now: i64,
 }
 
-/// Converts a response to that of a warp filter.
 pub fn reply(response: Response<Payload>) -> warp::reply::Response {
     let (head, payload) = response.into_parts();
     match payload {

@@ -39,7 +39,6 @@ const RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 const IETF_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const IETF_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 
-/// Caching policy of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caching {
     Never,
@@ -62,19 +61,6 @@ pub enum Vary {
     Cookie,
 }
 
-/// The scheme of the public URL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PublicScheme {
-    Http,
-    Https,
-}
-
-impl PublicScheme {
-    pub fn from_url(public_url: &str) -> Self {
-        if public_url.starts_with("https://") { Self::Https } else { Self::Http }
-    }
-}
-
 /// Inputs of the common headers; `None` and `false` leave a header out.
 #[derive(Clone, Copy, Default)]
 pub struct CommonHeaders<'a> {
@@ -88,10 +74,8 @@ pub struct CommonHeaders<'a> {
     pub varies: Option<Vary>,
     /// Lets scripts of any origin read the response.
     pub is_cross_origin: bool,
-    /// Scheme of the public URL. If present, the security headers of every response are written; omit it where the
-    /// caller writes them later.
-    pub scheme: Option<PublicScheme>,
-    /// The `Content-Security-Policy` of a page.
+    /// The public URL; with it, the security headers of every response are written. Omit it where they follow later.
+    pub public_url: Option<&'a str>,
     pub page_policy: Option<&'static str>,
 }
 
@@ -132,12 +116,12 @@ impl CommonHeaders<'_> {
             headers.insert(OPENER_POLICY, HeaderValue::from_static("same-origin"));
             headers.insert(PERMISSIONS_POLICY, HeaderValue::from_static(NO_PERMISSIONS));
         }
-        if let Some(scheme) = self.scheme {
+        if let Some(url) = self.public_url {
             headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
             let is_open = self.is_cross_origin || headers.contains_key(ACCESS_CONTROL_ALLOW_ORIGIN);
             let readers = if is_open { "cross-origin" } else { "same-origin" };
             headers.insert(RESOURCE_POLICY, HeaderValue::from_static(readers));
-            if scheme == PublicScheme::Https {
+            if url.starts_with("https://") {
                 headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"));
             }
         }
@@ -155,8 +139,7 @@ pub fn set(headers: &mut HeaderMap, name: impl IntoHeaderName, value: &str) {
     headers.insert(name, HeaderValue::from_str(value).expect("a header value of ours is visible ASCII"));
 }
 
-/// Reserves the headers that differ between requests, so that a copy of the headers need not reallocate. Callers with a
-/// limit get two more.
+/// Reserves headers that differ between requests, so that a copy need not reallocate; two more with a limit.
 pub fn reserve(headers: &mut HeaderMap, has_limit: bool) {
     let ietf = if has_limit { &[IETF_POLICY, IETF_LIMIT][..] } else { &[] };
     for name in [REQUEST_ID, LIMIT, REMAINING, RESET].iter().chain(ietf) {
@@ -180,7 +163,6 @@ pub(crate) fn write_quota(headers: &mut HeaderMap, quota: &Quota, now: i64) {
     }
 }
 
-/// Response to `OPTIONS` on a path that has `methods`.
 pub fn preflight(methods: &'static str) -> Response<Bytes> {
     let mut response = Response::new(Bytes::new());
     *response.status_mut() = StatusCode::NO_CONTENT;
@@ -201,8 +183,7 @@ pub fn authorization(headers: &HeaderMap) -> Option<&str> {
     Some(if is_one { first.to_str().unwrap_or("not text") } else { "several" })
 }
 
-/// The validators in `If-None-Match` without `W/`, because they are compared weakly (RFC 9110, 13.1.2); `*` matches
-/// any.
+/// The validators in `If-None-Match` without `W/`: they are compared weakly (RFC 9110, 13.1.2); `*` matches any.
 pub fn if_none_match(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let values = headers.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).map(|tag| {
@@ -211,8 +192,7 @@ pub fn if_none_match(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     })
 }
 
-/// True if `If-Match` fails. It compares strongly (RFC 9110, 13.1.1), and our weak validators never pass that: only `*`
-/// or no such header does.
+/// True if `If-Match` fails. It compares strongly (RFC 9110, 13.1.1), which our weak validators never pass, only `*`.
 pub fn fails_if_match(headers: &HeaderMap) -> bool {
     headers.get_all(IF_MATCH).iter().any(|value| value.as_bytes().trim_ascii() != b"*")
 }

@@ -1,5 +1,3 @@
-//! Content negotiation: media types, list formats and compression.
-
 use std::io::Write;
 
 use http::{HeaderMap, HeaderValue, Response, header};
@@ -14,7 +12,6 @@ pub fn has_content_type(headers: &HeaderMap, media_type: &str) -> bool {
     essence.is_some_and(|essence| essence.trim().eq_ignore_ascii_case(media_type))
 }
 
-/// A representation of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Json,
@@ -25,20 +22,12 @@ pub enum Format {
 
 impl Format {
     pub fn media_type(self) -> &'static str {
-        match self {
-            Self::Json => "application/json",
-            Self::Csv => "text/csv",
-            Self::Ndjson => "application/x-ndjson",
-        }
+        ["application/json", "text/csv", "application/x-ndjson"][self as usize]
     }
 
     /// File name extension, without the dot.
     pub fn extension(self) -> &'static str {
-        match self {
-            Self::Json => "json",
-            Self::Csv => "csv",
-            Self::Ndjson => "ndjson",
-        }
+        ["json", "csv", "ndjson"][self as usize]
     }
 }
 
@@ -50,8 +39,7 @@ pub fn accepts(headers: &HeaderMap, format: Format) -> bool {
     preference(headers, format).0 > 0.0
 }
 
-/// The format the client prefers; JSON if it accepts none. Among equal qualities, a format named explicitly beats one
-/// matched by a wildcard.
+/// The format the client prefers; JSON if it accepts none. Among equals, an explicit name beats a wildcard.
 pub fn preferred_format(headers: &HeaderMap) -> Format {
     let mut best = (Format::Json, preference(headers, Format::Json));
     for format in [Format::Csv, Format::Ndjson] {
@@ -63,8 +51,7 @@ pub fn preferred_format(headers: &HeaderMap) -> Format {
     best.0
 }
 
-/// Quality and specificity of a format: the `q` of the most specific matching range in `Accept`, from 0 (not accepted)
-/// to 1, and the rank of that range. Quality 1 if there is no `Accept`.
+/// The `q` of the most specific range in `Accept` that matches, from 0 (not accepted) to 1, and the range's rank.
 fn preference(headers: &HeaderMap, format: Format) -> (f32, u8) {
     let mut values = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok()).peekable();
     if values.peek().is_none() {
@@ -112,7 +99,6 @@ pub(crate) fn gzip(body: &[u8]) -> Vec<u8> {
     encoder.write_all(body).and_then(|()| encoder.finish()).expect("writing to memory does not fail")
 }
 
-/// Compresses a body chunk by chunk.
 pub struct GzipStream(flate2::write::GzEncoder<Vec<u8>>);
 
 impl Default for GzipStream {

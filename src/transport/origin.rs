@@ -63,7 +63,6 @@ impl Origin {
         Some(Self::Page { scheme, host: normal_host(authority.host()), port })
     }
 
-    /// Origin of the pages under a URL.
     pub fn from_url(url: &str) -> Option<Self> {
         let (scheme, rest) = url.split_once("://")?;
         let authority = rest.split('/').next()?;

@@ -14,7 +14,8 @@ use crate::origin::{Origin, normal_host};
 /// Hosts under which clients reach the service: the host of the public URL, and loopback.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hosts {
-    public: String,
+    /// The host of the public URL, in lower case.
+    pub public: String,
     /// Accept any IP address: a web page cannot make a browser use an address in place of its name.
     any_address: bool,
 }
@@ -31,24 +32,20 @@ impl Hosts {
         Ok(Self { public: normal_host(host), any_address })
     }
 
-    /// The host of the public URL, in lower case.
-    pub fn public(&self) -> &str {
-        &self.public
-    }
-
     pub(crate) fn contains(&self, host: &str) -> bool {
         let is_address = |address: IpAddr| self.any_address || address.is_loopback();
         host == self.public || host == "localhost" || host.parse().is_ok_and(is_address)
     }
 
-    /// Checks the `Host` header of a request.
     pub fn admit(&self, headers: &HeaderMap) -> Result<(), OriginRejected> {
         let host = headers.get(HOST).ok_or(OriginRejected::NoHost)?;
         // Fast path: the usual `Host` needs no parsing.
         if host.as_bytes() == self.public.as_bytes() {
             return Ok(());
         }
-        let host = authority(host).map(|authority| normal_host(authority.host())).ok_or(OriginRejected::NoHost)?;
+        let host = Authority::try_from(host.as_bytes()).ok();
+        let host = host.filter(|host| !host.as_str().contains('@') && !host.host().is_empty());
+        let host = host.map(|host| normal_host(host.host())).ok_or(OriginRejected::NoHost)?;
         if self.contains(&host) { Ok(()) } else { Err(OriginRejected::Host(host)) }
     }
 }
@@ -60,7 +57,6 @@ pub struct OriginPolicy {
     origins: Option<Vec<Origin>>,
 }
 
-/// Reason for rejecting a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OriginRejected {
     #[error("the `Host` header is missing or invalid")]
@@ -72,8 +68,7 @@ pub enum OriginRejected {
 }
 
 impl OriginPolicy {
-    /// Allows our hosts and the origins in `allowed`. Without that list, allows the origins of our hosts if the server
-    /// only listens on loopback, and any origin otherwise.
+    /// Without `allowed`: the origins of our hosts if the server only listens on loopback, and any origin otherwise.
     pub fn new(hosts: Hosts, on_loopback: bool, allowed: Option<&[Origin]>) -> Self {
         let origins = match allowed {
             Some(allowed) => Some(allowed.to_vec()),
@@ -83,7 +78,6 @@ impl OriginPolicy {
         Self { hosts, origins }
     }
 
-    /// Checks the `Host` and `Origin` headers of a request.
     pub fn admit(&self, headers: &HeaderMap) -> Result<(), OriginRejected> {
         self.hosts.admit(headers)?;
         match headers.get(ORIGIN) {
@@ -101,11 +95,6 @@ impl OriginPolicy {
             (Some(listed), Some(origin)) => listed.iter().any(|listed| listed.covers(&origin)),
         }
     }
-}
-
-fn authority(host: &HeaderValue) -> Option<Authority> {
-    let authority = Authority::try_from(host.as_bytes()).ok()?;
-    (!authority.as_str().contains('@') && !authority.host().is_empty()).then_some(authority)
 }
 
 #[cfg(test)]

@@ -1,8 +1,12 @@
 //! Errors as `application/problem+json` (RFC 9457), each with its cause, its location and its remedy.
 
-use http::StatusCode;
+use bytes::Bytes;
+use http::header::{ALLOW, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::{HeaderValue, Response, StatusCode};
 use serde::Serialize;
 
+use crate::RequestId;
+use crate::headers::set;
 use auth::AuthError;
 use auth::quota::{BatchRefused, Quota};
 use data::ParameterError;
@@ -27,7 +31,6 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// All codes, ordered by status.
             pub const ALL: [Self; [$($status),*].len()] = [$(Self::$code),*];
 
             /// Name, status, title, explanation.
@@ -126,7 +129,6 @@ codes! {
 }
 
 impl Code {
-    /// Name of the code in responses, such as `unknown_value`.
     pub fn name(self) -> &'static str {
         self.facts().0
     }
@@ -139,7 +141,6 @@ impl Code {
         self.facts().2
     }
 
-    /// Meaning and remedy, for the docs.
     pub fn explanation(self) -> &'static str {
         self.facts().3
     }
@@ -154,14 +155,11 @@ impl Code {
     }
 }
 
-/// Maximum number of parameter errors in a response.
 const MAX_ERRORS: usize = 20;
 
-/// One occurrence of an error.
 #[derive(Debug)]
 pub struct Problem {
     pub code: Code,
-    /// The cause in this request, and its remedy.
     pub detail: String,
     pub errors: Vec<ParameterError>,
     /// The most similar slugs for an unknown record, the most similar path for an unknown path.
@@ -243,7 +241,6 @@ impl Problem {
         }
     }
 
-    /// An error of a single parameter.
     pub fn of_parameter(code: Code, parameter: &str, detail: impl Into<String>) -> Self {
         let error = ParameterError { code: code.name(), ..ParameterError::invalid(parameter, detail) };
         Self { errors: vec![error.clone()], ..Self::new(code, error.detail) }
@@ -261,26 +258,14 @@ impl Problem {
         Self { errors, ..Self::new(code, detail) }
     }
 
-    /// Error for a quota that cannot be checked because the store is unavailable.
     pub fn quota_unknown() -> Self {
         Self::new(Code::NotReady, QUOTA_UNKNOWN)
-    }
-
-    /// Seconds for `Retry-After`, if any; `quota` is the caller's quota at `now` (Unix seconds).
-    pub fn retry_after(&self, quota: Option<&Quota>, now: i64) -> Option<u64> {
-        match self.code {
-            Code::QuotaExceeded => quota.map(|quota| quota.seconds_left(now).max(1)),
-            Code::SlowDown => Some(SLOW_DOWN_SECONDS),
-            Code::NotReady | Code::Overloaded => Some(1),
-            _ => None,
-        }
     }
 
     pub fn slow_down() -> Self {
         Self::new(Code::SlowDown, SLOW_DOWN)
     }
 
-    /// Error for a quota that does not cover the request.
     pub fn quota_exceeded(quota: &Quota, used_by_others: &str) -> Self {
         let limit = quota.limit.expect("an unlimited quota is never exceeded");
         let resets_at = rfc3339(quota.resets_at);
@@ -305,6 +290,35 @@ impl Problem {
             quota: self.quota.as_deref(),
         };
         serde_json::to_vec(&body).expect("the body is JSON")
+    }
+
+    /// The response to a request for `path`, without the common headers. `quota` is the caller's at `now` (Unix
+    /// seconds). A path that contains a key is not repeated.
+    pub fn response(&self, base: &str, path: &str, id: RequestId, quota: Option<&Quota>, now: i64) -> Response<Bytes> {
+        let instance = if self.code == Code::KeyInUrl { "/" } else { path };
+        let mut response = Response::new(Bytes::from(self.body(base, instance, &id.to_string())));
+        *response.status_mut() = self.code.status();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if self.code.status() == StatusCode::UNAUTHORIZED {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        if let Some(allow) = self.allow {
+            headers.insert(ALLOW, HeaderValue::from_static(allow));
+        }
+        if let Some(location) = &self.location {
+            set(headers, LOCATION, location);
+        }
+        let retry_after = match self.code {
+            Code::QuotaExceeded => quota.map(|quota| quota.seconds_left(now).max(1)),
+            Code::SlowDown => Some(SLOW_DOWN_SECONDS),
+            Code::NotReady | Code::Overloaded => Some(1),
+            _ => None,
+        };
+        if let Some(seconds) = retry_after {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
     }
 }
 

@@ -11,7 +11,6 @@ use crate::RequestTrace;
 use crate::headers::REQUEST_ID;
 use auth::KEY_PREFIX;
 
-/// The head of a request.
 #[derive(Clone, Copy)]
 pub struct RequestParts<'a> {
     pub method: &'a Method,
@@ -22,7 +21,6 @@ pub struct RequestParts<'a> {
     pub headers: &'a HeaderMap,
     pub peer: Peer,
     pub id: RequestId,
-    /// Receives the notes of the front ends.
     pub trace: &'a RequestTrace,
 }
 
@@ -80,12 +78,6 @@ impl RequestId {
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(std::str::from_utf8(self.as_bytes()).expect("an id is ASCII"))
-    }
-}
-
-impl fmt::Debug for RequestId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "RequestId({self})")
     }
 }
 

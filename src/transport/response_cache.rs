@@ -26,7 +26,6 @@ use platform::metrics::PerThread;
 const CAPACITY: usize = 64 * 1024 * 1024;
 /// Expected number of cached responses; a typical list takes about ten thousand bytes.
 const EXPECTED_RESPONSES: usize = 8_192;
-/// Maximum size of a cached body in bytes.
 const MAX_BODY: usize = 256 * 1024;
 /// Number of recent requests remembered, so that the second identical one is cached.
 const REMEMBERED: usize = 8_192;
@@ -136,14 +135,12 @@ impl Weighter<OwnedCacheKey, Arc<CachedResponse>> for ResponseWeighter {
     }
 }
 
-/// Responses found or computed by one thread.
 struct CacheShard {
     responses: Cache<OwnedCacheKey, Arc<CachedResponse>, ResponseWeighter, RandomState>,
     hits: Counter,
     misses: Counter,
 }
 
-/// Cached responses of all loaded releases.
 pub struct ResponseCache {
     shards: PerThread<CacheShard>,
     /// Hashes of recent requests, each in the slot given by its value.
@@ -179,17 +176,14 @@ impl ResponseCache {
         self.recent[hash as usize % REMEMBERED].swap(hash, Ordering::Relaxed) == hash
     }
 
-    /// Approximate size of all cached responses in bytes.
     pub fn bytes(&self) -> u64 {
         self.shards.iter().map(|shard| shard.responses.weight()).sum()
     }
 
-    /// Number of requests answered from the cache.
     pub fn hits(&self) -> u64 {
         self.shards.iter().map(|shard| shard.hits.get()).sum()
     }
 
-    /// Number of cacheable requests answered by computing the response.
     pub fn misses(&self) -> u64 {
         self.shards.iter().map(|shard| shard.misses.get()).sum()
     }

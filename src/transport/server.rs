@@ -34,12 +34,10 @@ use crate::telemetry::ConnectionCounts;
 use crate::{Handler, Peer, RequestIds};
 use auth::quota::IpRange;
 
-/// Timeouts and capacities of the accept loop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Timeout for a request head, from its first byte; for the first request, from the start of the connection.
     pub head: Duration,
-    /// Timeout for a complete request body.
     pub body: Duration,
     /// Timeout for an open connection between two requests.
     pub idle: Duration,
@@ -58,8 +56,7 @@ pub struct Limits {
     /// For each address that is not a trusted proxy; IPv6: each /64, and multiples for larger networks.
     pub connections_per_address: usize,
     pub trusted_proxies: Vec<IpRange>,
-    /// Maximum size of a request head in bytes (at least 8,192); larger heads get 431. The URL may take three quarters
-    /// of it; longer URLs get 414.
+    /// Maximum size of a request head in bytes (at least 8,192), or 431; three quarters of it for the URL, or 414.
     pub head_bytes: usize,
 }
 
@@ -108,8 +105,7 @@ pub async fn run<H: Handler>(
         let until = async { is_killed = timeout(delay, next_stop(&mut stops)).await.is_ok() };
         server.accept_until(&listener, until).await?;
     }
-    // Connections still in the backlog would be lost with the listener. Accept them without the runtime, which may not
-    // know of them yet.
+    // Connections in the backlog would be lost with the listener, and the runtime may not know of them yet.
     let listener = listener.into_std()?;
     while let Ok((socket, address)) = listener.accept() {
         socket.set_nonblocking(true)?;
@@ -152,8 +148,7 @@ struct Server<H> {
 impl<H: Handler> Server<H> {
     fn new(handler: H, limits: Limits) -> Self {
         let mut http = http1::Builder::new();
-        // The stream times heads itself; hyper's timer would also close idle connections. With half-close, a client
-        // that closes its sending side (`nc -N`) still gets its response.
+        // The stream times heads. With half-close, a client that closes its sending side (`nc -N`) gets its response.
         http.timer(TokioTimer::new()).header_read_timeout(None).half_close(true);
         http.max_buf_size(limits.head_bytes.max(8_192));
         Self {
@@ -210,7 +205,6 @@ impl<H: Handler> Server<H> {
         }
     }
 
-    /// Serves a connection if the limits allow it; otherwise closes it.
     fn serve(&mut self, socket: TcpStream, address: SocketAddr) {
         // A listener on `[::]` reports IPv4 clients as mapped IPv6 addresses.
         let peer = SocketAddr::new(address.ip().to_canonical(), address.port());
@@ -275,8 +269,7 @@ async fn serve_connection<H: Handler>(
     let _ = served.await;
 }
 
-/// Ready when the server has stopped and no further request is expected on a connection. A graceful shutdown by hyper
-/// does not wait for a request that may already have arrived.
+/// Ready when the server has stopped and no request is expected; hyper's shutdown ignores one that may have arrived.
 async fn stopped(mut stop: watch::Receiver<()>, phase: ConnectionPhase, last_request: Duration) {
     // An error means that the server was dropped.
     let _ = stop.changed().await;

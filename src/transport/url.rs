@@ -6,8 +6,7 @@ use auth::KEY_PREFIX;
 pub const KEY_IN_URL: &str = "the URL contains an API key, and logs and histories store URLs: revoke the key, and send \
                                      keys only in the `Authorization` header";
 
-/// True if a path or query contains something that starts like an API key: as a path segment, as a parameter name or
-/// value, in a list, percent-encoded, or after spaces, quotes or `Bearer`.
+/// True if a path or query has something that starts like an API key, percent-encoded or in a list as well.
 pub fn has_key(path: &str, query: &str) -> bool {
     // Fast path: most URLs contain neither the prefix nor an escape that could encode it.
     let may_have = |text: &str| text.contains(KEY_PREFIX) || text.contains('%');
@@ -23,7 +22,6 @@ pub fn decoded(segment: &str) -> String {
     form_urlencoded::parse(pair.as_bytes()).next().expect("one pair").1.into_owned()
 }
 
-/// Encodes text as a path segment.
 pub fn encoded_segment(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
 }

@@ -354,7 +354,7 @@ fn state_with(
         clock: noon,
         stopping: Default::default(),
         work: Default::default(),
-        telemetry: Default::default(),
+        telemetry: Arc::new(transport::Telemetry::new(std::time::Duration::from_secs(1), None)),
         hosts: Hosts::new(public_url, false).expect("a URL"),
     })
 }

@@ -9,7 +9,6 @@ use serde_json::json;
 
 use crate::app::router::{self, AppRoute, Router};
 use platform::clock::now;
-use transport::headers::PublicScheme;
 use transport::origin_policy::Hosts;
 pub(super) use transport::server::connection_error::ConnectionError;
 use transport::server::{RequestBody, ResponseBody};
@@ -71,7 +70,7 @@ impl Handler for Gate {
                 return Ok(ConnectionError::NotReady.response(request.path, request.id, &context));
             }
         };
-        Ok(router::with_site_headers(health, request.id, PublicScheme::from_url(&self.0.public_url)))
+        Ok(router::with_site_headers(health, request.id, &self.0.public_url))
     }
 
     async fn respond_later(&self, (): (), request: Request<RequestBody>) -> Response<ResponseBody> {

@@ -34,9 +34,10 @@ pub const COUNT_BY: &str = "count_by";
 pub const MAX_QUESTION_CHARS: usize = 500;
 
 /// The interpretation of a question.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Interpretation {
     /// Parts in the order of the text.
+    #[serde(rename = "interpreted")]
     pub parts: Vec<ReadPart>,
     /// Words that were not understood.
     pub unread: Vec<String>,

@@ -114,7 +114,6 @@ impl WatchRecord {
 }
 
 impl AlertRecord {
-    /// An error as of [`entries`].
     pub fn from_alert(watch: &Watch, alert: &Alert) -> Result<Self, StoreError> {
         Ok(Self {
             id: alert.id.0.unsigned_abs(),

@@ -22,7 +22,6 @@ use crate::alerts::webhook::Networks;
 use data::vocabulary::{Vocabulary, vocabulary};
 use transport::telemetry::Counter;
 
-/// Alert state shared by front ends and background work.
 pub struct Alerts {
     pub secrets: AlertSecrets,
     /// Networks allowed for webhooks; `None` if the operator has not turned webhooks on.
@@ -31,7 +30,6 @@ pub struct Alerts {
 }
 
 impl Alerts {
-    /// `secret` is the store's secret.
     pub fn new(secret: &[u8; 32], networks: Option<Networks>) -> Self {
         Self { secrets: AlertSecrets::new(secret), networks, counts: AlertCounts::default() }
     }

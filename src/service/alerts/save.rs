@@ -8,23 +8,19 @@ use catalog::look_up::listed::without_version;
 use catalog::{Catalog, ParameterError, Query, Request, Resource};
 use data::Table;
 
-/// Possible suffixes of a list's path.
 const EXTENSIONS: [&str; 5] = [".json", ".md", ".csv", ".ndjson", ".atom"];
 
-/// A search that can be saved.
 #[derive(Clone, Debug)]
 pub struct SavableSearch {
     /// Its filters; an empty query matches every record of the table.
     pub query: Query,
-    /// The filters with canonical names and values.
     pub canonical: Vec<(&'static str, String)>,
     /// Notes for the owner about interpreted values.
     pub notes: Vec<ParameterError>,
 }
 
 impl SavableSearch {
-    /// Parses the query of a list's URL. `sort` is left out, and the parameters for which `is_representation` is true:
-    /// paging, fields, form and release. The errors name the nearest valid values.
+    /// Parses the query of a list's URL, without `sort` and what is a representation. Errors name the nearest values.
     pub fn parse(
         catalog: &Catalog,
         table: Table,
@@ -53,8 +49,7 @@ pub fn table_of(path: &str) -> Option<Table> {
     WATCHED.into_iter().find(|table| Resource::of_table(*table).path() == path)
 }
 
-/// The table and query of a list's address: its page, its feed or its path in any version of the API. The host is
-/// ignored.
+/// The table and query of a list's address: its page, its feed or its path in the API. The host is ignored.
 pub fn list_of_address(address: &str) -> Option<(Table, &str)> {
     let address = address.trim();
     let rest = address.split_once("://").map_or(address, |(_, rest)| rest.split_once('/').map_or("", |(_, path)| path));

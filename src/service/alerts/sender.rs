@@ -22,31 +22,24 @@ use data::rfc3339;
 
 /// Receivers served concurrently.
 const THREADS: usize = 8;
-/// Receivers per claim.
 const RECEIVERS: usize = 32;
 /// Messages per webhook and claim.
 const MESSAGES: u32 = 10;
-/// Links per claim.
 const LINKS: u32 = THREADS as u32;
 /// Duration of a claim in seconds: longer than sending it can take, at ten seconds per message.
 const CLAIM: i64 = 600;
-/// Seconds between attempts, as recommended by Standard Webhooks. After the last one the webhook is stopped. A link is
-/// retried until it expires.
+/// Seconds between attempts, by Standard Webhooks; then the webhook is stopped. A link is retried until it expires.
 const WAITS: [i64; 9] = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400];
 /// Seconds until webhook messages are retried if the operator has turned webhooks off.
 const LATER: i64 = 3_600;
 /// Number of records listed in an e-mail.
 const NAMED: usize = 10;
-/// Outcome of a sent link.
 const SENT: &str = "sent";
 
-/// Returns true once the server is stopping.
 type IsStopping<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Sends the messages of the outbox.
 pub struct AlertSender {
     alerts: Arc<Alerts>,
-    /// `None` if the operator has not turned webhooks on.
     client: Option<WebhookClient>,
     /// `None` if the operator has not set up e-mail.
     mail: Option<MailTransport>,
@@ -62,8 +55,7 @@ impl AlertSender {
         Self { alerts, client, mail, public_url, clock }
     }
 
-    /// Sends all due alerts and returns the number of delivered messages. Blocks for up to some minutes if receivers
-    /// are slow; stops early if `is_stopping`.
+    /// Returns the number of delivered alerts. Blocks for some minutes if receivers are slow; stops if `is_stopping`.
     pub fn send_due(&self, store: &dyn Store, is_stopping: IsStopping<'_>) -> Result<usize, StoreError> {
         let mut delivered = 0;
         while !is_stopping() {
@@ -95,8 +87,7 @@ impl AlertSender {
         }
     }
 
-    /// Sends all due links and returns their number. Blocks for up to some minutes if the mail server is slow; stops
-    /// early if `is_stopping`. Without a mail server, links wait for a server that has one.
+    /// Returns the number of sent links; blocks and stops as [`Self::send_due`]. Without a mail server, links wait.
     pub fn send_links(&self, store: &dyn Store, is_stopping: IsStopping<'_>) -> Result<usize, StoreError> {
         let Some(transport) = &self.mail else { return Ok(0) };
         let mut sent = 0;
@@ -249,7 +240,6 @@ impl AlertSender {
     }
 }
 
-/// Stores the outcome of messages, and the time of their next attempt.
 fn settle(store: &dyn Store, deliveries: &[Delivery], outcome: &str, due_at: Option<i64>) -> Result<(), StoreError> {
     let settle = |delivery: &Delivery| DeliveryResult { id: delivery.id, outcome: outcome.to_owned(), due_at };
     store.settle(&deliveries.iter().map(settle).collect::<Vec<_>>())
@@ -267,7 +257,6 @@ fn webhook_body(delivery: &Delivery, public_url: &str) -> Result<Vec<u8>, StoreE
     Ok(body.to_string().into_bytes())
 }
 
-/// Writes one e-mail for all alerts of an account.
 fn write_digest(
     email: &Email,
     account: i64,

@@ -21,11 +21,9 @@ const PASSWORD: &str = "confirmation";
 struct ConfirmPage {
     layout: PageLayout,
     email: String,
-    /// Target of the form.
     action: String,
     /// The change that needs the password, such as `create a key`.
     purpose: &'static str,
-    /// Fields of the interrupted form.
     fields: Vec<(&'static str, String)>,
     error: String,
 }
@@ -56,7 +54,6 @@ pub(crate) async fn confirm(
     Err(request_password(request, visitor, request.page.path, purpose, fields, error)?)
 }
 
-/// The page that requests the password, and sends it with `fields` to `action`.
 pub(crate) fn request_password(
     request: AccountRequest<'_>,
     visitor: &Visitor,

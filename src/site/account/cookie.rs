@@ -11,22 +11,19 @@ use crate::PageRequest;
 use crate::theme::Theme;
 use auth::known_browser::KNOWN_BROWSER_SECONDS;
 use auth::session::{SESSION_SECONDS, SessionToken};
-use auth::{BrowserToken, StartedSession};
+use auth::StartedSession;
 use service::State;
 
 pub(crate) const SESSION: &str = "session";
 pub(crate) const BROWSER: &str = "browser";
 pub(crate) const RETURN: &str = "return";
-const THEME: &str = "theme";
+pub(crate) const THEME: &str = "theme";
 
-/// Lifetime of the theme cookie: a year.
 const THEME_SECONDS: i64 = 365 * 86_400;
 
-/// Time limit for signing in and returning to a page.
 const RETURN_SECONDS: i64 = 1_800;
-/// Maximum length of the address of that page, in bytes.
+/// Maximum length of the address to return to, in bytes.
 const MAX_RETURN: usize = 2_000;
-/// Prefix of the paths that a visitor can return to.
 const RETURN_PREFIX: &str = "/account/saved/";
 
 /// Prefix of a cookie's name, and the attributes after its value.
@@ -38,7 +35,7 @@ fn prefix_and_attributes(state: &State) -> (&'static str, &'static str) {
     }
 }
 
-fn find<T: FromStr>(request: PageRequest<'_>, name: &str) -> Option<T> {
+pub(crate) fn find<T: FromStr>(request: PageRequest<'_>, name: &str) -> Option<T> {
     let (prefix, _) = prefix_and_attributes(request.state);
     let values = request.headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = values.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
@@ -47,14 +44,6 @@ fn find<T: FromStr>(request: PageRequest<'_>, name: &str) -> Option<T> {
 
 pub(crate) fn session(request: PageRequest<'_>) -> Option<SessionToken> {
     find(request, SESSION)
-}
-
-pub(crate) fn browser(request: PageRequest<'_>) -> Option<BrowserToken> {
-    find(request, BROWSER)
-}
-
-pub(crate) fn theme(request: PageRequest<'_>) -> Option<Theme> {
-    find(request, THEME)
 }
 
 /// Sets the theme cookie, or removes it for the system theme, which is the default.
@@ -71,7 +60,6 @@ fn cookie(state: &State, name: &str, value: &str, seconds: i64) -> String {
     format!("{prefix}{name}={value}{attributes}; Max-Age={seconds}")
 }
 
-/// Sets the cookies of a new session and of the browser.
 pub(crate) fn session_cookies(state: &State, session: &StartedSession) -> Vec<String> {
     vec![
         cookie(state, SESSION, &session.token.reveal(), SESSION_SECONDS),
@@ -87,7 +75,6 @@ pub(crate) fn return_cookies(request: PageRequest<'_>) -> Vec<String> {
     (address.len() <= MAX_RETURN).then(set).into_iter().collect()
 }
 
-/// The address of the page to return to.
 pub(crate) fn return_path(request: PageRequest<'_>) -> Option<String> {
     let value: String = find(request, RETURN)?;
     let address = String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(value).ok()?).ok()?;

@@ -37,7 +37,6 @@ pub(crate) async fn everything(request: AccountRequest<'_>) -> AccountResult {
     Ok(AccountReply::File("venturedex-account.json".to_owned(), "application/json", body))
 }
 
-/// Everything that the store has about an account.
 fn account_export(service: &AuthService, visitor: &Visitor, now: i64) -> Result<Value, StoreError> {
     let store = service.store();
     let (account, today) = (visitor.account.id, Date::from_unix(now));
@@ -52,6 +51,7 @@ fn account_export(service: &AuthService, visitor: &Visitor, now: i64) -> Result<
             "is_current": session.digest == visitor.session,
         })
     };
+    let usage_json = |usage: &DayUsage| json!({ "day": usage.day.to_string(), "key": usage.key.0, "requests": usage.requests });
     let webhook_json = |webhook: &Webhook| json!({ "url": webhook.url, "created_at": rfc3339(webhook.created_at), "stopped": webhook.stopped });
     let watch_json = |watch: &Watch| {
         let records = if watch.query.is_none() { store.listed(watch.id)? } else { Vec::new() };
@@ -106,10 +106,6 @@ fn key_json(key: &KeyRecord) -> Value {
         "revoked_at": key.revoked_at.map(rfc3339),
         "last_used_at": key.last_used_at.map(rfc3339),
     })
-}
-
-fn usage_json(usage: &DayUsage) -> Value {
-    json!({ "day": usage.day.to_string(), "key": usage.key.0, "requests": usage.requests })
 }
 
 fn alert_json(alert: &Alert) -> Value {

@@ -1,5 +1,3 @@
-//! Creating, rotating and revoking keys.
-
 use askama::Template;
 use http::StatusCode;
 
@@ -36,7 +34,6 @@ struct KeyPage {
     key: KeyRecord,
     created: String,
     expires: String,
-    /// Day of the first request; empty if there was none.
     first_used: String,
     last_used: String,
     used: String,
@@ -55,7 +52,6 @@ struct RotatePage {
     error: String,
 }
 
-/// An option of a selection.
 pub(crate) struct SelectOption {
     pub(crate) value: String,
     pub(crate) text: String,
@@ -97,7 +93,6 @@ fn lifetime(form: &FormData) -> Result<Option<u32>, String> {
     }
 }
 
-/// A first request as code, and the command that connects an assistant.
 fn first_calls(base: &str, key: SnippetKey<'_>) -> Vec<CodeSnippet> {
     let query = [("q", "capital"), ("limit", "3")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     let request = ExampleRequest { path: "/api/v3/vcs".to_owned(), query: query.into() };
@@ -144,7 +139,6 @@ fn new_key_page(request: AccountRequest<'_>, created: NewKey, rotated: Option<&K
     Ok(AccountReply::Page(StatusCode::CREATED, page.render()?))
 }
 
-/// `GET /account/keys/{id}`: the usage of a key, and code that uses it.
 pub(crate) async fn key_page(request: AccountRequest<'_>, id: KeyId) -> AccountResult {
     let visitor = request.signed_in().await?;
     let state = request.page.state;

@@ -47,7 +47,6 @@ fn sends_mail(request: AccountRequest<'_>) -> Result<(), AccountReply> {
     if request.page.state.auth.sends_mail() { Ok(()) } else { Err(PageError::UnknownPage.into()) }
 }
 
-/// The token in the query of a link.
 fn token(request: AccountRequest<'_>) -> String {
     let mut pairs = form_urlencoded::parse(request.page.query.as_bytes());
     pairs.find(|(name, _)| name == "token").map_or_else(String::new, |(_, token)| token.into_owned())
@@ -128,7 +127,6 @@ async fn show_reset(request: AccountRequest<'_>, token: &str, error: &str) -> Ac
     Ok(AccountReply::Page(status, page.render()?))
 }
 
-/// `POST /reset/password`: sets the password, then redirects to the sign-in page.
 pub(crate) async fn reset(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     sends_mail(request)?;
     let (auth, token) = (&request.page.state.auth, form.text("token"));

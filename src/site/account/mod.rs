@@ -42,7 +42,6 @@ pub(crate) type AccountFuture<'a> = Pin<Box<dyn Future<Output = AccountResult> +
 /// The reply of a page; as an error, one that ends its work early.
 pub(crate) type AccountResult = Result<AccountReply, AccountReply>;
 
-/// The pages of accounts; further ones are in [`saved`] and [`admin`].
 const PAGES: &[PageRow] = &[
     account_page("/signup")
         .get(|request, _, _| Box::pin(sign::sign_up_page(request)))
@@ -88,16 +87,13 @@ const PAGES: &[PageRow] = &[
     account_page("/theme").post(|request, _, form| Box::pin(async move { theme::choose(request, form) })),
 ];
 
-/// The rows of all account pages.
 pub(crate) fn pages() -> impl Iterator<Item = &'static PageRow> {
     PAGES.iter().chain(saved::PAGES).chain(admin::PAGES)
 }
 
 pub(crate) enum AccountReply {
     Page(StatusCode, String),
-    /// A page, and cookies of a new session.
     NewSession(String, Vec<String>),
-    /// A redirect, with cookies to set or remove.
     Redirect(Cow<'static, str>, Vec<String>),
     /// A download: file name, content type, content.
     File(String, &'static str, Vec<u8>),
@@ -173,7 +169,6 @@ impl AccountRequest<'_> {
     }
 }
 
-/// The response to a request for an account page; `form` is the body of a POST.
 pub(crate) async fn answer(
     handle: AccountHandler,
     values: PathValues<'_>,

@@ -20,7 +20,6 @@ use data::Date;
 /// Days in the chart, including today.
 pub(crate) const DAYS: u16 = 30;
 
-/// Messages on the page after a form was submitted.
 #[derive(Default)]
 pub(crate) struct AccountMessages {
     key_error: String,
@@ -46,7 +45,6 @@ struct AccountPage<'a> {
     tier: &'static str,
     limit: String,
     max_keys: String,
-    /// Such as `1 of 3`.
     key_count: String,
     may_add: bool,
     keys: Vec<KeyUsageRow>,
@@ -58,10 +56,9 @@ struct AccountPage<'a> {
     /// Requests per day by key; the last column is the sum of other keys if `has_others`.
     days: Vec<(String, Vec<u64>)>,
     has_others: bool,
-    /// Newest first.
-    sessions: Vec<SessionRow>,
+    /// Id, start, last use; true for this one. Newest first.
+    sessions: Vec<(i64, String, String, bool)>,
     lifetimes: Vec<SelectOption>,
-    /// True if the address is unverified and the service can send a link to it.
     needs_verification: bool,
     /// Start date of two-step sign-in; empty if it is off.
     totp_enabled: String,
@@ -83,13 +80,6 @@ pub(crate) struct KeyUsageRow {
     pub(crate) left: String,
     pub(crate) total: u64,
     pub(crate) sparkline: Bars,
-}
-
-struct SessionRow {
-    id: i64,
-    created: String,
-    last_used: String,
-    is_current: bool,
 }
 
 #[derive(Template)]
@@ -142,11 +132,9 @@ pub(crate) async fn show(request: AccountRequest<'_>, visitor: &Visitor, message
     let year = state.auth.usage(visitor.account.id, USAGE_DAYS as u16, request.now).await?;
     let (account, now) = (visitor.account.id, request.now);
     let sessions = state.auth.blocking(move |auth| auth.store().sessions(account, now)).await?;
-    let session_row = |session: &ListedSession| SessionRow {
-        id: session.id.0,
-        created: format::instant(session.created_at),
-        last_used: format::instant(session.last_used_at),
-        is_current: session.digest == visitor.session,
+    let session_row = |session: &ListedSession| {
+        let [created, last_used] = [session.created_at, session.last_used_at].map(format::instant);
+        (session.id.0, created, last_used, session.digest == visitor.session)
     };
     let tier = visitor.account.tier;
     let (keys, ended) = KeyUsageRow::all(&usage, &year, request.now);
@@ -184,10 +172,9 @@ pub(crate) fn chart(usage: &AccountUsage) -> Bars {
     requests_chart(format!("Requests of all keys in the last {DAYS} days"), usage.days.iter().zip(usage.totals()))
 }
 
-/// A chart of requests over the last [`DAYS`].
 pub(crate) fn requests_chart<'d>(title: String, days: impl Iterator<Item = (&'d Date, u64)>) -> Bars {
     let items: Vec<ChartItem> = days.map(|(day, count)| ChartItem::new(format::short_day(day), Some(count))).collect();
-    let sum = items.iter().filter_map(ChartItem::value).sum::<u64>();
+    let sum = items.iter().filter_map(|item| item.value).sum::<u64>();
     let summary = format!("{} in {DAYS} days.", format::counted(sum, "request", "requests"));
     let head = ChartHead::new("usage", title, summary);
     Bars::new(head, ["Day (UTC)", "Requests"], ChartUnit::Count("request", "requests"), items)
@@ -256,7 +243,6 @@ fn confirm_deletion(request: AccountRequest<'_>, visitor: &Visitor, error: &str)
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-/// `POST /account/delete`: deletes the account and revokes its keys.
 pub(crate) async fn delete(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     let password = Secret::new(&form.secret("password"));

@@ -126,7 +126,7 @@ pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> Acc
         return show_sign_in(request, &address, &AccountError::WrongCredentials.to_string());
     };
     let password = Secret::new(&form.secret("password"));
-    let browser = cookie::browser(request.page);
+    let browser = cookie::find(request.page, cookie::BROWSER);
     match request.page.state.auth.sign_in(email, password, request.address, browser, request.now).await {
         Ok(session) => Ok(start_session(request, &session).await),
         Err(AccountError::CodeRequired(pending)) => show_code_form(request, pending.reveal(), ""),
@@ -140,7 +140,6 @@ fn show_code_form(request: AccountRequest<'_>, pending: &str, error: &str) -> Ac
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-/// `POST /signin/code`: the second step, after the password.
 pub(crate) async fn sign_in_with_code(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let (pending, code) = (form.text("pending"), form.secret("code"));
     match request.page.state.auth.sign_in_with_code(&pending, &code, request.now).await {

@@ -8,14 +8,12 @@ use crate::error_page::PageError;
 use crate::routes::PageRoute;
 use crate::theme::Theme;
 
-/// Sets the cookie and returns to the page that had the form.
 pub(crate) fn choose(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let theme: Theme = form.text("theme").parse().map_err(|()| AccountReply::Failed(PageError::UnknownPage))?;
     Ok(AccountReply::Redirect(page_before(request).into(), vec![cookie::theme_cookie(request.page.state, theme)]))
 }
 
-/// Path and query of the page that had the form; the home page if unknown. The account page replaces pages that are the
-/// response to a POST, since these cannot be read by GET.
+/// Path and query of the page with the form; the account page for a response to a POST; the home page if unknown.
 fn page_before(request: AccountRequest<'_>) -> String {
     let referrer = request.page.headers.get(REFERER).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let rest = referrer.split_once("://").map_or("", |(_, rest)| rest);

@@ -13,7 +13,6 @@ use crate::layout::PageLayout;
 use auth::password::Secret;
 use auth::totp::{RecoveryCode, TotpSecret};
 use auth::{AccountError, Visitor};
-use service::BrandName;
 
 /// Empty modules around a QR code, as the standard requires.
 const QUIET_ZONE: i32 = 4;
@@ -22,7 +21,6 @@ const QUIET_ZONE: i32 = 4;
 #[template(path = "totp_setup.html")]
 struct SetupPage {
     layout: PageLayout,
-    /// In groups of four characters.
     shown_secret: String,
     secret: String,
     url: String,
@@ -62,14 +60,13 @@ fn qr_code(text: &str) -> String {
 }
 
 /// The setup link, in the format of <https://github.com/google/google-authenticator/wiki/Key-Uri-Format>.
-fn url(service: &BrandName, email: &str, secret: &str) -> String {
+fn url(service: &str, email: &str, secret: &str) -> String {
     let email: String = form_urlencoded::byte_serialize(email.as_bytes()).collect();
-    let service: String = form_urlencoded::byte_serialize(service.as_str().as_bytes()).collect();
+    let service: String = form_urlencoded::byte_serialize(service.as_bytes()).collect();
     let service = service.replace('+', "%20");
     format!("otpauth://totp/{service}:{email}?secret={secret}&issuer={service}")
 }
 
-/// `GET /account/totp`: recovery codes and turning it off.
 pub(crate) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     match visitor.account.totp_enabled_at {
@@ -140,7 +137,6 @@ pub(crate) async fn renew_codes(request: AccountRequest<'_>, form: &FormData) ->
     show_codes(request, &codes)
 }
 
-/// `POST /account/totp/disable`: turns it off, with password and code.
 pub(crate) async fn disable(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     let (password, code) = (Secret::new(&form.secret("password")), form.secret("code"));
@@ -169,7 +165,7 @@ mod tests {
     #[test]
     fn the_link_is_encoded() {
         assert_eq!(
-            url(&"Deals & Co".parse().unwrap(), "a+b&c@example.com", "GEZD"),
+            url("Deals & Co", "a+b&c@example.com", "GEZD"),
             "otpauth://totp/Deals%20%26%20Co:a%2Bb%26c%40example.com?secret=GEZD&issuer=Deals%20%26%20Co"
         );
     }

@@ -12,7 +12,6 @@ use crate::charts::{
 
 /// Height of a figure, in CSS pixels as all heights.
 const HEIGHT: f64 = 184.0;
-/// Vertical position of the base line of a figure.
 const BASE: f64 = 160.0;
 /// Upper end of the highest bar of a figure; its value is above it.
 const TOP: f64 = 20.0;
@@ -82,8 +81,7 @@ impl Bars {
         Self::vertical(BarForm::Figure, head.table(heads, unit), &items, &[])
     }
 
-    /// A histogram with a bar for each bin. `counts` has the number of records by value, a bin is its first and last
-    /// value. `name` formats a value, `href` returns the path of a bin's list. `None` without values.
+    /// `counts` has records by value, a bin its first and last value; `name` formats a value. `None` without values.
     pub(crate) fn histogram(
         head: ChartHead,
         counts: &BTreeMap<u32, u64>,
@@ -135,7 +133,7 @@ impl Bars {
 
     /// A table with a bar per row, relative to the largest value. `None` if no value is above 0.
     pub(crate) fn breakdown(head: ChartHead, items: &[ChartItem], rest: Option<(String, String)>) -> Option<Self> {
-        let max = items.iter().filter_map(ChartItem::value).max().filter(|max| *max > 0)? as f64;
+        let max = items.iter().filter_map(|item| item.value).max().filter(|max| *max > 0)? as f64;
         let mark = |item: &ChartItem| {
             let class = if item.value.is_some() { "fill" } else { "gap" };
             let width = item.value.unwrap_or(0) as f64 / max;
@@ -146,8 +144,7 @@ impl Bars {
         Some(Self { rest, ..Self::horizontal(BarForm::Rows, head, marks, table) })
     }
 
-    /// One bar: parts of a whole from left to right, then the rest. A part is a number, a class of the style sheet and
-    /// a title. `name` is the accessible name of the bar: the numbers in a sentence.
+    /// One bar: parts of a whole, each a number, a class of the style sheet and a title. `name` is its accessible name.
     pub(crate) fn of_whole(name: &str, whole: u8, parts: impl Iterator<Item = (u8, (String, String))>) -> Self {
         let mut end = 0.0;
         let mark = |(number, (class, title)): (u8, (String, String))| {
@@ -171,7 +168,7 @@ impl Bars {
             BarForm::Range => [52.0, 52.0, 0.0, 52.0, 0.84, 1.0],
             _ => [16.0, 16.0, 0.0, 16.0, 0.75, 1.0],
         };
-        let max = items.iter().filter_map(ChartItem::value).max().unwrap_or(0);
+        let max = items.iter().filter_map(|item| item.value).max().unwrap_or(0);
         let scale = (base - top) / max.max(1) as f64;
         let step = 1.0 / items.len().max(1) as f64;
         let width = (step * share).min(widest);
@@ -228,7 +225,7 @@ fn figure_labels(items: &[ChartItem], unit: ChartUnit, scale: f64) -> Vec<Label>
     let mut labels = LabelPlacer::default();
     let names = items.iter().enumerate().map(|(index, item)| (center(index), Cow::Borrowed(item.label.as_str())));
     labels.add_axis(HEIGHT - 6.0, names);
-    let values = || items.iter().filter_map(ChartItem::value);
+    let values = || items.iter().filter_map(|item| item.value);
     let widest = values().map(|value| text::width(&unit.short(value))).fold(0.0, f64::max);
     let all_fit = WIDTHS.map(|width| widest + GAP <= step * width);
     let max = values().max();
@@ -247,7 +244,7 @@ fn figure_labels(items: &[ChartItem], unit: ChartUnit, scale: f64) -> Vec<Label>
         }
         first = end;
     }
-    labels.into_list()
+    labels.labels
 }
 
 /// Bins of `size` values that start at multiples of `size` and cover all values.

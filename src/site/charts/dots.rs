@@ -1,5 +1,3 @@
-//! Values and their intervals on one axis.
-
 use askama::Template;
 
 use crate::charts::labels::{Label, LabelPlacer};
@@ -20,7 +18,6 @@ pub(crate) struct Point {
 }
 
 impl Point {
-    /// A health score with its interval, of 100.
     pub(crate) fn of_score(low: u8, value: u8, high: u8) -> Self {
         let name = format!("Health score {value}, 90 % interval {low} to {high}");
         Self { value: value.into(), interval: Some((low.into(), high.into())), name }
@@ -67,7 +64,7 @@ pub(crate) fn dots(points: Vec<Option<Point>>) -> (Option<DotAxis>, Vec<Option<I
         ticks: ticks.iter().map(|tick| Percent(x_of(*tick))).collect(),
     };
     let dots = points.into_iter().map(|point| point.map(dot)).collect();
-    (Some(DotAxis { labels: labels.into_list() }), dots)
+    (Some(DotAxis { labels: labels.labels }), dots)
 }
 
 #[cfg(test)]

@@ -1,5 +1,3 @@
-//! A graph of one record and its neighbors.
-
 use askama::Template;
 
 use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer, PerLayout, WIDTHS};
@@ -31,7 +29,6 @@ pub(crate) struct Neighbor {
     pub(crate) item: ChartItem,
     /// Path of the list of what the two share.
     pub(crate) shared: String,
-    /// Text for the last column of the table.
     pub(crate) detail: String,
 }
 
@@ -96,7 +93,7 @@ impl Graph {
                 width: Percent(0.5 - reach),
                 title: format!("{}: {}", item.label, unit.long(item.value)),
                 href: item.href,
-                labels: labels.into_list(),
+                labels: labels.labels,
             }
         };
         let is_linked = items.iter().any(|item| item.href.is_some());

@@ -1,5 +1,3 @@
-//! A heatmap: counts by two properties.
-
 use askama::Template;
 
 use crate::charts::ramp::Ramp;

@@ -87,14 +87,10 @@ impl OccupiedBox {
 #[derive(Default)]
 pub(super) struct LabelPlacer {
     occupied: PerLayout<Vec<OccupiedBox>>,
-    labels: Vec<Label>,
+    pub(super) labels: Vec<Label>,
 }
 
 impl LabelPlacer {
-    pub(super) fn into_list(self) -> Vec<Label> {
-        self.labels
-    }
-
     /// Keeps labels off a mark at a fraction of the width, which extends `half` CSS pixels to each side.
     pub(super) fn block(&mut self, x: f64, half: f64, top: f64, bottom: f64) {
         for (layout, width) in WIDTHS.into_iter().enumerate() {

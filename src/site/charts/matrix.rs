@@ -1,5 +1,3 @@
-//! A matrix of participants and events.
-
 use std::collections::BTreeSet;
 
 use askama::Template;

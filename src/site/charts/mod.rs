@@ -59,9 +59,7 @@ pub(crate) struct ChartHead {
     /// Unique on the page.
     name: &'static str,
     title: String,
-    /// Summary of the numbers in a sentence or two.
     summary: String,
-    /// Headings of the data table.
     heads: Vec<String>,
     unit: ChartUnit,
 }
@@ -77,7 +75,6 @@ impl ChartHead {
         Self { heads: heads.map(str::to_owned).into(), unit, ..self }
     }
 
-    /// The rows of a data table with one column of values; labels link to the lists.
     fn rows(&self, items: &[ChartItem]) -> Vec<DataRow> {
         let row = |item: &ChartItem| DataRow {
             label: item.label.clone(),
@@ -93,7 +90,7 @@ impl ChartHead {
 pub(crate) struct ChartItem {
     label: String,
     /// `None` if the data does not cover it.
-    value: Option<u64>,
+    pub(crate) value: Option<u64>,
     /// `None` if no page lists it.
     href: Option<String>,
 }
@@ -105,10 +102,6 @@ impl ChartItem {
 
     pub(crate) fn linked(label: impl Into<String>, value: Option<u64>, href: impl Into<String>) -> Self {
         Self { href: Some(href.into()), ..Self::new(label, value) }
-    }
-
-    pub(crate) fn value(&self) -> Option<u64> {
-        self.value
     }
 }
 
@@ -189,15 +182,13 @@ impl fmt::Display for Percent {
     }
 }
 
-/// The smallest round number (1, 2 or 5 times a power of ten) that is at least `least` and 0.01, and its number of
-/// decimals.
+/// The smallest 1, 2 or 5 times a power of ten that is at least `least` and 0.01, and its number of decimals.
 pub(crate) fn round_step(least: f64) -> (f64, usize) {
     let steps = [0.01, 0.1].into_iter().zip([2, 1]).chain((0..19).map(|power| (10_f64.powi(power), 0)));
     let mut steps = steps.flat_map(|(unit, decimals)| [1.0, 2.0, 5.0].map(|times| (times * unit, decimals)));
     steps.find(|(step, _)| *step >= least).unwrap_or((least, 0))
 }
 
-/// Rounds to two decimals.
 fn round(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }

@@ -1,5 +1,3 @@
-//! Color shades for counts.
-
 use crate::format;
 
 /// Number of shades for counts above zero; zero has its own.

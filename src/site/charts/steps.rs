@@ -1,5 +1,3 @@
-//! A step chart: a sum that grows from event to event.
-
 use askama::Template;
 
 use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer};
@@ -111,7 +109,7 @@ impl StepChart {
         Some(Self {
             head: head.table(heads, ChartUnit::Usd),
             lines,
-            labels: labels.into_list(),
+            labels: labels.labels,
             is_linked: dots.iter().any(|dot| dot.href.is_some()),
             dots,
             table: rows,

@@ -3,8 +3,7 @@
 /// Font size in charts, in CSS pixels.
 const SIZE: f64 = 12.0;
 
-/// The width of a character in a wide sans-serif font (DejaVu Sans, Verdana), in units of the font size. Other fonts
-/// are narrower, so a text is rarely wider than estimated.
+/// The width of a character in a wide sans-serif font (DejaVu Sans, Verdana), in units of the font size.
 fn em(char: char) -> f64 {
     match char {
         'i' | 'j' | 'l' | '\'' | '’' => 0.3,

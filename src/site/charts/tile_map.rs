@@ -1,5 +1,3 @@
-//! Countries as tiles of equal size.
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
@@ -76,7 +74,7 @@ impl TileMap {
                 shade: mark.value.map(|value| ramp.shade(value)),
                 title: title(country, mark.value),
                 href: mark.href,
-                labels: labels.into_list(),
+                labels: labels.labels,
             }
         };
         let tiles: Vec<CountryTile> = tiles().map(tile).collect();
@@ -101,7 +99,6 @@ impl TileMap {
     }
 }
 
-/// The row, column and country of each tile.
 fn tiles() -> impl Iterator<Item = (usize, usize, Country)> {
     TILES.iter().enumerate().flat_map(|(row, codes)| {
         let countries = codes.split(' ').enumerate();

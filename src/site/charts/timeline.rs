@@ -1,5 +1,3 @@
-//! A timeline of events.
-
 use askama::Template;
 
 use crate::charts::labels::{Anchor, Label, LabelPlacer, WIDTHS};
@@ -49,8 +47,7 @@ pub(crate) struct Timeline {
 }
 
 impl Timeline {
-    /// Lanes are ordered from the bottom up, as are their colors; lanes without an event are left out. The
-    /// headings of the table of `head` are those of events, lanes, dates, amounts. `None` without events.
+    /// Lanes and their colors are ordered from the bottom up; empty ones are left out. `None` without events.
     pub(crate) fn new(
         head: ChartHead,
         lanes: &[String],
@@ -124,7 +121,7 @@ impl Timeline {
             lines: (1..=used.len()).map(|lane| LANE * lane as f64).collect(),
             gaps,
             dots,
-            labels: labels.into_list(),
+            labels: labels.labels,
             rest,
             table: rows,
         })

@@ -1,5 +1,3 @@
-//! A treemap: parts of a whole as rectangles.
-
 use askama::Template;
 
 use crate::charts::labels::{ASCENT, Anchor, DESCENT, LAYOUTS, Label, LabelPlacer, WIDTHS};
@@ -94,7 +92,7 @@ impl Treemap {
         };
         let tiles: Vec<TreemapTile> = squarified(&values).into_iter().zip(items).map(tile).collect();
         let is_linked = tiles.iter().any(|tile| tile.href.is_some());
-        (!tiles.is_empty()).then(|| Self { head, tiles, labels: labels.into_list(), unknown, is_linked, table })
+        (!tiles.is_empty()).then(|| Self { head, tiles, labels: labels.labels, unknown, is_linked, table })
     }
 }
 

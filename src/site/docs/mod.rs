@@ -1,5 +1,3 @@
-//! The docs and the OpenAPI documents.
-
 pub(super) mod clients;
 pub(crate) mod html;
 pub(super) mod mcp;
@@ -17,7 +15,6 @@ use data::vocabulary::Vocabulary;
 use transport::problem::Code;
 use transport::static_asset::StaticAsset;
 
-/// The docs in the order of their navigation.
 pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
     ("/docs", "Getting started"),
     ("/docs/keys", "API keys"),
@@ -42,7 +39,6 @@ pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
 
 const REFERENCE: &str = "Every endpoint, parameter and field of the REST API, with example responses.";
 
-/// All pages of the docs, and the OpenAPI documents that the reference is generated from.
 pub(crate) fn pages() -> impl Iterator<Item = &'static SiteEntry> {
     PAGES.iter().chain(reference::ENDPOINT_PAGES.iter())
 }
@@ -54,7 +50,6 @@ macro_rules! text {
     };
 }
 
-/// All entries except the pages of endpoints, by path.
 const PAGES: &[SiteEntry] = &[
     ("/openapi/v1.json", StaticEntry::File(|context| document(Version::V1, context))),
     ("/openapi/v2.json", StaticEntry::File(|context| document(Version::V2, context))),

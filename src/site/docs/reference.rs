@@ -74,7 +74,6 @@ struct EndpointPage<'a> {
     endpoint: &'a EndpointEntry,
     /// Parameters with their values in the shown request.
     inputs: Vec<(&'a ParameterEntry, String)>,
-    /// Path and query of the shown request.
     address: String,
     snippets: [CodeSnippet; 4],
     record: Option<&'a SchemaEntry>,

@@ -1,5 +1,3 @@
-//! The charts of a firm's profile.
-
 use crate::charts::{
     Bars, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Graph, Heatmap, Neighbor, Timeline, TimelineEvent,
 };
@@ -18,7 +16,6 @@ const ROUNDS: ChartUnit = ChartUnit::Count("round", "rounds");
 
 type StageCounts = [u32; Stage::ALL.len()];
 
-/// The rounds that a firm joined, by stage and year.
 pub(crate) struct Rounds<'a> {
     catalog: &'a Catalog,
     firm: u32,

@@ -74,8 +74,7 @@ fn stages(counts: &[u32]) -> Option<String> {
     })
 }
 
-/// The country of at least half of the startups with a known country, if these are at least half of the portfolio. The
-/// prefix is `mostly ` unless all startups are in the country.
+/// The country of at least half of the startups, if half have a known one; preceded by `mostly ` unless of all.
 fn country(countries: &[ValueCount], startups: u64) -> Option<(&'static str, &'static str)> {
     let known: u64 = countries.iter().map(|country| country.count).sum();
     let first = countries.first()?;

@@ -1,5 +1,3 @@
-//! A firm's profile and its reviews.
-
 mod charts;
 mod facts;
 mod portfolio;
@@ -27,7 +25,6 @@ const MAX_CO_INVESTORS: usize = 12;
 const MAX_SIMILAR: usize = 8;
 const MAX_PEOPLE: usize = 12;
 const MAX_REVIEWS: usize = 4;
-/// New rounds named.
 const MAX_ROUNDS: usize = 5;
 
 #[derive(Template)]
@@ -153,7 +150,6 @@ fn description(firm: &Firm) -> String {
     format!("{kind}{place}: {score}, {startups} in its portfolio.")
 }
 
-/// Additions to a firm in the served release.
 struct FirmNews {
     release: SnapshotVersion,
     is_new: bool,

@@ -67,7 +67,6 @@ impl<'a> PortfolioCounts<'a> {
         Self { catalog, slug: catalog.snapshot().slug(Table::Firms, firm), counts }
     }
 
-    /// The parameter of a property, and its values.
     pub(super) fn counts_of(&self, facet: Facet) -> (&'static str, &[ValueCount]) {
         let mut properties = PROPERTIES.iter().zip(&self.counts);
         let found = properties.find(|((.., known), _)| *known == facet);

@@ -1,5 +1,3 @@
-//! A firm's reviews.
-
 use std::collections::BTreeMap;
 
 use askama::Template;
@@ -39,8 +37,7 @@ struct ReviewsPage {
     api: String,
 }
 
-/// The label of a property, and its values: label, path of the page with this value, or without it if it is selected,
-/// number of reviews; true for a selected value.
+/// Label of a property; label, path (of the page without it, if selected), reviews of each value; true if selected.
 type ReviewFilter = (&'static str, Vec<(String, String, u64, bool)>);
 
 /// Orders of the reviews: label and value of `sort`.

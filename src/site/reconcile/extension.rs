@@ -80,7 +80,6 @@ impl Extension {
         Ok(Self { ids, properties: names })
     }
 
-    /// The values of a record by property; those of an unknown record are empty.
     pub(super) fn values(&self, catalog: &Catalog, id: &str) -> Value {
         let record = row_of_id(catalog, id);
         let of_record = |name: &String| {
@@ -112,7 +111,6 @@ pub(super) fn values(catalog: &Catalog, table: Table, row: u32, name: &str) -> V
     }
 }
 
-/// A value in the format of the protocol.
 fn value(value: &Value) -> Option<Value> {
     let text = |name: &str| value[name].as_str();
     Some(match value {

@@ -4,10 +4,10 @@
 //! They have the shape and headers of every other response. The key is unchecked, so the reported quota is 0.
 
 use bytes::Bytes;
-use http::header::{CONNECTION, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use http::header::{CONNECTION, CONTENT_LENGTH, HeaderValue, RETRY_AFTER};
 use http::{Response, StatusCode};
 
-use crate::headers::{Caching, CommonHeaders, PublicScheme};
+use crate::headers::{Caching, CommonHeaders};
 use crate::problem::{Code, Problem};
 use crate::{ErrorContext, RequestId};
 use auth::quota::Quota;
@@ -77,18 +77,10 @@ impl ConnectionError {
     pub fn response(self, path: &str, id: RequestId, context: &ErrorContext<'_>) -> Response<Bytes> {
         // Do not repeat a path that may fill most of a head.
         let instance = if matches!(self, Self::UrlTooLong | Self::HeadTooLarge) { "/" } else { path };
-        let body = self.problem().body(context.public_url, instance, &id.to_string());
-        let mut response = Response::new(Bytes::from(body));
-        *response.status_mut() = self.status();
+        let mut response = self.problem().response(context.public_url, instance, id, None, context.now);
         let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-        let retry_after = match self {
-            Self::Overloaded => Some("1"),
-            Self::NotReady => Some("5"),
-            _ => None,
-        };
-        if let Some(seconds) = retry_after {
-            headers.insert(RETRY_AFTER, HeaderValue::from_static(seconds));
+        if self == Self::NotReady {
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("5"));
         }
         let common = CommonHeaders {
             id: Some(id),
@@ -97,7 +89,7 @@ impl ConnectionError {
             api_version: context.api_version,
             caching: Some(Caching::Never),
             is_cross_origin: true,
-            scheme: Some(PublicScheme::from_url(context.public_url)),
+            public_url: Some(context.public_url),
             ..CommonHeaders::default()
         };
         common.write(headers);

@@ -19,7 +19,6 @@ const RESERVED_PER_ADDRESS: usize = 8;
 /// Connections idle for less are not closed in favor of another: their client may be sending the next request.
 const MIN_IDLE: Duration = Duration::from_millis(100);
 
-/// A slot granted to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ConnectionSlot {
     address: IpAddr,
@@ -61,8 +60,7 @@ impl OpenConnections {
         Self { limit, per_address, open: HashMap::new(), total: OpenCounts::default(), by_network: HashMap::new() }
     }
 
-    /// Admits a connection from `address`; an error if even the reserve for 503 responses is full. At the limit, the
-    /// connection idle for longest is closed.
+    /// An error if even the reserve for 503 responses is full. At the limit, the connection idle for longest is closed.
     pub(super) fn admit(&mut self, address: IpAddr, is_trusted: bool) -> Result<ConnectionSlot, Excess> {
         let (mut has_share, mut has_reserve) = (true, self.total.reserved < RESERVED);
         for (network, multiple) in client_networks(address).into_iter().flatten().filter(|_| !is_trusted) {
@@ -82,7 +80,6 @@ impl OpenConnections {
         }
     }
 
-    /// Adds an admitted connection; `evict` tells it to end.
     pub(super) fn insert(&mut self, id: task::Id, slot: ConnectionSlot, phase: ConnectionPhase, evict: Arc<Notify>) {
         *self.total.count_of(slot) += 1;
         for (network, _) in client_networks(slot.address).into_iter().flatten() {

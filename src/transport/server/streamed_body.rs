@@ -1,5 +1,3 @@
-//! Streamed response bodies.
-
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -8,8 +6,7 @@ use hyper::body::{Body, Frame, SizeHint};
 
 use crate::body::BodyError;
 
-/// A body that reports its end, or the departure of its client: the number of bytes sent, and the error that ended it
-/// early if the server is at fault.
+/// A body that reports the number of bytes sent when it ends, and the error that ended it if the server is at fault.
 pub(crate) struct StreamedBody<B, R: FnOnce(u64, Option<&BodyError>)> {
     inner: B,
     bytes: u64,

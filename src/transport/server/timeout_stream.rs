@@ -98,7 +98,6 @@ impl ConnectionPhase {
         self.0.opened.elapsed().as_micros() as u64
     }
 
-    /// Notes that the first bytes of a head have arrived.
     fn set_reading_head(&self) {
         self.0.phase.store((self.now() & !3) | HEAD, Ordering::Relaxed);
     }

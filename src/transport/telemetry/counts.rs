@@ -1,15 +1,10 @@
-//! Counters of requests and connections.
-
 use std::sync::atomic::{AtomicU64, Ordering};
-
-use http::StatusCode;
 
 use crate::telemetry::{Api, FinishedRequest, FrontEnd, RouteGroup};
 use auth::quota::Tier;
 use data::vocabulary::{Vocabulary, vocabulary};
 use platform::metrics::{Histogram, Observations, PerThread};
 
-/// A number of events since the start.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 
@@ -25,16 +20,8 @@ impl Counter {
 
 pub const STATUS_CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 
-fn class_of(status: StatusCode) -> usize {
-    usize::from(status.as_u16() / 100).clamp(2, 5) - 2
-}
-
 /// Tiers of requests; `None` is a request without a key.
 pub const TIERS: [Option<Tier>; 4] = [None, Some(Tier::Free), Some(Tier::Pro), Some(Tier::Enterprise)];
-
-fn position_of(tier: Option<Tier>) -> usize {
-    TIERS.iter().position(|known| *known == tier).expect("every tier is listed")
-}
 
 #[derive(Default)]
 pub struct RequestCounts(PerThread<ThreadCounts>);
@@ -49,9 +36,11 @@ struct ThreadCounts {
 impl RequestCounts {
     pub(super) fn add(&self, request: &FinishedRequest<'_>) {
         let (counts, route) = (self.0.own(), request.trace.route());
-        counts.by_group[route.group as usize][class_of(request.status)].add(1);
+        let class = usize::from(request.status.as_u16() / 100).clamp(2, 5) - 2;
+        counts.by_group[route.group as usize][class].add(1);
         if let Some(api) = route.api {
-            counts.by_api[api as usize][position_of(request.trace.tier())].add(1);
+            let tier = TIERS.iter().position(|known| *known == request.trace.tier());
+            counts.by_api[api as usize][tier.expect("every tier is listed")].add(1);
         }
         counts.durations[route.group.front_end() as usize].observe(request.duration);
     }

@@ -27,16 +27,13 @@ pub(crate) struct FinishedRequest<'a> {
     pub status: StatusCode,
     /// Time from the end of the head to the response, before it is sent.
     pub duration: Duration,
-    /// Size of the response body as sent.
     pub bytes: Option<u64>,
     pub trace: &'a RequestTrace,
 }
 
-/// Records requests and connections.
 pub struct Telemetry {
     pub requests: RequestCounts,
     pub connections: ConnectionCounts,
-    /// Minimum duration of requests logged as slow.
     slow: Duration,
     pub access_log: Option<AccessLog>,
     failures: LogLimit,
@@ -111,14 +108,6 @@ impl Telemetry {
         if let Some(suppressed) = self.accept_failures.admit() {
             tracing::error!(suppressed, "cannot accept a connection, retrying: {error}");
         }
-    }
-}
-
-const SLOW: Duration = Duration::from_secs(1);
-
-impl Default for Telemetry {
-    fn default() -> Self {
-        Self::new(SLOW, None)
     }
 }
 

@@ -1,5 +1,3 @@
-//! Notes of the front ends about a request.
-
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};

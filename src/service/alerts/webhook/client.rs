@@ -20,12 +20,10 @@ use platform::{USER_AGENT, tls};
 
 /// Timeout from the name look-up to the end of the response.
 const TIMEOUT: Duration = Duration::from_secs(10);
-/// Maximum number of bytes read from a response body.
 const MAX_RESPONSE: u64 = 64 * 1024;
 /// Maximum number of resolved addresses: as many as the HTTP client tries.
 const MAX_ADDRESSES: usize = 16;
 
-/// A message to a receiver.
 #[derive(Clone, Copy, Debug)]
 pub struct WebhookMessage<'a> {
     /// The same for each attempt, so that a receiver recognizes duplicates. Letters, digits, `_` and `-`.
@@ -41,11 +39,9 @@ pub struct WebhookMessage<'a> {
 /// Response of the receiver; its text is for pages and logs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeliveryOutcome {
-    /// Status 200 to 299.
     Delivered,
     /// Status 410: the receiver wants no more messages.
     Gone,
-    /// Any other status.
     Refused(u16),
 }
 
@@ -81,7 +77,6 @@ pub enum SendError {
     InvalidId,
 }
 
-/// Resolves a host and a port to addresses.
 type LookUp = dyn Fn(&str, u16) -> io::Result<Vec<SocketAddr>> + Send + Sync;
 
 /// Sends each message on a new connection, without redirects or proxies.
@@ -114,12 +109,11 @@ impl WebhookClient {
         Self { agent: Agent::with_parts(config, DefaultConnector::default(), resolver) }
     }
 
-    /// Sends a message once; blocks for at most ten seconds. An error if the receiver did not respond, whether or not it
-    /// got the message.
+    /// Sends a message once; blocks for at most ten seconds. After an error the receiver may still have got it.
     pub fn send(&self, url: &WebhookUrl, message: &WebhookMessage<'_>) -> Result<DeliveryOutcome, SendError> {
         let WebhookMessage { id, timestamp, body, secrets } = *message;
         let signatures: Vec<String> = secrets.iter().map(|secret| secret.sign(id, timestamp, body)).collect();
-        let request = Request::post(url.uri())
+        let request = Request::post(&url.uri)
             .header(CONTENT_TYPE, "application/json")
             .header("webhook-id", id)
             .header("webhook-timestamp", timestamp)
@@ -132,8 +126,7 @@ impl WebhookClient {
             410 => DeliveryOutcome::Gone,
             status => DeliveryOutcome::Refused(status),
         };
-        // Read the body, because a receiver that cannot send its response may log the message as failed. The status
-        // counts even if the body breaks off.
+        // Read the body: a receiver that cannot send it may log a failure. The status counts even if it breaks off.
         let _ = io::copy(&mut response.into_body().into_reader().take(MAX_RESPONSE), &mut io::sink());
         Ok(outcome)
     }
@@ -152,8 +145,7 @@ impl SendError {
     }
 }
 
-/// Resolves a host only if each of its addresses is allowed. The client connects to these without another look-up,
-/// which might give a different result.
+/// Resolves a host if all its addresses are allowed. The client connects to these: another look-up might differ.
 struct CheckedResolver {
     networks: Networks,
     look_up: Arc<LookUp>,

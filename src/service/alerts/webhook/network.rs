@@ -7,15 +7,10 @@ use auth::quota::IpRange;
 /// Allowed receiver addresses: public ones, and ranges added by the operator.
 #[derive(Clone, Debug, Default)]
 pub struct Networks {
-    further: Vec<IpRange>,
+    pub further: Vec<IpRange>,
 }
 
 impl Networks {
-    /// `further` are ranges of the operator's own network.
-    pub fn new(further: Vec<IpRange>) -> Self {
-        Self { further }
-    }
-
     pub(crate) fn allow(&self, address: IpAddr) -> bool {
         is_public(address) || self.further.iter().any(|range| range.contains(address))
     }
@@ -53,8 +48,7 @@ const SPECIAL_V4: [(Ipv4Addr, u32); 16] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4),
 ];
 
-/// The allocated part of IPv6. Loopback, local and multicast addresses are outside of it, as are addresses that embed
-/// an IPv4 address (mapped, compatible, NAT64).
+/// The allocated part of IPv6: no loopback, local or multicast addresses, and none that embed an IPv4 address.
 const GLOBAL_V6: (Ipv6Addr, u32) = (Ipv6Addr::new(0x2000, 0, 0, 0, 0, 0, 0, 0), 3);
 
 /// Ranges within [`GLOBAL_V6`] that are not public.

@@ -1,5 +1,3 @@
-//! The secret with which a receiver verifies messages.
-
 use std::fmt;
 
 use base64::Engine;

@@ -1,5 +1,3 @@
-//! The URL of a webhook receiver.
-
 use std::fmt;
 use std::net::IpAddr;
 
@@ -26,7 +24,7 @@ const LOCAL_NAMES: [&str; 10] =
 #[derive(Clone, PartialEq, Eq)]
 pub struct WebhookUrl {
     text: String,
-    uri: Uri,
+    pub(super) uri: Uri,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -77,8 +75,7 @@ impl WebhookUrl {
         if !scheme.eq_ignore_ascii_case("https") {
             return Err(WebhookUrlError::Scheme);
         }
-        // Browsers ignore tabs and extra slashes and read `\` as `/`, so the host would differ from the one that a
-        // person or another parser sees.
+        // Browsers ignore tabs and extra slashes and read `\` as `/`: they would see another host than a person does.
         if rest.starts_with('/') || text.contains(|char: char| char.is_control() || char == '\\') {
             return Err(WebhookUrlError::Malformed);
         }
@@ -122,10 +119,6 @@ impl WebhookUrl {
     pub(crate) fn host(&self) -> &str {
         self.uri.host().unwrap_or_default()
     }
-
-    pub(super) fn uri(&self) -> &Uri {
-        &self.uri
-    }
 }
 
 impl fmt::Debug for WebhookUrl {
@@ -140,8 +133,7 @@ fn check_name(name: &str) -> Result<(), WebhookUrlError> {
         let is_part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
         (1..=MAX_LABEL).contains(&label.len()) && label.bytes().all(is_part)
     };
-    // Reject numeric top-level labels, which no domain has: the system's look-up might read a number that browsers do
-    // not.
+    // No domain has a numeric top-level label: the system's look-up might read a number that browsers do not.
     let is_number = name.rsplit('.').next().is_some_and(|top| top.starts_with(|char: char| char.is_ascii_digit()));
     if name.len() > MAX_NAME || is_number || !name.split('.').all(is_label) {
         return Err(WebhookUrlError::Host);

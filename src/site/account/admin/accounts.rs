@@ -24,14 +24,9 @@ struct AccountsPage {
     layout: PageLayout,
     q: String,
     total: u32,
-    rows: Vec<AdminAccountRow>,
+    /// Each with the day of its creation, and its requests in the chart.
+    rows: Vec<(Account, String, u64)>,
     pager: Pager,
-}
-
-struct AdminAccountRow {
-    account: Account,
-    created: String,
-    requests: u64,
 }
 
 #[derive(Template)]
@@ -60,10 +55,10 @@ pub(super) async fn list(request: AccountRequest<'_>) -> AccountResult {
     let start = u32::try_from((page - 1).saturating_mul(PER_PAGE)).unwrap_or(u32::MAX);
     let (total, accounts) = auth.find_accounts(&q, start, PER_PAGE as u32).await?;
     let usage = auth.service_usage(DAYS, request.now).await?.accounts;
-    let row = |account: Account| AdminAccountRow {
-        created: format::day_of(account.created_at),
-        requests: usage.iter().find(|(id, _)| *id == account.id).map_or(0, |(_, requests)| *requests),
-        account,
+    let row = |account: Account| {
+        let requests = usage.iter().find(|(id, _)| *id == account.id).map_or(0, |(_, requests)| *requests);
+        let created = format::day_of(account.created_at);
+        (account, created, requests)
     };
     let link = Link::new("/admin/accounts", Vec::new()).with("q", &q);
     let page = AccountsPage {

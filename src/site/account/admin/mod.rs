@@ -15,7 +15,6 @@ use crate::routes::{PageRow, account_page};
 use auth::Visitor;
 use auth::account::{AccountId, KeyId};
 
-/// Target of the form that asks for the password again.
 const HOME: &str = "/admin";
 
 /// Every page is wrapped in [`opened`]; every form begins with [`confirmed`].

@@ -34,10 +34,8 @@ const LEFT_OUT: &str = "-";
 #[template(path = "saved_list.html")]
 struct SaveListPage {
     layout: PageLayout,
-    /// Target of the form.
     action: String,
     draft: ListDraft,
-    /// Path segment of the table.
     table: &'static str,
     tables: Vec<(&'static str, String)>,
     /// The open lines, each with slug and name of its candidates; none if nothing is similar.
@@ -65,13 +63,11 @@ impl OpenLine {
         Some(Self { number, text: text.to_owned(), candidates, choice: choice.to_owned() })
     }
 
-    /// The line for the form to send again.
     fn value(&self) -> String {
         format!("{}\t{}\t{}", self.number, self.candidates.join(","), self.text)
     }
 }
 
-/// The list as edited so far.
 struct ListDraft {
     name: String,
     table: Table,
@@ -137,7 +133,6 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, mut draft: ListDra
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-/// A record's name, with its place in parentheses.
 fn name_with_place(catalog: &Catalog, table: Table, row: u32) -> String {
     let name = service::alerts::record_name(catalog.snapshot(), table, row);
     if table == Table::Rounds {
@@ -207,8 +202,7 @@ pub(super) async fn send(request: AccountRequest<'_>, added_to: Option<WatchId>,
     save(request, &visitor, draft, name, records).await
 }
 
-/// Reads identified records and choices from the form; true if a choice is missing. A record that is no longer in the
-/// release becomes an open line again.
+/// Reads records and choices of the form; true if a choice is missing. A record that is gone becomes an open line.
 fn read_choices(request: AccountRequest<'_>, draft: &mut ListDraft, form: &FormData) -> bool {
     let catalog = request.page.state.releases.current();
     let table = draft.table;
@@ -231,8 +225,7 @@ fn read_choices(request: AccountRequest<'_>, draft: &mut ListDraft, form: &FormD
     draft.lines.iter().any(|line| line.choice.is_empty())
 }
 
-/// Reads the text: exactly named records are added, every other line becomes an open line with candidates. The inner
-/// error is a message.
+/// Adds exactly named records; other lines become open lines with candidates. The inner error is a message.
 async fn read_text(request: AccountRequest<'_>, draft: &mut ListDraft) -> Result<Result<(), String>, AccountReply> {
     if draft.text.trim().is_empty() {
         return Ok(Ok(()));

@@ -10,7 +10,7 @@ use askama::Template;
 use http::StatusCode;
 
 use crate::account::form::FormData;
-use crate::account::saved::view::{AlertSummary, conditions, host_of};
+use crate::account::saved::view::{conditions, count_in_words, host_of};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::browse::Pager;
 use crate::error_page::PageError;
@@ -19,10 +19,10 @@ use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::routes::{PageRow, account_page};
 use auth::account::{KeyName, ParseKeyNameError};
-use auth::watch::{Watch, WatchId, WebhookId};
+use auth::watch::{Alert, Watch, WatchId, WebhookId};
 use auth::{StoreError, Visitor};
+use data::SnapshotVersion;
 
-/// Searches and lists per page.
 const PER_PAGE: usize = 25;
 /// Alerts of each search or list named in the overview.
 const NEWEST: u32 = 3;
@@ -30,7 +30,6 @@ const NEWEST: u32 = 3;
 const SAVED: &str = "/account/saved";
 const WEBHOOKS: &str = "/account/webhooks";
 
-/// The pages of saved searches and lists, and of webhooks.
 pub(super) const PAGES: &[PageRow] = &[
     account_page(SAVED)
         .get(|request, _, _| Box::pin(page(request)))
@@ -75,7 +74,6 @@ pub(super) const PAGES: &[PageRow] = &[
 #[template(path = "saved.html")]
 struct SavedPage {
     layout: PageLayout,
-    /// Such as `3 of 20`.
     count: String,
     rows: Vec<SavedRow>,
     pager: Pager,
@@ -88,7 +86,8 @@ struct SavedRow {
     conditions: String,
     /// Host of its webhook; empty if it has none.
     webhook: String,
-    alerts: Vec<AlertSummary>,
+    /// Number, count in words and release of each.
+    alerts: Vec<(i64, String, SnapshotVersion)>,
 }
 
 async fn page(request: AccountRequest<'_>) -> AccountResult {
@@ -104,7 +103,8 @@ async fn page(request: AccountRequest<'_>) -> AccountResult {
         let shown = watches.into_iter().skip(first).take(PER_PAGE);
         let shown = shown.map(|watch| {
             let alerts = store.alerts(watch.id, None, NEWEST)?;
-            let alerts: Vec<AlertSummary> = alerts.iter().map(|alert| AlertSummary::new(&watch, alert)).collect();
+            let summary = |alert: &Alert| (alert.id.0, count_in_words(&watch, alert), alert.version);
+            let alerts: Vec<_> = alerts.iter().map(summary).collect();
             Ok((watch, alerts))
         });
         let shown = shown.collect::<Result<Vec<_>, StoreError>>()?;
@@ -112,7 +112,7 @@ async fn page(request: AccountRequest<'_>) -> AccountResult {
     });
     let (total, shown, webhooks) = read.await?;
     let catalog = state.releases.current();
-    let row = |(watch, alerts): (Watch, Vec<AlertSummary>)| SavedRow {
+    let row = |(watch, alerts): (Watch, Vec<_>)| SavedRow {
         conditions: conditions(&catalog, &watch),
         webhook: webhooks
             .iter()
@@ -132,7 +132,6 @@ async fn page(request: AccountRequest<'_>) -> AccountResult {
     Ok(AccountReply::Page(StatusCode::OK, page.render()?))
 }
 
-/// A numeric parameter of the page's query.
 fn query_number(request: AccountRequest<'_>, name: &str) -> Option<u64> {
     query_value(request, name)?.trim().parse().ok()
 }

@@ -40,34 +40,24 @@ struct OnePage {
     api: String,
     problem: String,
     alerts: Vec<AlertView>,
-    /// True if the page shows a single alert.
     is_single: bool,
-    /// Path of the page with earlier alerts.
     older: String,
     /// The reason for which no e-mail can be sent; empty if it can.
     no_mail: &'static str,
     webhooks: Vec<SelectOption>,
     feeds: [String; 2],
-    records: Vec<RecordRow>,
+    /// Key, name and page of each; only the key if it is not in the release.
+    records: Vec<(String, String, String)>,
     pager: Pager,
     error: String,
 }
 
-struct RecordRow {
-    key: String,
-    /// Empty if the record is not in the release.
-    name: String,
-    page: String,
-}
-
-/// `GET /account/saved/{id}`. Parameters: `before` for earlier alerts, `alert` for all records of one alert, `page` for
-/// further records of a list.
+/// Parameters: `before` for earlier alerts, `alert` for all records of one alert, `page` for records of a list.
 pub(super) async fn page(request: AccountRequest<'_>, id: WatchId) -> AccountResult {
     let (visitor, watch) = owned(request, id).await?;
     show(request, &visitor, watch, "").await
 }
 
-/// The signed-in account, and its search or list.
 async fn owned(request: AccountRequest<'_>, id: WatchId) -> Result<(Visitor, Watch), AccountReply> {
     let visitor = request.signed_in().await?;
     let watch = own_watch(request, &visitor, id).await?;
@@ -89,7 +79,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, erro
         let has_older = single.is_none() && alerts.len() > ALERTS as usize;
         alerts.truncate(ALERTS as usize);
         let older = alerts.last().filter(|_| has_older).map(|alert| alert.id);
-        let views = alerts.iter().map(|alert| AlertView::new(&watch, alert, shown));
+        let views = alerts.into_iter().map(|alert| AlertView::new(&watch, alert, shown));
         let views = views.collect::<Result<Vec<_>, StoreError>>()?;
         let records = if watch.query.is_none() { store.listed(watch.id)? } else { Vec::new() };
         let webhooks = store.webhooks(watch.account)?;
@@ -142,13 +132,13 @@ fn choice(webhook: &Webhook, chosen: Option<WebhookId>) -> SelectOption {
     }
 }
 
-fn record(catalog: &Catalog, table: Table, key: &str) -> RecordRow {
+fn record(catalog: &Catalog, table: Table, key: &str) -> (String, String, String) {
     let snapshot = catalog.snapshot();
     let (name, page) = match catalog.find(table, key) {
         Some(row) => (record_name(snapshot, table, row), record_page(snapshot, table, row)),
         None => (String::new(), String::new()),
     };
-    RecordRow { key: key.to_owned(), name, page }
+    (key.to_owned(), name, page)
 }
 
 pub(super) async fn download(request: AccountRequest<'_>, id: WatchId) -> AccountResult {
@@ -160,7 +150,7 @@ pub(super) async fn download(request: AccountRequest<'_>, id: WatchId) -> Accoun
     let keys = state.auth.blocking(move |service| service.store().listed(id)).await?;
     let catalog = state.releases.current();
     let rows = keys.iter().map(|key| {
-        let RecordRow { key, name, page } = record(&catalog, watch.table, key);
+        let (key, name, page) = record(&catalog, watch.table, key);
         let page = if page.is_empty() { page } else { format!("{}{page}", state.public_url) };
         [key, name, page]
     });
@@ -183,7 +173,6 @@ pub(super) async fn rename(request: AccountRequest<'_>, id: WatchId, form: &Form
     }
 }
 
-/// `POST /account/saved/{id}/notify`: chooses where alerts are sent.
 pub(super) async fn notify(request: AccountRequest<'_>, id: WatchId, form: &FormData) -> AccountResult {
     let (visitor, watch) = owned(request, id).await?;
     let webhook = form.text("webhook");

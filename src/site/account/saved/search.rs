@@ -26,13 +26,11 @@ struct SaveSearchPage {
     name: String,
     /// `None` if there is nothing to save yet.
     search: Option<SearchView>,
-    /// Errors in the query.
     errors: Vec<ParameterError>,
     error: String,
 }
 
 struct SearchView {
-    /// Path segment of the list.
     table: &'static str,
     table_name: &'static str,
     query: String,
@@ -41,7 +39,6 @@ struct SearchView {
     notes: Vec<String>,
 }
 
-/// The fields of the form.
 #[derive(Default)]
 struct SearchDraft {
     address: String,

@@ -9,7 +9,6 @@ use catalog::Catalog;
 use data::vocabulary::Vocabulary;
 use service::alerts::{AlertEntry, AlertReason, entries};
 
-/// The content of a search or list in words.
 pub(super) fn conditions(catalog: &Catalog, watch: &Watch) -> String {
     match &watch.query {
         Some(query) => {
@@ -21,7 +20,6 @@ pub(super) fn conditions(catalog: &Catalog, watch: &Watch) -> String {
     }
 }
 
-/// Filters in words, as on the pages of lists.
 pub(super) fn filters(catalog: &Catalog, pairs: Vec<(String, String)>) -> String {
     let labels = active_filters(catalog, &Link::new("", pairs)).into_iter().map(|(label, _)| label);
     let labels: Vec<String> = labels.collect();
@@ -33,7 +31,6 @@ pub(super) fn host_of(url: &str) -> &str {
     url.split('/').nth(2).unwrap_or(url)
 }
 
-/// The number of an alert's records in words.
 pub(crate) fn count_in_words(watch: &Watch, alert: &Alert) -> String {
     match watch.query {
         Some(_) => format::counted(alert.total, "new match", "new matches"),
@@ -42,51 +39,28 @@ pub(crate) fn count_in_words(watch: &Watch, alert: &Alert) -> String {
 }
 
 /// An alert without its records.
-pub(super) struct AlertSummary {
-    pub id: i64,
-    pub counted: String,
-    pub version: String,
-}
-
-impl AlertSummary {
-    pub(super) fn new(watch: &Watch, alert: &Alert) -> Self {
-        Self { id: alert.id.0, counted: count_in_words(watch, alert), version: alert.version.to_string() }
-    }
-}
-
-/// An alert with its records.
 pub(super) struct AlertView {
-    pub id: i64,
+    pub alert: Alert,
     pub counted: String,
-    pub since: String,
-    pub version: String,
     pub created: String,
     pub rows: Vec<AlertEntry>,
-    /// Number of records not shown.
     pub left_out: u32,
-    /// Outcome of sending the alert; empty if nothing was sent.
-    pub outcome: String,
 }
 
 impl AlertView {
-    /// Shows at most `max` records.
-    pub(super) fn new(watch: &Watch, alert: &Alert, max: usize) -> Result<Self, StoreError> {
-        let mut rows = entries(alert)?;
+    pub(super) fn new(watch: &Watch, alert: Alert, max: usize) -> Result<Self, StoreError> {
+        let mut rows = entries(&alert)?;
         rows.truncate(max);
         Ok(Self {
-            id: alert.id.0,
-            counted: count_in_words(watch, alert),
-            since: alert.since.to_string(),
-            version: alert.version.to_string(),
+            counted: count_in_words(watch, &alert),
             created: format::instant(alert.created_at),
             left_out: alert.total.saturating_sub(u32::try_from(rows.len()).unwrap_or(u32::MAX)),
             rows,
-            outcome: alert.outcome.clone().unwrap_or_default(),
+            alert,
         })
     }
 }
 
-/// The reason of an entry in words, such as `added`.
 pub(crate) fn reason_in_words(entry: &AlertEntry) -> String {
     match AlertReason::ALL.iter().find(|reason| reason.name() == entry.reason) {
         Some(AlertReason::Match) => "new match".to_owned(),

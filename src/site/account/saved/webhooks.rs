@@ -1,5 +1,3 @@
-//! The webhooks of an account, and their secrets.
-
 use askama::Template;
 use http::StatusCode;
 use serde_json::json;
@@ -28,20 +26,12 @@ const IS_OFF: &str = "the operator of this service has not turned webhooks on";
 #[template(path = "webhooks.html")]
 struct WebhooksPage {
     layout: PageLayout,
-    /// True if the operator has turned webhooks on.
     is_on: bool,
-    webhooks: Vec<WebhookRow>,
+    /// Each with its host, its day, and the end of the time in which the previous secret also signs, or nothing.
+    webhooks: Vec<(Webhook, String, String, String)>,
     url: String,
     success: String,
     error: String,
-}
-
-struct WebhookRow {
-    webhook: Webhook,
-    host: String,
-    created: String,
-    /// End of the time in which the previous secret also signs; empty if it does not.
-    overlap_ends: String,
 }
 
 #[derive(Template)]
@@ -61,11 +51,10 @@ pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
 /// `url` is the value of the form field; `message` is shown above it, as a success or an error.
 async fn show(request: AccountRequest<'_>, visitor: &Visitor, url: &str, message: Result<&str, &str>) -> AccountResult {
     let error = message.err().unwrap_or_default();
-    let row = |webhook: Webhook| WebhookRow {
-        host: host_of(&webhook.url).to_owned(),
-        created: format::day_of(webhook.created_at),
-        overlap_ends: overlap_ends(&webhook, request.now),
-        webhook,
+    let row = |webhook: Webhook| {
+        let (host, created) = (host_of(&webhook.url).to_owned(), format::day_of(webhook.created_at));
+        let overlap_ends = overlap_ends(&webhook, request.now);
+        (webhook, host, created, overlap_ends)
     };
     let page = WebhooksPage {
         layout: request.layout("Webhooks", "Servers of yours that alerts are sent to."),
@@ -97,7 +86,6 @@ fn secret_page(request: AccountRequest<'_>, webhook: &Webhook, status: StatusCod
     Ok(AccountReply::Page(status, page.render()?))
 }
 
-/// The webhook of the account with this id.
 async fn find(request: AccountRequest<'_>, visitor: &Visitor, id: WebhookId) -> Result<Webhook, AccountReply> {
     let all = webhooks(request, visitor).await?;
     all.into_iter().find(|webhook| webhook.id == id).ok_or(PageError::UnknownPage.into())
@@ -120,7 +108,6 @@ async fn change(
     Ok(changed.await?)
 }
 
-/// `POST /account/webhooks/{id}/rotate`: replaces the secret and shows the new one.
 pub(super) async fn rotate(request: AccountRequest<'_>, id: WebhookId, form: &FormData) -> AccountResult {
     let visitor = request.signed_in().await?;
     confirm(request, &visitor, form, "rotate the secret of a webhook", &[]).await?;
@@ -165,8 +152,7 @@ pub(super) async fn add(request: AccountRequest<'_>, form: &FormData) -> Account
     }
 }
 
-/// `POST /account/webhooks/{id}/test`: sends a message and waits for the response. Charged as [`TEST_PAGES`] pages,
-/// since it makes this server send requests to others.
+/// Sends a test and waits. Charged as [`TEST_PAGES`] pages: it makes this server send a request to another one.
 pub(super) async fn test(request: AccountRequest<'_>, id: WebhookId) -> AccountResult {
     let visitor = &request.signed_in().await?;
     let webhook = find(request, visitor, id).await?;

@@ -224,7 +224,7 @@ fn public_hosts_are_accepted_and_written_in_one_way() {
 #[test]
 fn the_operator_adds_addresses_but_no_names_and_no_schemes() {
     let range = |text: &str| text.parse().unwrap();
-    let networks = Networks::new(vec![range("10.1.0.0/16"), range("fd00:1::/32")]);
+    let networks = Networks { further: vec![range("10.1.0.0/16"), range("fd00:1::/32")] };
     for url in ["https://10.1.2.3/", "https://167838211:8443/", "https://[fd00:1::5]/", "https://8.8.8.8/"] {
         assert!(WebhookUrl::parse(url, &networks).is_ok(), "{url}");
     }

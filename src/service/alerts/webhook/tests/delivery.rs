@@ -99,7 +99,7 @@ fn trusting(names: &[&str]) -> TlsConfig {
 }
 
 fn loopback() -> Networks {
-    Networks::new(vec!["127.0.0.0/8".parse().unwrap()])
+    Networks { further: vec!["127.0.0.0/8".parse().unwrap()] }
 }
 
 fn secrets() -> [WebhookSecret; 2] {
@@ -340,7 +340,7 @@ fn an_address_in_the_url_is_checked_too() {
     };
     assert_eq!(send(&with(loopback()), &url), Ok(DeliveryOutcome::Delivered));
     assert_eq!(send(&with(Networks::default()), &url), Err(SendError::NotPublic));
-    let loopback_v6 = Networks::new(vec!["::1".parse().unwrap()]);
+    let loopback_v6 = Networks { further: vec!["::1".parse().unwrap()] };
     let url = WebhookUrl::parse("https://[::1]:8443/", &loopback_v6).unwrap();
     assert_eq!(send(&with(loopback()), &url), Err(SendError::NotPublic));
     assert_eq!(receiver.requests.try_iter().count(), 1);
