@@ -70,8 +70,7 @@ pub struct Account {
     pub created_at: i64,
     /// Keys that are accepted; a rotated key and its successor count as one.
     pub active_keys: u32,
-    /// Unix seconds at which the address was verified, by its owner or an operator; `None` if anybody could have signed
-    /// up with it.
+    /// Unix seconds at which its owner or an operator verified the address; `None` if anybody could have signed up.
     pub verified_at: Option<i64>,
     /// Unix seconds from which codes of an app are required at sign-in; `None` if they are not.
     pub totp_enabled_at: Option<i64>,

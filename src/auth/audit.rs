@@ -22,6 +22,7 @@ use crate::account::{AccountId, KeyId};
 use crate::quota::{Client, ClientHasher, Tier, WindowCounter};
 use crate::service::random;
 use crate::{AccountError, AuthError, LogFile, NotWritten, StoreResult};
+use data::vocabulary::{Vocabulary, vocabulary};
 use data::{Date, rfc3339};
 
 /// Refusals written per second, about 20 KB; others are only counted, so that nobody can fill the disk with them.
@@ -55,58 +56,41 @@ pub(crate) fn origin() -> Option<RequestOrigin> {
     ORIGIN.try_with(RequestOrigin::clone).ok()
 }
 
-macro_rules! events {
-    ($($(#[$doc:meta])* $event:ident => $name:literal,)*) => {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum AuditEvent {
-            $($(#[$doc])* $event,)*
-        }
-
-        impl AuditEvent {
-            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$event),*];
-
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$event => $name,)*
-                }
-            }
-        }
-    };
-}
-
-events! {
-    SignIn => "sign_in",
-    SignUp => "sign_up",
-    /// The owner signed out, or ended the session on the account page.
-    SessionEnd => "session_end",
-    PasswordChange => "password_change",
-    /// The password was requested again before a sensitive change.
-    PasswordConfirmation => "password_confirmation",
-    /// By an operator; otherwise it is a sign-up.
-    AccountCreation => "account_creation",
-    AccountVerification => "account_verification",
-    AccountDeletion => "account_deletion",
-    AccountBlock => "account_block",
-    AccountUnblock => "account_unblock",
-    /// By the link of an e-mail, as the next two.
-    AddressVerification => "address_verification",
-    PasswordResetRequest => "password_reset_request",
-    PasswordReset => "password_reset",
-    TotpActivation => "totp_activation",
-    TotpDeactivation => "totp_deactivation",
-    RecoveryCodeUse => "recovery_code_use",
-    RecoveryCodeRenewal => "recovery_code_renewal",
-    KeyCreation => "key_creation",
-    /// The key is the rotated one.
-    KeyRotation => "key_rotation",
-    KeyRevocation => "key_revocation",
-    TierChange => "tier_change",
-    OperatorGrant => "operator_grant",
-    OperatorRevocation => "operator_revocation",
-    QuotaReached => "quota_reached",
-    /// A client has sent [`REJECTED_KEYS`] keys that are not accepted.
-    KeysRejected => "keys_rejected",
-    RefusalsDropped => "refusals_dropped",
+vocabulary! {
+    AuditEvent, "event", {
+        SignIn = "sign_in",
+        SignUp = "sign_up",
+        /// The owner signed out, or ended the session on the account page.
+        SessionEnd = "session_end",
+        PasswordChange = "password_change",
+        /// The password was requested again before a sensitive change.
+        PasswordConfirmation = "password_confirmation",
+        /// By an operator; otherwise it is a sign-up.
+        AccountCreation = "account_creation",
+        AccountVerification = "account_verification",
+        AccountDeletion = "account_deletion",
+        AccountBlock = "account_block",
+        AccountUnblock = "account_unblock",
+        /// By the link of an e-mail, as the next two.
+        AddressVerification = "address_verification",
+        PasswordResetRequest = "password_reset_request",
+        PasswordReset = "password_reset",
+        TotpActivation = "totp_activation",
+        TotpDeactivation = "totp_deactivation",
+        RecoveryCodeUse = "recovery_code_use",
+        RecoveryCodeRenewal = "recovery_code_renewal",
+        KeyCreation = "key_creation",
+        /// The key is the rotated one.
+        KeyRotation = "key_rotation",
+        KeyRevocation = "key_revocation",
+        TierChange = "tier_change",
+        OperatorGrant = "operator_grant",
+        OperatorRevocation = "operator_revocation",
+        QuotaReached = "quota_reached",
+        /// A client has sent [`REJECTED_KEYS`] keys that are not accepted.
+        KeysRejected = "keys_rejected",
+        RefusalsDropped = "refusals_dropped",
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -274,8 +258,7 @@ impl AuditLog {
     }
 }
 
-/// The lines about an account, oldest first. Leaves out a partial line at the beginning, and one that another process is
-/// still writing.
+/// The lines about an account, oldest first, without a partial line at the beginning or the end.
 pub(crate) fn read_lines(path: &Path, account: AccountId) -> io::Result<Vec<Value>> {
     let mut file = File::open(path)?;
     let start = file.metadata()?.len().saturating_sub(READ_BYTES);

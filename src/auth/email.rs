@@ -47,8 +47,7 @@ pub fn escaped(address: &str) -> String {
         .collect()
 }
 
-/// The address among `known` that is most similar to `email`: at most three edits away, preferably with a similar part before
-/// the `@`.
+/// The address among `known` at most three edits from `email`, preferably with a similar part before the `@`.
 pub fn nearest<'a>(email: &Email, known: impl IntoIterator<Item = &'a Email>) -> Option<&'a Email> {
     let edits = |a: &str, b: &str| damerau_levenshtein::distance(a.chars(), b.chars());
     let distance = |known: &'a Email| {

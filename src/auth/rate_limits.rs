@@ -77,13 +77,10 @@ pub(crate) struct RateLimit {
     denied: AtomicU64,
 }
 
+/// `at` is Unix seconds.
 #[derive(Debug)]
 pub(crate) enum CountedRequest {
-    Here {
-        client: Client,
-        /// Unix seconds.
-        at: i64,
-    },
+    Here { client: Client, at: i64 },
     InStore(Vec<CountedWindow>),
 }
 
@@ -129,8 +126,7 @@ pub(crate) struct RateLimits {
     pub(crate) sign_ups: RateLimit,
     pub(crate) sign_ins_of_account: RateLimit,
     sign_ins_of_address: RateLimit,
-    /// Counts passwords entered in a known browser or a session of an account, and codes entered for it, from all addresses
-    /// together: the password is known already.
+    /// Passwords entered in a known browser or a session of an account, and codes entered for it, from all addresses.
     pub(crate) passwords_of_owner: RateLimit,
     mails_of_account: RateLimit,
     mails_of_address: RateLimit,

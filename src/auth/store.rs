@@ -102,8 +102,7 @@ fn returned<T>(
     Ok(result.expect("a call that succeeds has run its statements"))
 }
 
-/// Counters that several servers share: daily ones, see [`lease`](crate::quota::lease), and windows of rate limits. All
-/// calls block.
+/// Counters that several servers share, daily ones (see [`lease`](crate::quota::lease)) and windows. All calls block.
 pub trait CounterStore: Send + Sync {
     /// Takes units of a counter: the needed number, more if many are left, or fewer if fewer are left. Apart from units
     /// given back, no more than the limit of a day is ever granted, whatever is killed. It fails within a second.

@@ -277,8 +277,7 @@ fn print_table(answer: &Value, first: &[&str]) -> Result<(), QueryError> {
     Ok(())
 }
 
-/// The lines of a table with the columns that have values and fit into `width`, those of `first` in front, and the
-/// names of the columns that do not fit.
+/// The lines of a table with the columns that have values and fit into `width`, `first` in front, and the other names.
 fn layout_columns(rows: &[Value], first: &[&str], width: usize) -> (Vec<Vec<String>>, Vec<String>) {
     let rows: Vec<Vec<(String, String)>> = rows.iter().map(flatten_record).collect();
     let mut names: Vec<&str> = Vec::new();

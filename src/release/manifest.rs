@@ -151,13 +151,8 @@ impl Manifest {
             return Err(ReleaseError::OtherFormat { version, reason });
         }
         if let Some(key) = trusted {
-            let untrusted = |reason| ReleaseError::Untrusted { version, reason };
             let path = folder.join(SIGNATURE);
-            match existing(fs::read(&path)).at(&path)? {
-                Some(signature) if key.has_signed(&json, &signature) => {}
-                Some(_) => return Err(untrusted("is not signed with the trusted key, or its manifest was changed")),
-                None => return Err(untrusted("is not signed")),
-            }
+            key.check(version, &json, existing(fs::read(&path)).at(&path)?.as_deref())?;
         }
         let manifest: Self = serde_json::from_slice(&json).map_err(unreadable)?;
         if manifest.sha256 != Some(manifest.own_checksum()) {

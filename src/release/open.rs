@@ -1,11 +1,10 @@
 //! Opens a release: reads its files into memory and verifies the bytes that were read.
 //!
-//! Mapping the files would be cheaper, but a program that writes to them or truncates them would change what is served,
-//! or kill the server by a signal. Once in memory, changes to the files do not matter. Bulk files, and the records of a
-//! release with more than [`MAX_RECORDS_IN_MEMORY`], may be larger than the memory and stay on disk, so only their
-//! sizes are checked here. The tables of such a release are read section by section, so that a starting server need not
-//! wait for all of them. Anything read in parts is verified when it is read: a change causes an error, never a wrong
-//! response.
+//! Mapping the files would be cheaper, but a program that writes to them would change what is served, or kill the
+//! server by a signal if it truncates them. Bulk files, and the records of a release with more than
+//! [`MAX_RECORDS_IN_MEMORY`], may be larger than the memory and stay on disk: only their sizes are checked here. The
+//! tables of such a release are read section by section, so that a server starts at once. What is read in parts is
+//! verified then: a change causes an error.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -140,7 +139,7 @@ impl ReleaseStore {
             let path = self.release_folder(manifest.version).join(&file.path);
             let name = file.path.rsplit('/').next().unwrap_or(&file.path);
             let opened = BulkFile::open(&path, name).at(&path)?;
-            check_sum(manifest.version, file, opened.sha256.into())?;
+            check_sum(manifest.version, file, Checksum(opened.sha256))?;
             Ok::<_, ReleaseError>(opened)
         };
         let files = manifest.bulk().map(open_file).collect::<Result<Vec<_>, _>>()?;
@@ -212,7 +211,7 @@ fn open_unchecked(
         None => {
             let (path, no_contents) = (folder.join(&tables.path), "has no checksum of its contents");
             let contents = tables.contents.ok_or_else(|| damaged(version, &tables.path, no_contents))?;
-            check_version(version, Snapshot::open_file(File::open(&path).at(&path)?, &contents.into(), records))?
+            check_version(version, Snapshot::open_file(File::open(&path).at(&path)?, &contents.0, records))?
         }
     };
     let (expected, found) = (manifest.counts, snapshot.counts());

@@ -200,7 +200,7 @@ impl<'f> Publisher<'f> {
         let path = draft.join(manifest::TABLES);
         let contents = Archive::contents_sha256(fs::File::open(&path).at(&path)?);
         let contents = contents.map_err(|error| ReleaseError::archive(compiled.version(), &error))?;
-        files[0].contents = Some(contents.into());
+        files[0].contents = Some(Checksum(contents));
         Ok(files)
     }
 

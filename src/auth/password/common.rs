@@ -2,8 +2,7 @@
 
 use sha2::{Digest, Sha256};
 
-/// Words that make no password, even with digits and punctuation around them: `dragon12345` is found by trying the most common
-/// words with the most common endings.
+/// Words that make no password, even with digits and punctuation around them, which attackers try: `dragon12345`.
 const WORDS: &str = include_str!("common_words.txt");
 
 /// Common passwords that contain no word above and are not among the leaked ones.

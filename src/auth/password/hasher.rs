@@ -1,5 +1,4 @@
-//! A queue for password hashing. A hash costs 50 ms and 19 MiB, so only a few run at once, on blocking threads,
-//! in memory that is allocated once.
+//! A queue for password hashing: a hash costs 50 ms and 19 MiB, so only a few run at once, in memory allocated once.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -21,8 +21,7 @@ use crate::sql::{EachResult, Failure, Sql, SqlError, SqlResult, SqlRow, SqlValue
 
 pub(crate) type Params<'p> = &'p [&'p (dyn ToSql + Sync)];
 
-/// Timeout of one statement. Longer than the server's own limit, so it only applies if the server does not answer at
-/// all.
+/// Timeout of one statement, longer than the server's own, so it only applies if the server does not answer at all.
 const CALL_LIMIT: Duration = Duration::from_secs(20);
 
 /// Limits within the server, and the defaults that the store relies on, in case the role has others. A commit waits for

@@ -18,8 +18,7 @@ const BATCH: usize = 1_000;
 const LIMIT: Duration = Duration::from_secs(900);
 const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
 
-/// The tables and their keys; rows follow the rows that they refer to. Leases follow from usage, servers report
-/// themselves, and windows last an hour at most.
+/// The tables and their keys; rows follow those that they refer to. Leases follow from usage, windows last an hour.
 const TABLES: [(&str, &str); 12] = [
     ("accounts", "id"),
     ("keys", "id"),

@@ -16,8 +16,7 @@ use crate::sql::{Sql, SqlError, SqlResult, columns_of, params};
 #[derive(Clone, Copy)]
 pub(crate) struct MigrationStep {
     pub(crate) sql: &'static str,
-    /// Oldest schema version of a program that can use the tables after this step; never less than that of the step
-    /// before.
+    /// Oldest schema version of a program that can use the tables after this step; never less than the one before.
     pub(crate) oldest: i64,
 }
 
@@ -44,8 +43,7 @@ pub(crate) struct Versions {
 
 columns_of! { Versions: version, oldest }
 
-/// Makes the missing steps, only once if several servers start together. Accepts a database that a newer program
-/// migrated if this program can use it.
+/// Makes the missing steps, once if several servers start together. A newer database is accepted if it can be used.
 pub(crate) fn migrate(connection: &Connection, address: &PostgresAddress, steps: &[MigrationStep]) -> SqlResult<()> {
     let supported = steps.len() as i64;
     if let Some(found) = versions(connection)?.filter(|found| found.version >= supported) {

@@ -24,8 +24,7 @@ pub enum Client {
     Mailbox(Arc<str>),
 }
 
-/// Address ranges that share one daily limit, written `NAME=CALLS@RANGE+RANGE`. Hosted assistants call for all their
-/// users from a few addresses.
+/// Address ranges that share one daily limit, written `NAME=CALLS@RANGE+RANGE`, for hosted assistants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientPool {
     name: Arc<str>,

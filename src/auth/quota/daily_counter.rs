@@ -89,8 +89,7 @@ impl DayCount {
 }
 
 impl DailyCounter {
-    /// Takes `requests` from the quota of `today`: all of them, or none and an error if fewer are left. Without a limit they are
-    /// counted and admitted.
+    /// Takes `requests` from the quota of `today`: all of them, or none and an error. Without a limit all are admitted.
     pub(crate) fn take(
         &self,
         counted: CountedKey,
@@ -141,8 +140,7 @@ impl DailyCounter {
         }
     }
 
-    /// Returns the unwritten requests. [`DailyCounter::written`] or [`DailyCounter::not_written`] must be called before
-    /// the next call.
+    /// The unwritten requests. Call [`DailyCounter::written`] or [`DailyCounter::not_written`] before the next call.
     pub(crate) fn to_write(&self) -> Vec<AddedUsage> {
         let ids = std::mem::take(&mut *self.unwritten.lock().unwrap_or_else(PoisonError::into_inner));
         let mut added = Vec::with_capacity(ids.len());

@@ -27,8 +27,7 @@ impl IpRange {
         self.0.prefix_len() < if self.0.addr().is_ipv4() { 8 } else { 16 }
     }
 
-    /// True if the range has more public addresses than the proxies of one service need: more than a /24, for IPv6 a
-    /// /48.
+    /// True if the range has more public addresses than the proxies of one service: more than a /24, for IPv6 a /48.
     pub fn is_wide_and_public(&self) -> bool {
         let is_wide = self.0.prefix_len() < if self.0.addr().is_ipv4() { 24 } else { 48 };
         is_wide && !Self::PRIVATE.iter().any(|text| text.parse::<IpNet>().is_ok_and(|range| range.contains(&self.0)))
@@ -104,9 +103,8 @@ pub(crate) fn network(address: IpAddr, prefix: u8) -> ClientNetwork {
 
 /// Client address of a request from `peer` with these `X-Forwarded-For` headers, in order.
 ///
-/// Read from the right: each proxy appends the address it received the request from, so an entry is trusted only if the
-/// proxy that wrote it is. The first address that is not a trusted proxy is the client. An entry that cannot be parsed ends
-/// the search.
+/// Read from the right: each proxy appends the address that it received the request from, so an entry is trusted only
+/// if its proxy is. The first untrusted address is the client. An entry that cannot be parsed ends the search.
 pub fn client_address<'h>(
     peer: IpAddr,
     forwarded_for: impl DoubleEndedIterator<Item = &'h str>,

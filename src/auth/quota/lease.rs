@@ -92,8 +92,7 @@ impl Denied {
     }
 }
 
-/// Requests of a counter that one server admits while the store is away, beyond its leased units: a hundredth of the
-/// limit.
+/// A hundredth of the limit: what one server admits of a counter while the store is away, beyond its leased units.
 pub(crate) fn allowance(limit: u32) -> u32 {
     (limit / 100).max(1)
 }
@@ -190,8 +189,7 @@ impl LeasedUnits {
 }
 
 impl LeasedCounters {
-    /// Takes `requests` from the quota of `day`: all of them, or none. Waits for the store if there are not enough
-    /// leased units.
+    /// Takes all `requests` from the quota of `day`, or none. Waits for the store if there are not enough leased units.
     pub(crate) fn take(
         &self,
         counter: SharedCounter,
@@ -297,9 +295,8 @@ impl LeasedCounters {
         units.quota(limit, day)
     }
 
-    /// Takes the unused units of idle counters, or with `all` of every counter, to be passed to the store;
-    /// [`LeasedCounters::take_back`] restores them if that fails. Forgets counters of days other than `today` and its
-    /// neighbors.
+    /// Takes the unused units of idle counters, or with `all` of every counter, for the store;
+    /// [`LeasedCounters::take_back`] restores them. Forgets counters of other days than `today` and its neighbors.
     pub(crate) fn unused(&self, today: Date, all: bool) -> Vec<UnusedUnits> {
         let now = Instant::now();
         let mut unused = Vec::new();

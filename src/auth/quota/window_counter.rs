@@ -5,11 +5,9 @@
 //! quota, and none uses up that of another. A request that a larger range rejects takes no entry for the smaller ones,
 //! so the limit of a network bounds its share of the table.
 //!
-//! A new client always gets an entry and never the count of another, except by a collision of hashes (see
-//! [`WindowEntry::tag`]). If its bucket is full, the entry with the smallest count is forgotten. So all errors of a
-//! full table favor clients: a forgotten one counts from zero again. An entry with a count of `n` is forgotten only
-//! after all entries of its bucket have reached `n`. In a table with room for twice as many entries, 0.1 % are
-//! forgotten.
+//! A new client always gets an entry, and never the count of another, except by a collision of hashes (see
+//! [`WindowEntry::tag`]). In a full bucket, the entry with the smallest count is forgotten and counts from zero again,
+//! so all errors favor clients. With room for twice as many entries, 0.1 % are forgotten.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -202,10 +202,9 @@ impl AuthService {
         self.audited(AuditEntry::new(AuditEvent::PasswordConfirmation, Some(visitor.account.id)), confirmed)
     }
 
-    /// Sets another password, ends all sessions, the visitor's included, and starts another one: a copy of the visitor's token
-    /// is worthless afterwards, and only the visitor's browser remains known.
-    /// [`AccountError::WrongPassword`], [`AccountError::SamePassword`], [`AccountError::SignedOut`],
-    /// [`AccountError::Throttled`].
+    /// Sets another password, ends all sessions and starts another one: a copy of the visitor's token is worthless
+    /// afterwards, and only this browser remains known. [`AccountError::WrongPassword`],
+    /// [`AccountError::SamePassword`], [`AccountError::SignedOut`], [`AccountError::Throttled`].
     pub async fn change_password(
         self: &Arc<Self>,
         visitor: &Visitor,
@@ -245,8 +244,7 @@ impl AuthService {
         self.audited(AuditEntry::new(AuditEvent::AccountDeletion, Some(visitor.account.id)), deleted)
     }
 
-    /// Verifies the password of a visitor. Counted by session, so that strangers who guess passwords do not hinder a signed-in
-    /// owner.
+    /// Verifies the password, counted by session, so that strangers who guess do not hinder a signed-in owner.
     pub(crate) async fn verify_visitor(
         self: &Arc<Self>,
         visitor: &Visitor,

@@ -18,8 +18,7 @@ pub struct ServiceUsage {
 }
 
 impl AuthService {
-    /// Finds accounts by a part of their address. Returns their number, and at most `limit` of them after the first
-    /// `start`, by address.
+    /// Accounts by a part of their address: their number, and at most `limit` after the first `start`, by address.
     pub async fn find_accounts(
         self: &Arc<Self>,
         text: &str,
@@ -73,8 +72,7 @@ impl AuthService {
         self.audited(operator_entry(operator, AuditEvent::AccountVerification, account), verified)
     }
 
-    /// Blocks or unblocks an account. While it is blocked, sign-in is refused and its keys are rejected; the change
-    /// applies when this returns.
+    /// Blocks an account (no sign-in, its keys are rejected) or unblocks it; applies when this returns.
     pub async fn set_blocked_for(
         self: &Arc<Self>,
         operator: AccountId,

@@ -10,8 +10,7 @@ use crate::quota::{Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest
 use crate::{AuthService, Caller, CounterStore, QuotaSubject, StoreResult};
 use data::Date;
 
-/// Time for which no lease is requested after the store failed, so that requests do not wait for it one after the
-/// other.
+/// Time without leases after the store failed, so that requests do not wait for it one after the other.
 const AWAY: Duration = Duration::from_secs(1);
 
 type Renewal = (SharedCounter, Date);
@@ -182,8 +181,7 @@ impl AuthService {
                 let leased = self
                     .leased(&caller)
                     .and_then(|(shared, _, limit)| shared.leases.peek(SharedCounter::Key(counter), limit, today));
-                // Nobody knows how much of the units leased by other servers is used; their counts are read when this
-                // server writes its own.
+                // Units leased by other servers may be unused; their counts are read when this server writes its own.
                 leased.map_or(counted, |leased| Quota { used: counted.used, ..leased }).with_tier(tier)
             }
             QuotaSubject::Client(client, limit) => match self.shared.as_ref() {

@@ -132,9 +132,8 @@ impl AuthService {
         self.audited(AuditEntry::new(AuditEvent::RecoveryCodeRenewal, Some(account)), renewed.await)
     }
 
-    /// No longer requires codes at sign-in.
-    /// [`AccountError::WrongPassword`], [`AccountError::WrongCode`], [`AccountError::SignedOut`],
-    /// [`AccountError::Throttled`].
+    /// No longer requires codes at sign-in. [`AccountError::WrongPassword`], [`AccountError::WrongCode`],
+    /// [`AccountError::SignedOut`], [`AccountError::Throttled`].
     pub async fn disable_totp(
         self: &Arc<Self>,
         visitor: &Visitor,

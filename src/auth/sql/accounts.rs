@@ -22,8 +22,7 @@ columns_of! {
 
 columns_of! { Credentials: account, password, version }
 
-/// Keeps other transactions from changing the account, or anything that belongs to it, until this one ends. The account
-/// may be gone.
+/// Keeps others from changing the account, which may be gone, and what belongs to it, until this transaction ends.
 pub(crate) fn lock(sql: &dyn Sql, account: AccountId) -> SqlResult<()> {
     sql.lock("SELECT id FROM accounts WHERE id = ?1", &params![account.0])
 }
@@ -123,8 +122,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// Finds accounts by a part of their address, in lower case. Returns their number, and at most `limit` of them
-    /// after the first `start`, by address.
+    /// Accounts by a part of their address, in lower case: their number, and at most `limit` after the first `start`.
     pub fn find_accounts(&self, part: &str, start: u32, limit: u32) -> StoreResult<(u32, Vec<Account>)> {
         self.list("list the accounts", |sql| {
             // Removal of a part is the only search that is case-sensitive in both databases.
@@ -169,8 +167,7 @@ impl dyn Store + '_ {
         self.change("set the password", |sql| reset_password(sql, account, password, keeps_keys, now))
     }
 
-    /// Replaces the hash by another hash of the same password; version and sessions are unchanged.
-    /// [`StoreError::AccountGone`].
+    /// Replaces the hash of the same password; version and sessions stay. [`StoreError::AccountGone`].
     pub fn rehash_password(
         &self,
         account: AccountId,
@@ -204,8 +201,7 @@ impl dyn Store + '_ {
         Ok(())
     }
 
-    /// Ends the oldest sessions beyond [`MAX_SESSIONS`](crate::session::MAX_SESSIONS). [`StoreError::AccountGone`],
-    /// [`StoreError::AccountBlocked`].
+    /// Ends the oldest sessions beyond `MAX_SESSIONS`. [`StoreError::AccountGone`], [`StoreError::AccountBlocked`].
     pub fn add_session(&self, account: AccountId, version: PasswordVersion, session: &NewSession) -> StoreResult<()> {
         self.change("start the session", |sql| {
             lock_version(sql, account, Some(version))?;

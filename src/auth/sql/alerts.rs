@@ -126,8 +126,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// True if a message of this kind (`alert` or `link`) is due. Checked without a transaction, which would keep others
-    /// from writing or claiming.
+    /// True if an `alert` or `link` is due. Outside of a transaction, which would keep others from writing or claiming.
     pub(crate) fn has_due(&self, kind: &str, now: i64) -> StoreResult<bool> {
         self.list("read what is to be sent", |sql| {
             let query = format!("SELECT EXISTS (SELECT 1 FROM outbox WHERE {kind} IS NOT NULL AND due_at <= ?1)");
@@ -135,12 +134,10 @@ impl dyn Store + '_ {
         })
     }
 
-    /// Makes messages that were claimed and not settled due at `now`, and returns their number: for a starting server
-    /// that is alone, as its lock of the data folder shows. A store that several servers share releases nothing: claims
-    /// end by themselves.
+    /// Makes claimed messages due at `now` and returns their number, for a starting server that is alone, as its lock
+    /// of the data folder shows. In a store that several servers share, claims end by themselves.
     pub fn release_claims(&self, now: i64) -> StoreResult<usize> {
-        // Other servers may be sending the messages that they claimed. Those of a killed server are due again when its
-        // claims end.
+        // Other servers may be sending what they claimed. Claims of a killed one end by themselves.
         if self.counters().is_some() {
             return Ok(0);
         }

@@ -8,8 +8,7 @@ use crate::watch::{DeliveryId, DueLink};
 use crate::{Store, StoreError, StoreResult};
 
 impl dyn Store + '_ {
-    /// Stores the link of an e-mail; an earlier one of the account for the same purpose is no longer valid.
-    /// [`StoreError::AccountGone`].
+    /// Stores the link of an e-mail, in place of an earlier one for the same purpose. [`StoreError::AccountGone`].
     pub fn add_link(
         &self,
         account: AccountId,
@@ -49,8 +48,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// Uses a link up and sets the password as `reset_password` does, atomically; the account is verified then.
-    /// [`StoreError::NoSuchLink`].
+    /// Uses a link up, sets the password and verifies the account, atomically. [`StoreError::NoSuchLink`].
     pub fn reset_by_link(
         &self,
         link: &LinkDigest,

@@ -70,8 +70,7 @@ pub(crate) fn inspect(sql: &dyn Sql) -> SqlResult<(StoreCounts, Option<i64>)> {
 
 columns_of! { StoreCounts: accounts, keys }
 
-/// Number of the next change. Locks the row of the counter until the transaction ends; always the last lock of a
-/// transaction.
+/// Number of the next change. Locks the row of the counter, always as the last lock of a transaction.
 pub(crate) fn next_change(sql: &dyn Sql) -> SqlResult<i64> {
     sql.one("UPDATE service SET change = change + 1 RETURNING change", &[])
 }

@@ -14,9 +14,8 @@ columns_of! { StoredUsage: key, counter, requests }
 columns_of! { DayUsage: day, key, requests }
 
 /// The keys selected by the query `keys`, with each day from `first` to `last` on which they can have usage: from
-/// creation to last use, and one more day on both sides, because clocks may differ. In a table ordered by day, usage is
-/// looked up by day and key, so the cost does not depend on other accounts. Only SQLite runs it, where `max` and `min`
-/// compare two numbers.
+/// creation to last use, and one day more on both sides, because clocks may differ. Usage ordered by day is looked up
+/// by day and key, without that of other accounts. Only for SQLite, where `max` and `min` compare two numbers.
 fn days_of_keys(keys: &str, first: &str, last: &str) -> String {
     format!(
         "WITH RECURSIVE key_days (key, day, last) AS \
@@ -28,8 +27,7 @@ fn days_of_keys(keys: &str, first: &str, last: &str) -> String {
 
 /// The requests of `today` by counter, for one account (`None`: for all).
 ///
-/// The keys of a counter belong to one account. A key revoked before today has no usage today; one day of margin,
-/// because clocks may differ.
+/// The keys of a counter have one account. Keys revoked before the day before today (clocks may differ) have no usage.
 pub(crate) fn on_counters(
     sql: &dyn Sql,
     account: Option<AccountId>,
@@ -112,8 +110,7 @@ impl dyn Store + '_ {
                 "UPDATE usage SET requests = CASE WHEN requests + added.n > 0 THEN requests + added.n ELSE 0 END \
                  FROM {rows} WHERE key = added.k AND day = added.d RETURNING key, day, requests"
             );
-            // If the account of a key was deleted, usage is stored only on the day of the deletion, in case the account
-            // returns.
+            // Of a deleted account, usage is stored only on the day of the deletion, in case the account returns.
             let insert = format!(
                 "INSERT INTO usage (key, day, requests) SELECT added.k, added.d, \
                  CASE WHEN added.n > 0 THEN added.n ELSE 0 END FROM {rows} \
@@ -154,8 +151,7 @@ fn mark_used(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> SqlResult<()> {
     sql.execute(&update, &params![&rows, now]).map(drop)
 }
 
-/// Runs a statement for the usage at `indexes`, which have distinct keys or days, and records the totals that it
-/// returns.
+/// Runs a statement for the usage at `indexes`, of distinct keys or days, and records the totals that it returns.
 fn store(
     sql: &dyn Sql,
     statement: &str,

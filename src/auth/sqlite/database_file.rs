@@ -47,8 +47,7 @@ impl DatabaseFile {
         Self::open_uri(path, mode)
     }
 
-    /// Opens the database in the folder `data` to copy it, also while others write to it.
-    /// Errors as [`DatabaseFile::open`].
+    /// Opens the database to copy it, also while others write to it. Errors as [`DatabaseFile::open`].
     pub fn open_shared(data: &Path) -> StoreResult<Self> {
         Self::open_uri(files::database_path(data), "?mode=rw")
     }

@@ -12,8 +12,7 @@ pub fn database_path(data: &Path) -> PathBuf {
     data.join(FILE)
 }
 
-/// The log of changes that are not in the database file yet. It exists while a process has the database open, and after a
-/// crash.
+/// The log of changes not in the database file yet; exists while the database is open, and after a crash.
 pub fn log_path(database: &Path) -> PathBuf {
     with_suffix(database, "-wal")
 }

@@ -35,8 +35,7 @@ pub struct SqliteStore {
     writer: Mutex<Connection>,
     /// Reads lists: the cost of a call depends on their length.
     lists: Mutex<Connection>,
-    /// Looks up sessions, passwords and changed keys. A connection of its own, so that a long list neither delays a
-    /// rejection nor keeps a revoked key accepted.
+    /// Apart from `lists`, so that a long list neither delays a rejection nor keeps a revoked key accepted.
     identities: Mutex<IdentityReader>,
     calls: MeasuredCalls,
 }
@@ -157,8 +156,7 @@ impl Store for SqliteStore {
         self.calls.measurements()
     }
 
-    /// Moves the log into the file, so that the log contains no deleted data. If another process is reading, the log is
-    /// overwritten later.
+    /// Moves the log into the file, so that the log has no deleted data; if others are reading, that happens later.
     fn erase_deleted(&self) {
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));

@@ -108,8 +108,7 @@ fn revoke_key(context: &CommandContext<'_>, key: KeyRef) -> Result<(), AdminErro
     Ok(())
 }
 
-/// The name of a key; `None` if the key was revoked so long ago that its name was purged. Invisible characters, which
-/// only occur in old names, are escaped.
+/// The name of a key; `None` if it was purged. Invisible characters, which only occur in old names, are escaped.
 fn name(key: &KeyRecord) -> Option<String> {
     let visible = |char: char| if is_hidden(char) { char.escape_unicode().to_string() } else { char.to_string() };
     Some(key.name.chars().map(visible).collect()).filter(|name: &String| !name.is_empty())

@@ -87,8 +87,7 @@ pub(crate) fn run(
     })
 }
 
-/// The changes compared with the previous release, or the reason why it cannot be read. Neither if there is no previous
-/// release, or the build published nothing new.
+/// The changes compared with the previous release, or why it cannot be read. Neither if nothing new was published.
 fn compare(
     releases: &ReleaseStore,
     publication: &Publication,

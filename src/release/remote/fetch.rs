@@ -287,10 +287,9 @@ impl Replica {
         self.local.prune(self.keep + super::MAX_DEPTH as usize).map(|_| ())
     }
 
-    /// True if a release that is not loaded is expected, as far as the replica knows, so that its cursors must not be
-    /// refused for good: it is announced or was passed over, or it is newer and `current` was not read for a moment.
-    /// `is_served` means that some replica serves it or did, according to a signed cursor, so a release newer than the
-    /// known one is still to come.
+    /// True if a release that is not loaded is expected, as far as is known, so that its cursors must not be refused
+    /// for good: it is announced or was passed over, or it is newer and `current` was not read for a moment.
+    /// `is_served`: by a signed cursor some replica serves it or did, so a newer one than the known one is to come.
     pub(crate) fn expects(&self, version: SnapshotVersion, is_served: bool) -> bool {
         const KNOWN_FOR: Duration = Duration::from_millis(1_500);
         let state = self.lock();

@@ -1,16 +1,14 @@
 //! Releases in an object store: indexers push them, and replicas copy them into their own folder of releases.
 //!
 //! A release consists of a *packing*, which lists the files of its folder in pieces of 8 MiB, and one object for each
-//! piece. Objects are named by their SHA-256, so they never change. If there is an earlier release, a piece is a patch:
-//! zstd with the same region of the earlier release as its prefix. The alternative, content-defined chunks, would not
-//! work: if changed rows are spread over a release, it shares almost no chunk with the previous one, because row
-//! numbers and offsets shift in all of them. A chain of patches has at most [`MAX_DEPTH`] links, and the packing at its
-//! end is whole.
+//! piece, named by its SHA-256 and never changed. After an earlier release, a piece is a patch: zstd with the same
+//! region of that release as its prefix. Content-defined chunks would not work: with changed rows all over, two
+//! releases share almost none, because row numbers and offsets shift. A chain of patches has at most [`MAX_DEPTH`]
+//! links.
 //!
-//! The object `current` names the release to serve, with a generation number that each change raises. It is only
-//! replaced if it is still as it was read, so one of several indexers succeeds. Content that comes back has another
-//! generation, so no indexer mistakes it for unchanged, and a replica accepts no older generation from a store that
-//! returns stale content.
+//! The object `current` names the release to serve, with a generation that each change raises. It is only replaced as
+//! it was read, so one of several indexers succeeds. Content that comes back has another generation, and a replica
+//! accepts no older one from a store that returns stale content.
 
 mod credentials;
 mod fetch;
@@ -182,11 +180,7 @@ impl RemoteStore {
         }
         if let Some(key) = &self.trusted {
             let signature = self.objects.get(&pushed.signature_name(), 1 << 10)?;
-            let untrusted = |reason| ReleaseError::Untrusted { version, reason };
-            let signature = signature.ok_or_else(|| untrusted("is not signed"))?;
-            if !key.has_signed(&found.bytes, &signature.bytes) {
-                return Err(untrusted("is not signed with the trusted key, or its manifest was changed"));
-            }
+            key.check(version, &found.bytes, signature.as_ref().map(|signature| &*signature.bytes))?;
         }
         let packing: Packing =
             serde_json::from_slice(&found.bytes).map_err(|error| damaged(format!("cannot be read: {error}")))?;

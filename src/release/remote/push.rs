@@ -249,8 +249,7 @@ impl RemoteStore {
     }
 }
 
-/// The part of the earlier file most similar to the piece at `start` in a file of `of` bytes, assuming that the file has
-/// grown evenly.
+/// The part of the earlier file most similar to the piece at `start` of `of` bytes, if the file has grown evenly.
 fn similar_part(file: &PackedFile, start: u64, of: u64) -> FilePart {
     let scaled = u128::from(start) * u128::from(file.bytes) / u128::from(of.max(1));
     let start = (scaled as u64).saturating_sub(REACH);
