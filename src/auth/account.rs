@@ -12,7 +12,6 @@ use data::import::clean::is_hidden;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId(pub i64);
 
-/// Reference to an account, as an operator gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccountRef {
     Id(AccountId),
@@ -141,7 +140,6 @@ pub fn expiry(days: Option<u32>, now: i64) -> Option<i64> {
     days.map(|days| now.saturating_add(i64::from(days) * 86_400))
 }
 
-/// Reference to a key, as an operator or a page gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyRef {
     Id(KeyId),

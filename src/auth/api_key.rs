@@ -118,7 +118,6 @@ fn checksum(random: &[u8; RANDOM]) -> [u8; CHECKSUM] {
     checksum
 }
 
-/// Digest of a full key.
 pub type KeyDigest = SecretDigest;
 
 /// The first 8 and last 4 characters of a key: `vdx_aB3d…9xYz`.

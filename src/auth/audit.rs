@@ -1,9 +1,8 @@
 //! The audit log: one JSON line for each sign-in, refusal and change of an account or key.
 //!
-//! It shows who tries passwords, who created a key, and when and from where an account was used. Accounts and keys are
-//! named by their numbers, never by e-mail address, name or secret. A client address is a pseudonym: a keyed hash with
-//! a secret that is random in each process and derived for each day, so that lines of one day can be compared, and
-//! nothing else.
+//! Accounts and keys are named by their numbers, never by e-mail address, name or secret. A client address is a
+//! pseudonym: a keyed hash whose secret is random in each process and derived for each day, so that lines of one day
+//! can be compared, and nothing else.
 //!
 //! The log is not the store: a line that cannot be written is reported once, and the operation goes on.
 
@@ -155,7 +154,6 @@ struct AuditOutput {
 }
 
 impl AuditLog {
-    /// Appends to a file, which is created for its owner only; `-` is standard error.
     pub fn open(path: &Path, clock: fn() -> i64) -> io::Result<Self> {
         let log = Self::with_file(LogFile::open(path)?, clock).map_err(io::Error::other)?;
         let path = (path.as_os_str() != "-").then(|| path.to_owned());
@@ -183,7 +181,6 @@ impl AuditLog {
         (self.clock)()
     }
 
-    /// Logs that a key's quota is used up, once for each key and day.
     pub(crate) fn quota_reached(
         &self,
         now: i64,

@@ -19,8 +19,7 @@ pub struct DataLock {
 }
 
 impl DataLock {
-    /// The server that holds the lock of the folder `data`, if there is one. Writes nothing.
-    /// [`StoreError::File`] if the lock file cannot be read.
+    /// The server that holds the lock of `data`, if any. [`StoreError::File`] if the lock file cannot be read.
     pub fn holder(data: &Path) -> StoreResult<Option<LockHolder>> {
         let path = data.join(FILE);
         let file = match File::open(&path) {

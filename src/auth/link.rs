@@ -29,5 +29,4 @@ impl Purpose {
 /// The secret in a link, made like that of a session; valid in a URL.
 pub(crate) type LinkToken = SessionToken;
 
-/// Digest of a token, by which the store finds it.
 pub type LinkDigest = SecretDigest;

@@ -57,8 +57,7 @@ pub struct SmtpUrl {
     port: u16,
     pub user: Option<String>,
     security: SmtpSecurity,
-    /// A mistake to report: a password belongs in a file, for other users of the machine see arguments. It is no parse error,
-    /// because those show the text.
+    /// A mistake to report: other users of the machine see arguments. No parse error, because those show the text.
     pub has_password: bool,
 }
 

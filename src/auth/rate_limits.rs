@@ -122,7 +122,6 @@ impl RateLimit {
 #[derive(Debug)]
 pub(crate) struct RateLimits {
     pub(crate) pages: RateLimit,
-    /// Counts sign-ups whether or not they create an account.
     pub(crate) sign_ups: RateLimit,
     pub(crate) sign_ins_of_account: RateLimit,
     sign_ins_of_address: RateLimit,

@@ -66,8 +66,7 @@ impl From<&Caller> for QuotaSubject {
 /// 250 ms and every 500 ms, and `flush` once more at shutdown. Account operations run on blocking threads of their own.
 pub struct AuthService {
     store: Box<dyn Store>,
-    /// By the first half of the digest. Half of a SHA-256 reveals nothing about an unknown key; the full digest is compared
-    /// in constant time.
+    /// By the first half of the digest, which reveals nothing of unknown keys; the whole is compared in constant time.
     keys: DashMap<u128, KeyState, RandomState>,
     key_counter: DailyCounter,
     client_counter: ClientCounter,
@@ -217,8 +216,7 @@ impl AuthService {
 
     /// Like [`AuthService::authenticate`], but looks up an unknown key in the store before it is rejected.
     ///
-    /// The look-up runs on a blocking thread and is shared by all requests that wait for one, so that a flood of invented
-    /// keys occupies at most one thread.
+    /// The look-up, on a blocking thread, is for all requests that wait: a flood of invented keys occupies one thread.
     pub async fn authenticate_fresh(
         self: &Arc<Self>,
         authorization: Option<&str>,
@@ -247,8 +245,7 @@ impl AuthService {
         })
     }
 
-    /// Authenticates if a key is sent: a bearer token that does not begin with `vdx_` is ignored, like a missing header. A
-    /// key is checked as by [`AuthService::authenticate_fresh`].
+    /// Like [`AuthService::authenticate_fresh`], but a bearer token without `vdx_` is ignored, like a missing header.
     pub async fn authenticate_optional(
         self: &Arc<Self>,
         authorization: Option<&str>,
@@ -292,8 +289,7 @@ impl AuthService {
         &self.cursor_secret
     }
 
-    /// Loads keys that any process created, revoked or moved to another tier, and returns their number. Cheap if nothing
-    /// changed. If the store fails, the keys in memory remain.
+    /// Loads keys that any process changed, and returns their number. If the store fails, the keys in memory remain.
     pub fn refresh(&self) -> StoreResult<usize> {
         note_failure(&self.refresh_failure, self.read_changes())
     }
@@ -335,8 +331,7 @@ impl AuthService {
         self.flush(now)
     }
 
-    /// Reason that accounts and usage cannot be stored, or changes by commands not be read; `None` if they can. Known
-    /// keys are accepted and counted regardless.
+    /// Why usage cannot be stored or changes not be read; `None` if they can. Known keys are accepted regardless.
     pub fn degraded(&self) -> Option<&'static str> {
         failure_of(&self.refresh_failure).or_else(|| failure_of(&self.flush_failure))
     }

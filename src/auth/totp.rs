@@ -54,7 +54,6 @@ impl TotpSecret {
         &self.0
     }
 
-    /// The secret in Base32, as apps read it.
     pub fn reveal(&self) -> Zeroizing<String> {
         Zeroizing::new(base32(self.0.as_slice()).to_ascii_uppercase())
     }
@@ -85,7 +84,6 @@ impl FromStr for TotpSecret {
 }
 
 impl SecondFactorCode {
-    /// `None` if the text is of neither form.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text: Zeroizing<String> =
             Zeroizing::new(text.chars().filter(|char| !char.is_whitespace() && *char != '-').collect());

@@ -131,7 +131,6 @@ pub struct Delivery {
     pub id: DeliveryId,
     pub watch: Watch,
     pub alert: Alert,
-    /// Earlier attempts.
     pub attempts: u32,
 }
 
@@ -141,7 +140,6 @@ pub struct DueLink {
     pub id: DeliveryId,
     pub account: Account,
     pub purpose: Purpose,
-    /// Earlier attempts.
     pub attempts: u32,
     /// Unix seconds from which it is no longer sent.
     pub expires_at: i64,

@@ -19,7 +19,6 @@ const PUBLIC_KEY_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0
 
 pub struct SigningKey(Ed25519KeyPair);
 
-/// The public key of the accepted publisher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrustedKey([u8; 32]);
 

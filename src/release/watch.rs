@@ -67,13 +67,11 @@ impl<T: Clone + PartialEq> Stamps<T> {
     }
 }
 
-/// Finds the release to serve at startup.
 #[derive(Clone)]
 pub struct Starting {
     releases: ReleaseStore,
     keep: usize,
     report: EventReporter,
-    /// State of the index at the last attempt.
     tried: Arc<Mutex<Stamps<Vec<u64>>>>,
 }
 
@@ -172,12 +170,10 @@ impl Starting {
     }
 }
 
-/// The stamps of `current` and of the release that it names.
 fn stamps(releases: &ReleaseStore, current: Option<SnapshotVersion>) -> [u64; 2] {
     [releases.stamp(None), current.map_or(0, |version| releases.stamp(Some(version)))]
 }
 
-/// Opens a release; the error is the reason why it cannot be opened.
 fn open(releases: &ReleaseStore, version: SnapshotVersion) -> Result<Catalog, String> {
     guarded(version, || releases.open_catalog(version))
 }

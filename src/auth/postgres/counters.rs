@@ -33,8 +33,7 @@ static LEASE: Lazy<String> = Lazy::new(|| {
     )
 });
 
-/// Counts a request in the window of a counter. Begins a window of `?2` seconds if there is none, if the last one is
-/// over, or if the clock was set back by more than a window.
+/// Counts a request in a window, a new one of `?2` seconds if the last is over or the clock was set back by more.
 static COUNT: Lazy<String> = Lazy::new(|| {
     let now = "floor(extract(epoch FROM clock_timestamp()))::bigint";
     let lasts = "known.ends_at > excluded.started_at AND known.started_at < excluded.ends_at";

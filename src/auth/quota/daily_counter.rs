@@ -120,7 +120,6 @@ impl DailyCounter {
         count.and_then(|count| count.parts.iter().find(|part| part.key == key).map(CounterPart::total)).unwrap_or(0)
     }
 
-    /// Gives back requests that were taken on `day`, and returns the quota after it.
     pub(crate) fn give_back(&self, counted: CountedKey, requests: u32, limit: Option<u32>, day: Date) -> Quota {
         let id = (counted.counter, day);
         let Some(mut count) = self.counts.get_mut(&id) else { return Quota::new(limit, 0, day) };
@@ -153,7 +152,6 @@ impl DailyCounter {
         added
     }
 
-    /// `added` was written; the store now counts `totals`.
     pub(crate) fn written(&self, added: &[AddedUsage], totals: &[u32]) {
         for (added, total) in added.iter().zip(totals) {
             if let Some(mut count) = self.counts.get_mut(&(added.counter, added.day)) {

@@ -107,7 +107,6 @@ pub(crate) struct AdmittedRequest {
 #[derive(Debug, Default)]
 pub(crate) struct LeasedCounters {
     slots: DashMap<(SharedCounter, Date), Arc<CounterSlot>, RandomState>,
-    /// Requests that were admitted while the store was away.
     pub(crate) unleased: AtomicU64,
 }
 
@@ -283,7 +282,6 @@ impl LeasedCounters {
         units.is_known.then(|| units.quota(limit, day))
     }
 
-    /// Gives back requests that were taken on `day`, and returns the quota after it.
     pub(crate) fn give_back(&self, counter: SharedCounter, requests: u32, limit: u32, day: Date) -> Quota {
         let slot = self.slot(counter, day);
         let mut units = slot.lock();
@@ -314,7 +312,6 @@ impl LeasedCounters {
         unused
     }
 
-    /// Restores units that could not be given back.
     pub(crate) fn take_back(&self, unused: &[UnusedUnits]) {
         for UnusedUnits { counter, day, units } in unused {
             let slot = self.slot(*counter, *day);

@@ -23,8 +23,7 @@ type BucketSlot = Mutex<Option<Box<Bucket>>>;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct WindowEntry {
-    /// One half of the hash; the other selects the bucket. A new client is taken for one of the others in its bucket with a
-    /// probability of 16 / 2^32.
+    /// One half of the hash; the other selects the bucket, in which two clients are taken for one by 16 / 2^32.
     tag: u32,
     /// Unix seconds of the first request.
     start: u32,

@@ -24,7 +24,6 @@ use crate::{
     StoreResult,
 };
 
-/// Seconds after which the last use of a session is written again.
 const USE_IS_WRITTEN_AFTER: i64 = 3_600;
 
 #[derive(Debug)]

@@ -30,8 +30,7 @@ impl AuthService {
         if self.sends_mail() { self.request_link(email, Purpose::Verification, address, now).await } else { Ok(()) }
     }
 
-    /// Stores a request for a link to an address, and wakes the thread that sends it. Everything that depends on the
-    /// address happens there.
+    /// Stores a request and wakes the thread that sends the link, where all that depends on the address happens.
     async fn request_link(
         self: &Arc<Self>,
         email: Email,

@@ -50,8 +50,7 @@ impl AuthService {
         .await
     }
 
-    /// Moves an account to a tier. Its keys have the tier when this returns.
-    /// [`AccountError::Store`](crate::AccountError::Store) of [`StoreError::TooManyKeys`].
+    /// Moves an account and its keys to a tier. [`AccountError::Store`](crate::AccountError::Store) of `TooManyKeys`.
     pub async fn set_tier_for(
         self: &Arc<Self>,
         operator: AccountId,

@@ -8,7 +8,6 @@ use crate::sql::{Sql, SqlResult, columns_of, deleted_keys, keys, params, session
 use crate::{Credentials, PasswordVersion, Store, StoreError, StoreResult};
 use data::Date;
 
-/// The columns of an [`Account`].
 pub(crate) const COLUMNS: &str = "accounts.id, accounts.email, accounts.tier, accounts.created_at, \
      (SELECT count(DISTINCT counter) FROM keys WHERE keys.account = accounts.id AND keys.revoked_at IS NULL) AS active_keys, \
      accounts.verified_at, accounts.totp_enabled_at, \
@@ -74,7 +73,6 @@ impl dyn Store + '_ {
         self.change("verify the account", |sql| verify(sql, account, now))
     }
 
-    /// All accounts, by e-mail address.
     pub fn accounts(&self) -> StoreResult<Vec<Account>> {
         self.list("list the accounts", |sql| sql.rows(&format!("SELECT {COLUMNS} FROM accounts ORDER BY email"), &[]))
     }

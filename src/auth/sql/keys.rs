@@ -20,8 +20,7 @@ const STATES: &str = "SELECT keys.id, keys.counter, keys.account, coalesce(accou
      (accounts.id IS NULL OR keys.revoked_at < coalesce(keys.expires_at, keys.revoked_at + 1)), \
      keys.digest, keys.shown, keys.expires_at FROM keys LEFT JOIN accounts ON accounts.id = keys.account";
 
-/// Ids of an account's (`?1`) active keys and of those revoked at `?2` or later: two ranges of one index, so that keys
-/// revoked earlier are not visited.
+/// Active keys of account `?1` and those revoked from `?2` on: two ranges of one index, without the earlier ones.
 pub(crate) const RECENT: &str = "SELECT id FROM keys WHERE account = ?1 AND revoked_at IS NULL \
      UNION ALL SELECT id FROM keys WHERE account = ?1 AND revoked_at >= ?2";
 

@@ -64,8 +64,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// Stores a request for a link to an address, until `expires_at` (Unix seconds). It does the same with and without
-    /// an account, so that its duration does not tell.
+    /// Stores a request for a link until `expires_at` (Unix seconds), in the same time with and without an account.
     pub fn request_link(&self, email: &Email, purpose: Purpose, expires_at: i64, now: i64) -> StoreResult<()> {
         self.change("store that a link is to be sent", |sql| {
             sql.execute(

@@ -32,8 +32,7 @@ pub(crate) fn add(sql: &dyn Sql, account: AccountId, session: &NewSession) -> Sq
 }
 
 impl dyn Store + '_ {
-    /// `None` if the session is unknown, has expired, or was not used for
-    /// [`IDLE_SECONDS`](crate::session::IDLE_SECONDS).
+    /// `None` if the session is unknown, has expired, or was not used for [`IDLE_SECONDS`].
     pub fn session(&self, session: &SessionDigest, now: i64) -> StoreResult<Option<Visitor>> {
         self.look_up("read the session", |sql| {
             let query = format!(

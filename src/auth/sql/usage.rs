@@ -80,8 +80,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// The requests of all keys from `first` to `last`, by day. Days without usage are left out. For operators, as the next: it
-    /// reads the usage of every key.
+    /// The requests of all keys from `first` to `last`, by day with usage. For operators, as the next: reads all usage.
     pub fn usage_by_day(&self, first: Date, last: Date) -> StoreResult<Vec<(Date, u64)>> {
         self.list("read the usage", |sql| {
             let query = "SELECT day, CAST(sum(requests) AS BIGINT) FROM usage WHERE day BETWEEN ?1 AND ?2 \

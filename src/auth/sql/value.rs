@@ -67,7 +67,6 @@ impl<'v, T: Into<SqlValue<'v>>> From<Option<T>> for SqlValue<'v> {
     }
 }
 
-/// Values of the parameters `?1`, `?2` and so on.
 macro_rules! params {
     ($($value:expr),* $(,)?) => { [$($crate::sql::SqlValue::from($value)),*] };
 }
@@ -209,7 +208,6 @@ macro_rules! tuples {
 
 tuples! { (A, B) (A, B, C) (A, B, C, D) (A, B, C, D, E) }
 
-/// No column.
 impl FromColumns for () {
     fn from_columns(_: &mut SqlColumns<'_>) -> SqlResult<Self> {
         Ok(())

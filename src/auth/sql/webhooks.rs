@@ -76,7 +76,6 @@ fn of_account(sql: &dyn Sql, account: AccountId) -> SqlResult<Vec<Webhook>> {
     sql.rows(&format!("{WEBHOOKS} WHERE account = ?1 ORDER BY id"), &params![account.0])
 }
 
-/// [`StoreError::NoSuchWebhook`] if the account has no such webhook.
 pub(crate) fn find_owned(sql: &dyn Sql, account: AccountId, webhook: WebhookId) -> SqlResult<Webhook> {
     let query = format!("{WEBHOOKS} WHERE id = ?1 AND account = ?2");
     Ok(sql.row(&query, &params![webhook.0, account.0])?.ok_or(StoreError::NoSuchWebhook)?)

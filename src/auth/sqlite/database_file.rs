@@ -96,7 +96,6 @@ impl DatabaseFile {
         Err(StoreError::Damaged { path: self.path.clone(), reason })
     }
 
-    /// Row counts, and the latest time of a past event in Unix seconds; `None` without accounts.
     pub fn inspect(&self) -> StoreResult<(StoreCounts, Option<i64>)> {
         inspect(&self.connection).map_err(|error| error.into_store_error("count accounts and keys"))
     }

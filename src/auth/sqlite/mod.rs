@@ -1,7 +1,6 @@
 //! A [`Store`](crate::Store) in one SQLite file, `venturedex.sqlite` in the data folder.
 //!
-//! In WAL mode, so that reads never wait for writes. Every change is one immediate transaction, so that its checks still hold
-//! when it commits, whatever other processes do.
+//! In WAL mode, so that reads never wait for writes. A change is one immediate transaction: its checks hold to the end.
 
 mod connection;
 pub(crate) mod database_file;

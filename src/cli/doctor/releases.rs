@@ -112,8 +112,7 @@ fn open(releases: &ReleaseStore, version: SnapshotVersion) -> Result<Release, Re
     Ok(release)
 }
 
-/// Checks the releases that are not current; they serve cursors that clients still follow, and rollbacks. The newest
-/// `keep` of them, with a total of `kept_bytes`, are loaded.
+/// Checks the other releases, for cursors and rollbacks. The newest `keep`, of `kept_bytes` together, are loaded.
 fn check_others(
     releases: &ReleaseStore,
     others: &[SnapshotVersion],

@@ -81,8 +81,7 @@ impl<W: Write + Send> ParquetWriter<W> {
 
 struct ColumnValues {
     data: ColumnData,
-    /// Definition levels: 1 for a known value, 0 for an unknown one. Each item of a list counts, and an empty list
-    /// counts as one unknown value. Empty if all values are known.
+    /// Definition levels: 1 for a known value, 0 for an unknown one, an empty list too. Empty if all values are known.
     definition: Vec<i16>,
     /// Repetition levels, one per entry of `definition`: 0 at the start of a row. Empty if no value is a list.
     repetition: Vec<i16>,

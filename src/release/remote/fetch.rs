@@ -175,7 +175,6 @@ pub struct Replica {
 struct ReplicaState {
     pointer: Option<Pointer>,
     read: Option<Instant>,
-    /// True if the folder has its release.
     is_fetched: bool,
     /// Releases before it that are not fetched yet: others may have served them while this replica saw none of them.
     passed_over: VecDeque<PushedRelease>,

@@ -117,7 +117,6 @@ impl RemoteObjects {
         found.map_err(|size| self.error(name, format!("has {size} bytes, at most {limit} are expected")))
     }
 
-    /// The result of a request for an object; `None` if there is none.
     fn find<T>(&self, name: &str, request: impl Future<Output = Result<T, Error>>) -> Result<Option<T>, ReleaseError> {
         match self.run(request) {
             Ok(found) => Ok(Some(found)),
@@ -177,7 +176,6 @@ impl RemoteObjects {
         Ok(listed.into_iter().filter_map(entry).collect())
     }
 
-    /// Removes an object; no error if there is none.
     pub(super) fn remove(&self, name: &str) -> Result<(), ReleaseError> {
         self.find(name, self.store.delete(&self.path(name))).map(drop)
     }

@@ -21,8 +21,7 @@ use data::{SnapshotVersion, hex};
 /// zstd's own default.
 const LEVEL: i32 = 3;
 
-/// Maximum age in seconds of an existing object that is reused; older ones are written again, because an unneeded
-/// object may be removed at any time. Must be below the shortest grace period.
+/// Maximum age in seconds of an object that is reused: older ones may be removed. Below the shortest grace period.
 const FRESH: i64 = 3_600;
 
 #[derive(Clone, Debug, Serialize)]
@@ -289,7 +288,6 @@ pub(super) fn read_part(path: &Path, start: u64, bytes: u64) -> Result<Vec<u8>, 
     read().at(path)
 }
 
-/// Stores the packing under which a release of the folder was pushed.
 pub(super) fn store_packing(folder: &Path, version: SnapshotVersion, json: &[u8]) -> Result<(), ReleaseError> {
     let path = packing_path(folder, version);
     let above = path.parent().expect("it is in a folder");
