@@ -74,7 +74,7 @@ pub use error::{AccountError, AuthError, StoreError};
 pub(crate) use error::{AccountResult, StoreResult};
 pub use known_browser::BrowserToken;
 pub use log_file::{LogFile, NotWritten};
-pub use postgres::{CopiedTable, PostgresInspection, PostgresSettings, PostgresStore, PostgresTables, StoreUrl};
+pub use postgres::{PostgresInspection, PostgresSettings, PostgresStore, PostgresTables, StoreUrl};
 pub use rate_limits::{RateLimitConfig, RetryAfter};
 pub use service::accounts::{StartedSession, Visitor};
 pub use service::api_keys::{AccountUsage, KeyUsage, NewKey};

@@ -11,7 +11,6 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
-use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
@@ -30,7 +29,7 @@ use crate::rate_limits::RateLimits;
 use crate::service::quotas::SharedQuotas;
 use crate::{
     AccountError, AccountResult, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, RateLimitConfig, RetryAfter,
-    SqliteStore, Store, StoreError, StoreResult,
+    Store, StoreError, StoreResult,
 };
 use data::Date;
 
@@ -61,7 +60,7 @@ impl From<&Caller> for QuotaSubject {
 
 /// API keys and quotas in memory, accounts in the store.
 ///
-/// Authentication and quotas wait for nothing except leases, if several servers share the store. [`AuthService::open`],
+/// Authentication and quotas wait for nothing except leases, if several servers share the store. [`AuthService::with_store`],
 /// [`AuthService::refresh`] and [`AuthService::flush`] block: a server calls the latter two on a blocking thread, every
 /// 250 ms and every 500 ms, and `flush` once more at shutdown. Account operations run on blocking threads of their own.
 pub struct AuthService {
@@ -97,17 +96,7 @@ pub struct AuthService {
 }
 
 impl AuthService {
-    /// Opens the store in the folder `data`, which is created if missing, and loads the keys and the usage of the day of
-    /// `now` (Unix seconds).
-    pub fn open(data: &Path, now: i64) -> StoreResult<Arc<Self>> {
-        Self::open_with(data, RateLimitConfig::default(), now)
-    }
-
-    pub fn open_with(data: &Path, rate_limits: RateLimitConfig, now: i64) -> StoreResult<Arc<Self>> {
-        Self::with_store(Box::new(SqliteStore::open(data)?), rate_limits, now)
-    }
-
-    /// As [`AuthService::open`], with any store.
+    /// Loads the keys, and the usage of the day of `now` (Unix seconds).
     pub fn with_store(store: Box<dyn Store>, rate_limits: RateLimitConfig, now: i64) -> StoreResult<Arc<Self>> {
         let cursor_secret = Zeroizing::new(store.cursor_secret(random()?)?);
         let (shared, renewals) = store.counters().map(|_| SharedQuotas::new(&cursor_secret)).unzip();

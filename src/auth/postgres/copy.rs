@@ -34,16 +34,10 @@ const TABLES: [(&str, &str); 12] = [
     ("outbox", "id"),
 ];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CopiedTable {
-    pub name: &'static str,
-    pub rows: u64,
-}
-
 impl PostgresStore {
     /// Copies everything from the store in the folder `from`, which no server may use meanwhile.
     /// [`StoreError::InUse`], [`StoreError::Unusable`] if the target is not empty, and those of opening both.
-    pub fn copy_from(from: &Path, settings: &PostgresSettings) -> StoreResult<Vec<CopiedTable>> {
+    pub fn copy_from(from: &Path, settings: &PostgresSettings) -> StoreResult<Vec<(&'static str, u64)>> {
         // Opening the store would create a missing one.
         crate::DatabaseFile::open_shared(from)?;
         let _lock = DataLock::acquire(from)?;
@@ -60,7 +54,11 @@ impl PostgresStore {
         })
     }
 
-    fn copy_within(&self, connection: &Connection, source: &rusqlite::Connection) -> SqlResult<Vec<CopiedTable>> {
+    fn copy_within(
+        &self,
+        connection: &Connection,
+        source: &rusqlite::Connection,
+    ) -> SqlResult<Vec<(&'static str, u64)>> {
         let names = TABLES.map(|(name, _)| name).join(", ");
         connection.batch(&format!("LOCK TABLE service, leases, {names} IN ACCESS EXCLUSIVE MODE"))?;
         self.check_empty(connection)?;
@@ -71,7 +69,7 @@ impl PostgresStore {
             if key == "id" {
                 table.set_sequence()?;
             }
-            copied.push(CopiedTable { name, rows: table.compare()? });
+            copied.push((name, table.compare()?));
         }
         // The usage of a counter on a day counts as taken for all servers.
         connection.execute(

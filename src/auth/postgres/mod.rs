@@ -26,7 +26,6 @@ use crate::measured::MeasuredCalls;
 use crate::postgres::address::PostgresAddress;
 pub use crate::postgres::address::StoreUrl;
 use crate::postgres::connection::Connection;
-pub use crate::postgres::copy::CopiedTable;
 pub use crate::postgres::inspection::{PostgresInspection, PostgresTables};
 use crate::postgres::pool::ConnectionPool;
 use crate::sql::{Failure, Sql, SqlError, SqlResult, keys};

@@ -6,6 +6,7 @@ use crate::password::hash::PasswordHash;
 use crate::sql::{Sql, SqlError, SqlResult, accounts, params};
 use crate::watch::{DeliveryId, DueLink};
 use crate::{Store, StoreError, StoreResult};
+use data::vocabulary::Vocabulary;
 
 impl dyn Store + '_ {
     /// Stores the link of an e-mail, in place of an earlier one for the same purpose. [`StoreError::AccountGone`].

@@ -58,12 +58,9 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
                 Some(_) => (Status::Problem, "the server is not ready"),
                 None => (Status::Warning, "the bundled, invented data is served"),
             };
-            findings.add(
-                "index.current",
-                status,
-                format!("no release is current in {}: {effect}", folder.display()),
-                "check --index and that the disk is mounted; publish a release with `indexer build`",
-            );
+            let detail = format!("no release is current in {}: {effect}", folder.display());
+            let remedy = "check --index and that the disk is mounted; publish a release with `indexer build`";
+            findings.add("index.current", status, detail, remedy);
             return index;
         }
         Err(error) => return failed("index.current", &error, "indexer activate VERSION", findings),
@@ -124,11 +121,8 @@ fn check_others(
     for version in others {
         if let Err(error) = open(releases, *version) {
             bad += 1;
-            findings.warning(
-                "index.releases",
-                error.to_string(),
-                format!("build it again, or remove the folder {}", releases.release_folder(*version).display()),
-            );
+            let remedy = format!("build it again, or remove the folder {}", releases.release_folder(*version).display());
+            findings.warning("index.releases", error.to_string(), remedy);
         }
     }
     if bad == 0 && !others.is_empty() {

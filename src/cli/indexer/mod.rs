@@ -370,14 +370,6 @@ pub(crate) enum CommandError {
     Rejected,
 }
 
-#[derive(Serialize)]
-struct ErrorJson {
-    code: &'static str,
-    message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_free: Option<SnapshotVersion>,
-}
-
 impl CommandError {
     fn print(&self, style: &Style) -> IndexerExit {
         let (code, name) = match self {
@@ -400,11 +392,10 @@ impl CommandError {
             }
             Self::Rejected => return IndexerExit::Rejected,
         };
-        let next_free = match self {
-            Self::Release(ReleaseError::Taken { free, .. }) => Some(*free),
-            _ => None,
-        };
-        let result = ErrorJson { code: name, message: self.to_string(), next_free };
+        let mut result = serde_json::json!({ "code": name, "message": self.to_string() });
+        if let Self::Release(ReleaseError::Taken { free, .. }) = self {
+            result["next_free"] = free.to_string().into();
+        }
         // A message that cannot be printed cannot be reported anywhere else.
         let _ = match style.json {
             true => format::json(&ResultJson { ok: false, result: &result }),
