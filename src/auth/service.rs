@@ -206,12 +206,8 @@ impl AuthService {
     /// Like [`AuthService::authenticate`], but looks up an unknown key in the store before it is rejected.
     ///
     /// The look-up, on a blocking thread, is for all requests that wait: a flood of invented keys occupies one thread.
-    pub async fn authenticate_fresh(
-        self: &Arc<Self>,
-        authorization: Option<&str>,
-        now: i64,
-    ) -> Result<Caller, AuthError> {
-        match self.authenticate(authorization, now) {
+    pub async fn authenticate_fresh(self: &Arc<Self>, header: Option<&str>, now: i64) -> Result<Caller, AuthError> {
+        match self.authenticate(header, now) {
             Err(AuthError::Invalid) => {}
             decided => return decided,
         }
@@ -228,7 +224,7 @@ impl AuthService {
         drop(lookup);
         // While the store is away, a key that is not in memory may be valid.
         let is_away = self.store.counters().is_some() && failure_of(&self.refresh_failure).is_some();
-        self.authenticate(authorization, now).map_err(|error| match error {
+        self.authenticate(header, now).map_err(|error| match error {
             AuthError::Invalid if is_away => AuthError::StoreAway,
             error => error,
         })

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
-use crate::ReleaseError;
+use crate::{ReleaseError, ReleaseResult};
 use crate::checksum::Checksum;
 use crate::error::{At, existing};
 use crate::open::damaged;
@@ -125,11 +125,7 @@ impl Manifest {
     }
 
     /// Reads and verifies the manifest of a release in `folder`, with its signature if there is a trusted key.
-    pub(crate) fn read(
-        folder: &Path,
-        version: SnapshotVersion,
-        trusted: Option<&TrustedKey>,
-    ) -> Result<Self, ReleaseError> {
+    pub(crate) fn read(folder: &Path, version: SnapshotVersion, trusted: Option<&TrustedKey>) -> ReleaseResult<Self> {
         let damaged = |reason: String| ReleaseError::Damaged { version, reason: format!("{FILE} {reason}") };
         let path = folder.join(FILE);
         let size = match existing(fs::metadata(&path)).at(&path)? {
@@ -193,7 +189,7 @@ impl Manifest {
     }
 
     /// A file without which a release cannot be opened.
-    pub(crate) fn needed_file(&self, path: &str) -> Result<&File, ReleaseError> {
+    pub(crate) fn needed_file(&self, path: &str) -> ReleaseResult<&File> {
         self.file(path).ok_or_else(|| damaged(self.version, path, "is not in the manifest"))
     }
 

@@ -18,7 +18,7 @@ use ring::digest::{Context, SHA256};
 
 use crate::checksum::Checksum;
 use crate::error::At;
-use crate::{Manifest, ReleaseError, ReleaseStore, manifest, text};
+use crate::{Manifest, ReleaseError, ReleaseResult, ReleaseStore, manifest, text};
 use catalog::{
     BulkFile, Catalog, ChangeCounts, Filter, ListPosition, Order, Query, RecordHistory, ValueCount, bundled,
     row_changes,
@@ -41,21 +41,17 @@ pub struct Release {
 
 impl ReleaseStore {
     /// Reads a release and verifies the checksums of everything held in memory. Blocks: call it off the runtime.
-    pub fn open(&self, version: SnapshotVersion) -> Result<Release, ReleaseError> {
+    pub fn open(&self, version: SnapshotVersion) -> ReleaseResult<Release> {
         self.open_with_progress(version, &NoProgress)
     }
 
-    pub fn open_with_progress(
-        &self,
-        version: SnapshotVersion,
-        progress: &dyn Progress,
-    ) -> Result<Release, ReleaseError> {
+    pub fn open_with_progress(&self, version: SnapshotVersion, progress: &dyn Progress) -> ReleaseResult<Release> {
         let manifest = self.manifest(version)?;
         open(&self.release_folder(version), manifest, self.max_records_in_memory, progress)
     }
 
     /// Verifies the checksums of the files that opening may not read whole, without holding them in memory.
-    pub fn verify_on_disk(&self, manifest: &Manifest) -> Result<(), ReleaseError> {
+    pub fn verify_on_disk(&self, manifest: &Manifest) -> ReleaseResult<()> {
         verify(&self.release_folder(manifest.version), manifest.version, manifest.read_in_parts())
     }
 
@@ -65,7 +61,7 @@ impl ReleaseStore {
     }
 
     /// Opens only the tables and records of a release, for a comparison. The records stay on disk.
-    pub(crate) fn open_tables(&self, version: SnapshotVersion) -> Result<Snapshot, ReleaseError> {
+    pub(crate) fn open_tables(&self, version: SnapshotVersion) -> ReleaseResult<Snapshot> {
         let manifest = self.manifest(version)?;
         let folder = self.release_folder(version);
         verify(&folder, version, [manifest.needed_file(manifest::RECORDS)?])?;
@@ -73,7 +69,7 @@ impl ReleaseStore {
         tables_from_bytes(version, bytes, records_on_disk(&folder)?)
     }
 
-    pub(crate) fn read_history(&self, version: SnapshotVersion) -> Result<Option<AlignedBytes>, ReleaseError> {
+    pub(crate) fn read_history(&self, version: SnapshotVersion) -> ReleaseResult<Option<AlignedBytes>> {
         let manifest = self.manifest(version)?;
         let file = manifest.file(manifest::HISTORY);
         file.map(|file| read_file(&self.release_folder(version), version, file, |_| {})).transpose()
@@ -84,7 +80,7 @@ impl ReleaseStore {
         &self,
         before: SnapshotVersion,
         after: SnapshotVersion,
-    ) -> Result<BTreeMap<Table, ChangeCounts>, ReleaseError> {
+    ) -> ReleaseResult<BTreeMap<Table, ChangeCounts>> {
         let (before, after) = (self.open_tables(before)?, self.open_tables(after)?);
         let count = |table: Table| {
             let changes = row_changes(table, &before, &after).at(self.folder())?;
@@ -94,14 +90,14 @@ impl ReleaseStore {
     }
 
     /// Verifies and opens a release and runs typical queries on it. May take seconds: call it off the runtime.
-    pub(crate) fn open_catalog(&self, version: SnapshotVersion) -> Result<Catalog, ReleaseError> {
+    pub(crate) fn open_catalog(&self, version: SnapshotVersion) -> ReleaseResult<Catalog> {
         let release = self.open(version)?;
         release.smoke_test()?;
         self.with_files(release)
     }
 
     /// Like [`Self::open_catalog`], for a server that serves nothing yet: slow checks are left to [`Self::verify`].
-    pub(crate) fn open_at_once(&self, version: SnapshotVersion) -> Result<Catalog, ReleaseError> {
+    pub(crate) fn open_at_once(&self, version: SnapshotVersion) -> ReleaseResult<Catalog> {
         let (folder, manifest) = (self.release_folder(version), self.manifest(version)?);
         let release = open_unchecked(&folder, manifest, self.max_records_in_memory, &|_| {})?;
         if release.catalog.snapshot().is_checked() {
@@ -111,7 +107,7 @@ impl ReleaseStore {
     }
 
     /// Completes what [`Self::open_at_once`] left, and runs typical queries. False if nothing was left.
-    pub(crate) fn verify(&self, catalog: &Catalog) -> Result<bool, ReleaseError> {
+    pub(crate) fn verify(&self, catalog: &Catalog) -> ReleaseResult<bool> {
         let snapshot = catalog.snapshot();
         if snapshot.is_checked() {
             return Ok(false);
@@ -121,7 +117,7 @@ impl ReleaseStore {
     }
 
     /// The catalog to serve if no release is named; `newest` is the newest one available.
-    pub(crate) fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Catalog, ReleaseError> {
+    pub(crate) fn unpublished(&self, newest: Option<SnapshotVersion>) -> ReleaseResult<Catalog> {
         match newest {
             None if self.is_optional => Ok(bundled()?),
             // Where the releases are published.
@@ -130,7 +126,7 @@ impl ReleaseStore {
     }
 
     /// The catalog of a release; if bulk files are served with them, verified without holding them in memory.
-    fn with_files(&self, release: Release) -> Result<Catalog, ReleaseError> {
+    fn with_files(&self, release: Release) -> ReleaseResult<Catalog> {
         let Release { manifest, catalog } = release;
         if !self.has_bulk_files {
             return Ok(catalog);
@@ -151,7 +147,7 @@ pub(crate) fn record_history(
     version: SnapshotVersion,
     bytes: AlignedBytes,
     snapshot: &Snapshot,
-) -> Result<RecordHistory, ReleaseError> {
+) -> ReleaseResult<RecordHistory> {
     RecordHistory::open(bytes, snapshot).map_err(|error| ReleaseError::archive(version, &error))
 }
 
@@ -161,7 +157,7 @@ pub(crate) fn open(
     manifest: Manifest,
     max_records: u64,
     progress: &dyn Progress,
-) -> Result<Release, ReleaseError> {
+) -> ReleaseResult<Release> {
     progress.step("checksums", manifest.in_memory(max_records).map(|file| file.bytes).sum());
     let read = AtomicU64::new(0);
     let advance = |part| progress.advance(read.fetch_add(part, Ordering::Relaxed) + part);
@@ -178,7 +174,7 @@ fn open_unchecked(
     manifest: Manifest,
     max_records: u64,
     advance: &(dyn Fn(u64) + Sync),
-) -> Result<Release, ReleaseError> {
+) -> ReleaseResult<Release> {
     let version = manifest.version;
     let tables = manifest.needed_file(manifest::TABLES)?;
     manifest.needed_file(manifest::RECORDS)?;
@@ -228,7 +224,7 @@ pub(crate) fn damaged(version: SnapshotVersion, file: &str, what: impl AsRef<str
     ReleaseError::Damaged { version, reason: format!("{file} {}", what.as_ref()) }
 }
 
-fn check_size(folder: &Path, version: SnapshotVersion, file: &manifest::File) -> Result<(), ReleaseError> {
+fn check_size(folder: &Path, version: SnapshotVersion, file: &manifest::File) -> ReleaseResult<()> {
     let path = folder.join(&file.path);
     match fs::metadata(&path) {
         Ok(metadata) if !metadata.is_file() => Err(damaged(version, &file.path, "is not a file")),
@@ -245,7 +241,7 @@ pub(crate) fn verify<'m>(
     folder: &Path,
     version: SnapshotVersion,
     files: impl IntoIterator<Item = &'m manifest::File>,
-) -> Result<(), ReleaseError> {
+) -> ReleaseResult<()> {
     for file in files {
         check_size(folder, version, file)?;
         let path = folder.join(&file.path);
@@ -255,7 +251,7 @@ pub(crate) fn verify<'m>(
     Ok(())
 }
 
-fn check_sum(version: SnapshotVersion, file: &manifest::File, found: Checksum) -> Result<(), ReleaseError> {
+fn check_sum(version: SnapshotVersion, file: &manifest::File, found: Checksum) -> ReleaseResult<()> {
     if found == file.sha256 {
         return Ok(());
     }
@@ -268,7 +264,7 @@ pub(crate) fn read_file(
     version: SnapshotVersion,
     file: &manifest::File,
     mut advance: impl FnMut(u64) + Send,
-) -> Result<AlignedBytes, ReleaseError> {
+) -> ReleaseResult<AlignedBytes> {
     let path = folder.join(&file.path);
     let length = usize::try_from(file.bytes).map_err(io::Error::other).at(&path)?;
     let mut source = File::open(&path).at(&path)?;
@@ -287,7 +283,7 @@ pub(crate) fn read_file(
 }
 
 /// Opens the records of the release in `folder`, with each block verified when it is read.
-pub(crate) fn records_on_disk(folder: &Path) -> Result<RecordStore, ReleaseError> {
+pub(crate) fn records_on_disk(folder: &Path) -> ReleaseResult<RecordStore> {
     let path = folder.join(manifest::RECORDS);
     File::open(&path).and_then(RecordFile::new).map(RecordStore::File).at(&path)
 }
@@ -296,11 +292,11 @@ pub(crate) fn tables_from_bytes(
     version: SnapshotVersion,
     bytes: AlignedBytes,
     records: RecordStore,
-) -> Result<Snapshot, ReleaseError> {
+) -> ReleaseResult<Snapshot> {
     check_version(version, Snapshot::open(Arc::new(bytes), records, Checksums::Trust))
 }
 
-fn check_version(version: SnapshotVersion, opened: Result<Snapshot, ArchiveError>) -> Result<Snapshot, ReleaseError> {
+fn check_version(version: SnapshotVersion, opened: Result<Snapshot, ArchiveError>) -> ReleaseResult<Snapshot> {
     let snapshot = opened.map_err(|error| ReleaseError::archive(version, &error))?;
     if snapshot.version() != version {
         return Err(damaged(version, manifest::TABLES, format!("is that of release {}", snapshot.version())));
@@ -309,14 +305,14 @@ fn check_version(version: SnapshotVersion, opened: Result<Snapshot, ArchiveError
 }
 
 impl Release {
-    pub fn smoke_test(&self) -> Result<(), ReleaseError> {
+    pub fn smoke_test(&self) -> ReleaseResult<()> {
         smoke_test(&self.catalog)
     }
 }
 
 /// Runs typical queries and returns the first problem. Covers lists in every order, facet counts with the lists that
 /// they promise, and for a sample of rows the look-up by slug and by name and the JSON of the record.
-pub(crate) fn smoke_test(catalog: &Catalog) -> Result<(), ReleaseError> {
+pub(crate) fn smoke_test(catalog: &Catalog) -> ReleaseResult<()> {
     let version = catalog.version();
     Table::ALL
         .into_iter()

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use thiserror::Error;
 
-use crate::ReleaseError;
+use crate::{ReleaseError, ReleaseResult};
 use data::SnapshotVersion;
 
 /// Prefix of a public key in DER (RFC 8410), followed by the 32 bytes of the key.
@@ -57,12 +57,7 @@ impl TrustedKey {
     }
 
     /// Refuses a release if `signature` is not that of `signed`, its manifest or packing.
-    pub(crate) fn check(
-        &self,
-        version: SnapshotVersion,
-        signed: &[u8],
-        signature: Option<&[u8]>,
-    ) -> Result<(), ReleaseError> {
+    pub(crate) fn check(&self, version: SnapshotVersion, signed: &[u8], signature: Option<&[u8]>) -> ReleaseResult<()> {
         let key = UnparsedPublicKey::new(&ED25519, self.0);
         let reason = match signature {
             Some(signature) if key.verify(signed, signature).is_ok() => return Ok(()),

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::{ActiveRelease, ReleaseError, ReleaseStore};
+use crate::{ActiveRelease, ReleaseError, ReleaseResult, ReleaseStore};
 use catalog::Catalog;
 use data::SnapshotVersion;
 use platform::metrics::panics;
@@ -92,7 +92,7 @@ impl Starting {
     /// # Errors
     /// [`ReleaseError::NoneActive`] or [`ReleaseError::NothingGood`], which is reported. Releases are published here,
     /// so serving invented data instead would be wrong without notice.
-    pub fn start(&self) -> Result<Watcher, ReleaseError> {
+    pub fn start(&self) -> ReleaseResult<Watcher> {
         let stamp = self.stamp();
         self.find().inspect_err(|error| {
             self.tried.lock().unwrap_or_else(PoisonError::into_inner).known = stamp;
@@ -100,7 +100,7 @@ impl Starting {
         })
     }
 
-    fn find(&self) -> Result<Watcher, ReleaseError> {
+    fn find(&self) -> ReleaseResult<Watcher> {
         let named = self.releases.current();
         let current = named.as_ref().map_or(None, |named| *named);
         let stamps = stamps(&self.releases, current);
@@ -179,7 +179,7 @@ fn open(releases: &ReleaseStore, version: SnapshotVersion) -> Result<Catalog, St
 }
 
 /// Runs `work` on a release and describes its failure. A release that causes a panic must not end the server.
-fn guarded<T>(version: SnapshotVersion, work: impl FnOnce() -> Result<T, ReleaseError>) -> Result<T, String> {
+fn guarded<T>(version: SnapshotVersion, work: impl FnOnce() -> ReleaseResult<T>) -> Result<T, String> {
     match panics::catch(work) {
         Ok(done) => done.map_err(|error| error.to_string()),
         Err(_) => Err(format!("release {version}: the program panicked while reading it")),

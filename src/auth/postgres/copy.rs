@@ -34,10 +34,13 @@ const TABLES: [(&str, &str); 12] = [
     ("outbox", "id"),
 ];
 
+/// Names of tables, each with the number of rows.
+type CopiedTables = Vec<(&'static str, u64)>;
+
 impl PostgresStore {
     /// Copies everything from the store in the folder `from`, which no server may use meanwhile.
     /// [`StoreError::InUse`], [`StoreError::Unusable`] if the target is not empty, and those of opening both.
-    pub fn copy_from(from: &Path, settings: &PostgresSettings) -> StoreResult<Vec<(&'static str, u64)>> {
+    pub fn copy_from(from: &Path, settings: &PostgresSettings) -> StoreResult<CopiedTables> {
         // Opening the store would create a missing one.
         crate::DatabaseFile::open_shared(from)?;
         let _lock = DataLock::acquire(from)?;
@@ -54,11 +57,7 @@ impl PostgresStore {
         })
     }
 
-    fn copy_within(
-        &self,
-        connection: &Connection,
-        source: &rusqlite::Connection,
-    ) -> SqlResult<Vec<(&'static str, u64)>> {
+    fn copy_within(&self, connection: &Connection, source: &rusqlite::Connection) -> SqlResult<CopiedTables> {
         let names = TABLES.map(|(name, _)| name).join(", ");
         connection.batch(&format!("LOCK TABLE service, leases, {names} IN ACCESS EXCLUSIVE MODE"))?;
         self.check_empty(connection)?;

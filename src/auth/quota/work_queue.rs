@@ -89,11 +89,8 @@ impl WorkQueue {
         let running = running - self.running.available_permits();
         let free = [&self.places, &self.reserved, &self.batch_places].map(|places| places.available_permits());
         let occupied = places - free.iter().sum::<usize>();
-        QueueUsage {
-            running,
-            waiting: occupied.saturating_sub(running),
-            rejected: self.rejected.load(Ordering::Relaxed),
-        }
+        let rejected = self.rejected.load(Ordering::Relaxed);
+        QueueUsage { running, waiting: occupied.saturating_sub(running), rejected }
     }
 
     pub async fn run<T>(&self, work: impl FnOnce() -> T) -> Result<T, Overloaded> {

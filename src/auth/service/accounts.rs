@@ -268,17 +268,12 @@ impl AuthService {
     }
 
     /// True if the password is that of the account. Without an account it takes as long.
-    async fn matches(
-        self: &Arc<Self>,
-        found: Option<&Credentials>,
-        secret: Secret,
-        by: EnteredBy,
-    ) -> AccountResult<bool> {
-        let hash = found.and_then(|found| found.password.clone());
+    async fn matches(self: &Arc<Self>, of: Option<&Credentials>, secret: Secret, by: EnteredBy) -> AccountResult<bool> {
+        let hash = of.and_then(|of| of.password.clone());
         let outdated = hash.as_ref().is_some_and(|hash| hash.is_outdated());
         let matches = self.hasher.verify(secret.clone(), hash, by).await?;
         // A hash with outdated parameters is replaced. If this fails, the next sign-in tries again.
-        if let Some(Credentials { account, version, .. }) = found.filter(|_| matches && outdated)
+        if let Some(Credentials { account, version, .. }) = of.filter(|_| matches && outdated)
             && let Ok(hash) = self.hasher.hash(secret, EnteredBy::Owner).await
         {
             let (account, version) = (*account, *version);

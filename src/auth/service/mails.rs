@@ -31,17 +31,11 @@ impl AuthService {
     }
 
     /// Stores a request and wakes the thread that sends the link, where all that depends on the address happens.
-    async fn request_link(
-        self: &Arc<Self>,
-        email: Email,
-        purpose: Purpose,
-        address: IpAddr,
-        now: i64,
-    ) -> AccountResult<()> {
-        self.rate_limits.count_mail(self.store.counters(), email.as_str(), address, now)?;
+    async fn request_link(self: &Arc<Self>, to: Email, purpose: Purpose, from: IpAddr, now: i64) -> AccountResult<()> {
+        self.rate_limits.count_mail(self.store.counters(), to.as_str(), from, now)?;
         let expires_at = now.saturating_add(LINK_SECONDS);
         self.blocking(move |service| {
-            service.store.request_link(&email, purpose, expires_at, now)?;
+            service.store.request_link(&to, purpose, expires_at, now)?;
             service.link_sender.get().into_iter().for_each(Thread::unpark);
             Ok(())
         })
@@ -130,13 +124,7 @@ fn parse_link(token: &str) -> AccountResult<LinkDigest> {
 
 /// Makes the due link, in place of an earlier one of the account for the same purpose, and the e-mail that carries it.
 /// `None` if it is no longer needed: the address is verified, or the account is gone.
-pub fn link_mail(
-    store: &dyn Store,
-    due: &DueLink,
-    service: &str,
-    public_url: &str,
-    now: i64,
-) -> StoreResult<Option<Mail>> {
+pub fn link_mail(store: &dyn Store, due: &DueLink, service: &str, url: &str, now: i64) -> StoreResult<Option<Mail>> {
     let DueLink { ref account, purpose, .. } = *due;
     if purpose == Purpose::Verification && account.verified_at.is_some() {
         return Ok(None);
@@ -152,7 +140,7 @@ pub fn link_mail(
             "Verify your e-mail address",
             format!(
                 "Hello,\n\nsomebody signed up for {service} with this address. If it was you, open this link within 24 \
-                 hours to verify the address:\n\n{public_url}/verify?token={token}\n\nIf it was not you, ignore this \
+                 hours to verify the address:\n\n{url}/verify?token={token}\n\nIf it was not you, ignore this \
                  message: the account stays unverified.\n"
             ),
         ),
@@ -160,7 +148,7 @@ pub fn link_mail(
             "Set a new password",
             format!(
                 "Hello,\n\nsomebody asked to set a new password for the {service} account of this address. If it was \
-                 you, open this link within 24 hours:\n\n{public_url}/reset/password?token={token}\n\nIf it was not you, \
+                 you, open this link within 24 hours:\n\n{url}/reset/password?token={token}\n\nIf it was not you, \
                  ignore this message: nothing has changed.\n"
             ),
         ),

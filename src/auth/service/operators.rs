@@ -51,18 +51,13 @@ impl AuthService {
     }
 
     /// Moves an account and its keys to a tier. [`AccountError::Store`](crate::AccountError::Store) of `TooManyKeys`.
-    pub async fn set_tier_for(
-        self: &Arc<Self>,
-        operator: AccountId,
-        account: &Account,
-        tier: Tier,
-    ) -> AccountResult<()> {
+    pub async fn set_tier_for(self: &Arc<Self>, by: AccountId, account: &Account, tier: Tier) -> AccountResult<()> {
         let email = account.email.clone();
         let changed = self.blocking(move |service| {
             service.store.set_tier(&email, tier)?;
             service.refresh().map(|_| ())
         });
-        let entry = AuditEntry { tier: Some(tier), ..operator_entry(operator, AuditEvent::TierChange, account.id) };
+        let entry = AuditEntry { tier: Some(tier), ..operator_entry(by, AuditEvent::TierChange, account.id) };
         self.audited(entry, changed.await)
     }
 

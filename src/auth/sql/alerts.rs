@@ -25,16 +25,11 @@ columns_of! { Alert: id, watch, since, version, created_at, total, entries, outc
 impl dyn Store + '_ {
     /// Stores evaluations of release `version`, their alerts and the messages to send, atomically; returns the number
     /// of alerts. An evaluation is left out if the search or list is gone or was evaluated in the meantime.
-    pub fn add_evaluations(
-        &self,
-        version: SnapshotVersion,
-        evaluations: &[Evaluation],
-        now: i64,
-    ) -> StoreResult<usize> {
+    pub fn add_evaluations(&self, version: SnapshotVersion, results: &[Evaluation], now: i64) -> StoreResult<usize> {
         self.change("store alerts", |sql| {
             // The lock makes the numbers of an account's alerts ascend in the order of commits.
             let watches: Vec<String> =
-                evaluations.iter().map(|evaluation| format!("[{}]", evaluation.watch.0)).collect();
+                results.iter().map(|evaluation| format!("[{}]", evaluation.watch.0)).collect();
             let owners = format!(
                 "SELECT id FROM accounts WHERE id IN (SELECT account FROM watches WHERE id IN \
                  (SELECT CAST(value ->> 0 AS BIGINT) FROM {}(?1))) ORDER BY id",
@@ -42,16 +37,16 @@ impl dyn Store + '_ {
             );
             sql.lock(&owners, &params![&format!("[{}]", watches.join(","))])?;
             let version = version.to_string();
-            let expected: Vec<String> = evaluations.iter().map(|evaluation| evaluation.evaluated.to_string()).collect();
+            let expected: Vec<String> = results.iter().map(|evaluation| evaluation.evaluated.to_string()).collect();
             let changed: Vec<Option<(i64, bool, Option<i64>)>> = sql.row_each(
                 "UPDATE watches SET evaluated = ?1, problem = ?2 WHERE id = ?3 AND evaluated = ?4 \
                  RETURNING account, emails, webhook",
-                evaluations.iter().zip(&expected).map(|(evaluation, expected)| {
+                results.iter().zip(&expected).map(|(evaluation, expected)| {
                     params![&version, evaluation.problem.as_deref(), evaluation.watch.0, expected]
                 }),
             )?;
             let mut news = Vec::new();
-            for (evaluation, changed) in evaluations.iter().zip(changed) {
+            for (evaluation, changed) in results.iter().zip(changed) {
                 let Some(receivers) = changed else { continue };
                 for (from, into) in &evaluation.moved {
                     // The list may have the other one already.

@@ -10,20 +10,14 @@ use data::vocabulary::Vocabulary;
 
 impl dyn Store + '_ {
     /// Stores the link of an e-mail, in place of an earlier one for the same purpose. [`StoreError::AccountGone`].
-    pub fn add_link(
-        &self,
-        account: AccountId,
-        purpose: Purpose,
-        link: &LinkDigest,
-        expires_at: i64,
-    ) -> StoreResult<()> {
+    pub fn add_link(&self, account: AccountId, purpose: Purpose, link: &LinkDigest, until: i64) -> StoreResult<()> {
         self.change("store the link", |sql| {
             accounts::lock_version(sql, account, None)?;
             let delete = "DELETE FROM links WHERE account = ?1 AND purpose = ?2 OR digest = ?3";
             sql.execute(delete, &params![account.0, purpose.name(), link.bytes()])?;
             sql.execute(
                 "INSERT INTO links (account, purpose, digest, expires_at) VALUES (?1, ?2, ?3, ?4)",
-                &params![account.0, purpose.name(), link.bytes(), expires_at],
+                &params![account.0, purpose.name(), link.bytes(), until],
             )
             .map(drop)
         })
@@ -97,13 +91,8 @@ impl dyn Store + '_ {
             );
             let claimed: Vec<(DeliveryId, Email, Purpose, u32, i64)> = sql.rows(&claim, &params![until, now, limit])?;
             let due = claimed.into_iter().map(|(id, email, purpose, attempts, expires_at)| {
-                Ok::<_, SqlError>(DueLink {
-                    id,
-                    account: accounts::by_email(sql, &email)?,
-                    purpose,
-                    attempts,
-                    expires_at,
-                })
+                let account = accounts::by_email(sql, &email)?;
+                Ok::<_, SqlError>(DueLink { id, account, purpose, attempts, expires_at })
             });
             // An account may have been deleted between the statements.
             due.filter(|link| !matches!(link, Err(SqlError::Rule(StoreError::NoSuchAccount { .. })))).collect()

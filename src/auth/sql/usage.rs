@@ -28,23 +28,19 @@ fn days_of_keys(keys: &str, first: &str, last: &str) -> String {
 /// The requests of `today` by counter, for one account (`None`: for all).
 ///
 /// The keys of a counter have one account. Keys revoked before the day before today (clocks may differ) have no usage.
-pub(crate) fn on_counters(
-    sql: &dyn Sql,
-    account: Option<AccountId>,
-    today: Date,
-) -> SqlResult<HashMap<CounterId, u32>> {
-    let used: Vec<(CounterId, u32)> = match account {
+pub(crate) fn on_counters(sql: &dyn Sql, owner: Option<AccountId>, today: Date) -> SqlResult<HashMap<CounterId, u32>> {
+    let used: Vec<(CounterId, u32)> = match owner {
         None => sql.rows(
             "SELECT keys.counter, CAST(sum(usage.requests) AS BIGINT) FROM usage CROSS JOIN keys \
              WHERE usage.day = ?1 AND keys.id = usage.key GROUP BY keys.counter",
             &params![today.days()],
         ),
-        Some(account) => sql.rows(
+        Some(owner) => sql.rows(
             &format!(
                 "SELECT keys.counter, CAST(sum(usage.requests) AS BIGINT) FROM keys CROSS JOIN usage \
                  WHERE usage.day = ?3 AND usage.key = keys.id AND keys.id IN ({RECENT}) GROUP BY keys.counter"
             ),
-            &params![account.0, today.unix() - 86_400, today.days()],
+            &params![owner.0, today.unix() - 86_400, today.days()],
         ),
     }?;
     Ok(used.into_iter().collect())

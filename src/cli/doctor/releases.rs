@@ -110,13 +110,7 @@ fn open(releases: &ReleaseStore, version: SnapshotVersion) -> Result<Release, Re
 }
 
 /// Checks the other releases, for cursors and rollbacks. The newest `keep`, of `kept_bytes` together, are loaded.
-fn check_others(
-    releases: &ReleaseStore,
-    others: &[SnapshotVersion],
-    keep: u32,
-    kept_bytes: u64,
-    findings: &mut Findings,
-) {
+fn check_others(releases: &ReleaseStore, others: &[SnapshotVersion], keep: u32, bytes: u64, findings: &mut Findings) {
     let mut bad = 0;
     for version in others {
         if let Err(error) = open(releases, *version) {
@@ -127,7 +121,7 @@ fn check_others(
     }
     if bad == 0 && !others.is_empty() {
         let (all, kept) = (format::counted(others.len(), "release"), others.len().min(keep as usize));
-        let held = format!("the server holds {kept} of them ({}, --keep-releases {keep})", format::size(kept_bytes));
+        let held = format!("the server holds {kept} of them ({}, --keep-releases {keep})", format::size(bytes));
         findings.ok("index.releases", format!("{all} older or newer, all whole; {held}"));
     }
 }

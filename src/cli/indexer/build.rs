@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use time::OffsetDateTime;
 
 use crate::cli::indexer::progress::{CompletedStep, Steps};
-use crate::cli::indexer::{CommandError, IndexerExit, Style, check, format};
+use crate::cli::indexer::{CommandResult, Style, check, format};
 use catalog::ChangeCounts;
 use data::import::DatasetInput;
 use data::{Counts, Diagnostic, Progress, SnapshotVersion, Table, rfc3339};
@@ -25,7 +25,7 @@ pub(crate) fn run(
     activate_in: i64,
     now: OffsetDateTime,
     style: &Style,
-) -> Result<IndexerExit, CommandError> {
+) -> CommandResult {
     let target = remote.map(|remote| Ok::<_, ReleaseError>((remote, remote.sync(releases)?))).transpose()?;
     let start = Instant::now();
     let steps = Steps::new(style.json);

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
+use crate::cli::indexer::{CommandError, CommandResult, Style, format};
 use data::compile::DatasetQuality;
 use data::import::DatasetInput;
 use data::{Compiled, Diagnostic, DiagnosticReport, Table};
@@ -30,7 +30,7 @@ struct ReportJson<'r> {
     quality: Option<&'r DatasetQuality<'r>>,
 }
 
-pub(crate) fn run(dataset: DatasetInput<'_>, style: &Style) -> Result<IndexerExit, CommandError> {
+pub(crate) fn run(dataset: DatasetInput<'_>, style: &Style) -> CommandResult {
     let folder = dataset.folder;
     let compiled = compile(dataset, style)?;
     print(&compiled.report, Some(&compiled.quality()?), folder, style)
@@ -54,7 +54,7 @@ fn print(
     quality: Option<&DatasetQuality<'_>>,
     folder: &Path,
     style: &Style,
-) -> Result<IndexerExit, CommandError> {
+) -> CommandResult {
     let (errors, warnings): (Vec<_>, Vec<_>) = (report.errors().collect(), report.warnings().collect());
     let [error_count, warning_count] = [errors.len(), warnings.len()];
     let result = ReportJson {

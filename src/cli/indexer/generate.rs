@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::cli::indexer::own_files::{FolderError, OwnFiles};
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
+use crate::cli::indexer::{CommandResult, IndexerExit, Style, format};
 use data::import::FileList;
 use data::{Progress, SnapshotVersion, Table};
 use import::datagen::{self, GenConfig};
@@ -61,7 +61,7 @@ struct GeneratedJson {
     took: Duration,
 }
 
-pub(crate) fn run(arguments: &GenerateArgs, style: &Style) -> Result<IndexerExit, CommandError> {
+pub(crate) fn run(arguments: &GenerateArgs, style: &Style) -> CommandResult {
     let (config, folder) = (arguments.config(), arguments.dataset.as_path());
     let steps = Steps::new(style.json);
     let start = Instant::now();

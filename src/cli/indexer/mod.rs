@@ -82,7 +82,7 @@ impl Style {
         ok: bool,
         result: &impl Serialize,
         text: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<IndexerExit, CommandError> {
+    ) -> CommandResult {
         self.write(&ResultJson { ok, result }, text)?;
         Ok(if ok { IndexerExit::Success } else { IndexerExit::Rejected })
     }
@@ -283,7 +283,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -
     result.unwrap_or_else(|error| error.print(style))
 }
 
-fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> Result<IndexerExit, CommandError> {
+fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> CommandResult {
     let seconds = now.unix_timestamp();
     let today = Date::from_unix(seconds);
     match command {
@@ -350,6 +350,8 @@ fn warn_of_permissions(command: &IndexerCommand) {
         let _ = writeln!(io::stderr(), "warning: {problem}");
     }
 }
+
+pub(crate) type CommandResult = Result<IndexerExit, CommandError>;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{CommandError, IndexerExit, Style, code_of, format};
+use crate::cli::indexer::{CommandError, CommandResult, Style, code_of, format};
 use data::{Counts, Progress, SnapshotVersion};
 use release::{Manifest, PrunedReleases, ReleaseError, ReleaseStore};
 
@@ -36,7 +36,7 @@ struct ReleaseListJson<'a> {
 }
 
 /// Lists the releases, newest first. Damaged ones are marked; only an invalid `current` is an error.
-pub(crate) fn list(releases: &ReleaseStore, style: &Style) -> Result<IndexerExit, CommandError> {
+pub(crate) fn list(releases: &ReleaseStore, style: &Style) -> CommandResult {
     check_folder(releases)?;
     let (current, problem) = current(releases);
     let listed: Vec<(SnapshotVersion, Result<Manifest, ReleaseError>)> =
@@ -109,7 +109,7 @@ pub(crate) fn activate(
     version: SnapshotVersion,
     is_forced: bool,
     style: &Style,
-) -> Result<IndexerExit, CommandError> {
+) -> CommandResult {
     let before = releases.current().ok().flatten();
     let changed = releases.activate(version, is_forced)?;
     style.print(true, &ActivatedJson { current: version, before, changed }, |out| match before {
@@ -129,7 +129,7 @@ struct PrunedJson {
     foreign: Vec<PathBuf>,
 }
 
-pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> Result<IndexerExit, CommandError> {
+pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> CommandResult {
     check_folder(releases)?;
     let PrunedReleases { removed, foreign } = releases.prune(keep)?;
     let kept = releases.versions()?;
@@ -173,11 +173,7 @@ struct AllVerifiedJson {
 }
 
 /// Verifies the checksums of releases, opens them and runs test queries.
-pub(crate) fn verify(
-    releases: &ReleaseStore,
-    version: Option<SnapshotVersion>,
-    style: &Style,
-) -> Result<IndexerExit, CommandError> {
+pub(crate) fn verify(releases: &ReleaseStore, version: Option<SnapshotVersion>, style: &Style) -> CommandResult {
     check_folder(releases)?;
     let (versions, problem) = match version {
         Some(version) => (vec![version], None),

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::cli::indexer::resolve::{conflict_text, evidence_text};
-use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
+use crate::cli::indexer::{CommandResult, IndexerExit, Style, format};
 use data::{Date, DiagnosticReport};
 use import::resolve::{Decision, Decisions, Judgement, RecordPair, Resolution, SourceRecord, decision};
 use import::sources::SourceError;
@@ -22,7 +22,7 @@ pub(crate) fn run(
     today: Date,
     resolution: &Resolution,
     mut decisions: Decisions,
-) -> Result<IndexerExit, CommandError> {
+) -> CommandResult {
     let (mut input, mut out) = (io::stdin().lock(), io::stdout().lock());
     // The first row of each row's cluster. Decisions join clusters, too, so that no pair within one is shown.
     let mut first_of: Vec<u32> = (0..).take(resolution.records.len()).collect();
@@ -64,13 +64,7 @@ pub(crate) fn run(
 }
 
 /// Writes the pairs as a page that is opened from its file.
-pub(crate) fn write_page(
-    resolution: &Resolution,
-    by: &str,
-    today: Date,
-    file: &Path,
-    style: &Style,
-) -> Result<IndexerExit, CommandError> {
+pub(crate) fn write_page(resolution: &Resolution, by: &str, today: Date, file: &Path, style: &Style) -> CommandResult {
     let pair = |pair: &RecordPair| {
         let [left, right] = [pair.left, pair.right].map(|row| &resolution.records[row as usize]);
         ReviewPair {

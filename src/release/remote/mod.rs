@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::checksum::Checksum;
-use crate::{ReleaseError, TrustedKey};
+use crate::{ReleaseError, ReleaseResult, TrustedKey};
 use data::SnapshotVersion;
 use objects::RemoteObjects;
 
@@ -140,7 +140,7 @@ impl RemoteStore {
     ///
     /// # Errors
     /// [`ReleaseError::ObjectStore`] if the location or a variable is invalid. Sends no request.
-    pub fn open(place: &Path, trusted: Option<TrustedKey>) -> Result<Self, ReleaseError> {
+    pub fn open(place: &Path, trusted: Option<TrustedKey>) -> ReleaseResult<Self> {
         Ok(Self { objects: RemoteObjects::open(&place.to_string_lossy())?, trusted })
     }
 
@@ -148,7 +148,7 @@ impl RemoteStore {
         &self.objects.place
     }
 
-    pub fn current(&self) -> Result<Current, ReleaseError> {
+    pub fn current(&self) -> ReleaseResult<Current> {
         let found = self.objects.get(CURRENT, 1 << 16)?;
         let pointer = found.as_ref().map(|found| {
             let pointer: Pointer = serde_json::from_slice(&found.bytes)
@@ -163,7 +163,7 @@ impl RemoteStore {
     }
 
     /// The pushed releases, newest first. A version pushed twice with different content is listed twice.
-    pub fn versions(&self) -> Result<Vec<PushedRelease>, ReleaseError> {
+    pub fn versions(&self) -> ReleaseResult<Vec<PushedRelease>> {
         let listed = self.objects.list("manifests")?;
         let mut pushed: Vec<_> = listed.iter().filter_map(|entry| PushedRelease::parse(&entry.name)).collect();
         pushed.sort_by_key(|pushed| std::cmp::Reverse(pushed.version));
@@ -171,7 +171,7 @@ impl RemoteStore {
     }
 
     /// Reads a packing and verifies its checksum, and its signature if there is a trusted key.
-    fn packing(&self, pushed: PushedRelease) -> Result<(Packing, Vec<u8>), ReleaseError> {
+    fn packing(&self, pushed: PushedRelease) -> ReleaseResult<(Packing, Vec<u8>)> {
         let (PushedRelease { version, manifest }, name) = (pushed, pushed.packing_name());
         let damaged = |reason: String| ReleaseError::Damaged { version, reason: format!("{name} {reason}") };
         let found = self.objects.get(&name, MAX_PACKING)?.ok_or_else(|| damaged("is missing".into()))?;

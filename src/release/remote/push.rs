@@ -14,7 +14,7 @@ use crate::remote::{
     CONCURRENCY, CURRENT, Current, FORMAT, FilePart, MAX_BEFORE, MAX_DEPTH, PIECE, PackedFile, Packing, Piece, Pointer,
     PushedRelease, REACH, RemoteStore, object_name, packing_path,
 };
-use crate::{ReleaseError, ReleaseStore, SigningKey, files, manifest, permissions};
+use crate::{ReleaseError, ReleaseResult, ReleaseStore, SigningKey, files, manifest, permissions};
 use data::parallel::{AfterFailure, try_in_parallel};
 use data::{SnapshotVersion, hex};
 
@@ -53,7 +53,7 @@ impl RemoteStore {
         read: &Current,
         activate_at: i64,
         now: i64,
-    ) -> Result<Pushed, ReleaseError> {
+    ) -> ReleaseResult<Pushed> {
         local.manifest(version)?;
         self.check_taken(local, version)?;
         // The release named by `current` is the base of patches, if the folder has it as it was pushed.
@@ -107,7 +107,7 @@ impl RemoteStore {
     }
 
     /// Makes `current` name a pushed release. Errors are those of [`RemoteStore::push`].
-    pub fn point(&self, read: &Current, pushed: PushedRelease, activate_at: i64) -> Result<Pointer, ReleaseError> {
+    pub fn point(&self, read: &Current, pushed: PushedRelease, activate_at: i64) -> ReleaseResult<Pointer> {
         let PushedRelease { version: release, manifest } = pushed;
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| self.objects.error(CURRENT, error))?;
@@ -140,7 +140,7 @@ impl RemoteStore {
     }
 
     /// Refuses a version that was pushed with other tables; everything else is derived from them.
-    fn check_taken(&self, local: &ReleaseStore, version: SnapshotVersion) -> Result<(), ReleaseError> {
+    fn check_taken(&self, local: &ReleaseStore, version: SnapshotVersion) -> ReleaseResult<()> {
         let all = self.versions()?;
         for pushed in all.iter().filter(|pushed| pushed.version == version) {
             let packing = match self.packing(*pushed) {
@@ -173,7 +173,7 @@ impl RemoteStore {
         (start, of): (u64, u64),
         base: Option<(&PushedRelease, &PackedFile)>,
         now: i64,
-    ) -> Result<(Piece, bool), ReleaseError> {
+    ) -> ReleaseResult<(Piece, bool)> {
         let sha256 = Checksum::of(content);
         if let Some(same) = base
             .and_then(|(_, file)| file.pieces.iter().find(|piece| piece.sha256 == sha256 && piece.patched.is_none()))
@@ -207,7 +207,7 @@ impl RemoteStore {
     /// Removes all releases except the newest `keep`, the one named by `current` and those that their patches refer to,
     /// and all objects that none of these needs. Nothing written less than `grace` seconds ago is removed: it may
     /// belong to an unfinished push, or to a release that a replica is still fetching.
-    pub fn prune(&self, keep: usize, grace: i64, now: i64) -> Result<Pruned, ReleaseError> {
+    pub fn prune(&self, keep: usize, grace: i64, now: i64) -> ReleaseResult<Pruned> {
         let current = self.current()?.pointer;
         let mut packings: BTreeMap<PushedRelease, i64> = BTreeMap::new();
         for entry in self.objects.list("manifests")? {
@@ -277,7 +277,7 @@ fn pack(content: &[u8], prefix: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-pub(super) fn read_part(path: &Path, start: u64, bytes: u64) -> Result<Vec<u8>, ReleaseError> {
+pub(super) fn read_part(path: &Path, start: u64, bytes: u64) -> ReleaseResult<Vec<u8>> {
     let read = || {
         let mut file = File::open(path)?;
         file.seek(SeekFrom::Start(start))?;
@@ -288,7 +288,7 @@ pub(super) fn read_part(path: &Path, start: u64, bytes: u64) -> Result<Vec<u8>, 
     read().at(path)
 }
 
-pub(super) fn store_packing(folder: &Path, version: SnapshotVersion, json: &[u8]) -> Result<(), ReleaseError> {
+pub(super) fn store_packing(folder: &Path, version: SnapshotVersion, json: &[u8]) -> ReleaseResult<()> {
     let path = packing_path(folder, version);
     let above = path.parent().expect("it is in a folder");
     let write = || {
