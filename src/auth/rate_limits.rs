@@ -174,14 +174,8 @@ impl RateLimits {
         self.sign_ins_of_address.give_back(store, &attempt.of_address);
     }
 
-    pub(crate) fn count_mail(
-        &self,
-        store: SharedStore<'_>,
-        email: &str,
-        address: IpAddr,
-        now: i64,
-    ) -> AccountResult<()> {
-        self.mails_of_address.take(store, Client::Address(address), now)?;
+    pub(crate) fn count_mail(&self, store: SharedStore<'_>, email: &str, from: IpAddr, now: i64) -> AccountResult<()> {
+        self.mails_of_address.take(store, Client::Address(from), now)?;
         self.mails_of_account.take(store, Client::Mailbox(email.into()), now).map(drop)
     }
 

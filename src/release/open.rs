@@ -78,10 +78,10 @@ impl ReleaseStore {
     /// Counts the records of each table that differ between two releases. Reads the records of both.
     pub fn difference(
         &self,
-        before: SnapshotVersion,
-        after: SnapshotVersion,
+        from: SnapshotVersion,
+        to: SnapshotVersion,
     ) -> ReleaseResult<BTreeMap<Table, ChangeCounts>> {
-        let (before, after) = (self.open_tables(before)?, self.open_tables(after)?);
+        let (before, after) = (self.open_tables(from)?, self.open_tables(to)?);
         let count = |table: Table| {
             let changes = row_changes(table, &before, &after).at(self.folder())?;
             Ok((table, ChangeCounts::from_changes(&changes)))
@@ -151,17 +151,12 @@ pub(crate) fn record_history(
     RecordHistory::open(bytes, snapshot).map_err(|error| ReleaseError::archive(version, &error))
 }
 
-/// Opens the release in `folder`. Records of more than `max_records` bytes stay on disk.
-pub(crate) fn open(
-    folder: &Path,
-    manifest: Manifest,
-    max_records: u64,
-    progress: &dyn Progress,
-) -> ReleaseResult<Release> {
-    progress.step("checksums", manifest.in_memory(max_records).map(|file| file.bytes).sum());
+/// Opens the release in `folder`. Records of more than `limit` bytes stay on disk.
+pub(crate) fn open(folder: &Path, manifest: Manifest, limit: u64, progress: &dyn Progress) -> ReleaseResult<Release> {
+    progress.step("checksums", manifest.in_memory(limit).map(|file| file.bytes).sum());
     let read = AtomicU64::new(0);
     let advance = |part| progress.advance(read.fetch_add(part, Ordering::Relaxed) + part);
-    let release = open_unchecked(folder, manifest, max_records, &advance)?;
+    let release = open_unchecked(folder, manifest, limit, &advance)?;
     let checked = release.catalog.snapshot().check(&advance);
     checked.map_err(|error| ReleaseError::archive(release.manifest.version, &error))?;
     progress.done();

@@ -48,14 +48,9 @@ impl PasswordHasher {
     }
 
     /// Without a hash, takes as long and returns false.
-    pub(crate) async fn verify(
-        &self,
-        secret: Secret,
-        hash: Option<PasswordHash>,
-        by: EnteredBy,
-    ) -> AccountResult<bool> {
-        let is_known = hash.is_some();
-        let hash = hash.unwrap_or_else(PasswordHash::dummy);
+    pub(crate) async fn verify(&self, secret: Secret, of: Option<PasswordHash>, by: EnteredBy) -> AccountResult<bool> {
+        let is_known = of.is_some();
+        let hash = of.unwrap_or_else(PasswordHash::dummy);
         let matches = self.run(by, move |memory| hash.matches(&secret, memory)).await?;
         self.verified.fetch_add(1, Ordering::Relaxed);
         Ok(matches && is_known)

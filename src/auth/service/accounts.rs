@@ -124,8 +124,7 @@ impl AuthService {
                 }
                 matches
             };
-            let Credentials { account, version, .. } =
-                found.filter(|_| matches).ok_or(AccountError::WrongCredentials)?;
+            let Credentials { account, version, .. } = found.filter(|_| matches).ok_or(AccountError::WrongCredentials)?;
             if self.blocking(move |service| service.store.totp(account)).await?.is_some() {
                 let pending = PendingSignIn::sign(account, version, now, &self.sign_in_secret);
                 return Err(AccountError::CodeRequired(pending));
@@ -277,7 +276,7 @@ impl AuthService {
             && let Ok(hash) = self.hasher.hash(secret, EnteredBy::Owner).await
         {
             let (account, version) = (*account, *version);
-            let _ = self.blocking(move |service| service.store.rehash_password(account, version, &hash)).await;
+            let _ = self.blocking(move |service| service.store.rehash(account, version, &hash)).await;
         }
         Ok(matches)
     }

@@ -166,12 +166,7 @@ impl dyn Store + '_ {
     }
 
     /// Replaces the hash of the same password; version and sessions stay. [`StoreError::AccountGone`].
-    pub fn rehash_password(
-        &self,
-        account: AccountId,
-        version: PasswordVersion,
-        password: &PasswordHash,
-    ) -> StoreResult<()> {
+    pub fn rehash(&self, account: AccountId, version: PasswordVersion, password: &PasswordHash) -> StoreResult<()> {
         self.change("rehash the password", |sql| {
             lock_version(sql, account, Some(version))?;
             let update = "UPDATE accounts SET password = ?1 WHERE id = ?2";

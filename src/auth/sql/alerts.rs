@@ -28,8 +28,7 @@ impl dyn Store + '_ {
     pub fn add_evaluations(&self, version: SnapshotVersion, results: &[Evaluation], now: i64) -> StoreResult<usize> {
         self.change("store alerts", |sql| {
             // The lock makes the numbers of an account's alerts ascend in the order of commits.
-            let watches: Vec<String> =
-                results.iter().map(|evaluation| format!("[{}]", evaluation.watch.0)).collect();
+            let watches: Vec<String> = results.iter().map(|evaluation| format!("[{}]", evaluation.watch.0)).collect();
             let owners = format!(
                 "SELECT id FROM accounts WHERE id IN (SELECT account FROM watches WHERE id IN \
                  (SELECT CAST(value ->> 0 AS BIGINT) FROM {}(?1))) ORDER BY id",
@@ -199,13 +198,8 @@ fn find_receivers(sql: &dyn Sql, now: i64, receivers: usize) -> SqlResult<BTreeS
     }
 }
 
-fn claim_for(
-    sql: &dyn Sql,
-    (account, webhook): AlertReceiver,
-    messages: u32,
-    now: i64,
-    until: i64,
-) -> SqlResult<DueDeliveries> {
+fn claim_for(sql: &dyn Sql, receiver: AlertReceiver, messages: u32, now: i64, until: i64) -> SqlResult<DueDeliveries> {
+    let (account, webhook) = receiver;
     let claim = format!(
         "UPDATE outbox SET due_at = ?1, claimed = TRUE WHERE due_at <= ?4 AND id IN (SELECT id FROM outbox \
          WHERE account = ?2 AND webhook IS NOT DISTINCT FROM ?3 AND due_at <= ?4 ORDER BY id LIMIT ?5{}) \

@@ -49,17 +49,12 @@ pub(crate) fn reject(report: &DiagnosticReport, folder: &Path, style: &Style) ->
     print(report, None, folder, style).err().unwrap_or(CommandError::Rejected)
 }
 
-fn print(
-    report: &DiagnosticReport,
-    quality: Option<&DatasetQuality<'_>>,
-    folder: &Path,
-    style: &Style,
-) -> CommandResult {
+fn print(report: &DiagnosticReport, quality: Option<&DatasetQuality<'_>>, from: &Path, style: &Style) -> CommandResult {
     let (errors, warnings): (Vec<_>, Vec<_>) = (report.errors().collect(), report.warnings().collect());
     let [error_count, warning_count] = [errors.len(), warnings.len()];
     let result = ReportJson {
         code: report.has_errors().then_some("dataset_refused"),
-        dataset: folder.display().to_string(),
+        dataset: from.display().to_string(),
         error_count,
         warning_count,
         errors,

@@ -104,14 +104,9 @@ struct ActivatedJson {
     changed: bool,
 }
 
-pub(crate) fn activate(
-    releases: &ReleaseStore,
-    version: SnapshotVersion,
-    is_forced: bool,
-    style: &Style,
-) -> CommandResult {
+pub(crate) fn activate(releases: &ReleaseStore, version: SnapshotVersion, force: bool, style: &Style) -> CommandResult {
     let before = releases.current().ok().flatten();
-    let changed = releases.activate(version, is_forced)?;
+    let changed = releases.activate(version, force)?;
     style.print(true, &ActivatedJson { current: version, before, changed }, |out| match before {
         _ if !changed => writeln!(out, "current: {version}, unchanged"),
         Some(before) => writeln!(out, "current: {version}, previously {before}"),

@@ -16,13 +16,7 @@ use site::review::{ReviewPair, page};
 const KEYS: &str = "s same, d different, u unsure, q quit; a reason may follow: `d another city`";
 
 /// Shows pairs until all are decided or the person quits. Each decision is in `folder` before the next pair is shown.
-pub(crate) fn run(
-    folder: &Path,
-    by: &str,
-    today: Date,
-    resolution: &Resolution,
-    mut decisions: Decisions,
-) -> CommandResult {
+pub(crate) fn run(folder: &Path, by: &str, on: Date, resolution: &Resolution, mut known: Decisions) -> CommandResult {
     let (mut input, mut out) = (io::stdin().lock(), io::stdout().lock());
     // The first row of each row's cluster. Decisions join clusters, too, so that no pair within one is shown.
     let mut first_of: Vec<u32> = (0..).take(resolution.records.len()).collect();
@@ -41,9 +35,9 @@ pub(crate) fn run(
         let Some((judgement, why)) = ask(&mut input, &mut out)? else { break };
         left -= 1;
         let [first, second] = [pair.left, pair.right].map(|row| resolution.records[row as usize].id.clone());
-        let made = Decision::new(first, second, judgement, by.to_owned(), today.into(), why);
+        let made = Decision::new(first, second, judgement, by.to_owned(), on.into(), why);
         let mut report = DiagnosticReport::default();
-        let with_it = decisions.with(made.clone(), &mut report);
+        let with_it = known.with(made.clone(), &mut report);
         if report.has_errors() {
             for problem in report.errors() {
                 writeln!(out, "not kept: {problem}")?;
@@ -51,7 +45,7 @@ pub(crate) fn run(
             continue;
         }
         decision::append(folder, &made)?;
-        decisions = with_it;
+        known = with_it;
         decided += 1;
         if judgement == Judgement::Same {
             first_of.iter_mut().filter(|first| **first == clusters[1]).for_each(|first| *first = clusters[0]);

@@ -192,8 +192,7 @@ fn a_copy_has_every_row_and_goes_on_where_the_source_ended() {
     let source = SqliteStore::open(data.path()).unwrap();
     let filled = fill(&source);
     let target = settings(&database.url);
-    let counts: BTreeMap<&str, u64> =
-        PostgresStore::copy_from(data.path(), &target).unwrap().into_iter().collect();
+    let counts: BTreeMap<&str, u64> = PostgresStore::copy_from(data.path(), &target).unwrap().into_iter().collect();
     let columns = columns(&database);
     assert_eq!(columns.len(), 18, "{:?}", columns.keys());
     // Tables that SQLite does not need, and the view of older programs.
