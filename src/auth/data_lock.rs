@@ -1,7 +1,6 @@
 //! A lock on the data folder: one server counts the requests of a folder.
 //!
-//! Each server decides quotas from its own memory, so two servers on one folder would admit twice the quota. Commands
-//! take no lock: the running server reads their changes.
+//! Servers decide from their own memory: two on one folder would admit twice the quota. Commands take no lock.
 
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};

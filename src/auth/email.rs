@@ -1,8 +1,7 @@
 //! E-mail addresses in one spelling, with visible characters only.
 //!
-//! An address is stored and compared in ASCII and lower case, its domain as in the DNS (`xn--…`): two addresses that
-//! look alike on a page or in a terminal are the same. Other characters before the `@` are rejected: few providers
-//! accept them, and they could imitate letters of another address.
+//! An address is stored and compared in ASCII and lower case, its domain as in the DNS (`xn--…`), so that addresses
+//! that look alike are the same. Other characters before the `@`, which few providers accept, are rejected.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,9 +1,8 @@
 //! Accounts, passwords, sessions, API keys, quotas and mail, and the store that holds them.
 //!
-//! Front ends call [`AuthService`]. It decides requests from memory: a table of key digests identifies the caller, and the
+//! Front ends call [`AuthService`], which decides from memory: a table of key digests identifies the caller, and the
 //! counters of [`quota`] count. It reads the [`Store`] at the start and after each change, and writes usage in the
-//! background, so that no request with a known key waits for a disk. The store is SQLite for one server, or PostgreSQL for
-//! several; both pass the same conformance suite.
+//! background. The store is SQLite for one server, or PostgreSQL for several, with one conformance suite.
 #![warn(unreachable_pub)]
 
 /// Implements `Debug` for what has secrets: it shows the name of the type only.

@@ -1,5 +1,4 @@
-//! E-mail through the operator's SMTP server. Messages wait in the outbox of the store; this module makes single
-//! attempts to send them.
+//! E-mail through the operator's SMTP server: single attempts to send messages, which wait in the outbox of the store.
 //!
 //! The log names accounts by number and servers' replies by code, because replies often contain the address.
 

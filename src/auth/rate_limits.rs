@@ -1,7 +1,6 @@
 //! Rate limits of pages, sign-ups and failed sign-ins.
 //!
-//! Servers that share a store count in it, so that three servers admit no more guesses than one; each server counts
-//! pages by itself. If a call of the store fails, nothing is admitted.
+//! Servers that share a store count in it, except pages. If a call of the store fails, nothing is admitted.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -10,11 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::quota::{Client, ClientHasher, CountedWindow, WindowCounter, run_in_place};
 use crate::{AccountError, AccountResult, CounterStore};
 
-/// Failed sign-ins of one account from one network (IPv4 /24, IPv6 /48) per [`SIGN_IN_WINDOW`], whether the account
-/// exists or not. The limit from all networks together is five times as high.
-///
-/// So strangers can guess a password 50 times per window, 4,800 times a day. If they also keep the table of attempts
-/// full, they get about one more guess per 100,000 attempts.
+/// Failed sign-ins of one account, existing or not, from one network (IPv4 /24, IPv6 /48) per [`SIGN_IN_WINDOW`]; from
+/// all together five times as many. So strangers can guess a password 50 times per window, 4,800 times a day. If they
+/// keep the table of attempts full, they get about one more guess per 100,000 attempts.
 pub(crate) const FAILED_SIGN_INS_OF_ACCOUNT: u32 = 10;
 
 /// Passwords entered in one session, or in all known browsers of an account, per [`SIGN_IN_WINDOW`], right or wrong.

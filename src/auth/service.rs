@@ -182,10 +182,8 @@ impl AuthService {
         self.store.as_ref()
     }
 
-    /// Authenticates by the value of the `Authorization` header at `now` (Unix seconds).
-    ///
-    /// A key created by another process since the last refresh is [`AuthError::Invalid`];
-    /// [`AuthService::authenticate_fresh`] checks the store again.
+    /// Authenticates by the value of the `Authorization` header at `now` (Unix seconds). A key that is not in memory
+    /// yet is [`AuthError::Invalid`]; [`AuthService::authenticate_fresh`] checks the store again.
     pub fn authenticate(&self, authorization: Option<&str>, now: i64) -> Result<Caller, AuthError> {
         let token = bearer_token(authorization)?.ok_or(AuthError::Malformed)?;
         let key: ApiKey = token.parse().map_err(|_| AuthError::Malformed)?;

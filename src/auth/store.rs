@@ -46,8 +46,7 @@ pub trait Store: Send + Sync {
     /// `StoreError::Replaced` if the next start would open another store than this one. Every write checks this.
     fn check(&self) -> StoreResult<()>;
 
-    /// The keys that were created, revoked, blocked, unblocked or moved to another tier after change `since` (0: all
-    /// keys). Cheap if nothing changed. `StoreError::Replaced`.
+    /// The keys that changed or were revoked after change `since` (0: all). Cheap without any. `StoreError::Replaced`.
     fn changes(&self, since: i64) -> StoreResult<KeyChanges>;
 
     fn measurements(&self) -> StoreMeasurements;

@@ -1,5 +1,4 @@
-//! One-time codes of authenticator apps (TOTP, RFC 6238, with what all apps support: SHA-1, six digits, 30 seconds), and the
-//! recovery codes for those who lose their app.
+//! One-time codes of authenticator apps (TOTP, RFC 6238: SHA-1, six digits, 30 seconds), and recovery codes.
 //!
 //! The standard's HMAC is short enough to need no crate of its own. The secret must be readable to verify a code, so it is stored
 //! in clear, in a file that only the service's user can read; recovery codes are stored as digests.

@@ -10,11 +10,8 @@ use crate::{BUILDING, REMOVING, ReleaseError, ReleaseResult, ReleaseStore, files
 use data::SnapshotVersion;
 
 impl ReleaseStore {
-    /// Copies the release `version` with all its files into the index folder `to`, verifies the copy and makes it
-    /// current there. Returns its size in bytes.
-    ///
-    /// # Errors
-    /// [`ReleaseError::Taken`] if `to` has the version with other content; otherwise as for [`ReleaseStore::open`].
+    /// Copies a release with all its files into the index folder `to`, verifies it and makes it current there. Returns
+    /// its size in bytes. [`ReleaseError::Taken`] if `to` has the version with other content.
     pub fn copy(&self, version: SnapshotVersion, to: &Self) -> ReleaseResult<u64> {
         let manifest = self.manifest(version)?;
         let bytes = manifest.bytes("");

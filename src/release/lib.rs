@@ -63,8 +63,7 @@ pub struct ReleaseStore {
     index: PathBuf,
     /// The object store from which the folder's releases are copied.
     origin: Option<PathBuf>,
-    /// Permits the bundled snapshot if the folder has no release. Not for a folder that the operator named: invented
-    /// data would silently take the place of a missing release.
+    /// Permits the bundled snapshot without a release, but not if the operator named a folder: its data is invented.
     pub is_optional: bool,
     /// The only accepted signing key; releases without its signature are refused.
     pub trusted: Option<TrustedKey>,
@@ -199,8 +198,7 @@ impl ReleaseStore {
         Publisher::begin(self.clone(), &OsFs)
     }
 
-    /// Verifies the release `version` and makes `current` name it. False if it already did. Unless forced, a release is
-    /// refused if it lost more than a fifth of the rows of a table compared to the current one.
+    /// Verifies a release and makes `current` name it; false if it already did. Unless forced, as [`Self::check_rows`].
     pub fn activate(&self, version: SnapshotVersion, is_forced: bool) -> ReleaseResult<bool> {
         let release = self.open(version)?;
         self.verify_on_disk(&release.manifest)?;

@@ -104,10 +104,9 @@ impl<'f> Publisher<'f> {
 
     /// Publishes a compiled dataset and makes `current` name it. `built_at` is recorded in the manifest.
     ///
-    /// Publishing the same content under the same version again is not an error; `current` then only changes if it
-    /// names nothing, or if the build that published the release was killed before the switch. Other content under the
-    /// same version is [`ReleaseError::Taken`]. If much of the current release is missing, the error is
-    /// [`ReleaseError::Shrunk`]. After an error, `current` is unchanged.
+    /// The same content again is no error; `current` then only changes if it names nothing, or if the build was killed
+    /// before the switch. Other content under the version is [`ReleaseError::Taken`], much less than the current
+    /// release has is [`ReleaseError::Shrunk`]. After an error, `current` is unchanged.
     pub fn publish(
         &self,
         compiled: Compiled,

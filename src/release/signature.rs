@@ -1,7 +1,6 @@
 //! Signatures of releases: Ed25519 over the bytes of `manifest.json`, which has the checksums of all other files.
 //!
-//! Keys are PEM files as written by `openssl`, and a signature is the 64 bytes that `openssl` would write, so releases
-//! can be signed and verified without this program.
+//! Keys are PEM files and signatures 64 bytes, both as of `openssl`, with which releases can be signed and verified.
 
 use std::fs;
 use std::path::{Path, PathBuf};

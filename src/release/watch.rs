@@ -83,15 +83,10 @@ impl Starting {
         Self { releases, keep, report: Arc::new(report), tried: Arc::default() }
     }
 
-    /// Opens the release named by the index. If it cannot be served, opens the newest older one that can; if nothing
-    /// is published, the bundled snapshot, if the index permits it. Then loads the newest other releases for their
-    /// cursors. The watcher completes the verification of all of them.
-    ///
-    /// Reads these releases: call it off the runtime.
-    ///
-    /// # Errors
-    /// [`ReleaseError::NoneActive`] or [`ReleaseError::NothingGood`], which is reported. Releases are published here,
-    /// so serving invented data instead would be wrong without notice.
+    /// Opens the release named by the index, or the newest older one that can be served, or, if nothing is published
+    /// and the index permits it, the bundled snapshot; then the newest others, for their cursors. The watcher completes
+    /// the verification. Call it off the runtime. [`ReleaseError::NoneActive`] or [`ReleaseError::NothingGood`], which
+    /// is reported: to serve invented data instead would be wrong without notice.
     pub fn start(&self) -> ReleaseResult<Watcher> {
         let stamp = self.stamp();
         self.find().inspect_err(|error| {

@@ -16,9 +16,8 @@ const LEASE_LIMIT: Duration = Duration::from_millis(250);
 /// Time after its last report in which a server counts as running.
 const RUNNING: &str = "10 seconds";
 
-/// Takes `?5` owed units, and grants others, at least `?6` if so many are left; the limit is `?4`.
-///
-/// One statement that locks the row of the counter: servers that lease at the same time are served one after the other.
+/// Takes `?5` owed units, and grants others, at least `?6` if so many are left; the limit is `?4`. One statement, which
+/// locks the row of the counter for servers that lease at the same time.
 static LEASE: Lazy<String> = Lazy::new(|| {
     let units = |left: &str| {
         let size = format!("least(?7::bigint, ({left}) / (?8::bigint * (SELECT servers FROM running)))");

@@ -1,10 +1,9 @@
 //! The tables, and migrations that keep servers of two versions running.
 //!
 //! During an upgrade, servers of the previous version use the tables that the new one has migrated. A step therefore
-//! either expands (it adds tables, columns with a default, or indexes; older programs go on without them) or contracts
-//! (it removes, renames or restricts something that older programs use). A contracting step may only be released after
-//! a version that no longer uses what it removes, and its `oldest` is the schema version of that program: older ones
-//! refuse the store from then on.
+//! either expands (tables, columns with a default, indexes) or contracts (it removes, renames or restricts something
+//! that older programs use). A contracting step may only be released after a version that no longer uses what it
+//! removes, whose schema version is its `oldest`: older ones refuse the store from then on.
 
 use std::time::Duration;
 

@@ -13,8 +13,7 @@ pub enum Client {
     Address(IpAddr),
     /// All addresses of the [`ClientPool`] of this name.
     Pool(Arc<str>),
-    /// A sign-in to the account of this e-mail address, whether it exists or not, from this client address. Counted by
-    /// the account, and by the account and the network of the address.
+    /// A sign-in to this e-mail address, existing or not, from this client. Counted by account, and with its network.
     SignIn(Arc<str>, IpAddr),
     KnownBrowsers(i64),
     Session([u8; 32]),

@@ -172,8 +172,7 @@ impl DailyCounter {
         }
     }
 
-    /// Drops the counters of all days but `today`, the day before (its last requests may still run) and the day after (this
-    /// thread's clock may be behind). Counters with unwritten requests stay.
+    /// Drops counters without unwritten requests, except of `today` and, as clocks and requests lag, of its neighbors.
     pub(crate) fn drop_old(&self, today: Date) {
         self.counts.retain(|(_, day), count| {
             day.days().abs_diff(today.days()) <= 1 || count.parts.iter().any(|part| part.unwritten != 0)

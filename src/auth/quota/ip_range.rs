@@ -81,8 +81,7 @@ impl FromStr for IpRange {
 
 pub type ClientNetwork = IpNet;
 
-/// Networks in which the client of an address is counted, largest first, each with its multiple of the limit of one
-/// client; the client itself is last, with 1.
+/// Networks in which a client is counted, largest first, with their multiples of its limit; itself last, with 1.
 ///
 /// An IPv6 network of one machine is a /64, and a customer gets a /56 or a /48, which must not count as 65,536 clients. An IPv4
 /// address is counted on its own: a /24 has 256 addresses, which carriers share among many clients.

@@ -1,13 +1,12 @@
 //! Daily counters that several servers share.
 //!
-//! The store knows how many units of a counter are taken. A server takes some in advance, its *lease*, and admits
-//! requests from it, so that few of them wait for the store. It gives unused units back. So the limit is never
-//! exceeded: a killed server loses its unused units, which only lowers the number. If no server is killed, the limit is
-//! reached exactly.
+//! A server takes some units of a counter in advance, its *lease*, and admits requests from it, so that few of them
+//! wait for the store. It gives unused units back. So the limit is never exceeded, and reached exactly, except that a
+//! killed server loses its unused units.
 //!
 //! **Size.** If `left` units are not taken, one of `n` servers leases `left / (8 n)`, at most [`MAX_UNITS`] and at
-//! least the number needed at once: many while there is plenty, and single units at the end, so that no server refuses
-//! a request while another has units. When a quarter of a lease is left, the next one is taken in the background.
+//! least the number needed at once: single units at the end, so that no server refuses a request while another has
+//! units. When a quarter of a lease is left, the next one is taken in the background.
 //!
 //! **Store away.** Counters used in the last [`RECENT_USE`] are served from unused units, and then from a small
 //! [`allowance`]. It is counted as owed, and taken from the counter as soon as the store is back.

@@ -63,8 +63,7 @@ impl WindowCounter {
         buckets * (size_of::<BucketSlot>() + size_of::<Bucket>())
     }
 
-    /// Counts one request at `now` (Unix seconds), unless `limit` is reached. Returns the used part of the limit, or
-    /// the seconds until the end of the window that has reached its limit.
+    /// Counts one request at `now` (Unix seconds). Returns the used part of `limit`, or the seconds until it ends.
     pub(crate) fn take(&self, client: &Client, limit: u32, now: i64) -> Result<u32, u64> {
         let now = timestamp(now);
         let ranges = self.hasher.ranges(client);

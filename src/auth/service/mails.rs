@@ -1,5 +1,4 @@
-//! Links by e-mail, if the operator has set it up: they verify an address or reset a password. A request for a link is
-//! stored in the outbox before the response; the link is made when it is sent.
+//! Links by e-mail, if set up: they verify an address or reset a password, and are made when they are sent.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -122,8 +121,7 @@ fn parse_link(token: &str) -> AccountResult<LinkDigest> {
     token.parse::<LinkToken>().map(|token| token.digest()).map_err(|_| AccountError::NoSuchLink)
 }
 
-/// Makes the due link, in place of an earlier one of the account for the same purpose, and the e-mail that carries it.
-/// `None` if it is no longer needed: the address is verified, or the account is gone.
+/// Makes the due link, in place of an earlier one, and its e-mail. `None` if it is no longer needed.
 pub fn link_mail(store: &dyn Store, due: &DueLink, service: &str, url: &str, now: i64) -> StoreResult<Option<Mail>> {
     let DueLink { ref account, purpose, .. } = *due;
     if purpose == Purpose::Verification && account.verified_at.is_some() {

@@ -236,8 +236,7 @@ impl AuthService {
         self.shared.as_ref().map_or(0, |shared| shared.clock_ahead.load(Ordering::Relaxed).div_euclid(1_000))
     }
 
-    /// Gives back the unused units of idle counters, or with `all` of every counter, settles requests admitted while
-    /// the store was away, and reports that this server runs.
+    /// Gives back unused units of idle counters (`all`: of all), settles what is owed, reports that this server runs.
     pub(super) fn end_leases(&self, today: Date, all: bool) -> StoreResult<()> {
         let Some((shared, store)) = self.shared_store() else { return Ok(()) };
         let store_time = store.report_running()?;

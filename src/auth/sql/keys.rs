@@ -141,8 +141,7 @@ impl dyn Store + '_ {
         self.list("read the key", |sql| record(sql, find(sql, key)?, today))
     }
 
-    /// A key that is already revoked is unchanged: its `revoked_at` is earlier than `now`.
-    /// [`StoreError::NoSuchKey`], [`StoreError::AmbiguousKey`].
+    /// Without effect on a key that was revoked before `now`. [`StoreError::NoSuchKey`], [`StoreError::AmbiguousKey`].
     pub fn revoke_key(&self, key: KeyRef, now: i64) -> StoreResult<KeyRecord> {
         self.change("revoke the key", |sql| {
             let (id, account) = lock_owner(sql, key)?;

@@ -70,8 +70,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// Claims up to `limit` links that are due at `now`, oldest first. Nobody else gets them before `until` (Unix
-    /// seconds). Those for addresses without an account are deleted.
+    /// Claims up to `limit` due links until `until` (Unix seconds), oldest first; those without an account are deleted.
     pub fn claim_links(&self, now: i64, until: i64, limit: u32) -> StoreResult<Vec<DueLink>> {
         if !self.has_due("link", now)? {
             return Ok(Vec::new());

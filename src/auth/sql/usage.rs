@@ -55,8 +55,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// The usage of an account's keys from `first` to `last`, by day and key. Days without usage are left out. The cost depends
-    /// on the days on which keys of the account existed, not on other accounts.
+    /// The usage of an account's keys from `first` to `last`, by day and key. The cost depends on its own keys only.
     pub fn usage_of(&self, account: AccountId, first: Date, last: Date) -> StoreResult<Vec<DayUsage>> {
         self.list("read the usage", |sql| {
             let query = if sql.orders_usage_by_day() {

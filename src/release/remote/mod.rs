@@ -135,11 +135,9 @@ pub struct RemoteStore {
 }
 
 impl RemoteStore {
-    /// Opens the object store at `s3://bucket/prefix`, with endpoint, region and credentials from the usual variables
-    /// (`AWS_…`, `AWS_SHARED_CREDENTIALS_FILE`), or at `file:///folder`.
-    ///
-    /// # Errors
-    /// [`ReleaseError::ObjectStore`] if the location or a variable is invalid. Sends no request.
+    /// Opens the object store at `s3://bucket/prefix`, configured by the usual variables (`AWS_…`,
+    /// `AWS_SHARED_CREDENTIALS_FILE`), or at `file:///folder`. Sends no request. [`ReleaseError::ObjectStore`] if one
+    /// is invalid.
     pub fn open(place: &Path, trusted: Option<TrustedKey>) -> ReleaseResult<Self> {
         Ok(Self { objects: RemoteObjects::open(&place.to_string_lossy())?, trusted })
     }

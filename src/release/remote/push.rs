@@ -40,11 +40,8 @@ pub struct Pruned {
 }
 
 impl RemoteStore {
-    /// Uploads the missing parts of the release `version` of the folder `local`, and makes `current` name it, to be
-    /// served from `activate_at` (Unix seconds).
-    ///
-    /// # Errors
-    /// [`ReleaseError::Overtaken`] if `current` has changed since it was `read`.
+    /// Uploads the missing parts of a release of `local` and makes `current` name it, to be served from `activate_at`
+    /// (Unix seconds). [`ReleaseError::Overtaken`] if `current` has changed since it was `read`.
     pub fn push(
         &self,
         local: &ReleaseStore,
@@ -204,9 +201,8 @@ impl RemoteStore {
         Ok((piece, true))
     }
 
-    /// Removes all releases except the newest `keep`, the one named by `current` and those that their patches refer to,
-    /// and all objects that none of these needs. Nothing written less than `grace` seconds ago is removed: it may
-    /// belong to an unfinished push, or to a release that a replica is still fetching.
+    /// Removes all releases except the newest `keep`, `current` and what their patches refer to, and unneeded objects.
+    /// What is younger than `grace` seconds may belong to an unfinished push or be fetched, and stays.
     pub fn prune(&self, keep: usize, grace: i64, now: i64) -> ReleaseResult<Pruned> {
         let current = self.current()?.pointer;
         let mut packings: BTreeMap<PushedRelease, i64> = BTreeMap::new();
