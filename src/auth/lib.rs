@@ -17,15 +17,16 @@ macro_rules! hide_debug {
 }
 
 /// Defines an enum, and a function that returns the code of each variant.
+#[macro_export]
 macro_rules! coded {
     (
         $(#[$doc:meta])* $function_vis:vis fn $function:ident;
-        $(#[$meta:meta])* pub enum $name:ident {
+        $(#[$meta:meta])* $vis:vis enum $name:ident {
             $($(#[$of:meta])* $variant:ident $(($($tuple:tt)*))? $({$($field:tt)*})? => $code:literal,)*
         }
     ) => {
         $(#[$meta])*
-        pub enum $name {
+        $vis enum $name {
             $($(#[$of])* $variant $(($($tuple)*))? $({$($field)*})?,)*
         }
 

@@ -259,8 +259,7 @@ fn print_table(answer: &Value, first: &[&str]) -> Result<(), QueryError> {
     let rows = match &answer["data"] {
         Value::Array(rows) => rows,
         record => {
-            let lines: Vec<[String; 2]> =
-                flatten_record(record).into_iter().map(|(name, value)| [name, value]).collect();
+            let lines: Vec<[String; 2]> = flatten_record(record).into_iter().map(Into::into).collect();
             return table::print(&table::aligned(&lines)).map_err(QueryError::Output);
         }
     };

@@ -56,8 +56,7 @@ impl FromStr for ClientPool {
         }
         let only_digits = calls.bytes().all(|byte| byte.is_ascii_digit());
         let daily_limit = calls.parse().ok().filter(|calls| only_digits && *calls > 0);
-        let ranges =
-            ranges.split('+').map(|range| range.parse().map_err(|e| ParsePoolError::Range(range.to_owned(), e)));
+        let ranges = ranges.split('+').map(|text| text.parse().map_err(|e| ParsePoolError::Range(text.to_owned(), e)));
         Ok(Self {
             name: name.into(),
             daily_limit: daily_limit.ok_or_else(|| ParsePoolError::Calls(calls.to_owned()))?,

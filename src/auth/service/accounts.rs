@@ -218,9 +218,8 @@ impl AuthService {
             }
             let hash = self.hasher.hash(new.secret().clone(), EnteredBy::Owner).await?;
             let (token, session) = new_session(now)?;
-            let change =
-                move |service: &Self| service.store.set_password(account, Some(version), &hash, Some(&session));
-            self.blocking(change).await?;
+            let set = move |service: &Self| service.store.set_password(account, Some(version), &hash, Some(&session));
+            self.blocking(set).await?;
             Ok(self.started(token, &session, account, PasswordVersion(version.0 + 1)))
         }
         .await;

@@ -1,4 +1,4 @@
-//! S3 credentials from a file: unlike the environment of a container, a mounted secret is visible to few.
+//! S3 credentials from a file: unlike variables, a mounted secret is hidden from who may inspect the container.
 
 use std::env;
 use std::fs;
