@@ -135,7 +135,6 @@ pub struct AuditLog {
     hasher: ClientHasher,
     /// Returns Unix seconds.
     clock: fn() -> i64,
-    /// Rejected keys by client, in windows of an hour.
     rejected_keys: WindowCounter,
     /// `None` if the log is no file.
     pub(crate) path: Option<PathBuf>,

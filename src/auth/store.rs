@@ -56,7 +56,6 @@ pub trait Store: Send + Sync {
         None
     }
 
-    /// Deletes counters of past days, within a transaction.
     fn purge_counters(&self, _sql: &dyn Sql, _today: Date) -> SqlResult<()> {
         Ok(())
     }

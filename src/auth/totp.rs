@@ -57,7 +57,7 @@ impl TotpSecret {
         Zeroizing::new(base32(self.0.as_slice()).to_ascii_uppercase())
     }
 
-    /// The code of a step of [`STEP_SECONDS`] since 1970.
+    /// The code of a step since 1970.
     pub(crate) fn code(&self, step: i64) -> u32 {
         let mut mac = Hmac::<Sha1>::new_from_slice(self.0.as_slice()).expect("HMAC takes keys of any length");
         mac.update(&step.to_be_bytes());

@@ -39,7 +39,6 @@ struct ReportedState {
     served: Option<Stamps<u64>>,
 }
 
-/// A state of the index that cannot be served.
 struct RejectedState {
     current: Option<SnapshotVersion>,
     stamps: Stamps<[u64; 2]>,

@@ -134,7 +134,6 @@ fn uncount(sql: &dyn Sql, counted: &[CountedWindow]) -> SqlResult<()> {
     sql.execute_each(update, counted.iter().map(|window| params![window.counter.cast_signed(), window.started_at]))
 }
 
-/// Deletes the counters of past days, and servers that no longer run.
 pub(crate) fn purge(sql: &dyn Sql, today: Date) -> SqlResult<()> {
     sql.execute("DELETE FROM servers WHERE seen_at < now() - interval '1 day'", &[])?;
     sql.execute("DELETE FROM leases WHERE day < ?1", &params![today.days() - 1]).map(drop)

@@ -263,7 +263,6 @@ impl LeasedCounters {
         Ok(AdmittedRequest { quota: units.quota(limit, day), renews: false })
     }
 
-    /// Takes the next lease of a counter, after [`AdmittedRequest::renews`].
     pub(crate) fn renew(&self, (counter, day): (SharedCounter, Date), lease: impl Fn(LeaseRequest) -> Option<Grant>) {
         let slot = self.slot(counter, day);
         let (limit, owed) = {

@@ -38,7 +38,6 @@ pub struct QueueUsage {
     pub rejected: u64,
 }
 
-/// The permissions to work and to have a place, until they are dropped.
 pub(crate) type WorkTurn = (OwnedSemaphorePermit, OwnedSemaphorePermit);
 
 impl WorkQueue {

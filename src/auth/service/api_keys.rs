@@ -27,7 +27,6 @@ pub struct AccountUsage {
     pub days: Vec<Date>,
     /// By number: active keys, and those of the last [`LISTED_REVOKED`] ended ones that were used on one of the days.
     pub keys: Vec<KeyUsage>,
-    /// The requests of all other keys on each of the days.
     pub others: Vec<u64>,
 }
 

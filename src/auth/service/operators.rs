@@ -37,7 +37,6 @@ impl AuthService {
         .await
     }
 
-    /// The usage of all accounts on the last `days` days including today.
     pub async fn service_usage(self: &Arc<Self>, days: u16, now: i64) -> AccountResult<ServiceUsage> {
         let today = Date::from_unix(now);
         let first = first_of_days(today, days);

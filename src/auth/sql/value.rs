@@ -136,7 +136,6 @@ pub trait SqlRow {
     fn value(&self, column: usize) -> SqlResult<SqlValue<'_>>;
 }
 
-/// The columns of a row that are still to be read.
 pub(crate) struct SqlColumns<'r> {
     row: &'r dyn SqlRow,
     next: usize,

@@ -80,7 +80,6 @@ impl SqliteStore {
         self.identities.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `read` within one transaction, as of one time.
     pub(crate) fn read_all<T>(&self, read: impl FnOnce(&Connection) -> StoreResult<T>) -> StoreResult<T> {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction = lists.transaction().map_err(database_error("read the store"))?;

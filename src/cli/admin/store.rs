@@ -7,7 +7,6 @@ use crate::app::settings::StoreSettings;
 use crate::cli::admin::{AdminError, print};
 use auth::PostgresStore;
 
-/// Fails with `error`, which gets the URL, if the store is in PostgreSQL.
 pub(super) fn refuse_postgres(store: &StoreSettings, error: fn(String) -> AdminError) -> Result<(), AdminError> {
     match store.postgres()? {
         Some(settings) => Err(error(PostgresStore::display_url(&settings)?)),

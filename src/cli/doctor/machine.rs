@@ -179,7 +179,6 @@ pub(super) fn is_open_to_others(path: &Path) -> bool {
     false
 }
 
-/// Warns of a file that other users of the machine may open, and returns true.
 pub(super) fn warn_if_open(check: &'static str, path: &Path, findings: &mut Findings) -> bool {
     let is_open = is_open_to_others(path);
     if is_open {

@@ -51,7 +51,6 @@ pub(super) fn check(settings: &ServeSettings, variables: impl IntoIterator<Item 
     mail(settings, findings);
 }
 
-/// True if the host of a URL is this machine.
 fn is_local(url: &str) -> bool {
     let url: Option<Uri> = url.parse().ok();
     // Without the brackets of an IPv6 address.

@@ -112,7 +112,6 @@ struct SummaryJson<'a> {
     place: String,
     current: Option<SnapshotVersion>,
     counts: Counts,
-    /// Number of well-known aliases added to records.
     known_aliases: usize,
     #[serde(serialize_with = "as_map")]
     bytes: [(&'static str, u64); 6],

@@ -36,7 +36,6 @@ pub(crate) fn run(dataset: DatasetInput<'_>, style: &Style) -> CommandResult {
     print(&compiled.report, Some(&compiled.quality()?), folder, style)
 }
 
-/// Compiles a dataset. If it has errors, prints them.
 pub(crate) fn compile(dataset: DatasetInput<'_>, style: &Style) -> Result<Compiled, CommandError> {
     let steps = Steps::new(style.json);
     let folder = dataset.folder;
@@ -126,7 +125,6 @@ pub(crate) fn list(report: &DiagnosticReport, style: &Style, out: &mut dyn Write
     report.warnings().filter(|_| style.verbose).try_for_each(|problem| writeln!(out, "warning: {problem}"))
 }
 
-/// Hint at the option that lists warnings, if they were only counted.
 pub(crate) fn hint(report: &DiagnosticReport, style: &Style) -> &'static str {
     let hidden = !style.verbose && report.warnings().next().is_some();
     if hidden { " (list them with --verbose)" } else { "" }

@@ -116,7 +116,6 @@ struct IndexArgs {
 }
 
 impl IndexArgs {
-    /// The object store, if the releases are in one.
     fn remote(&self, trusted: Option<&TrustedKey>) -> Result<Option<RemoteStore>, ReleaseError> {
         let is_remote = is_object_store(&self.index);
         is_remote.then(|| RemoteStore::open(&self.index, trusted.cloned())).transpose()
@@ -407,7 +406,6 @@ impl CommandError {
     }
 }
 
-/// Exit code of an error, and its `code` in JSON.
 fn code_of(error: &ReleaseError) -> (IndexerExit, &'static str) {
     match error {
         ReleaseError::Missing { .. } => (IndexerExit::Rejected, "missing"),

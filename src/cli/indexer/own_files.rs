@@ -39,7 +39,6 @@ impl FolderError {
         move |error| Self::Io { path: path.clone(), error }
     }
 
-    /// The exit code, and `code` in JSON.
     pub(crate) fn code(&self) -> (IndexerExit, &'static str) {
         match self {
             Self::Occupied { .. } | Self::NoChecksums { .. } => (IndexerExit::Rejected, "occupied"),

@@ -29,7 +29,6 @@ enum ContentJson<'a> {
 #[derive(Serialize)]
 struct ReleaseListJson<'a> {
     current: Option<SnapshotVersion>,
-    /// The reason why `current` is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     current_error: Option<&'a str>,
     releases: Vec<ReleaseJson<'a>>,
@@ -78,7 +77,6 @@ pub(crate) fn list(releases: &ReleaseStore, style: &Style) -> CommandResult {
     Ok(code)
 }
 
-/// The active release, and its problem if any.
 fn current(releases: &ReleaseStore) -> (Option<SnapshotVersion>, Option<String>) {
     match releases.current() {
         Ok(Some(current)) => match releases.manifest(current) {
@@ -167,7 +165,6 @@ struct AllVerifiedJson {
     releases: Vec<VerifiedJson>,
 }
 
-/// Verifies the checksums of releases, opens them and runs test queries.
 pub(crate) fn verify(releases: &ReleaseStore, version: Option<SnapshotVersion>, style: &Style) -> CommandResult {
     check_folder(releases)?;
     let (versions, problem) = match version {

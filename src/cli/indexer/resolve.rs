@@ -146,7 +146,6 @@ impl<'a> PairJson<'a> {
 #[derive(Serialize)]
 struct ResolutionJson<'a> {
     counts: Vec<ResolutionCounts>,
-    /// Number of pairs kept apart by a veto.
     vetoed: usize,
     decisions: usize,
     clusters: Vec<Vec<&'a str>>,

@@ -57,7 +57,6 @@ pub(crate) fn run(folder: &Path, by: &str, on: Date, resolution: &Resolution, mu
     Ok(IndexerExit::Success)
 }
 
-/// Writes the pairs as a page that is opened from its file.
 pub(crate) fn write_page(resolution: &Resolution, by: &str, today: Date, file: &Path, style: &Style) -> CommandResult {
     let pair = |pair: &RecordPair| {
         let [left, right] = [pair.left, pair.right].map(|row| &resolution.records[row as usize]);
@@ -122,7 +121,6 @@ fn known_values(left: &SourceRecord, right: &SourceRecord) -> impl Iterator<Item
     values.filter(|(_, left, right)| !left.is_empty() || !right.is_empty())
 }
 
-/// The values of a record, each with its label.
 fn shown(record: &SourceRecord) -> [(&'static str, String); 10] {
     let identifiers = record.identifiers.iter().map(|(scheme, value)| format!("{scheme}:{value}"));
     let unpublished = match (record.is_suppressed, record.is_gone) {

@@ -168,7 +168,6 @@ impl RemoteStore {
         Ok(pushed)
     }
 
-    /// Reads a packing and verifies its checksum, and its signature if there is a trusted key.
     fn packing(&self, pushed: PushedRelease) -> ReleaseResult<(Packing, Vec<u8>)> {
         let (PushedRelease { version, manifest }, name) = (pushed, pushed.packing_name());
         let damaged = |reason: String| ReleaseError::Damaged { version, reason: format!("{name} {reason}") };
@@ -233,7 +232,6 @@ impl PushedRelease {
         format!("manifests/{}/{}.sig", self.version, self.manifest)
     }
 
-    /// The release whose packing has this object name.
     fn parse(name: &str) -> Option<Self> {
         let (version, file) = name.strip_prefix("manifests/")?.split_once('/')?;
         let manifest = file.strip_suffix(".json")?.to_owned().try_into().ok()?;

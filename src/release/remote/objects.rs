@@ -153,7 +153,7 @@ impl RemoteObjects {
         }
     }
 
-    /// Time at which an object was written in Unix seconds; `None` if there is none.
+    /// In Unix seconds; `None` if there is no such object.
     pub(super) fn modified_at(&self, name: &str) -> ReleaseResult<Option<i64>> {
         let found = self.find(name, self.store.head(&self.path(name)))?;
         Ok(found.map(|meta| meta.last_modified.timestamp()))
