@@ -8,7 +8,7 @@ mod release;
 mod service;
 
 use ::service::State;
-use auth::AuthService;
+use auth::{AuthService, RateLimitConfig, SqliteStore};
 use catalog::Catalog;
 use data::{Facet, Table};
 use http::HeaderMap;
@@ -60,7 +60,8 @@ fn main() {
     let index = arguments.iter().position(|name| name == "--index").and_then(|index| arguments.get(index + 1));
     let catalog = release::catalog(index.map(String::as_str));
     let folder = std::env::temp_dir().join(format!("venturedex-pages-{}", std::process::id()));
-    let auth = AuthService::open(&folder, 0).expect("a data folder");
+    let store = SqliteStore::open(&folder).expect("a data folder");
+    let auth = AuthService::with_store(Box::new(store), RateLimitConfig::default(), 0).expect("a service");
     let state = service::state(catalog, auth, "http://127.0.0.1:8080", || 0);
     let catalog = state.releases.current();
     let snapshot = catalog.snapshot();

@@ -18,7 +18,7 @@ use futures_util::stream;
 use rustix::time::{ClockId, clock_gettime};
 
 use auth::quota::Tier;
-use auth::{AuthService, RateLimitConfig};
+use auth::{AuthService, RateLimitConfig, SqliteStore};
 use data::Table;
 use mcp::McpQuota;
 use platform::clock::now;
@@ -68,7 +68,8 @@ fn main() {
 
     let folder = std::env::temp_dir().join(format!("venturedex-rates-{}", std::process::id()));
     let limits = RateLimitConfig { pages_per_minute: u32::MAX, ..RateLimitConfig::default() };
-    let auth = AuthService::open_with(&folder, limits, now()).expect("a data folder");
+    let store = SqliteStore::open(&folder).expect("a data folder");
+    let auth = AuthService::with_store(Box::new(store), limits, now()).expect("a service");
     let key = auth.add_demo_key(Tier::Enterprise).expect("a key").reveal().to_owned();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");

@@ -14,7 +14,7 @@ use serde_json::Value;
 use tokio::net::TcpListener;
 
 use auth::quota::Tier;
-use auth::{AuthService, RateLimitConfig};
+use auth::{AuthService, RateLimitConfig, SqliteStore};
 use mcp::{self, McpQuota};
 use platform::clock::now;
 use transport::server::{Limits, RequestBody, ResponseBody, run};
@@ -75,7 +75,8 @@ fn serve(index: Option<&str>, nanos: &Arc<AtomicU64>) -> (SocketAddr, String, Wo
     println!("release {}, {} firms", catalog.version(), catalog.snapshot().counts().firms);
     let data = tempfile::tempdir().expect("a folder");
     let unlimited = RateLimitConfig { pages_per_minute: u32::MAX, sign_ups_per_hour: u32::MAX };
-    let auth = AuthService::open_with(data.path(), unlimited, now()).expect("a data folder");
+    let store = SqliteStore::open(data.path()).expect("a data folder");
+    let auth = AuthService::with_store(Box::new(store), unlimited, now()).expect("a service");
     let key = format!("authorization: Bearer {}\r\n", auth.add_demo_key(Tier::Enterprise).expect("a key").reveal());
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = listener.local_addr().expect("an address");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use auth::account::KeyRef;
-use auth::{ApiKey, AuthService};
+use auth::{ApiKey, AuthService, RateLimitConfig, SqliteStore};
 use futures_util::future::join;
 use tokio::time::Instant;
 
@@ -88,7 +88,8 @@ pub async fn measure(options: &Options, report: &mut Report) {
 async fn fill(data: &Data) -> Vec<ApiKey> {
     data.run(&["account", "create", "--email", "others@example.com", "--tier", "enterprise"], "");
     let now = platform::clock::now();
-    let service = AuthService::open(data.path(), now).expect("a data folder");
+    let store = SqliteStore::open(data.path()).expect("a data folder");
+    let service = AuthService::with_store(Box::new(store), RateLimitConfig::default(), now).expect("a service");
     let account = service.store().accounts().expect("accounts")[0].id;
     let mut keys = Vec::new();
     for number in 0..REVOKED + USED {

@@ -262,7 +262,6 @@ struct MetricsWriter<'a, 'b>(&'a mut DescriptorEncoder<'b>);
 type MetricLabels<'a, const N: usize> = [(&'a str, &'a str); N];
 
 impl MetricsWriter<'_, '_> {
-    /// Writes a metric, with `encode` for the value of each series.
     fn write<'l, const N: usize, V>(
         &mut self,
         name: &str,

@@ -33,22 +33,18 @@ use transport::server::{RequestBody, ResponseBody};
 use transport::telemetry::{Api, RouteGroup, RouteLabel};
 use transport::{ErrorContext, Handler, Peer, RequestId, RequestParts, RequestTrace, Telemetry};
 
+/// `ChangePassword` is for password managers, which look there for the page. `Static` has an index into [`StaticPages`];
+/// files such as style sheets are no page. `Service` is `*`, the service as a whole, and only responds to OPTIONS.
 enum AppRoute<'a> {
     Api,
     Mcp(McpPath),
     Health,
     Readiness,
     SecurityTxt,
-    /// `/.well-known/change-password`, where password managers look for the page to change a password.
     ChangePassword,
-    /// Index into [`StaticPages`]; `is_page` is false for files such as style sheets.
-    Static {
-        position: usize,
-        is_page: bool,
-    },
+    Static { position: usize, is_page: bool },
     Bulk,
     Page(PageRoute<'a>),
-    /// `*`, the service as a whole; only responds to OPTIONS.
     Service,
     Unknown,
 }

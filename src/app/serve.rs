@@ -283,8 +283,7 @@ fn start_log(level: LevelFilter, format: LogFormat) {
     panics::log_panics();
 }
 
-/// The socket passed by a service manager (`LISTEN_FDS`, see `sd_listen_fds(3)`), which stays open between two runs so
-/// that a restart refuses no connection; otherwise a new one for `listen`.
+/// The socket of a service manager (see `sd_listen_fds(3)`), so that a restart refuses no connection, or a new one.
 async fn listener(listen: SocketAddr) -> Result<TcpListener, ServeError> {
     if let Some(passed) = ListenFd::from_env().take_tcp_listener(0)? {
         passed.set_nonblocking(true)?;

@@ -1,7 +1,6 @@
 //! The command line and the settings: a single definition for parsing, `--help` and the environment variables.
 //!
-//! Each setting is a flag and an environment variable. Errors of [`Cli::read`] name the flag or variable, the value and
-//! what is accepted.
+//! Each setting is a flag and an environment variable. Errors of [`Cli::read`] name it, the value and what is accepted.
 
 mod query;
 mod store;
@@ -174,7 +173,7 @@ pub struct AuditFilter {
     #[arg(long, value_name = "ID")]
     pub account: Option<i64>,
     /// Only lines of this event.
-    #[arg(long, value_parser = PossibleValuesParser::new(AuditEvent::ALL.map(AuditEvent::name)))]
+    #[arg(long, value_parser = PossibleValuesParser::new(AuditEvent::names()))]
     pub event: Option<String>,
     /// Only lines from this time on: a date, or a time such as 2026-11-20T12:00:00Z.
     #[arg(long, value_name = "TIME", value_parser = since)]
@@ -628,8 +627,7 @@ fn arguments(command: &clap::Command) -> impl Iterator<Item = &clap::Arg> {
 
 fn variable_of(flag: &str) -> Option<String> {
     let command = Cli::command();
-    let arg =
-        arguments(&command).find(|arg| arg.get_long().is_some_and(|long| flag.strip_prefix("--") == Some(long)))?;
+    let arg = arguments(&command).find(|arg| arg.get_long().is_some_and(|long| flag.strip_prefix("--") == Some(long)))?;
     Some(arg.get_env()?.to_string_lossy().into_owned())
 }
 

@@ -12,7 +12,6 @@ use data::import::clean::is_hidden;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AccountId(pub i64);
 
-/// Reference to an account, as an operator gives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccountRef {
     Id(AccountId),
@@ -70,8 +69,7 @@ pub struct Account {
     pub created_at: i64,
     /// Keys that are accepted; a rotated key and its successor count as one.
     pub active_keys: u32,
-    /// Unix seconds at which the address was verified, by its owner or an operator; `None` if anybody could have signed
-    /// up with it.
+    /// Unix seconds at which its owner or an operator verified the address; `None` if anybody could have signed up.
     pub verified_at: Option<i64>,
     /// Unix seconds from which codes of an app are required at sign-in; `None` if they are not.
     pub totp_enabled_at: Option<i64>,
@@ -142,7 +140,6 @@ pub fn expiry(days: Option<u32>, now: i64) -> Option<i64> {
     days.map(|days| now.saturating_add(i64::from(days) * 86_400))
 }
 
-/// Reference to a key, as an operator or a page gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyRef {
     Id(KeyId),

@@ -37,8 +37,7 @@ impl ApiKey {
     /// `seed` is random.
     pub fn from_seed(seed: &[u8; 32]) -> Self {
         let mut random = Zeroizing::new([b'0'; RANDOM]);
-        // The seed is a number of 256 bits, written in base 62. 30 digits use 179 bits of it, so that even the last digit is
-        // uniform to within one part in 2^76.
+        // In base 62, 30 digits use 179 of the 256 bits, so even the last digit is uniform to within one part in 2^76.
         let mut number = Zeroizing::new(*seed);
         for character in random.iter_mut() {
             *character = ALPHABET[divide(&mut number)];
@@ -119,7 +118,6 @@ fn checksum(random: &[u8; RANDOM]) -> [u8; CHECKSUM] {
     checksum
 }
 
-/// Digest of a full key.
 pub type KeyDigest = SecretDigest;
 
 /// The first 8 and last 4 characters of a key: `vdx_aB3d…9xYz`.

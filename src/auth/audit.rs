@@ -1,9 +1,8 @@
 //! The audit log: one JSON line for each sign-in, refusal and change of an account or key.
 //!
-//! It shows who tries passwords, who created a key, and when and from where an account was used. Accounts and keys are
-//! named by their numbers, never by e-mail address, name or secret. A client address is a pseudonym: a keyed hash with
-//! a secret that is random in each process and derived for each day, so that lines of one day can be compared, and
-//! nothing else.
+//! Accounts and keys are named by their numbers, never by e-mail address, name or secret. A client address is a
+//! pseudonym: a keyed hash whose secret is random in each process and derived for each day, so that lines of one day
+//! can be compared, and nothing else.
 //!
 //! The log is not the store: a line that cannot be written is reported once, and the operation goes on.
 
@@ -22,6 +21,7 @@ use crate::account::{AccountId, KeyId};
 use crate::quota::{Client, ClientHasher, Tier, WindowCounter};
 use crate::service::random;
 use crate::{AccountError, AuthError, LogFile, NotWritten, StoreResult};
+use data::vocabulary::{Vocabulary, vocabulary};
 use data::{Date, rfc3339};
 
 /// Refusals written per second, about 20 KB; others are only counted, so that nobody can fill the disk with them.
@@ -55,58 +55,41 @@ pub(crate) fn origin() -> Option<RequestOrigin> {
     ORIGIN.try_with(RequestOrigin::clone).ok()
 }
 
-macro_rules! events {
-    ($($(#[$doc:meta])* $event:ident => $name:literal,)*) => {
-        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum AuditEvent {
-            $($(#[$doc])* $event,)*
-        }
-
-        impl AuditEvent {
-            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$event),*];
-
-            pub fn name(self) -> &'static str {
-                match self {
-                    $(Self::$event => $name,)*
-                }
-            }
-        }
-    };
-}
-
-events! {
-    SignIn => "sign_in",
-    SignUp => "sign_up",
-    /// The owner signed out, or ended the session on the account page.
-    SessionEnd => "session_end",
-    PasswordChange => "password_change",
-    /// The password was requested again before a sensitive change.
-    PasswordConfirmation => "password_confirmation",
-    /// By an operator; otherwise it is a sign-up.
-    AccountCreation => "account_creation",
-    AccountVerification => "account_verification",
-    AccountDeletion => "account_deletion",
-    AccountBlock => "account_block",
-    AccountUnblock => "account_unblock",
-    /// By the link of an e-mail, as the next two.
-    AddressVerification => "address_verification",
-    PasswordResetRequest => "password_reset_request",
-    PasswordReset => "password_reset",
-    TotpActivation => "totp_activation",
-    TotpDeactivation => "totp_deactivation",
-    RecoveryCodeUse => "recovery_code_use",
-    RecoveryCodeRenewal => "recovery_code_renewal",
-    KeyCreation => "key_creation",
-    /// The key is the rotated one.
-    KeyRotation => "key_rotation",
-    KeyRevocation => "key_revocation",
-    TierChange => "tier_change",
-    OperatorGrant => "operator_grant",
-    OperatorRevocation => "operator_revocation",
-    QuotaReached => "quota_reached",
-    /// A client has sent [`REJECTED_KEYS`] keys that are not accepted.
-    KeysRejected => "keys_rejected",
-    RefusalsDropped => "refusals_dropped",
+vocabulary! {
+    AuditEvent, "event", {
+        SignIn = "sign_in",
+        SignUp = "sign_up",
+        /// The owner signed out, or ended the session on the account page.
+        SessionEnd = "session_end",
+        PasswordChange = "password_change",
+        /// The password was requested again before a sensitive change.
+        PasswordConfirmation = "password_confirmation",
+        /// By an operator; otherwise it is a sign-up.
+        AccountCreation = "account_creation",
+        AccountVerification = "account_verification",
+        AccountDeletion = "account_deletion",
+        AccountBlock = "account_block",
+        AccountUnblock = "account_unblock",
+        /// By the link of an e-mail, as the next two.
+        AddressVerification = "address_verification",
+        PasswordResetRequest = "password_reset_request",
+        PasswordReset = "password_reset",
+        TotpActivation = "totp_activation",
+        TotpDeactivation = "totp_deactivation",
+        RecoveryCodeUse = "recovery_code_use",
+        RecoveryCodeRenewal = "recovery_code_renewal",
+        KeyCreation = "key_creation",
+        /// The key is the rotated one.
+        KeyRotation = "key_rotation",
+        KeyRevocation = "key_revocation",
+        TierChange = "tier_change",
+        OperatorGrant = "operator_grant",
+        OperatorRevocation = "operator_revocation",
+        QuotaReached = "quota_reached",
+        /// A client has sent [`REJECTED_KEYS`] keys that are not accepted.
+        KeysRejected = "keys_rejected",
+        RefusalsDropped = "refusals_dropped",
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -152,7 +135,6 @@ pub struct AuditLog {
     hasher: ClientHasher,
     /// Returns Unix seconds.
     clock: fn() -> i64,
-    /// Rejected keys by client, in windows of an hour.
     rejected_keys: WindowCounter,
     /// `None` if the log is no file.
     pub(crate) path: Option<PathBuf>,
@@ -171,7 +153,6 @@ struct AuditOutput {
 }
 
 impl AuditLog {
-    /// Appends to a file, which is created for its owner only; `-` is standard error.
     pub fn open(path: &Path, clock: fn() -> i64) -> io::Result<Self> {
         let log = Self::with_file(LogFile::open(path)?, clock).map_err(io::Error::other)?;
         let path = (path.as_os_str() != "-").then(|| path.to_owned());
@@ -199,7 +180,6 @@ impl AuditLog {
         (self.clock)()
     }
 
-    /// Logs that a key's quota is used up, once for each key and day.
     pub(crate) fn quota_reached(
         &self,
         now: i64,
@@ -274,8 +254,7 @@ impl AuditLog {
     }
 }
 
-/// The lines about an account, oldest first. Leaves out a partial line at the beginning, and one that another process is
-/// still writing.
+/// The lines about an account, oldest first, without a partial line at the beginning or the end.
 pub(crate) fn read_lines(path: &Path, account: AccountId) -> io::Result<Vec<Value>> {
     let mut file = File::open(path)?;
     let start = file.metadata()?.len().saturating_sub(READ_BYTES);

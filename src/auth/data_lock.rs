@@ -1,7 +1,6 @@
 //! A lock on the data folder: one server counts the requests of a folder.
 //!
-//! Each server decides quotas from its own memory, so two servers on one folder would admit twice the quota. Commands
-//! take no lock: the running server reads their changes.
+//! Servers decide from their own memory: two on one folder would admit twice the quota. Commands take no lock.
 
 use std::fs::{File, TryLockError};
 use std::io::{ErrorKind, Read, Seek, Write};
@@ -19,8 +18,7 @@ pub struct DataLock {
 }
 
 impl DataLock {
-    /// The server that holds the lock of the folder `data`, if there is one. Writes nothing.
-    /// [`StoreError::File`] if the lock file cannot be read.
+    /// The server that holds the lock of `data`, if any. [`StoreError::File`] if the lock file cannot be read.
     pub fn holder(data: &Path) -> StoreResult<Option<LockHolder>> {
         let path = data.join(FILE);
         let file = match File::open(&path) {

@@ -1,8 +1,7 @@
 //! E-mail addresses in one spelling, with visible characters only.
 //!
-//! An address is stored and compared in ASCII and lower case, its domain as in the DNS (`xn--…`): two addresses that
-//! look alike on a page or in a terminal are the same. Other characters before the `@` are rejected: few providers
-//! accept them, and they could imitate letters of another address.
+//! An address is stored and compared in ASCII and lower case, its domain as in the DNS (`xn--…`), so that addresses
+//! that look alike are the same. Other characters before the `@`, which few providers accept, are rejected.
 
 use std::fmt;
 use std::str::FromStr;
@@ -47,8 +46,7 @@ pub fn escaped(address: &str) -> String {
         .collect()
 }
 
-/// The address among `known` that is most similar to `email`: at most three edits away, preferably with a similar part before
-/// the `@`.
+/// The address among `known` at most three edits from `email`, preferably with a similar part before the `@`.
 pub fn nearest<'a>(email: &Email, known: impl IntoIterator<Item = &'a Email>) -> Option<&'a Email> {
     let edits = |a: &str, b: &str| damerau_levenshtein::distance(a.chars(), b.chars());
     let distance = |known: &'a Email| {

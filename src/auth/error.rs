@@ -6,8 +6,7 @@
 //! - [`AccountError`]: an operation on the account pages failed. Its text is shown to the person, so it reveals neither
 //!   the existence of an account nor internal failures.
 //! - [`StoreError`]: the store, or a rule that it enforces. Its text is for operators: commands and logs print it.
-//! - `Parse…Error` and [`WeakPassword`](crate::password::WeakPassword) are local to one type; they name the accepted
-//!   form instead.
+//! - `Parse…Error` and [`WeakPassword`](crate::password::WeakPassword) belong to one type and name the accepted form.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,9 +1,8 @@
 //! Accounts, passwords, sessions, API keys, quotas and mail, and the store that holds them.
 //!
-//! Front ends call [`AuthService`]. It decides requests from memory: a table of key digests identifies the caller, and the
+//! Front ends call [`AuthService`], which decides from memory: a table of key digests identifies the caller, and the
 //! counters of [`quota`] count. It reads the [`Store`] at the start and after each change, and writes usage in the
-//! background, so that no request with a known key waits for a disk. The store is SQLite for one server, or PostgreSQL for
-//! several; both pass the same conformance suite.
+//! background. The store is SQLite for one server, or PostgreSQL for several, with one conformance suite.
 #![warn(unreachable_pub)]
 
 /// Implements `Debug` for what has secrets: it shows the name of the type only.
@@ -18,15 +17,16 @@ macro_rules! hide_debug {
 }
 
 /// Defines an enum, and a function that returns the code of each variant.
+#[macro_export]
 macro_rules! coded {
     (
         $(#[$doc:meta])* $function_vis:vis fn $function:ident;
-        $(#[$meta:meta])* pub enum $name:ident {
+        $(#[$meta:meta])* $vis:vis enum $name:ident {
             $($(#[$of:meta])* $variant:ident $(($($tuple:tt)*))? $({$($field:tt)*})? => $code:literal,)*
         }
     ) => {
         $(#[$meta])*
-        pub enum $name {
+        $vis enum $name {
             $($(#[$of])* $variant $(($($tuple)*))? $({$($field)*})?,)*
         }
 
@@ -74,7 +74,7 @@ pub use error::{AccountError, AuthError, StoreError};
 pub(crate) use error::{AccountResult, StoreResult};
 pub use known_browser::BrowserToken;
 pub use log_file::{LogFile, NotWritten};
-pub use postgres::{CopiedTable, PostgresInspection, PostgresSettings, PostgresStore, PostgresTables, StoreUrl};
+pub use postgres::{PostgresInspection, PostgresSettings, PostgresStore, PostgresTables, StoreUrl};
 pub use rate_limits::{RateLimitConfig, RetryAfter};
 pub use service::accounts::{StartedSession, Visitor};
 pub use service::api_keys::{AccountUsage, KeyUsage, NewKey};

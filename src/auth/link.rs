@@ -2,32 +2,19 @@
 
 use crate::secret_digest::SecretDigest;
 use crate::session::SessionToken;
+use data::vocabulary::{Vocabulary, vocabulary};
 
 /// Seconds for which a link is valid: 24 hours.
 pub(crate) const LINK_SECONDS: i64 = 86_400;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
-    Verification,
-    Reset,
-}
-
-impl Purpose {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Verification => "verification",
-            Self::Reset => "reset",
-        }
-    }
-
-    /// The purpose with this name in the store, which has no others.
-    pub(crate) fn from_name(name: &str) -> Self {
-        if name == Self::Verification.name() { Self::Verification } else { Self::Reset }
+vocabulary! {
+    Purpose, "purpose", {
+        Verification = "verification",
+        Reset = "reset",
     }
 }
 
 /// The secret in a link, made like that of a session; valid in a URL.
 pub(crate) type LinkToken = SessionToken;
 
-/// Digest of a token, by which the store finds it.
 pub type LinkDigest = SecretDigest;

@@ -1,5 +1,4 @@
-//! E-mail through the operator's SMTP server. Messages wait in the outbox of the store; this module makes single
-//! attempts to send them.
+//! E-mail through the operator's SMTP server: single attempts to send messages, which wait in the outbox of the store.
 //!
 //! The log names accounts by number and servers' replies by code, because replies often contain the address.
 
@@ -57,8 +56,7 @@ pub struct SmtpUrl {
     port: u16,
     pub user: Option<String>,
     security: SmtpSecurity,
-    /// A mistake to report: a password belongs in a file, for other users of the machine see arguments. It is no parse error,
-    /// because those show the text.
+    /// A mistake to report: other users of the machine see arguments. No parse error, because those show the text.
     pub has_password: bool,
 }
 

@@ -1,7 +1,6 @@
 //! Rate limits of pages, sign-ups and failed sign-ins.
 //!
-//! Servers that share a store count in it, so that three servers admit no more guesses than one; each server counts
-//! pages by itself. If a call of the store fails, nothing is admitted.
+//! Servers that share a store count in it, except pages. If a call of the store fails, nothing is admitted.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -10,11 +9,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::quota::{Client, ClientHasher, CountedWindow, WindowCounter, run_in_place};
 use crate::{AccountError, AccountResult, CounterStore};
 
-/// Failed sign-ins of one account from one network (IPv4 /24, IPv6 /48) per [`SIGN_IN_WINDOW`], whether the account
-/// exists or not. The limit from all networks together is five times as high.
-///
-/// So strangers can guess a password 50 times per window, 4,800 times a day. If they also keep the table of attempts
-/// full, they get about one more guess per 100,000 attempts.
+/// Failed sign-ins of one account, existing or not, from one network (IPv4 /24, IPv6 /48) per [`SIGN_IN_WINDOW`]; from
+/// all together five times as many. So strangers can guess a password 50 times per window, 4,800 times a day. If they
+/// keep the table of attempts full, they get about one more guess per 100,000 attempts.
 pub(crate) const FAILED_SIGN_INS_OF_ACCOUNT: u32 = 10;
 
 /// Passwords entered in one session, or in all known browsers of an account, per [`SIGN_IN_WINDOW`], right or wrong.
@@ -77,13 +74,10 @@ pub(crate) struct RateLimit {
     denied: AtomicU64,
 }
 
+/// `at` is Unix seconds.
 #[derive(Debug)]
 pub(crate) enum CountedRequest {
-    Here {
-        client: Client,
-        /// Unix seconds.
-        at: i64,
-    },
+    Here { client: Client, at: i64 },
     InStore(Vec<CountedWindow>),
 }
 
@@ -125,12 +119,10 @@ impl RateLimit {
 #[derive(Debug)]
 pub(crate) struct RateLimits {
     pub(crate) pages: RateLimit,
-    /// Counts sign-ups whether or not they create an account.
     pub(crate) sign_ups: RateLimit,
     pub(crate) sign_ins_of_account: RateLimit,
     sign_ins_of_address: RateLimit,
-    /// Counts passwords entered in a known browser or a session of an account, and codes entered for it, from all addresses
-    /// together: the password is known already.
+    /// Passwords entered in a known browser or a session of an account, and codes entered for it, from all addresses.
     pub(crate) passwords_of_owner: RateLimit,
     mails_of_account: RateLimit,
     mails_of_address: RateLimit,
@@ -179,14 +171,8 @@ impl RateLimits {
         self.sign_ins_of_address.give_back(store, &attempt.of_address);
     }
 
-    pub(crate) fn count_mail(
-        &self,
-        store: SharedStore<'_>,
-        email: &str,
-        address: IpAddr,
-        now: i64,
-    ) -> AccountResult<()> {
-        self.mails_of_address.take(store, Client::Address(address), now)?;
+    pub(crate) fn count_mail(&self, store: SharedStore<'_>, email: &str, from: IpAddr, now: i64) -> AccountResult<()> {
+        self.mails_of_address.take(store, Client::Address(from), now)?;
         self.mails_of_account.take(store, Client::Mailbox(email.into()), now).map(drop)
     }
 

@@ -4,8 +4,7 @@ use std::hint::black_box;
 
 use sha2::{Digest, Sha256};
 
-/// SHA-256 of a key, token or code. As these are random, it need not be salted or slow, and the duration of a look-up reveals
-/// nothing about it. Compared in constant time; `Debug` hides it.
+/// SHA-256 of a random key, token or code, so neither salted nor slow. Compared in constant time; `Debug` hides it.
 #[derive(Clone, Copy)]
 pub struct SecretDigest([u8; 32]);
 

@@ -11,7 +11,6 @@ mod tests;
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
-use std::path::Path;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Thread;
@@ -30,7 +29,7 @@ use crate::rate_limits::RateLimits;
 use crate::service::quotas::SharedQuotas;
 use crate::{
     AccountError, AccountResult, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, RateLimitConfig, RetryAfter,
-    SqliteStore, Store, StoreError, StoreResult,
+    Store, StoreError, StoreResult,
 };
 use data::Date;
 
@@ -61,13 +60,12 @@ impl From<&Caller> for QuotaSubject {
 
 /// API keys and quotas in memory, accounts in the store.
 ///
-/// Authentication and quotas wait for nothing except leases, if several servers share the store. [`AuthService::open`],
+/// Authentication and quotas wait for nothing except leases, if several servers share the store. [`AuthService::with_store`],
 /// [`AuthService::refresh`] and [`AuthService::flush`] block: a server calls the latter two on a blocking thread, every
 /// 250 ms and every 500 ms, and `flush` once more at shutdown. Account operations run on blocking threads of their own.
 pub struct AuthService {
     store: Box<dyn Store>,
-    /// By the first half of the digest. Half of a SHA-256 reveals nothing about an unknown key; the full digest is compared
-    /// in constant time.
+    /// By the first half of the digest, which reveals nothing of unknown keys; the whole is compared in constant time.
     keys: DashMap<u128, KeyState, RandomState>,
     key_counter: DailyCounter,
     client_counter: ClientCounter,
@@ -98,17 +96,7 @@ pub struct AuthService {
 }
 
 impl AuthService {
-    /// Opens the store in the folder `data`, which is created if missing, and loads the keys and the usage of the day of
-    /// `now` (Unix seconds).
-    pub fn open(data: &Path, now: i64) -> StoreResult<Arc<Self>> {
-        Self::open_with(data, RateLimitConfig::default(), now)
-    }
-
-    pub fn open_with(data: &Path, rate_limits: RateLimitConfig, now: i64) -> StoreResult<Arc<Self>> {
-        Self::with_store(Box::new(SqliteStore::open(data)?), rate_limits, now)
-    }
-
-    /// As [`AuthService::open`], with any store.
+    /// Loads the keys, and the usage of the day of `now` (Unix seconds).
     pub fn with_store(store: Box<dyn Store>, rate_limits: RateLimitConfig, now: i64) -> StoreResult<Arc<Self>> {
         let cursor_secret = Zeroizing::new(store.cursor_secret(random()?)?);
         let (shared, renewals) = store.counters().map(|_| SharedQuotas::new(&cursor_secret)).unzip();
@@ -194,10 +182,8 @@ impl AuthService {
         self.store.as_ref()
     }
 
-    /// Authenticates by the value of the `Authorization` header at `now` (Unix seconds).
-    ///
-    /// A key created by another process since the last refresh is [`AuthError::Invalid`];
-    /// [`AuthService::authenticate_fresh`] checks the store again.
+    /// Authenticates by the value of the `Authorization` header at `now` (Unix seconds). A key that is not in memory
+    /// yet is [`AuthError::Invalid`]; [`AuthService::authenticate_fresh`] checks the store again.
     pub fn authenticate(&self, authorization: Option<&str>, now: i64) -> Result<Caller, AuthError> {
         let token = bearer_token(authorization)?.ok_or(AuthError::Malformed)?;
         let key: ApiKey = token.parse().map_err(|_| AuthError::Malformed)?;
@@ -217,14 +203,9 @@ impl AuthService {
 
     /// Like [`AuthService::authenticate`], but looks up an unknown key in the store before it is rejected.
     ///
-    /// The look-up runs on a blocking thread and is shared by all requests that wait for one, so that a flood of invented
-    /// keys occupies at most one thread.
-    pub async fn authenticate_fresh(
-        self: &Arc<Self>,
-        authorization: Option<&str>,
-        now: i64,
-    ) -> Result<Caller, AuthError> {
-        match self.authenticate(authorization, now) {
+    /// The look-up, on a blocking thread, is for all requests that wait: a flood of invented keys occupies one thread.
+    pub async fn authenticate_fresh(self: &Arc<Self>, header: Option<&str>, now: i64) -> Result<Caller, AuthError> {
+        match self.authenticate(header, now) {
             Err(AuthError::Invalid) => {}
             decided => return decided,
         }
@@ -241,14 +222,13 @@ impl AuthService {
         drop(lookup);
         // While the store is away, a key that is not in memory may be valid.
         let is_away = self.store.counters().is_some() && failure_of(&self.refresh_failure).is_some();
-        self.authenticate(authorization, now).map_err(|error| match error {
+        self.authenticate(header, now).map_err(|error| match error {
             AuthError::Invalid if is_away => AuthError::StoreAway,
             error => error,
         })
     }
 
-    /// Authenticates if a key is sent: a bearer token that does not begin with `vdx_` is ignored, like a missing header. A
-    /// key is checked as by [`AuthService::authenticate_fresh`].
+    /// Like [`AuthService::authenticate_fresh`], but a bearer token without `vdx_` is ignored, like a missing header.
     pub async fn authenticate_optional(
         self: &Arc<Self>,
         authorization: Option<&str>,
@@ -276,7 +256,6 @@ impl AuthService {
         self.rate_limits.pages.take_here(Client::Address(address), now).map(drop)
     }
 
-    /// Creates a key that exists only in the memory of this process.
     pub fn add_demo_key(&self, tier: Tier) -> StoreResult<ApiKey> {
         let key = ApiKey::from_seed(&random()?);
         let number = self.next_demo_key.fetch_sub(1, Ordering::Relaxed);
@@ -292,8 +271,7 @@ impl AuthService {
         &self.cursor_secret
     }
 
-    /// Loads keys that any process created, revoked or moved to another tier, and returns their number. Cheap if nothing
-    /// changed. If the store fails, the keys in memory remain.
+    /// Loads keys that any process changed, and returns their number. If the store fails, the keys in memory remain.
     pub fn refresh(&self) -> StoreResult<usize> {
         note_failure(&self.refresh_failure, self.read_changes())
     }
@@ -335,8 +313,7 @@ impl AuthService {
         self.flush(now)
     }
 
-    /// Reason that accounts and usage cannot be stored, or changes by commands not be read; `None` if they can. Known
-    /// keys are accepted and counted regardless.
+    /// Why usage cannot be stored or changes not be read; `None` if they can. Known keys are accepted regardless.
     pub fn degraded(&self) -> Option<&'static str> {
         failure_of(&self.refresh_failure).or_else(|| failure_of(&self.flush_failure))
     }

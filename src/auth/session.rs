@@ -34,7 +34,6 @@ impl SessionToken {
         Ok(Self::from_seed(random()?))
     }
 
-    /// `seed` is random.
     pub(crate) fn from_seed(seed: [u8; 32]) -> Self {
         Self(Zeroizing::new(seed))
     }
@@ -66,7 +65,6 @@ impl FromStr for SessionToken {
     }
 }
 
-/// Digest of a session's token, by which the store finds it.
 pub type SessionDigest = SecretDigest;
 
 hide_debug!(SessionToken);

@@ -46,8 +46,7 @@ pub trait Store: Send + Sync {
     /// `StoreError::Replaced` if the next start would open another store than this one. Every write checks this.
     fn check(&self) -> StoreResult<()>;
 
-    /// The keys that were created, revoked, blocked, unblocked or moved to another tier after change `since` (0: all
-    /// keys). Cheap if nothing changed. `StoreError::Replaced`.
+    /// The keys that changed or were revoked after change `since` (0: all). Cheap without any. `StoreError::Replaced`.
     fn changes(&self, since: i64) -> StoreResult<KeyChanges>;
 
     fn measurements(&self) -> StoreMeasurements;
@@ -57,7 +56,6 @@ pub trait Store: Send + Sync {
         None
     }
 
-    /// Deletes counters of past days, within a transaction.
     fn purge_counters(&self, _sql: &dyn Sql, _today: Date) -> SqlResult<()> {
         Ok(())
     }
@@ -102,8 +100,7 @@ fn returned<T>(
     Ok(result.expect("a call that succeeds has run its statements"))
 }
 
-/// Counters that several servers share: daily ones, see [`lease`](crate::quota::lease), and windows of rate limits. All
-/// calls block.
+/// Counters that several servers share, daily ones (see [`lease`](crate::quota::lease)) and windows. All calls block.
 pub trait CounterStore: Send + Sync {
     /// Takes units of a counter: the needed number, more if many are left, or fewer if fewer are left. Apart from units
     /// given back, no more than the limit of a day is ever granted, whatever is killed. It fails within a second.

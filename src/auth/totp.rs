@@ -1,5 +1,4 @@
-//! One-time codes of authenticator apps (TOTP, RFC 6238, with what all apps support: SHA-1, six digits, 30 seconds), and the
-//! recovery codes for those who lose their app.
+//! One-time codes of authenticator apps (TOTP, RFC 6238: SHA-1, six digits, 30 seconds), and recovery codes.
 //!
 //! The standard's HMAC is short enough to need no crate of its own. The secret must be readable to verify a code, so it is stored
 //! in clear, in a file that only the service's user can read; recovery codes are stored as digests.
@@ -54,12 +53,11 @@ impl TotpSecret {
         &self.0
     }
 
-    /// The secret in Base32, as apps read it.
     pub fn reveal(&self) -> Zeroizing<String> {
         Zeroizing::new(base32(self.0.as_slice()).to_ascii_uppercase())
     }
 
-    /// The code of a step of [`STEP_SECONDS`] since 1970.
+    /// The code of a step since 1970.
     pub(crate) fn code(&self, step: i64) -> u32 {
         let mut mac = Hmac::<Sha1>::new_from_slice(self.0.as_slice()).expect("HMAC takes keys of any length");
         mac.update(&step.to_be_bytes());
@@ -85,7 +83,6 @@ impl FromStr for TotpSecret {
 }
 
 impl SecondFactorCode {
-    /// `None` if the text is of neither form.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text: Zeroizing<String> =
             Zeroizing::new(text.chars().filter(|char| !char.is_whitespace() && *char != '-').collect());

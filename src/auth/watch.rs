@@ -1,5 +1,4 @@
-//! Saved searches and lists of records, the alerts that releases bring them, and the outbox of messages and requested
-//! links. Times are Unix seconds.
+//! Saved searches and lists, the alerts that releases bring them, and the outbox. Times are Unix seconds.
 
 use crate::account::{Account, AccountId, Email, KeyName};
 use crate::link::Purpose;
@@ -55,17 +54,13 @@ pub struct NewWatch<'a> {
     pub served: SnapshotVersion,
 }
 
+/// `Add` takes records that the list has already, too. `RenewFeed` gives the feed another address.
 #[derive(Clone, Copy, Debug)]
 pub enum WatchChange<'a> {
     Name(&'a KeyName),
-    Notify {
-        emails: bool,
-        webhook: Option<WebhookId>,
-    },
-    /// Adds records to a list; those that it has already are no error.
+    Notify { emails: bool, webhook: Option<WebhookId> },
     Add(&'a [String]),
     Remove(&'a [String]),
-    /// The feed has another address from now on.
     RenewFeed,
 }
 
@@ -111,17 +106,13 @@ pub struct Webhook {
     pub stopped: Option<String>,
 }
 
+/// After `RenewSecret`, the previous secret is used, too, until that time (Unix seconds). `Resume` sends due messages at
+/// once, with as many attempts as new ones.
 #[derive(Clone, Copy, Debug)]
 pub enum WebhookChange<'a> {
-    /// A new secret; the previous one is used, too, until this time (Unix seconds).
-    RenewSecret {
-        previous_until: i64,
-    },
+    RenewSecret { previous_until: i64 },
     Stop(&'a str),
-    /// Due messages are sent at once, with as many attempts as new ones.
-    Resume {
-        now: i64,
-    },
+    Resume { now: i64 },
 }
 
 /// Due messages for one receiver, oldest first.
@@ -140,7 +131,6 @@ pub struct Delivery {
     pub id: DeliveryId,
     pub watch: Watch,
     pub alert: Alert,
-    /// Earlier attempts.
     pub attempts: u32,
 }
 
@@ -150,7 +140,6 @@ pub struct DueLink {
     pub id: DeliveryId,
     pub account: Account,
     pub purpose: Purpose,
-    /// Earlier attempts.
     pub attempts: u32,
     /// Unix seconds from which it is no longer sent.
     pub expires_at: i64,

@@ -48,7 +48,6 @@ fn server_json(public_url: &str) -> Result<(), Box<dyn std::error::Error>> {
         .map_err(|error| format!("standard output: {error}").into())
 }
 
-/// Names of the environment variables.
 fn variables() -> impl Iterator<Item = String> {
     std::env::vars_os().filter_map(|(name, _)| name.into_string().ok())
 }

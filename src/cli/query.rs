@@ -259,8 +259,7 @@ fn print_table(answer: &Value, first: &[&str]) -> Result<(), QueryError> {
     let rows = match &answer["data"] {
         Value::Array(rows) => rows,
         record => {
-            let lines: Vec<[String; 2]> =
-                flatten_record(record).into_iter().map(|(name, value)| [name, value]).collect();
+            let lines: Vec<[String; 2]> = flatten_record(record).into_iter().map(Into::into).collect();
             return table::print(&table::aligned(&lines)).map_err(QueryError::Output);
         }
     };
@@ -277,8 +276,7 @@ fn print_table(answer: &Value, first: &[&str]) -> Result<(), QueryError> {
     Ok(())
 }
 
-/// The lines of a table with the columns that have values and fit into `width`, those of `first` in front, and the
-/// names of the columns that do not fit.
+/// The lines of a table with the columns that have values and fit into `width`, `first` in front, and the other names.
 fn layout_columns(rows: &[Value], first: &[&str], width: usize) -> (Vec<Vec<String>>, Vec<String>) {
     let rows: Vec<Vec<(String, String)>> = rows.iter().map(flatten_record).collect();
     let mut names: Vec<&str> = Vec::new();

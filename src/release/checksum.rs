@@ -13,7 +13,7 @@ use data::hex;
 /// The SHA-256 of a file's bytes, displayed as 64 hexadecimal digits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub struct Checksum([u8; SHA256_OUTPUT_LEN]);
+pub struct Checksum(pub [u8; SHA256_OUTPUT_LEN]);
 
 impl Checksum {
     pub fn of(bytes: &[u8]) -> Self {
@@ -28,21 +28,9 @@ impl Checksum {
     }
 }
 
-impl From<[u8; SHA256_OUTPUT_LEN]> for Checksum {
-    fn from(bytes: [u8; SHA256_OUTPUT_LEN]) -> Self {
-        Self(bytes)
-    }
-}
-
 impl From<Digest> for Checksum {
     fn from(digest: Digest) -> Self {
         Self(digest.as_ref().try_into().expect("it is a SHA-256"))
-    }
-}
-
-impl From<Checksum> for [u8; SHA256_OUTPUT_LEN] {
-    fn from(checksum: Checksum) -> Self {
-        checksum.0
     }
 }
 

@@ -6,16 +6,13 @@ use std::path::Path;
 
 use crate::error::At;
 use crate::file_system::{Fs, OsFs};
-use crate::{BUILDING, REMOVING, ReleaseError, ReleaseStore, files, manifest, open, permissions};
+use crate::{BUILDING, REMOVING, ReleaseError, ReleaseResult, ReleaseStore, files, manifest, open, permissions};
 use data::SnapshotVersion;
 
 impl ReleaseStore {
-    /// Copies the release `version` with all its files into the index folder `to`, verifies the copy and makes it
-    /// current there. Returns its size in bytes.
-    ///
-    /// # Errors
-    /// [`ReleaseError::Taken`] if `to` has the version with other content; otherwise as for [`ReleaseStore::open`].
-    pub fn copy(&self, version: SnapshotVersion, to: &Self) -> Result<u64, ReleaseError> {
+    /// Copies a release with all its files into the index folder `to`, verifies it and makes it current there. Returns
+    /// its size in bytes. [`ReleaseError::Taken`] if `to` has the version with other content.
+    pub fn copy(&self, version: SnapshotVersion, to: &Self) -> ReleaseResult<u64> {
         let manifest = self.manifest(version)?;
         let bytes = manifest.bytes("");
         let publisher = to.begin()?;
@@ -44,7 +41,7 @@ impl ReleaseStore {
         Ok(bytes)
     }
 
-    fn copy_files(&self, version: SnapshotVersion, draft: &Path) -> Result<(), ReleaseError> {
+    fn copy_files(&self, version: SnapshotVersion, draft: &Path) -> ReleaseResult<()> {
         let from = self.release_folder(version);
         let mut folders = vec![draft.to_owned()];
         for file in files(&from).at(&from)? {

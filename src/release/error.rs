@@ -7,6 +7,8 @@ use catalog::BundledError;
 use data::{ArchiveError, SnapshotVersion};
 use search::SearchError;
 
+pub(crate) type ReleaseResult<T> = Result<T, ReleaseError>;
+
 /// Reason why a release cannot be published, opened or served.
 #[derive(Debug, Error)]
 pub enum ReleaseError {
@@ -79,11 +81,11 @@ fn activation(index: &Path, newest: Option<SnapshotVersion>) -> String {
 }
 
 pub(crate) trait At<T> {
-    fn at(self, path: &Path) -> Result<T, ReleaseError>;
+    fn at(self, path: &Path) -> ReleaseResult<T>;
 }
 
 impl<T> At<T> for io::Result<T> {
-    fn at(self, path: &Path) -> Result<T, ReleaseError> {
+    fn at(self, path: &Path) -> ReleaseResult<T> {
         self.map_err(|error| ReleaseError::Io { path: path.to_owned(), error })
     }
 }

@@ -1,5 +1,4 @@
-//! Releases: the indexer publishes them into the index folder or an object store; the server verifies, opens and
-//! watches them.
+//! Releases: indexers publish them into an index folder or an object store; servers verify, open and watch them.
 //!
 //! A release is written once and never changed. A server reads it into memory, except for the records of a large one.
 //! Only the small file `current`, which names the release to serve, is replaced, by an atomic rename. Versions are
@@ -30,6 +29,7 @@ mod watch;
 pub use active::{ActiveRelease, Rejection, ReleaseHistory};
 pub use checksum::Checksum;
 pub use error::ReleaseError;
+pub(crate) use error::ReleaseResult;
 pub use manifest::Manifest;
 pub use open::Release;
 pub use publish::{Policy, Publication, PublicationOutcome, Publisher};
@@ -63,8 +63,7 @@ pub struct ReleaseStore {
     index: PathBuf,
     /// The object store from which the folder's releases are copied.
     origin: Option<PathBuf>,
-    /// Permits the bundled snapshot if the folder has no release. Not for a folder that the operator named: invented
-    /// data would silently take the place of a missing release.
+    /// Permits the bundled snapshot without a release, but not if the operator named a folder: its data is invented.
     pub is_optional: bool,
     /// The only accepted signing key; releases without its signature are refused.
     pub trusted: Option<TrustedKey>,
@@ -112,12 +111,12 @@ impl ReleaseStore {
     }
 
     /// The version named by `current`; `None` if there is no such file.
-    pub fn current(&self) -> Result<Option<SnapshotVersion>, ReleaseError> {
+    pub fn current(&self) -> ReleaseResult<Option<SnapshotVersion>> {
         read_version(&self.index.join(CURRENT))
     }
 
     /// The published versions, newest first; empty if the index folder does not exist.
-    pub fn versions(&self) -> Result<Vec<SnapshotVersion>, ReleaseError> {
+    pub fn versions(&self) -> ReleaseResult<Vec<SnapshotVersion>> {
         let Some(entries) = existing(fs::read_dir(&self.index)).at(&self.index)? else { return Ok(Vec::new()) };
         let mut versions = Vec::new();
         for entry in entries {
@@ -151,7 +150,7 @@ impl ReleaseStore {
         ))
     }
 
-    pub fn manifest(&self, version: SnapshotVersion) -> Result<Manifest, ReleaseError> {
+    pub fn manifest(&self, version: SnapshotVersion) -> ReleaseResult<Manifest> {
         let folder = self.release_folder(version);
         if !folder.is_dir() {
             return Err(ReleaseError::Missing { version, index: self.index.clone() });
@@ -160,7 +159,7 @@ impl ReleaseStore {
     }
 
     /// Files in the folder of a release that its manifest does not list; they are never read.
-    pub fn unlisted(&self, version: SnapshotVersion, manifest: &Manifest) -> Result<Vec<PathBuf>, ReleaseError> {
+    pub fn unlisted(&self, version: SnapshotVersion, manifest: &Manifest) -> ReleaseResult<Vec<PathBuf>> {
         let folder = self.release_folder(version);
         let own = [manifest::FILE, manifest::SIGNATURE];
         let mut found = files(&folder).at(&folder)?;
@@ -172,7 +171,7 @@ impl ReleaseStore {
     }
 
     /// Refuses a release that lost too many rows compared to the current one.
-    pub fn check_rows(&self, version: SnapshotVersion, counts: Counts) -> Result<(), ReleaseError> {
+    pub fn check_rows(&self, version: SnapshotVersion, counts: Counts) -> ReleaseResult<()> {
         let Ok(Some(current)) = self.current() else { return Ok(()) };
         // A damaged release is no reference for the number of rows.
         let Ok(manifest) = self.manifest(current) else { return Ok(()) };
@@ -195,13 +194,12 @@ impl ReleaseStore {
     }
 
     /// Takes the build lock and removes leftovers of killed builds. [`ReleaseError::Busy`] if another build is running.
-    pub fn begin(&self) -> Result<Publisher<'static>, ReleaseError> {
+    pub fn begin(&self) -> ReleaseResult<Publisher<'static>> {
         Publisher::begin(self.clone(), &OsFs)
     }
 
-    /// Verifies the release `version` and makes `current` name it. False if it already did. Unless forced, a release is
-    /// refused if it lost more than a fifth of the rows of a table compared to the current one.
-    pub fn activate(&self, version: SnapshotVersion, is_forced: bool) -> Result<bool, ReleaseError> {
+    /// Verifies a release and makes `current` name it; false if it already did. Unless forced, as [`Self::check_rows`].
+    pub fn activate(&self, version: SnapshotVersion, is_forced: bool) -> ReleaseResult<bool> {
         let release = self.open(version)?;
         self.verify_on_disk(&release.manifest)?;
         if !is_forced {
@@ -215,7 +213,7 @@ impl ReleaseStore {
 
     /// Removes all releases except the newest `keep` and the current one. A server that has loaded one of them can
     /// still use it. Removes nothing if `current` is invalid, and no folder that contains a foreign file.
-    pub fn prune(&self, keep: usize) -> Result<PrunedReleases, ReleaseError> {
+    pub fn prune(&self, keep: usize) -> ReleaseResult<PrunedReleases> {
         let publisher = self.begin()?;
         let mut pruned = PrunedReleases::default();
         {
@@ -239,7 +237,7 @@ impl ReleaseStore {
     }
 
     /// A foreign file in the folder of a release. Without a manifest, all files of the folder are foreign.
-    fn foreign_file(&self, version: SnapshotVersion) -> Result<Option<PathBuf>, ReleaseError> {
+    fn foreign_file(&self, version: SnapshotVersion) -> ReleaseResult<Option<PathBuf>> {
         let folder = self.release_folder(version);
         let found = match self.manifest(version) {
             Ok(manifest) => self.unlisted(version, &manifest)?,
@@ -251,11 +249,7 @@ impl ReleaseStore {
     }
 
     /// The next version after `version` on its date that is unused in the index folder and elsewhere.
-    pub(crate) fn next_free(
-        &self,
-        version: SnapshotVersion,
-        is_used: impl Fn(SnapshotVersion) -> bool,
-    ) -> SnapshotVersion {
+    fn next_free(&self, version: SnapshotVersion, is_used: impl Fn(SnapshotVersion) -> bool) -> SnapshotVersion {
         let mut free = version.next();
         while (self.release_folder(free).symlink_metadata().is_ok() || is_used(free)) && free != free.next() {
             free = free.next();
@@ -264,7 +258,7 @@ impl ReleaseStore {
     }
 
     /// Removes entries with the name prefix `prefix`, left over from a killed process.
-    fn clear(&self, file_system: &dyn Fs, prefix: &str) -> Result<(), ReleaseError> {
+    fn clear(&self, file_system: &dyn Fs, prefix: &str) -> ReleaseResult<()> {
         for entry in fs::read_dir(&self.index).at(&self.index)? {
             let entry = entry.at(&self.index)?;
             if entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) {
@@ -275,7 +269,7 @@ impl ReleaseStore {
     }
 
     /// Makes `current` name a release. False if it already did. Requires the switch lock.
-    fn name_current(&self, file_system: &dyn Fs, version: SnapshotVersion) -> Result<bool, ReleaseError> {
+    fn name_current(&self, file_system: &dyn Fs, version: SnapshotVersion) -> ReleaseResult<bool> {
         if self.current().is_ok_and(|current| current == Some(version)) {
             return Ok(false);
         }
@@ -285,7 +279,7 @@ impl ReleaseStore {
     }
 
     /// Gives a draft the name of its release; an earlier one is renamed to be removed. Requires the switch lock.
-    fn rename_draft(&self, file_system: &dyn Fs, draft: &Path, version: SnapshotVersion) -> Result<(), ReleaseError> {
+    fn rename_draft(&self, file_system: &dyn Fs, draft: &Path, version: SnapshotVersion) -> ReleaseResult<()> {
         let folder = self.release_folder(version);
         if folder.symlink_metadata().is_ok() {
             file_system.rename(&folder, &self.index.join(format!("{REMOVING}{version}"))).at(&folder)?;
@@ -295,7 +289,7 @@ impl ReleaseStore {
     }
 
     /// Writes the next content of `current`. Requires the switch lock.
-    fn prepare(&self, file_system: &dyn Fs, version: SnapshotVersion) -> Result<(), ReleaseError> {
+    fn prepare(&self, file_system: &dyn Fs, version: SnapshotVersion) -> ReleaseResult<()> {
         let next = self.index.join(NEXT);
         file_system.remove(&next).at(&next)?;
         let mut file = file_system.create(&next).at(&next)?;
@@ -305,14 +299,14 @@ impl ReleaseStore {
     }
 
     /// Replaces `current` by the prepared content.
-    fn switch(&self, file_system: &dyn Fs) -> Result<(), ReleaseError> {
+    fn switch(&self, file_system: &dyn Fs) -> ReleaseResult<()> {
         let current = self.index.join(CURRENT);
         file_system.rename(&self.index.join(NEXT), &current).at(&current)?;
         file_system.sync_folder(&self.index).at(&self.index)
     }
 }
 
-fn read_version(path: &Path) -> Result<Option<SnapshotVersion>, ReleaseError> {
+fn read_version(path: &Path) -> ReleaseResult<Option<SnapshotVersion>> {
     const MAX_BYTES: u64 = 64;
     let bad = |found: String| ReleaseError::BadCurrent { path: path.to_owned(), found };
     let Some(metadata) = existing(fs::metadata(path)).at(path)? else { return Ok(None) };

@@ -4,7 +4,7 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 
 use crate::error::At;
-use crate::{ReleaseError, permissions};
+use crate::{ReleaseError, ReleaseResult, permissions};
 
 /// Locked during a build or prune.
 const BUILD: &str = ".build.lock";
@@ -13,7 +13,7 @@ const BUILD: &str = ".build.lock";
 const SWITCH: &str = ".switch.lock";
 
 /// Takes the build lock; [`ReleaseError::Busy`] if it is taken.
-pub(crate) fn build(index: &Path) -> Result<File, ReleaseError> {
+pub(crate) fn build(index: &Path) -> ReleaseResult<File> {
     let path = index.join(BUILD);
     let file = open(&path)?;
     match file.try_lock() {
@@ -24,13 +24,13 @@ pub(crate) fn build(index: &Path) -> Result<File, ReleaseError> {
 }
 
 /// Waits for the switch lock.
-pub(crate) fn switch(index: &Path) -> Result<File, ReleaseError> {
+pub(crate) fn switch(index: &Path) -> ReleaseResult<File> {
     let path = index.join(SWITCH);
     let file = open(&path)?;
     file.lock().at(&path)?;
     Ok(file)
 }
 
-fn open(path: &Path) -> Result<File, ReleaseError> {
+fn open(path: &Path) -> ReleaseResult<File> {
     permissions::file_options().create(true).truncate(false).open(path).at(path)
 }

@@ -5,7 +5,7 @@ use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
-use crate::ReleaseError;
+use crate::{ReleaseError, ReleaseResult};
 use crate::checksum::Checksum;
 use crate::error::{At, existing};
 use crate::open::damaged;
@@ -125,11 +125,7 @@ impl Manifest {
     }
 
     /// Reads and verifies the manifest of a release in `folder`, with its signature if there is a trusted key.
-    pub(crate) fn read(
-        folder: &Path,
-        version: SnapshotVersion,
-        trusted: Option<&TrustedKey>,
-    ) -> Result<Self, ReleaseError> {
+    pub(crate) fn read(folder: &Path, version: SnapshotVersion, trusted: Option<&TrustedKey>) -> ReleaseResult<Self> {
         let damaged = |reason: String| ReleaseError::Damaged { version, reason: format!("{FILE} {reason}") };
         let path = folder.join(FILE);
         let size = match existing(fs::metadata(&path)).at(&path)? {
@@ -151,13 +147,8 @@ impl Manifest {
             return Err(ReleaseError::OtherFormat { version, reason });
         }
         if let Some(key) = trusted {
-            let untrusted = |reason| ReleaseError::Untrusted { version, reason };
             let path = folder.join(SIGNATURE);
-            match existing(fs::read(&path)).at(&path)? {
-                Some(signature) if key.has_signed(&json, &signature) => {}
-                Some(_) => return Err(untrusted("is not signed with the trusted key, or its manifest was changed")),
-                None => return Err(untrusted("is not signed")),
-            }
+            key.check(version, &json, existing(fs::read(&path)).at(&path)?.as_deref())?;
         }
         let manifest: Self = serde_json::from_slice(&json).map_err(unreadable)?;
         if manifest.sha256 != Some(manifest.own_checksum()) {
@@ -198,7 +189,7 @@ impl Manifest {
     }
 
     /// A file without which a release cannot be opened.
-    pub(crate) fn needed_file(&self, path: &str) -> Result<&File, ReleaseError> {
+    pub(crate) fn needed_file(&self, path: &str) -> ReleaseResult<&File> {
         self.file(path).ok_or_else(|| damaged(self.version, path, "is not in the manifest"))
     }
 

@@ -1,11 +1,10 @@
 //! Opens a release: reads its files into memory and verifies the bytes that were read.
 //!
-//! Mapping the files would be cheaper, but a program that writes to them or truncates them would change what is served,
-//! or kill the server by a signal. Once in memory, changes to the files do not matter. Bulk files, and the records of a
-//! release with more than [`MAX_RECORDS_IN_MEMORY`], may be larger than the memory and stay on disk, so only their
-//! sizes are checked here. The tables of such a release are read section by section, so that a starting server need not
-//! wait for all of them. Anything read in parts is verified when it is read: a change causes an error, never a wrong
-//! response.
+//! Mapping the files would be cheaper, but a program that writes to them would change what is served, or kill the
+//! server by a signal if it truncates them. Bulk files, and the records of a release with more than
+//! [`MAX_RECORDS_IN_MEMORY`], may be larger than the memory and stay on disk: only their sizes are checked here. The
+//! tables of such a release are read section by section, so that a server starts at once. What is read in parts is
+//! verified then: a change causes an error.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -19,7 +18,7 @@ use ring::digest::{Context, SHA256};
 
 use crate::checksum::Checksum;
 use crate::error::At;
-use crate::{Manifest, ReleaseError, ReleaseStore, manifest, text};
+use crate::{Manifest, ReleaseError, ReleaseResult, ReleaseStore, manifest, text};
 use catalog::{
     BulkFile, Catalog, ChangeCounts, Filter, ListPosition, Order, Query, RecordHistory, ValueCount, bundled,
     row_changes,
@@ -42,21 +41,17 @@ pub struct Release {
 
 impl ReleaseStore {
     /// Reads a release and verifies the checksums of everything held in memory. Blocks: call it off the runtime.
-    pub fn open(&self, version: SnapshotVersion) -> Result<Release, ReleaseError> {
+    pub fn open(&self, version: SnapshotVersion) -> ReleaseResult<Release> {
         self.open_with_progress(version, &NoProgress)
     }
 
-    pub fn open_with_progress(
-        &self,
-        version: SnapshotVersion,
-        progress: &dyn Progress,
-    ) -> Result<Release, ReleaseError> {
+    pub fn open_with_progress(&self, version: SnapshotVersion, progress: &dyn Progress) -> ReleaseResult<Release> {
         let manifest = self.manifest(version)?;
         open(&self.release_folder(version), manifest, self.max_records_in_memory, progress)
     }
 
     /// Verifies the checksums of the files that opening may not read whole, without holding them in memory.
-    pub fn verify_on_disk(&self, manifest: &Manifest) -> Result<(), ReleaseError> {
+    pub fn verify_on_disk(&self, manifest: &Manifest) -> ReleaseResult<()> {
         verify(&self.release_folder(manifest.version), manifest.version, manifest.read_in_parts())
     }
 
@@ -66,7 +61,7 @@ impl ReleaseStore {
     }
 
     /// Opens only the tables and records of a release, for a comparison. The records stay on disk.
-    pub(crate) fn open_tables(&self, version: SnapshotVersion) -> Result<Snapshot, ReleaseError> {
+    pub(crate) fn open_tables(&self, version: SnapshotVersion) -> ReleaseResult<Snapshot> {
         let manifest = self.manifest(version)?;
         let folder = self.release_folder(version);
         verify(&folder, version, [manifest.needed_file(manifest::RECORDS)?])?;
@@ -74,7 +69,7 @@ impl ReleaseStore {
         tables_from_bytes(version, bytes, records_on_disk(&folder)?)
     }
 
-    pub(crate) fn read_history(&self, version: SnapshotVersion) -> Result<Option<AlignedBytes>, ReleaseError> {
+    pub(crate) fn read_history(&self, version: SnapshotVersion) -> ReleaseResult<Option<AlignedBytes>> {
         let manifest = self.manifest(version)?;
         let file = manifest.file(manifest::HISTORY);
         file.map(|file| read_file(&self.release_folder(version), version, file, |_| {})).transpose()
@@ -83,10 +78,10 @@ impl ReleaseStore {
     /// Counts the records of each table that differ between two releases. Reads the records of both.
     pub fn difference(
         &self,
-        before: SnapshotVersion,
-        after: SnapshotVersion,
-    ) -> Result<BTreeMap<Table, ChangeCounts>, ReleaseError> {
-        let (before, after) = (self.open_tables(before)?, self.open_tables(after)?);
+        from: SnapshotVersion,
+        to: SnapshotVersion,
+    ) -> ReleaseResult<BTreeMap<Table, ChangeCounts>> {
+        let (before, after) = (self.open_tables(from)?, self.open_tables(to)?);
         let count = |table: Table| {
             let changes = row_changes(table, &before, &after).at(self.folder())?;
             Ok((table, ChangeCounts::from_changes(&changes)))
@@ -95,14 +90,14 @@ impl ReleaseStore {
     }
 
     /// Verifies and opens a release and runs typical queries on it. May take seconds: call it off the runtime.
-    pub(crate) fn open_catalog(&self, version: SnapshotVersion) -> Result<Catalog, ReleaseError> {
+    pub(crate) fn open_catalog(&self, version: SnapshotVersion) -> ReleaseResult<Catalog> {
         let release = self.open(version)?;
         release.smoke_test()?;
         self.with_files(release)
     }
 
     /// Like [`Self::open_catalog`], for a server that serves nothing yet: slow checks are left to [`Self::verify`].
-    pub(crate) fn open_at_once(&self, version: SnapshotVersion) -> Result<Catalog, ReleaseError> {
+    pub(crate) fn open_at_once(&self, version: SnapshotVersion) -> ReleaseResult<Catalog> {
         let (folder, manifest) = (self.release_folder(version), self.manifest(version)?);
         let release = open_unchecked(&folder, manifest, self.max_records_in_memory, &|_| {})?;
         if release.catalog.snapshot().is_checked() {
@@ -112,7 +107,7 @@ impl ReleaseStore {
     }
 
     /// Completes what [`Self::open_at_once`] left, and runs typical queries. False if nothing was left.
-    pub(crate) fn verify(&self, catalog: &Catalog) -> Result<bool, ReleaseError> {
+    pub(crate) fn verify(&self, catalog: &Catalog) -> ReleaseResult<bool> {
         let snapshot = catalog.snapshot();
         if snapshot.is_checked() {
             return Ok(false);
@@ -122,7 +117,7 @@ impl ReleaseStore {
     }
 
     /// The catalog to serve if no release is named; `newest` is the newest one available.
-    pub(crate) fn unpublished(&self, newest: Option<SnapshotVersion>) -> Result<Catalog, ReleaseError> {
+    pub(crate) fn unpublished(&self, newest: Option<SnapshotVersion>) -> ReleaseResult<Catalog> {
         match newest {
             None if self.is_optional => Ok(bundled()?),
             // Where the releases are published.
@@ -131,7 +126,7 @@ impl ReleaseStore {
     }
 
     /// The catalog of a release; if bulk files are served with them, verified without holding them in memory.
-    fn with_files(&self, release: Release) -> Result<Catalog, ReleaseError> {
+    fn with_files(&self, release: Release) -> ReleaseResult<Catalog> {
         let Release { manifest, catalog } = release;
         if !self.has_bulk_files {
             return Ok(catalog);
@@ -140,7 +135,7 @@ impl ReleaseStore {
             let path = self.release_folder(manifest.version).join(&file.path);
             let name = file.path.rsplit('/').next().unwrap_or(&file.path);
             let opened = BulkFile::open(&path, name).at(&path)?;
-            check_sum(manifest.version, file, opened.sha256.into())?;
+            check_sum(manifest.version, file, Checksum(opened.sha256))?;
             Ok::<_, ReleaseError>(opened)
         };
         let files = manifest.bulk().map(open_file).collect::<Result<Vec<_>, _>>()?;
@@ -152,21 +147,16 @@ pub(crate) fn record_history(
     version: SnapshotVersion,
     bytes: AlignedBytes,
     snapshot: &Snapshot,
-) -> Result<RecordHistory, ReleaseError> {
+) -> ReleaseResult<RecordHistory> {
     RecordHistory::open(bytes, snapshot).map_err(|error| ReleaseError::archive(version, &error))
 }
 
-/// Opens the release in `folder`. Records of more than `max_records` bytes stay on disk.
-pub(crate) fn open(
-    folder: &Path,
-    manifest: Manifest,
-    max_records: u64,
-    progress: &dyn Progress,
-) -> Result<Release, ReleaseError> {
-    progress.step("checksums", manifest.in_memory(max_records).map(|file| file.bytes).sum());
+/// Opens the release in `folder`. Records of more than `limit` bytes stay on disk.
+pub(crate) fn open(folder: &Path, manifest: Manifest, limit: u64, progress: &dyn Progress) -> ReleaseResult<Release> {
+    progress.step("checksums", manifest.in_memory(limit).map(|file| file.bytes).sum());
     let read = AtomicU64::new(0);
     let advance = |part| progress.advance(read.fetch_add(part, Ordering::Relaxed) + part);
-    let release = open_unchecked(folder, manifest, max_records, &advance)?;
+    let release = open_unchecked(folder, manifest, limit, &advance)?;
     let checked = release.catalog.snapshot().check(&advance);
     checked.map_err(|error| ReleaseError::archive(release.manifest.version, &error))?;
     progress.done();
@@ -179,7 +169,7 @@ fn open_unchecked(
     manifest: Manifest,
     max_records: u64,
     advance: &(dyn Fn(u64) + Sync),
-) -> Result<Release, ReleaseError> {
+) -> ReleaseResult<Release> {
     let version = manifest.version;
     let tables = manifest.needed_file(manifest::TABLES)?;
     manifest.needed_file(manifest::RECORDS)?;
@@ -212,7 +202,7 @@ fn open_unchecked(
         None => {
             let (path, no_contents) = (folder.join(&tables.path), "has no checksum of its contents");
             let contents = tables.contents.ok_or_else(|| damaged(version, &tables.path, no_contents))?;
-            check_version(version, Snapshot::open_file(File::open(&path).at(&path)?, &contents.into(), records))?
+            check_version(version, Snapshot::open_file(File::open(&path).at(&path)?, &contents.0, records))?
         }
     };
     let (expected, found) = (manifest.counts, snapshot.counts());
@@ -229,7 +219,7 @@ pub(crate) fn damaged(version: SnapshotVersion, file: &str, what: impl AsRef<str
     ReleaseError::Damaged { version, reason: format!("{file} {}", what.as_ref()) }
 }
 
-fn check_size(folder: &Path, version: SnapshotVersion, file: &manifest::File) -> Result<(), ReleaseError> {
+fn check_size(folder: &Path, version: SnapshotVersion, file: &manifest::File) -> ReleaseResult<()> {
     let path = folder.join(&file.path);
     match fs::metadata(&path) {
         Ok(metadata) if !metadata.is_file() => Err(damaged(version, &file.path, "is not a file")),
@@ -246,7 +236,7 @@ pub(crate) fn verify<'m>(
     folder: &Path,
     version: SnapshotVersion,
     files: impl IntoIterator<Item = &'m manifest::File>,
-) -> Result<(), ReleaseError> {
+) -> ReleaseResult<()> {
     for file in files {
         check_size(folder, version, file)?;
         let path = folder.join(&file.path);
@@ -256,7 +246,7 @@ pub(crate) fn verify<'m>(
     Ok(())
 }
 
-fn check_sum(version: SnapshotVersion, file: &manifest::File, found: Checksum) -> Result<(), ReleaseError> {
+fn check_sum(version: SnapshotVersion, file: &manifest::File, found: Checksum) -> ReleaseResult<()> {
     if found == file.sha256 {
         return Ok(());
     }
@@ -269,7 +259,7 @@ pub(crate) fn read_file(
     version: SnapshotVersion,
     file: &manifest::File,
     mut advance: impl FnMut(u64) + Send,
-) -> Result<AlignedBytes, ReleaseError> {
+) -> ReleaseResult<AlignedBytes> {
     let path = folder.join(&file.path);
     let length = usize::try_from(file.bytes).map_err(io::Error::other).at(&path)?;
     let mut source = File::open(&path).at(&path)?;
@@ -288,7 +278,7 @@ pub(crate) fn read_file(
 }
 
 /// Opens the records of the release in `folder`, with each block verified when it is read.
-pub(crate) fn records_on_disk(folder: &Path) -> Result<RecordStore, ReleaseError> {
+pub(crate) fn records_on_disk(folder: &Path) -> ReleaseResult<RecordStore> {
     let path = folder.join(manifest::RECORDS);
     File::open(&path).and_then(RecordFile::new).map(RecordStore::File).at(&path)
 }
@@ -297,11 +287,11 @@ pub(crate) fn tables_from_bytes(
     version: SnapshotVersion,
     bytes: AlignedBytes,
     records: RecordStore,
-) -> Result<Snapshot, ReleaseError> {
+) -> ReleaseResult<Snapshot> {
     check_version(version, Snapshot::open(Arc::new(bytes), records, Checksums::Trust))
 }
 
-fn check_version(version: SnapshotVersion, opened: Result<Snapshot, ArchiveError>) -> Result<Snapshot, ReleaseError> {
+fn check_version(version: SnapshotVersion, opened: Result<Snapshot, ArchiveError>) -> ReleaseResult<Snapshot> {
     let snapshot = opened.map_err(|error| ReleaseError::archive(version, &error))?;
     if snapshot.version() != version {
         return Err(damaged(version, manifest::TABLES, format!("is that of release {}", snapshot.version())));
@@ -310,14 +300,14 @@ fn check_version(version: SnapshotVersion, opened: Result<Snapshot, ArchiveError
 }
 
 impl Release {
-    pub fn smoke_test(&self) -> Result<(), ReleaseError> {
+    pub fn smoke_test(&self) -> ReleaseResult<()> {
         smoke_test(&self.catalog)
     }
 }
 
 /// Runs typical queries and returns the first problem. Covers lists in every order, facet counts with the lists that
 /// they promise, and for a sample of rows the look-up by slug and by name and the JSON of the record.
-pub(crate) fn smoke_test(catalog: &Catalog) -> Result<(), ReleaseError> {
+pub(crate) fn smoke_test(catalog: &Catalog) -> ReleaseResult<()> {
     let version = catalog.version();
     Table::ALL
         .into_iter()

@@ -17,7 +17,7 @@ use crate::error::At;
 use crate::file_system::Fs;
 use crate::manifest::{self, File, Manifest};
 use crate::signature::SigningKey;
-use crate::{BUILDING, NEXT, REMOVING, ReleaseError, ReleaseStore, bulk, lock, open, permissions, read_version, text};
+use crate::{BUILDING, NEXT, REMOVING, ReleaseError, ReleaseResult, ReleaseStore, bulk, lock, open, permissions, read_version, text};
 use catalog::record_history;
 use data::archive::Archive;
 use data::parallel::in_parallel;
@@ -67,7 +67,7 @@ pub enum PublicationOutcome {
 }
 
 impl<'f> Publisher<'f> {
-    pub(crate) fn begin(releases: ReleaseStore, file_system: &'f dyn Fs) -> Result<Self, ReleaseError> {
+    pub(crate) fn begin(releases: ReleaseStore, file_system: &'f dyn Fs) -> ReleaseResult<Self> {
         let index = releases.folder();
         if !index.is_dir() {
             permissions::create_folder(index, true).at(index)?;
@@ -93,27 +93,26 @@ impl<'f> Publisher<'f> {
     }
 
     /// An empty file on the disk of the index, removed when it is closed.
-    pub fn scratch_file(&self) -> Result<fs::File, ReleaseError> {
+    pub fn scratch_file(&self) -> ReleaseResult<fs::File> {
         let index = self.releases.folder();
         tempfile::tempfile_in(index).at(index)
     }
 
-    pub(crate) fn clear(&self, prefix: &str) -> Result<(), ReleaseError> {
+    pub(crate) fn clear(&self, prefix: &str) -> ReleaseResult<()> {
         self.releases.clear(self.file_system, prefix)
     }
 
     /// Publishes a compiled dataset and makes `current` name it. `built_at` is recorded in the manifest.
     ///
-    /// Publishing the same content under the same version again is not an error; `current` then only changes if it
-    /// names nothing, or if the build that published the release was killed before the switch. Other content under the
-    /// same version is [`ReleaseError::Taken`]. If much of the current release is missing, the error is
-    /// [`ReleaseError::Shrunk`]. After an error, `current` is unchanged.
+    /// The same content again is no error; `current` then only changes if it names nothing, or if the build was killed
+    /// before the switch. Other content under the version is [`ReleaseError::Taken`], much less than the current
+    /// release has is [`ReleaseError::Shrunk`]. After an error, `current` is unchanged.
     pub fn publish(
         &self,
         compiled: Compiled,
         built_at: OffsetDateTime,
         progress: &dyn Progress,
-    ) -> Result<Publication, ReleaseError> {
+    ) -> ReleaseResult<Publication> {
         let draft = self.releases.folder().join(format!("{BUILDING}{}", compiled.version()));
         let publication = self.publish_draft(&draft, compiled, built_at, progress);
         // A successful build has renamed it. If it cannot be removed now, the next build will.
@@ -129,7 +128,7 @@ impl<'f> Publisher<'f> {
         compiled: Compiled,
         built_at: OffsetDateTime,
         progress: &dyn Progress,
-    ) -> Result<Publication, ReleaseError> {
+    ) -> ReleaseResult<Publication> {
         let version = compiled.version();
         self.file_system.create_folder(draft).at(draft)?;
         let public = permissions::close(draft).at(draft)?;
@@ -184,7 +183,7 @@ impl<'f> Publisher<'f> {
         Ok(Publication { manifest, outcome, before, current: Some(version) })
     }
 
-    fn write_tables(&self, draft: &Path, compiled: &Compiled) -> Result<[File; 2], ReleaseError> {
+    fn write_tables(&self, draft: &Path, compiled: &Compiled) -> ReleaseResult<[File; 2]> {
         let create = |name: &str| {
             let path = draft.join(name);
             let file = self.file_system.create(&path).at(&path)?;
@@ -200,12 +199,12 @@ impl<'f> Publisher<'f> {
         let path = draft.join(manifest::TABLES);
         let contents = Archive::contents_sha256(fs::File::open(&path).at(&path)?);
         let contents = contents.map_err(|error| ReleaseError::archive(compiled.version(), &error))?;
-        files[0].contents = Some(contents.into());
+        files[0].contents = Some(Checksum(contents));
         Ok(files)
     }
 
     /// Writes the text indexes, syncs them and their folders, and lists them with their checksums.
-    fn write_text(&self, draft: &Path, indexes: IndexFiles) -> Result<Vec<File>, ReleaseError> {
+    fn write_text(&self, draft: &Path, indexes: IndexFiles) -> ReleaseResult<Vec<File>> {
         let text = draft.join(manifest::TEXT);
         let mut folders: Vec<PathBuf> = Vec::new();
         let mut listed = Vec::new();
@@ -227,7 +226,7 @@ impl<'f> Publisher<'f> {
 
     /// Compares the records with those of the previous release and writes their history; nothing for a first release. A
     /// rewritten release keeps its history, because the release that it was compared with may be gone.
-    fn write_history(&self, draft: &Path, snapshot: &Snapshot) -> Result<Option<File>, ReleaseError> {
+    fn write_history(&self, draft: &Path, snapshot: &Snapshot) -> ReleaseResult<Option<File>> {
         let known = self.releases.read_history(snapshot.version()).ok().flatten();
         let bytes = match known {
             Some(known) => Some(known.as_ref().to_vec()),
@@ -239,7 +238,7 @@ impl<'f> Publisher<'f> {
     }
 
     /// The record history, from a comparison with the newest readable earlier release.
-    fn compare(&self, snapshot: &Snapshot) -> Result<Option<Vec<u8>>, ReleaseError> {
+    fn compare(&self, snapshot: &Snapshot) -> ReleaseResult<Option<Vec<u8>>> {
         for version in self.earlier_versions(snapshot.version())? {
             let Ok(before) = self.releases.open_tables(version) else { continue };
             let Ok(history) = self.releases.read_history(version) else { continue };
@@ -252,12 +251,7 @@ impl<'f> Publisher<'f> {
     }
 
     /// Writes the bulk files, syncs them and their folder, and lists them with their checksums.
-    fn write_bulk(
-        &self,
-        draft: &Path,
-        snapshot: &Snapshot,
-        progress: &dyn Progress,
-    ) -> Result<Vec<File>, ReleaseError> {
+    fn write_bulk(&self, draft: &Path, snapshot: &Snapshot, progress: &dyn Progress) -> ReleaseResult<Vec<File>> {
         let folder = draft.join(manifest::BULK);
         self.file_system.create_folder(&folder).at(&folder)?;
         let create = |name: &str| self.file_system.create(&folder.join(name));
@@ -275,25 +269,25 @@ impl<'f> Publisher<'f> {
     }
 
     /// The most recent releases before a version, newest first.
-    fn earlier_versions(&self, version: SnapshotVersion) -> Result<Vec<SnapshotVersion>, ReleaseError> {
+    fn earlier_versions(&self, version: SnapshotVersion) -> ReleaseResult<Vec<SnapshotVersion>> {
         let mut earlier = self.releases.versions()?;
         earlier.retain(|other| *other < version);
         earlier.truncate(CHANGES_SINCE);
         Ok(earlier)
     }
 
-    fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), ReleaseError> {
+    fn write(&self, path: &Path, bytes: &[u8]) -> ReleaseResult<()> {
         self.file_system.create(path).and_then(|mut file| file.write_all(bytes)).at(path)?;
         self.finish(path)
     }
 
     /// Syncs a finished file and makes it read-only.
-    fn finish(&self, path: &Path) -> Result<(), ReleaseError> {
+    fn finish(&self, path: &Path) -> ReleaseResult<()> {
         self.file_system.sync_file(path).and_then(|()| permissions::make_read_only(path)).at(path)
     }
 
     /// Compares the published release of this version, if any, with these tables.
-    fn outcome(&self, version: SnapshotVersion, tables: &File) -> Result<PublicationOutcome, ReleaseError> {
+    fn outcome(&self, version: SnapshotVersion, tables: &File) -> ReleaseResult<PublicationOutcome> {
         let manifest = match self.releases.manifest(version) {
             Ok(manifest) => manifest,
             Err(ReleaseError::Missing { .. }) => return Ok(PublicationOutcome::Published),
@@ -324,7 +318,7 @@ impl<'f> Publisher<'f> {
         ReleaseError::Taken { version, free: self.releases.next_free(version, |_| false) }
     }
 
-    fn finish_unchanged(&self, version: SnapshotVersion) -> Result<Publication, ReleaseError> {
+    fn finish_unchanged(&self, version: SnapshotVersion) -> ReleaseResult<Publication> {
         let _lock = lock::switch(self.releases.folder())?;
         let manifest = self.releases.manifest(version)?;
         let before = self.releases.current().ok().flatten();
@@ -335,11 +329,7 @@ impl<'f> Publisher<'f> {
     }
 
     /// Renames the draft and makes `current` name it. Returns the previous content of `current`.
-    pub(crate) fn make_public(
-        &self,
-        draft: &Path,
-        version: SnapshotVersion,
-    ) -> Result<Option<SnapshotVersion>, ReleaseError> {
+    pub(crate) fn make_public(&self, draft: &Path, version: SnapshotVersion) -> ReleaseResult<Option<SnapshotVersion>> {
         let _lock = lock::switch(self.releases.folder())?;
         let before = self.releases.current().ok().flatten();
         self.releases.prepare(self.file_system, version)?;

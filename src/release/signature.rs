@@ -1,7 +1,6 @@
 //! Signatures of releases: Ed25519 over the bytes of `manifest.json`, which has the checksums of all other files.
 //!
-//! Keys are PEM files as written by `openssl`, and a signature is the 64 bytes that `openssl` would write, so releases
-//! can be signed and verified without this program.
+//! Keys are PEM files and signatures 64 bytes, both as of `openssl`, with which releases can be signed and verified.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,12 +10,14 @@ use base64::engine::general_purpose::STANDARD;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
 use thiserror::Error;
 
+use crate::{ReleaseError, ReleaseResult};
+use data::SnapshotVersion;
+
 /// Prefix of a public key in DER (RFC 8410), followed by the 32 bytes of the key.
 const PUBLIC_KEY_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00];
 
 pub struct SigningKey(Ed25519KeyPair);
 
-/// The public key of the accepted publisher.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrustedKey([u8; 32]);
 
@@ -54,8 +55,15 @@ impl TrustedKey {
         key.map(Self).ok_or_else(|| KeyError::NotAKey { path: path.to_owned(), expected })
     }
 
-    pub(crate) fn has_signed(&self, bytes: &[u8], signature: &[u8]) -> bool {
-        UnparsedPublicKey::new(&ED25519, self.0).verify(bytes, signature).is_ok()
+    /// Refuses a release if `signature` is not that of `signed`, its manifest or packing.
+    pub(crate) fn check(&self, version: SnapshotVersion, signed: &[u8], signature: Option<&[u8]>) -> ReleaseResult<()> {
+        let key = UnparsedPublicKey::new(&ED25519, self.0);
+        let reason = match signature {
+            Some(signature) if key.verify(signed, signature).is_ok() => return Ok(()),
+            Some(_) => "is not signed with the trusted key, or its manifest was changed",
+            None => "is not signed",
+        };
+        Err(ReleaseError::Untrusted { version, reason })
     }
 }
 
@@ -88,10 +96,12 @@ mod tests {
         let trusted = TrustedKey::read(file(&PUBLIC_KEY.replace('\n', "\r\n")).path()).unwrap();
         let signature = STANDARD.decode(SIGNATURE).unwrap();
         assert_eq!(signing.sign(b"venturedex"), signature);
-        assert!(trusted.has_signed(b"venturedex", &signature));
-        assert!(!trusted.has_signed(b"Venturedex", &signature));
-        assert!(!trusted.has_signed(b"venturedex", &signature[1..]));
-        assert!(!trusted.has_signed(b"venturedex", b""));
+        let version = "2026-11-20.1".parse().unwrap();
+        let has_signed = |bytes: &[u8], signature: &[u8]| trusted.check(version, bytes, Some(signature)).is_ok();
+        assert!(has_signed(b"venturedex", &signature));
+        assert!(!has_signed(b"Venturedex", &signature));
+        assert!(!has_signed(b"venturedex", &signature[1..]));
+        assert!(!has_signed(b"venturedex", b""));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::mem;
 use std::sync::{Mutex, PoisonError};
 
-use crate::{ReleaseError, manifest};
+use crate::{ReleaseError, ReleaseResult, manifest};
 use catalog::TextIndexes;
 use data::parallel::in_parallel;
 use data::{ArchiveError, Progress, Snapshot, Table};
@@ -21,7 +21,7 @@ const PARTS: [(Table, IndexPart); 8] = [
     (Table::Sectors, IndexPart::Names),
 ];
 
-pub(crate) fn create(snapshot: &Snapshot, progress: &dyn Progress) -> Result<IndexFiles, ReleaseError> {
+pub(crate) fn create(snapshot: &Snapshot, progress: &dyn Progress) -> ReleaseResult<IndexFiles> {
     progress.step(manifest::TEXT, 0);
     let parts = in_parallel(PARTS, |(table, part)| TextIndex::create(&snapshot.names(table), part));
     let mut files = IndexFiles::new();
@@ -34,7 +34,7 @@ pub(crate) fn create(snapshot: &Snapshot, progress: &dyn Progress) -> Result<Ind
     Ok(files)
 }
 
-pub(crate) fn open(snapshot: &Snapshot, files: IndexFiles) -> Result<TextIndexes, ReleaseError> {
+pub(crate) fn open(snapshot: &Snapshot, files: IndexFiles) -> ReleaseResult<TextIndexes> {
     let files = Mutex::new(files);
     let [firms, startups, people, sectors] = in_parallel(TextIndexes::TABLES, |table| {
         let prefix = format!("{}/", table.name());

@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use tokio::sync::Notify;
 
-use crate::{ActiveRelease, ReleaseError, ReleaseStore};
+use crate::{ActiveRelease, ReleaseError, ReleaseResult, ReleaseStore};
 use catalog::Catalog;
 use data::SnapshotVersion;
 use platform::metrics::panics;
@@ -39,7 +39,6 @@ struct ReportedState {
     served: Option<Stamps<u64>>,
 }
 
-/// A state of the index that cannot be served.
 struct RejectedState {
     current: Option<SnapshotVersion>,
     stamps: Stamps<[u64; 2]>,
@@ -67,13 +66,11 @@ impl<T: Clone + PartialEq> Stamps<T> {
     }
 }
 
-/// Finds the release to serve at startup.
 #[derive(Clone)]
 pub struct Starting {
     releases: ReleaseStore,
     keep: usize,
     report: EventReporter,
-    /// State of the index at the last attempt.
     tried: Arc<Mutex<Stamps<Vec<u64>>>>,
 }
 
@@ -85,16 +82,11 @@ impl Starting {
         Self { releases, keep, report: Arc::new(report), tried: Arc::default() }
     }
 
-    /// Opens the release named by the index. If it cannot be served, opens the newest older one that can; if nothing
-    /// is published, the bundled snapshot, if the index permits it. Then loads the newest other releases for their
-    /// cursors. The watcher completes the verification of all of them.
-    ///
-    /// Reads these releases: call it off the runtime.
-    ///
-    /// # Errors
-    /// [`ReleaseError::NoneActive`] or [`ReleaseError::NothingGood`], which is reported. Releases are published here,
-    /// so serving invented data instead would be wrong without notice.
-    pub fn start(&self) -> Result<Watcher, ReleaseError> {
+    /// Opens the release named by the index, or the newest older one that can be served, or, if nothing is published
+    /// and the index permits it, the bundled snapshot; then the newest others, for their cursors. The watcher completes
+    /// the verification. Call it off the runtime. [`ReleaseError::NoneActive`] or [`ReleaseError::NothingGood`], which
+    /// is reported: to serve invented data instead would be wrong without notice.
+    pub fn start(&self) -> ReleaseResult<Watcher> {
         let stamp = self.stamp();
         self.find().inspect_err(|error| {
             self.tried.lock().unwrap_or_else(PoisonError::into_inner).known = stamp;
@@ -102,7 +94,7 @@ impl Starting {
         })
     }
 
-    fn find(&self) -> Result<Watcher, ReleaseError> {
+    fn find(&self) -> ReleaseResult<Watcher> {
         let named = self.releases.current();
         let current = named.as_ref().map_or(None, |named| *named);
         let stamps = stamps(&self.releases, current);
@@ -172,18 +164,16 @@ impl Starting {
     }
 }
 
-/// The stamps of `current` and of the release that it names.
 fn stamps(releases: &ReleaseStore, current: Option<SnapshotVersion>) -> [u64; 2] {
     [releases.stamp(None), current.map_or(0, |version| releases.stamp(Some(version)))]
 }
 
-/// Opens a release; the error is the reason why it cannot be opened.
 fn open(releases: &ReleaseStore, version: SnapshotVersion) -> Result<Catalog, String> {
     guarded(version, || releases.open_catalog(version))
 }
 
 /// Runs `work` on a release and describes its failure. A release that causes a panic must not end the server.
-fn guarded<T>(version: SnapshotVersion, work: impl FnOnce() -> Result<T, ReleaseError>) -> Result<T, String> {
+fn guarded<T>(version: SnapshotVersion, work: impl FnOnce() -> ReleaseResult<T>) -> Result<T, String> {
     match panics::catch(work) {
         Ok(done) => done.map_err(|error| error.to_string()),
         Err(_) => Err(format!("release {version}: the program panicked while reading it")),
@@ -368,34 +358,18 @@ async fn notify_on_hangup(requested: &Notify) -> Infallible {
     std::future::pending().await
 }
 
-/// An event that the operator should know of. `Display` gives one log line.
+/// An event that the operator should know of. `Display` gives one log line. A release that is `Rejected` is named by
+/// `current`; `served` continues, and is `None` if another one is served now. `FilesChanged` is about those of the served
+/// release, which does not depend on them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReleaseEvent {
-    Serving {
-        version: SnapshotVersion,
-        bundled: bool,
-    },
-    Verified {
-        version: SnapshotVersion,
-    },
-    /// The release named by `current` cannot be served. `served` continues; `None` if another one is served now.
-    Rejected {
-        reason: String,
-        served: Option<SnapshotVersion>,
-    },
-    /// Files of the served release were changed or removed. Serving does not depend on them.
-    FilesChanged {
-        version: SnapshotVersion,
-    },
-    NotLoaded {
-        reason: String,
-    },
-    NotReady {
-        reason: String,
-    },
-    CurrentRemoved {
-        served: SnapshotVersion,
-    },
+    Serving { version: SnapshotVersion, bundled: bool },
+    Verified { version: SnapshotVersion },
+    Rejected { reason: String, served: Option<SnapshotVersion> },
+    FilesChanged { version: SnapshotVersion },
+    NotLoaded { reason: String },
+    NotReady { reason: String },
+    CurrentRemoved { served: SnapshotVersion },
 }
 
 impl fmt::Display for ReleaseEvent {

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use auth::account::Email;
 use auth::password::{Password, Secret};
-use auth::{AccountError, AuthError, AuthService};
+use auth::{AccountError, AuthError, AuthService, RateLimitConfig, SqliteStore};
 use tempfile::TempDir;
 
 use crate::harness::{NOON, agent};
@@ -21,8 +21,12 @@ fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
+fn open(data: &Path) -> std::sync::Arc<AuthService> {
+    AuthService::with_store(Box::new(SqliteStore::open(data).unwrap()), RateLimitConfig::default(), NOON).unwrap()
+}
+
 pub fn can_sign_in(data: impl AsRef<Path>, password: &str) -> bool {
-    let auth = AuthService::open(data.as_ref(), NOON).unwrap();
+    let auth = open(data.as_ref());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let email = "ada@example.com".parse().unwrap();
     let address: std::net::IpAddr = "192.0.2.1".parse().unwrap();
@@ -98,7 +102,7 @@ fn sign_up(auth: &Arc<AuthService>) -> String {
 #[test]
 fn a_tier_meant_for_the_owner_of_an_address_does_not_go_to_a_stranger() {
     let data = folder();
-    let auth = AuthService::open(data.path(), NOON).unwrap();
+    let auth = open(data.path());
     let key = sign_up(&auth);
     let account = |words: &[&str]| run(data.path(), &[&["account", "--json"], words].concat(), GOOD);
     let set_tier = ["set-tier", "--email", "ada@example.com", "--tier", "enterprise"];

@@ -10,7 +10,7 @@ use std::time::Duration;
 use auth::account::KeyName;
 use auth::quota::Tier;
 use auth::watch::{Evaluation, NewWatch};
-use auth::{AuthService, RateLimitConfig};
+use auth::{AuthService, RateLimitConfig, SqliteStore};
 use catalog::{Catalog, TextIndexes};
 use data::{NoProgress, Table, compile};
 use futures_util::stream;
@@ -338,7 +338,7 @@ fn state_with(
 ) -> Arc<State> {
     let has_public_url = public_url.is_ok();
     let public_url = public_url.unwrap_or_else(|own| own);
-    let auth = AuthService::open_with(data, limits, NOON).unwrap();
+    let auth = AuthService::with_store(Box::new(SqliteStore::open(data).unwrap()), limits, NOON).unwrap();
     Arc::new(State {
         releases: Arc::new(ActiveRelease::new(catalog, 3)),
         index: None,

@@ -3,7 +3,7 @@
 use std::sync::Barrier;
 
 use auth::quota::Tier;
-use auth::{ApiKey, AuthService, Caller};
+use auth::{ApiKey, AuthService, Caller, RateLimitConfig, SqliteStore};
 use data::Date;
 
 use crate::account::{Browser, PASSWORD};
@@ -151,7 +151,10 @@ fn a_clock_that_moves_over_midnight_and_back_gives_each_day_its_quota_once() {
     let data = tempfile::tempdir().unwrap();
     let midnight = Date::from_unix(NOON).unix() + 86_400;
     let key = ApiKey::from_seed(&[5; 32]);
-    let open = |now: i64| AuthService::open(data.path(), now).unwrap();
+    let open = |now: i64| {
+        let store = SqliteStore::open(data.path()).unwrap();
+        AuthService::with_store(Box::new(store), RateLimitConfig::default(), now).unwrap()
+    };
     let store = open(NOON);
     let account = store.store().create_account(&"ada@example.com".parse().unwrap(), Tier::Free, None, NOON).unwrap();
     store.store().create_key(account.id, &"test".parse().unwrap(), &key, None, NOON).unwrap();

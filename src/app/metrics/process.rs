@@ -34,7 +34,6 @@ pub(crate) fn max_files(process: &str) -> Option<u64> {
     parse_max_files(&fs::read_to_string(format!("/proc/{process}/limits")).ok()?)
 }
 
-/// The same in a text of `/proc/PID/limits`.
 pub(crate) fn parse_max_files(limits: &str) -> Option<u64> {
     let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
     line.split_whitespace().next()?.parse().ok()

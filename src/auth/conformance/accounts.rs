@@ -99,14 +99,14 @@ pub(crate) fn a_new_password_ends_the_other_sessions(open: OpenStore<'_>) {
     // Changes after a verification of the previous password are rejected.
     let stale = [
         store.set_password(before.account, Some(before.version), &hash("third"), Some(&started(8, NOON))),
-        store.rehash_password(before.account, before.version, &hash("third")),
+        store.rehash(before.account, before.version, &hash("third")),
         store.delete_account(before.account, Some(before.version), NOON),
         add_session(&*store, &before, 6, NOON),
     ];
     assert!(stale.iter().all(|result| matches!(result, Err(StoreError::PasswordChanged))), "{stale:?}");
     assert_eq!(store.credentials(&email("ada@example.com")).unwrap(), after);
     // Another hash of the same password changes nothing else.
-    store.rehash_password(after.account, after.version, &hash("rehashed")).unwrap();
+    store.rehash(after.account, after.version, &hash("rehashed")).unwrap();
     add_session(&*store, &after, 7, NOON).unwrap();
     assert_eq!(store.credentials(&email("ada@example.com")).unwrap().password, Some(hash("rehashed")));
     assert_eq!(valid_sessions(&*store, NOON), [4, 5, 7]);

@@ -2,15 +2,13 @@
 
 use sha2::{Digest, Sha256};
 
-/// Words that make no password, even with digits and punctuation around them: `dragon12345` is found by trying the most common
-/// words with the most common endings.
+/// Words that make no password, even with digits and punctuation around them, which attackers try: `dragon12345`.
 const WORDS: &str = include_str!("common_words.txt");
 
 /// Common passwords that contain no word above and are not among the leaked ones.
 const PASSWORDS: &str = include_str!("common_passwords.txt");
 
-/// Bloom filter of 112,130 leaked passwords, written by `common_filter.py`, which names the sources. It also rejects
-/// one in about 8,000 other passwords.
+/// Bloom filter of 112,130 leaked passwords by `common_filter.py`, which names the sources; 1 of 8,000 others is in it.
 static LEAKED: &[u8; 1 << 18] = include_bytes!("common_filter.bin");
 
 const LEAKED_HASHES: u64 = 13;

@@ -61,10 +61,8 @@ impl PasswordHash {
     }
 }
 
-/// Memory for computing a hash, 19 MiB from the first hash on.
-///
-/// It is used again for the next hash. Allocators do not reuse a freed block of this size for the next thread that hashes:
-/// measured with glibc, 500 hashes kept 4 GB (RustCrypto/password-hashes#478).
+/// Memory for computing a hash, 19 MiB from the first hash on, used again: allocators do not reuse a freed block of
+/// this size for the next thread. Measured with glibc, 500 hashes kept 4 GB (RustCrypto/password-hashes#478).
 #[derive(Default)]
 pub(crate) struct HashMemory(Vec<Block>);
 

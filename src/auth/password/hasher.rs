@@ -1,5 +1,4 @@
-//! A queue for password hashing. A hash costs 50 ms and 19 MiB, so only a few run at once, on blocking threads,
-//! in memory that is allocated once.
+//! A queue for password hashing: a hash costs 50 ms and 19 MiB, so only a few run at once, in memory allocated once.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,14 +48,9 @@ impl PasswordHasher {
     }
 
     /// Without a hash, takes as long and returns false.
-    pub(crate) async fn verify(
-        &self,
-        secret: Secret,
-        hash: Option<PasswordHash>,
-        by: EnteredBy,
-    ) -> AccountResult<bool> {
-        let is_known = hash.is_some();
-        let hash = hash.unwrap_or_else(PasswordHash::dummy);
+    pub(crate) async fn verify(&self, secret: Secret, of: Option<PasswordHash>, by: EnteredBy) -> AccountResult<bool> {
+        let is_known = of.is_some();
+        let hash = of.unwrap_or_else(PasswordHash::dummy);
         let matches = self.run(by, move |memory| hash.matches(&secret, memory)).await?;
         self.verified.fetch_add(1, Ordering::Relaxed);
         Ok(matches && is_known)

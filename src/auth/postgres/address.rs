@@ -27,8 +27,7 @@ const DEFAULT_PORT: u16 = 5432;
 
 const EXAMPLE: &str = "example: postgres://venturedex@db.example.com/venturedex";
 
-/// A URL as entered. It is parsed only when the store is opened, because errors of settings show the text. `Debug`
-/// hides it: it may contain the password.
+/// A URL as entered, maybe with a password: errors of settings show the text, so the store parses it when it is opened.
 #[derive(Clone, PartialEq, Eq)]
 pub struct StoreUrl(Zeroizing<String>);
 
@@ -42,7 +41,6 @@ impl FromStr for StoreUrl {
 
 hide_debug!(StoreUrl);
 
-/// A parsed URL. `Debug` hides it.
 #[derive(Clone)]
 pub(crate) struct PostgresAddress {
     pub(crate) config: Config,

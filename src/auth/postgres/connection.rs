@@ -21,12 +21,10 @@ use crate::sql::{EachResult, Failure, Sql, SqlError, SqlResult, SqlRow, SqlValue
 
 pub(crate) type Params<'p> = &'p [&'p (dyn ToSql + Sync)];
 
-/// Timeout of one statement. Longer than the server's own limit, so it only applies if the server does not answer at
-/// all.
+/// Timeout of one statement, longer than the server's own, so it only applies if the server does not answer at all.
 const CALL_LIMIT: Duration = Duration::from_secs(20);
 
-/// Limits within the server, and the defaults that the store relies on, in case the role has others. A commit waits for
-/// the disk unless its transaction says otherwise.
+/// Limits within the server, and defaults that the store relies on (such as durable commits), whatever the role has.
 const SESSION: &str = "SET default_transaction_isolation = 'read committed'; SET default_transaction_read_only = off; \
      SET statement_timeout = '15s'; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '30s'; \
      SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'";

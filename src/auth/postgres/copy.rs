@@ -18,8 +18,7 @@ const BATCH: usize = 1_000;
 const LIMIT: Duration = Duration::from_secs(900);
 const BEGIN: &str = "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0";
 
-/// The tables and their keys; rows follow the rows that they refer to. Leases follow from usage, servers report
-/// themselves, and windows last an hour at most.
+/// The tables and their keys; rows follow those that they refer to. Leases follow from usage, windows last an hour.
 const TABLES: [(&str, &str); 12] = [
     ("accounts", "id"),
     ("keys", "id"),
@@ -35,16 +34,13 @@ const TABLES: [(&str, &str); 12] = [
     ("outbox", "id"),
 ];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CopiedTable {
-    pub name: &'static str,
-    pub rows: u64,
-}
+/// Names of tables, each with the number of rows.
+type CopiedTables = Vec<(&'static str, u64)>;
 
 impl PostgresStore {
     /// Copies everything from the store in the folder `from`, which no server may use meanwhile.
     /// [`StoreError::InUse`], [`StoreError::Unusable`] if the target is not empty, and those of opening both.
-    pub fn copy_from(from: &Path, settings: &PostgresSettings) -> StoreResult<Vec<CopiedTable>> {
+    pub fn copy_from(from: &Path, settings: &PostgresSettings) -> StoreResult<CopiedTables> {
         // Opening the store would create a missing one.
         crate::DatabaseFile::open_shared(from)?;
         let _lock = DataLock::acquire(from)?;
@@ -61,7 +57,7 @@ impl PostgresStore {
         })
     }
 
-    fn copy_within(&self, connection: &Connection, source: &rusqlite::Connection) -> SqlResult<Vec<CopiedTable>> {
+    fn copy_within(&self, connection: &Connection, source: &rusqlite::Connection) -> SqlResult<CopiedTables> {
         let names = TABLES.map(|(name, _)| name).join(", ");
         connection.batch(&format!("LOCK TABLE service, leases, {names} IN ACCESS EXCLUSIVE MODE"))?;
         self.check_empty(connection)?;
@@ -72,7 +68,7 @@ impl PostgresStore {
             if key == "id" {
                 table.set_sequence()?;
             }
-            copied.push(CopiedTable { name, rows: table.compare()? });
+            copied.push((name, table.compare()?));
         }
         // The usage of a counter on a day counts as taken for all servers.
         connection.execute(

@@ -16,9 +16,8 @@ const LEASE_LIMIT: Duration = Duration::from_millis(250);
 /// Time after its last report in which a server counts as running.
 const RUNNING: &str = "10 seconds";
 
-/// Takes `?5` owed units, and grants others, at least `?6` if so many are left; the limit is `?4`.
-///
-/// One statement that locks the row of the counter: servers that lease at the same time are served one after the other.
+/// Takes `?5` owed units, and grants others, at least `?6` if so many are left; the limit is `?4`. One statement, which
+/// locks the row of the counter for servers that lease at the same time.
 static LEASE: Lazy<String> = Lazy::new(|| {
     let units = |left: &str| {
         let size = format!("least(?7::bigint, ({left}) / (?8::bigint * (SELECT servers FROM running)))");
@@ -33,8 +32,7 @@ static LEASE: Lazy<String> = Lazy::new(|| {
     )
 });
 
-/// Counts a request in the window of a counter. Begins a window of `?2` seconds if there is none, if the last one is
-/// over, or if the clock was set back by more than a window.
+/// Counts a request in a window, a new one of `?2` seconds if the last is over or the clock was set back by more.
 static COUNT: Lazy<String> = Lazy::new(|| {
     let now = "floor(extract(epoch FROM clock_timestamp()))::bigint";
     let lasts = "known.ends_at > excluded.started_at AND known.started_at < excluded.ends_at";
@@ -136,7 +134,6 @@ fn uncount(sql: &dyn Sql, counted: &[CountedWindow]) -> SqlResult<()> {
     sql.execute_each(update, counted.iter().map(|window| params![window.counter.cast_signed(), window.started_at]))
 }
 
-/// Deletes the counters of past days, and servers that no longer run.
 pub(crate) fn purge(sql: &dyn Sql, today: Date) -> SqlResult<()> {
     sql.execute("DELETE FROM servers WHERE seen_at < now() - interval '1 day'", &[])?;
     sql.execute("DELETE FROM leases WHERE day < ?1", &params![today.days() - 1]).map(drop)

@@ -26,7 +26,6 @@ use crate::measured::MeasuredCalls;
 use crate::postgres::address::PostgresAddress;
 pub use crate::postgres::address::StoreUrl;
 use crate::postgres::connection::Connection;
-pub use crate::postgres::copy::CopiedTable;
 pub use crate::postgres::inspection::{PostgresInspection, PostgresTables};
 use crate::postgres::pool::ConnectionPool;
 use crate::sql::{Failure, Sql, SqlError, SqlResult, keys};
@@ -50,8 +49,7 @@ pub struct PostgresSettings {
 }
 
 impl PostgresSettings {
-    /// The password is the only line of `password_file`, if there is one.
-    /// [`StoreError::Unusable`] if it cannot be read.
+    /// The password is the line of `password_file`, if named. [`StoreError::Unusable`] if it cannot be read.
     pub fn read(url: StoreUrl, password_file: Option<&Path>, connections: u32) -> StoreResult<Self> {
         let read = |path: &Path| {
             let text = fs::read_to_string(path).map(Zeroizing::new).map_err(|error| StoreError::Unusable {

@@ -54,25 +54,17 @@ impl ConnectionPool {
         };
         let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("postgres").enable_all().build();
         let runtime = runtime.map_err(|error| unusable(error.to_string()))?;
-        Ok(Self {
-            runtime: Some(runtime),
-            address,
-            tls,
-            size: size.max(1),
-            state: Mutex::default(),
-            freed: Condvar::new(),
-        })
+        let (state, freed) = Default::default();
+        Ok(Self { runtime: Some(runtime), address, tls, size: size.max(1), state, freed })
     }
 
     /// Takes a connection for one call; a change takes it like a look-up. Lists share half of the connections, so that
-    /// long ones neither delay a rejection nor keep a revoked key accepted. [`StoreError::Busy`] if none is free in time,
-    /// [`StoreError::Unreachable`].
+    /// they neither delay a rejection nor keep a revoked key. [`StoreError::Busy`], [`StoreError::Unreachable`].
     pub(crate) fn take(&self, work: ReadKind) -> SqlResult<PooledConnection<'_>> {
         self.take_by(work, WAIT, self.address.connect_limit())
     }
 
-    /// Takes a connection for a short call; `wait` also limits the time to open one.
-    /// Errors as [`ConnectionPool::take`].
+    /// Takes a connection for a short call; `wait` also limits the time to open one. The same errors.
     pub(crate) fn take_within(&self, wait: Duration) -> SqlResult<PooledConnection<'_>> {
         self.take_by(ReadKind::LookUp, wait, wait)
     }

@@ -1,10 +1,9 @@
 //! The tables, and migrations that keep servers of two versions running.
 //!
 //! During an upgrade, servers of the previous version use the tables that the new one has migrated. A step therefore
-//! either expands (it adds tables, columns with a default, or indexes; older programs go on without them) or contracts
-//! (it removes, renames or restricts something that older programs use). A contracting step may only be released after
-//! a version that no longer uses what it removes, and its `oldest` is the schema version of that program: older ones
-//! refuse the store from then on.
+//! either expands (tables, columns with a default, indexes) or contracts (it removes, renames or restricts something
+//! that older programs use). A contracting step may only be released after a version that no longer uses what it
+//! removes, whose schema version is its `oldest`: older ones refuse the store from then on.
 
 use std::time::Duration;
 
@@ -16,8 +15,7 @@ use crate::sql::{Sql, SqlError, SqlResult, columns_of, params};
 #[derive(Clone, Copy)]
 pub(crate) struct MigrationStep {
     pub(crate) sql: &'static str,
-    /// Oldest schema version of a program that can use the tables after this step; never less than that of the step
-    /// before.
+    /// Oldest schema version of a program that can use the tables after this step; never less than the one before.
     pub(crate) oldest: i64,
 }
 
@@ -44,8 +42,7 @@ pub(crate) struct Versions {
 
 columns_of! { Versions: version, oldest }
 
-/// Makes the missing steps, only once if several servers start together. Accepts a database that a newer program
-/// migrated if this program can use it.
+/// Makes the missing steps, once if several servers start together. A newer database is accepted if it can be used.
 pub(crate) fn migrate(connection: &Connection, address: &PostgresAddress, steps: &[MigrationStep]) -> SqlResult<()> {
     let supported = steps.len() as i64;
     if let Some(found) = versions(connection)?.filter(|found| found.version >= supported) {

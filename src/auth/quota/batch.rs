@@ -70,7 +70,6 @@ impl WaitingBatches {
     }
 }
 
-/// Counts a batch as waiting until it is dropped.
 struct WaitingBatch<'q> {
     batches: &'q WaitingBatches,
     owner: BatchOwner,

@@ -13,8 +13,7 @@ pub enum Client {
     Address(IpAddr),
     /// All addresses of the [`ClientPool`] of this name.
     Pool(Arc<str>),
-    /// A sign-in to the account of this e-mail address, whether it exists or not, from this client address. Counted by
-    /// the account, and by the account and the network of the address.
+    /// A sign-in to this e-mail address, existing or not, from this client. Counted by account, and with its network.
     SignIn(Arc<str>, IpAddr),
     KnownBrowsers(i64),
     Session([u8; 32]),
@@ -24,8 +23,7 @@ pub enum Client {
     Mailbox(Arc<str>),
 }
 
-/// Address ranges that share one daily limit, written `NAME=CALLS@RANGE+RANGE`. Hosted assistants call for all their
-/// users from a few addresses.
+/// Address ranges that share one daily limit, written `NAME=CALLS@RANGE+RANGE`, for hosted assistants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientPool {
     name: Arc<str>,
@@ -58,8 +56,7 @@ impl FromStr for ClientPool {
         }
         let only_digits = calls.bytes().all(|byte| byte.is_ascii_digit());
         let daily_limit = calls.parse().ok().filter(|calls| only_digits && *calls > 0);
-        let ranges =
-            ranges.split('+').map(|range| range.parse().map_err(|e| ParsePoolError::Range(range.to_owned(), e)));
+        let ranges = ranges.split('+').map(|text| text.parse().map_err(|e| ParsePoolError::Range(text.to_owned(), e)));
         Ok(Self {
             name: name.into(),
             daily_limit: daily_limit.ok_or_else(|| ParsePoolError::Calls(calls.to_owned()))?,

@@ -26,12 +26,10 @@ pub(crate) struct ClientCounter {
 }
 
 impl ClientCounter {
-    /// `secret` is random.
     pub(crate) fn new(secret: &[u8; 32]) -> Self {
         Self { hasher: ClientHasher::new(secret), today: RwLock::default() }
     }
 
-    /// Takes one request of `client` from its `limit` of `today`; an error if none is left.
     pub(crate) fn take(&self, client: &Client, limit: u32, today: Date) -> Result<Quota, Quota> {
         let (day, counter) = self.find_or_insert(today);
         let quota = |used: u32| Quota::new(Some(limit), used, today);
@@ -43,7 +41,6 @@ impl ClientCounter {
         Quota::new(Some(limit), used, today)
     }
 
-    /// Gives back one request that was taken on `day`, and returns the quota after it.
     pub(crate) fn give_back(&self, client: &Client, limit: u32, day: Date) -> Quota {
         // The table of the day before is gone.
         if let Some((_, counter)) = self.find(day).filter(|(today, _)| *today == day) {

@@ -9,8 +9,7 @@ use crate::derived_secret::mac;
 use crate::quota::Client;
 use crate::quota::ip_range::{ClientNetwork, client_networks, network};
 
-/// Number of networks from which an account may get the full number of wrong passwords, before all strangers have to
-/// wait.
+/// Networks from which an account may get the full number of wrong passwords, before all strangers have to wait.
 const NETWORKS_OF_ACCOUNT: u32 = 5;
 
 #[derive(Clone, Copy, Debug)]

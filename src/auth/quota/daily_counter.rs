@@ -89,8 +89,7 @@ impl DayCount {
 }
 
 impl DailyCounter {
-    /// Takes `requests` from the quota of `today`: all of them, or none and an error if fewer are left. Without a limit they are
-    /// counted and admitted.
+    /// Takes `requests` from the quota of `today`: all of them, or none and an error. Without a limit all are admitted.
     pub(crate) fn take(
         &self,
         counted: CountedKey,
@@ -121,7 +120,6 @@ impl DailyCounter {
         count.and_then(|count| count.parts.iter().find(|part| part.key == key).map(CounterPart::total)).unwrap_or(0)
     }
 
-    /// Gives back requests that were taken on `day`, and returns the quota after it.
     pub(crate) fn give_back(&self, counted: CountedKey, requests: u32, limit: Option<u32>, day: Date) -> Quota {
         let id = (counted.counter, day);
         let Some(mut count) = self.counts.get_mut(&id) else { return Quota::new(limit, 0, day) };
@@ -141,8 +139,7 @@ impl DailyCounter {
         }
     }
 
-    /// Returns the unwritten requests. [`DailyCounter::written`] or [`DailyCounter::not_written`] must be called before
-    /// the next call.
+    /// The unwritten requests. Call [`DailyCounter::written`] or [`DailyCounter::not_written`] before the next call.
     pub(crate) fn to_write(&self) -> Vec<AddedUsage> {
         let ids = std::mem::take(&mut *self.unwritten.lock().unwrap_or_else(PoisonError::into_inner));
         let mut added = Vec::with_capacity(ids.len());
@@ -155,7 +152,6 @@ impl DailyCounter {
         added
     }
 
-    /// `added` was written; the store now counts `totals`.
     pub(crate) fn written(&self, added: &[AddedUsage], totals: &[u32]) {
         for (added, total) in added.iter().zip(totals) {
             if let Some(mut count) = self.counts.get_mut(&(added.counter, added.day)) {
@@ -176,8 +172,7 @@ impl DailyCounter {
         }
     }
 
-    /// Drops the counters of all days but `today`, the day before (its last requests may still run) and the day after (this
-    /// thread's clock may be behind). Counters with unwritten requests stay.
+    /// Drops counters without unwritten requests, except of `today` and, as clocks and requests lag, of its neighbors.
     pub(crate) fn drop_old(&self, today: Date) {
         self.counts.retain(|(_, day), count| {
             day.days().abs_diff(today.days()) <= 1 || count.parts.iter().any(|part| part.unwritten != 0)

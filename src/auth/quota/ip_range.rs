@@ -27,8 +27,7 @@ impl IpRange {
         self.0.prefix_len() < if self.0.addr().is_ipv4() { 8 } else { 16 }
     }
 
-    /// True if the range has more public addresses than the proxies of one service need: more than a /24, for IPv6 a
-    /// /48.
+    /// True if the range has more public addresses than the proxies of one service: more than a /24, for IPv6 a /48.
     pub fn is_wide_and_public(&self) -> bool {
         let is_wide = self.0.prefix_len() < if self.0.addr().is_ipv4() { 24 } else { 48 };
         is_wide && !Self::PRIVATE.iter().any(|text| text.parse::<IpNet>().is_ok_and(|range| range.contains(&self.0)))
@@ -82,8 +81,7 @@ impl FromStr for IpRange {
 
 pub type ClientNetwork = IpNet;
 
-/// Networks in which the client of an address is counted, largest first, each with its multiple of the limit of one
-/// client; the client itself is last, with 1.
+/// Networks in which a client is counted, largest first, with their multiples of its limit; itself last, with 1.
 ///
 /// An IPv6 network of one machine is a /64, and a customer gets a /56 or a /48, which must not count as 65,536 clients. An IPv4
 /// address is counted on its own: a /24 has 256 addresses, which carriers share among many clients.
@@ -104,9 +102,8 @@ pub(crate) fn network(address: IpAddr, prefix: u8) -> ClientNetwork {
 
 /// Client address of a request from `peer` with these `X-Forwarded-For` headers, in order.
 ///
-/// Read from the right: each proxy appends the address it received the request from, so an entry is trusted only if the
-/// proxy that wrote it is. The first address that is not a trusted proxy is the client. An entry that cannot be parsed ends
-/// the search.
+/// Read from the right: each proxy appends the address that it received the request from, so an entry is trusted only
+/// if its proxy is. The first untrusted address is the client. An entry that cannot be parsed ends the search.
 pub fn client_address<'h>(
     peer: IpAddr,
     forwarded_for: impl DoubleEndedIterator<Item = &'h str>,

@@ -1,13 +1,12 @@
 //! Daily counters that several servers share.
 //!
-//! The store knows how many units of a counter are taken. A server takes some in advance, its *lease*, and admits
-//! requests from it, so that few of them wait for the store. It gives unused units back. So the limit is never
-//! exceeded: a killed server loses its unused units, which only lowers the number. If no server is killed, the limit is
-//! reached exactly.
+//! A server takes some units of a counter in advance, its *lease*, and admits requests from it, so that few of them
+//! wait for the store. It gives unused units back. So the limit is never exceeded, and reached exactly, except that a
+//! killed server loses its unused units.
 //!
 //! **Size.** If `left` units are not taken, one of `n` servers leases `left / (8 n)`, at most [`MAX_UNITS`] and at
-//! least the number needed at once: many while there is plenty, and single units at the end, so that no server refuses
-//! a request while another has units. When a quarter of a lease is left, the next one is taken in the background.
+//! least the number needed at once: single units at the end, so that no server refuses a request while another has
+//! units. When a quarter of a lease is left, the next one is taken in the background.
 //!
 //! **Store away.** Counters used in the last [`RECENT_USE`] are served from unused units, and then from a small
 //! [`allowance`]. It is counted as owed, and taken from the counter as soon as the store is back.
@@ -92,8 +91,7 @@ impl Denied {
     }
 }
 
-/// Requests of a counter that one server admits while the store is away, beyond its leased units: a hundredth of the
-/// limit.
+/// A hundredth of the limit: what one server admits of a counter while the store is away, beyond its leased units.
 pub(crate) fn allowance(limit: u32) -> u32 {
     (limit / 100).max(1)
 }
@@ -108,7 +106,6 @@ pub(crate) struct AdmittedRequest {
 #[derive(Debug, Default)]
 pub(crate) struct LeasedCounters {
     slots: DashMap<(SharedCounter, Date), Arc<CounterSlot>, RandomState>,
-    /// Requests that were admitted while the store was away.
     pub(crate) unleased: AtomicU64,
 }
 
@@ -190,8 +187,7 @@ impl LeasedUnits {
 }
 
 impl LeasedCounters {
-    /// Takes `requests` from the quota of `day`: all of them, or none. Waits for the store if there are not enough
-    /// leased units.
+    /// Takes all `requests` from the quota of `day`, or none. Waits for the store if there are not enough leased units.
     pub(crate) fn take(
         &self,
         counter: SharedCounter,
@@ -267,7 +263,6 @@ impl LeasedCounters {
         Ok(AdmittedRequest { quota: units.quota(limit, day), renews: false })
     }
 
-    /// Takes the next lease of a counter, after [`AdmittedRequest::renews`].
     pub(crate) fn renew(&self, (counter, day): (SharedCounter, Date), lease: impl Fn(LeaseRequest) -> Option<Grant>) {
         let slot = self.slot(counter, day);
         let (limit, owed) = {
@@ -285,7 +280,6 @@ impl LeasedCounters {
         units.is_known.then(|| units.quota(limit, day))
     }
 
-    /// Gives back requests that were taken on `day`, and returns the quota after it.
     pub(crate) fn give_back(&self, counter: SharedCounter, requests: u32, limit: u32, day: Date) -> Quota {
         let slot = self.slot(counter, day);
         let mut units = slot.lock();
@@ -297,9 +291,8 @@ impl LeasedCounters {
         units.quota(limit, day)
     }
 
-    /// Takes the unused units of idle counters, or with `all` of every counter, to be passed to the store;
-    /// [`LeasedCounters::take_back`] restores them if that fails. Forgets counters of days other than `today` and its
-    /// neighbors.
+    /// Takes the unused units of idle counters, or with `all` of every counter, for the store;
+    /// [`LeasedCounters::take_back`] restores them. Forgets counters of other days than `today` and its neighbors.
     pub(crate) fn unused(&self, today: Date, all: bool) -> Vec<UnusedUnits> {
         let now = Instant::now();
         let mut unused = Vec::new();
@@ -317,7 +310,6 @@ impl LeasedCounters {
         unused
     }
 
-    /// Restores units that could not be given back.
     pub(crate) fn take_back(&self, unused: &[UnusedUnits]) {
         for UnusedUnits { counter, day, units } in unused {
             let slot = self.slot(*counter, *day);

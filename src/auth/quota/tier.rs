@@ -34,8 +34,7 @@ impl Tier {
         self.definition().2
     }
 
-    /// Keys that an account may create per UTC day, revoked ones included; `None` if unlimited. Bounds the growth of
-    /// the store and of memory, where every key remains so that it is rejected as revoked.
+    /// Keys that an account may create per UTC day, ended ones included, as all stay in memory; `None` if unlimited.
     pub fn new_keys_per_day(self) -> Option<u32> {
         self.definition().3
     }

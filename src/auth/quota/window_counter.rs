@@ -5,11 +5,9 @@
 //! quota, and none uses up that of another. A request that a larger range rejects takes no entry for the smaller ones,
 //! so the limit of a network bounds its share of the table.
 //!
-//! A new client always gets an entry and never the count of another, except by a collision of hashes (see
-//! [`WindowEntry::tag`]). If its bucket is full, the entry with the smallest count is forgotten. So all errors of a
-//! full table favor clients: a forgotten one counts from zero again. An entry with a count of `n` is forgotten only
-//! after all entries of its bucket have reached `n`. In a table with room for twice as many entries, 0.1 % are
-//! forgotten.
+//! A new client always gets an entry, and never the count of another, except by a collision of hashes (see
+//! [`WindowEntry::tag`]). In a full bucket, the entry with the smallest count is forgotten and counts from zero again,
+//! so all errors favor clients. With room for twice as many entries, 0.1 % are forgotten.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -25,8 +23,7 @@ type BucketSlot = Mutex<Option<Box<Bucket>>>;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct WindowEntry {
-    /// One half of the hash; the other selects the bucket. A new client is taken for one of the others in its bucket with a
-    /// probability of 16 / 2^32.
+    /// One half of the hash; the other selects the bucket, in which two clients are taken for one by 16 / 2^32.
     tag: u32,
     /// Unix seconds of the first request.
     start: u32,
@@ -66,8 +63,7 @@ impl WindowCounter {
         buckets * (size_of::<BucketSlot>() + size_of::<Bucket>())
     }
 
-    /// Counts one request at `now` (Unix seconds), unless `limit` is reached. Returns the used part of the limit, or
-    /// the seconds until the end of the window that has reached its limit.
+    /// Counts one request at `now` (Unix seconds). Returns the used part of `limit`, or the seconds until it ends.
     pub(crate) fn take(&self, client: &Client, limit: u32, now: i64) -> Result<u32, u64> {
         let now = timestamp(now);
         let ranges = self.hasher.ranges(client);

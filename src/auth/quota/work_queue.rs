@@ -38,7 +38,6 @@ pub struct QueueUsage {
     pub rejected: u64,
 }
 
-/// The permissions to work and to have a place, until they are dropped.
 pub(crate) type WorkTurn = (OwnedSemaphorePermit, OwnedSemaphorePermit);
 
 impl WorkQueue {
@@ -89,11 +88,8 @@ impl WorkQueue {
         let running = running - self.running.available_permits();
         let free = [&self.places, &self.reserved, &self.batch_places].map(|places| places.available_permits());
         let occupied = places - free.iter().sum::<usize>();
-        QueueUsage {
-            running,
-            waiting: occupied.saturating_sub(running),
-            rejected: self.rejected.load(Ordering::Relaxed),
-        }
+        let rejected = self.rejected.load(Ordering::Relaxed);
+        QueueUsage { running, waiting: occupied.saturating_sub(running), rejected }
     }
 
     pub async fn run<T>(&self, work: impl FnOnce() -> T) -> Result<T, Overloaded> {

@@ -24,7 +24,6 @@ use crate::{
     StoreResult,
 };
 
-/// Seconds after which the last use of a session is written again.
 const USE_IS_WRITTEN_AFTER: i64 = 3_600;
 
 #[derive(Debug)]
@@ -125,8 +124,7 @@ impl AuthService {
                 }
                 matches
             };
-            let Credentials { account, version, .. } =
-                found.filter(|_| matches).ok_or(AccountError::WrongCredentials)?;
+            let Credentials { account, version, .. } = found.filter(|_| matches).ok_or(AccountError::WrongCredentials)?;
             if self.blocking(move |service| service.store.totp(account)).await?.is_some() {
                 let pending = PendingSignIn::sign(account, version, now, &self.sign_in_secret);
                 return Err(AccountError::CodeRequired(pending));
@@ -202,10 +200,9 @@ impl AuthService {
         self.audited(AuditEntry::new(AuditEvent::PasswordConfirmation, Some(visitor.account.id)), confirmed)
     }
 
-    /// Sets another password, ends all sessions, the visitor's included, and starts another one: a copy of the visitor's token
-    /// is worthless afterwards, and only the visitor's browser remains known.
-    /// [`AccountError::WrongPassword`], [`AccountError::SamePassword`], [`AccountError::SignedOut`],
-    /// [`AccountError::Throttled`].
+    /// Sets another password, ends all sessions and starts another one: a copy of the visitor's token is worthless
+    /// afterwards, and only this browser remains known. [`AccountError::WrongPassword`],
+    /// [`AccountError::SamePassword`], [`AccountError::SignedOut`], [`AccountError::Throttled`].
     pub async fn change_password(
         self: &Arc<Self>,
         visitor: &Visitor,
@@ -221,9 +218,8 @@ impl AuthService {
             }
             let hash = self.hasher.hash(new.secret().clone(), EnteredBy::Owner).await?;
             let (token, session) = new_session(now)?;
-            let change =
-                move |service: &Self| service.store.set_password(account, Some(version), &hash, Some(&session));
-            self.blocking(change).await?;
+            let set = move |service: &Self| service.store.set_password(account, Some(version), &hash, Some(&session));
+            self.blocking(set).await?;
             Ok(self.started(token, &session, account, PasswordVersion(version.0 + 1)))
         }
         .await;
@@ -245,8 +241,7 @@ impl AuthService {
         self.audited(AuditEntry::new(AuditEvent::AccountDeletion, Some(visitor.account.id)), deleted)
     }
 
-    /// Verifies the password of a visitor. Counted by session, so that strangers who guess passwords do not hinder a signed-in
-    /// owner.
+    /// Verifies the password, counted by session, so that strangers who guess do not hinder a signed-in owner.
     pub(crate) async fn verify_visitor(
         self: &Arc<Self>,
         visitor: &Visitor,
@@ -271,21 +266,16 @@ impl AuthService {
     }
 
     /// True if the password is that of the account. Without an account it takes as long.
-    async fn matches(
-        self: &Arc<Self>,
-        found: Option<&Credentials>,
-        secret: Secret,
-        by: EnteredBy,
-    ) -> AccountResult<bool> {
-        let hash = found.and_then(|found| found.password.clone());
+    async fn matches(self: &Arc<Self>, of: Option<&Credentials>, secret: Secret, by: EnteredBy) -> AccountResult<bool> {
+        let hash = of.and_then(|of| of.password.clone());
         let outdated = hash.as_ref().is_some_and(|hash| hash.is_outdated());
         let matches = self.hasher.verify(secret.clone(), hash, by).await?;
         // A hash with outdated parameters is replaced. If this fails, the next sign-in tries again.
-        if let Some(Credentials { account, version, .. }) = found.filter(|_| matches && outdated)
+        if let Some(Credentials { account, version, .. }) = of.filter(|_| matches && outdated)
             && let Ok(hash) = self.hasher.hash(secret, EnteredBy::Owner).await
         {
             let (account, version) = (*account, *version);
-            let _ = self.blocking(move |service| service.store.rehash_password(account, version, &hash)).await;
+            let _ = self.blocking(move |service| service.store.rehash(account, version, &hash)).await;
         }
         Ok(matches)
     }

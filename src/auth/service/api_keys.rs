@@ -25,10 +25,8 @@ pub struct NewKey {
 pub struct AccountUsage {
     /// The oldest first, today last.
     pub days: Vec<Date>,
-    /// By number: all active keys, and those of the last [`LISTED_REVOKED`] ended keys that were used on one of the
-    /// days.
+    /// By number: active keys, and those of the last [`LISTED_REVOKED`] ended ones that were used on one of the days.
     pub keys: Vec<KeyUsage>,
-    /// The requests of all other keys on each of the days.
     pub others: Vec<u64>,
 }
 

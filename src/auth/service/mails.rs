@@ -1,5 +1,4 @@
-//! Links by e-mail, if the operator has set it up: they verify an address or reset a password. A request for a link is
-//! stored in the outbox before the response; the link is made when it is sent.
+//! Links by e-mail, if set up: they verify an address or reset a password, and are made when they are sent.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -30,19 +29,12 @@ impl AuthService {
         if self.sends_mail() { self.request_link(email, Purpose::Verification, address, now).await } else { Ok(()) }
     }
 
-    /// Stores a request for a link to an address, and wakes the thread that sends it. Everything that depends on the
-    /// address happens there.
-    async fn request_link(
-        self: &Arc<Self>,
-        email: Email,
-        purpose: Purpose,
-        address: IpAddr,
-        now: i64,
-    ) -> AccountResult<()> {
-        self.rate_limits.count_mail(self.store.counters(), email.as_str(), address, now)?;
+    /// Stores a request and wakes the thread that sends the link, where all that depends on the address happens.
+    async fn request_link(self: &Arc<Self>, to: Email, purpose: Purpose, from: IpAddr, now: i64) -> AccountResult<()> {
+        self.rate_limits.count_mail(self.store.counters(), to.as_str(), from, now)?;
         let expires_at = now.saturating_add(LINK_SECONDS);
         self.blocking(move |service| {
-            service.store.request_link(&email, purpose, expires_at, now)?;
+            service.store.request_link(&to, purpose, expires_at, now)?;
             service.link_sender.get().into_iter().for_each(Thread::unpark);
             Ok(())
         })
@@ -129,15 +121,8 @@ fn parse_link(token: &str) -> AccountResult<LinkDigest> {
     token.parse::<LinkToken>().map(|token| token.digest()).map_err(|_| AccountError::NoSuchLink)
 }
 
-/// Makes the due link, in place of an earlier one of the account for the same purpose, and the e-mail that carries it.
-/// `None` if it is no longer needed: the address is verified, or the account is gone.
-pub fn link_mail(
-    store: &dyn Store,
-    due: &DueLink,
-    service: &str,
-    public_url: &str,
-    now: i64,
-) -> StoreResult<Option<Mail>> {
+/// Makes the due link, in place of an earlier one, and its e-mail. `None` if it is no longer needed.
+pub fn link_mail(store: &dyn Store, due: &DueLink, service: &str, url: &str, now: i64) -> StoreResult<Option<Mail>> {
     let DueLink { ref account, purpose, .. } = *due;
     if purpose == Purpose::Verification && account.verified_at.is_some() {
         return Ok(None);
@@ -153,7 +138,7 @@ pub fn link_mail(
             "Verify your e-mail address",
             format!(
                 "Hello,\n\nsomebody signed up for {service} with this address. If it was you, open this link within 24 \
-                 hours to verify the address:\n\n{public_url}/verify?token={token}\n\nIf it was not you, ignore this \
+                 hours to verify the address:\n\n{url}/verify?token={token}\n\nIf it was not you, ignore this \
                  message: the account stays unverified.\n"
             ),
         ),
@@ -161,7 +146,7 @@ pub fn link_mail(
             "Set a new password",
             format!(
                 "Hello,\n\nsomebody asked to set a new password for the {service} account of this address. If it was \
-                 you, open this link within 24 hours:\n\n{public_url}/reset/password?token={token}\n\nIf it was not you, \
+                 you, open this link within 24 hours:\n\n{url}/reset/password?token={token}\n\nIf it was not you, \
                  ignore this message: nothing has changed.\n"
             ),
         ),

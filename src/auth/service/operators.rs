@@ -18,8 +18,7 @@ pub struct ServiceUsage {
 }
 
 impl AuthService {
-    /// Finds accounts by a part of their address. Returns their number, and at most `limit` of them after the first
-    /// `start`, by address.
+    /// Accounts by a part of their address: their number, and at most `limit` after the first `start`, by address.
     pub async fn find_accounts(
         self: &Arc<Self>,
         text: &str,
@@ -38,7 +37,6 @@ impl AuthService {
         .await
     }
 
-    /// The usage of all accounts on the last `days` days including today.
     pub async fn service_usage(self: &Arc<Self>, days: u16, now: i64) -> AccountResult<ServiceUsage> {
         let today = Date::from_unix(now);
         let first = first_of_days(today, days);
@@ -51,20 +49,14 @@ impl AuthService {
         .await
     }
 
-    /// Moves an account to a tier. Its keys have the tier when this returns.
-    /// [`AccountError::Store`](crate::AccountError::Store) of [`StoreError::TooManyKeys`].
-    pub async fn set_tier_for(
-        self: &Arc<Self>,
-        operator: AccountId,
-        account: &Account,
-        tier: Tier,
-    ) -> AccountResult<()> {
+    /// Moves an account and its keys to a tier. [`AccountError::Store`](crate::AccountError::Store) of `TooManyKeys`.
+    pub async fn set_tier_for(self: &Arc<Self>, by: AccountId, account: &Account, tier: Tier) -> AccountResult<()> {
         let email = account.email.clone();
         let changed = self.blocking(move |service| {
             service.store.set_tier(&email, tier)?;
             service.refresh().map(|_| ())
         });
-        let entry = AuditEntry { tier: Some(tier), ..operator_entry(operator, AuditEvent::TierChange, account.id) };
+        let entry = AuditEntry { tier: Some(tier), ..operator_entry(by, AuditEvent::TierChange, account.id) };
         self.audited(entry, changed.await)
     }
 
@@ -73,8 +65,7 @@ impl AuthService {
         self.audited(operator_entry(operator, AuditEvent::AccountVerification, account), verified)
     }
 
-    /// Blocks or unblocks an account. While it is blocked, sign-in is refused and its keys are rejected; the change
-    /// applies when this returns.
+    /// Blocks an account (no sign-in, its keys are rejected) or unblocks it; applies when this returns.
     pub async fn set_blocked_for(
         self: &Arc<Self>,
         operator: AccountId,

@@ -10,8 +10,7 @@ use crate::quota::{Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest
 use crate::{AuthService, Caller, CounterStore, QuotaSubject, StoreResult};
 use data::Date;
 
-/// Time for which no lease is requested after the store failed, so that requests do not wait for it one after the
-/// other.
+/// Time without leases after the store failed, so that requests do not wait for it one after the other.
 const AWAY: Duration = Duration::from_secs(1);
 
 type Renewal = (SharedCounter, Date);
@@ -182,8 +181,7 @@ impl AuthService {
                 let leased = self
                     .leased(&caller)
                     .and_then(|(shared, _, limit)| shared.leases.peek(SharedCounter::Key(counter), limit, today));
-                // Nobody knows how much of the units leased by other servers is used; their counts are read when this
-                // server writes its own.
+                // Units leased by other servers may be unused; their counts are read when this server writes its own.
                 leased.map_or(counted, |leased| Quota { used: counted.used, ..leased }).with_tier(tier)
             }
             QuotaSubject::Client(client, limit) => match self.shared.as_ref() {
@@ -238,8 +236,7 @@ impl AuthService {
         self.shared.as_ref().map_or(0, |shared| shared.clock_ahead.load(Ordering::Relaxed).div_euclid(1_000))
     }
 
-    /// Gives back the unused units of idle counters, or with `all` of every counter, settles requests admitted while
-    /// the store was away, and reports that this server runs.
+    /// Gives back unused units of idle counters (`all`: of all), settles what is owed, reports that this server runs.
     pub(super) fn end_leases(&self, today: Date, all: bool) -> StoreResult<()> {
         let Some((shared, store)) = self.shared_store() else { return Ok(()) };
         let store_time = store.report_running()?;

@@ -1,8 +1,7 @@
 //! The second step of a sign-in: a code of an authenticator app, or a recovery code.
 //!
-//! After the password the browser gets a [`PendingSignIn`], which it sends back with the code. It is signed and
-//! contains the account, so that nothing is stored for a sign-in that is never completed. Wrong codes are limited by
-//! account, apart from wrong passwords: only somebody who knows the password can use them up.
+//! After the password the browser gets a signed [`PendingSignIn`], which it sends back with the code, so that nothing
+//! is stored for a sign-in that is never completed. Wrong codes are limited by account, apart from wrong passwords.
 
 #[cfg(test)]
 mod tests;
@@ -132,9 +131,8 @@ impl AuthService {
         self.audited(AuditEntry::new(AuditEvent::RecoveryCodeRenewal, Some(account)), renewed.await)
     }
 
-    /// No longer requires codes at sign-in.
-    /// [`AccountError::WrongPassword`], [`AccountError::WrongCode`], [`AccountError::SignedOut`],
-    /// [`AccountError::Throttled`].
+    /// No longer requires codes at sign-in. [`AccountError::WrongPassword`], [`AccountError::WrongCode`],
+    /// [`AccountError::SignedOut`], [`AccountError::Throttled`].
     pub async fn disable_totp(
         self: &Arc<Self>,
         visitor: &Visitor,

@@ -1,14 +1,26 @@
 //! The service with a real store, including restarts and other processes.
 
+use std::path::Path;
 use std::sync::Mutex;
 
 use tempfile::TempDir;
 
 use crate::account::{Email, KeyRecord, KeyRef};
 use crate::service::*;
-use crate::{Durability, KeyChanges, ReadKind, Statements, StoreMeasurements};
+use crate::{Durability, KeyChanges, ReadKind, SqliteStore, Statements, StoreMeasurements};
 
 const NOON: i64 = 1_795_262_400;
+
+impl AuthService {
+    /// The service with the store in the folder `data`.
+    pub(crate) fn open(data: &Path, now: i64) -> StoreResult<Arc<Self>> {
+        Self::open_with(data, RateLimitConfig::default(), now)
+    }
+
+    pub(crate) fn open_with(data: &Path, rate_limits: RateLimitConfig, now: i64) -> StoreResult<Arc<Self>> {
+        Self::with_store(Box::new(SqliteStore::open(data)?), rate_limits, now)
+    }
+}
 
 fn today() -> Date {
     Date::from_unix(NOON)

@@ -8,7 +8,6 @@ use crate::sql::{Sql, SqlResult, columns_of, deleted_keys, keys, params, session
 use crate::{Credentials, PasswordVersion, Store, StoreError, StoreResult};
 use data::Date;
 
-/// The columns of an [`Account`].
 pub(crate) const COLUMNS: &str = "accounts.id, accounts.email, accounts.tier, accounts.created_at, \
      (SELECT count(DISTINCT counter) FROM keys WHERE keys.account = accounts.id AND keys.revoked_at IS NULL) AS active_keys, \
      accounts.verified_at, accounts.totp_enabled_at, \
@@ -22,8 +21,7 @@ columns_of! {
 
 columns_of! { Credentials: account, password, version }
 
-/// Keeps other transactions from changing the account, or anything that belongs to it, until this one ends. The account
-/// may be gone.
+/// Keeps others from changing the account, which may be gone, and what belongs to it, until this transaction ends.
 pub(crate) fn lock(sql: &dyn Sql, account: AccountId) -> SqlResult<()> {
     sql.lock("SELECT id FROM accounts WHERE id = ?1", &params![account.0])
 }
@@ -75,7 +73,6 @@ impl dyn Store + '_ {
         self.change("verify the account", |sql| verify(sql, account, now))
     }
 
-    /// All accounts, by e-mail address.
     pub fn accounts(&self) -> StoreResult<Vec<Account>> {
         self.list("list the accounts", |sql| sql.rows(&format!("SELECT {COLUMNS} FROM accounts ORDER BY email"), &[]))
     }
@@ -123,8 +120,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// Finds accounts by a part of their address, in lower case. Returns their number, and at most `limit` of them
-    /// after the first `start`, by address.
+    /// Accounts by a part of their address, in lower case: their number, and at most `limit` after the first `start`.
     pub fn find_accounts(&self, part: &str, start: u32, limit: u32) -> StoreResult<(u32, Vec<Account>)> {
         self.list("list the accounts", |sql| {
             // Removal of a part is the only search that is case-sensitive in both databases.
@@ -169,14 +165,8 @@ impl dyn Store + '_ {
         self.change("set the password", |sql| reset_password(sql, account, password, keeps_keys, now))
     }
 
-    /// Replaces the hash by another hash of the same password; version and sessions are unchanged.
-    /// [`StoreError::AccountGone`].
-    pub fn rehash_password(
-        &self,
-        account: AccountId,
-        version: PasswordVersion,
-        password: &PasswordHash,
-    ) -> StoreResult<()> {
+    /// Replaces the hash of the same password; version and sessions stay. [`StoreError::AccountGone`].
+    pub fn rehash(&self, account: AccountId, version: PasswordVersion, password: &PasswordHash) -> StoreResult<()> {
         self.change("rehash the password", |sql| {
             lock_version(sql, account, Some(version))?;
             let update = "UPDATE accounts SET password = ?1 WHERE id = ?2";
@@ -204,8 +194,7 @@ impl dyn Store + '_ {
         Ok(())
     }
 
-    /// Ends the oldest sessions beyond [`MAX_SESSIONS`](crate::session::MAX_SESSIONS). [`StoreError::AccountGone`],
-    /// [`StoreError::AccountBlocked`].
+    /// Ends the oldest sessions beyond `MAX_SESSIONS`. [`StoreError::AccountGone`], [`StoreError::AccountBlocked`].
     pub fn add_session(&self, account: AccountId, version: PasswordVersion, session: &NewSession) -> StoreResult<()> {
         self.change("start the session", |sql| {
             lock_version(sql, account, Some(version))?;

@@ -25,16 +25,10 @@ columns_of! { Alert: id, watch, since, version, created_at, total, entries, outc
 impl dyn Store + '_ {
     /// Stores evaluations of release `version`, their alerts and the messages to send, atomically; returns the number
     /// of alerts. An evaluation is left out if the search or list is gone or was evaluated in the meantime.
-    pub fn add_evaluations(
-        &self,
-        version: SnapshotVersion,
-        evaluations: &[Evaluation],
-        now: i64,
-    ) -> StoreResult<usize> {
+    pub fn add_evaluations(&self, version: SnapshotVersion, results: &[Evaluation], now: i64) -> StoreResult<usize> {
         self.change("store alerts", |sql| {
             // The lock makes the numbers of an account's alerts ascend in the order of commits.
-            let watches: Vec<String> =
-                evaluations.iter().map(|evaluation| format!("[{}]", evaluation.watch.0)).collect();
+            let watches: Vec<String> = results.iter().map(|evaluation| format!("[{}]", evaluation.watch.0)).collect();
             let owners = format!(
                 "SELECT id FROM accounts WHERE id IN (SELECT account FROM watches WHERE id IN \
                  (SELECT CAST(value ->> 0 AS BIGINT) FROM {}(?1))) ORDER BY id",
@@ -42,16 +36,16 @@ impl dyn Store + '_ {
             );
             sql.lock(&owners, &params![&format!("[{}]", watches.join(","))])?;
             let version = version.to_string();
-            let expected: Vec<String> = evaluations.iter().map(|evaluation| evaluation.evaluated.to_string()).collect();
+            let expected: Vec<String> = results.iter().map(|evaluation| evaluation.evaluated.to_string()).collect();
             let changed: Vec<Option<(i64, bool, Option<i64>)>> = sql.row_each(
                 "UPDATE watches SET evaluated = ?1, problem = ?2 WHERE id = ?3 AND evaluated = ?4 \
                  RETURNING account, emails, webhook",
-                evaluations.iter().zip(&expected).map(|(evaluation, expected)| {
+                results.iter().zip(&expected).map(|(evaluation, expected)| {
                     params![&version, evaluation.problem.as_deref(), evaluation.watch.0, expected]
                 }),
             )?;
             let mut news = Vec::new();
-            for (evaluation, changed) in evaluations.iter().zip(changed) {
+            for (evaluation, changed) in results.iter().zip(changed) {
                 let Some(receivers) = changed else { continue };
                 for (from, into) in &evaluation.moved {
                     // The list may have the other one already.
@@ -126,8 +120,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// True if a message of this kind (`alert` or `link`) is due. Checked without a transaction, which would keep others
-    /// from writing or claiming.
+    /// True if an `alert` or `link` is due. Outside of a transaction, which would keep others from writing or claiming.
     pub(crate) fn has_due(&self, kind: &str, now: i64) -> StoreResult<bool> {
         self.list("read what is to be sent", |sql| {
             let query = format!("SELECT EXISTS (SELECT 1 FROM outbox WHERE {kind} IS NOT NULL AND due_at <= ?1)");
@@ -135,12 +128,10 @@ impl dyn Store + '_ {
         })
     }
 
-    /// Makes messages that were claimed and not settled due at `now`, and returns their number: for a starting server
-    /// that is alone, as its lock of the data folder shows. A store that several servers share releases nothing: claims
-    /// end by themselves.
+    /// Makes claimed messages due at `now` and returns their number, for a starting server that is alone, as its lock
+    /// of the data folder shows. In a store that several servers share, claims end by themselves.
     pub fn release_claims(&self, now: i64) -> StoreResult<usize> {
-        // Other servers may be sending the messages that they claimed. Those of a killed server are due again when its
-        // claims end.
+        // Other servers may be sending what they claimed. Claims of a killed one end by themselves.
         if self.counters().is_some() {
             return Ok(0);
         }
@@ -207,13 +198,8 @@ fn find_receivers(sql: &dyn Sql, now: i64, receivers: usize) -> SqlResult<BTreeS
     }
 }
 
-fn claim_for(
-    sql: &dyn Sql,
-    (account, webhook): AlertReceiver,
-    messages: u32,
-    now: i64,
-    until: i64,
-) -> SqlResult<DueDeliveries> {
+fn claim_for(sql: &dyn Sql, receiver: AlertReceiver, messages: u32, now: i64, until: i64) -> SqlResult<DueDeliveries> {
+    let (account, webhook) = receiver;
     let claim = format!(
         "UPDATE outbox SET due_at = ?1, claimed = TRUE WHERE due_at <= ?4 AND id IN (SELECT id FROM outbox \
          WHERE account = ?2 AND webhook IS NOT DISTINCT FROM ?3 AND due_at <= ?4 ORDER BY id LIMIT ?5{}) \

@@ -5,11 +5,9 @@ use crate::sql::{FromColumns, SqlError, SqlResult, SqlRow, SqlValue};
 /// Takes the rows that a statement returns, each with the index of the list of parameters.
 pub(crate) type EachResult<'e> = &'e mut dyn FnMut(usize, &dyn SqlRow) -> SqlResult<()>;
 
-/// A connection, usually within a transaction. Statements have numbered parameters (`?1`); PostgreSQL must be able to
-/// infer their types.
+/// A connection, usually in a transaction. Parameters are numbered (`?1`), of types that PostgreSQL can infer.
 pub trait Sql {
-    /// Runs a statement once per list of parameters, in order and in one round trip. Calls `each` with the index of the
-    /// list and each returned row.
+    /// Runs a statement for each list of parameters, in one round trip. `each` gets the index of the list and each row.
     fn query_each(&self, sql: &str, params: &[&[SqlValue<'_>]], each: EachResult<'_>) -> SqlResult<()>;
 
     fn execute(&self, sql: &str, params: &[SqlValue<'_>]) -> SqlResult<usize>;

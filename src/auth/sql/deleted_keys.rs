@@ -1,7 +1,6 @@
 //! Keys of accounts deleted on the current day.
 //!
-//! A new account with the same address continues their counters, so that deleting an account and signing up again gives
-//! no new quota. The address is stored as an HMAC only.
+//! A new account with the address, of which an HMAC is stored, continues their counters: it gets no new quota.
 
 use crate::account::{AccountId, Email};
 use crate::derived_secret::DerivedSecret;

@@ -20,8 +20,7 @@ const STATES: &str = "SELECT keys.id, keys.counter, keys.account, coalesce(accou
      (accounts.id IS NULL OR keys.revoked_at < coalesce(keys.expires_at, keys.revoked_at + 1)), \
      keys.digest, keys.shown, keys.expires_at FROM keys LEFT JOIN accounts ON accounts.id = keys.account";
 
-/// Ids of an account's (`?1`) active keys and of those revoked at `?2` or later: two ranges of one index, so that keys
-/// revoked earlier are not visited.
+/// Active keys of account `?1` and those revoked from `?2` on: two ranges of one index, without the earlier ones.
 pub(crate) const RECENT: &str = "SELECT id FROM keys WHERE account = ?1 AND revoked_at IS NULL \
      UNION ALL SELECT id FROM keys WHERE account = ?1 AND revoked_at >= ?2";
 
@@ -34,9 +33,8 @@ columns_of! { KeyState: id, counter, account, tier, revoked, digest, masked, exp
 
 impl dyn Store + '_ {
     /// If a key of the account was revoked or expired on the same day (UTC), or an account with the same address was
-    /// deleted on it, the new key takes over a counter: on no day do the accounts of an address use more counters than
-    /// the tier allows keys. [`StoreError::AccountGone`], [`StoreError::KeyLimitReached`],
-    /// [`StoreError::NewKeysUsedUp`].
+    /// deleted on it, the new key takes over a counter: an address never uses more counters a day than its tier allows.
+    /// [`StoreError::AccountGone`], [`StoreError::KeyLimitReached`], [`StoreError::NewKeysUsedUp`].
     pub fn create_key(
         &self,
         account: AccountId,
@@ -104,8 +102,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// Ends keys that have expired, so that they no longer count as active, and returns their number. They are rejected from
-    /// their expiry on regardless.
+    /// Ends expired keys, which are rejected anyway, so that they no longer count as active. Returns their number.
     pub fn end_expired_keys(&self, now: i64) -> StoreResult<usize> {
         self.change("end expired keys", |sql| {
             // Needs no new change number: servers reject a key in memory from its expiry on.
@@ -114,8 +111,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// All keys of an account (`None`: of all accounts), by number, with their usage on `today`. For operators: it reads every
-    /// key ever created.
+    /// All keys of an account (`None`: of all), by number, with their usage `today`. For operators: it reads every key.
     pub fn keys(&self, account: Option<AccountId>, today: Date) -> StoreResult<Vec<KeyRecord>> {
         self.list("list the keys", |sql| match account {
             Some(id) => select(sql, "WHERE keys.account = ?1", &params![id.0], account, today),
@@ -145,8 +141,7 @@ impl dyn Store + '_ {
         self.list("read the key", |sql| record(sql, find(sql, key)?, today))
     }
 
-    /// A key that is already revoked is unchanged: its `revoked_at` is earlier than `now`.
-    /// [`StoreError::NoSuchKey`], [`StoreError::AmbiguousKey`].
+    /// Without effect on a key that was revoked before `now`. [`StoreError::NoSuchKey`], [`StoreError::AmbiguousKey`].
     pub fn revoke_key(&self, key: KeyRef, now: i64) -> StoreResult<KeyRecord> {
         self.change("revoke the key", |sql| {
             let (id, account) = lock_owner(sql, key)?;
@@ -191,8 +186,7 @@ fn end_expired_of(sql: &dyn Sql, account: AccountId, now: i64) -> SqlResult<()> 
     sql.execute(update, &params![now, account.0]).map(drop)
 }
 
-/// Fails if the account has created as many keys `today` as its tier allows. [`RECENT`] has all of them: a key cannot be
-/// revoked before the day of its creation.
+/// Fails if the account has created as many keys `today` as it may. [`RECENT`] has all: none was revoked before.
 fn check_new_keys(sql: &dyn Sql, account: AccountId, email: &Email, tier: Tier, today: Date) -> SqlResult<()> {
     let query =
         format!("SELECT count(*) FROM keys WHERE id IN ({RECENT}) AND created_at >= ?2 AND created_at < ?2 + 86400");
@@ -237,8 +231,7 @@ pub(crate) fn lock_all(sql: &dyn Sql, account: AccountId) -> SqlResult<()> {
     sql.lock("SELECT id FROM keys WHERE account = ?1 ORDER BY id", &params![account.0])
 }
 
-/// Number of the last change. Read it before the keys: a change that commits in between is reported now, and again next
-/// time.
+/// Number of the last change, to be read before the keys: a change in between is reported now and again next time.
 pub(crate) fn last_change(sql: &dyn Sql) -> SqlResult<i64> {
     sql.one("SELECT change FROM service", &[])
 }
@@ -311,8 +304,7 @@ fn find(sql: &dyn Sql, key: KeyRef) -> SqlResult<(i64, AccountId)> {
 
 /// Counter that a new key takes over: the one of the key revoked last on `today`, among counters without an active key.
 ///
-/// Only without such a counter does a key get a new one, so an account never uses more counters per day than its tier
-/// allows keys.
+/// Only without one does a key get a new counter, so an account has no more of them a day than its tier allows keys.
 fn free_counter(sql: &dyn Sql, account: AccountId, today: Date) -> SqlResult<Option<i64>> {
     sql.row(
         "SELECT counter FROM keys WHERE account = ?1 AND revoked_at >= ?2 AND revoked_at < ?3 \

@@ -6,24 +6,18 @@ use crate::password::hash::PasswordHash;
 use crate::sql::{Sql, SqlError, SqlResult, accounts, params};
 use crate::watch::{DeliveryId, DueLink};
 use crate::{Store, StoreError, StoreResult};
+use data::vocabulary::Vocabulary;
 
 impl dyn Store + '_ {
-    /// Stores the link of an e-mail; an earlier one of the account for the same purpose is no longer valid.
-    /// [`StoreError::AccountGone`].
-    pub fn add_link(
-        &self,
-        account: AccountId,
-        purpose: Purpose,
-        link: &LinkDigest,
-        expires_at: i64,
-    ) -> StoreResult<()> {
+    /// Stores the link of an e-mail, in place of an earlier one for the same purpose. [`StoreError::AccountGone`].
+    pub fn add_link(&self, account: AccountId, purpose: Purpose, link: &LinkDigest, until: i64) -> StoreResult<()> {
         self.change("store the link", |sql| {
             accounts::lock_version(sql, account, None)?;
             let delete = "DELETE FROM links WHERE account = ?1 AND purpose = ?2 OR digest = ?3";
             sql.execute(delete, &params![account.0, purpose.name(), link.bytes()])?;
             sql.execute(
                 "INSERT INTO links (account, purpose, digest, expires_at) VALUES (?1, ?2, ?3, ?4)",
-                &params![account.0, purpose.name(), link.bytes(), expires_at],
+                &params![account.0, purpose.name(), link.bytes(), until],
             )
             .map(drop)
         })
@@ -49,8 +43,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// Uses a link up and sets the password as `reset_password` does, atomically; the account is verified then.
-    /// [`StoreError::NoSuchLink`].
+    /// Uses a link up, sets the password and verifies the account, atomically. [`StoreError::NoSuchLink`].
     pub fn reset_by_link(
         &self,
         link: &LinkDigest,
@@ -66,8 +59,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// Stores a request for a link to an address, until `expires_at` (Unix seconds). It does the same with and without
-    /// an account, so that its duration does not tell.
+    /// Stores a request for a link until `expires_at` (Unix seconds), in the same time with and without an account.
     pub fn request_link(&self, email: &Email, purpose: Purpose, expires_at: i64, now: i64) -> StoreResult<()> {
         self.change("store that a link is to be sent", |sql| {
             sql.execute(
@@ -78,8 +70,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// Claims up to `limit` links that are due at `now`, oldest first. Nobody else gets them before `until` (Unix
-    /// seconds). Those for addresses without an account are deleted.
+    /// Claims up to `limit` due links until `until` (Unix seconds), oldest first; those without an account are deleted.
     pub fn claim_links(&self, now: i64, until: i64, limit: u32) -> StoreResult<Vec<DueLink>> {
         if !self.has_due("link", now)? {
             return Ok(Vec::new());
@@ -99,13 +90,8 @@ impl dyn Store + '_ {
             );
             let claimed: Vec<(DeliveryId, Email, Purpose, u32, i64)> = sql.rows(&claim, &params![until, now, limit])?;
             let due = claimed.into_iter().map(|(id, email, purpose, attempts, expires_at)| {
-                Ok::<_, SqlError>(DueLink {
-                    id,
-                    account: accounts::by_email(sql, &email)?,
-                    purpose,
-                    attempts,
-                    expires_at,
-                })
+                let account = accounts::by_email(sql, &email)?;
+                Ok::<_, SqlError>(DueLink { id, account, purpose, attempts, expires_at })
             });
             // An account may have been deleted between the statements.
             due.filter(|link| !matches!(link, Err(SqlError::Rule(StoreError::NoSuchAccount { .. })))).collect()

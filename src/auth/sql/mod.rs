@@ -1,9 +1,8 @@
 //! SQL statements of the stores, shared by SQLite and PostgreSQL.
 //!
-//! In SQLite one transaction writes at a time, and nothing is locked. PostgreSQL transactions are READ COMMITTED. A
-//! transaction that changes an account, or anything that belongs to it, first locks the row of the account, so that its
-//! later reads still hold when it commits. Then it locks keys, usage, and last the row of the change counter. Writes of
-//! usage and of the last use of sessions lock their own rows only.
+//! In SQLite one transaction writes at a time, and nothing is locked. PostgreSQL transactions are READ COMMITTED: one
+//! that changes an account, or what belongs to it, first locks its row, so that later reads still hold when it commits,
+//! then keys, usage, and last the change counter. Writes of usage and of uses of sessions lock their own rows only.
 
 pub(crate) mod accounts;
 mod alerts;
@@ -70,8 +69,7 @@ pub(crate) fn inspect(sql: &dyn Sql) -> SqlResult<(StoreCounts, Option<i64>)> {
 
 columns_of! { StoreCounts: accounts, keys }
 
-/// Number of the next change. Locks the row of the counter until the transaction ends; always the last lock of a
-/// transaction.
+/// Number of the next change. Locks the row of the counter, always as the last lock of a transaction.
 pub(crate) fn next_change(sql: &dyn Sql) -> SqlResult<i64> {
     sql.one("UPDATE service SET change = change + 1 RETURNING change", &[])
 }

@@ -12,8 +12,7 @@ columns_of! { Visitor: account, session, created_at, last_used_at, authenticated
 
 columns_of! { ListedSession: id, digest, created_at, last_used_at }
 
-/// Adds a session and ends the oldest ones beyond [`MAX_SESSIONS`]; an error if the account is blocked. The transaction
-/// has locked the account.
+/// Adds a session to a locked account and ends the oldest beyond [`MAX_SESSIONS`]; an error if it is blocked.
 pub(crate) fn add(sql: &dyn Sql, account: AccountId, session: &NewSession) -> SqlResult<()> {
     if accounts::by_id(sql, account)?.blocked_at.is_some() {
         return Err(StoreError::AccountBlocked.into());
@@ -33,8 +32,7 @@ pub(crate) fn add(sql: &dyn Sql, account: AccountId, session: &NewSession) -> Sq
 }
 
 impl dyn Store + '_ {
-    /// `None` if the session is unknown, has expired, or was not used for
-    /// [`IDLE_SECONDS`](crate::session::IDLE_SECONDS).
+    /// `None` if the session is unknown, has expired, or was not used for [`IDLE_SECONDS`].
     pub fn session(&self, session: &SessionDigest, now: i64) -> StoreResult<Option<Visitor>> {
         self.look_up("read the session", |sql| {
             let query = format!(
@@ -63,8 +61,7 @@ impl dyn Store + '_ {
         self.change_quickly("write the use of the session", |sql| set_time(sql, "last_used_at", session, now).map(drop))
     }
 
-    /// Sets `now` as the time at which the password was last entered in a session. False if there was no such session: a new
-    /// password ended it.
+    /// Notes that the password was entered in a session. False if there was none: a new password ended it.
     pub fn session_authenticated(&self, session: &SessionDigest, now: i64) -> StoreResult<bool> {
         self.change("confirm the session", |sql| set_time(sql, "authenticated_at", session, now))
     }

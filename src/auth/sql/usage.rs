@@ -14,9 +14,8 @@ columns_of! { StoredUsage: key, counter, requests }
 columns_of! { DayUsage: day, key, requests }
 
 /// The keys selected by the query `keys`, with each day from `first` to `last` on which they can have usage: from
-/// creation to last use, and one more day on both sides, because clocks may differ. In a table ordered by day, usage is
-/// looked up by day and key, so the cost does not depend on other accounts. Only SQLite runs it, where `max` and `min`
-/// compare two numbers.
+/// creation to last use, and one day more on both sides, because clocks may differ. Usage ordered by day is looked up
+/// by day and key, without that of other accounts. Only for SQLite, where `max` and `min` compare two numbers.
 fn days_of_keys(keys: &str, first: &str, last: &str) -> String {
     format!(
         "WITH RECURSIVE key_days (key, day, last) AS \
@@ -28,25 +27,20 @@ fn days_of_keys(keys: &str, first: &str, last: &str) -> String {
 
 /// The requests of `today` by counter, for one account (`None`: for all).
 ///
-/// The keys of a counter belong to one account. A key revoked before today has no usage today; one day of margin,
-/// because clocks may differ.
-pub(crate) fn on_counters(
-    sql: &dyn Sql,
-    account: Option<AccountId>,
-    today: Date,
-) -> SqlResult<HashMap<CounterId, u32>> {
-    let used: Vec<(CounterId, u32)> = match account {
+/// The keys of a counter have one account. Keys revoked before the day before today (clocks may differ) have no usage.
+pub(crate) fn on_counters(sql: &dyn Sql, owner: Option<AccountId>, today: Date) -> SqlResult<HashMap<CounterId, u32>> {
+    let used: Vec<(CounterId, u32)> = match owner {
         None => sql.rows(
             "SELECT keys.counter, CAST(sum(usage.requests) AS BIGINT) FROM usage CROSS JOIN keys \
              WHERE usage.day = ?1 AND keys.id = usage.key GROUP BY keys.counter",
             &params![today.days()],
         ),
-        Some(account) => sql.rows(
+        Some(owner) => sql.rows(
             &format!(
                 "SELECT keys.counter, CAST(sum(usage.requests) AS BIGINT) FROM keys CROSS JOIN usage \
                  WHERE usage.day = ?3 AND usage.key = keys.id AND keys.id IN ({RECENT}) GROUP BY keys.counter"
             ),
-            &params![account.0, today.unix() - 86_400, today.days()],
+            &params![owner.0, today.unix() - 86_400, today.days()],
         ),
     }?;
     Ok(used.into_iter().collect())
@@ -61,8 +55,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// The usage of an account's keys from `first` to `last`, by day and key. Days without usage are left out. The cost depends
-    /// on the days on which keys of the account existed, not on other accounts.
+    /// The usage of an account's keys from `first` to `last`, by day and key. The cost depends on its own keys only.
     pub fn usage_of(&self, account: AccountId, first: Date, last: Date) -> StoreResult<Vec<DayUsage>> {
         self.list("read the usage", |sql| {
             let query = if sql.orders_usage_by_day() {
@@ -82,8 +75,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// The requests of all keys from `first` to `last`, by day. Days without usage are left out. For operators, as the next: it
-    /// reads the usage of every key.
+    /// The requests of all keys from `first` to `last`, by day with usage. For operators, as the next: reads all usage.
     pub fn usage_by_day(&self, first: Date, last: Date) -> StoreResult<Vec<(Date, u64)>> {
         self.list("read the usage", |sql| {
             let query = "SELECT day, CAST(sum(requests) AS BIGINT) FROM usage WHERE day BETWEEN ?1 AND ?2 \
@@ -112,8 +104,7 @@ impl dyn Store + '_ {
                 "UPDATE usage SET requests = CASE WHEN requests + added.n > 0 THEN requests + added.n ELSE 0 END \
                  FROM {rows} WHERE key = added.k AND day = added.d RETURNING key, day, requests"
             );
-            // If the account of a key was deleted, usage is stored only on the day of the deletion, in case the account
-            // returns.
+            // Of a deleted account, usage is stored only on the day of the deletion, in case the account returns.
             let insert = format!(
                 "INSERT INTO usage (key, day, requests) SELECT added.k, added.d, \
                  CASE WHEN added.n > 0 THEN added.n ELSE 0 END FROM {rows} \
@@ -154,8 +145,7 @@ fn mark_used(sql: &dyn Sql, added: &[AddedUsage], now: i64) -> SqlResult<()> {
     sql.execute(&update, &params![&rows, now]).map(drop)
 }
 
-/// Runs a statement for the usage at `indexes`, which have distinct keys or days, and records the totals that it
-/// returns.
+/// Runs a statement for the usage at `indexes`, of distinct keys or days, and records the totals that it returns.
 fn store(
     sql: &dyn Sql,
     statement: &str,

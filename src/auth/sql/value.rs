@@ -12,6 +12,7 @@ use crate::sql::{SqlError, SqlResult};
 use crate::totp::TotpSecret;
 use crate::watch::{AlertId, DeliveryId, WatchId, WebhookId};
 use crate::{MaskedKey, PasswordVersion};
+use data::vocabulary::Vocabulary;
 use data::{Date, SnapshotVersion};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,23 +26,17 @@ pub enum SqlValue<'v> {
     Bytes(&'v [u8]),
 }
 
-macro_rules! from_numbers {
-    ($($number:ty),*) => {
-        $(impl From<$number> for SqlValue<'_> {
-            fn from(number: $number) -> Self {
-                Self::Number(number.into())
+macro_rules! values_from {
+    ($($value:ident: $($of:ty),*);*) => {
+        $($(impl From<$of> for SqlValue<'_> {
+            fn from(value: $of) -> Self {
+                Self::$value(value.into())
             }
-        })*
+        })*)*
     };
 }
 
-from_numbers!(i64, i32, u32);
-
-impl From<bool> for SqlValue<'_> {
-    fn from(flag: bool) -> Self {
-        Self::Flag(flag)
-    }
-}
+values_from! { Number: i64, i32, u32; Flag: bool }
 
 impl<'v> From<&'v str> for SqlValue<'v> {
     fn from(text: &'v str) -> Self {
@@ -67,7 +62,6 @@ impl<'v, T: Into<SqlValue<'v>>> From<Option<T>> for SqlValue<'v> {
     }
 }
 
-/// Values of the parameters `?1`, `?2` and so on.
 macro_rules! params {
     ($($value:expr),* $(,)?) => { [$($crate::sql::SqlValue::from($value)),*] };
 }
@@ -135,14 +129,13 @@ wrapped! {
     PasswordVersion: PasswordVersion, SessionId: SessionId, WatchId: WatchId, WebhookId: WebhookId,
     Date: Date::from_days, Email: Email::from_stored, PasswordHash: PasswordHash::from_stored,
     SecretDigest: SecretDigest::from_bytes, TotpSecret: TotpSecret::from_bytes,
-    Purpose: |name: String| Purpose::from_name(&name),
+    Purpose: |name: String| Purpose::read(&name).unwrap_or(Purpose::Reset),
 }
 
 pub trait SqlRow {
     fn value(&self, column: usize) -> SqlResult<SqlValue<'_>>;
 }
 
-/// The columns of a row that are still to be read.
 pub(crate) struct SqlColumns<'r> {
     row: &'r dyn SqlRow,
     next: usize,
@@ -209,7 +202,6 @@ macro_rules! tuples {
 
 tuples! { (A, B) (A, B, C) (A, B, C, D) (A, B, C, D, E) }
 
-/// No column.
 impl FromColumns for () {
     fn from_columns(_: &mut SqlColumns<'_>) -> SqlResult<Self> {
         Ok(())

@@ -70,8 +70,7 @@ impl dyn Store + '_ {
         })
     }
 
-    /// [`StoreError::NoSuchWatch`], also if it is another account's; [`StoreError::NoSuchWebhook`], likewise;
-    /// [`StoreError::TooManyListed`].
+    /// [`StoreError::NoSuchWatch`], [`StoreError::NoSuchWebhook`], also for others'; [`StoreError::TooManyListed`].
     pub fn change_watch(&self, account: AccountId, watch: WatchId, change: WatchChange<'_>) -> StoreResult<Watch> {
         self.change("change the saved search", |sql| {
             accounts::lock(sql, account)?;

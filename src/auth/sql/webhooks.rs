@@ -33,33 +33,28 @@ impl dyn Store + '_ {
     }
 
     /// [`StoreError::NoSuchWebhook`], also if it is another account's.
-    pub fn change_webhook(
-        &self,
-        account: AccountId,
-        webhook: WebhookId,
-        change: WebhookChange<'_>,
-    ) -> StoreResult<Webhook> {
+    pub fn change_webhook(&self, account: AccountId, id: WebhookId, change: WebhookChange<'_>) -> StoreResult<Webhook> {
         self.change("change the webhook", |sql| {
             accounts::lock(sql, account)?;
-            find_owned(sql, account, webhook)?;
+            find_owned(sql, account, id)?;
             let stop = |reason: Option<&str>, due_at: i64| {
-                sql.execute("UPDATE webhooks SET stopped = ?1 WHERE id = ?2", &params![reason, webhook.0])?;
+                sql.execute("UPDATE webhooks SET stopped = ?1 WHERE id = ?2", &params![reason, id.0])?;
                 let update = "UPDATE outbox SET due_at = ?1 WHERE webhook = ?2 AND due_at IS NOT NULL";
-                sql.execute(update, &params![due_at, webhook.0])
+                sql.execute(update, &params![due_at, id.0])
             };
             match change {
                 WebhookChange::RenewSecret { previous_until } => {
                     let update = "UPDATE webhooks SET secret = secret + 1, previous_until = ?1 WHERE id = ?2";
-                    sql.execute(update, &params![previous_until, webhook.0])?
+                    sql.execute(update, &params![previous_until, id.0])?
                 }
                 WebhookChange::Stop(reason) => stop(Some(reason), NEVER)?,
                 WebhookChange::Resume { now } => {
                     let update = "UPDATE outbox SET attempts = 0 WHERE webhook = ?1 AND due_at IS NOT NULL";
-                    sql.execute(update, &params![webhook.0])?;
+                    sql.execute(update, &params![id.0])?;
                     stop(None, now)?
                 }
             };
-            find_owned(sql, account, webhook)
+            find_owned(sql, account, id)
         })
     }
 
@@ -76,7 +71,6 @@ fn of_account(sql: &dyn Sql, account: AccountId) -> SqlResult<Vec<Webhook>> {
     sql.rows(&format!("{WEBHOOKS} WHERE account = ?1 ORDER BY id"), &params![account.0])
 }
 
-/// [`StoreError::NoSuchWebhook`] if the account has no such webhook.
 pub(crate) fn find_owned(sql: &dyn Sql, account: AccountId, webhook: WebhookId) -> SqlResult<Webhook> {
     let query = format!("{WEBHOOKS} WHERE id = ?1 AND account = ?2");
     Ok(sql.row(&query, &params![webhook.0, account.0])?.ok_or(StoreError::NoSuchWebhook)?)

@@ -47,8 +47,7 @@ impl DatabaseFile {
         Self::open_uri(path, mode)
     }
 
-    /// Opens the database in the folder `data` to copy it, also while others write to it.
-    /// Errors as [`DatabaseFile::open`].
+    /// Opens the database to copy it, also while others write to it. Errors as [`DatabaseFile::open`].
     pub fn open_shared(data: &Path) -> StoreResult<Self> {
         Self::open_uri(files::database_path(data), "?mode=rw")
     }
@@ -82,8 +81,7 @@ impl DatabaseFile {
         (self.version, schema::STEPS.len() as i64)
     }
 
-    /// Checks the structure of all tables; reads the whole file.
-    /// [`StoreError::Damaged`] with a description of the damage.
+    /// Checks the structure of all tables; reads the whole file. [`StoreError::Damaged`].
     pub fn check(&self) -> StoreResult<()> {
         let found: Result<String, _> = self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0));
         let reason = match found {
@@ -97,15 +95,12 @@ impl DatabaseFile {
         Err(StoreError::Damaged { path: self.path.clone(), reason })
     }
 
-    /// Row counts, and the latest time of a past event in Unix seconds; `None` without accounts.
     pub fn inspect(&self) -> StoreResult<(StoreCounts, Option<i64>)> {
         inspect(&self.connection).map_err(|error| error.into_store_error("count accounts and keys"))
     }
 
-    /// Writes all current content to the folder `to`, readable by its owner only and without deleted data, and syncs
-    /// it.
-    ///
-    /// One transaction reads it, so the copy is consistent however much is written meanwhile.
+    /// Writes all current content to the folder `to`, for its owner only and without deleted data, and syncs it. One
+    /// transaction reads it, so the copy is consistent.
     pub fn copy_to(&self, to: &Path) -> StoreResult<()> {
         let path = files::database_path(to);
         // SQLite fills an empty file; the file that it would create has other permissions.
@@ -125,10 +120,8 @@ fn existing(data: &Path) -> Vec<PathBuf> {
     files::all_paths(&files::database_path(data)).into_iter().filter(|path| path.symlink_metadata().is_ok()).collect()
 }
 
-/// Copies the database file of the folder `from` into the folder `data`. Replaces nothing: existing files are first
-/// moved into the folder `aside`, which is created only then. The database appears as a whole or not at all.
-///
-/// Requires the lock of the data folder.
+/// Copies the database file of `from` into `data`, whose lock is required. Existing files are first moved into the
+/// folder `aside`, which is created only then. The database appears as a whole or not at all.
 pub fn install_database(from: &Path, data: &Path, aside: &Path) -> StoreResult<bool> {
     let (path, draft) = (files::database_path(data), files::database_path(data).with_extension("restoring"));
     let copied = || -> io::Result<()> {

@@ -12,8 +12,7 @@ pub fn database_path(data: &Path) -> PathBuf {
     data.join(FILE)
 }
 
-/// The log of changes that are not in the database file yet. It exists while a process has the database open, and after a
-/// crash.
+/// The log of changes not in the database file yet; exists while the database is open, and after a crash.
 pub fn log_path(database: &Path) -> PathBuf {
     with_suffix(database, "-wal")
 }
@@ -29,8 +28,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     path.into()
 }
 
-/// Creates `data` (0700) and an empty database file in it (0600) if missing. SQLite gives its auxiliary files the mode of the
-/// database. Existing files keep their mode.
+/// Creates `data` (0700) and an empty database file (0600), whose mode SQLite's files get. Existing ones keep theirs.
 pub(crate) fn prepare_database(data: &Path) -> StoreResult<PathBuf> {
     create_folder(data)?;
     let path = database_path(data);
@@ -63,7 +61,6 @@ pub fn create_folder(data: &Path) -> StoreResult<()> {
     folder().recursive(true).create(data).map_err(StoreError::file(data))
 }
 
-/// Creates a folder with mode 0700.
 pub fn folder() -> DirBuilder {
     let mut folder = DirBuilder::new();
     #[cfg(unix)]
@@ -71,13 +68,11 @@ pub fn folder() -> DirBuilder {
     folder
 }
 
-/// Flushes the entries of a folder to the disk.
 pub fn sync_folder(path: &Path) -> io::Result<()> {
     // On other systems a folder cannot be opened; the file system's journal covers its entries.
     if cfg!(unix) { std::fs::File::open(path)?.sync_all() } else { Ok(()) }
 }
 
-/// Options to write a file, with mode 0600 if it is created.
 pub fn owner_only() -> OpenOptions {
     let mut file = OpenOptions::new();
     file.write(true);

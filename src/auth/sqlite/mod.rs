@@ -1,7 +1,6 @@
 //! A [`Store`](crate::Store) in one SQLite file, `venturedex.sqlite` in the data folder.
 //!
-//! In WAL mode, so that reads never wait for writes. Every change is one immediate transaction, so that its checks still hold
-//! when it commits, whatever other processes do.
+//! In WAL mode, so that reads never wait for writes. A change is one immediate transaction: its checks hold to the end.
 
 mod connection;
 pub(crate) mod database_file;
@@ -35,8 +34,7 @@ pub struct SqliteStore {
     writer: Mutex<Connection>,
     /// Reads lists: the cost of a call depends on their length.
     lists: Mutex<Connection>,
-    /// Looks up sessions, passwords and changed keys. A connection of its own, so that a long list neither delays a
-    /// rejection nor keeps a revoked key accepted.
+    /// Apart from `lists`, so that a long list neither delays a rejection nor keeps a revoked key accepted.
     identities: Mutex<IdentityReader>,
     calls: MeasuredCalls,
 }
@@ -82,7 +80,6 @@ impl SqliteStore {
         self.identities.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs `read` within one transaction, as of one time.
     pub(crate) fn read_all<T>(&self, read: impl FnOnce(&Connection) -> StoreResult<T>) -> StoreResult<T> {
         let mut lists = self.lists.lock().unwrap_or_else(PoisonError::into_inner);
         let transaction = lists.transaction().map_err(database_error("read the store"))?;
@@ -157,8 +154,7 @@ impl Store for SqliteStore {
         self.calls.measurements()
     }
 
-    /// Moves the log into the file, so that the log contains no deleted data. If another process is reading, the log is
-    /// overwritten later.
+    /// Moves the log into the file, so that the log has no deleted data; if others are reading, that happens later.
     fn erase_deleted(&self) {
         let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = writer.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));

@@ -4,7 +4,7 @@ use super::print::{note, print_json, print_records};
 use super::{AdminError, CommandContext, find_account, line_from_stdin};
 use crate::app::settings::{AccountCommand, AccountOption};
 use auth::Store;
-use auth::account::{Account, Email};
+use auth::account::{Account, AccountId, Email};
 use auth::audit::{AuditEntry, AuditEvent};
 use auth::password::Password;
 use auth::password::hash::PasswordHash;
@@ -151,12 +151,9 @@ fn hash_from_stdin(email: &Email) -> Result<PasswordHash, AdminError> {
 
 fn describe(verb: &str, account: &Account) -> String {
     let or_unlimited = |limit: Option<u32>| limit.map_or("unlimited".to_owned(), |limit| limit.to_string());
-    let Account { id, email, tier, active_keys, .. } = account;
+    let Account { id: AccountId(id), email, tier, active_keys, .. } = account;
     let (requests, keys) = (or_unlimited(tier.daily_limit()), or_unlimited(tier.keys()));
-    format!(
-        "{verb} account {} {email}: {tier}, {requests} requests per day and key, {active_keys} of {keys} keys",
-        id.0
-    )
+    format!("{verb} account {id} {email}: {tier}, {requests} requests per day and key, {active_keys} of {keys} keys")
 }
 
 #[derive(Serialize)]

@@ -1,7 +1,6 @@
 //! `venturedex backup` and `restore`: accounts, keys and usage of a data folder and, on request, the current release.
 //!
-//! A backup is a folder with the database, `backup.json`, and an index folder with one release. It gets its name once
-//! everything is verified and on disk.
+//! A backup is a folder with the database, `backup.json` and maybe a release; it gets its name when all is verified.
 
 use std::fs;
 use std::io::{self, Write};
@@ -21,7 +20,7 @@ use release::{Checksum, ReleaseStore};
 /// Describes the backup; written last.
 const DESCRIPTION: &str = "backup.json";
 const INDEX: &str = "index";
-/// Maximum size of a description in bytes.
+/// Bytes.
 const MAX_DESCRIPTION: u64 = 64 * 1024;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -160,7 +159,6 @@ pub(super) fn restore(data: &Path, options: &RestoreOptions) -> Result<(), Admin
     Ok(())
 }
 
-/// Reads and verifies the backup in the folder `from`, including its releases.
 fn read_verified(from: &Path) -> Result<(Description, ReleaseStore), AdminError> {
     let path = from.join(DESCRIPTION);
     let damaged = |reason: String| AdminError::BackupDamaged { path: from.to_owned(), reason };

@@ -4,7 +4,7 @@ use super::print::{note, print, print_json, print_records};
 use super::{AdminError, CommandContext, find_account, line_from_stdin};
 use crate::app::settings::{KeyArgument, KeyCommand};
 use auth::ApiKey;
-use auth::account::{KeyRecord, KeyRef, Rotation, expiry};
+use auth::account::{KeyId, KeyRecord, KeyRef, Rotation, expiry};
 use auth::audit::AuditEvent;
 use data::import::clean::is_hidden;
 use data::{Date, rfc3339};
@@ -68,12 +68,9 @@ fn print_key(
             rotated: rotated.map(ListedKey::from_record),
         })
     } else {
-        let KeyRecord { id, name, email, tier, expires_at, .. } = record;
+        let KeyRecord { id: KeyId(id), name, email, tier, expires_at, .. } = record;
         let expiry = expires_at.map_or_else(String::new, |at| format!(", expires at {}", rfc3339(at)));
-        note(&format!(
-            "created key {} `{name}` of {email} ({tier}{expiry}); store it now, it is shown only once",
-            id.0
-        ));
+        note(&format!("created key {id} `{name}` of {email} ({tier}{expiry}); store it now, it is shown only once"));
         if let Some(KeyRecord { id, expires_at: Some(end), .. }) = rotated {
             note(&format!("it replaces key {}, which is accepted until {}", id.0, rfc3339(*end)));
         }
@@ -108,8 +105,7 @@ fn revoke_key(context: &CommandContext<'_>, key: KeyRef) -> Result<(), AdminErro
     Ok(())
 }
 
-/// The name of a key; `None` if the key was revoked so long ago that its name was purged. Invisible characters, which
-/// only occur in old names, are escaped.
+/// The name of a key; `None` if it was purged. Invisible characters, which only occur in old names, are escaped.
 fn name(key: &KeyRecord) -> Option<String> {
     let visible = |char: char| if is_hidden(char) { char.escape_unicode().to_string() } else { char.to_string() };
     Some(key.name.chars().map(visible).collect()).filter(|name: &String| !name.is_empty())

@@ -19,7 +19,7 @@ use crate::app::settings::{
 use auth::account::{Account, AccountRef, KeyRecord, ParseKeyRefError};
 use auth::audit::{AuditEntry, AuditEvent, AuditLog};
 use auth::password::WeakPassword;
-use auth::{Store, StoreError};
+use auth::{Store, StoreError, coded};
 use data::rfc3339;
 use platform::clock::now;
 use release::ReleaseError;
@@ -95,100 +95,87 @@ fn run(
 
 fn exit_code(result: Result<(), AdminError>, json: bool) -> ExitCode {
     let Err(error) = result else { return ExitCode::SUCCESS };
+    let code = match &error {
+        AdminError::Store(error) => error.code(),
+        AdminError::Password(error) => error.code(),
+        error => error.own_code(),
+    };
     // If standard error is closed, the exit code still reports the failure.
     print::note(&match json {
-        true => serde_json::json!({ "error": { "code": error.code(), "detail": error.to_string() } }).to_string(),
+        true => serde_json::json!({ "error": { "code": code, "detail": error.to_string() } }).to_string(),
         false => format!("error: {error}"),
     });
     ExitCode::FAILURE
 }
 
-#[derive(Debug, thiserror::Error)]
-enum AdminError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("standard output: {0}")]
-    Output(io::Error),
-    #[error("standard input {problem}; pipe the {what} in, on a single line")]
-    Input { problem: &'static str, what: &'static str },
-    #[error(transparent)]
-    Key(#[from] ParseKeyRefError),
-    #[error(
-        "account {id} {email} is unverified: anybody could have signed up with this address (created {created}, {keys} active \
-         keys); check its owner and run `venturedex account verify --email {id}`, or add --yes to set the tier regardless",
-        id = .0.id.0, email = .0.email, created = rfc3339(.0.created_at), keys = .0.active_keys
-    )]
-    Unverified(Account),
-    #[error(
-        "account {id} {email} is unverified: anybody could have signed up with this address; check its owner and run \
-         `venturedex account verify --email {id}`, then make it an operator",
-        id = .0.id.0, email = .0.email
-    )]
-    UnverifiedOperator(Account),
-    #[error("{}: {error}; name the file of `serve --audit-log`", path.display())]
-    AuditLog { path: PathBuf, error: io::Error },
-    #[error("--audit-log {}: {error}; nothing was changed; name a file that you may write to", path.display())]
-    NoAuditLog { path: PathBuf, error: io::Error },
-    #[error(transparent)]
-    Password(#[from] WeakPassword),
-    #[error("{}: it is there already, and backups are never replaced; name a new folder, such as {}-2", .0.display(), .0.display())]
-    BackupExists(PathBuf),
-    #[error("{}: another backup to this folder is running, or was killed; if none is running, remove the folder", .0.display())]
-    BackupRunning(PathBuf),
-    #[error("--index {}: no release is current; build one with `indexer build`, or leave out --with-index", .0.display())]
-    NothingCurrent(PathBuf),
-    #[error("{}: {error}; name a folder that `venturedex backup` has written", path.display())]
-    NotABackup { path: PathBuf, error: io::Error },
-    #[error("{}: the backup is damaged: {reason}; nothing was changed; use another backup", path.display())]
-    BackupDamaged { path: PathBuf, reason: String },
-    #[error(
-        "{}: the backup has no release; leave out --with-index, and publish one with `indexer build`", .0.display()
-    )]
-    NoReleaseInBackup(PathBuf),
-    #[error(
-        "--data {}: there is a database; name an empty folder, or add --force to move the database into a folder next to \
-         it and restore the backup in its place",
-        .0.display()
-    )]
-    DataExists(PathBuf),
-    #[error(
-        "accounts, keys and usage are in PostgreSQL, and nothing was backed up: use its own tools, such as `pg_dump \
-         --format=custom --file=venturedex.dump {0}`; releases are rebuilt by the indexer or kept in their object store"
-    )]
-    BackupOfPostgres(String),
-    #[error(
-        "accounts, keys and usage are in PostgreSQL, and nothing was restored: stop all servers and use its own tools, such as \
-         `pg_restore --clean --if-exists --dbname={0} venturedex.dump`"
-    )]
-    RestoreToPostgres(String),
-    #[error(
-        "name the database to copy to with --store, such as --store postgres://venturedex@db.example.com/venturedex"
-    )]
-    NoTarget,
-    #[error(transparent)]
-    Release(#[from] ReleaseError),
-}
+coded! {
+    /// The code in the `--json` output, unless that of the error within replaces it.
+    fn own_code;
 
-impl AdminError {
-    /// The code in the `--json` output.
-    fn code(&self) -> &'static str {
-        match self {
-            Self::Store(error) => error.code(),
-            Self::Output(_) => "output_failed",
-            Self::Input { .. } | Self::Key(_) => "input_unusable",
-            Self::Unverified(_) | Self::UnverifiedOperator(_) => "account_unverified",
-            Self::AuditLog { .. } | Self::NoAuditLog { .. } => "audit_log_unusable",
-            Self::Password(error) => error.code(),
-            Self::BackupExists(_) => "backup_exists",
-            Self::BackupRunning(_) => "backup_running",
-            Self::NothingCurrent(_) | Self::NoReleaseInBackup(_) => "no_release",
-            Self::NotABackup { .. } => "not_a_backup",
-            Self::BackupDamaged { .. } => "backup_damaged",
-            Self::DataExists(_) => "data_exists",
-            Self::BackupOfPostgres(_) | Self::RestoreToPostgres(_) => "store_is_postgres",
-            Self::NoTarget => "no_target",
-            Self::Release(_) => "release_unusable",
-        }
+    #[derive(Debug, thiserror::Error)]
+    enum AdminError {
+        #[error(transparent)]
+        Store(#[from] StoreError) => "store_failed",
+        #[error("standard output: {0}")]
+        Output(io::Error) => "output_failed",
+        #[error("standard input {problem}; pipe the {what} in, on a single line")]
+        Input { problem: &'static str, what: &'static str } => "input_unusable",
+        #[error(transparent)]
+        Key(#[from] ParseKeyRefError) => "input_unusable",
+        #[error(
+            "account {id} {email} is unverified: anybody could have signed up with this address (created {created}, {keys} active \
+             keys); check its owner and run `venturedex account verify --email {id}`, or add --yes to set the tier regardless",
+            id = .0.id.0, email = .0.email, created = rfc3339(.0.created_at), keys = .0.active_keys
+        )]
+        Unverified(Account) => "account_unverified",
+        #[error(
+            "account {id} {email} is unverified: anybody could have signed up with this address; check its owner and run \
+             `venturedex account verify --email {id}`, then make it an operator",
+            id = .0.id.0, email = .0.email
+        )]
+        UnverifiedOperator(Account) => "account_unverified",
+        #[error("{}: {error}; name the file of `serve --audit-log`", path.display())]
+        AuditLog { path: PathBuf, error: io::Error } => "audit_log_unusable",
+        #[error("--audit-log {}: {error}; nothing was changed; name a file that you may write to", path.display())]
+        NoAuditLog { path: PathBuf, error: io::Error } => "audit_log_unusable",
+        #[error(transparent)]
+        Password(#[from] WeakPassword) => "password_unusable",
+        #[error("{}: it is there already, and backups are never replaced; name a new folder, such as {}-2", .0.display(), .0.display())]
+        BackupExists(PathBuf) => "backup_exists",
+        #[error("{}: another backup to this folder is running, or was killed; if none is running, remove the folder", .0.display())]
+        BackupRunning(PathBuf) => "backup_running",
+        #[error("--index {}: no release is current; build one with `indexer build`, or leave out --with-index", .0.display())]
+        NothingCurrent(PathBuf) => "no_release",
+        #[error("{}: {error}; name a folder that `venturedex backup` has written", path.display())]
+        NotABackup { path: PathBuf, error: io::Error } => "not_a_backup",
+        #[error("{}: the backup is damaged: {reason}; nothing was changed; use another backup", path.display())]
+        BackupDamaged { path: PathBuf, reason: String } => "backup_damaged",
+        #[error(
+            "{}: the backup has no release; leave out --with-index, and publish one with `indexer build`", .0.display()
+        )]
+        NoReleaseInBackup(PathBuf) => "no_release",
+        #[error(
+            "--data {}: there is a database; name an empty folder, or add --force to move the database into a folder next to \
+             it and restore the backup in its place",
+            .0.display()
+        )]
+        DataExists(PathBuf) => "data_exists",
+        #[error(
+            "accounts, keys and usage are in PostgreSQL, and nothing was backed up: use its own tools, such as `pg_dump \
+             --format=custom --file=venturedex.dump {0}`; releases are rebuilt by the indexer or kept in their object store"
+        )]
+        BackupOfPostgres(String) => "store_is_postgres",
+        #[error(
+            "accounts, keys and usage are in PostgreSQL, and nothing was restored: stop all servers and use its own tools, such as \
+             `pg_restore --clean --if-exists --dbname={0} venturedex.dump`"
+        )]
+        RestoreToPostgres(String) => "store_is_postgres",
+        #[error(
+            "name the database to copy to with --store, such as --store postgres://venturedex@db.example.com/venturedex"
+        )]
+        NoTarget => "no_target",
+        #[error(transparent)]
+        Release(#[from] ReleaseError) => "release_unusable",
     }
 }
 

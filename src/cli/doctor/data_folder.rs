@@ -84,11 +84,9 @@ fn database(folder: &Path, data: &mut DataFolderState, findings: &mut Findings) 
     const CHECK: &str = "data.database";
     let path = private_files::database_path(folder);
     if !path.exists() {
-        findings.warning(
-            CHECK,
-            format!("{} has no database", folder.display()),
-            "for a new service nothing is to be done; otherwise check --data, or restore a backup with `venturedex restore`",
-        );
+        let remedy =
+            "for a new service nothing is to be done; otherwise check --data, or restore a backup with `venturedex restore`";
+        findings.warning(CHECK, format!("{} has no database", folder.display()), remedy);
         return 0;
     }
     let log = private_files::log_path(&path);
@@ -124,11 +122,9 @@ fn database(folder: &Path, data: &mut DataFolderState, findings: &mut Findings) 
         }
     }
     if log > LARGE_LOG {
-        findings.warning(
-            "data.log",
-            format!("changes of {} are not in the database file yet", format::size(log)),
-            "end other programs that read the database; `serve` moves them into it",
-        );
+        let detail = format!("changes of {} are not in the database file yet", format::size(log));
+        let remedy = "end other programs that read the database; `serve` moves them into it";
+        findings.warning("data.log", detail, remedy);
     }
     bytes
 }

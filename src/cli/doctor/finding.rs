@@ -31,7 +31,6 @@ pub(super) struct Finding {
     pub remedy: Option<String>,
 }
 
-/// The findings in the order of the checks.
 #[derive(Default)]
 pub(super) struct Findings(pub(super) Vec<Finding>);
 

@@ -47,11 +47,9 @@ fn check_open_files(whose: &str, limit: Option<u64>, connections: u64, findings:
     let Some(limit) = limit else { return };
     let needed = connections + OWN_FILES;
     if limit < needed {
-        findings.problem(
-            CHECK,
-            format!("{whose} may open {limit} files, but {connections} connections need {needed}"),
-            format!("raise the limit (LimitNOFILE={needed} in a systemd unit, ulimit -n), or lower --max-connections"),
-        );
+        let detail = format!("{whose} may open {limit} files, but {connections} connections need {needed}");
+        let remedy = format!("raise the limit (LimitNOFILE={needed} in a systemd unit, ulimit -n), or lower --max-connections");
+        findings.problem(CHECK, detail, remedy);
     } else {
         findings.ok(CHECK, format!("{whose} may open {limit} files"));
     }
@@ -181,7 +179,6 @@ pub(super) fn is_open_to_others(path: &Path) -> bool {
     false
 }
 
-/// Warns of a file that other users of the machine may open, and returns true.
 pub(super) fn warn_if_open(check: &'static str, path: &Path, findings: &mut Findings) -> bool {
     let is_open = is_open_to_others(path);
     if is_open {

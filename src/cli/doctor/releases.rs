@@ -58,12 +58,9 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
                 Some(_) => (Status::Problem, "the server is not ready"),
                 None => (Status::Warning, "the bundled, invented data is served"),
             };
-            findings.add(
-                "index.current",
-                status,
-                format!("no release is current in {}: {effect}", folder.display()),
-                "check --index and that the disk is mounted; publish a release with `indexer build`",
-            );
+            let detail = format!("no release is current in {}: {effect}", folder.display());
+            let remedy = "check --index and that the disk is mounted; publish a release with `indexer build`";
+            findings.add("index.current", status, detail, remedy);
             return index;
         }
         Err(error) => return failed("index.current", &error, "indexer activate VERSION", findings),
@@ -112,29 +109,19 @@ fn open(releases: &ReleaseStore, version: SnapshotVersion) -> Result<Release, Re
     Ok(release)
 }
 
-/// Checks the releases that are not current; they serve cursors that clients still follow, and rollbacks. The newest
-/// `keep` of them, with a total of `kept_bytes`, are loaded.
-fn check_others(
-    releases: &ReleaseStore,
-    others: &[SnapshotVersion],
-    keep: u32,
-    kept_bytes: u64,
-    findings: &mut Findings,
-) {
+/// Checks the other releases, for cursors and rollbacks. The newest `keep`, of `kept_bytes` together, are loaded.
+fn check_others(releases: &ReleaseStore, others: &[SnapshotVersion], keep: u32, bytes: u64, findings: &mut Findings) {
     let mut bad = 0;
     for version in others {
         if let Err(error) = open(releases, *version) {
             bad += 1;
-            findings.warning(
-                "index.releases",
-                error.to_string(),
-                format!("build it again, or remove the folder {}", releases.release_folder(*version).display()),
-            );
+            let remedy = format!("build it again, or remove the folder {}", releases.release_folder(*version).display());
+            findings.warning("index.releases", error.to_string(), remedy);
         }
     }
     if bad == 0 && !others.is_empty() {
         let (all, kept) = (format::counted(others.len(), "release"), others.len().min(keep as usize));
-        let held = format!("the server holds {kept} of them ({}, --keep-releases {keep})", format::size(kept_bytes));
+        let held = format!("the server holds {kept} of them ({}, --keep-releases {keep})", format::size(bytes));
         findings.ok("index.releases", format!("{all} older or newer, all whole; {held}"));
     }
 }

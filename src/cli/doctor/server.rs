@@ -39,7 +39,6 @@ fn local(listen: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listen.port())
 }
 
-/// The head and body of the response to `GET /readyz`.
 fn readiness(address: SocketAddr) -> io::Result<String> {
     let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
     stream.set_read_timeout(Some(TIMEOUT))?;
@@ -62,11 +61,9 @@ fn judge(response: &str, current: Option<SnapshotVersion>, findings: &mut Findin
     } else if status != "ready" {
         findings.problem(CHECK, format!("{status}: {}", text("reason")), "do what the log of the server says");
     } else if let Some(current) = current.map(|current| current.to_string()).filter(|current| *current != snapshot) {
-        findings.problem(
-            CHECK,
-            format!("the server serves {snapshot}, although {current} is current: it has refused that release"),
-            format!("the log of the server says why; `indexer verify {current}` checks it"),
-        );
+        let detail = format!("the server serves {snapshot}, although {current} is current: it has refused that release");
+        let remedy = format!("the log of the server says why; `indexer verify {current}` checks it");
+        findings.problem(CHECK, detail, remedy);
     } else {
         findings.ok(CHECK, format!("ready, serves {snapshot}"));
     }

@@ -51,7 +51,6 @@ pub(super) fn check(settings: &ServeSettings, variables: impl IntoIterator<Item 
     mail(settings, findings);
 }
 
-/// True if the host of a URL is this machine.
 fn is_local(url: &str) -> bool {
     let url: Option<Uri> = url.parse().ok();
     // Without the brackets of an IPv6 address.
@@ -124,11 +123,9 @@ fn trusted_proxies(settings: &ServeSettings, findings: &mut Findings) {
 fn connections(settings: &ServeSettings, findings: &mut Findings) {
     let (all, each) = (settings.max_connections, settings.max_connections_per_address);
     if each >= all && all > 1 {
-        findings.warning(
-            "settings.connections",
-            format!("one address may take all {all} connections (--max-connections-per-address {each})"),
-            format!("set --max-connections-per-address to {} or less", (all / 4).max(1)),
-        );
+        let detail = format!("one address may take all {all} connections (--max-connections-per-address {each})");
+        let remedy = format!("set --max-connections-per-address to {} or less", (all / 4).max(1));
+        findings.warning("settings.connections", detail, remedy);
     } else {
         findings.ok("settings.connections", format!("at most {all}, {each} of one address"));
     }

@@ -65,22 +65,15 @@ fn judge(found: &PostgresInspection, findings: &mut Findings) -> Option<i64> {
 fn tables(found: Option<&PostgresTables>, findings: &mut Findings) -> Option<i64> {
     const CHECK: &str = "store.tables";
     let Some(PostgresTables { version, oldest, supported, counts, newest_time }) = found else {
-        findings.warning(
-            CHECK,
-            "the database is empty",
-            "for a new service nothing is to be done; to move one, run `venturedex store copy` before the first start",
-        );
+        let remedy =
+            "for a new service nothing is to be done; to move one, run `venturedex store copy` before the first start";
+        findings.warning(CHECK, "the database is empty", remedy);
         return None;
     };
     let mut detail = format!("{counts}, schema version {version}");
     if oldest > supported {
-        findings.problem(
-            CHECK,
-            format!(
-                "{detail}, which only programs of schema version {oldest} and newer can use; this one has {supported}"
-            ),
-            "run the newer program",
-        );
+        detail.push_str(&format!(", which only programs of schema version {oldest} and newer can use; this one has {supported}"));
+        findings.problem(CHECK, detail, "run the newer program");
         return *newest_time;
     }
     if version < supported {

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::cli::indexer::{CommandError, IndexerExit, Style, check};
+use crate::cli::indexer::{CommandResult, Style, check};
 use data::derive::alias_candidates::AliasCandidate;
 use data::import::{DatasetInput, aliases};
 
@@ -13,7 +13,7 @@ struct AliasProposals<'a> {
     candidates: Vec<AliasCandidate<'a>>,
 }
 
-pub(crate) fn run(dataset: DatasetInput<'_>, style: &Style) -> Result<IndexerExit, CommandError> {
+pub(crate) fn run(dataset: DatasetInput<'_>, style: &Style) -> CommandResult {
     let compiled = check::compile(dataset, style)?;
     let candidates = compiled.alias_candidates();
     let result = AliasProposals { total: candidates.len(), candidates };

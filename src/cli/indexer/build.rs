@@ -8,7 +8,7 @@ use serde::{Serialize, Serializer};
 use time::OffsetDateTime;
 
 use crate::cli::indexer::progress::{CompletedStep, Steps};
-use crate::cli::indexer::{CommandError, IndexerExit, Style, check, format};
+use crate::cli::indexer::{CommandResult, Style, check, format};
 use catalog::ChangeCounts;
 use data::import::DatasetInput;
 use data::{Counts, Diagnostic, Progress, SnapshotVersion, Table, rfc3339};
@@ -25,7 +25,7 @@ pub(crate) fn run(
     activate_in: i64,
     now: OffsetDateTime,
     style: &Style,
-) -> Result<IndexerExit, CommandError> {
+) -> CommandResult {
     let target = remote.map(|remote| Ok::<_, ReleaseError>((remote, remote.sync(releases)?))).transpose()?;
     let start = Instant::now();
     let steps = Steps::new(style.json);
@@ -87,8 +87,7 @@ pub(crate) fn run(
     })
 }
 
-/// The changes compared with the previous release, or the reason why it cannot be read. Neither if there is no previous
-/// release, or the build published nothing new.
+/// The changes compared with the previous release, or why it cannot be read. Neither if nothing new was published.
 fn compare(
     releases: &ReleaseStore,
     publication: &Publication,
@@ -113,7 +112,6 @@ struct SummaryJson<'a> {
     place: String,
     current: Option<SnapshotVersion>,
     counts: Counts,
-    /// Number of well-known aliases added to records.
     known_aliases: usize,
     #[serde(serialize_with = "as_map")]
     bytes: [(&'static str, u64); 6],

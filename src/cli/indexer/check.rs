@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
+use crate::cli::indexer::{CommandError, CommandResult, Style, format};
 use data::compile::DatasetQuality;
 use data::import::DatasetInput;
 use data::{Compiled, Diagnostic, DiagnosticReport, Table};
@@ -30,13 +30,12 @@ struct ReportJson<'r> {
     quality: Option<&'r DatasetQuality<'r>>,
 }
 
-pub(crate) fn run(dataset: DatasetInput<'_>, style: &Style) -> Result<IndexerExit, CommandError> {
+pub(crate) fn run(dataset: DatasetInput<'_>, style: &Style) -> CommandResult {
     let folder = dataset.folder;
     let compiled = compile(dataset, style)?;
     print(&compiled.report, Some(&compiled.quality()?), folder, style)
 }
 
-/// Compiles a dataset. If it has errors, prints them.
 pub(crate) fn compile(dataset: DatasetInput<'_>, style: &Style) -> Result<Compiled, CommandError> {
     let steps = Steps::new(style.json);
     let folder = dataset.folder;
@@ -49,17 +48,12 @@ pub(crate) fn reject(report: &DiagnosticReport, folder: &Path, style: &Style) ->
     print(report, None, folder, style).err().unwrap_or(CommandError::Rejected)
 }
 
-fn print(
-    report: &DiagnosticReport,
-    quality: Option<&DatasetQuality<'_>>,
-    folder: &Path,
-    style: &Style,
-) -> Result<IndexerExit, CommandError> {
+fn print(report: &DiagnosticReport, quality: Option<&DatasetQuality<'_>>, from: &Path, style: &Style) -> CommandResult {
     let (errors, warnings): (Vec<_>, Vec<_>) = (report.errors().collect(), report.warnings().collect());
     let [error_count, warning_count] = [errors.len(), warnings.len()];
     let result = ReportJson {
         code: report.has_errors().then_some("dataset_refused"),
-        dataset: folder.display().to_string(),
+        dataset: from.display().to_string(),
         error_count,
         warning_count,
         errors,
@@ -131,7 +125,6 @@ pub(crate) fn list(report: &DiagnosticReport, style: &Style, out: &mut dyn Write
     report.warnings().filter(|_| style.verbose).try_for_each(|problem| writeln!(out, "warning: {problem}"))
 }
 
-/// Hint at the option that lists warnings, if they were only counted.
 pub(crate) fn hint(report: &DiagnosticReport, style: &Style) -> &'static str {
     let hidden = !style.verbose && report.warnings().next().is_some();
     if hidden { " (list them with --verbose)" } else { "" }

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::cli::indexer::{CommandError, IndexerExit, Style, check, format};
+use crate::cli::indexer::{CommandResult, Style, check, format};
 use data::compile::NearDuplicateRecord;
 use data::import::{DatasetInput, referable};
 
-pub(crate) fn run(dataset: DatasetInput<'_>, style: &Style) -> Result<IndexerExit, CommandError> {
+pub(crate) fn run(dataset: DatasetInput<'_>, style: &Style) -> CommandResult {
     let compiled = check::compile(dataset, style)?;
     let duplicates = referable::TABLES.map(|table| (table, compiled.near_duplicates(table)));
     let by_table: BTreeMap<_, _> = duplicates.iter().map(|(table, duplicates)| (*table, duplicates)).collect();

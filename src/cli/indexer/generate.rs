@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::cli::indexer::own_files::{FolderError, OwnFiles};
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
+use crate::cli::indexer::{CommandResult, Style, format};
 use data::import::FileList;
 use data::{Progress, SnapshotVersion, Table};
 use import::datagen::{self, GenConfig};
@@ -61,7 +61,7 @@ struct GeneratedJson {
     took: Duration,
 }
 
-pub(crate) fn run(arguments: &GenerateArgs, style: &Style) -> Result<IndexerExit, CommandError> {
+pub(crate) fn run(arguments: &GenerateArgs, style: &Style) -> CommandResult {
     let (config, folder) = (arguments.config(), arguments.dataset.as_path());
     let steps = Steps::new(style.json);
     let start = Instant::now();
@@ -107,6 +107,7 @@ mod tests {
     use clap::Parser;
 
     use super::*;
+    use crate::cli::indexer::IndexerExit;
     use data;
 
     #[derive(Parser)]

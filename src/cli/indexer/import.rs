@@ -11,7 +11,7 @@ use time::OffsetDateTime;
 
 use crate::cli::indexer::own_files::{FolderError, OwnFiles};
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
+use crate::cli::indexer::{CommandError, CommandResult, IndexerExit, Style, format};
 use data::Date;
 use data::import::FileList;
 use data::import::diagnostics::did_you_mean;
@@ -119,7 +119,7 @@ pub(crate) fn sources_in(folder: &Path) -> Result<Vec<Source>, SourceError> {
     Ok(sources)
 }
 
-pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) -> Result<IndexerExit, CommandError> {
+pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) -> CommandResult {
     if arguments.guess {
         write!(io::stdout(), "{}", guess::mapping(&arguments.inputs)?)?;
         return Ok(IndexerExit::Success);

@@ -82,7 +82,7 @@ impl Style {
         ok: bool,
         result: &impl Serialize,
         text: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<IndexerExit, CommandError> {
+    ) -> CommandResult {
         self.write(&ResultJson { ok, result }, text)?;
         Ok(if ok { IndexerExit::Success } else { IndexerExit::Rejected })
     }
@@ -116,7 +116,6 @@ struct IndexArgs {
 }
 
 impl IndexArgs {
-    /// The object store, if the releases are in one.
     fn remote(&self, trusted: Option<&TrustedKey>) -> Result<Option<RemoteStore>, ReleaseError> {
         let is_remote = is_object_store(&self.index);
         is_remote.then(|| RemoteStore::open(&self.index, trusted.cloned())).transpose()
@@ -283,7 +282,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -
     result.unwrap_or_else(|error| error.print(style))
 }
 
-fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> Result<IndexerExit, CommandError> {
+fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> CommandResult {
     let seconds = now.unix_timestamp();
     let today = Date::from_unix(seconds);
     match command {
@@ -351,6 +350,8 @@ fn warn_of_permissions(command: &IndexerCommand) {
     }
 }
 
+pub(crate) type CommandResult = Result<IndexerExit, CommandError>;
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {
     #[error(transparent)]
@@ -368,14 +369,6 @@ pub(crate) enum CommandError {
     /// The problems of a dataset, which are printed already.
     #[error("the dataset is rejected")]
     Rejected,
-}
-
-#[derive(Serialize)]
-struct ErrorJson {
-    code: &'static str,
-    message: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    next_free: Option<SnapshotVersion>,
 }
 
 impl CommandError {
@@ -400,11 +393,10 @@ impl CommandError {
             }
             Self::Rejected => return IndexerExit::Rejected,
         };
-        let next_free = match self {
-            Self::Release(ReleaseError::Taken { free, .. }) => Some(*free),
-            _ => None,
-        };
-        let result = ErrorJson { code: name, message: self.to_string(), next_free };
+        let mut result = serde_json::json!({ "code": name, "message": self.to_string() });
+        if let Self::Release(ReleaseError::Taken { free, .. }) = self {
+            result["next_free"] = free.to_string().into();
+        }
         // A message that cannot be printed cannot be reported anywhere else.
         let _ = match style.json {
             true => format::json(&ResultJson { ok: false, result: &result }),
@@ -414,7 +406,6 @@ impl CommandError {
     }
 }
 
-/// Exit code of an error, and its `code` in JSON.
 fn code_of(error: &ReleaseError) -> (IndexerExit, &'static str) {
     match error {
         ReleaseError::Missing { .. } => (IndexerExit::Rejected, "missing"),

@@ -1,9 +1,7 @@
-//! Folders that a command fills repeatedly: it replaces the files that it wrote itself and that nobody has changed
-//! since, and leaves all others.
+//! Folders that a command fills repeatedly: it replaces its own files that nobody has changed since, and no others.
 //!
-//! A list in the folder has the checksum of each file. During a replacement, the list has the checksums of both old and
-//! new files and is marked as unfinished. So a command that was killed recognizes all of them as its own when it is run
-//! again, and until then the dataset, which may be partly new, is refused.
+//! A list in the folder has the checksum of each file, during a replacement of old and new ones. So a command that was
+//! killed knows its own when it runs again, and until then the unfinished dataset is refused.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -41,7 +39,6 @@ impl FolderError {
         move |error| Self::Io { path: path.clone(), error }
     }
 
-    /// The exit code, and `code` in JSON.
     pub(crate) fn code(&self) -> (IndexerExit, &'static str) {
         match self {
             Self::Occupied { .. } | Self::NoChecksums { .. } => (IndexerExit::Rejected, "occupied"),
@@ -101,8 +98,7 @@ impl OwnFiles<'_> {
         tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&self.folder).map_err(FolderError::io(&self.folder))
     }
 
-    /// Replaces the known files by those in the folder `made`, which must be on the same disk. Changes nothing if one
-    /// of the known files was changed since, or if another file has the name of a new one.
+    /// Replaces the known files by those in `made`, on the same disk; nothing if one was changed or belongs to others.
     pub(crate) fn replace(&self, made: &Path) -> Result<(), FolderError> {
         let file_system = self.file_system;
         let new = checksums(made)?;

@@ -10,7 +10,6 @@ use serde::Serialize;
 use crate::cli::indexer::format;
 use data::Progress;
 
-/// Shows the steps and records their durations.
 pub(crate) struct Steps {
     is_silent: bool,
     state: Mutex<ProgressState>,

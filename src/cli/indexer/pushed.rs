@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::json;
 
-use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
+use crate::cli::indexer::{CommandResult, IndexerExit, Style, format};
 use data::{SnapshotVersion, rfc3339};
 use release::remote::{Pointer, PushedRelease, RemoteStore};
 use release::{ReleaseError, ReleaseStore};
@@ -15,7 +15,7 @@ struct PushedListJson {
     releases: Vec<SnapshotVersion>,
 }
 
-pub(crate) fn list(remote: &RemoteStore, style: &Style) -> Result<IndexerExit, CommandError> {
+pub(crate) fn list(remote: &RemoteStore, style: &Style) -> CommandResult {
     let current = remote.current()?.pointer;
     let found = remote.versions()?;
     let releases = found.iter().map(|pushed| pushed.version).collect();
@@ -50,7 +50,7 @@ pub(crate) fn activate(
     is_forced: bool,
     activate_at: i64,
     style: &Style,
-) -> Result<IndexerExit, CommandError> {
+) -> CommandResult {
     let read = remote.sync(releases)?;
     let pushed = find(remote, version)?;
     remote.fetch(releases, pushed)?;
@@ -67,13 +67,7 @@ pub(crate) fn activate(
     Ok(IndexerExit::Success)
 }
 
-pub(crate) fn prune(
-    remote: &RemoteStore,
-    keep: usize,
-    grace: i64,
-    now: i64,
-    style: &Style,
-) -> Result<IndexerExit, CommandError> {
+pub(crate) fn prune(remote: &RemoteStore, keep: usize, grace: i64, now: i64, style: &Style) -> CommandResult {
     let pruned = remote.prune(keep, grace, now)?;
     style.print(true, &json!({ "pruned": pruned }), |out| {
         for version in &pruned.releases {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{CommandError, IndexerExit, Style, code_of, format};
+use crate::cli::indexer::{CommandError, CommandResult, Style, code_of, format};
 use data::{Counts, Progress, SnapshotVersion};
 use release::{Manifest, PrunedReleases, ReleaseError, ReleaseStore};
 
@@ -29,14 +29,13 @@ enum ContentJson<'a> {
 #[derive(Serialize)]
 struct ReleaseListJson<'a> {
     current: Option<SnapshotVersion>,
-    /// The reason why `current` is invalid.
     #[serde(skip_serializing_if = "Option::is_none")]
     current_error: Option<&'a str>,
     releases: Vec<ReleaseJson<'a>>,
 }
 
 /// Lists the releases, newest first. Damaged ones are marked; only an invalid `current` is an error.
-pub(crate) fn list(releases: &ReleaseStore, style: &Style) -> Result<IndexerExit, CommandError> {
+pub(crate) fn list(releases: &ReleaseStore, style: &Style) -> CommandResult {
     check_folder(releases)?;
     let (current, problem) = current(releases);
     let listed: Vec<(SnapshotVersion, Result<Manifest, ReleaseError>)> =
@@ -78,7 +77,6 @@ pub(crate) fn list(releases: &ReleaseStore, style: &Style) -> Result<IndexerExit
     Ok(code)
 }
 
-/// The active release, and its problem if any.
 fn current(releases: &ReleaseStore) -> (Option<SnapshotVersion>, Option<String>) {
     match releases.current() {
         Ok(Some(current)) => match releases.manifest(current) {
@@ -104,14 +102,9 @@ struct ActivatedJson {
     changed: bool,
 }
 
-pub(crate) fn activate(
-    releases: &ReleaseStore,
-    version: SnapshotVersion,
-    is_forced: bool,
-    style: &Style,
-) -> Result<IndexerExit, CommandError> {
+pub(crate) fn activate(releases: &ReleaseStore, version: SnapshotVersion, force: bool, style: &Style) -> CommandResult {
     let before = releases.current().ok().flatten();
-    let changed = releases.activate(version, is_forced)?;
+    let changed = releases.activate(version, force)?;
     style.print(true, &ActivatedJson { current: version, before, changed }, |out| match before {
         _ if !changed => writeln!(out, "current: {version}, unchanged"),
         Some(before) => writeln!(out, "current: {version}, previously {before}"),
@@ -129,7 +122,7 @@ struct PrunedJson {
     foreign: Vec<PathBuf>,
 }
 
-pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> Result<IndexerExit, CommandError> {
+pub(crate) fn prune(releases: &ReleaseStore, keep: usize, style: &Style) -> CommandResult {
     check_folder(releases)?;
     let PrunedReleases { removed, foreign } = releases.prune(keep)?;
     let kept = releases.versions()?;
@@ -172,12 +165,7 @@ struct AllVerifiedJson {
     releases: Vec<VerifiedJson>,
 }
 
-/// Verifies the checksums of releases, opens them and runs test queries.
-pub(crate) fn verify(
-    releases: &ReleaseStore,
-    version: Option<SnapshotVersion>,
-    style: &Style,
-) -> Result<IndexerExit, CommandError> {
+pub(crate) fn verify(releases: &ReleaseStore, version: Option<SnapshotVersion>, style: &Style) -> CommandResult {
     check_folder(releases)?;
     let (versions, problem) = match version {
         Some(version) => (vec![version], None),

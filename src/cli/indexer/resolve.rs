@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{CommandError, IndexerExit, ResolveError, Style, check, format, import, review};
+use crate::cli::indexer::{CommandResult, ResolveError, Style, check, format, import, review};
 use ::import::sources::Suppressed;
 use data::vocabulary::Vocabulary;
 use data::{Date, Table};
@@ -39,7 +39,7 @@ pub(super) struct ResolveArgs {
     by: String,
 }
 
-pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> Result<IndexerExit, CommandError> {
+pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> CommandResult {
     if let (Some(folder), Some(file)) = (&arguments.sources, &arguments.add) {
         return add(folder, file, style);
     }
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> Result
 }
 
 /// Appends the new decisions of a file; none if one contradicts another.
-fn add(folder: &Path, file: &Path, style: &Style) -> Result<IndexerExit, CommandError> {
+fn add(folder: &Path, file: &Path, style: &Style) -> CommandResult {
     let mut known = Decisions::read(folder)?;
     let (mut made, mut report) = decision::read_file(file);
     made.retain(|decision| !known.has(decision));
@@ -146,7 +146,6 @@ impl<'a> PairJson<'a> {
 #[derive(Serialize)]
 struct ResolutionJson<'a> {
     counts: Vec<ResolutionCounts>,
-    /// Number of pairs kept apart by a veto.
     vetoed: usize,
     decisions: usize,
     clusters: Vec<Vec<&'a str>>,

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::json;
 
 use crate::cli::indexer::resolve::{conflict_text, evidence_text};
-use crate::cli::indexer::{CommandError, IndexerExit, Style, format};
+use crate::cli::indexer::{CommandResult, IndexerExit, Style, format};
 use data::{Date, DiagnosticReport};
 use import::resolve::{Decision, Decisions, Judgement, RecordPair, Resolution, SourceRecord, decision};
 use import::sources::SourceError;
@@ -16,13 +16,7 @@ use site::review::{ReviewPair, page};
 const KEYS: &str = "s same, d different, u unsure, q quit; a reason may follow: `d another city`";
 
 /// Shows pairs until all are decided or the person quits. Each decision is in `folder` before the next pair is shown.
-pub(crate) fn run(
-    folder: &Path,
-    by: &str,
-    today: Date,
-    resolution: &Resolution,
-    mut decisions: Decisions,
-) -> Result<IndexerExit, CommandError> {
+pub(crate) fn run(folder: &Path, by: &str, on: Date, resolution: &Resolution, mut known: Decisions) -> CommandResult {
     let (mut input, mut out) = (io::stdin().lock(), io::stdout().lock());
     // The first row of each row's cluster. Decisions join clusters, too, so that no pair within one is shown.
     let mut first_of: Vec<u32> = (0..).take(resolution.records.len()).collect();
@@ -41,9 +35,9 @@ pub(crate) fn run(
         let Some((judgement, why)) = ask(&mut input, &mut out)? else { break };
         left -= 1;
         let [first, second] = [pair.left, pair.right].map(|row| resolution.records[row as usize].id.clone());
-        let made = Decision::new(first, second, judgement, by.to_owned(), today.into(), why);
+        let made = Decision::new(first, second, judgement, by.to_owned(), on.into(), why);
         let mut report = DiagnosticReport::default();
-        let with_it = decisions.with(made.clone(), &mut report);
+        let with_it = known.with(made.clone(), &mut report);
         if report.has_errors() {
             for problem in report.errors() {
                 writeln!(out, "not kept: {problem}")?;
@@ -51,7 +45,7 @@ pub(crate) fn run(
             continue;
         }
         decision::append(folder, &made)?;
-        decisions = with_it;
+        known = with_it;
         decided += 1;
         if judgement == Judgement::Same {
             first_of.iter_mut().filter(|first| **first == clusters[1]).for_each(|first| *first = clusters[0]);
@@ -63,14 +57,7 @@ pub(crate) fn run(
     Ok(IndexerExit::Success)
 }
 
-/// Writes the pairs as a page that is opened from its file.
-pub(crate) fn write_page(
-    resolution: &Resolution,
-    by: &str,
-    today: Date,
-    file: &Path,
-    style: &Style,
-) -> Result<IndexerExit, CommandError> {
+pub(crate) fn write_page(resolution: &Resolution, by: &str, today: Date, file: &Path, style: &Style) -> CommandResult {
     let pair = |pair: &RecordPair| {
         let [left, right] = [pair.left, pair.right].map(|row| &resolution.records[row as usize]);
         ReviewPair {
@@ -134,7 +121,6 @@ fn known_values(left: &SourceRecord, right: &SourceRecord) -> impl Iterator<Item
     values.filter(|(_, left, right)| !left.is_empty() || !right.is_empty())
 }
 
-/// The values of a record, each with its label.
 fn shown(record: &SourceRecord) -> [(&'static str, String); 10] {
     let identifiers = record.identifiers.iter().map(|(scheme, value)| format!("{scheme}:{value}"));
     let unpublished = match (record.is_suppressed, record.is_gone) {

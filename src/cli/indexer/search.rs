@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::app::settings::one_of;
-use crate::cli::indexer::{CommandError, IndexerExit, Style};
+use crate::cli::indexer::{CommandResult, IndexerExit, Style};
 use catalog::TextIndexes;
 use data::import::diagnostics::did_you_mean;
 use data::{SnapshotVersion, Table, number};
@@ -43,7 +43,7 @@ struct SearchMatches<'a> {
     matches: Vec<SearchMatch<'a>>,
 }
 
-pub(crate) fn run(arguments: &SearchArgs, releases: &ReleaseStore, style: &Style) -> Result<IndexerExit, CommandError> {
+pub(crate) fn run(arguments: &SearchArgs, releases: &ReleaseStore, style: &Style) -> CommandResult {
     let Some(version) = releases.current()? else {
         let folder = releases.folder().display();
         writeln!(io::stderr(), "error: no active release in {folder}; run `indexer build` first")?;

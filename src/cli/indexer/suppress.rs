@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::app::settings::one_of;
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{CommandError, IndexerExit, Style, import};
+use crate::cli::indexer::{CommandResult, Style, import};
 use ::import::sources::suppressed::{FILE, KINDS};
 use ::import::sources::{EntityKind, Suppressed, view};
 use data::Date;
@@ -40,7 +40,7 @@ struct AddedSuppressions<'a> {
     added: usize,
 }
 
-pub(crate) fn run(arguments: &SuppressArgs, today: Date, style: &Style) -> Result<IndexerExit, CommandError> {
+pub(crate) fn run(arguments: &SuppressArgs, today: Date, style: &Style) -> CommandResult {
     let SuppressArgs { kind, slug, sources: folder, licenses, why } = arguments;
     let all = import::sources_in(folder)?;
     let sources = view::licensed(all.clone(), licenses)?;
@@ -57,9 +57,7 @@ pub(crate) fn run(arguments: &SuppressArgs, today: Date, style: &Style) -> Resul
     style.print(true, &AddedSuppressions { entities: &entities, added }, |out| {
         let (count, file) = (entities.len(), folder.join(FILE));
         writeln!(out, "{added} of {count} added to {}: {}", file.display(), entities.join(", "))?;
-        writeln!(
-            out,
-            "the next `indexer build --sources` leaves them out; `indexer prune` deletes releases that have them"
-        )
+        let then = "the next `indexer build --sources` leaves them out; `indexer prune` deletes releases that have them";
+        writeln!(out, "{then}")
     })
 }

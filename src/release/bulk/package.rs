@@ -8,8 +8,7 @@ use catalog::flat::{ColumnType, FlatColumn, PRECISIONS, table_columns};
 use data::vocabulary::values_of;
 use data::{Snapshot, Table};
 
-/// The bulk files of a snapshot, from which all descriptions are written. They contain no server address: paths are
-/// relative to the folder of the files.
+/// The bulk files of a snapshot, for all descriptions. Paths are relative to their folder, without a server address.
 pub(super) struct Package<'s> {
     pub(super) snapshot: &'s Snapshot,
     pub(super) files: Vec<TableFile>,

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use bytes::Bytes;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -82,8 +81,7 @@ impl<W: Write + Send> ParquetWriter<W> {
 
 struct ColumnValues {
     data: ColumnData,
-    /// Definition levels: 1 for a known value, 0 for an unknown one. Each item of a list counts, and an empty list
-    /// counts as one unknown value. Empty if all values are known.
+    /// Definition levels: 1 for a known value, 0 for an unknown one, an empty list too. Empty if all values are known.
     definition: Vec<i16>,
     /// Repetition levels, one per entry of `definition`: 0 at the start of a row. Empty if no value is a list.
     repetition: Vec<i16>,
@@ -91,32 +89,12 @@ struct ColumnValues {
 }
 
 enum ColumnData {
-    Texts(TextBuffer),
+    Texts(Vec<ByteArray>),
     Integers(Vec<i64>),
     Numbers(Vec<f64>),
     Booleans(Vec<bool>),
     /// Days since 1970-01-01.
     Dates(Vec<i32>),
-}
-
-/// Texts in contiguous memory, with the end of each.
-#[derive(Default)]
-struct TextBuffer {
-    text: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl TextBuffer {
-    fn push(&mut self, text: &str) {
-        self.text.extend_from_slice(text.as_bytes());
-        self.ends.push(self.text.len());
-    }
-
-    fn into_values(self) -> Vec<ByteArray> {
-        let text = Bytes::from(self.text);
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(&self.ends).map(|(start, end)| ByteArray::from(text.slice(start..*end))).collect()
-    }
 }
 
 impl ColumnValues {
@@ -129,7 +107,7 @@ impl ColumnValues {
         if let (ColumnData::Texts(texts), FlatValue::Texts(list)) = (&mut self.data, &value) {
             self.definition.extend(list.iter().map(|_| 1));
             self.repetition.extend((0..list.len()).map(|index| i16::from(index > 0)));
-            list.iter().for_each(|text| texts.push(text));
+            texts.extend(list.iter().map(|text| ByteArray::from(&**text)));
             if list.is_empty() {
                 self.definition.push(0);
                 self.repetition.push(0);
@@ -141,8 +119,8 @@ impl ColumnValues {
         }
         match (&mut self.data, value) {
             (_, FlatValue::Null) => {}
-            (ColumnData::Texts(texts), FlatValue::Text(text)) => texts.push(&text),
-            (ColumnData::Texts(texts), FlatValue::Json(text)) => texts.push(text),
+            (ColumnData::Texts(texts), FlatValue::Text(text)) => texts.push(ByteArray::from(&*text)),
+            (ColumnData::Texts(texts), FlatValue::Json(text)) => texts.push(text.into()),
             (ColumnData::Integers(values), FlatValue::Integer(value)) => values.push(value),
             (ColumnData::Numbers(values), FlatValue::Number(value, _)) => values.push(value),
             (ColumnData::Booleans(values), FlatValue::Boolean(value)) => values.push(value),
@@ -155,9 +133,7 @@ impl ColumnValues {
         let definition = (!self.definition.is_empty()).then_some(&self.definition[..]);
         let repetition = (!self.repetition.is_empty()).then_some(&self.repetition[..]);
         let written = match self.data {
-            ColumnData::Texts(texts) => {
-                writer.typed::<ByteArrayType>().write_batch(&texts.into_values(), definition, repetition)
-            }
+            ColumnData::Texts(values) => writer.typed::<ByteArrayType>().write_batch(&values, definition, repetition),
             ColumnData::Integers(values) => writer.typed::<Int64Type>().write_batch(&values, definition, repetition),
             ColumnData::Numbers(values) => writer.typed::<DoubleType>().write_batch(&values, definition, repetition),
             ColumnData::Booleans(values) => writer.typed::<BoolType>().write_batch(&values, definition, repetition),
@@ -192,7 +168,7 @@ fn native_type(kind: ColumnType) -> (ColumnData, PhysicalType, Option<LogicalTyp
     match kind {
         // Some programs read the JSON type as bytes, others as an extension type: use plain text.
         ColumnType::Text | ColumnType::Precision | ColumnType::Texts | ColumnType::Json => {
-            (ColumnData::Texts(TextBuffer::default()), PhysicalType::BYTE_ARRAY, Some(LogicalType::String))
+            (ColumnData::Texts(Vec::new()), PhysicalType::BYTE_ARRAY, Some(LogicalType::String))
         }
         ColumnType::Integer => (ColumnData::Integers(Vec::new()), PhysicalType::INT64, None),
         ColumnType::Number => (ColumnData::Numbers(Vec::new()), PhysicalType::DOUBLE, None),

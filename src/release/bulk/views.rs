@@ -23,11 +23,8 @@ pub(super) fn sql() -> String {
 
 fn add_table(sql: &mut String, table: Table) -> std::fmt::Result {
     let name = table_name(table).replace('-', "_");
-    writeln!(
-        sql,
-        "\nCREATE OR REPLACE VIEW {name} AS\n  FROM read_parquet('{}');",
-        BulkFormat::Parquet.file_name(table)
-    )?;
+    let file = BulkFormat::Parquet.file_name(table);
+    writeln!(sql, "\nCREATE OR REPLACE VIEW {name} AS\n  FROM read_parquet('{file}');")?;
     let key = table.key();
     for column in table_columns(table).iter().filter(|column| column.kind == ColumnType::Json) {
         let list = &column.name;

@@ -1,5 +1,4 @@
-//! S3 credentials from a file (`AWS_SHARED_CREDENTIALS_FILE`), read like other S3 programs do. Unlike the environment
-//! of a container, a mounted secret is not visible to those who may inspect the container.
+//! S3 credentials from a file: unlike variables, a mounted secret is hidden from who may inspect the container.
 
 use std::env;
 use std::fs;

@@ -15,7 +15,7 @@ use crate::remote::push::{read_part, store_packing};
 use crate::remote::{
     CONCURRENCY, Current, PackedFile, Packing, Piece, Pointer, PushedRelease, RemoteStore, object_name, packing_path,
 };
-use crate::{Manifest, REMOVING, ReleaseError, ReleaseStore, lock, open, permissions};
+use crate::{Manifest, REMOVING, ReleaseError, ReleaseResult, ReleaseStore, lock, open, permissions};
 use data::parallel::{AfterFailure, try_in_parallel};
 use data::{NoProgress, SnapshotVersion};
 
@@ -27,12 +27,12 @@ const FETCHING: &str = ".fetching-";
 
 impl RemoteStore {
     /// Copies a release into the folder `local` unless it is there: fetches, verifies and tests it.
-    pub fn fetch(&self, local: &ReleaseStore, pushed: PushedRelease) -> Result<(), ReleaseError> {
+    pub fn fetch(&self, local: &ReleaseStore, pushed: PushedRelease) -> ReleaseResult<()> {
         self.fetch_below(local, pushed, super::MAX_DEPTH + 1)
     }
 
     /// Copies the release named by `current`, which is returned as read, into the folder `local`, and makes it current.
-    pub fn sync(&self, local: &ReleaseStore) -> Result<Current, ReleaseError> {
+    pub fn sync(&self, local: &ReleaseStore) -> ReleaseResult<Current> {
         permissions::create_folder(local.folder(), true).at(local.folder())?;
         let current = self.current()?;
         if let Some(pointer) = &current.pointer {
@@ -42,7 +42,7 @@ impl RemoteStore {
         Ok(current)
     }
 
-    fn fetch_below(&self, local: &ReleaseStore, pushed: PushedRelease, depth: u32) -> Result<(), ReleaseError> {
+    fn fetch_below(&self, local: &ReleaseStore, pushed: PushedRelease, depth: u32) -> ReleaseResult<()> {
         let PushedRelease { version, manifest } = pushed;
         let kept = fs::read(packing_path(local.folder(), version));
         if kept.is_ok_and(|json| Checksum::of(&json) == manifest) && local.manifest(version).is_ok() {
@@ -64,7 +64,7 @@ impl RemoteStore {
         store_packing(local.folder(), version, &json)
     }
 
-    fn fetch_files(&self, local: &ReleaseStore, packing: &Packing, draft: &Path) -> Result<(), ReleaseError> {
+    fn fetch_files(&self, local: &ReleaseStore, packing: &Packing, draft: &Path) -> ReleaseResult<()> {
         let mut jobs: Vec<(&PackedFile, u64, &Piece)> = Vec::new();
         for file in &packing.files {
             let path = draft.join(&file.path);
@@ -99,7 +99,7 @@ impl RemoteStore {
         Ok(())
     }
 
-    fn fetch_piece(&self, local: &ReleaseStore, packing: &Packing, piece: &Piece) -> Result<Vec<u8>, ReleaseError> {
+    fn fetch_piece(&self, local: &ReleaseStore, packing: &Packing, piece: &Piece) -> ReleaseResult<Vec<u8>> {
         let name = object_name(piece.object);
         let damaged = |what: &str| ReleaseError::Damaged { version: packing.version, reason: format!("{name} {what}") };
         let found = self.objects.get(&name, piece.stored)?.ok_or_else(|| damaged("is missing"))?;
@@ -131,7 +131,7 @@ fn unpack(stored: &[u8], prefix: &[u8], bytes: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Verifies all files of a fetched release, opens it and runs typical queries.
-fn try_draft(local: &ReleaseStore, packing: &Packing, draft: &Path) -> Result<(), ReleaseError> {
+fn try_draft(local: &ReleaseStore, packing: &Packing, draft: &Path) -> ReleaseResult<()> {
     let version = packing.version;
     // Remove leftovers of earlier attempts.
     let listed: HashSet<&Path> = packing.files.iter().map(|file| Path::new(&file.path)).collect();
@@ -146,7 +146,7 @@ fn try_draft(local: &ReleaseStore, packing: &Packing, draft: &Path) -> Result<()
     release.smoke_test()
 }
 
-fn rename_draft(local: &ReleaseStore, version: SnapshotVersion, draft: &Path) -> Result<(), ReleaseError> {
+fn rename_draft(local: &ReleaseStore, version: SnapshotVersion, draft: &Path) -> ReleaseResult<()> {
     for path in crate::files(draft).at(draft)? {
         permissions::make_read_only(&draft.join(path)).at(draft)?;
     }
@@ -156,7 +156,7 @@ fn rename_draft(local: &ReleaseStore, version: SnapshotVersion, draft: &Path) ->
     OsFs.remove(&removing).at(&removing)
 }
 
-fn name_current(local: &ReleaseStore, version: SnapshotVersion) -> Result<(), ReleaseError> {
+fn name_current(local: &ReleaseStore, version: SnapshotVersion) -> ReleaseResult<()> {
     let _lock = lock::switch(local.folder())?;
     local.name_current(&OsFs, version).map(drop)
 }
@@ -175,7 +175,6 @@ pub struct Replica {
 struct ReplicaState {
     pointer: Option<Pointer>,
     read: Option<Instant>,
-    /// True if the folder has its release.
     is_fetched: bool,
     /// Releases before it that are not fetched yet: others may have served them while this replica saw none of them.
     passed_over: VecDeque<PushedRelease>,
@@ -199,7 +198,7 @@ impl Replica {
     }
 
     /// Reads `current`, and fetches its release if the folder lacks it. Blocks: call it off the runtime.
-    pub fn poll(&self) -> Result<(), ReleaseError> {
+    pub fn poll(&self) -> ReleaseResult<()> {
         let polled = self.follow();
         if polled.is_err() {
             self.failures.fetch_add(1, Ordering::Relaxed);
@@ -208,7 +207,7 @@ impl Replica {
         polled
     }
 
-    fn follow(&self) -> Result<(), ReleaseError> {
+    fn follow(&self) -> ReleaseResult<()> {
         permissions::create_folder(self.local.folder(), true).at(self.local.folder())?;
         let Some(pointer) = self.remote.current()?.pointer else { return Ok(()) };
         let is_fetched = {
@@ -242,7 +241,7 @@ impl Replica {
         }
     }
 
-    fn fetch_passed_over(&self) -> Result<(), ReleaseError> {
+    fn fetch_passed_over(&self) -> ReleaseResult<()> {
         let next = || self.lock().passed_over.front().copied();
         while let Some(named) = next() {
             let fetched = self.remote.fetch(&self.local, named);
@@ -272,7 +271,7 @@ impl Replica {
     }
 
     /// Makes the announced release current in the folder once it is due, or at once if none is. `now`: Unix seconds.
-    pub fn activate(&self, now: i64) -> Result<(), ReleaseError> {
+    pub fn activate(&self, now: i64) -> ReleaseResult<()> {
         let due = {
             let state = self.lock();
             state.pointer.as_ref().filter(|_| state.is_fetched).cloned()
@@ -287,10 +286,9 @@ impl Replica {
         self.local.prune(self.keep + super::MAX_DEPTH as usize).map(|_| ())
     }
 
-    /// True if a release that is not loaded is expected, as far as the replica knows, so that its cursors must not be
-    /// refused for good: it is announced or was passed over, or it is newer and `current` was not read for a moment.
-    /// `is_served` means that some replica serves it or did, according to a signed cursor, so a release newer than the
-    /// known one is still to come.
+    /// True if a release that is not loaded is expected, as far as is known, so that its cursors must not be refused
+    /// for good: it is announced or was passed over, or it is newer and `current` was not read for a moment.
+    /// `is_served`: by a signed cursor some replica serves it or did, so a newer one than the known one is to come.
     pub(crate) fn expects(&self, version: SnapshotVersion, is_served: bool) -> bool {
         const KNOWN_FOR: Duration = Duration::from_millis(1_500);
         let state = self.lock();

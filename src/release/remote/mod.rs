@@ -1,16 +1,14 @@
 //! Releases in an object store: indexers push them, and replicas copy them into their own folder of releases.
 //!
 //! A release consists of a *packing*, which lists the files of its folder in pieces of 8 MiB, and one object for each
-//! piece. Objects are named by their SHA-256, so they never change. If there is an earlier release, a piece is a patch:
-//! zstd with the same region of the earlier release as its prefix. The alternative, content-defined chunks, would not
-//! work: if changed rows are spread over a release, it shares almost no chunk with the previous one, because row
-//! numbers and offsets shift in all of them. A chain of patches has at most [`MAX_DEPTH`] links, and the packing at its
-//! end is whole.
+//! piece, named by its SHA-256 and never changed. After an earlier release, a piece is a patch: zstd with the same
+//! region of that release as its prefix. Content-defined chunks would not work: with changed rows all over, two
+//! releases share almost none, because row numbers and offsets shift. A chain of patches has at most [`MAX_DEPTH`]
+//! links.
 //!
-//! The object `current` names the release to serve, with a generation number that each change raises. It is only
-//! replaced if it is still as it was read, so one of several indexers succeeds. Content that comes back has another
-//! generation, so no indexer mistakes it for unchanged, and a replica accepts no older generation from a store that
-//! returns stale content.
+//! The object `current` names the release to serve, with a generation that each change raises. It is only replaced as
+//! it was read, so one of several indexers succeeds. Content that comes back has another generation, and a replica
+//! accepts no older one from a store that returns stale content.
 
 mod credentials;
 mod fetch;
@@ -28,7 +26,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::checksum::Checksum;
-use crate::{ReleaseError, TrustedKey};
+use crate::{ReleaseError, ReleaseResult, TrustedKey};
 use data::SnapshotVersion;
 use objects::RemoteObjects;
 
@@ -137,12 +135,10 @@ pub struct RemoteStore {
 }
 
 impl RemoteStore {
-    /// Opens the object store at `s3://bucket/prefix`, with endpoint, region and credentials from the usual variables
-    /// (`AWS_…`, `AWS_SHARED_CREDENTIALS_FILE`), or at `file:///folder`.
-    ///
-    /// # Errors
-    /// [`ReleaseError::ObjectStore`] if the location or a variable is invalid. Sends no request.
-    pub fn open(place: &Path, trusted: Option<TrustedKey>) -> Result<Self, ReleaseError> {
+    /// Opens the object store at `s3://bucket/prefix`, configured by the usual variables (`AWS_…`,
+    /// `AWS_SHARED_CREDENTIALS_FILE`), or at `file:///folder`. Sends no request. [`ReleaseError::ObjectStore`] if one
+    /// is invalid.
+    pub fn open(place: &Path, trusted: Option<TrustedKey>) -> ReleaseResult<Self> {
         Ok(Self { objects: RemoteObjects::open(&place.to_string_lossy())?, trusted })
     }
 
@@ -150,7 +146,7 @@ impl RemoteStore {
         &self.objects.place
     }
 
-    pub fn current(&self) -> Result<Current, ReleaseError> {
+    pub fn current(&self) -> ReleaseResult<Current> {
         let found = self.objects.get(CURRENT, 1 << 16)?;
         let pointer = found.as_ref().map(|found| {
             let pointer: Pointer = serde_json::from_slice(&found.bytes)
@@ -165,15 +161,14 @@ impl RemoteStore {
     }
 
     /// The pushed releases, newest first. A version pushed twice with different content is listed twice.
-    pub fn versions(&self) -> Result<Vec<PushedRelease>, ReleaseError> {
+    pub fn versions(&self) -> ReleaseResult<Vec<PushedRelease>> {
         let listed = self.objects.list("manifests")?;
         let mut pushed: Vec<_> = listed.iter().filter_map(|entry| PushedRelease::parse(&entry.name)).collect();
         pushed.sort_by_key(|pushed| std::cmp::Reverse(pushed.version));
         Ok(pushed)
     }
 
-    /// Reads a packing and verifies its checksum, and its signature if there is a trusted key.
-    fn packing(&self, pushed: PushedRelease) -> Result<(Packing, Vec<u8>), ReleaseError> {
+    fn packing(&self, pushed: PushedRelease) -> ReleaseResult<(Packing, Vec<u8>)> {
         let (PushedRelease { version, manifest }, name) = (pushed, pushed.packing_name());
         let damaged = |reason: String| ReleaseError::Damaged { version, reason: format!("{name} {reason}") };
         let found = self.objects.get(&name, MAX_PACKING)?.ok_or_else(|| damaged("is missing".into()))?;
@@ -182,11 +177,7 @@ impl RemoteStore {
         }
         if let Some(key) = &self.trusted {
             let signature = self.objects.get(&pushed.signature_name(), 1 << 10)?;
-            let untrusted = |reason| ReleaseError::Untrusted { version, reason };
-            let signature = signature.ok_or_else(|| untrusted("is not signed"))?;
-            if !key.has_signed(&found.bytes, &signature.bytes) {
-                return Err(untrusted("is not signed with the trusted key, or its manifest was changed"));
-            }
+            key.check(version, &found.bytes, signature.as_ref().map(|signature| &*signature.bytes))?;
         }
         let packing: Packing =
             serde_json::from_slice(&found.bytes).map_err(|error| damaged(format!("cannot be read: {error}")))?;
@@ -241,7 +232,6 @@ impl PushedRelease {
         format!("manifests/{}/{}.sig", self.version, self.manifest)
     }
 
-    /// The release whose packing has this object name.
     fn parse(name: &str) -> Option<Self> {
         let (version, file) = name.strip_prefix("manifests/")?.split_once('/')?;
         let manifest = file.strip_suffix(".json")?.to_owned().try_into().ok()?;

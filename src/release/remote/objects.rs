@@ -18,7 +18,7 @@ use object_store::{
 use tokio::runtime::Runtime;
 
 use crate::remote::credentials;
-use crate::{ReleaseError, lock, permissions};
+use crate::{ReleaseError, ReleaseResult, lock, permissions};
 use platform::{USER_AGENT, tls};
 
 /// Timeout from the name look-up to the end of the response.
@@ -53,7 +53,7 @@ pub(super) struct ListedObject {
 }
 
 impl RemoteObjects {
-    pub(super) fn open(place: &str) -> Result<Self, ReleaseError> {
+    pub(super) fn open(place: &str) -> ReleaseResult<Self> {
         let bad = |error: String| ReleaseError::ObjectStore { place: place.to_owned(), error };
         let invalid = |error: Error| bad(error.to_string());
         let (store, prefix, folder): (Arc<dyn ObjectStore>, _, _) = if let Some(rest) = place.strip_prefix("s3://") {
@@ -104,7 +104,7 @@ impl RemoteObjects {
     }
 
     /// Reads an object of at most `limit` bytes; `None` if there is none.
-    pub(super) fn get(&self, name: &str, limit: u64) -> Result<Option<StoredObject>, ReleaseError> {
+    pub(super) fn get(&self, name: &str, limit: u64) -> ReleaseResult<Option<StoredObject>> {
         let found = self.find(name, async {
             let result = self.store.get(&self.path(name)).await?;
             let (size, e_tag) = (result.meta.size, result.meta.e_tag.clone());
@@ -117,8 +117,7 @@ impl RemoteObjects {
         found.map_err(|size| self.error(name, format!("has {size} bytes, at most {limit} are expected")))
     }
 
-    /// The result of a request for an object; `None` if there is none.
-    fn find<T>(&self, name: &str, request: impl Future<Output = Result<T, Error>>) -> Result<Option<T>, ReleaseError> {
+    fn find<T>(&self, name: &str, request: impl Future<Output = Result<T, Error>>) -> ReleaseResult<Option<T>> {
         match self.run(request) {
             Ok(found) => Ok(Some(found)),
             Err(Error::NotFound { .. }) => Ok(None),
@@ -126,18 +125,13 @@ impl RemoteObjects {
         }
     }
 
-    pub(super) fn put(&self, name: &str, bytes: Vec<u8>) -> Result<(), ReleaseError> {
+    pub(super) fn put(&self, name: &str, bytes: Vec<u8>) -> ReleaseResult<()> {
         let result = self.run(self.store.put(&self.path(name), bytes.into()));
         result.map(|_| ()).map_err(|error| self.error(name, error))
     }
 
     /// Replaces an object if it is as it was `read`, or creates it if there was none. False if it has changed.
-    pub(super) fn replace(
-        &self,
-        name: &str,
-        bytes: Vec<u8>,
-        read: Option<&StoredObject>,
-    ) -> Result<bool, ReleaseError> {
+    pub(super) fn replace(&self, name: &str, bytes: Vec<u8>, read: Option<&StoredObject>) -> ReleaseResult<bool> {
         if let (Some(folder), Some(read)) = (&self.folder, read) {
             // Folders have no conditional replacement: writers exclude each other with a lock.
             let _lock = lock::switch(folder)?;
@@ -159,13 +153,13 @@ impl RemoteObjects {
         }
     }
 
-    /// Time at which an object was written in Unix seconds; `None` if there is none.
-    pub(super) fn modified_at(&self, name: &str) -> Result<Option<i64>, ReleaseError> {
+    /// In Unix seconds; `None` if there is no such object.
+    pub(super) fn modified_at(&self, name: &str) -> ReleaseResult<Option<i64>> {
         let found = self.find(name, self.store.head(&self.path(name)))?;
         Ok(found.map(|meta| meta.last_modified.timestamp()))
     }
 
-    pub(super) fn list(&self, folder: &str) -> Result<Vec<ListedObject>, ReleaseError> {
+    pub(super) fn list(&self, folder: &str) -> ReleaseResult<Vec<ListedObject>> {
         let within = self.path(folder);
         let listed: Result<Vec<_>, Error> = self.run(self.store.list(Some(&within)).try_collect());
         let listed = listed.map_err(|error| self.error(folder, error))?;
@@ -177,8 +171,7 @@ impl RemoteObjects {
         Ok(listed.into_iter().filter_map(entry).collect())
     }
 
-    /// Removes an object; no error if there is none.
-    pub(super) fn remove(&self, name: &str) -> Result<(), ReleaseError> {
+    pub(super) fn remove(&self, name: &str) -> ReleaseResult<()> {
         self.find(name, self.store.delete(&self.path(name))).map(drop)
     }
 }

@@ -1,12 +1,12 @@
 //! Tests that an object store has the properties that indexers rely on.
 
-use crate::ReleaseError;
+use crate::{ReleaseError, ReleaseResult};
 use crate::remote::RemoteStore;
 use crate::remote::objects::StoredObject;
 
 impl RemoteStore {
     /// Writes, replaces and removes a test object. Returns the store's deviations.
-    pub fn probe(&self) -> Result<Vec<&'static str>, ReleaseError> {
+    pub fn probe(&self) -> ReleaseResult<Vec<&'static str>> {
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| self.objects.error("probe", error))?;
         let name = format!("probe/{:016x}", u64::from_le_bytes(random));
@@ -17,7 +17,7 @@ impl RemoteStore {
         Ok(found)
     }
 
-    fn probe_object(&self, name: &str) -> Result<Vec<&'static str>, ReleaseError> {
+    fn probe_object(&self, name: &str) -> ReleaseResult<Vec<&'static str>> {
         let mut wrong = Vec::new();
         let mut check = |is_right: bool, problem| {
             if !is_right {

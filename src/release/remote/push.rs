@@ -14,15 +14,14 @@ use crate::remote::{
     CONCURRENCY, CURRENT, Current, FORMAT, FilePart, MAX_BEFORE, MAX_DEPTH, PIECE, PackedFile, Packing, Piece, Pointer,
     PushedRelease, REACH, RemoteStore, object_name, packing_path,
 };
-use crate::{ReleaseError, ReleaseStore, SigningKey, files, manifest, permissions};
+use crate::{ReleaseError, ReleaseResult, ReleaseStore, SigningKey, files, manifest, permissions};
 use data::parallel::{AfterFailure, try_in_parallel};
 use data::{SnapshotVersion, hex};
 
 /// zstd's own default.
 const LEVEL: i32 = 3;
 
-/// Maximum age in seconds of an existing object that is reused; older ones are written again, because an unneeded
-/// object may be removed at any time. Must be below the shortest grace period.
+/// Maximum age in seconds of an object that is reused: older ones may be removed. Below the shortest grace period.
 const FRESH: i64 = 3_600;
 
 #[derive(Clone, Debug, Serialize)]
@@ -41,11 +40,8 @@ pub struct Pruned {
 }
 
 impl RemoteStore {
-    /// Uploads the missing parts of the release `version` of the folder `local`, and makes `current` name it, to be
-    /// served from `activate_at` (Unix seconds).
-    ///
-    /// # Errors
-    /// [`ReleaseError::Overtaken`] if `current` has changed since it was `read`.
+    /// Uploads the missing parts of a release of `local` and makes `current` name it, to be served from `activate_at`
+    /// (Unix seconds). [`ReleaseError::Overtaken`] if `current` has changed since it was `read`.
     pub fn push(
         &self,
         local: &ReleaseStore,
@@ -54,7 +50,7 @@ impl RemoteStore {
         read: &Current,
         activate_at: i64,
         now: i64,
-    ) -> Result<Pushed, ReleaseError> {
+    ) -> ReleaseResult<Pushed> {
         local.manifest(version)?;
         self.check_taken(local, version)?;
         // The release named by `current` is the base of patches, if the folder has it as it was pushed.
@@ -108,7 +104,7 @@ impl RemoteStore {
     }
 
     /// Makes `current` name a pushed release. Errors are those of [`RemoteStore::push`].
-    pub fn point(&self, read: &Current, pushed: PushedRelease, activate_at: i64) -> Result<Pointer, ReleaseError> {
+    pub fn point(&self, read: &Current, pushed: PushedRelease, activate_at: i64) -> ReleaseResult<Pointer> {
         let PushedRelease { version: release, manifest } = pushed;
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| self.objects.error(CURRENT, error))?;
@@ -141,7 +137,7 @@ impl RemoteStore {
     }
 
     /// Refuses a version that was pushed with other tables; everything else is derived from them.
-    fn check_taken(&self, local: &ReleaseStore, version: SnapshotVersion) -> Result<(), ReleaseError> {
+    fn check_taken(&self, local: &ReleaseStore, version: SnapshotVersion) -> ReleaseResult<()> {
         let all = self.versions()?;
         for pushed in all.iter().filter(|pushed| pushed.version == version) {
             let packing = match self.packing(*pushed) {
@@ -174,7 +170,7 @@ impl RemoteStore {
         (start, of): (u64, u64),
         base: Option<(&PushedRelease, &PackedFile)>,
         now: i64,
-    ) -> Result<(Piece, bool), ReleaseError> {
+    ) -> ReleaseResult<(Piece, bool)> {
         let sha256 = Checksum::of(content);
         if let Some(same) = base
             .and_then(|(_, file)| file.pieces.iter().find(|piece| piece.sha256 == sha256 && piece.patched.is_none()))
@@ -205,10 +201,9 @@ impl RemoteStore {
         Ok((piece, true))
     }
 
-    /// Removes all releases except the newest `keep`, the one named by `current` and those that their patches refer to,
-    /// and all objects that none of these needs. Nothing written less than `grace` seconds ago is removed: it may
-    /// belong to an unfinished push, or to a release that a replica is still fetching.
-    pub fn prune(&self, keep: usize, grace: i64, now: i64) -> Result<Pruned, ReleaseError> {
+    /// Removes all releases except the newest `keep`, `current` and what their patches refer to, and unneeded objects.
+    /// What is younger than `grace` seconds may belong to an unfinished push or be fetched, and stays.
+    pub fn prune(&self, keep: usize, grace: i64, now: i64) -> ReleaseResult<Pruned> {
         let current = self.current()?.pointer;
         let mut packings: BTreeMap<PushedRelease, i64> = BTreeMap::new();
         for entry in self.objects.list("manifests")? {
@@ -249,8 +244,7 @@ impl RemoteStore {
     }
 }
 
-/// The part of the earlier file most similar to the piece at `start` in a file of `of` bytes, assuming that the file has
-/// grown evenly.
+/// The part of the earlier file most similar to the piece at `start` of `of` bytes, if the file has grown evenly.
 fn similar_part(file: &PackedFile, start: u64, of: u64) -> FilePart {
     let scaled = u128::from(start) * u128::from(file.bytes) / u128::from(of.max(1));
     let start = (scaled as u64).saturating_sub(REACH);
@@ -279,7 +273,7 @@ fn pack(content: &[u8], prefix: &[u8]) -> io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-pub(super) fn read_part(path: &Path, start: u64, bytes: u64) -> Result<Vec<u8>, ReleaseError> {
+pub(super) fn read_part(path: &Path, start: u64, bytes: u64) -> ReleaseResult<Vec<u8>> {
     let read = || {
         let mut file = File::open(path)?;
         file.seek(SeekFrom::Start(start))?;
@@ -290,8 +284,7 @@ pub(super) fn read_part(path: &Path, start: u64, bytes: u64) -> Result<Vec<u8>, 
     read().at(path)
 }
 
-/// Stores the packing under which a release of the folder was pushed.
-pub(super) fn store_packing(folder: &Path, version: SnapshotVersion, json: &[u8]) -> Result<(), ReleaseError> {
+pub(super) fn store_packing(folder: &Path, version: SnapshotVersion, json: &[u8]) -> ReleaseResult<()> {
     let path = packing_path(folder, version);
     let above = path.parent().expect("it is in a folder");
     let write = || {

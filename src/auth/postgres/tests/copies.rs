@@ -192,8 +192,7 @@ fn a_copy_has_every_row_and_goes_on_where_the_source_ended() {
     let source = SqliteStore::open(data.path()).unwrap();
     let filled = fill(&source);
     let target = settings(&database.url);
-    let counts: BTreeMap<&str, u64> =
-        PostgresStore::copy_from(data.path(), &target).unwrap().iter().map(|table| (table.name, table.rows)).collect();
+    let counts: BTreeMap<&str, u64> = PostgresStore::copy_from(data.path(), &target).unwrap().into_iter().collect();
     let columns = columns(&database);
     assert_eq!(columns.len(), 18, "{:?}", columns.keys());
     // Tables that SQLite does not need, and the view of older programs.
@@ -241,7 +240,7 @@ fn a_copy_needs_a_source_that_no_server_uses_and_tables_of_many_rows_are_copied(
         )
         .unwrap();
     let copied = PostgresStore::copy_from(data.path(), &target).unwrap();
-    assert_eq!(copied.iter().find(|table| table.name == "usage").map(|table| table.rows), Some(12_000));
+    assert_eq!(copied.into_iter().find(|(name, _)| *name == "usage"), Some(("usage", 12_000)));
     let inspected = PostgresStore::inspect(&target).unwrap();
     let tables = inspected.tables.unwrap();
     assert_eq!((tables.version, tables.counts), (4, StoreCounts { accounts: 0, keys: 0 }));

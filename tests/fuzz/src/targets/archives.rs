@@ -82,7 +82,7 @@ fn seal(archive: &mut [u8]) {
     let tail = archive.len() - FRAME;
     for entry in entries(archive) {
         let (start, length) = (number(archive, entry + 40), number(archive, entry + 48));
-        let checksum: [u8; 32] = Checksum::of(&archive[start..start + length]).into();
+        let checksum = Checksum::of(&archive[start..start + length]).0;
         archive[entry + 56..entry + 88].copy_from_slice(&checksum);
     }
     let checksum = xxh3_64(&archive[number(archive, tail + 16)..tail]);
