@@ -18,7 +18,6 @@ use data::vocabulary::{Vocabulary, normal};
 use data::{Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table};
 
 pub const DEFAULT_GROUPS: usize = 20;
-/// Maximum number of groups of each property.
 pub const MAX_GROUPS: usize = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -51,15 +51,12 @@ impl<'a> WantedPage<'a> {
 pub struct ListAnswer<'c> {
     pub rows: ListRows,
     pub total: u64,
-    /// `None` on the last page.
     pub next: Option<ListPosition>,
-    /// Rows with names similar to a search text.
     pub did_you_mean: Vec<u32>,
     /// Notes on the matches of a search, such as that `total` may be too low.
     pub notes: Vec<ParameterError>,
     /// The reading of the search text, unless it is a name.
     pub reading: Option<SearchReading>,
-    /// The condition to drop, if nothing matches.
     pub relaxation: Option<Relaxation>,
     pub groups: Option<Arc<Aggregate>>,
     /// Amounts of all matching rounds.
@@ -80,7 +77,6 @@ pub struct ListRows {
     pub computed: ComputedRows,
 }
 
-/// The fields that a list adds to each of its records.
 #[derive(Default)]
 pub enum ComputedRows {
     #[default]

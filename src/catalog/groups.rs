@@ -247,7 +247,6 @@ pub(crate) fn common_count(set: RowSet<'_>, bits: &[u64]) -> u64 {
     }
 }
 
-/// Rows that two bitsets have in common.
 pub(crate) fn each_common<'b>(words: &'b [u64], bits: &'b [u64]) -> impl Iterator<Item = u32> + 'b {
     let words = words.iter().zip(bits).enumerate();
     words.flat_map(|(index, (a, b))| Bits(a & b).map(move |bit| index as u32 * 64 + bit))

@@ -153,7 +153,6 @@ struct Cached {
     aggregates: Cache<(Query, AggregateOptions), Arc<Aggregate>, MAX_AGGREGATES>,
     /// Rows that differ from earlier releases, keyed by version and content.
     changes: Cache<(SnapshotVersion, u64), Arc<AllChanges>, MAX_CHANGES>,
-    /// Pictures of records, drawn by a front end.
     pictures: Cache<(Table, u32), Arc<[u8]>, MAX_PICTURES>,
     totals: OnceCell<Totals>,
     round_years: OnceCell<RoundYears>,
@@ -231,7 +230,6 @@ impl Catalog {
         is_moved.then_some(own)
     }
 
-    /// A note that a slug belongs to a merged record.
     pub fn moved_note(&self, table: Table, row: u32, slug: &str) -> Option<String> {
         let target = self.moved_to(table, row, slug)?;
         Some(format!("`{}` was merged into `{target}`; use this slug", shortened(slug)))

@@ -18,7 +18,6 @@ use data::{Country, Facet, LookUpStatus, Names, Table};
 use import::resolve::SourceRecord;
 use import::resolve::look_up::{ScoredCandidate, look_up, status};
 
-/// Maximum number of matches of a name that are compared.
 const MAX_BY_NAME: usize = 10;
 /// Maximum number of records with exactly the name that are compared: a place or a website may single one of them out.
 const MAX_NAMESAKES: usize = 50;

@@ -123,7 +123,6 @@ pub enum ParamType {
     Text,
     /// Words of descriptions, sectors, places and titles, at most [`MAX_TEXT_CHARS`] characters.
     Words,
-    /// Terms of a closed vocabulary.
     Terms(ClosedVocabulary, Facet),
     /// Countries by ISO 3166-1 code or English name.
     Countries,
@@ -137,15 +136,11 @@ pub enum ParamType {
     Organizations,
     /// Rows of the list by slug or id.
     Rows(Table),
-    /// A bound of a sort key.
     Range { key: &'static str, bound: Bound, unit: BoundUnit },
-    /// A whole number from `min` to `max`.
     Number { min: u64, max: u64, filter: fn(u64) -> Filter },
-    /// `true` or `false`.
     Bool(fn(bool) -> Filter),
     /// Names of properties that are known (`true`) or unknown.
     Known(Table, bool),
-    /// The name of a metric.
     Metric,
     /// Sort keys, each with its direction.
     Sort,
@@ -153,7 +148,6 @@ pub enum ParamType {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundUnit {
-    /// A whole number from `min` to `max`.
     Number { min: u64, max: u64 },
     /// A percentage from 0 to 100 with one decimal, stored as tenths.
     Percent,

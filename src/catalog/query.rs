@@ -25,9 +25,7 @@ pub enum Filter {
     /// The firm's check range contains an amount from `min` to `max`, US dollars. An unknown bound is open; a firm
     /// without any bound does not match.
     CheckRange { min: u64, max: u64 },
-    /// The row has a value.
     Known(Property),
-    /// The row has none.
     Unknown(Property),
 }
 

@@ -23,7 +23,6 @@ pub struct Relaxation {
 /// The conditions of a list that may be dropped in turn.
 #[derive(Clone, Copy)]
 pub struct Relaxable<'a> {
-    /// The parameters in canonical names and values.
     pub canonical: &'a [(&'static str, String)],
     pub options: ParseOptions,
     pub may_drop: &'a dyn Fn(&str) -> bool,

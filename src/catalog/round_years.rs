@@ -92,7 +92,6 @@ impl Catalog {
         self.round_years().with_investors.contains(&year)
     }
 
-    /// Years with rounds dated by year only.
     pub fn years_without_days(&self) -> &BTreeSet<i32> {
         &self.round_years().by_year_only
     }

@@ -29,7 +29,6 @@ const FAR_YEARS: u32 = 10;
 const OTHER_STAGE: u32 = Stage::Other as u32;
 /// Maximum number of reasons put into words; those with the most points.
 const MAX_REASONS: usize = 3;
-/// Maximum number of values that a reason names.
 const MAX_NAMED: usize = 5;
 
 vocabulary! {

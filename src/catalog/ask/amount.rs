@@ -18,7 +18,6 @@ pub(crate) struct QuestionAmount {
     pub(crate) is_bare: bool,
 }
 
-/// One number with its unit and currency.
 #[derive(Default)]
 struct QuestionNumber {
     value: u64,

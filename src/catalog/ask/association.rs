@@ -20,7 +20,6 @@ const MIN_COUNT: u32 = 3;
 const MIN_SHARE: f64 = 0.1;
 /// Minimum ratio of the sector's frequency among them to its frequency among all startups.
 const MIN_LIFT: f64 = 5.0;
-/// Maximum number of sectors of a word.
 const MAX_SECTORS: usize = 2;
 /// Maximum number of startups sampled to find the sectors of those with a description.
 const SAMPLE: u32 = 1_000;

@@ -26,7 +26,6 @@ const FAR_MORE: u32 = 10;
 /// Cities that are also plain words; read as cities only if capitalized after a preposition of place.
 static PLAIN_CITIES: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("plain_cities.txt").lines().collect());
 
-/// The meaning of a phrase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PhraseMeaning {
     /// Values of `country`: codes or a region.
@@ -41,11 +40,9 @@ pub(crate) enum PhraseMeaning {
     Sector(String),
     /// Stages, separated by commas.
     Stage(&'static str),
-    /// A kind of firm.
     Kind(&'static str),
     /// States of startups, separated by commas.
     Status(&'static str),
-    /// A role of a person.
     Role(&'static str),
 }
 

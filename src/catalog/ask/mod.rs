@@ -30,15 +30,12 @@ pub const GROUP_BY: &str = "group_by";
 /// Its name as an argument of tools.
 pub const COUNT_BY: &str = "count_by";
 
-/// Maximum length of a question in characters.
 pub const MAX_QUESTION_CHARS: usize = 500;
 
-/// The interpretation of a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Interpretation {
     /// Parts in the order of the text.
     pub parts: Vec<ReadPart>,
-    /// Words that were not understood.
     pub unread: Vec<String>,
 }
 
@@ -70,7 +67,6 @@ impl Interpretation {
         self
     }
 
-    /// Number of parts that are conditions or groups.
     pub(crate) fn conditions(&self) -> usize {
         self.parts.iter().filter(|part| !matches!(part.parameter.as_str(), "q" | "sort" | "limit")).count()
     }

@@ -28,7 +28,6 @@ const MIN_BEGUN_SIZE: u32 = 10;
 /// Size ratio from which the beginning of a record's name means it, although another record has exactly that name.
 const FAR_LARGER: u32 = 10;
 
-/// Maximum number of words of a name.
 const MAX_NAME_WORDS: usize = 6;
 
 impl QuestionReader<'_> {

@@ -103,7 +103,6 @@ fn named(tokens: &[QuestionToken]) -> Option<(Period, usize)> {
     Some((months(year_at(at)?, from, to)?, at + 1))
 }
 
-/// Number of a month, from 1.
 fn month_named(word: &str) -> Option<i32> {
     meaning_of("months", word)?.parse().ok()
 }

@@ -31,7 +31,6 @@ pub(crate) fn subject(text: &str) -> Table {
     tokens(text).iter().find_map(|token| records_meant(&token.word)).unwrap_or(Table::Startups)
 }
 
-/// Table of the records that a phrase names.
 pub(super) fn records_meant(phrase: &str) -> Option<Table> {
     RECORDS.get(phrase).copied()
 }
@@ -177,12 +176,10 @@ impl<'a> QuestionReader<'a> {
         self.tokens.get(at).is_some_and(|token| token.is(words))
     }
 
-    /// True if one of these words is directly before.
     pub(super) fn is_after(&self, at: usize, words: &[&str]) -> bool {
         at > 0 && self.is_at(at - 1, words)
     }
 
-    /// Table of the records that a word names.
     pub(super) fn record_at(&self, at: usize) -> Option<Table> {
         self.tokens.get(at).and_then(|token| records_meant(&token.word))
     }
@@ -198,7 +195,6 @@ impl<'a> QuestionReader<'a> {
         words.iter().enumerate().all(|(index, word)| self.is_at(at + index, &[*word]) && !is_split(index))
     }
 
-    /// The first of some phrases that follows from `at` on.
     pub(super) fn find_phrase<'p>(&self, at: usize, phrases: &'p [Phrase]) -> Option<&'p Phrase> {
         phrases.iter().find(|phrase| self.starts(at, &phrase.words))
     }
@@ -452,7 +448,6 @@ impl<'a> QuestionReader<'a> {
             || self.is_at(at, &["a", "an", "their", "its", "series", "round", "rounds", "funding", "on"])
     }
 
-    /// True if the words between two positions name a stage.
     fn is_stage(&self, from: usize, to: usize) -> bool {
         let phrase = self.phrase_at(from, to - from).unwrap_or_default();
         self.lexicon.meanings(&phrase).iter().any(|meaning| matches!(meaning, PhraseMeaning::Stage(_)))
@@ -648,7 +643,6 @@ impl<'a> QuestionReader<'a> {
         Some(1)
     }
 
-    /// True if a period begins at a word.
     pub(super) fn is_date(&self, at: usize) -> bool {
         self.tokens.get(at..).is_some_and(|rest| period(rest, Date::from_days(0)).is_some())
     }

@@ -17,7 +17,6 @@ pub(super) fn largest_sector(catalog: &Catalog, slugs: &str) -> String {
     slugs.split(',').max_by_key(|slug| startups_of(catalog, slug)).unwrap_or_default().to_owned()
 }
 
-/// Number of startups in a sector.
 fn startups_of(catalog: &Catalog, slug: &str) -> Option<u32> {
     let snapshot = catalog.snapshot();
     let sector = snapshot.find(Table::Sectors, slug)?;

@@ -12,7 +12,6 @@ use data::vocabulary::Vocabulary;
 const LADDER: [Stage; 6] =
     [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus];
 
-/// Index of a stage in [`LADDER`].
 fn ladder_index(stage: Stage) -> Option<usize> {
     LADDER.iter().position(|known| *known == stage)
 }

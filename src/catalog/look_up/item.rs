@@ -31,7 +31,6 @@ pub struct Item {
     /// For a person, that of the organization.
     pub city: Option<String>,
     pub founded_year: Option<u16>,
-    /// The name of a person's organization.
     pub organization: Option<String>,
     /// Scheme and normalized value.
     pub identifiers: Vec<(String, String)>,

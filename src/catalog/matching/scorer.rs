@@ -139,7 +139,6 @@ impl<'a> MatchScorer<'a> {
         1_000_u16.checked_sub(self.catalog.snapshot().ghosting_rates()[row as usize])
     }
 
-    /// The firm's check range; `None` for an unknown bound.
     fn checks(&self, row: u32) -> (Option<u64>, Option<u64>) {
         let (min, max) = self.catalog.snapshot().check_sizes();
         let known = |checks: &[u64]| Some(checks[row as usize]).filter(|usd| *usd != NONE_U64);

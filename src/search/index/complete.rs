@@ -41,7 +41,6 @@ pub struct Completed {
 
 /// The maximum number of rows that are compared with the text, the most prominent ones.
 const MAX_COMPARED: usize = 1_000;
-/// The maximum number of rows of a common word that are read.
 const MAX_READ: u32 = 50_000;
 
 pub(crate) struct TypedText {

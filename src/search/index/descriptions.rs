@@ -45,7 +45,6 @@ const MIN_USES: u32 = 4;
 /// Maximum postings, so that all are read in time: of a description's distinctive words together, and of a query's
 /// words if not all are required. The rarest word is read anyhow.
 const MAX_POSTINGS: u64 = 20_000;
-/// Maximum number of rows with a similar description.
 const MAX_LIKE: usize = 1_000;
 /// Approximate maximum of words in a [`StemCache`].
 const MAX_KNOWN: usize = 1 << 17;
@@ -60,7 +59,6 @@ const ENOUGH: usize = 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DescriptionMatches {
     pub rows: Vec<u32>,
-    /// Number of leading rows that contain every word.
     pub complete: usize,
 }
 
@@ -190,7 +188,6 @@ fn only_word(analyzer: &mut TextAnalyzer, word: &str) -> Option<String> {
     stream.advance().then(|| stream.token().text.clone())
 }
 
-/// The language of a text, as an index of [`LANGUAGES`].
 fn language_of(text: &str) -> usize {
     let mut vocabulary = StemCache::new(MAX_KNOWN);
     let words = vocabulary.read(text);

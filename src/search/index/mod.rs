@@ -41,10 +41,8 @@ use data::archive::facet_column::{RowSet, bit_words};
 use data::fold::fold;
 use platform::metrics::Histogram;
 
-/// The files of an index by name.
 pub type IndexFiles = BTreeMap<String, Vec<u8>>;
 
-/// Prefix of the files of descriptions.
 const DESCRIPTIONS: &str = "descriptions.";
 
 /// Parts of an index that are built separately.
@@ -86,7 +84,6 @@ impl SearchResults {
     }
 }
 
-/// A row that matches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     pub row: u32,
@@ -104,7 +101,6 @@ const MAX_DISTANT_CANDIDATES: usize = 300;
 const STEPS: [(SearchStep, f32); 3] =
     [(SearchStep::Near, SURE_SCORE), (SearchStep::Wide, CLOSE_SCORE), (SearchStep::Far, 0.0)];
 
-/// Maximum number of rows that are suggested if a search has no sure match.
 const MAX_SUGGESTED: usize = 5;
 
 /// Number of the best matches that are searched for a sure one.
@@ -113,7 +109,6 @@ const MAX_CLASSIFIED: usize = 16;
 /// Maximum number of candidates that are compared with a part of the query's words.
 const MAX_RELAXED_CANDIDATES: usize = 120;
 
-/// Maximum number of matches if none is sure.
 const MAX_LOOSE: usize = 20;
 
 /// Maximum difference between a match and the best one if none is sure.
@@ -315,7 +310,6 @@ impl TextIndex {
         RowSet::Dense(&common.unwrap_or_default()).iter().collect()
     }
 
-    /// The number of rows with a folded word in their names.
     pub fn name_frequency(&self, word: &str) -> u32 {
         self.terms.lookups.dictionary.get(word).map_or(0, |word| self.terms.rows.count(word))
     }

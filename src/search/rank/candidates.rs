@@ -54,9 +54,7 @@ pub(crate) struct CandidateSearch<'a> {
     marked: usize,
     /// True if only rare words were read, because the known words are not distinctive enough.
     is_deferred: bool,
-    /// The number of rows that may still be read.
     budget: u32,
-    /// The number of steps that may still be made in the dictionary.
     steps: u32,
 }
 

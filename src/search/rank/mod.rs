@@ -31,7 +31,6 @@ pub(super) const MAX_PROMINENCE_BONUS: f32 = 0.06;
 /// The maximum score of a name that does not equal the query.
 const MAX_UNEQUAL: f32 = 0.999;
 
-/// The maximum number of words of a name that are compared one by one.
 const MAX_NAME_WORDS: usize = 12;
 
 /// A way to compare a name with a query.
@@ -39,7 +38,6 @@ const MAX_NAME_WORDS: usize = 12;
 pub(crate) struct MatchStrategy {
     /// As in explanations.
     pub name: &'static str,
-    /// The score of a perfect match.
     pub ceiling: f32,
 }
 

@@ -27,7 +27,6 @@ pub(crate) struct RelaxedMatch {
     pub left_out: Vec<String>,
 }
 
-/// Overlap of a name with a query.
 struct NameOverlap {
     /// The share of the name's weight that the query has.
     of_name: f32,

@@ -51,7 +51,6 @@ impl SearchBuffers {
         self.search += 1;
     }
 
-    /// Adds marks to a row and touches it.
     pub(crate) fn touch(&mut self, row: u32, marks: u16) {
         let seen = &mut self.seen[row as usize];
         if seen.0 == self.search {
@@ -100,7 +99,6 @@ impl SearchBuffers {
         self.bits[row as usize / 64] & (1 << (row % 64)) != 0
     }
 
-    /// The rows whose bits are set, ascending.
     pub(crate) fn rows_of_bits(&self) -> Vec<u32> {
         RowSet::Dense(&self.bits).iter().collect()
     }
@@ -119,13 +117,11 @@ impl SearchBuffers {
         self.rows_of_bits()
     }
 
-    /// The marks of a row that was touched in this search.
     pub(crate) fn marks(&self, row: u32) -> u16 {
         self.seen[row as usize].1
     }
 }
 
-/// The buffers that are not in use.
 #[derive(Debug, Default)]
 pub(crate) struct BufferPool(Mutex<Vec<SearchBuffers>>);
 
