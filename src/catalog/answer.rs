@@ -137,7 +137,7 @@ impl Catalog {
             }
             Request::CoInvestors(firm) => {
                 let page = self.co_investors(*firm, start, limit);
-                let (rows, firms) = page.rows.iter().map(|firm| (firm.row, CoInvestorFields::from(firm))).unzip();
+                let (rows, firms) = page.rows.into_iter().unzip();
                 of_page(page.total, page.next, rows, ComputedRows::CoInvestors(firms))
             }
             Request::Match(query) => {
@@ -159,7 +159,8 @@ impl Catalog {
         answer.relaxation = relaxable.and_then(|relaxable| self.relaxation(resource, relaxable));
         answer.amounts = parts.amounts.then(|| self.amounts(&query.filters));
         answer.snippets = if parts.snippets { self.snippets_of(query, &rows) } else { Vec::new() };
-        answer.similarities = if parts.similarities { self.similarities_of(query, &rows) } else { Vec::new() };
+        let like = query.like().filter(|_| parts.similarities);
+        answer.similarities = like.map(|row| self.similarities(query.table, row, &rows)).unwrap_or_default();
         let text = query.text.as_deref();
         let classes = text.filter(|_| parts.match_classes).map(|text| self.match_classes(query.table, text, &rows));
         answer.match_classes = classes.unwrap_or_default();

@@ -183,9 +183,8 @@ impl ParamParser<'_> {
             ParamType::Listed(_, facet) => self.listed(parameter, facet, values),
             ParamType::Rows(_) => self.rows(parameter, values),
             ParamType::Known(_, known) => self.known(parameter, known, values),
-            ParamType::Records(table, _) => self.records(parameter, table, values),
+            ParamType::Records(table, _) | ParamType::Like(table) => self.records(parameter, table, values),
             ParamType::Organizations => self.organizations(parameter, values),
-            ParamType::Like(_) => self.like(parameter, values),
             ParamType::Sort => self.sort(parameter, values),
             _ => match values.iter().find(|(_, value)| *value != values[0].1) {
                 Some((name, _)) => self.invalid(name, format!("`{name}` takes one value, several are given")),

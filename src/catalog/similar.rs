@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use crate::row_filter::distinct;
-use crate::{Catalog, Query, Ranking};
+use crate::{Catalog, Ranking};
 use data::field::model;
 use data::vocabulary::{Vocabulary, vocabulary, word};
 use data::{Country, Facet, Stage, Table};
@@ -333,11 +333,6 @@ impl Catalog {
         };
         let found = rows.iter().filter_map(|row| ranked.similar.iter().find(|similar| similar.row == *row));
         found.map(similarity).collect()
-    }
-
-    /// Explains what the rows of a list have in common with the record of `like`, in their order; else empty.
-    pub fn similarities_of(&self, query: &Query, rows: &[u32]) -> Vec<Similarity<'_>> {
-        query.like().map(|row| self.similarities(query.table, row, rows)).unwrap_or_default()
     }
 
     /// Firms that share startups with a firm, or startups that share investors with a startup, with the number shared.

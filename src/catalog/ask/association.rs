@@ -43,11 +43,11 @@ model! {
 }
 
 /// Share of each sector among the startups with a description, from a sample.
-pub(crate) struct DescribedSectors(HashMap<u32, f64>);
+pub(crate) type DescribedSectors = HashMap<u32, f64>;
 
-impl DescribedSectors {
-    fn from_catalog(catalog: &Catalog) -> Self {
-        let snapshot = catalog.snapshot();
+impl Catalog {
+    fn described_sectors(&self) -> DescribedSectors {
+        let snapshot = self.snapshot();
         let (names, rows) = (snapshot.names(Table::Startups), snapshot.rows(Table::Startups));
         let sample = (0..rows).step_by(rows.div_ceil(SAMPLE).max(1) as usize);
         let described: Vec<u32> = sample.filter(|row| !names.description(*row).is_empty()).collect();
@@ -55,11 +55,9 @@ impl DescribedSectors {
         let mut parts: HashMap<u32, f64> = HashMap::new();
         let of_described = described.iter().flat_map(|row| sectors.of(*row));
         of_described.for_each(|sector| *parts.entry(*sector).or_default() += 1.0 / described.len() as f64);
-        Self(parts)
+        parts
     }
-}
 
-impl Catalog {
     /// Sectors that the unread words of a question about a list suggest, the most likely sector of each word first.
     pub fn associations(&self, resource: Resource, unread: &[String]) -> Vec<Association> {
         if resource.parameter("sector").is_none() {
@@ -72,7 +70,7 @@ impl Catalog {
     fn sectors_of_word(&self, word: &str) -> Vec<Association> {
         let Some(index) = self.text_index(Table::Startups) else { return Vec::new() };
         let snapshot = self.snapshot();
-        let described = self.cached.described_sectors.get_or_init(|| DescribedSectors::from_catalog(self));
+        let described = self.cached.described_sectors.get_or_init(|| self.described_sectors());
         let sectors = snapshot.row_values(Table::Startups, Facet::Sector);
         let rows = index.descriptions.rows_with(word, MAX_STARTUPS);
         let mut counts: HashMap<u32, u32> = HashMap::new();
@@ -81,7 +79,7 @@ impl Catalog {
         let association = |(sector, count): (u32, u32)| {
             let share = f64::from(count) / f64::from(of);
             let usual = f64::from(snapshot.facet_count(Table::Startups, Facet::Sector, sector)) / all;
-            let lift = share / described.0.get(&sector).map_or(usual, |described| usual.max(*described));
+            let lift = share / described.get(&sector).map_or(usual, |described| usual.max(*described));
             let is_likely = count >= MIN_COUNT && share >= MIN_SHARE && lift >= MIN_LIFT;
             is_likely.then_some((sector, count, lift))
         };

@@ -7,6 +7,7 @@ use once_cell::sync::Lazy;
 use crate::ask::words::{Phrase, phrases};
 use crate::sector_names::SectorNames;
 use data::fold::fold;
+use data::import::csv_row::distinct;
 use data::vocabulary::Vocabulary;
 use data::{Country, Facet, Role, Snapshot, Stage, Table, city, word_file};
 use search::edit_distance::distance_within;
@@ -168,22 +169,15 @@ impl Lexicon {
 
     fn add_sectors(&mut self, snapshot: &Snapshot, sectors: &SectorNames) {
         // Each once, in this order.
-        let slugs = |mut rows: Vec<u32>| {
-            let mut seen = HashSet::new();
-            rows.retain(|row| seen.insert(*row));
-            let slugs: Vec<&str> = rows.into_iter().map(|row| snapshot.slug(Table::Sectors, row)).collect();
-            PhraseMeaning::Sector(slugs.join(","))
+        let slugs = |rows: Vec<u32>| {
+            let slugs = distinct(rows.into_iter()).into_iter().map(|row| snapshot.slug(Table::Sectors, row));
+            PhraseMeaning::Sector(slugs.collect::<Vec<_>>().join(","))
         };
         let size = |row: &u32| snapshot.facet_count(Table::Startups, Facet::Sector, *row);
         let mut by_name: HashMap<String, Vec<u32>> = HashMap::new();
         for row in 0..snapshot.rows(Table::Sectors) {
             let names = [fold(snapshot.name(Table::Sectors, row)), fold(snapshot.slug(Table::Sectors, row))];
-            for name in names {
-                let rows = by_name.entry(name).or_default();
-                if !rows.contains(&row) {
-                    rows.push(row);
-                }
-            }
+            distinct(names.into_iter()).into_iter().for_each(|name| by_name.entry(name).or_default().push(row));
         }
         let pairs = word_file::entries(include_str!("sector_words.txt")).filter_map(|line| line.split_once(" = "));
         for (words, names) in pairs {

@@ -115,6 +115,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use data::vocabulary::Vocabulary;
 
     fn names(columns: &[FlatColumn]) -> Vec<&str> {
         columns.iter().map(|column| column.name.as_str()).collect()
@@ -162,7 +163,7 @@ mod tests {
 
     #[test]
     fn no_list_has_two_columns_of_one_name() {
-        for resource in Resource::ALL {
+        for resource in Resource::ALL.iter().copied() {
             let columns = list_columns(resource, &Fields::All);
             let distinct: BTreeSet<&str> = names(&columns).into_iter().collect();
             assert_eq!(distinct.len(), columns.len(), "{resource:?}");

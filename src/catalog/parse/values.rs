@@ -8,7 +8,7 @@ use data::vocabulary::normal;
 use data::{Country, Facet, Snapshot, Table, city, identifier};
 
 use crate::param_error::{Issue, ParameterError, shortened};
-use crate::params::{ClosedVocabulary, Mode, Parameter};
+use crate::params::{ClosedVocabulary, Mode, ParamType, Parameter};
 use crate::parse::value_list::{ValueList, split_note};
 use crate::parse::{NamedValues, ParamParser};
 use crate::row_filter::distinct;
@@ -146,16 +146,9 @@ impl ParamParser<'_> {
             };
             Some((catalog.snapshot().slug(table, row).to_owned(), row))
         };
-        self.any_of(parameter, values, read);
-    }
-
-    pub(super) fn like(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
-        let (catalog, strict, table) = (self.catalog, self.options.strict, self.resource.table());
-        let read = |text: &str, notes: &mut Vec<String>| {
-            let row = one_of(catalog, strict, parameter, table, text, notes)?;
-            Some((catalog.snapshot().slug(table, row).to_owned(), row))
-        };
-        if let Some((slugs, rows)) = self.parse_values(parameter, values, read) {
+        if !matches!(parameter.kind, ParamType::Like(_)) {
+            self.any_of(parameter, values, read);
+        } else if let Some((slugs, rows)) = self.parse_values(parameter, values, read) {
             // Nothing is like a missing record.
             let like = rows.first().map(|row| Filter::Ranked(Ranking::Like(*row)));
             self.add_values(parameter, slugs, like.unwrap_or_else(|| Filter::Rows(Vec::new())));
