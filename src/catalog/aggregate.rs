@@ -145,8 +145,7 @@ impl AggregateOptions {
         for text in of("group_by").take(MAX_VALUES) {
             let name = normal(text).replace('-', "_");
             let name = if name == "lead_investor" { "lead" } else { &name };
-            let found = known.iter().find(|(known, _)| *known == name || name.strip_suffix('s') == Some(*known));
-            match found {
+            match known.iter().find(|(known, _)| *known == name || name.strip_suffix('s') == Some(*known)) {
                 Some(property) if !group_by.contains(property) => group_by.push(*property),
                 Some(_) => {}
                 None => {

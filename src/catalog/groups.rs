@@ -118,8 +118,7 @@ impl<'a> GroupColumn<'a> {
                 let pairs = self.sorted_places(rows);
                 places.extend(pairs.iter().map(|(_, place)| *place));
                 let mut rest = places.as_slice();
-                let groups = pairs.chunk_by(|(value, _), (other, _)| value == other);
-                let group = groups.map(|pairs| {
+                let group = pairs.chunk_by(|(value, _), (other, _)| value == other).map(|pairs| {
                     let (rows, after) = rest.split_at(pairs.len());
                     rest = after;
                     ValueRows { value: pairs[0].0, count: pairs.len() as u64, rows: RowSet::Sparse(rows) }
@@ -248,8 +247,7 @@ pub(crate) fn common_count(set: RowSet<'_>, bits: &[u64]) -> u64 {
 }
 
 pub(crate) fn each_common<'b>(words: &'b [u64], bits: &'b [u64]) -> impl Iterator<Item = u32> + 'b {
-    let words = words.iter().zip(bits).enumerate();
-    words.flat_map(|(index, (a, b))| Bits(a & b).map(move |bit| index as u32 * 64 + bit))
+    words.iter().zip(bits).enumerate().flat_map(|(index, (a, b))| Bits(a & b).map(move |bit| index as u32 * 64 + bit))
 }
 
 pub(crate) fn remove(bits: &mut [u64], rows: RowSet<'_>) {

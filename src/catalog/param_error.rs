@@ -225,8 +225,7 @@ pub(crate) fn unknown_country(parameter: &str, value: &str, suggest: bool) -> Pa
     let country = nearest(value, Country::names().map(|(name, _)| name).filter(|_| suggest)).and_then(Country::read);
     let value = shortened(value);
     let detail = format!("`{value}` is not a country; use an ISO 3166-1 code or English name, such as `DE`");
-    let suggestion = country.map(|country| country.alpha2().to_owned());
-    ParameterError::unknown_value(parameter, detail, suggestion, None)
+    ParameterError::unknown_value(parameter, detail, country.map(|country| country.alpha2().to_owned()), None)
 }
 
 fn unknown_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>, suggest: bool) -> ParameterError {

@@ -107,8 +107,7 @@ impl Parameter {
             Self { name, aliases: &[], mode, doc, ..*self }
         };
         let all = has_several.then(|| {
-            let doc = format!("As `{name}`, but all of the values are required.");
-            derived(Mode::All, format!("{name}_all"), doc)
+            derived(Mode::All, format!("{name}_all"), format!("As `{name}`, but all of the values are required."))
         });
         let not = excludes.then(|| {
             let doc = format!("Excludes these values of `{name}`. Rows whose value is unknown do not match either.");

@@ -434,8 +434,7 @@ impl<'a> QuestionReader<'a> {
     /// Reads `dropbox.com`, `the domain dropbox.com`: a website of the release.
     fn host(&mut self, at: usize) -> Option<usize> {
         let named = at + usize::from(self.is_at(at, &["domain", "website", "site", "url"]));
-        let token = self.tokens.get(named).filter(|token| token.raw.contains('.'))?;
-        let host = website::host(&token.raw);
+        let host = website::host(&self.tokens.get(named).filter(|token| token.raw.contains('.'))?.raw);
         self.catalog.snapshot().find_term(Facet::Website, &host)?;
         self.resource.parameter("website")?;
         self.read_as(at..named + 1, "website", host, "website of the release")

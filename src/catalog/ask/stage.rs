@@ -53,8 +53,7 @@ impl QuestionReader<'_> {
         let mut end = range.end;
         let is_series = self.is_at(range.start, &["series"]);
         if let Some(first) = Stage::read(value).and_then(ladder_index) {
-            let is_open = self.text[self.tokens[end - 1].place.end..].starts_with('+');
-            if is_open {
+            if self.text[self.tokens[end - 1].place.end..].starts_with('+') {
                 return (names(&LADDER[first..]), end);
             }
             // `series C rounds and later`

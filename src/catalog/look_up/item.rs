@@ -126,8 +126,7 @@ impl<'t> ItemTexts<'t> {
         let mut errors = Vec::new();
         let mut item = Item::named(tables, self.name);
         if !self.kind.is_empty() {
-            let tables = Item::tables_of(self.kind).map_err(|error| errors.push(error));
-            item.tables = tables.unwrap_or(item.tables);
+            item.tables = Item::tables_of(self.kind).map_err(|error| errors.push(error)).unwrap_or(item.tables);
         }
         for (name, text) in [("name", self.name), ("city", self.city), ("organization", self.organization)] {
             if text.chars().count() > MAX_TEXT_CHARS {

@@ -202,8 +202,7 @@ impl Sheet {
         pairs.iter().for_each(|pair| texts.id.push(pair));
         let read = texts.parse_item(catalog, &self.options.tables);
         errors.extend(read.as_ref().err().into_iter().flatten().map(|error| {
-            let column = self.columns.values.iter().find(|(value, _)| *value == error.parameter);
-            match column {
+            match self.columns.values.iter().find(|(value, _)| *value == error.parameter) {
                 Some((_, index)) => self.error(row, *index, &error.detail),
                 None => ParameterError::invalid("", format!("line {}: {}", row.line, error.detail)),
             }

@@ -235,8 +235,7 @@ impl<'a> MatchScorer<'a> {
 
 /// The stage that usually follows; `None` after the last one and for stages that are no step of growth.
 pub fn next_stage(stage: Stage) -> Option<Stage> {
-    let place = LADDER.iter().position(|known| *known == stage)?;
-    LADDER.get(place + 1).copied()
+    LADDER.get(LADDER.iter().position(|known| *known == stage)? + 1).copied()
 }
 
 /// Stages adjacent to the given ones, without the given ones.

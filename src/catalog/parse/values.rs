@@ -97,8 +97,7 @@ impl ParamParser<'_> {
         };
         let Some((names, cities)) = self.parse_values(parameter, values, read) else { return };
         let mut states = names.iter().filter(|name| city_of(name).is_none());
-        let ambiguous = states.find_map(|name| Some((name, other_country(name)?)));
-        if let Some((state, country)) = ambiguous {
+        if let Some((state, country)) = states.find_map(|name| Some((name, other_country(name)?))) {
             let detail = format!(
                 "`{state}` is a state of {}, and other countries have cities of the same names as its cities; add `country={country}`",
                 country.name()
@@ -247,8 +246,7 @@ impl ParamParser<'_> {
             }
         }
         notes.dedup();
-        let notes = notes.into_iter().map(|detail| ParameterError::value_interpreted(parameter.name, detail));
-        self.notes.extend(notes);
+        self.notes.extend(notes.into_iter().map(|detail| ParameterError::value_interpreted(parameter.name, detail)));
         Some(distinct(found).into_iter().unzip())
     }
 

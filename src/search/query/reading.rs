@@ -37,8 +37,7 @@ pub(crate) fn other_readings<'a>(text: &'a str, dictionary: &'a Dictionary) -> i
     let with_numbers = {
         let words = words.clone();
         numbers.into_iter().filter_map(move |read| read(&words)).flat_map(move |read| {
-            let pieces = join_pieces(&read, dictionary);
-            pieces.into_iter().chain([read])
+            join_pieces(&read, dictionary).into_iter().chain([read])
         })
     };
     join_pieces(&words, dictionary).into_iter().chain(with_numbers).map(move |words| words.join(" ") + end)
