@@ -45,8 +45,7 @@ impl BulkFile {
         Ok(Self { name: name.to_owned(), bytes, sha256: bytes_of(&whole.finish()), file, chunks })
     }
 
-    /// Reads the bytes from `start` to the end of its chunk, at most to `end`. Blocks while the disk is read; fails if the
-    /// file is no longer the one that was opened.
+    /// Reads from `start` to the end of its chunk, at most to `end`. Blocks; fails if the file has changed since.
     pub fn read_chunk(&self, start: u64, end: u64) -> io::Result<Bytes> {
         let index = start / Self::CHUNK;
         let first = index * Self::CHUNK;

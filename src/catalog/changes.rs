@@ -81,8 +81,7 @@ impl ChangeCounts {
     }
 }
 
-/// Finds the rows of a table that differ, in the order of their slugs or ids. A row is changed if its record is,
-/// including computed fields. Reads all records of both releases.
+/// The rows that differ, by slug or id, computed fields included. Reads all records of both releases.
 pub fn row_changes(table: Table, before: &Snapshot, after: &Snapshot) -> io::Result<Vec<RowChange>> {
     let mut changes = Vec::new();
     for rows in paired_rows(table, before, after) {
@@ -160,8 +159,7 @@ model! {
 }
 
 impl ChangeFilter {
-    /// Parses `table`, `op` and `fields`; an error lists each unknown name. A name in `fields` must be a field of at least
-    /// one of the tables; tables without any of the fields are left out.
+    /// Parses `table`, `op` and `fields`. Tables without any of the fields are left out; one must have each of them.
     pub fn parse(values: &[(String, String)]) -> Result<Self, Vec<ParameterError>> {
         let mut errors = Vec::new();
         let table = |text: &str| {

@@ -18,8 +18,7 @@ impl Catalog {
         distinct(rounds.flat_map(|round| snapshot.round_investors(round).map(|(firm, _)| firm)))
     }
 
-    /// One page of the firms that joined rounds with `firm`, by shared rounds, then slug; the first ones are the
-    /// `top_co_investors` of its record. The cost grows with the firm's own rounds, not the table.
+    /// The firms that joined rounds with `firm`, by shared rounds, then slug. The cost grows with its own rounds.
     pub fn co_investors(&self, firm: u32, position: ListPosition, limit: usize) -> Page<(u32, CoInvestorFields)> {
         let snapshot = self.snapshot();
         let dates = snapshot.round_dates();

@@ -59,8 +59,7 @@ const ENOUGH: usize = 5;
 const MIN_NEAR: f32 = 0.7;
 /// Minimum number of letters or digits of a text that may have a typo.
 const MIN_TYPO: usize = 3;
-/// A name that begins with the text precedes names that equal it if it is more prominent by this much: somebody who
-/// types `light` rather means a firm with 300 rounds than a startup with one.
+/// A name that only begins with the text goes first if it is this much more prominent: `light` is rather a large firm.
 const FAR_MORE_PROMINENT: u32 = MAX_PROMINENCE / 10 * 4;
 
 struct CompletionHit {

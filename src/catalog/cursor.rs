@@ -95,8 +95,7 @@ impl Cursor {
         values.iter().chain(carried.into_iter().filter(|(name, _)| !is_given(name))).cloned().collect()
     }
 
-    /// The error is a parameter that differs from the cursor. `default_of` is the default of one that it does not have,
-    /// with or without a search text.
+    /// The error is a parameter that differs from the cursor or, if it has none, from the default.
     pub fn check(
         &self,
         given: &[(&'static str, String)],

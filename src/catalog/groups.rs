@@ -107,8 +107,7 @@ impl<'a> GroupColumn<'a> {
         }
     }
 
-    /// Returns the non-empty groups of `rows`, in the order of their values. For few rows, fills `places` with the list
-    /// indexes of the rows, group by group.
+    /// The non-empty groups, in the order of values. For few rows, fills `places` with their list indexes by group.
     pub(crate) fn groups<'g>(self, rows: &MatchedRows, places: &'g mut Vec<u32>) -> Vec<ValueRows<'g>>
     where
         'a: 'g,

@@ -238,8 +238,7 @@ impl Catalog {
         self.snapshot.merged_into(table, slug).or_else(|| self.snapshot.merged_into(table, &lower_case(slug)?))
     }
 
-    /// Finds the rows with this name, ignoring letter case, diacritics and punctuation. A name without letters and
-    /// digits is compared literally. Binary search in the order by name.
+    /// The rows with this name but for case, diacritics and punctuation; one without letters and digits literally.
     pub fn rows_named(&self, table: Table, name: &str) -> Vec<u32> {
         let folded = fold(name);
         let name_of = |row: u32| self.snapshot.name(table, row);
@@ -271,8 +270,7 @@ impl Catalog {
         texts(&self.snapshot.names(table), row).any(|text| fold(text) == folded && (!folded.is_empty() || text == name))
     }
 
-    /// Finds the rows that match `text`, best first: by their names, or by their websites if the text is an address.
-    /// [`Catalog::all_matches`] has the remaining rows if very many match.
+    /// The best rows by name, or by website if the text is an address; [`Catalog::all_matches`] has the others.
     pub fn search(&self, table: Table, text: &str) -> SearchResults {
         match self.address(table, text) {
             Some(address) => self.search_address(table, &address),

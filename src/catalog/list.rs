@@ -25,7 +25,7 @@ impl Catalog {
         }
         let (rows, position) = match &query.order {
             Order::Keys(keys) if !keys.is_empty() => {
-                SortedRows::new(&OrderKeys::new(self.snapshot(), query.table, keys), &filter, total).page(start, limit)
+                SortedRows::new(&OrderKeys::new(self.snapshot(), query.table, keys), &filter, total, limit).page(start)
             }
             // In table order; the position is the first row of the next page.
             _ => {

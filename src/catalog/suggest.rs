@@ -88,8 +88,7 @@ impl Catalog {
         }
     }
 
-    /// The slugs nearest to a mistyped slug or name, without duplicates: first those a few edits away, nearest first,
-    /// then those with names that a search finds.
+    /// The slugs nearest to a mistyped slug or name, each once: those few edits away, then those that a search finds.
     pub fn nearest_slugs(&self, table: Table, text: &str, max: usize) -> Vec<String> {
         let snapshot = self.snapshot();
         let by_slug = snapshot.by_slug(table);

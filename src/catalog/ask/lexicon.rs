@@ -216,8 +216,7 @@ impl Lexicon {
         }
     }
 
-    /// Finds the only phrase of one word that has one letter more or less than a word, or two adjacent letters swapped.
-    /// A replaced letter more often makes another English word, such as `hiking` and `hiring`.
+    /// Finds the only word that is a slip away. A replaced letter often makes another word: `hiking`, `hiring`.
     pub(crate) fn nearest<'a>(&'a self, word: &str, others: impl Iterator<Item = &'a str>) -> Option<&'a str> {
         let is_near = |known: &&str| {
             let is_rare = |meaning: &PhraseMeaning| matches!(meaning, PhraseMeaning::City { is_rare: true, .. });

@@ -145,8 +145,7 @@ impl QuestionReader<'_> {
         joined.is_some_and(|(_, part)| part.parameter.ends_with("city")) && self.is_at(at - 1, &["or", "and", "nor"])
     }
 
-    /// True if `us` is a country: after `in the`, in capital letters, and where it cannot mean people:
-    /// `us fintech startups`, `us and uk investors`, `seed investors us`.
+    /// True if `us` is a country: in capitals, after `in the`, or where it cannot mean people: `us fintech startups`.
     pub(super) fn is_country_us(&self, at: usize) -> bool {
         let token = &self.tokens[at];
         let is_before_term = || {

@@ -700,8 +700,7 @@ impl<'a> QuestionReader<'a> {
         }
     }
 
-    /// Requires both values after `both` (`both mobile and payments`), both investors joined by `and`, and both roles
-    /// in the singular (`founder and CEO`).
+    /// Requires both values after `both`, both investors joined by `and`, and both roles in the singular.
     fn require_both(&mut self) {
         let both = self.tokens.iter().position(|token| token.is(&["both"]));
         let have = |pair: &[(Range<usize>, ReadPart)], name: &str| pair.iter().all(|(_, part)| part.parameter == name);

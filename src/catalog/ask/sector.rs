@@ -60,8 +60,7 @@ impl QuestionReader<'_> {
         is_compared || is_verb || is_compound || self.is_doer(at) || self.is_said_of_people(range)
     }
 
-    /// True if a sector describes people, not the business of startups: `that are hiring`,
-    /// `backed by corporates and angels`, `women partners`.
+    /// True if a sector describes people, not startups: `that are hiring`, `backed by angels`, `women partners`.
     fn is_said_of_people(&self, range: &Range<usize>) -> bool {
         let is_subject = self.is_after(range.start, &["in", "for", "the", "about"]);
         let is_hiring = self.is_at(range.start, &["hiring"])

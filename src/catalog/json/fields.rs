@@ -24,8 +24,7 @@ pub enum Fields {
 }
 
 impl Fields {
-    /// Parses `fields`: names in camelCase or snake_case, separated by commas, nested ones by their path (`score.value`);
-    /// `*` for all. An error lists each unknown name.
+    /// Parses `fields`: names in any case, separated by commas, nested ones by path (`score.value`); `*` for all.
     pub fn parse(values: &[(String, String)], set: FieldSet) -> Result<Self, Vec<ParameterError>> {
         let mut selected = FieldMask::full();
         let mut errors = Vec::new();

@@ -62,9 +62,9 @@ impl<'a> MatchScorer<'a> {
             query,
             until: snapshot.activity_until(),
             parts: [
-                matching(Facet::Stage, &query.stages, &adjacent_stages),
-                matching(Facet::Sector, &query.sectors, &parents),
-                matching(Facet::Country, &query.countries, &|_| Vec::new()),
+                matching(Facet::Stage, &query.profile[0], &adjacent_stages),
+                matching(Facet::Sector, &query.profile[1], &parents),
+                matching(Facet::Country, &query.profile[2], &|_| Vec::new()),
             ],
         }
     }
@@ -217,7 +217,7 @@ impl<'a> MatchScorer<'a> {
     /// The first startups of the firm in a requested narrow sector, each with that sector, and their number.
     fn conflicts(&self, firm: u32) -> (Vec<(u32, u32)>, u32) {
         let snapshot = self.catalog.snapshot();
-        let sectors = self.query.sectors.iter().flatten().copied();
+        let sectors = self.query.profile[1].iter().flatten().copied();
         let narrow: Vec<u32> =
             sectors.filter(|sector| snapshot.facet_count(Table::Sectors, Facet::Parent, *sector) == 0).collect();
         let closed = snapshot.facet_rows(Table::Startups, Facet::Status, StartupStatus::Closed.index() as u32);

@@ -195,8 +195,7 @@ impl ParamParser<'_> {
         }
     }
 
-    /// Parses lists of values to canonical texts and their meanings, in order and each pair once. `read` adds notes on
-    /// its interpretation of a value. `None` if there are too many values.
+    /// The canonical texts and meanings of values, sorted, each pair once; `read` adds notes. `None` for too many.
     fn parse_values<T: Ord, I: IntoIterator<Item = (String, T)>>(
         &mut self,
         parameter: &'static Parameter,

@@ -111,8 +111,7 @@ pub fn typed_part(typed: &str, text: &str) -> Option<Range<usize>> {
 }
 
 impl TextIndex {
-    /// The rows whose names or aliases complete a text, the surest and most prominent first; `max` or a few more. Rows that
-    /// only include the text are added if too few equal it or begin with it.
+    /// The rows that complete a text, the surest and most prominent first; `max` or a few more.
     pub fn complete(&self, names: &dyn Names, text: &str, max: usize) -> Vec<Completed> {
         let Some(typed) = TypedText::parse(text) else { return Vec::new() };
         self.buffers.with(self.rows, |buffers| {
@@ -232,8 +231,7 @@ impl<'a> CompletionRun<'a> {
         rows.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// The words of the dictionary for each typed word: the word itself, or for the last one all words that begin with
-    /// it. Empty if a typed word is in no name.
+    /// Each typed word, or for the last one all words that begin with it; empty if one is in no name.
     fn ranges(&self) -> Vec<Range<u32>> {
         let (dictionary, words) = (&self.terms.lookups.dictionary, &self.typed.words);
         let last = words.len() - 1;

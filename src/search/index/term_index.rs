@@ -51,8 +51,7 @@ impl TermIndex {
         String::from_utf8(bytes).expect("only folded words are indexed")
     }
 
-    /// Calls `found` with each row that contains the word, and true if the row's name begins with it. For a common
-    /// word, passes at most `max` rows and always false: see [`RowsOfWords::first_rows`].
+    /// Calls `found` with each row of a word, and true if its name begins with it; for a common one with `max` and false.
     pub(crate) fn each_row(&self, word: u32, max: u32, mut found: impl FnMut(u32, bool)) {
         if let Some(rows) = self.rows.rare(word) {
             rows.iter().for_each(|row| found(row & !FIRST, row & FIRST != 0));

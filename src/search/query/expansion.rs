@@ -58,8 +58,7 @@ impl Expansion {
         Self { index, mark: 1 << index, ..Self::default() }
     }
 
-    /// First step: the word itself, words with this prefix, words within one edit. Sets the weight of an unknown word to
-    /// that of the common word it is likely a typo of.
+    /// First step: the word, words with this prefix or within one edit. A typo of a common word has the weight of that.
     pub(crate) fn expand(&mut self, query: &mut NameQuery, terms: &TermIndex, weights: &Weights, steps: &mut u32) {
         let dictionary = &terms.lookups.dictionary;
         let is_single = query.words.len() == 1;

@@ -43,8 +43,7 @@ pub(crate) fn other_readings<'a>(text: &'a str, dictionary: &'a Dictionary) -> i
     join_pieces(&words, dictionary).into_iter().chain(with_numbers).map(move |words| words.join(" ") + end)
 }
 
-/// Joins the words that are pieces of one word, in the longest of several such runs. `and` may be the `n` of a name.
-/// `None` if no word of the dictionary is made of several.
+/// Joins the pieces of a word, in the longest run; `and` may be the `n` of a name. `None` without such a word.
 fn join_pieces(words: &[String], dictionary: &Dictionary) -> Option<Vec<String>> {
     let is_word = |text: &String| dictionary.get(text).is_some();
     for length in (2..=words.len()).rev() {
