@@ -62,9 +62,8 @@ impl TermIndex {
 
     /// Calls `found` with each row of the rare words in a range, and true if the row's name begins with the word.
     pub(crate) fn each_rare_row(&self, words: &Range<u32>, mut found: impl FnMut(u32, bool)) {
-        for rows in words.clone().filter_map(|word| self.rows.rare(word)) {
-            rows.iter().for_each(|row| found(row & !FIRST, row & FIRST != 0));
-        }
+        let rows = words.clone().filter_map(|word| self.rows.rare(word)).flatten();
+        rows.for_each(|row| found(row & !FIRST, row & FIRST != 0));
     }
 
     /// Calls `found` with each row that has a name beginning with a word in a range.
@@ -74,9 +73,7 @@ impl TermIndex {
                 found(row);
             }
         });
-        for word in self.rows.common_in(words) {
-            self.rows.first_rows(word).iter().for_each(|row| found(*row));
-        }
+        self.rows.common_in(words).flat_map(|word| self.rows.first_rows(word)).for_each(|row| found(*row));
     }
 
     /// Calls `found` with each of the ascending `rows` that contains a common word.

@@ -230,9 +230,7 @@ impl Expansion {
     /// Calls `found` with rows that may contain a word that the optional word is a prefix of.
     pub(crate) fn each_hinted_row(&self, terms: &TermIndex, mut found: impl FnMut(u32)) {
         terms.each_rare_row(&self.hints, |row, _| found(row));
-        for word in terms.rows.common_in(&self.hints) {
-            terms.rows.first_rows(word).iter().for_each(|row| found(*row));
-        }
+        terms.rows.common_in(&self.hints).flat_map(|word| terms.rows.first_rows(word)).for_each(|row| found(*row));
     }
 
     /// Calls `found` with all rows of the rare words found, and with rows whose names begin with a common one.
