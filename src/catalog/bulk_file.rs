@@ -1,6 +1,5 @@
-//! Bulk files of a release, too large for memory. If a file is written to, truncated or removed after the release was
-//! opened, clients must still get the original: the file stays open, and each chunk that is read must have the checksum
-//! it had when the whole file was verified.
+//! Bulk files of a release, too large for memory. Clients must get the original even if a file is changed or removed:
+//! it stays open, and each chunk that is read must have the checksum it had when the whole file was verified.
 
 use std::fs::File;
 use std::io::{self, Read};

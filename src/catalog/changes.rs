@@ -1,5 +1,4 @@
-//! The differences between two releases, record by record, for clients that keep a copy up to date: an added or changed
-//! record is stored under its slug or id, a removed or merged one is deleted.
+//! Differences between two releases for clients that keep a copy: a record is stored under its slug or id, or deleted.
 
 use std::cmp::Ordering;
 use std::io;

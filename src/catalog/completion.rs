@@ -1,6 +1,5 @@
-//! Completion of names of all kinds of records, for search boxes: names that equal the text come first, then those that
-//! begin with it, then those with a later word that does, each ordered by prominence, which is comparable between kinds.
-//! If these are few, similar names follow.
+//! Completion of names of all kinds for search boxes: names that equal the text, those that begin with it, those with a
+//! later word that does, each by prominence, which is comparable between kinds; if these are few, also similar names.
 
 use std::collections::HashSet;
 use std::ops::Range;

@@ -1,5 +1,4 @@
-//! Coverage of the data: known values by field, counted when a snapshot is compiled. A filter on a field that is unknown
-//! for most records adds a note, because few matches then mean little.
+//! Known values by field. A filter on a field unknown for most records adds a note, as few matches then mean little.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,5 @@
-//! Groups the rows of a query by a property. The archive stores a property in both directions. For few rows, the values
-//! of each row are read and sorted: the cost grows with the rows found. For many rows, the rows of each value are
-//! intersected with them: the cost grows with the table.
+//! Groups the rows of a query by a property. Of few rows, the values are read and sorted: the cost grows with the rows
+//! found. Of many, the rows of each value are intersected with them: the cost grows with the table.
 
 use crate::aggregate::GroupBy;
 use crate::param_error::search_warnings;

@@ -1,5 +1,4 @@
-//! Matches firms to a startup, with points that anyone can check against the records. Deterministic, no model. [`METHOD`]
-//! and [`MatchReason::explanation`] are the public text of the rules.
+//! Matches firms to a startup by points, without a model; [`METHOD`] and [`MatchReason::explanation`] publish the rules.
 
 pub mod scorer;
 

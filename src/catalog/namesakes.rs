@@ -1,5 +1,4 @@
-//! Names that fit several records. A short name such as `Sequoia` may be the full name of a small firm although a
-//! larger one is meant; it is never resolved without a note.
+//! Names that fit several records: `Sequoia` may name a small firm although a larger one is meant, and gets a note.
 
 use std::cmp::Reverse;
 

@@ -1,6 +1,5 @@
-//! Parses named values to a typed query, for REST parameters, page queries and tool arguments alike. Strict parsing
-//! rejects unknown parameters and unknown values of a vocabulary; lenient parsing ignores them with a warning. Invalid
-//! values, such as an impossible date, are errors in both. Suggestions come after the quota is charged.
+//! Parses named values to a typed query, for all interfaces alike. Strict parsing rejects unknown names and values of a
+//! vocabulary; lenient parsing warns. Invalid values are errors in both. Suggestions come after the quota is charged.
 
 mod contradictions;
 pub mod scalars;

@@ -1,5 +1,4 @@
-//! Records like a given one (`like`): whole points for what two records have in common, which anyone can check.
-//! Deterministic, no model. [`METHOD`] and [`Common::explanation`] are the public text of the rules.
+//! Records like a given one (`like`), by points, without a model; [`METHOD`] and [`Common::explanation`] publish them.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};

@@ -1,5 +1,4 @@
-//! Suggests sectors for unknown words of a question, if startups that use a word are often in a sector. Counted on
-//! demand, from the index of descriptions; a table of all words would hold the same numbers.
+//! Sectors for unknown words of a question, if startups that use a word are often in one; counted on demand.
 
 use std::collections::HashMap;
 

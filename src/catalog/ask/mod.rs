@@ -1,6 +1,6 @@
 //! Questions in plain words, read as parameters of a list: "AI startups in Berlin that raised a seed round last year".
-//! Only rules over the words that the release has for its values: the longest phrase wins, kinds of records are read
-//! before sectors, and unread words are reported. The resulting parameters are parsed like any others.
+//! Only rules over the words of the release: the longest phrase wins, kinds of records go first, unread words are
+//! reported.
 
 mod amount;
 pub mod association;

@@ -1,6 +1,5 @@
-//! Records as flat rows, for CSV and Parquet. The fields of an object are columns of their own (`score.value` is
-//! `score_value`). A date that may be known only to the month or year has two columns, so that programs get dates and
-//! lose nothing: its first day and its precision. Lists of objects stay JSON: as columns they would need other tables.
+//! Records as flat rows, for CSV and Parquet. The fields of an object are columns of their own (`score.value`). A date
+//! that may be known only to the month or year has two: its first day and its precision. Lists of objects stay JSON.
 
 mod csv;
 mod value;

@@ -1,6 +1,6 @@
-//! A table of items as CSV, answered row by row: all cells stay unchanged, and columns are added. The separator (comma,
-//! semicolon or tab) is detected in the header. Cells are bytes, and need to be text only if they are looked up. A row
-//! with an earlier answer keeps it, so that a partly answered table can be sent again.
+//! A table of items as CSV, answered row by row: all cells stay unchanged, and columns are added. The separator is
+//! detected in the header. Cells are bytes, and need to be text only if they are looked up. A row with an earlier
+//! answer keeps it, so that a partly answered table can be sent again.
 
 use csv::{ByteRecord, Terminator, WriterBuilder};
 

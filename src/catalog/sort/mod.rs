@@ -1,7 +1,6 @@
-//! Lists in the order of one or more keys. The order of each key over the full table is computed when the snapshot is
-//! compiled. A page scans the order of the first key and tests the rows. If several rows share a value, it scans the order
-//! of the next key among them, or sorts them if they are few. A scan that finds few rows gives up after a budget of tests,
-//! converts the matching rows into bits, and continues with 64 rows at a time.
+//! Lists in the order of keys. The order of each over the full table is computed when the snapshot is compiled. A page
+//! scans that of the first key and tests the rows; those that share a value are ordered by the next key, or sorted if
+//! few. A scan that finds few rows gives up after a budget of tests and continues with bits, 64 rows at a time.
 
 pub(crate) mod keys;
 #[cfg(test)]

@@ -1,7 +1,6 @@
-//! Completions: names that a text may become while it is typed, the most prominent first. A search scores names one by
-//! one; a completion reads the rows of the words that begin with the typed text and keeps those of the highest
-//! prominence. As more is typed, fewer names begin with the text and none is added, so that a name in a list is only
-//! overtaken by names, aliases and initials that equal the text.
+//! Completions: names that a text may become while it is typed. A search scores names one by one; a completion keeps
+//! the most prominent rows of the words that begin with the text. As more is typed, none is added, so that a name in a
+//! list is only overtaken by names, aliases and initials that equal the text.
 
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,7 @@
-//! Full-text search over the texts of records: descriptions, sectors, places, titles and names. A separate tantivy
-//! segment with terms and their frequencies only; document `n` has all texts of row `n`. Rows are ranked by Okapi BM25
-//! (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with tantivy's parameters, k1 = 1.2 and b =
-//! 0.75. Words of a description are stemmed in its language, which its stop words tell; other words are stemmed in
-//! English. A query is stemmed in every language.
+//! Full-text search over descriptions, sectors, places, titles and names: a separate tantivy segment of terms and their
+//! frequencies; document `n` is row `n`. Rows are ranked by Okapi BM25 (Robertson and Zaragoza, "The Probabilistic
+//! Relevance Framework", 2009), k1 = 1.2 and b = 0.75. Words of a description are stemmed in its language, which its
+//! stop words tell, other words in English, a query in every language.
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,5 @@
-//! The words in alphabetical order, numbered, as a finite state transducer.
-//!
-//! It has the same words as tantivy's term dictionary, which can only be searched through an automaton. Here
-//! [`FuzzyWalk`] visits the nodes itself, and a prefix is a range of numbers that is found without reading its words.
+//! The words in alphabetical order, numbered, as a finite state transducer. Tantivy's own can only be searched through
+//! an automaton; here [`FuzzyWalk`] visits the nodes itself, and a prefix is a range found without reading its words.
 
 use std::cmp::Reverse;
 use std::ops::Range;

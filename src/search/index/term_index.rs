@@ -1,6 +1,5 @@
-//! The words of a table's names, with the rows that contain them. Tantivy has the postings of common words, compressed
-//! and with skips; the side tables have the rows of all others in one array, so that a prefix of thousands of words is
-//! one scan.
+//! The words of a table's names with their rows. Tantivy has those of common words, compressed and with skips; the side
+//! tables have all others in one array, so that a prefix of thousands of words is one scan.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -1,6 +1,5 @@
-//! Readings of a text before it is compared. Dots between initials do not end words, in a query as in a name: `N.E.A.`
-//! is `nea`. If a query has no sure match, it may have [`other_readings`]: a name typed in pieces, a number in words or
-//! digits.
+//! Readings of a text before it is compared: `N.E.A.` is `nea`, in a query as in a name. A query without a sure match
+//! may have [`other_readings`]: a name typed in pieces, a number in words or digits.
 
 use crate::MAX_QUERY_WORDS;
 use crate::index::Dictionary;

@@ -1,7 +1,7 @@
-//! Candidates: the rows that may match a query. A row that matches by its words contains at least [`MIN_COVERAGE`] of
-//! the query's weight. It therefore contains at least one of any words that together weigh more than the rest: only the
-//! rows of the rarest such words are read, and the other words decide among them. The search widens in steps
-//! ([`SearchStep`]), and each reads only what is new.
+//! Candidates: the rows that may match a query. A row that matches by its words has [`MIN_COVERAGE`] of the query's
+//! weight, and so at least one of any words that together weigh more than the rest: only the rows of the rarest such
+//! words are read, and the others decide among them. The search widens in [`SearchStep`]s, and each reads only what is
+//! new.
 
 use std::ops::Range;
 

@@ -1,7 +1,6 @@
-//! Matches of a part of a query: words that are not in the name are left out. A person who searches for `accel london`
-//! or `kunal shah cred` adds what they know. Such words count if they are in the record, as its city, country, sectors,
-//! organization or title; other words count against it. A name matches only if the query has nearly all of it, and one
-//! of its distinctive words: `monzo bank` matches no other bank.
+//! Matches of a part of a query. A person who searches for `accel london` or `kunal shah cred` adds what they know:
+//! words that are not in the name count if other fields of the record have them, else against it. A name matches only
+//! if the query has nearly all of it, and one of its distinctive words: `monzo bank` matches no other bank.
 
 use crate::index::{GENERIC, Weights, texts};
 use crate::query::reading::fold_name;
