@@ -1,4 +1,4 @@
-//! Matches firms to a startup by points, without a model; [`METHOD`] and [`MatchReason::explanation`] publish the rules.
+//! Matches firms to a startup by points, without a model; [`METHOD`] and [`MatchReason::explanation`] are the rules.
 
 pub mod scorer;
 
@@ -104,11 +104,6 @@ impl MatchQuery {
             _ => None,
         });
         Self { profile: Self::FACETS.map(values), raise_usd, conditions: Vec::new() }
-    }
-
-    /// True if anything but the amount is known about the startup.
-    pub fn has_profile(&self) -> bool {
-        self.profile.iter().any(Option::is_some)
     }
 
     /// True if the reason applies to the query; activity and responsiveness always do.

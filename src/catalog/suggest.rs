@@ -5,10 +5,9 @@ use std::cmp::Reverse;
 
 use crate::Catalog;
 use data::fold::fold;
-use data::identifier;
 use data::import::csv_row::distinct;
 use data::import::website;
-use data::{Facet, Table};
+use data::{Facet, Table, identifier};
 use search::edit_distance::{distance_within, within_one_edit};
 use search::{CLOSE_SCORE, FoldedCandidates};
 

@@ -280,7 +280,7 @@ fn query_of(parsed: &ParsedRequest) -> &Query {
 }
 
 fn fit_note(fit: &MatchQuery) -> ParameterError {
-    let detail = match fit.has_profile() {
+    let detail = match fit.profile.iter().any(Option::is_some) {
         true => "firms are ranked by `fit`: `stage`, `sector` and `country` add points and do not filter",
         false => {
             "`raise_usd` ranks firms by fit with `stage`, `sector` or `country`; give one, such as `sector=fintech`"

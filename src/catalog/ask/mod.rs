@@ -1,6 +1,5 @@
 //! Questions in plain words, read as parameters of a list: "AI startups in Berlin that raised a seed round last year".
-//! Only rules over the words of the release: the longest phrase wins, kinds of records go first, unread words are
-//! reported.
+//! Only rules over the words of the release: the longest phrase wins, and unread words are reported.
 
 mod amount;
 pub mod association;

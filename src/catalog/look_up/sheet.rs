@@ -6,10 +6,9 @@ use csv::{ByteRecord, Terminator, WriterBuilder};
 
 use crate::flat::neutralized;
 use crate::{Catalog, Item, LookUpAnswer, ParameterError};
-use data::Table;
 use data::import::csv_reader::{self, CsvError, CsvReader};
 use data::vocabulary::Vocabulary;
-use data::{LookUpStatus, identifier};
+use data::{LookUpStatus, Table, identifier};
 
 use super::columns::{ItemColumns, normal};
 use super::{ItemTexts, answer};

@@ -11,8 +11,7 @@ mod weights;
 
 pub(crate) use build::raw_term;
 pub use build::texts;
-pub use complete::typed_part;
-pub use complete::{Completed, Completion};
+pub use complete::{Completed, Completion, typed_part};
 pub use descriptions::{DescriptionIndex, DescriptionMatches, marks};
 pub(crate) use dictionary::{Dictionary, MAX_WORD_BYTES};
 pub(crate) use tables::MAX_ROWS;

@@ -1,4 +1,4 @@
-//! Weights of words by how few names have them: `Capital` little, `Sequoia` much, legal forms and connecting words least.
+//! Weights of words by how few names have them: `Capital` little, `Sequoia` much, legal forms, connecting words least.
 
 use data::import::key_map::KeyMap;
 use data::name::WordList;

@@ -159,11 +159,6 @@ impl Expansion {
         self.exact.is_empty() && !is_prefix(&self.known_ranges) && !is_prefix(&self.new_ranges)
     }
 
-    /// True for a word of the dictionary that may nevertheless be a typo of a common word.
-    pub(crate) fn may_be_mistyped(&self) -> bool {
-        !self.typo_of.is_empty() && !self.is_mistyped()
-    }
-
     /// True if it is a word, or a prefix of one if it may be incomplete.
     pub(crate) fn is_known(&self) -> bool {
         let is_prefix = || self.known_ranges.first().is_some_and(|range| !range.is_empty());

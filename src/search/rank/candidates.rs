@@ -1,7 +1,6 @@
 //! Candidates: the rows that may match a query. A row that matches by its words has [`MIN_COVERAGE`] of the query's
 //! weight, and so at least one of any words that together weigh more than the rest: only the rows of the rarest such
-//! words are read, and the others decide among them. The search widens in [`SearchStep`]s, and each reads only what is
-//! new.
+//! words are read, and the others decide among them. The search widens in [`SearchStep`]s, each reading what is new.
 
 use std::ops::Range;
 
@@ -221,7 +220,8 @@ impl<'a> CandidateSearch<'a> {
                     break;
                 }
                 // A row may contain a common word instead of this one: then it must contain another.
-                weight += if expansion.may_be_mistyped() { 0.0 } else { expansion.weight }.max(f32::MIN_POSITIVE);
+                let may_be_mistyped = !expansion.typo_of.is_empty() && !expansion.is_mistyped();
+                weight += if may_be_mistyped { 0.0 } else { expansion.weight }.max(f32::MIN_POSITIVE);
                 let mark = expansion.mark;
                 expansion.each_new_row(terms, budget, |row, exact| buffers.touch_up_to(full, row, mark | exact));
             }
