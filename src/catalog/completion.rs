@@ -116,9 +116,8 @@ impl Catalog {
 
     fn completions(&self, text: &str, tables: &[Table], limit: usize) -> Vec<CompletionHit> {
         let of_table = |table: Table| {
-            let index = self.text_index(table)?;
             // Twice the limit, because records with the same name are left out.
-            let completed = index.complete(&self.snapshot().names(table), text, 2 * limit);
+            let completed = self.text_index(table)?.complete(&self.snapshot().names(table), text, 2 * limit);
             // People are not searched for by initials.
             let is_meant = move |completed: &Completed| table != Table::People || !completed.by_initials;
             Some(completed.into_iter().filter(is_meant).map(move |completed| CompletionHit::new(table, completed)))

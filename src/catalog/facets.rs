@@ -60,9 +60,8 @@ impl Catalog {
 
     /// Counts rows by a facet, for each of their values: with `stage=seed`, `series-a` counts the firms with both.
     pub fn counts_of(&self, table: Table, facet: Facet, rows: &MatchedRows) -> Vec<ValueCount> {
-        let column = GroupColumn::new(self.snapshot(), table, GroupBy::Facet(facet));
         let mut places = Vec::new();
-        let groups = column.groups(rows, &mut places);
+        let groups = GroupColumn::new(self.snapshot(), table, GroupBy::Facet(facet)).groups(rows, &mut places);
         let counted = groups.iter().map(|group| ValueCount { value: group.value, count: group.count });
         let mut counts: Vec<ValueCount> = counted.collect();
         // Ties keep the order of the vocabulary.

@@ -158,9 +158,8 @@ impl<'a> SimilarityProfile<'a> {
         };
         let index = catalog.text_index(table);
         let described = index.map(|index| index.descriptions.find_similar(&snapshot.names(table), row));
-        let described = described.unwrap_or_default();
         let weights = (0..snapshot.rows(Table::Sectors)).map(weight).collect();
-        Self { record, linked: catalog.linked(table, row), described, weights }
+        Self { record, linked: catalog.linked(table, row), described: described.unwrap_or_default(), weights }
     }
 
     /// Rows that share a startup, an investor, a sector or words of descriptions with it.

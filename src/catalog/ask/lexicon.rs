@@ -233,9 +233,8 @@ impl Lexicon {
     pub(crate) fn nearest_part(&self, before: &str, word: &str, after: &str) -> Option<&str> {
         let is_known = |phrase: String| self.phrases.contains_key(&phrase);
         let parts = self.parts.get(word.as_bytes().first()?).filter(|parts| !parts.contains(word))?;
-        let near = parts.iter().filter(|part| is_slip(word, part));
         let fits = |part: &&String| is_known(format!("{before} {part}")) || is_known(format!("{part} {after}"));
-        near.filter(fits).min().map(String::as_str)
+        parts.iter().filter(|part| is_slip(word, part)).filter(fits).min().map(String::as_str)
     }
 
     /// The meanings of a phrase, also in the plural or the singular.

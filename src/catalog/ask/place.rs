@@ -108,9 +108,8 @@ impl QuestionReader<'_> {
             if let Some(table) = records_meant(&token.word) {
                 return table == other;
             }
-            let is_break = self.tokens[at + length - 1].ends_clause;
             // `investors in Spain back mobile startups`
-            if is_break || token.is_glue() || self.topic_of(token).is_some() {
+            if self.tokens[at + length - 1].ends_clause || token.is_glue() || self.topic_of(token).is_some() {
                 return false;
             }
         }

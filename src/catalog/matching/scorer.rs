@@ -85,9 +85,8 @@ impl<'a> MatchScorer<'a> {
             }
             for bit in Bits(candidates) {
                 let has = |word: u64| word >> bit & 1 == 1;
-                let facts = next.map(|(full, near)| (has(full), has(near)));
                 let row = index as u32 * 64 + bit;
-                let points = self.points_of(row, facts);
+                let points = self.points_of(row, next.map(|(full, near)| (has(full), has(near))));
                 let [_, _, country, check_size, ..] = points;
                 if stage || sector || country + check_size > 0 {
                     each(row, points);

@@ -280,9 +280,8 @@ fn is_acronym(query: &NameQuery, text: &str, folded: &str) -> bool {
 /// True if `letters` are the first letters of all words of a folded name of several, or of all but connecting words.
 pub(crate) fn has_initials(folded: &str, letters: &str) -> bool {
     let first = |word: &str| word.bytes().next();
-    let all = folded.split(' ').filter_map(first);
     let main = folded.split(' ').filter(|word| !is_connecting(word)).filter_map(first);
-    folded.contains(' ') && (all.eq(letters.bytes()) || main.eq(letters.bytes()))
+    folded.contains(' ') && (folded.split(' ').filter_map(first).eq(letters.bytes()) || main.eq(letters.bytes()))
 }
 
 /// True for words that acronyms leave out.
