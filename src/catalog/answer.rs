@@ -55,7 +55,6 @@ pub struct ListAnswer<'c> {
     pub did_you_mean: Vec<u32>,
     /// Notes on the matches of a search, such as that `total` may be too low.
     pub notes: Vec<ParameterError>,
-    /// The reading of the search text, unless it is a name.
     pub reading: Option<SearchReading>,
     pub relaxation: Option<Relaxation>,
     pub groups: Option<Arc<Aggregate>>,

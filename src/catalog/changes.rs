@@ -121,7 +121,6 @@ pub struct ChangeFilter {
 }
 
 pub struct ChangePage {
-    /// The JSON of each change.
     pub changes: Vec<Vec<u8>>,
     pub total: u64,
     /// Start of the next page; `None` on the last one.

@@ -52,7 +52,6 @@ impl Suggestion {
 
 /// Maximum number of sectors among suggestions of several kinds.
 const MAX_SECTORS: usize = 2;
-/// If fewer names complete a text, similar names are added.
 const ENOUGH: usize = 5;
 /// Minimum score of a similar name: one letter in four may be wrong.
 const MIN_NEAR: f32 = 0.7;

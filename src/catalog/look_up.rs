@@ -21,7 +21,6 @@ use import::resolve::look_up::{ScoredCandidate, look_up, status};
 const MAX_BY_NAME: usize = 10;
 /// Maximum number of records with exactly the name that are compared: a place or a website may single one of them out.
 const MAX_NAMESAKES: usize = 50;
-/// Maximum number of records with a website or identifier that are compared.
 const MAX_BY_VALUE: usize = 20;
 
 #[derive(Clone, Debug)]

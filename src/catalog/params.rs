@@ -142,7 +142,6 @@ pub enum ParamType {
     /// Names of properties that are known (`true`) or unknown.
     Known(Table, bool),
     Metric,
-    /// Sort keys, each with its direction.
     Sort,
 }
 

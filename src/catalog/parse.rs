@@ -56,7 +56,6 @@ pub struct ParsedRequest {
     /// The request in canonical names and values. All spellings of a request share it.
     pub canonical: Vec<(&'static str, String)>,
     pub warnings: Issues,
-    /// Notes to the caller on values that were understood.
     pub notes: Vec<ParameterError>,
 }
 

@@ -10,7 +10,6 @@ const MAX_CONDITIONS: usize = 12;
 /// The same for a query with a search text; each condition except the text costs a search.
 const MAX_CONDITIONS_OF_SEARCH: usize = 4;
 
-/// A query without one of its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relaxation {
     pub parameter: &'static str,

@@ -350,7 +350,6 @@ impl Catalog {
         linked
     }
 
-    /// Number of startups of a firm, or of investors of a startup.
     fn links(&self, table: Table, row: u32) -> usize {
         match table {
             Table::Firms => self.snapshot().facet_count(Table::Startups, Facet::Investor, row) as usize,

@@ -9,7 +9,6 @@ use data::field::model;
 use data::names::Names;
 use data::{Facet, Table};
 
-/// Maximum number of words looked up per question.
 const MAX_WORDS: usize = 5;
 /// Maximum number of startups with a word: a more frequent word says little, and takes long to count.
 const MAX_STARTUPS: u64 = 20_000;

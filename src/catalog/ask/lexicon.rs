@@ -47,14 +47,12 @@ pub(crate) enum PhraseMeaning {
     Role(&'static str),
 }
 
-/// Built when a question is first read.
 pub(crate) struct Lexicon {
     phrases: HashMap<String, Vec<PhraseMeaning>>,
     /// Phrases of one word, by their first byte.
     words: HashMap<u8, Vec<String>>,
     /// Words of longer phrases, by their first byte.
     parts: HashMap<u8, HashSet<String>>,
-    /// Number of words of the longest phrase.
     pub(crate) longest: usize,
 }
 

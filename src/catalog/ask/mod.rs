@@ -70,7 +70,6 @@ impl Interpretation {
         self.parts.iter().filter(|part| !matches!(part.parameter.as_str(), "q" | "sort" | "limit")).count()
     }
 
-    /// Names and values of the list's parameters.
     pub fn values(&self) -> impl Iterator<Item = (String, String)> + '_ {
         let of_list = self.parts.iter().filter(|part| part.parameter != GROUP_BY);
         of_list.map(|part| (part.parameter.clone(), part.value.clone()))

@@ -17,7 +17,6 @@ use crate::{Catalog, ParseOptions, Resource};
 use data::import::website;
 use data::{Date, Facet, Table};
 
-/// Words for kinds of records.
 static RECORDS: Lazy<BTreeMap<&str, Table>> = Lazy::new(|| {
     let table_named = |name: &str| Table::ALL.into_iter().find(|table| table.name() == name).expect("a table");
     phrases("records").iter().map(|phrase| (phrase.text, table_named(phrase.meaning))).collect()
@@ -415,7 +414,6 @@ impl<'a> QuestionReader<'a> {
         self.read_as(range, parameter, value, why)
     }
 
-    /// True if a hyphen joins a word to the next.
     pub(super) fn is_hyphenated(&self, at: usize) -> bool {
         self.tokens.get(at + 1).is_some_and(|next| self.text[self.tokens[at].place.end..next.place.start] == *"-")
     }
@@ -681,7 +679,6 @@ impl<'a> QuestionReader<'a> {
         Some(1)
     }
 
-    /// Reads the name of a field next to its value.
     fn field_name(&mut self, at: usize) -> Option<usize> {
         self.find_phrase(at, phrases("fields")).map(|field| field.words.len())
     }
@@ -693,7 +690,6 @@ impl<'a> QuestionReader<'a> {
         (self.tokens[at].is_glue() || self.is_at(at, &["cheque", "cheques"]) || self.is_product(at)).then_some(1)
     }
 
-    /// Replaces the parts by these, unless they contradict each other.
     pub(super) fn keep_valid(&mut self, parts: Vec<(Range<usize>, ReadPart)>) {
         if self.are_valid(&parts, None) {
             self.parts = parts;

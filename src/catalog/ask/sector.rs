@@ -89,7 +89,6 @@ impl QuestionReader<'_> {
         })
     }
 
-    /// True if a sector ends before a word.
     fn follows_sector(&self, at: usize) -> bool {
         self.parts.last().is_some_and(|(range, part)| range.end == at && part.parameter == "sector")
     }

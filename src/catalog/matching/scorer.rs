@@ -46,7 +46,6 @@ pub(crate) struct MatchScorer<'a> {
     query: &'a MatchQuery,
     /// Date from which activity is counted back.
     until: PartialDate,
-    /// Those of stage, sector and country that are given.
     parts: [Option<QueryPart<'a>>; 3],
 }
 

@@ -162,7 +162,6 @@ impl<'a> CompletionRun<'a> {
         rows
     }
 
-    /// Adds the most prominent rows whose initials equal the text.
     fn add_initials(&mut self, max: usize) {
         if !self.typed.may_be_initials() {
             return;
@@ -286,7 +285,6 @@ fn sort(found: &mut [Completed]) {
     found.sort_unstable_by_key(|row| (row.completion, Reverse(row.prominence), row.row));
 }
 
-/// The completion of the text by the best of a row's names.
 fn completed(names: &dyn Names, typed: &TypedText, row: u32, buffers: &mut SearchBuffers) -> Option<Completed> {
     let SearchBuffers { folded, joined, .. } = buffers;
     let completions = texts(names, row).enumerate().filter_map(|(index, text)| {

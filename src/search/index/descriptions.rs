@@ -102,7 +102,6 @@ fn words(analyzer: &TextAnalyzer, text: &str) -> Vec<(String, Range<usize>)> {
     words
 }
 
-/// Words of texts, with cached results for each.
 struct StemCache {
     plain: TextAnalyzer,
     /// Analyzers of single words, by language: the first remove stop words, the second also stem.
@@ -369,7 +368,6 @@ impl DescriptionIndex {
         rarest(stems.map(|stem| (self.postings(&stem), stem)).filter(|(rows, _)| *rows > 1).collect()).collect()
     }
 
-    /// The rows of words, by their stems.
     fn words(&self, words: &[BTreeSet<String>]) -> Vec<WordScorer> {
         let scorer = |stem: &String| {
             let segment = self.searcher.segment_readers().first()?;

@@ -44,7 +44,6 @@ pub type IndexFiles = BTreeMap<String, Vec<u8>>;
 
 const DESCRIPTIONS: &str = "descriptions.";
 
-/// Parts of an index that are built separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexPart {
     Descriptions,

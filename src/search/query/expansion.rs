@@ -165,7 +165,6 @@ impl Expansion {
         self.optional || self.is_word || (self.is_typing && is_prefix())
     }
 
-    /// Approximate number of rows of all its words.
     pub(crate) fn row_count(&self, terms: &TermIndex) -> u32 {
         let rows = &terms.rows;
         let typo_of = self.typo_of.iter().filter(|_| self.is_mistyped());
@@ -239,7 +238,6 @@ impl Expansion {
         }
     }
 
-    /// Ends a step: what was new becomes known.
     pub(crate) fn end_step(&mut self) {
         self.known.append(&mut self.new);
         self.known.sort_unstable();

@@ -36,7 +36,6 @@ pub(crate) struct QueryWord {
     /// Distinctiveness, from 0.2 to 1.
     pub weight: f32,
     pub pattern: EditPattern,
-    /// The words that may replace it.
     pub forms: &'static [WordForm],
     pub phonetic_key: String,
 }

@@ -47,7 +47,6 @@ static FORMS: Lazy<HashMap<&str, Vec<WordForm>>> = Lazy::new(|| {
     forms
 });
 
-/// The words of each line, without comments.
 fn lines(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     word_file::entries(text).map(|line| line.split(' ').collect())
 }

@@ -22,7 +22,6 @@ const EXPLAINED: f32 = 0.9;
 pub(crate) struct RelaxedMatch {
     /// From 0 to 1, highest if all words that are left out are in the record.
     pub similarity: f32,
-    /// The words that are not in the name.
     pub left_out: Vec<String>,
 }
 

@@ -8,7 +8,6 @@ use data::archive::facet_column::RowSet;
 pub(crate) const WORDS: u16 = (1 << crate::MAX_QUERY_WORDS) - 1;
 /// The row may contain a word that a word of the query is a prefix of.
 pub(crate) const HINTED: u16 = 1 << 10;
-/// A word was found exactly.
 pub(crate) const EXACT: u16 = 1 << 11;
 /// The row may match by more than its words.
 pub(crate) const KEEP: u16 = 1 << 12;
@@ -23,7 +22,6 @@ pub(crate) struct SearchBuffers {
     search: u16,
     /// The rows touched in this search, in the order of their first touch.
     pub touched: Vec<u32>,
-    /// The folded text of a candidate.
     pub folded: String,
     /// The folded text of a candidate without spaces.
     pub joined: String,
@@ -39,7 +37,6 @@ pub(crate) struct SearchBuffers {
 const FEW: usize = 256;
 
 impl SearchBuffers {
-    /// Starts a search over a table of `rows` rows.
     fn begin(&mut self, rows: u32) {
         self.touched.clear();
         self.are_bits_touched = false;
