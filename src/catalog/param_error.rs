@@ -23,9 +23,7 @@ const MAX_SEARCHES: usize = 2;
 
 /// Spends one unit of a budget; false if none is left.
 fn spend(left: &mut usize) -> bool {
-    let is_left = *left > 0;
-    *left = left.saturating_sub(1);
-    is_left
+    left.checked_sub(1).map(|rest| *left = rest).is_some()
 }
 
 pub fn too_narrow(relaxation: &Relaxation) -> ParameterError {

@@ -60,8 +60,7 @@ impl QuestionReader<'_> {
         if !matches!(table, Table::Firms | Table::Startups) {
             return None;
         }
-        let range = at..from + length;
-        self.add(range.clone(), "kind", table.noun(), "kind of organization").then_some(range.len())
+        self.add(at..from + length, "kind", table.noun(), "kind of organization").then_some(from + length - at)
     }
 
     /// Reads `invested in Facebook` among firms. No parameter finds them, but `funding-rounds?startup=facebook` does.

@@ -40,7 +40,6 @@ pub struct Item {
 impl Item {
     pub const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
-    #[must_use]
     pub fn named(tables: &[Table], name: &str) -> Self {
         Self { tables: tables.to_vec(), name: name.to_owned(), ..Self::default() }
     }
@@ -96,7 +95,6 @@ impl<'t> ItemTexts<'t> {
     pub const NAMES: [&'static str; 9] =
         ["kind", "name", "website", "country", "city", "founded_year", "organization", "id", "exclude"];
 
-    #[must_use]
     pub fn is_list(name: &str) -> bool {
         matches!(name, "id" | "exclude")
     }

@@ -326,7 +326,6 @@ impl RowEnds {
         is_end
     }
 
-    #[must_use]
     pub fn for_sheet(sheet: &Sheet) -> Self {
         Self { state: RowEndState::CellStart, delimiter: Some(sheet.dialect.delimiter) }
     }
