@@ -1,4 +1,4 @@
-//! Records like a given one (`like`), by points, without a model; [`METHOD`] and [`Common::explanation`] publish them.
+//! Records like a given one (`like`), by points, without a model; [`METHOD`] and [`Common::explanation`] are the rules.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
