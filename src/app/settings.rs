@@ -627,7 +627,8 @@ fn arguments(command: &clap::Command) -> impl Iterator<Item = &clap::Arg> {
 
 fn variable_of(flag: &str) -> Option<String> {
     let command = Cli::command();
-    let arg = arguments(&command).find(|arg| arg.get_long().is_some_and(|long| flag.strip_prefix("--") == Some(long)))?;
+    let arg =
+        arguments(&command).find(|arg| arg.get_long().is_some_and(|long| flag.strip_prefix("--") == Some(long)))?;
     Some(arg.get_env()?.to_string_lossy().into_owned())
 }
 

@@ -69,7 +69,6 @@ impl SearchAddress {
         Some(Self { host: Some(host).filter(|_| name.is_none()), person: None, name })
     }
 
-    /// Maximum number of words of its searches.
     pub(crate) fn words(&self) -> usize {
         let texts = [&self.host, &self.person, &self.name].into_iter().flatten();
         texts.map(|text| fold(text).split(' ').count()).max().unwrap_or(0)

@@ -14,11 +14,10 @@ use crate::parse::scalars::parse_uint;
 use crate::{Amounts, Catalog, Issues, Order, ParameterError, Query, Resource};
 use data::archive::facet_column::RowSet;
 use data::field::model;
-use data::vocabulary::{Vocabulary, normal};
+use data::vocabulary::{Vocabulary, normal, vocabulary};
 use data::{Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table};
 
 pub const DEFAULT_GROUPS: usize = 20;
-/// Maximum number of groups of each property.
 pub const MAX_GROUPS: usize = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,23 +29,15 @@ pub enum GroupBy {
     Number(usize),
 }
 
-/// The order of groups; ties keep the order of values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum GroupOrder {
-    Count,
-    SumUsd,
-    MedianUsd,
-    /// Years and numbers, latest first; other values in snapshot order.
-    Value,
-}
-
-impl GroupOrder {
-    pub const ALL: [(&'static str, Self); 4] = [
-        ("-count", Self::Count),
-        ("-sum_usd", Self::SumUsd),
-        ("-median_usd", Self::MedianUsd),
-        ("-value", Self::Value),
-    ];
+vocabulary! {
+    /// The order of groups; ties keep the order of values.
+    GroupOrder, "order of groups", {
+        Count = "-count",
+        SumUsd = "-sum_usd",
+        MedianUsd = "-median_usd",
+        /// Years and numbers, latest first; other values in snapshot order.
+        Value = "-value",
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -154,8 +145,7 @@ impl AggregateOptions {
         for text in of("group_by").take(MAX_VALUES) {
             let name = normal(text).replace('-', "_");
             let name = if name == "lead_investor" { "lead" } else { &name };
-            let found = known.iter().find(|(known, _)| *known == name || name.strip_suffix('s') == Some(*known));
-            match found {
+            match known.iter().find(|(known, _)| *known == name || name.strip_suffix('s') == Some(*known)) {
                 Some(property) if !group_by.contains(property) => group_by.push(*property),
                 Some(_) => {}
                 None => {
@@ -175,9 +165,8 @@ impl AggregateOptions {
         };
         let order = one("sort", "groups have one order, such as `-count`; several are given").and_then(|text| {
             let Some(text) = text else { return Ok(None) };
-            let found = GroupOrder::ALL.into_iter().find(|(name, _)| *name == text);
-            let names = || GroupOrder::ALL.map(|(name, _)| name).to_vec();
-            found.map(|(_, order)| Some(order)).ok_or_else(|| wrong_term("sort", text, "order of groups", names()))
+            let found = GroupOrder::ALL.iter().copied().find(|order| order.name() == text);
+            found.map(Some).ok_or_else(|| wrong_term("sort", text, GroupOrder::NOUN, GroupOrder::names()))
         });
         let limit = one("limit", "`limit` takes one value, several are given").and_then(|text| {
             let Some(text) = text else { return Ok(DEFAULT_GROUPS as u64) };
@@ -201,11 +190,10 @@ impl AggregateOptions {
 
     pub fn canonical(&self) -> Vec<(&'static str, String)> {
         let names: Vec<&str> = self.group_by.iter().map(|(name, _)| *name).collect();
-        let order = self.order.and_then(|order| GroupOrder::ALL.into_iter().find(|(_, known)| *known == order));
         // All limits above the maximum get the same response, with a warning.
         let limit = if self.is_clamped { MAX_GROUPS + 1 } else { self.limit };
         let limit = if limit == DEFAULT_GROUPS { String::new() } else { limit.to_string() };
-        let order = order.map_or("", |(name, _)| name).to_owned();
+        let order = self.order.map_or("", GroupOrder::name).to_owned();
         let all = [("group_by", names.join(",")), ("sort", order), ("limit", limit)];
         all.into_iter().filter(|(_, value)| !value.is_empty()).collect()
     }

@@ -71,8 +71,7 @@ impl<'a> AmountCounter<'a> {
         let known = count.saturating_sub(unknown) as usize;
         let places = middle(known);
         let (mut before, mut sum, mut max, mut at_places) = (0, 0, 0, [0; 2]);
-        let counted = self.amounts.iter().zip(&self.counts).filter(|(_, count)| **count > 0);
-        for (amount, count) in counted {
+        for (amount, count) in self.amounts.iter().zip(&self.counts).filter(|(_, count)| **count > 0) {
             let (amount, through) = (*amount as u64, before + *count as usize);
             sum += u128::from(amount) * u128::from(*count);
             for (found, place) in at_places.iter_mut().zip(places) {

@@ -51,15 +51,11 @@ impl<'a> WantedPage<'a> {
 pub struct ListAnswer<'c> {
     pub rows: ListRows,
     pub total: u64,
-    /// `None` on the last page.
     pub next: Option<ListPosition>,
-    /// Rows with names similar to a search text.
     pub did_you_mean: Vec<u32>,
     /// Notes on the matches of a search, such as that `total` may be too low.
     pub notes: Vec<ParameterError>,
-    /// The reading of the search text, unless it is a name.
     pub reading: Option<SearchReading>,
-    /// The condition to drop, if nothing matches.
     pub relaxation: Option<Relaxation>,
     pub groups: Option<Arc<Aggregate>>,
     /// Amounts of all matching rounds.
@@ -80,7 +76,6 @@ pub struct ListRows {
     pub computed: ComputedRows,
 }
 
-/// The fields that a list adds to each of its records.
 #[derive(Default)]
 pub enum ComputedRows {
     #[default]
@@ -141,7 +136,7 @@ impl Catalog {
             }
             Request::CoInvestors(firm) => {
                 let page = self.co_investors(*firm, start, limit);
-                let (rows, firms) = page.rows.iter().map(|firm| (firm.row, CoInvestorFields::from(firm))).unzip();
+                let (rows, firms) = page.rows.into_iter().unzip();
                 of_page(page.total, page.next, rows, ComputedRows::CoInvestors(firms))
             }
             Request::Match(query) => {
@@ -163,7 +158,8 @@ impl Catalog {
         answer.relaxation = relaxable.and_then(|relaxable| self.relaxation(resource, relaxable));
         answer.amounts = parts.amounts.then(|| self.amounts(&query.filters));
         answer.snippets = if parts.snippets { self.snippets_of(query, &rows) } else { Vec::new() };
-        answer.similarities = if parts.similarities { self.similarities_of(query, &rows) } else { Vec::new() };
+        let like = query.like().filter(|_| parts.similarities);
+        answer.similarities = like.map(|row| self.similarities(query.table, row, &rows)).unwrap_or_default();
         let text = query.text.as_deref();
         let classes = text.filter(|_| parts.match_classes).map(|text| self.match_classes(query.table, text, &rows));
         answer.match_classes = classes.unwrap_or_default();

@@ -1,6 +1,5 @@
-//! Bulk files of a release, too large for memory. If a file is written to, truncated or removed after the release was
-//! opened, clients must still get the original: the file stays open, and each chunk that is read must have the checksum
-//! it had when the whole file was verified.
+//! Bulk files of a release, too large for memory. Clients must get the original even if a file is changed or removed:
+//! it stays open, and each chunk that is read must have the checksum it had when the whole file was verified.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -45,8 +44,7 @@ impl BulkFile {
         Ok(Self { name: name.to_owned(), bytes, sha256: bytes_of(&whole.finish()), file, chunks })
     }
 
-    /// Reads the bytes from `start` to the end of its chunk, at most to `end`. Blocks while the disk is read; fails if the
-    /// file is no longer the one that was opened.
+    /// Reads from `start` to the end of its chunk, at most to `end`. Blocks; fails if the file has changed since.
     pub fn read_chunk(&self, start: u64, end: u64) -> io::Result<Bytes> {
         let index = start / Self::CHUNK;
         let first = index * Self::CHUNK;

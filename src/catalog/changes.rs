@@ -1,5 +1,4 @@
-//! The differences between two releases, record by record, for clients that keep a copy up to date: an added or changed
-//! record is stored under its slug or id, a removed or merged one is deleted.
+//! Differences between two releases for clients that keep a copy: a record is stored under its slug or id, or deleted.
 
 use std::cmp::Ordering;
 use std::io;
@@ -81,8 +80,7 @@ impl ChangeCounts {
     }
 }
 
-/// Finds the rows of a table that differ, in the order of their slugs or ids. A row is changed if its record is,
-/// including computed fields. Reads all records of both releases.
+/// The rows that differ, by slug or id, computed fields included. Reads all records of both releases.
 pub fn row_changes(table: Table, before: &Snapshot, after: &Snapshot) -> io::Result<Vec<RowChange>> {
     let mut changes = Vec::new();
     for rows in paired_rows(table, before, after) {
@@ -123,7 +121,6 @@ pub struct ChangeFilter {
 }
 
 pub struct ChangePage {
-    /// The JSON of each change.
     pub changes: Vec<Vec<u8>>,
     pub total: u64,
     /// Start of the next page; `None` on the last one.
@@ -160,8 +157,7 @@ model! {
 }
 
 impl ChangeFilter {
-    /// Parses `table`, `op` and `fields`; an error lists each unknown name. A name in `fields` must be a field of at least
-    /// one of the tables; tables without any of the fields are left out.
+    /// Parses `table`, `op` and `fields`. Tables without any of the fields are left out; one must have each of them.
     pub fn parse(values: &[(String, String)]) -> Result<Self, Vec<ParameterError>> {
         let mut errors = Vec::new();
         let table = |text: &str| {

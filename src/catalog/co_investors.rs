@@ -4,17 +4,11 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use data::snapshot::known_date;
-use data::{Facet, NONE_I32, PartialDate, Table};
+use data::{Facet, NONE_I32, Table};
 
+use crate::json::computed::CoInvestorFields;
 use crate::row_filter::distinct;
 use crate::{Catalog, ListPosition, Page};
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct CoInvestorRow {
-    pub row: u32,
-    pub shared_rounds: u32,
-    pub last_shared_on: Option<PartialDate>,
-}
 
 impl Catalog {
     /// The firms that joined a round of a startup, ascending.
@@ -24,9 +18,8 @@ impl Catalog {
         distinct(rounds.flat_map(|round| snapshot.round_investors(round).map(|(firm, _)| firm)))
     }
 
-    /// One page of the firms that joined rounds with `firm`, by shared rounds, then slug; the first ones are the
-    /// `top_co_investors` of its record. The cost grows with the firm's own rounds, not the table.
-    pub fn co_investors(&self, firm: u32, position: ListPosition, limit: usize) -> Page<CoInvestorRow> {
+    /// The firms that joined rounds with `firm`, by shared rounds, then slug. The cost grows with its own rounds.
+    pub fn co_investors(&self, firm: u32, position: ListPosition, limit: usize) -> Page<(u32, CoInvestorFields)> {
         let snapshot = self.snapshot();
         let dates = snapshot.round_dates();
         let mut shared: HashMap<u32, (u32, i32)> = HashMap::new();
@@ -39,9 +32,9 @@ impl Catalog {
             }
         }
         let slugs = snapshot.slug_ranks(Table::Firms);
-        let firm = |(row, (shared_rounds, day))| CoInvestorRow { row, shared_rounds, last_shared_on: known_date(day) };
-        let mut firms: Vec<CoInvestorRow> = shared.into_iter().map(firm).collect();
-        firms.sort_unstable_by_key(|firm| (Reverse(firm.shared_rounds), slugs[firm.row as usize]));
+        let fields = |(shared_rounds, day)| CoInvestorFields { shared_rounds, last_shared_on: known_date(day) };
+        let mut firms: Vec<_> = shared.into_iter().map(|(row, shared)| (row, fields(shared))).collect();
+        firms.sort_unstable_by_key(|(row, shared)| (Reverse(shared.shared_rounds), slugs[*row as usize]));
         position.page_of(firms, limit)
     }
 }

@@ -1,6 +1,5 @@
-//! Completion of names of all kinds of records, for search boxes: names that equal the text come first, then those that
-//! begin with it, then those with a later word that does, each ordered by prominence, which is comparable between kinds.
-//! If these are few, similar names follow.
+//! Completion of names of all kinds for search boxes: names that equal the text, those that begin with it, those with a
+//! later word that does, each by prominence, which is comparable between kinds; if these are few, also similar names.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -53,14 +52,12 @@ impl Suggestion {
 
 /// Maximum number of sectors among suggestions of several kinds.
 const MAX_SECTORS: usize = 2;
-/// If fewer names complete a text, similar names are added.
 const ENOUGH: usize = 5;
 /// Minimum score of a similar name: one letter in four may be wrong.
 const MIN_NEAR: f32 = 0.7;
 /// Minimum number of letters or digits of a text that may have a typo.
 const MIN_TYPO: usize = 3;
-/// A name that begins with the text precedes names that equal it if it is more prominent by this much: somebody who
-/// types `light` rather means a firm with 300 rounds than a startup with one.
+/// A name that only begins with the text goes first if it is this much more prominent: `light` is rather a large firm.
 const FAR_MORE_PROMINENT: u32 = MAX_PROMINENCE / 10 * 4;
 
 struct CompletionHit {
@@ -118,9 +115,8 @@ impl Catalog {
 
     fn completions(&self, text: &str, tables: &[Table], limit: usize) -> Vec<CompletionHit> {
         let of_table = |table: Table| {
-            let index = self.text_index(table)?;
             // Twice the limit, because records with the same name are left out.
-            let completed = index.complete(&self.snapshot().names(table), text, 2 * limit);
+            let completed = self.text_index(table)?.complete(&self.snapshot().names(table), text, 2 * limit);
             // People are not searched for by initials.
             let is_meant = move |completed: &Completed| table != Table::People || !completed.by_initials;
             Some(completed.into_iter().filter(is_meant).map(move |completed| CompletionHit::new(table, completed)))

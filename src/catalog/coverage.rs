@@ -1,5 +1,4 @@
-//! Coverage of the data: known values by field, counted when a snapshot is compiled. A filter on a field that is unknown
-//! for most records adds a note, because few matches then mean little.
+//! Known values by field. A filter on a field unknown for most records adds a note, as few matches then mean little.
 
 use std::collections::BTreeMap;
 
@@ -47,8 +46,7 @@ impl Coverage {
 }
 
 impl Catalog {
-    /// A sentence on the records that the filter of a parameter cannot match: its field is unknown for more than half of
-    /// them, or it excludes values and leaves out many records with an unknown value as well.
+    /// A sentence if a filter cannot match most records, because its field is unknown, or excludes many unknown ones.
     pub(crate) fn low_coverage(&self, table: Table, parameter: &str, filter: &Filter) -> Option<String> {
         let (is_exclusion, filter) = match filter {
             Filter::Not(excluded) => (true, &**excluded),

@@ -92,12 +92,10 @@ impl Cursor {
         carried: impl IntoIterator<Item = &'v (String, String)>,
     ) -> Vec<(String, String)> {
         let is_given = |name: &str| values.iter().any(|(known, value)| known == name && !value.trim().is_empty());
-        let carried = carried.into_iter().filter(|(name, _)| !is_given(name));
-        values.iter().chain(carried).cloned().collect()
+        values.iter().chain(carried.into_iter().filter(|(name, _)| !is_given(name))).cloned().collect()
     }
 
-    /// The error is a parameter that differs from the cursor. `default_of` is the default of one that it does not have,
-    /// with or without a search text.
+    /// The error is a parameter that differs from the cursor or, if it has none, from the default.
     pub fn check(
         &self,
         given: &[(&'static str, String)],

@@ -22,8 +22,7 @@ impl Catalog {
         facets.iter().map(|facet| self.counts_of(query.table, *facet, &rows)).collect()
     }
 
-    /// Counts the rows with a sort key value within each of `ranges`, given as first and last value. Ranges must be
-    /// ascending and disjoint, and consist of whole years for dates.
+    /// Counts the rows within ranges of a sort key (first, last): ascending, disjoint, of whole years for dates.
     pub fn counts_within(&self, table: Table, key: usize, ranges: &[(i64, i64)], rows: &MatchedRows) -> Vec<u64> {
         let snapshot = self.snapshot();
         let values = snapshot.values(table, key);
@@ -59,12 +58,10 @@ impl Catalog {
         }
     }
 
-    /// Counts rows by a facet. Those with several values count for each: under `stage=seed`, the count of `series-a` is
-    /// the number of firms with both stages.
+    /// Counts rows by a facet, for each of their values: with `stage=seed`, `series-a` counts the firms with both.
     pub fn counts_of(&self, table: Table, facet: Facet, rows: &MatchedRows) -> Vec<ValueCount> {
-        let column = GroupColumn::new(self.snapshot(), table, GroupBy::Facet(facet));
         let mut places = Vec::new();
-        let groups = column.groups(rows, &mut places);
+        let groups = GroupColumn::new(self.snapshot(), table, GroupBy::Facet(facet)).groups(rows, &mut places);
         let counted = groups.iter().map(|group| ValueCount { value: group.value, count: group.count });
         let mut counts: Vec<ValueCount> = counted.collect();
         // Ties keep the order of the vocabulary.

@@ -1,6 +1,5 @@
-//! Groups the rows of a query by a property. The archive stores a property in both directions. For few rows, the values
-//! of each row are read and sorted: the cost grows with the rows found. For many rows, the rows of each value are
-//! intersected with them: the cost grows with the table.
+//! Groups the rows of a query by a property. Of few rows, the values are read and sorted: the cost grows with the rows
+//! found. Of many, the rows of each value are intersected with them: the cost grows with the table.
 
 use crate::aggregate::GroupBy;
 use crate::param_error::search_warnings;
@@ -107,8 +106,7 @@ impl<'a> GroupColumn<'a> {
         }
     }
 
-    /// Returns the non-empty groups of `rows`, in the order of their values. For few rows, fills `places` with the list
-    /// indexes of the rows, group by group.
+    /// The non-empty groups, in the order of values. For few rows, fills `places` with their list indexes by group.
     pub(crate) fn groups<'g>(self, rows: &MatchedRows, places: &'g mut Vec<u32>) -> Vec<ValueRows<'g>>
     where
         'a: 'g,
@@ -118,8 +116,7 @@ impl<'a> GroupColumn<'a> {
                 let pairs = self.sorted_places(rows);
                 places.extend(pairs.iter().map(|(_, place)| *place));
                 let mut rest = places.as_slice();
-                let groups = pairs.chunk_by(|(value, _), (other, _)| value == other);
-                let group = groups.map(|pairs| {
+                let group = pairs.chunk_by(|(value, _), (other, _)| value == other).map(|pairs| {
                     let (rows, after) = rest.split_at(pairs.len());
                     rest = after;
                     ValueRows { value: pairs[0].0, count: pairs.len() as u64, rows: RowSet::Sparse(rows) }
@@ -247,10 +244,8 @@ pub(crate) fn common_count(set: RowSet<'_>, bits: &[u64]) -> u64 {
     }
 }
 
-/// Rows that two bitsets have in common.
 pub(crate) fn each_common<'b>(words: &'b [u64], bits: &'b [u64]) -> impl Iterator<Item = u32> + 'b {
-    let words = words.iter().zip(bits).enumerate();
-    words.flat_map(|(index, (a, b))| Bits(a & b).map(move |bit| index as u32 * 64 + bit))
+    words.iter().zip(bits).enumerate().flat_map(|(index, (a, b))| Bits(a & b).map(move |bit| index as u32 * 64 + bit))
 }
 
 pub(crate) fn remove(bits: &mut [u64], rows: RowSet<'_>) {

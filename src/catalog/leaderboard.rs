@@ -91,8 +91,7 @@ impl Catalog {
         let (shown, first_then) = (top(self, query), top(before, former));
         let shown = page.iter().chain(&shown).map(|ranked| with_former(ranked.row));
         let first_then = first_then.iter().map(|ranked| {
-            let current = self.find(Table::Firms, then.slug(Table::Firms, ranked.row));
-            current.map_or((None, Some(ranked.row)), with_former)
+            self.find(Table::Firms, then.slug(Table::Firms, ranked.row)).map_or((None, Some(ranked.row)), with_former)
         });
         let firms: Vec<(Option<u32>, Option<u32>)> = distinct(shown.chain(first_then));
         let ranks = self.ranks(query, firms.iter().filter_map(|(row, _)| *row));

@@ -55,7 +55,6 @@ pub use ask::{Interpretation, ReadPart};
 pub use bulk_file::BulkFile;
 pub use bundled::{BundledError, bundled};
 pub use changes::{ChangeCounts, ChangeFilter, ChangePage, RowChange, row_changes};
-pub use co_investors::CoInvestorRow;
 pub use comparison::{RecordChange, ReleaseComparison};
 pub use completion::Suggestion;
 pub use coverage::Coverage;
@@ -153,7 +152,6 @@ struct Cached {
     aggregates: Cache<(Query, AggregateOptions), Arc<Aggregate>, MAX_AGGREGATES>,
     /// Rows that differ from earlier releases, keyed by version and content.
     changes: Cache<(SnapshotVersion, u64), Arc<AllChanges>, MAX_CHANGES>,
-    /// Pictures of records, drawn by a front end.
     pictures: Cache<(Table, u32), Arc<[u8]>, MAX_PICTURES>,
     totals: OnceCell<Totals>,
     round_years: OnceCell<RoundYears>,
@@ -231,7 +229,6 @@ impl Catalog {
         is_moved.then_some(own)
     }
 
-    /// A note that a slug belongs to a merged record.
     pub fn moved_note(&self, table: Table, row: u32, slug: &str) -> Option<String> {
         let target = self.moved_to(table, row, slug)?;
         Some(format!("`{}` was merged into `{target}`; use this slug", shortened(slug)))
@@ -241,8 +238,7 @@ impl Catalog {
         self.snapshot.merged_into(table, slug).or_else(|| self.snapshot.merged_into(table, &lower_case(slug)?))
     }
 
-    /// Finds the rows with this name, ignoring letter case, diacritics and punctuation. A name without letters and
-    /// digits is compared literally. Binary search in the order by name.
+    /// The rows with this name but for case, diacritics and punctuation; one without letters and digits literally.
     pub fn rows_named(&self, table: Table, name: &str) -> Vec<u32> {
         let folded = fold(name);
         let name_of = |row: u32| self.snapshot.name(table, row);
@@ -274,8 +270,7 @@ impl Catalog {
         texts(&self.snapshot.names(table), row).any(|text| fold(text) == folded && (!folded.is_empty() || text == name))
     }
 
-    /// Finds the rows that match `text`, best first: by their names, or by their websites if the text is an address.
-    /// [`Catalog::all_matches`] has the remaining rows if very many match.
+    /// The best rows by name, or by website if the text is an address; [`Catalog::all_matches`] has the others.
     pub fn search(&self, table: Table, text: &str) -> SearchResults {
         match self.address(table, text) {
             Some(address) => self.search_address(table, &address),

@@ -21,13 +21,11 @@ impl Catalog {
         }
         if let (Order::Relevance, Some(ranking)) = (&query.order, query.rankings().last()) {
             let ranked = self.ranked(query.table, ranking);
-            let rows = ranked.rows.iter().copied().filter(|row| filter.contains(*row)).collect();
-            return start.page_of(rows, limit);
+            return start.page_of(ranked.rows.iter().copied().filter(|row| filter.contains(*row)).collect(), limit);
         }
         let (rows, position) = match &query.order {
             Order::Keys(keys) if !keys.is_empty() => {
-                let keys = OrderKeys::new(self.snapshot(), query.table, keys);
-                SortedRows::new(&keys, &filter, total).page(start, limit)
+                SortedRows::new(&OrderKeys::new(self.snapshot(), query.table, keys), &filter, total, limit).page(start)
             }
             // In table order; the position is the first row of the next page.
             _ => {

@@ -18,11 +18,9 @@ use data::{Country, Facet, LookUpStatus, Names, Table};
 use import::resolve::SourceRecord;
 use import::resolve::look_up::{ScoredCandidate, look_up, status};
 
-/// Maximum number of matches of a name that are compared.
 const MAX_BY_NAME: usize = 10;
 /// Maximum number of records with exactly the name that are compared: a place or a website may single one of them out.
 const MAX_NAMESAKES: usize = 50;
-/// Maximum number of records with a website or identifier that are compared.
 const MAX_BY_VALUE: usize = 20;
 
 #[derive(Clone, Debug)]
@@ -49,10 +47,9 @@ impl Catalog {
             let (own, others) = records.split_at_mut(1);
             let is_other = |record: &&mut SourceRecord| is_named_only && !record.has_domain_of(&own[0]);
             others.iter_mut().filter(is_other).for_each(|record| record.website = None);
-            let names = self.snapshot().rows(table);
             let index = self.text_index(table);
             let count_of = |word: &str| index.map_or(0, |index| index.name_frequency(word));
-            let scored = look_up(table, &records, is_sure, names, count_of);
+            let scored = look_up(table, &records, is_sure, self.snapshot().rows(table), count_of);
             candidates.extend(scored.into_iter().map(|scored| (table, rows[scored.index], scored)));
         }
         candidates.sort_by_key(|(.., scored)| scored.rank());

@@ -1,5 +1,4 @@
-//! Matches firms to a startup, with points that anyone can check against the records. Deterministic, no model. [`METHOD`]
-//! and [`MatchReason::explanation`] are the public text of the rules.
+//! Matches firms to a startup by points, without a model; [`METHOD`] and [`MatchReason::explanation`] are the rules.
 
 pub mod scorer;
 
@@ -75,19 +74,20 @@ impl MatchReason {
 /// The profile and needs of a startup; `None` is ignored, several values of a facet are combined with OR.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MatchQuery {
-    pub stages: Option<Vec<u32>>,
-    pub sectors: Option<Vec<u32>>,
-    pub countries: Option<Vec<u32>>,
+    /// Its values of each of [`MatchQuery::FACETS`].
+    pub profile: [Option<Vec<u32>>; 3],
     pub raise_usd: Option<u64>,
     /// Conditions that a firm must meet in addition, combined with AND.
     pub conditions: Vec<Filter>,
 }
 
 impl MatchQuery {
+    /// In the order of [`MatchReason`].
+    pub const FACETS: [Facet; 3] = [Facet::Stage, Facet::Sector, Facet::Country];
+
     /// The query of a startup: stage, sector and country of `filters` are weighed, other filters are conditions.
     pub fn among(filters: &[Filter], raise_usd: u64) -> Self {
-        let is_weighed =
-            |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Stage | Facet::Sector | Facet::Country, _));
+        let is_weighed = |filter: &Filter| matches!(filter, Filter::AnyOf(facet, _) if Self::FACETS.contains(facet));
         let (weighed, conditions): (Vec<Filter>, Vec<Filter>) = filters.iter().cloned().partition(is_weighed);
         Self { raise_usd: Some(raise_usd), conditions, ..Self::from_filters(&weighed) }
     }
@@ -103,23 +103,14 @@ impl MatchQuery {
             Filter::CheckRange { max, .. } => Some(*max),
             _ => None,
         });
-        let [stages, sectors, countries] = [Facet::Stage, Facet::Sector, Facet::Country].map(values);
-        Self { stages, sectors, countries, raise_usd, conditions: Vec::new() }
-    }
-
-    /// True if anything but the amount is known about the startup.
-    pub fn has_profile(&self) -> bool {
-        self.stages.is_some() || self.sectors.is_some() || self.countries.is_some()
+        Self { profile: Self::FACETS.map(values), raise_usd, conditions: Vec::new() }
     }
 
     /// True if the reason applies to the query; activity and responsiveness always do.
     fn includes(&self, reason: MatchReason) -> bool {
-        match reason {
-            MatchReason::Stage => self.stages.is_some(),
-            MatchReason::Sector => self.sectors.is_some(),
-            MatchReason::Country => self.countries.is_some(),
-            MatchReason::CheckSize => self.raise_usd.is_some(),
-            MatchReason::Activity | MatchReason::Responsiveness => true,
+        match self.profile.get(reason.index()) {
+            Some(values) => values.is_some(),
+            None => reason != MatchReason::CheckSize || self.raise_usd.is_some(),
         }
     }
 }
@@ -145,8 +136,7 @@ pub struct MatchPage {
 }
 
 impl Catalog {
-    /// One pass over the sets and columns, 64 firms at a time, with a heap of the page. Later pages begin after the last
-    /// firm of the previous page, so they cost no more.
+    /// One pass, 64 firms at a time. Later pages begin after the last firm of the previous one, so they cost no more.
     pub fn matches(&self, query: &MatchQuery, start: ListPosition, limit: usize) -> MatchPage {
         let scorer = MatchScorer::new(self, query);
         let conditions = RowFilter::new(self, Table::Firms, &query.conditions);

@@ -1,5 +1,4 @@
-//! Names that fit several records. A short name such as `Sequoia` may be the full name of a small firm although a
-//! larger one is meant; it is never resolved without a note.
+//! Names that fit several records: `Sequoia` may name a small firm although a larger one is meant, and gets a note.
 
 use std::cmp::Reverse;
 
@@ -33,8 +32,7 @@ impl Catalog {
         }
     }
 
-    /// Other records that `text` may mean if it was read as `row`: records with the same name, and larger ones with
-    /// names that begin with it or have it as initials. Largest first.
+    /// Other records that `text` may mean than `row`, largest first: of this name, or larger ones that it is short for.
     pub fn namesakes(&self, table: Table, text: &str, row: u32) -> Vec<u32> {
         // Slugs of several words are copied, not guessed, so they are not looked up.
         if text.contains('-') && text.eq_ignore_ascii_case(self.snapshot().slug(table, row)) {

@@ -23,9 +23,7 @@ const MAX_SEARCHES: usize = 2;
 
 /// Spends one unit of a budget; false if none is left.
 fn spend(left: &mut usize) -> bool {
-    let is_left = *left > 0;
-    *left = left.saturating_sub(1);
-    is_left
+    left.checked_sub(1).map(|rest| *left = rest).is_some()
 }
 
 pub fn too_narrow(relaxation: &Relaxation) -> ParameterError {
@@ -225,8 +223,7 @@ pub(crate) fn unknown_country(parameter: &str, value: &str, suggest: bool) -> Pa
     let country = nearest(value, Country::names().map(|(name, _)| name).filter(|_| suggest)).and_then(Country::read);
     let value = shortened(value);
     let detail = format!("`{value}` is not a country; use an ISO 3166-1 code or English name, such as `DE`");
-    let suggestion = country.map(|country| country.alpha2().to_owned());
-    ParameterError::unknown_value(parameter, detail, suggestion, None)
+    ParameterError::unknown_value(parameter, detail, country.map(|country| country.alpha2().to_owned()), None)
 }
 
 fn unknown_term(parameter: &str, value: &str, noun: &str, names: Vec<&'static str>, suggest: bool) -> ParameterError {

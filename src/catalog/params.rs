@@ -6,7 +6,7 @@ mod rows;
 
 use once_cell::sync::Lazy;
 
-use data::vocabulary::{Vocabulary, normal};
+use data::vocabulary::{Vocabulary, normal, vocabulary};
 use data::{Facet, Table};
 
 use crate::params::rows::{CO_INVESTORS, FIRMS, LEADERBOARD, MATCH, PEOPLE, REVIEWS, ROUNDS, SECTORS, STARTUPS};
@@ -23,17 +23,18 @@ pub const MAX_EXACT_INT: u64 = (1 << 53) - 1;
 /// Maximum length of a search text in characters; no name is longer.
 pub const MAX_TEXT_CHARS: usize = 200;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Resource {
-    Firms,
-    Reviews,
-    Sectors,
-    Leaderboard,
-    Startups,
-    Rounds,
-    People,
-    CoInvestors,
-    Match,
+vocabulary! {
+    Resource, "list", {
+        Firms = "vcs",
+        Reviews = "reviews",
+        Sectors = "sectors",
+        Leaderboard = "leaderboard",
+        Startups = "startups",
+        Rounds = "funding-rounds",
+        People = "people",
+        CoInvestors = "co-investors",
+        Match = "match",
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,8 +107,7 @@ impl Parameter {
             Self { name, aliases: &[], mode, doc, ..*self }
         };
         let all = has_several.then(|| {
-            let doc = format!("As `{name}`, but all of the values are required.");
-            derived(Mode::All, format!("{name}_all"), doc)
+            derived(Mode::All, format!("{name}_all"), format!("As `{name}`, but all of the values are required."))
         });
         let not = excludes.then(|| {
             let doc = format!("Excludes these values of `{name}`. Rows whose value is unknown do not match either.");
@@ -123,7 +123,6 @@ pub enum ParamType {
     Text,
     /// Words of descriptions, sectors, places and titles, at most [`MAX_TEXT_CHARS`] characters.
     Words,
-    /// Terms of a closed vocabulary.
     Terms(ClosedVocabulary, Facet),
     /// Countries by ISO 3166-1 code or English name.
     Countries,
@@ -137,23 +136,17 @@ pub enum ParamType {
     Organizations,
     /// Rows of the list by slug or id.
     Rows(Table),
-    /// A bound of a sort key.
     Range { key: &'static str, bound: Bound, unit: BoundUnit },
-    /// A whole number from `min` to `max`.
     Number { min: u64, max: u64, filter: fn(u64) -> Filter },
-    /// `true` or `false`.
     Bool(fn(bool) -> Filter),
     /// Names of properties that are known (`true`) or unknown.
     Known(Table, bool),
-    /// The name of a metric.
     Metric,
-    /// Sort keys, each with its direction.
     Sort,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundUnit {
-    /// A whole number from `min` to `max`.
     Number { min: u64, max: u64 },
     /// A percentage from 0 to 100 with one decimal, stored as tenths.
     Percent,
@@ -179,54 +172,43 @@ impl ClosedVocabulary {
 }
 
 /// The parameters of each list, in the order of [`Resource::ALL`], each followed by its derived parameters.
-static PARAMETERS: Lazy<[Vec<Parameter>; Resource::ALL.len()]> = Lazy::new(|| {
-    Resource::ALL.map(|resource| {
-        let (_, table, rows) = resource.definition();
+static PARAMETERS: Lazy<Vec<Vec<Parameter>>> = Lazy::new(|| {
+    let parameters = |resource: &Resource| -> Vec<Parameter> {
+        let (table, rows) = resource.definition();
         let has_derived = !matches!(resource, Resource::CoInvestors | Resource::Match);
         let derived = |row: &Parameter| if has_derived { row.derived(table) } else { Vec::new() };
         rows.iter().flat_map(|row| std::iter::once(*row).chain(derived(row))).collect()
-    })
+    };
+    Resource::ALL.iter().map(parameters).collect()
 });
 
 impl Resource {
-    pub const ALL: [Self; 9] = [
-        Self::Firms,
-        Self::Reviews,
-        Self::Sectors,
-        Self::Leaderboard,
-        Self::Startups,
-        Self::Rounds,
-        Self::People,
-        Self::CoInvestors,
-        Self::Match,
-    ];
-
-    const fn definition(self) -> (&'static str, Table, &'static [Parameter]) {
+    const fn definition(self) -> (Table, &'static [Parameter]) {
         match self {
-            Self::Firms => ("vcs", Table::Firms, FIRMS),
-            Self::Reviews => ("reviews", Table::Reviews, REVIEWS),
-            Self::Sectors => ("sectors", Table::Sectors, SECTORS),
-            Self::Leaderboard => ("leaderboard", Table::Firms, LEADERBOARD),
-            Self::Startups => ("startups", Table::Startups, STARTUPS),
-            Self::Rounds => ("funding-rounds", Table::Rounds, ROUNDS),
-            Self::People => ("people", Table::People, PEOPLE),
-            Self::CoInvestors => ("co-investors", Table::Firms, CO_INVESTORS),
-            Self::Match => ("match", Table::Firms, MATCH),
+            Self::Firms => (Table::Firms, FIRMS),
+            Self::Reviews => (Table::Reviews, REVIEWS),
+            Self::Sectors => (Table::Sectors, SECTORS),
+            Self::Leaderboard => (Table::Firms, LEADERBOARD),
+            Self::Startups => (Table::Startups, STARTUPS),
+            Self::Rounds => (Table::Rounds, ROUNDS),
+            Self::People => (Table::People, PEOPLE),
+            Self::CoInvestors => (Table::Firms, CO_INVESTORS),
+            Self::Match => (Table::Firms, MATCH),
         }
     }
 
     pub fn of_table(table: Table) -> Self {
-        let list = Self::ALL.into_iter().find(|resource| resource.table() == table);
-        list.expect("every table has a list")
+        let mut lists = Self::ALL.iter().copied();
+        lists.find(|resource| resource.table() == table).expect("every table has a list")
     }
 
     /// Last segment of its path.
     pub fn path(self) -> &'static str {
-        self.definition().0
+        self.name()
     }
 
     pub const fn table(self) -> Table {
-        self.definition().1
+        self.definition().0
     }
 
     /// Its filters and `sort`, without the parameters of paging and field selection.

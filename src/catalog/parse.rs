@@ -1,6 +1,5 @@
-//! Parses named values to a typed query, for REST parameters, page queries and tool arguments alike. Strict parsing
-//! rejects unknown parameters and unknown values of a vocabulary; lenient parsing ignores them with a warning. Invalid
-//! values, such as an impossible date, are errors in both. Suggestions come after the quota is charged.
+//! Parses named values to a typed query, for all interfaces alike. Strict parsing rejects unknown names and values of a
+//! vocabulary; lenient parsing warns. Invalid values are errors in both. Suggestions come after the quota is charged.
 
 mod contradictions;
 pub mod scalars;
@@ -57,7 +56,6 @@ pub struct ParsedRequest {
     /// The request in canonical names and values. All spellings of a request share it.
     pub canonical: Vec<(&'static str, String)>,
     pub warnings: Issues,
-    /// Notes to the caller on values that were understood.
     pub notes: Vec<ParameterError>,
 }
 
@@ -183,9 +181,8 @@ impl ParamParser<'_> {
             ParamType::Listed(_, facet) => self.listed(parameter, facet, values),
             ParamType::Rows(_) => self.rows(parameter, values),
             ParamType::Known(_, known) => self.known(parameter, known, values),
-            ParamType::Records(table, _) => self.records(parameter, table, values),
+            ParamType::Records(table, _) | ParamType::Like(table) => self.records(parameter, table, values),
             ParamType::Organizations => self.organizations(parameter, values),
-            ParamType::Like(_) => self.like(parameter, values),
             ParamType::Sort => self.sort(parameter, values),
             _ => match values.iter().find(|(_, value)| *value != values[0].1) {
                 Some((name, _)) => self.invalid(name, format!("`{name}` takes one value, several are given")),

@@ -37,8 +37,7 @@ impl Catalog {
     /// All statements of the sources about a record, including those it does not use.
     pub fn provenance(&self, table: Table, row: u32) -> Vec<ProvenanceStatement> {
         let sources = self.snapshot().sources();
-        let statements = self.snapshot().statements(table, row).into_iter();
-        statements.filter_map(|statement| stated(sources, statement)).collect()
+        self.snapshot().statements(table, row).into_iter().filter_map(|statement| stated(sources, statement)).collect()
     }
 
     /// Sources with a statement about a record, in their order in the release.

@@ -25,9 +25,7 @@ pub enum Filter {
     /// The firm's check range contains an amount from `min` to `max`, US dollars. An unknown bound is open; a firm
     /// without any bound does not match.
     CheckRange { min: u64, max: u64 },
-    /// The row has a value.
     Known(Property),
-    /// The row has none.
     Unknown(Property),
 }
 
@@ -81,7 +79,6 @@ pub enum Order {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Query {
     pub table: Table,
-    /// A name to search for.
     pub text: Option<String>,
     /// Combined with AND.
     pub filters: Vec<Filter>,
@@ -89,7 +86,6 @@ pub struct Query {
 }
 
 impl Query {
-    /// All rows of a table in its default order.
     pub fn all(table: Table) -> Self {
         Self { table, text: None, filters: Vec::new(), order: Order::Natural }
     }
@@ -110,7 +106,6 @@ impl Query {
         self.text.is_some() || self.rankings().next().is_some()
     }
 
-    /// True if a filter reads the rounds of a period.
     pub fn reads_rounds(&self) -> bool {
         self.filters.iter().any(|filter| matches!(filter, Filter::JoinedRound { .. }))
     }
@@ -149,6 +144,5 @@ pub struct Page<T = u32> {
     pub next: Option<ListPosition>,
     /// Rows with similar names, if a search has no sure match.
     pub did_you_mean: Vec<u32>,
-    /// Notes on the matches of a search.
     pub notes: Vec<ParameterError>,
 }

@@ -13,7 +13,6 @@ pub struct Ranked {
     pub rows: Vec<u32>,
     /// Number of leading rows that have everything that is searched for.
     pub(crate) complete: usize,
-    /// The points of each row of [`Ranking::Like`].
     pub(crate) similar: Vec<Similar>,
 }
 

@@ -1,7 +1,6 @@
-//! The meaning of a search text: a name, if a record has a name with all of its words; otherwise a question, if its
-//! words are understood; otherwise words of descriptions, sectors and places, if a record has all of them. Only this
-//! module decides it. The tools, the pages and their twins list the records that the text means; lists of REST search
-//! by name and state other meanings.
+//! The meaning of a search text: a name, if a record has a name with all of its words; else a question, if understood;
+//! else words of descriptions, sectors and places, if a record has all of them. Only this module decides it. Tools,
+//! pages and their twins list the records that the text means; lists of REST search by name and state other meanings.
 
 use crate::param_error::shortened;
 use crate::{Catalog, Interpretation, Query, Resource};

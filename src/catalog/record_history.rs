@@ -1,6 +1,5 @@
-//! The releases in which each record appeared and changed. A release is compared with the previous one when it is built.
-//! The result is a file of the release, which the next comparison extends, and not part of the tables: a release is the
-//! same whatever it was compared with.
+//! The releases in which each record appeared and changed, compared when a release is built. A file that the next
+//! comparison extends, and not part of the tables: a release is the same whatever it was compared with.
 
 use std::io;
 use std::sync::Arc;

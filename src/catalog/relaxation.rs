@@ -10,7 +10,6 @@ const MAX_CONDITIONS: usize = 12;
 /// The same for a query with a search text; each condition except the text costs a search.
 const MAX_CONDITIONS_OF_SEARCH: usize = 4;
 
-/// A query without one of its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Relaxation {
     pub parameter: &'static str,
@@ -23,7 +22,6 @@ pub struct Relaxation {
 /// The conditions of a list that may be dropped in turn.
 #[derive(Clone, Copy)]
 pub struct Relaxable<'a> {
-    /// The parameters in canonical names and values.
     pub canonical: &'a [(&'static str, String)],
     pub options: ParseOptions,
     pub may_drop: &'a dyn Fn(&str) -> bool,

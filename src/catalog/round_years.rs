@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::aggregate::Grouping;
+use crate::row_filter::distinct;
 use crate::{Aggregate, Catalog};
 use data::number::grouped;
 use data::vocabulary::enumerated;
@@ -43,10 +44,7 @@ impl RoundYears {
             *invested.entry(year).or_default() += 1;
             active.entry(year).or_default().extend(snapshot.round_investors(round).map(|(firm, _)| firm));
         }
-        for firms in active.values_mut() {
-            firms.sort_unstable();
-            firms.dedup();
-        }
+        active.values_mut().for_each(|firms| *firms = distinct(std::mem::take(firms)));
         let (covered, with_investors) = (covered(&rounds), covered(&invested));
         let is_by_year = |year: &i32| {
             let (of_year, all) = (of_year.get(year).copied().unwrap_or(0), rounds[year]);
@@ -92,7 +90,6 @@ impl Catalog {
         self.round_years().with_investors.contains(&year)
     }
 
-    /// Years with rounds dated by year only.
     pub fn years_without_days(&self) -> &BTreeSet<i32> {
         &self.round_years().by_year_only
     }

@@ -1,5 +1,4 @@
-//! The rows that match all filters, tested 64 at a time. Tables are sorted by a value, such as the date of rounds: a
-//! filter on it is a range of rows.
+//! The rows that match all filters, tested 64 at a time. A filter on the value that sorts a table is a range of rows.
 
 #[cfg(test)]
 mod tests;

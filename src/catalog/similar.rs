@@ -1,5 +1,4 @@
-//! Records like a given one (`like`): whole points for what two records have in common, which anyone can check.
-//! Deterministic, no model. [`METHOD`] and [`Common::explanation`] are the public text of the rules.
+//! Records like a given one (`like`), by points, without a model; [`METHOD`] and [`Common::explanation`] are the rules.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -7,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use serde::Serialize;
 
 use crate::row_filter::distinct;
-use crate::{Catalog, Query, Ranking};
+use crate::{Catalog, Ranking};
 use data::field::model;
 use data::vocabulary::{Vocabulary, vocabulary, word};
 use data::{Country, Facet, Stage, Table};
@@ -29,7 +28,6 @@ const FAR_YEARS: u32 = 10;
 const OTHER_STAGE: u32 = Stage::Other as u32;
 /// Maximum number of reasons put into words; those with the most points.
 const MAX_REASONS: usize = 3;
-/// Maximum number of values that a reason names.
 const MAX_NAMED: usize = 5;
 
 vocabulary! {
@@ -160,9 +158,8 @@ impl<'a> SimilarityProfile<'a> {
         };
         let index = catalog.text_index(table);
         let described = index.map(|index| index.descriptions.find_similar(&snapshot.names(table), row));
-        let described = described.unwrap_or_default();
         let weights = (0..snapshot.rows(Table::Sectors)).map(weight).collect();
-        Self { record, linked: catalog.linked(table, row), described, weights }
+        Self { record, linked: catalog.linked(table, row), described: described.unwrap_or_default(), weights }
     }
 
     /// Rows that share a startup, an investor, a sector or words of descriptions with it.
@@ -336,11 +333,6 @@ impl Catalog {
         found.map(similarity).collect()
     }
 
-    /// Explains what the rows of a list have in common with the record of `like`, in their order; else empty.
-    pub fn similarities_of(&self, query: &Query, rows: &[u32]) -> Vec<Similarity<'_>> {
-        query.like().map(|row| self.similarities(query.table, row, rows)).unwrap_or_default()
-    }
-
     /// Firms that share startups with a firm, or startups that share investors with a startup, with the number shared.
     fn linked(&self, table: Table, row: u32) -> HashMap<u32, u32> {
         let snapshot = self.snapshot();
@@ -358,7 +350,6 @@ impl Catalog {
         linked
     }
 
-    /// Number of startups of a firm, or of investors of a startup.
     fn links(&self, table: Table, row: u32) -> usize {
         match table {
             Table::Firms => self.snapshot().facet_count(Table::Startups, Facet::Investor, row) as usize,

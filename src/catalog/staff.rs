@@ -11,7 +11,6 @@ use search::{Explanation, Hit, MatchClass, ScorePart};
 /// Score of such a match, which is not a sure one.
 const SCORE: f32 = 0.65;
 const MAX_WORDS: usize = 6;
-/// Words between a title and an organization.
 const CONNECTING: [&str; 5] = ["at", "by", "from", "of", "the"];
 
 impl Catalog {

@@ -5,10 +5,9 @@ use std::cmp::Reverse;
 
 use crate::Catalog;
 use data::fold::fold;
-use data::identifier;
 use data::import::csv_row::distinct;
 use data::import::website;
-use data::{Facet, Table};
+use data::{Facet, Table, identifier};
 use search::edit_distance::{distance_within, within_one_edit};
 use search::{CLOSE_SCORE, FoldedCandidates};
 
@@ -88,8 +87,7 @@ impl Catalog {
         }
     }
 
-    /// The slugs nearest to a mistyped slug or name, without duplicates: first those a few edits away, nearest first,
-    /// then those with names that a search finds.
+    /// The slugs nearest to a mistyped slug or name, each once: those few edits away, then those that a search finds.
     pub fn nearest_slugs(&self, table: Table, text: &str, max: usize) -> Vec<String> {
         let snapshot = self.snapshot();
         let by_slug = snapshot.by_slug(table);

@@ -25,6 +25,7 @@ use catalog::{
 };
 use data::field::{Field, Model, model};
 use data::model::RelatedRole;
+use data::vocabulary::Vocabulary;
 use data::{ReviewStatus, Table};
 
 pub(crate) const OPTIONS: ParseOptions = ParseOptions {
@@ -157,7 +158,7 @@ impl ListCall {
     ) -> Result<Self, Vec<ParameterError>> {
         let pairs = call.pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone()));
         let is_grouped = call.value("group_by").is_some();
-        let orders_groups = |value: &str| GroupOrder::ALL.iter().any(|(name, _)| *name == value.trim());
+        let orders_groups = |value: &str| GroupOrder::names().contains(&value.trim());
         let is_grouping =
             |name: &str, value: &str| name == "group_by" || (is_grouped && name == "sort" && orders_groups(value));
         let (mut grouping, pairs): (Vec<_>, Vec<_>) = pairs.partition(|(name, value)| is_grouping(name, value));
@@ -279,7 +280,7 @@ fn query_of(parsed: &ParsedRequest) -> &Query {
 }
 
 fn fit_note(fit: &MatchQuery) -> ParameterError {
-    let detail = match fit.has_profile() {
+    let detail = match fit.profile.iter().any(Option::is_some) {
         true => "firms are ranked by `fit`: `stage`, `sector` and `country` add points and do not filter",
         false => {
             "`raise_usd` ranks firms by fit with `stage`, `sector` or `country`; give one, such as `sector=fintech`"

@@ -5,11 +5,11 @@ use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ReleaseError, ReleaseResult};
 use crate::checksum::Checksum;
 use crate::error::{At, existing};
 use crate::open::damaged;
 use crate::signature::TrustedKey;
+use crate::{ReleaseError, ReleaseResult};
 use data::import::provenance::Source;
 use data::{Counts, Snapshot, SnapshotVersion};
 use platform::PROGRAM;

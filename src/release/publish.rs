@@ -17,7 +17,10 @@ use crate::error::At;
 use crate::file_system::Fs;
 use crate::manifest::{self, File, Manifest};
 use crate::signature::SigningKey;
-use crate::{BUILDING, NEXT, REMOVING, ReleaseError, ReleaseResult, ReleaseStore, bulk, lock, open, permissions, read_version, text};
+use crate::{
+    BUILDING, NEXT, REMOVING, ReleaseError, ReleaseResult, ReleaseStore, bulk, lock, open, permissions, read_version,
+    text,
+};
 use catalog::record_history;
 use data::archive::Archive;
 use data::parallel::in_parallel;

@@ -24,12 +24,10 @@ mod tests;
 
 pub use edit_distance::{FoldedCandidates, nearest, similarity};
 pub use error::SearchError;
-pub use index::marks;
 pub use index::{
     Completed, Completion, DURATIONS, DescriptionIndex, DescriptionMatches, Hit, IndexFiles, IndexPart, SearchResults,
-    TextIndex,
+    TextIndex, marks, texts, typed_part,
 };
-pub use index::{texts, typed_part};
 pub use query::nickname::forms;
 pub use query::phonetic::phonetic_key;
 pub use rank::{Explanation, MatchClass, ScorePart};

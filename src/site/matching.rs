@@ -137,9 +137,8 @@ fn firm_row(
 ) -> PageResult<FirmRow> {
     let firm: Firm = record(catalog, Table::Firms, fit.row)?;
     // Rounds of the firm that are similar to the startup's.
-    let MatchQuery { stages, sectors, countries, .. } = query;
-    let alike = [(Facet::Stage, stages), (Facet::Sector, sectors), (Facet::Country, countries)];
-    let alike = alike.into_iter().filter_map(|(facet, values)| Some(Filter::AnyOf(facet, values.clone()?)));
+    let profile = MatchQuery::FACETS.into_iter().zip(&query.profile);
+    let alike = profile.filter_map(|(facet, values)| Some(Filter::AnyOf(facet, values.clone()?)));
     let joined = Filter::AnyOf(Facet::Investor, vec![fit.row]);
     let deals = Query { filters: std::iter::once(joined).chain(alike).collect(), ..Query::all(Table::Rounds) };
     let deals = catalog.list(&deals, ListPosition::default(), DEALS);

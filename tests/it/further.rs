@@ -162,7 +162,7 @@ fn compare_first_co_investors(catalog: &Catalog) -> usize {
         let first: Vec<(String, u64)> = page
             .rows
             .iter()
-            .map(|firm| (snapshot.slug(Table::Firms, firm.row).to_owned(), u64::from(firm.shared_rounds)))
+            .map(|(row, firm)| (snapshot.slug(Table::Firms, *row).to_owned(), u64::from(firm.shared_rounds)))
             .collect();
         assert_eq!(named, first[..first.len().min(5)], "{}", snapshot.slug(Table::Firms, row));
         tied += usize::from(first.len() == 6 && first[4].1 == first[5].1);

@@ -3,6 +3,7 @@
 use auth::quota::Tier;
 use catalog::Resource;
 use catalog::params::{BoundUnit, ParamType, Parameter};
+use data::vocabulary::Vocabulary;
 use data::{Facet, Table};
 use serde_json::Value;
 
@@ -106,7 +107,7 @@ fn path(version: &str, resource: Resource) -> String {
 
 /// The lists with parameters in the query; co-investors have them in the path.
 fn lists() -> impl Iterator<Item = (Resource, &'static str)> {
-    let lists = Resource::ALL.into_iter().filter(|resource| *resource != Resource::CoInvestors);
+    let lists = Resource::ALL.iter().copied().filter(|resource| *resource != Resource::CoInvestors);
     lists.flat_map(|resource| versions(resource).iter().map(move |version| (resource, *version)))
 }
 

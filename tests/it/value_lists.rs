@@ -7,6 +7,7 @@ use std::fs;
 use catalog::params::{ParamType, Parameter};
 use catalog::{Catalog, ParseOptions, Property, Request, Resource};
 use data::fold::fold;
+use data::vocabulary::Vocabulary;
 use data::{Country, Facet, ReviewStatus, Snapshot, Table};
 use mcp::Tool;
 use serde_json::{Value, json};
@@ -103,7 +104,7 @@ fn check_all_pairs(catalog: &Catalog) -> (usize, usize) {
     let snapshot = catalog.snapshot();
     let (mut requested, mut spelling) = (0, 0);
     let mut dice = Dice(1);
-    for resource in Resource::ALL.into_iter().filter(|resource| *resource != Resource::CoInvestors) {
+    for resource in Resource::ALL.iter().copied().filter(|resource| *resource != Resource::CoInvestors) {
         for parameter in resource.parameters().iter().filter(|parameter| takes_lists(parameter)) {
             let values = values_of(snapshot, parameter);
             let all: Vec<&String> = values.iter().collect();
@@ -211,7 +212,8 @@ fn rest_pages_and_files_read_a_list_alike() {
     };
     for (name, a, b) in PAIRS_OF {
         for path in ["/api/v3/startups", "/api/v3/vcs", "/api/v1/vcs", "/api/v2/vcs", "/api/v3/funding-rounds"] {
-            let resource = Resource::ALL.into_iter().find(|resource| path.ends_with(&format!("/{}", resource.path())));
+            let resource =
+                Resource::ALL.iter().copied().find(|resource| path.ends_with(&format!("/{}", resource.path())));
             if name == "slug" && !path.ends_with("startups") || resource.unwrap().parameter(name).is_none() {
                 continue;
             }

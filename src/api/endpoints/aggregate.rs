@@ -7,6 +7,7 @@ use catalog::aggregate::{DEFAULT_GROUPS, GroupOrder, MAX_GROUPS, group_bys};
 use catalog::ask::GROUP_BY;
 use catalog::{Aggregate, AggregateOptions, Issues, ParameterError, Resource};
 use data::field::Model;
+use data::vocabulary::Vocabulary;
 use transport::problem::Problem;
 use transport::telemetry::RouteGroup;
 
@@ -55,7 +56,7 @@ pub(super) const fn of_list(resource: Resource) -> Endpoint {
             let resource = resource_of(endpoint);
             let names: Vec<&str> = group_bys(resource).into_iter().map(|(name, _)| name).collect();
             schemas.insert(group_name(resource), vocabulary("A property to group by.", &names));
-            let orders = GroupOrder::ALL.map(|(name, _)| name.to_owned());
+            let orders: Vec<String> = GroupOrder::ALL.iter().map(GroupOrder::to_string).collect();
             schemas.insert(GROUP_ORDER.to_owned(), vocabulary_with_names("An order of groups.", &orders));
         },
         group: RouteGroup::Counts,

@@ -25,7 +25,7 @@ pub(crate) fn add(version: Version, schemas: &mut Schemas) {
             let doc = format!("A field of `{item}`, or `*` for all.");
             schemas.insert(field_name(item), vocabulary_with_names(&doc, &names));
         }
-        for resource in Resource::ALL {
+        for resource in Resource::ALL.iter().copied() {
             for parameter in resource.parameters() {
                 match parameter.kind {
                     ParamType::Sort => {

@@ -124,7 +124,8 @@ impl AuthService {
                 }
                 matches
             };
-            let Credentials { account, version, .. } = found.filter(|_| matches).ok_or(AccountError::WrongCredentials)?;
+            let Credentials { account, version, .. } =
+                found.filter(|_| matches).ok_or(AccountError::WrongCredentials)?;
             if self.blocking(move |service| service.store.totp(account)).await?.is_some() {
                 let pending = PendingSignIn::sign(account, version, now, &self.sign_in_secret);
                 return Err(AccountError::CodeRequired(pending));

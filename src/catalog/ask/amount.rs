@@ -18,7 +18,6 @@ pub(crate) struct QuestionAmount {
     pub(crate) is_bare: bool,
 }
 
-/// One number with its unit and currency.
 #[derive(Default)]
 struct QuestionNumber {
     value: u64,
@@ -165,29 +164,17 @@ pub(crate) fn amount(tokens: &[QuestionToken]) -> Option<(QuestionAmount, usize)
     let is_count = !number.is_money && !number.is_percent;
     match (bound.map(|bound| bound.meaning), sign, after.as_slice()) {
         (Some("min"), ..) | (None, Some('>'), _) => amount.max = None,
-        (Some("above"), ..) => {
-            amount.max = None;
-            amount.min = Some(value.saturating_add(u64::from(is_count)));
-        }
+        (Some("above"), ..) => (amount.min, amount.max) = (Some(value.saturating_add(u64::from(is_count))), None),
         (Some("max"), ..) | (None, Some('<'), _) => amount.min = None,
-        (Some("below"), ..) => {
-            amount.min = None;
-            amount.max = Some(value.saturating_sub(u64::from(is_count)));
-        }
+        (Some("below"), ..) => (amount.min, amount.max) = (None, Some(value.saturating_sub(u64::from(is_count)))),
         (Some("about"), ..) | (None, Some('~'), _) => (amount.min, amount.max) = around(amount.min, amount.max),
         (Some(_), ..) => {}
         (None, _, ["or" | "and", "more" | "above" | "over" | "higher" | "up"]) => {
             amount.max = None;
             length += 2;
         }
-        (None, _, ["or" | "and", "less" | "below" | "under" | "fewer"]) => {
-            amount.min = None;
-            length += 2;
-        }
-        (None, _, ["plus", ..]) => {
-            amount.max = None;
-            length += 1;
-        }
+        (None, _, ["or" | "and", "less" | "below" | "under" | "fewer"]) => (amount.min, length) = (None, length + 2),
+        (None, _, ["plus", ..]) => (amount.max, length) = (None, length + 1),
         (None, ..) if number.is_open => amount.max = None,
         (None, ..) => amount.is_bare = true,
     }

@@ -1,5 +1,4 @@
-//! Suggests sectors for unknown words of a question, if startups that use a word are often in a sector. Counted on
-//! demand, from the index of descriptions; a table of all words would hold the same numbers.
+//! Sectors for unknown words of a question, if startups that use a word are often in one; counted on demand.
 
 use std::collections::HashMap;
 
@@ -10,7 +9,6 @@ use data::field::model;
 use data::names::Names;
 use data::{Facet, Table};
 
-/// Maximum number of words looked up per question.
 const MAX_WORDS: usize = 5;
 /// Maximum number of startups with a word: a more frequent word says little, and takes long to count.
 const MAX_STARTUPS: u64 = 20_000;
@@ -20,7 +18,6 @@ const MIN_COUNT: u32 = 3;
 const MIN_SHARE: f64 = 0.1;
 /// Minimum ratio of the sector's frequency among them to its frequency among all startups.
 const MIN_LIFT: f64 = 5.0;
-/// Maximum number of sectors of a word.
 const MAX_SECTORS: usize = 2;
 /// Maximum number of startups sampled to find the sectors of those with a description.
 const SAMPLE: u32 = 1_000;
@@ -44,11 +41,11 @@ model! {
 }
 
 /// Share of each sector among the startups with a description, from a sample.
-pub(crate) struct DescribedSectors(HashMap<u32, f64>);
+pub(crate) type DescribedSectors = HashMap<u32, f64>;
 
-impl DescribedSectors {
-    fn from_catalog(catalog: &Catalog) -> Self {
-        let snapshot = catalog.snapshot();
+impl Catalog {
+    fn described_sectors(&self) -> DescribedSectors {
+        let snapshot = self.snapshot();
         let (names, rows) = (snapshot.names(Table::Startups), snapshot.rows(Table::Startups));
         let sample = (0..rows).step_by(rows.div_ceil(SAMPLE).max(1) as usize);
         let described: Vec<u32> = sample.filter(|row| !names.description(*row).is_empty()).collect();
@@ -56,11 +53,9 @@ impl DescribedSectors {
         let mut parts: HashMap<u32, f64> = HashMap::new();
         let of_described = described.iter().flat_map(|row| sectors.of(*row));
         of_described.for_each(|sector| *parts.entry(*sector).or_default() += 1.0 / described.len() as f64);
-        Self(parts)
+        parts
     }
-}
 
-impl Catalog {
     /// Sectors that the unread words of a question about a list suggest, the most likely sector of each word first.
     pub fn associations(&self, resource: Resource, unread: &[String]) -> Vec<Association> {
         if resource.parameter("sector").is_none() {
@@ -73,7 +68,7 @@ impl Catalog {
     fn sectors_of_word(&self, word: &str) -> Vec<Association> {
         let Some(index) = self.text_index(Table::Startups) else { return Vec::new() };
         let snapshot = self.snapshot();
-        let described = self.cached.described_sectors.get_or_init(|| DescribedSectors::from_catalog(self));
+        let described = self.cached.described_sectors.get_or_init(|| self.described_sectors());
         let sectors = snapshot.row_values(Table::Startups, Facet::Sector);
         let rows = index.descriptions.rows_with(word, MAX_STARTUPS);
         let mut counts: HashMap<u32, u32> = HashMap::new();
@@ -82,7 +77,7 @@ impl Catalog {
         let association = |(sector, count): (u32, u32)| {
             let share = f64::from(count) / f64::from(of);
             let usual = f64::from(snapshot.facet_count(Table::Startups, Facet::Sector, sector)) / all;
-            let lift = share / described.0.get(&sector).map_or(usual, |described| usual.max(*described));
+            let lift = share / described.get(&sector).map_or(usual, |described| usual.max(*described));
             let is_likely = count >= MIN_COUNT && share >= MIN_SHARE && lift >= MIN_LIFT;
             is_likely.then_some((sector, count, lift))
         };

@@ -48,8 +48,7 @@ impl QuestionReader<'_> {
         let is_without = self.is_at(at, &["without"]) || self.starts(at, &["with", "no"]);
         let token = self.tokens.get(field).filter(|_| is_without)?;
         let is_value = self.has_meaning(field, 1) && !token.is_glue();
-        let tables = [Table::Firms, Table::Startups];
-        if is_value || (token.is_capitalized() && self.name_at(field, &tables).is_some()) {
+        if is_value || (token.is_capitalized() && self.name_at(field, &[Table::Firms, Table::Startups]).is_some()) {
             return None;
         }
         self.leave(range)

@@ -7,6 +7,7 @@ use once_cell::sync::Lazy;
 use crate::ask::words::{Phrase, phrases};
 use crate::sector_names::SectorNames;
 use data::fold::fold;
+use data::import::csv_row::distinct;
 use data::vocabulary::Vocabulary;
 use data::{Country, Facet, Role, Snapshot, Stage, Table, city, word_file};
 use search::edit_distance::distance_within;
@@ -26,7 +27,6 @@ const FAR_MORE: u32 = 10;
 /// Cities that are also plain words; read as cities only if capitalized after a preposition of place.
 static PLAIN_CITIES: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("plain_cities.txt").lines().collect());
 
-/// The meaning of a phrase.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum PhraseMeaning {
     /// Values of `country`: codes or a region.
@@ -41,22 +41,18 @@ pub(crate) enum PhraseMeaning {
     Sector(String),
     /// Stages, separated by commas.
     Stage(&'static str),
-    /// A kind of firm.
     Kind(&'static str),
     /// States of startups, separated by commas.
     Status(&'static str),
-    /// A role of a person.
     Role(&'static str),
 }
 
-/// Built when a question is first read.
 pub(crate) struct Lexicon {
     phrases: HashMap<String, Vec<PhraseMeaning>>,
     /// Phrases of one word, by their first byte.
     words: HashMap<u8, Vec<String>>,
     /// Words of longer phrases, by their first byte.
     parts: HashMap<u8, HashSet<String>>,
-    /// Number of words of the longest phrase.
     pub(crate) longest: usize,
 }
 
@@ -171,22 +167,15 @@ impl Lexicon {
 
     fn add_sectors(&mut self, snapshot: &Snapshot, sectors: &SectorNames) {
         // Each once, in this order.
-        let slugs = |mut rows: Vec<u32>| {
-            let mut seen = HashSet::new();
-            rows.retain(|row| seen.insert(*row));
-            let slugs: Vec<&str> = rows.into_iter().map(|row| snapshot.slug(Table::Sectors, row)).collect();
-            PhraseMeaning::Sector(slugs.join(","))
+        let slugs = |rows: Vec<u32>| {
+            let slugs = distinct(rows.into_iter()).into_iter().map(|row| snapshot.slug(Table::Sectors, row));
+            PhraseMeaning::Sector(slugs.collect::<Vec<_>>().join(","))
         };
         let size = |row: &u32| snapshot.facet_count(Table::Startups, Facet::Sector, *row);
         let mut by_name: HashMap<String, Vec<u32>> = HashMap::new();
         for row in 0..snapshot.rows(Table::Sectors) {
             let names = [fold(snapshot.name(Table::Sectors, row)), fold(snapshot.slug(Table::Sectors, row))];
-            for name in names {
-                let rows = by_name.entry(name).or_default();
-                if !rows.contains(&row) {
-                    rows.push(row);
-                }
-            }
+            distinct(names.into_iter()).into_iter().for_each(|name| by_name.entry(name).or_default().push(row));
         }
         let pairs = word_file::entries(include_str!("sector_words.txt")).filter_map(|line| line.split_once(" = "));
         for (words, names) in pairs {
@@ -225,8 +214,7 @@ impl Lexicon {
         }
     }
 
-    /// Finds the only phrase of one word that has one letter more or less than a word, or two adjacent letters swapped.
-    /// A replaced letter more often makes another English word, such as `hiking` and `hiring`.
+    /// Finds the only word that is a slip away. A replaced letter often makes another word: `hiking`, `hiring`.
     pub(crate) fn nearest<'a>(&'a self, word: &str, others: impl Iterator<Item = &'a str>) -> Option<&'a str> {
         let is_near = |known: &&str| {
             let is_rare = |meaning: &PhraseMeaning| matches!(meaning, PhraseMeaning::City { is_rare: true, .. });
@@ -243,9 +231,8 @@ impl Lexicon {
     pub(crate) fn nearest_part(&self, before: &str, word: &str, after: &str) -> Option<&str> {
         let is_known = |phrase: String| self.phrases.contains_key(&phrase);
         let parts = self.parts.get(word.as_bytes().first()?).filter(|parts| !parts.contains(word))?;
-        let near = parts.iter().filter(|part| is_slip(word, part));
         let fits = |part: &&String| is_known(format!("{before} {part}")) || is_known(format!("{part} {after}"));
-        near.filter(fits).min().map(String::as_str)
+        parts.iter().filter(|part| is_slip(word, part)).filter(fits).min().map(String::as_str)
     }
 
     /// The meanings of a phrase, also in the plural or the singular.

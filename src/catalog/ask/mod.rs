@@ -1,6 +1,5 @@
 //! Questions in plain words, read as parameters of a list: "AI startups in Berlin that raised a seed round last year".
-//! Only rules over the words that the release has for its values: the longest phrase wins, kinds of records are read
-//! before sectors, and unread words are reported. The resulting parameters are parsed like any others.
+//! Only rules over the words of the release: the longest phrase wins, and unread words are reported.
 
 mod amount;
 pub mod association;
@@ -30,16 +29,18 @@ pub const GROUP_BY: &str = "group_by";
 /// Its name as an argument of tools.
 pub const COUNT_BY: &str = "count_by";
 
-/// Maximum length of a question in characters.
 pub const MAX_QUESTION_CHARS: usize = 500;
 
+<<<<<<< HEAD
 /// The interpretation of a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+=======
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+>>>>>>> wave3-2
 pub struct Interpretation {
     /// Parts in the order of the text.
     #[serde(rename = "interpreted")]
     pub parts: Vec<ReadPart>,
-    /// Words that were not understood.
     pub unread: Vec<String>,
 }
 
@@ -71,12 +72,10 @@ impl Interpretation {
         self
     }
 
-    /// Number of parts that are conditions or groups.
     pub(crate) fn conditions(&self) -> usize {
         self.parts.iter().filter(|part| !matches!(part.parameter.as_str(), "q" | "sort" | "limit")).count()
     }
 
-    /// Names and values of the list's parameters.
     pub fn values(&self) -> impl Iterator<Item = (String, String)> + '_ {
         let of_list = self.parts.iter().filter(|part| part.parameter != GROUP_BY);
         of_list.map(|part| (part.parameter.clone(), part.value.clone()))

@@ -28,7 +28,6 @@ const MIN_BEGUN_SIZE: u32 = 10;
 /// Size ratio from which the beginning of a record's name means it, although another record has exactly that name.
 const FAR_LARGER: u32 = 10;
 
-/// Maximum number of words of a name.
 const MAX_NAME_WORDS: usize = 6;
 
 impl QuestionReader<'_> {
@@ -61,8 +60,7 @@ impl QuestionReader<'_> {
         if !matches!(table, Table::Firms | Table::Startups) {
             return None;
         }
-        let range = at..from + length;
-        self.add(range.clone(), "kind", table.noun(), "kind of organization").then_some(range.len())
+        self.add(at..from + length, "kind", table.noun(), "kind of organization").then_some(from + length - at)
     }
 
     /// Reads `invested in Facebook` among firms. No parameter finds them, but `funding-rounds?startup=facebook` does.

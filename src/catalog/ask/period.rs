@@ -103,7 +103,6 @@ fn named(tokens: &[QuestionToken]) -> Option<(Period, usize)> {
     Some((months(year_at(at)?, from, to)?, at + 1))
 }
 
-/// Number of a month, from 1.
 fn month_named(word: &str) -> Option<i32> {
     meaning_of("months", word)?.parse().ok()
 }
@@ -194,10 +193,8 @@ pub(crate) fn period(tokens: &[QuestionToken], today: Date) -> Option<(Period, u
     let after = |skip: usize| tokens.get(skip..).and_then(|rest| relative(rest, today).or_else(|| named(rest)));
     let bounded =
         |skip: usize, bound: fn(Period) -> Period| after(skip).map(|(period, length)| (bound(period), skip + length));
-    let later: fn(Period) -> Period =
-        |period| Period { from: period.to.map(|date| Date::from_days(date.days() + 1)), to: None };
-    let earlier: fn(Period) -> Period =
-        |period| Period { from: None, to: period.from.map(|date| Date::from_days(date.days() - 1)) };
+    let later = |period: Period| Period { from: period.to.map(|date| Date::from_days(date.days() + 1)), to: None };
+    let earlier = |period: Period| Period { from: None, to: period.from.map(|date| Date::from_days(date.days() - 1)) };
     let skip_the = |at: usize| at + usize::from(tokens.get(at).is_some_and(|token| token.is(&["the"])));
     match words.as_slice() {
         ["between" | "from", ..] => {

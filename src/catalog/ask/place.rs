@@ -23,8 +23,7 @@ impl QuestionReader<'_> {
                     && if is_upper(token) { has_codes } else { !token.is(&["in", "or", "me", "hi", "ok", "oh", "id"]) }
             };
             let code = self.tokens.get(at).filter(is_code);
-            let of_code = code.and_then(|code| city::state(city::us_state_of_code(&code.word)?));
-            of_code.map(|state| (state, 1)).or_else(|| {
+            code.and_then(|code| city::state(city::us_state_of_code(&code.word)?)).map(|state| (state, 1)).or_else(|| {
                 (1..=3).rev().find_map(|length| Some((city::state_of_city(&self.phrase_at(at, length)?)?, length)))
             })
         };
@@ -47,8 +46,7 @@ impl QuestionReader<'_> {
 
     /// Adds the country of a state, unless the question names or excludes one.
     fn add_country(&mut self, range: Range<usize>, country: &str) {
-        let has_country = self.parts.iter().any(|(_, part)| part.parameter == "country");
-        if !self.is_negated && !has_country {
+        if !self.is_negated && !self.parts.iter().any(|(_, part)| part.parameter == "country") {
             self.add(range, "country", country, "country of the state");
         }
     }
@@ -82,8 +80,7 @@ impl QuestionReader<'_> {
             self.is_negated = false;
             return self.leave(range);
         }
-        let follows_city = self.parts.iter().any(|(other, part)| other.end == at && part.parameter == "city");
-        if !follows_city {
+        if !self.parts.iter().any(|(other, part)| other.end == at && part.parameter == "city") {
             self.add(range, "city", cities, why);
         }
         Some(length)
@@ -111,9 +108,8 @@ impl QuestionReader<'_> {
             if let Some(table) = records_meant(&token.word) {
                 return table == other;
             }
-            let is_break = self.tokens[at + length - 1].ends_clause;
             // `investors in Spain back mobile startups`
-            if is_break || token.is_glue() || self.topic_of(token).is_some() {
+            if self.tokens[at + length - 1].ends_clause || token.is_glue() || self.topic_of(token).is_some() {
                 return false;
             }
         }
@@ -148,8 +144,7 @@ impl QuestionReader<'_> {
         joined.is_some_and(|(_, part)| part.parameter.ends_with("city")) && self.is_at(at - 1, &["or", "and", "nor"])
     }
 
-    /// True if `us` is a country: after `in the`, in capital letters, and where it cannot mean people:
-    /// `us fintech startups`, `us and uk investors`, `seed investors us`.
+    /// True if `us` is a country: in capitals, after `in the`, or where it cannot mean people: `us fintech startups`.
     pub(super) fn is_country_us(&self, at: usize) -> bool {
         let token = &self.tokens[at];
         let is_before_term = || {

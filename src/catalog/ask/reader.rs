@@ -17,7 +17,6 @@ use crate::{Catalog, ParseOptions, Resource};
 use data::import::website;
 use data::{Date, Facet, Table};
 
-/// Words for kinds of records.
 static RECORDS: Lazy<BTreeMap<&str, Table>> = Lazy::new(|| {
     let table_named = |name: &str| Table::ALL.into_iter().find(|table| table.name() == name).expect("a table");
     phrases("records").iter().map(|phrase| (phrase.text, table_named(phrase.meaning))).collect()
@@ -31,7 +30,6 @@ pub(crate) fn subject(text: &str) -> Table {
     tokens(text).iter().find_map(|token| records_meant(&token.word)).unwrap_or(Table::Startups)
 }
 
-/// Table of the records that a phrase names.
 pub(super) fn records_meant(phrase: &str) -> Option<Table> {
     RECORDS.get(phrase).copied()
 }
@@ -177,12 +175,10 @@ impl<'a> QuestionReader<'a> {
         self.tokens.get(at).is_some_and(|token| token.is(words))
     }
 
-    /// True if one of these words is directly before.
     pub(super) fn is_after(&self, at: usize, words: &[&str]) -> bool {
         at > 0 && self.is_at(at - 1, words)
     }
 
-    /// Table of the records that a word names.
     pub(super) fn record_at(&self, at: usize) -> Option<Table> {
         self.tokens.get(at).and_then(|token| records_meant(&token.word))
     }
@@ -198,7 +194,6 @@ impl<'a> QuestionReader<'a> {
         words.iter().enumerate().all(|(index, word)| self.is_at(at + index, &[*word]) && !is_split(index))
     }
 
-    /// The first of some phrases that follows from `at` on.
     pub(super) fn find_phrase<'p>(&self, at: usize, phrases: &'p [Phrase]) -> Option<&'p Phrase> {
         phrases.iter().find(|phrase| self.starts(at, &phrase.words))
     }
@@ -419,7 +414,6 @@ impl<'a> QuestionReader<'a> {
         self.read_as(range, parameter, value, why)
     }
 
-    /// True if a hyphen joins a word to the next.
     pub(super) fn is_hyphenated(&self, at: usize) -> bool {
         self.tokens.get(at + 1).is_some_and(|next| self.text[self.tokens[at].place.end..next.place.start] == *"-")
     }
@@ -438,8 +432,7 @@ impl<'a> QuestionReader<'a> {
     /// Reads `dropbox.com`, `the domain dropbox.com`: a website of the release.
     fn host(&mut self, at: usize) -> Option<usize> {
         let named = at + usize::from(self.is_at(at, &["domain", "website", "site", "url"]));
-        let token = self.tokens.get(named).filter(|token| token.raw.contains('.'))?;
-        let host = website::host(&token.raw);
+        let host = website::host(&self.tokens.get(named).filter(|token| token.raw.contains('.'))?.raw);
         self.catalog.snapshot().find_term(Facet::Website, &host)?;
         self.resource.parameter("website")?;
         self.read_as(at..named + 1, "website", host, "website of the release")
@@ -452,7 +445,6 @@ impl<'a> QuestionReader<'a> {
             || self.is_at(at, &["a", "an", "their", "its", "series", "round", "rounds", "funding", "on"])
     }
 
-    /// True if the words between two positions name a stage.
     fn is_stage(&self, from: usize, to: usize) -> bool {
         let phrase = self.phrase_at(from, to - from).unwrap_or_default();
         self.lexicon.meanings(&phrase).iter().any(|meaning| matches!(meaning, PhraseMeaning::Stage(_)))
@@ -648,7 +640,6 @@ impl<'a> QuestionReader<'a> {
         Some(1)
     }
 
-    /// True if a period begins at a word.
     pub(super) fn is_date(&self, at: usize) -> bool {
         self.tokens.get(at..).is_some_and(|rest| period(rest, Date::from_days(0)).is_some())
     }
@@ -688,7 +679,6 @@ impl<'a> QuestionReader<'a> {
         Some(1)
     }
 
-    /// Reads the name of a field next to its value.
     fn field_name(&mut self, at: usize) -> Option<usize> {
         self.find_phrase(at, phrases("fields")).map(|field| field.words.len())
     }
@@ -700,15 +690,13 @@ impl<'a> QuestionReader<'a> {
         (self.tokens[at].is_glue() || self.is_at(at, &["cheque", "cheques"]) || self.is_product(at)).then_some(1)
     }
 
-    /// Replaces the parts by these, unless they contradict each other.
     pub(super) fn keep_valid(&mut self, parts: Vec<(Range<usize>, ReadPart)>) {
         if self.are_valid(&parts, None) {
             self.parts = parts;
         }
     }
 
-    /// Requires both values after `both` (`both mobile and payments`), both investors joined by `and`, and both roles
-    /// in the singular (`founder and CEO`).
+    /// Requires both values after `both`, both investors joined by `and`, and both roles in the singular.
     fn require_both(&mut self) {
         let both = self.tokens.iter().position(|token| token.is(&["both"]));
         let have = |pair: &[(Range<usize>, ReadPart)], name: &str| pair.iter().all(|(_, part)| part.parameter == name);

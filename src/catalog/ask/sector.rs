@@ -17,7 +17,6 @@ pub(super) fn largest_sector(catalog: &Catalog, slugs: &str) -> String {
     slugs.split(',').max_by_key(|slug| startups_of(catalog, slug)).unwrap_or_default().to_owned()
 }
 
-/// Number of startups in a sector.
 fn startups_of(catalog: &Catalog, slug: &str) -> Option<u32> {
     let snapshot = catalog.snapshot();
     let sector = snapshot.find(Table::Sectors, slug)?;
@@ -61,8 +60,7 @@ impl QuestionReader<'_> {
         is_compared || is_verb || is_compound || self.is_doer(at) || self.is_said_of_people(range)
     }
 
-    /// True if a sector describes people, not the business of startups: `that are hiring`,
-    /// `backed by corporates and angels`, `women partners`.
+    /// True if a sector describes people, not startups: `that are hiring`, `backed by angels`, `women partners`.
     fn is_said_of_people(&self, range: &Range<usize>) -> bool {
         let is_subject = self.is_after(range.start, &["in", "for", "the", "about"]);
         let is_hiring = self.is_at(range.start, &["hiring"])
@@ -91,7 +89,6 @@ impl QuestionReader<'_> {
         })
     }
 
-    /// True if a sector ends before a word.
     fn follows_sector(&self, at: usize) -> bool {
         self.parts.last().is_some_and(|(range, part)| range.end == at && part.parameter == "sector")
     }

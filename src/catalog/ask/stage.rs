@@ -12,7 +12,6 @@ use data::vocabulary::Vocabulary;
 const LADDER: [Stage; 6] =
     [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus];
 
-/// Index of a stage in [`LADDER`].
 fn ladder_index(stage: Stage) -> Option<usize> {
     LADDER.iter().position(|known| *known == stage)
 }
@@ -54,8 +53,7 @@ impl QuestionReader<'_> {
         let mut end = range.end;
         let is_series = self.is_at(range.start, &["series"]);
         if let Some(first) = Stage::read(value).and_then(ladder_index) {
-            let is_open = self.text[self.tokens[end - 1].place.end..].starts_with('+');
-            if is_open {
+            if self.text[self.tokens[end - 1].place.end..].starts_with('+') {
                 return (names(&LADDER[first..]), end);
             }
             // `series C rounds and later`

@@ -6,7 +6,6 @@ use crate::ask::reader::GLUE;
 use crate::ask::words::meaning_of;
 use data::fold::fold;
 
-/// A word and its position in the text.
 #[derive(Clone, Debug)]
 pub(crate) struct QuestionToken {
     pub(crate) place: Range<usize>,
@@ -25,7 +24,6 @@ impl QuestionToken {
         words.contains(&self.word.as_str())
     }
 
-    /// True for a word that carries no condition of its own.
     pub(crate) fn is_glue(&self) -> bool {
         GLUE.contains(self.word.as_str())
     }

@@ -6,7 +6,6 @@ use once_cell::sync::Lazy;
 
 use data::word_file;
 
-/// Words that follow each other.
 pub(super) struct Phrase {
     pub text: &'static str,
     pub words: Vec<&'static str>,
@@ -17,7 +16,6 @@ pub(super) struct Phrase {
 #[derive(Default)]
 struct Section {
     phrases: Vec<Phrase>,
-    /// The phrases without their meanings.
     words: Vec<&'static str>,
 }
 
@@ -55,7 +53,6 @@ pub(super) fn words(name: &str) -> &'static [&'static str] {
     &section(name).words
 }
 
-/// The meaning of a text in a section.
 pub(super) fn meaning_of(section: &str, text: &str) -> Option<&'static str> {
     phrases(section).iter().find(|phrase| phrase.text == text).map(|phrase| phrase.meaning)
 }

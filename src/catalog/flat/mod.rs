@@ -1,6 +1,5 @@
-//! Records as flat rows, for CSV and Parquet. The fields of an object are columns of their own (`score.value` is
-//! `score_value`). A date that may be known only to the month or year has two columns, so that programs get dates and
-//! lose nothing: its first day and its precision. Lists of objects stay JSON: as columns they would need other tables.
+//! Records as flat rows, for CSV and Parquet. The fields of an object are columns of their own (`score.value`). A date
+//! that may be known only to the month or year has two: its first day and its precision. Lists of objects stay JSON.
 
 mod csv;
 mod value;
@@ -115,6 +114,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use data::vocabulary::Vocabulary;
 
     fn names(columns: &[FlatColumn]) -> Vec<&str> {
         columns.iter().map(|column| column.name.as_str()).collect()
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn no_list_has_two_columns_of_one_name() {
-        for resource in Resource::ALL {
+        for resource in Resource::ALL.iter().copied() {
             let columns = list_columns(resource, &Fields::All);
             let distinct: BTreeSet<&str> = names(&columns).into_iter().collect();
             assert_eq!(distinct.len(), columns.len(), "{resource:?}");

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::{Catalog, CoInvestorRow, FirmMatch, RankedRow};
+use crate::{Catalog, FirmMatch, RankedRow};
 use data::field::{Field, FieldVisitor, JsonType, JsonValue, Model, model};
 use data::model::Reference;
 use data::vocabulary::Vocabulary;
@@ -21,12 +21,12 @@ model! {
     }
 
     /// A firm that shares rounds with another firm.
-    #[derive(Serialize)]
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
     pub struct CoInvestorFields as "CoInvestingFirm" {
         /// Number of rounds that both firms joined.
-        shared_rounds: u32 [min(1)],
+        pub shared_rounds: u32 [min(1)],
         /// Date of the latest shared round.
-        last_shared_on: Option<PartialDate>,
+        pub last_shared_on: Option<PartialDate>,
     }
 
     /// A firm with how well it matches a startup.
@@ -84,12 +84,6 @@ impl RankFields {
         let is_integer = metric == Metric::Activity;
         let value = if is_integer { RankValue::Integer(ranked.value as i64) } else { RankValue::Decimal(ranked.value) };
         Self { rank, rank_value: value }
-    }
-}
-
-impl From<&CoInvestorRow> for CoInvestorFields {
-    fn from(firm: &CoInvestorRow) -> Self {
-        Self { shared_rounds: firm.shared_rounds, last_shared_on: firm.last_shared_on }
     }
 }
 

@@ -24,14 +24,12 @@ pub enum Fields {
 }
 
 impl Fields {
-    /// Parses `fields`: names in camelCase or snake_case, separated by commas, nested ones by their path (`score.value`);
-    /// `*` for all. An error lists each unknown name.
+    /// Parses `fields`: names in any case, separated by commas, nested ones by path (`score.value`); `*` for all.
     pub fn parse(values: &[(String, String)], set: FieldSet) -> Result<Self, Vec<ParameterError>> {
         let mut selected = FieldMask::full();
         let mut errors = Vec::new();
         let mut all = false;
-        let pairs = values.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        for (count, name) in names(pairs).enumerate() {
+        for (count, name) in names(values.iter().map(|(name, value)| (name.as_str(), value.as_str()))).enumerate() {
             if count >= MAX_NAMES {
                 let detail = format!("`fields` takes at most {MAX_NAMES} names");
                 return Err(vec![ParameterError::invalid("fields", detail)]);
@@ -42,8 +40,7 @@ impl Fields {
             }
             let normal = snake_case(name);
             let mut segments = normal.splitn(2, '.');
-            let first = segments.next().expect("`splitn` returns at least one item");
-            match set.find(first) {
+            match set.find(segments.next().expect("`splitn` returns at least one item")) {
                 Some(field) => match nested_path(field, segments.next()) {
                     Some(path) => selected.add(&path),
                     None => errors.push(unknown_nested(name, &normal, field)),
@@ -129,8 +126,7 @@ fn unknown_nested(name: &str, normal: &str, field: &'static Field) -> ParameterE
         return unknown_field(detail, Some(field.name), None);
     }
     let detail = format!("there is no field `{}` in this record", shortened(name));
-    let suggestion = nearest(normal, paths.iter().map(String::as_str));
-    unknown_field(detail, suggestion, Some(paths.clone()))
+    unknown_field(detail, nearest(normal, paths.iter().map(String::as_str)), Some(paths.clone()))
 }
 
 fn unknown_field(detail: String, suggestion: Option<&str>, accepted: Option<Vec<String>>) -> ParameterError {

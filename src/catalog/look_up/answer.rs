@@ -61,7 +61,6 @@ model! {
 }
 
 impl LookUpAnswer {
-    #[must_use]
     pub fn invalid(errors: Vec<ParameterError>) -> Self {
         Self { status: LookUpStatus::Invalid.name(), candidates: Vec::new(), errors }
     }

@@ -31,7 +31,6 @@ pub struct Item {
     /// For a person, that of the organization.
     pub city: Option<String>,
     pub founded_year: Option<u16>,
-    /// The name of a person's organization.
     pub organization: Option<String>,
     /// Scheme and normalized value.
     pub identifiers: Vec<(String, String)>,
@@ -41,7 +40,6 @@ pub struct Item {
 impl Item {
     pub const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
-    #[must_use]
     pub fn named(tables: &[Table], name: &str) -> Self {
         Self { tables: tables.to_vec(), name: name.to_owned(), ..Self::default() }
     }
@@ -97,7 +95,6 @@ impl<'t> ItemTexts<'t> {
     pub const NAMES: [&'static str; 9] =
         ["kind", "name", "website", "country", "city", "founded_year", "organization", "id", "exclude"];
 
-    #[must_use]
     pub fn is_list(name: &str) -> bool {
         matches!(name, "id" | "exclude")
     }
@@ -127,8 +124,7 @@ impl<'t> ItemTexts<'t> {
         let mut errors = Vec::new();
         let mut item = Item::named(tables, self.name);
         if !self.kind.is_empty() {
-            let tables = Item::tables_of(self.kind).map_err(|error| errors.push(error));
-            item.tables = tables.unwrap_or(item.tables);
+            item.tables = Item::tables_of(self.kind).map_err(|error| errors.push(error)).unwrap_or(item.tables);
         }
         for (name, text) in [("name", self.name), ("city", self.city), ("organization", self.organization)] {
             if text.chars().count() > MAX_TEXT_CHARS {

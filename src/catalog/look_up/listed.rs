@@ -13,7 +13,6 @@ const KEYS: [&str; 6] = ["venturedex_slug", "slug", "id", "venturedex_url", "pag
 pub struct ListedLines {
     sheet: Sheet,
     rows: Vec<SheetRow>,
-    /// True if each line is a name.
     is_plain: bool,
     table: Table,
 }

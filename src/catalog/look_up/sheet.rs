@@ -1,15 +1,14 @@
-//! A table of items as CSV, answered row by row: all cells stay unchanged, and columns are added. The separator (comma,
-//! semicolon or tab) is detected in the header. Cells are bytes, and need to be text only if they are looked up. A row
-//! with an earlier answer keeps it, so that a partly answered table can be sent again.
+//! A table of items as CSV, answered row by row: all cells stay unchanged, and columns are added. The separator is
+//! detected in the header. Cells are bytes, and need to be text only if they are looked up. A row with an earlier
+//! answer keeps it, so that a partly answered table can be sent again.
 
 use csv::{ByteRecord, Terminator, WriterBuilder};
 
 use crate::flat::neutralized;
 use crate::{Catalog, Item, LookUpAnswer, ParameterError};
-use data::Table;
 use data::import::csv_reader::{self, CsvError, CsvReader};
 use data::vocabulary::Vocabulary;
-use data::{LookUpStatus, identifier};
+use data::{LookUpStatus, Table, identifier};
 
 use super::columns::{ItemColumns, normal};
 use super::{ItemTexts, answer};
@@ -202,8 +201,7 @@ impl Sheet {
         pairs.iter().for_each(|pair| texts.id.push(pair));
         let read = texts.parse_item(catalog, &self.options.tables);
         errors.extend(read.as_ref().err().into_iter().flatten().map(|error| {
-            let column = self.columns.values.iter().find(|(value, _)| *value == error.parameter);
-            match column {
+            match self.columns.values.iter().find(|(value, _)| *value == error.parameter) {
                 Some((_, index)) => self.error(row, *index, &error.detail),
                 None => ParameterError::invalid("", format!("line {}: {}", row.line, error.detail)),
             }
@@ -328,7 +326,6 @@ impl RowEnds {
         is_end
     }
 
-    #[must_use]
     pub fn for_sheet(sheet: &Sheet) -> Self {
         Self { state: RowEndState::CellStart, delimiter: Some(sheet.dialect.delimiter) }
     }

@@ -46,7 +46,6 @@ pub(crate) struct MatchScorer<'a> {
     query: &'a MatchQuery,
     /// Date from which activity is counted back.
     until: PartialDate,
-    /// Those of stage, sector and country that are given.
     parts: [Option<QueryPart<'a>>; 3],
 }
 
@@ -62,9 +61,9 @@ impl<'a> MatchScorer<'a> {
             query,
             until: snapshot.activity_until(),
             parts: [
-                matching(Facet::Stage, &query.stages, &adjacent_stages),
-                matching(Facet::Sector, &query.sectors, &parents),
-                matching(Facet::Country, &query.countries, &|_| Vec::new()),
+                matching(Facet::Stage, &query.profile[0], &adjacent_stages),
+                matching(Facet::Sector, &query.profile[1], &parents),
+                matching(Facet::Country, &query.profile[2], &|_| Vec::new()),
             ],
         }
     }
@@ -85,9 +84,8 @@ impl<'a> MatchScorer<'a> {
             }
             for bit in Bits(candidates) {
                 let has = |word: u64| word >> bit & 1 == 1;
-                let facts = next.map(|(full, near)| (has(full), has(near)));
                 let row = index as u32 * 64 + bit;
-                let points = self.points_of(row, facts);
+                let points = self.points_of(row, next.map(|(full, near)| (has(full), has(near))));
                 let [_, _, country, check_size, ..] = points;
                 if stage || sector || country + check_size > 0 {
                     each(row, points);
@@ -139,7 +137,6 @@ impl<'a> MatchScorer<'a> {
         1_000_u16.checked_sub(self.catalog.snapshot().ghosting_rates()[row as usize])
     }
 
-    /// The firm's check range; `None` for an unknown bound.
     fn checks(&self, row: u32) -> (Option<u64>, Option<u64>) {
         let (min, max) = self.catalog.snapshot().check_sizes();
         let known = |checks: &[u64]| Some(checks[row as usize]).filter(|usd| *usd != NONE_U64);
@@ -218,7 +215,7 @@ impl<'a> MatchScorer<'a> {
     /// The first startups of the firm in a requested narrow sector, each with that sector, and their number.
     fn conflicts(&self, firm: u32) -> (Vec<(u32, u32)>, u32) {
         let snapshot = self.catalog.snapshot();
-        let sectors = self.query.sectors.iter().flatten().copied();
+        let sectors = self.query.profile[1].iter().flatten().copied();
         let narrow: Vec<u32> =
             sectors.filter(|sector| snapshot.facet_count(Table::Sectors, Facet::Parent, *sector) == 0).collect();
         let closed = snapshot.facet_rows(Table::Startups, Facet::Status, StartupStatus::Closed.index() as u32);
@@ -236,8 +233,7 @@ impl<'a> MatchScorer<'a> {
 
 /// The stage that usually follows; `None` after the last one and for stages that are no step of growth.
 pub fn next_stage(stage: Stage) -> Option<Stage> {
-    let place = LADDER.iter().position(|known| *known == stage)?;
-    LADDER.get(place + 1).copied()
+    LADDER.get(LADDER.iter().position(|known| *known == stage)? + 1).copied()
 }
 
 /// Stages adjacent to the given ones, without the given ones.

@@ -78,8 +78,7 @@ impl ParamParser<'_> {
         });
         let is_required = |property: &Property| self.filters.iter().any(|filter| required(filter) == Some(*property));
         let name_of = |property: Property| Property::all(table).find(|(_, known)| *known == property);
-        let names = unknown.filter(is_required).filter_map(name_of);
-        let details = names.map(|(name, _)| {
+        let details = unknown.filter(is_required).filter_map(name_of).map(|(name, _)| {
             let detail = format!(
                 "`unknown={name}` contradicts the other condition on `{name}`, so that nothing matches; omit one of them"
             );

@@ -19,8 +19,7 @@ pub fn parse_uint(text: &str) -> Option<u64> {
 const UNITS: [(usize, &[&str]); 4] =
     [(0, &[""]), (3, &["k", "thousand"]), (6, &["m", "mn", "mm", "million"]), (9, &["b", "bn", "billion"])];
 
-/// Parses a whole number, saturating at `u64::MAX`: `500000`, `1,000,000`, `500k`, `$1.5m`, `USD 2.5 billion`. Rejects
-/// `500.000`, which may mean 500 or 500,000.
+/// Parses a whole number, saturating: `1,000,000`, `500k`, `$1.5m`. Rejects `500.000`, which may mean 500 or 500,000.
 pub fn parse_amount(text: &str) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let number = ["us$", "usd", "$"].iter().find_map(|sign| text.strip_prefix(sign)).unwrap_or(&text).trim_start();
@@ -61,8 +60,7 @@ pub(crate) fn parse_bool(text: &str) -> Option<bool> {
     }
 }
 
-/// Parses `YYYY-MM-DD`, also with a time of day, `YYYY-MM`, `YYYY` or a quarter such as `2014-Q3`. An error has an
-/// accepted example, but not the text.
+/// Parses a day, also with a time, a month, a year or a quarter (`2014-Q3`). An error has an example, but not the text.
 pub fn parse_date(text: &str, bound: Bound) -> Result<Date, String> {
     let form =
         "is not a date of the form YYYY-MM-DD, YYYY-MM, YYYY or YYYY-Qn, such as 2026-06-30, 2026-06, 2026 or 2026-Q2";

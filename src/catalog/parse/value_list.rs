@@ -12,7 +12,6 @@ use data::{Country, Facet, Table, identifier};
 
 /// Maximum number of parts of a list that are searched for names; a name with commas has several parts.
 const MAX_PARTS: usize = 4 * MAX_VALUES;
-/// Maximum number of parts of a name with commas.
 const MAX_PARTS_OF_NAME: usize = 6;
 /// Maximum number of records of a value that are read for its spelling.
 const MAX_SPELLINGS: usize = 100;

@@ -8,7 +8,7 @@ use data::vocabulary::normal;
 use data::{Country, Facet, Snapshot, Table, city, identifier};
 
 use crate::param_error::{Issue, ParameterError, shortened};
-use crate::params::{ClosedVocabulary, Mode, Parameter};
+use crate::params::{ClosedVocabulary, Mode, ParamType, Parameter};
 use crate::parse::value_list::{ValueList, split_note};
 use crate::parse::{NamedValues, ParamParser};
 use crate::row_filter::distinct;
@@ -97,8 +97,7 @@ impl ParamParser<'_> {
         };
         let Some((names, cities)) = self.parse_values(parameter, values, read) else { return };
         let mut states = names.iter().filter(|name| city_of(name).is_none());
-        let ambiguous = states.find_map(|name| Some((name, other_country(name)?)));
-        if let Some((state, country)) = ambiguous {
+        if let Some((state, country)) = states.find_map(|name| Some((name, other_country(name)?))) {
             let detail = format!(
                 "`{state}` is a state of {}, and other countries have cities of the same names as its cities; add `country={country}`",
                 country.name()
@@ -146,16 +145,9 @@ impl ParamParser<'_> {
             };
             Some((catalog.snapshot().slug(table, row).to_owned(), row))
         };
-        self.any_of(parameter, values, read);
-    }
-
-    pub(super) fn like(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
-        let (catalog, strict, table) = (self.catalog, self.options.strict, self.resource.table());
-        let read = |text: &str, notes: &mut Vec<String>| {
-            let row = one_of(catalog, strict, parameter, table, text, notes)?;
-            Some((catalog.snapshot().slug(table, row).to_owned(), row))
-        };
-        if let Some((slugs, rows)) = self.parse_values(parameter, values, read) {
+        if !matches!(parameter.kind, ParamType::Like(_)) {
+            self.any_of(parameter, values, read);
+        } else if let Some((slugs, rows)) = self.parse_values(parameter, values, read) {
             // Nothing is like a missing record.
             let like = rows.first().map(|row| Filter::Ranked(Ranking::Like(*row)));
             self.add_values(parameter, slugs, like.unwrap_or_else(|| Filter::Rows(Vec::new())));
@@ -203,8 +195,7 @@ impl ParamParser<'_> {
         }
     }
 
-    /// Parses lists of values to canonical texts and their meanings, in order and each pair once. `read` adds notes on
-    /// its interpretation of a value. `None` if there are too many values.
+    /// The canonical texts and meanings of values, sorted, each pair once; `read` adds notes. `None` for too many.
     fn parse_values<T: Ord, I: IntoIterator<Item = (String, T)>>(
         &mut self,
         parameter: &'static Parameter,
@@ -254,8 +245,7 @@ impl ParamParser<'_> {
             }
         }
         notes.dedup();
-        let notes = notes.into_iter().map(|detail| ParameterError::value_interpreted(parameter.name, detail));
-        self.notes.extend(notes);
+        self.notes.extend(notes.into_iter().map(|detail| ParameterError::value_interpreted(parameter.name, detail)));
         Some(distinct(found).into_iter().unzip())
     }
 

@@ -1,7 +1,6 @@
-//! Lists in the order of one or more keys. The order of each key over the full table is computed when the snapshot is
-//! compiled. A page scans the order of the first key and tests the rows. If several rows share a value, it scans the order
-//! of the next key among them, or sorts them if they are few. A scan that finds few rows gives up after a budget of tests,
-//! converts the matching rows into bits, and continues with 64 rows at a time.
+//! Lists in the order of keys. The order of each over the full table is computed when the snapshot is compiled. A page
+//! scans that of the first key and tests the rows; those that share a value are ordered by the next key, or sorted if
+//! few. A scan that finds few rows gives up after a budget of tests and continues with bits, 64 rows at a time.
 
 pub(crate) mod keys;
 #[cfg(test)]
@@ -36,35 +35,31 @@ pub(crate) struct SortedRows<'a> {
     keys: &'a OrderKeys<'a>,
     row_filter: &'a RowFilter<'a>,
     total: u64,
-    budget: u64,
-}
-
-struct PageRows {
-    rows: Vec<u32>,
     limit: usize,
+    budget: u64,
 }
 
 impl<'a> SortedRows<'a> {
     /// The `total` rows of a filter, at least one, in the order of `keys`.
-    pub(crate) fn new(keys: &'a OrderKeys<'a>, row_filter: &'a RowFilter<'a>, total: u64) -> Self {
+    pub(crate) fn new(keys: &'a OrderKeys<'a>, row_filter: &'a RowFilter<'a>, total: u64, limit: usize) -> Self {
         let budget = TEST_BUDGET / (1 + LIST_LOOKUP_COST * row_filter.lists() as u64);
-        Self { keys, row_filter, total, budget }
+        Self { keys, row_filter, total, limit, budget }
     }
 
     /// One page; the returned position is its last row.
-    pub(crate) fn page(&self, start: ListPosition, limit: usize) -> (Vec<u32>, Option<u32>) {
+    pub(crate) fn page(&self, start: ListPosition) -> (Vec<u32>, Option<u32>) {
         let within = Within::RowFilter(self.row_filter);
         let all = CandidateRows { depth: 0, within, expected: self.total, bits: OnceCell::new() };
-        let mut page = PageRows { rows: Vec::with_capacity(limit.min(self.total as usize)), limit };
+        let mut page = Vec::with_capacity(self.limit.min(self.total as usize));
         self.fill(&all, start, &mut page);
-        let position = page.rows.last().copied();
-        (page.rows, position)
+        let position = page.last().copied();
+        (page, position)
     }
 
     /// Adds members to the page, in order: after the one at the position of `start` or else after others.
-    fn fill(&self, members: &CandidateRows<'_>, start: ListPosition, page: &mut PageRows) {
+    fn fill(&self, members: &CandidateRows<'_>, start: ListPosition, page: &mut Vec<u32>) {
         let key = &self.keys.keys[members.depth];
-        let missing = (page.limit - page.rows.len()) as u64;
+        let missing = (self.limit - page.len()) as u64;
         let skip = if start.position.is_some() { 0 } else { start.offset };
         let from_here = missing + skip.min(members.expected.saturating_sub(skip));
         let steps = from_here.saturating_mul(key.order.len() as u64) / members.expected.max(1);
@@ -75,7 +70,7 @@ impl<'a> SortedRows<'a> {
         if reading + members.expected * COLLECT_COST < steps {
             return self.collect(members, start, page);
         }
-        let initial_len = page.rows.len();
+        let initial_len = page.len();
         let last = members.depth + 1 == self.keys.keys.len();
         let mut at = match (start.position, skip) {
             // If a filter is a range of the key's values, the order has no member before it.
@@ -100,14 +95,14 @@ impl<'a> SortedRows<'a> {
         };
         let mut budget = self.budget;
         let mut has_declined = false;
-        while page.rows.len() < page.limit {
+        while page.len() < self.limit {
             let index = match self.scan(members, at, &mut budget) {
                 Ok(index) => index,
                 Err(index) => {
                     // The members come late in this order, so testing each of them once may be cheaper.
                     let rest = (key.order.len() - index) as u64;
                     if skip < EARLY && !has_declined && reading + members.expected * REJECT_COST < rest {
-                        page.rows.truncate(initial_len);
+                        page.truncate(initial_len);
                         members.bits(key.order.len());
                         return self.collect(members, start, page);
                     }
@@ -117,7 +112,7 @@ impl<'a> SortedRows<'a> {
             };
             let Some(index) = index else { break };
             at = if last {
-                page.rows.push(key.order[index]);
+                page.push(key.order[index]);
                 index + 1
             } else {
                 self.add_rest(members, index, true, page)
@@ -126,7 +121,7 @@ impl<'a> SortedRows<'a> {
     }
 
     /// Adds the group from the member at `index`, its first if `is_first`, and returns the end of the group.
-    fn add_rest(&self, members: &CandidateRows<'_>, index: usize, is_first: bool, page: &mut PageRows) -> usize {
+    fn add_rest(&self, members: &CandidateRows<'_>, index: usize, is_first: bool, page: &mut Vec<u32>) -> usize {
         let key = &self.keys.keys[members.depth];
         let row = key.order[index];
         let end = key.group_end(row, index);
@@ -139,7 +134,7 @@ impl<'a> SortedRows<'a> {
     }
 
     /// Adds members that share a value; `range` is their range in the order of the key, and not empty.
-    fn group(&self, members: &CandidateRows<'_>, range: Range<usize>, start: ListPosition, page: &mut PageRows) {
+    fn group(&self, members: &CandidateRows<'_>, range: Range<usize>, start: ListPosition, page: &mut Vec<u32>) {
         let key = &self.keys.keys[members.depth];
         let rows = &key.order[range];
         let expected = (rows.len() as u64 * members.expected / key.order.len().max(1) as u64).max(1);
@@ -239,12 +234,12 @@ impl<'a> SortedRows<'a> {
     }
 
     /// Tests every member once and adds those of the page.
-    fn collect(&self, members: &CandidateRows<'_>, start: ListPosition, page: &mut PageRows) {
+    fn collect(&self, members: &CandidateRows<'_>, start: ListPosition, page: &mut Vec<u32>) {
         let depth = members.depth;
         let compare = |a: &u32, b: &u32| self.keys.compare_from(depth, *a, *b);
         let after = start.position;
         let skip = if after.is_some() { 0 } else { usize::try_from(start.offset).unwrap_or(usize::MAX) };
-        let end = skip.saturating_add(page.limit - page.rows.len());
+        let end = skip.saturating_add(self.limit - page.len());
         let mut best: Vec<u32> = Vec::new();
         let is_after = |row: &u32| after.is_none_or(|after| compare(row, &after).is_gt());
         match (&members.within, members.bits.get()) {
@@ -278,7 +273,7 @@ impl<'a> SortedRows<'a> {
         }
         let mut rest = best.split_off(skip);
         rest.sort_unstable_by(compare);
-        page.rows.append(&mut rest);
+        page.append(&mut rest);
     }
 }
 

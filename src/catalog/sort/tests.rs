@@ -62,15 +62,15 @@ fn every_page_of_every_order_equals_that_of_a_plain_sort_for_any_budget() {
         let keys = OrderKeys::new(snapshot, Table::Startups, order);
         for budget in [0, 5, 200, TEST_BUDGET] {
             let total = expected.len() as u64;
-            let sorted = SortedRows { keys: &keys, row_filter: &row_filter, total, budget };
+            let sorted = SortedRows { keys: &keys, row_filter: &row_filter, total, limit: 20, budget };
             for offset in (0..total + 20).step_by(17) {
-                let (rows, position) = sorted.page(ListPosition::after(offset), 20);
+                let (rows, position) = sorted.page(ListPosition::after(offset));
                 let rest = expected.get(offset as usize..).unwrap_or(&[]);
                 assert_eq!(rows, rest[..rest.len().min(20)], "{filters:?} {order:?} {budget} {offset}");
                 let next = ListPosition { offset: offset + rows.len() as u64, position };
                 if next.offset < total {
                     let rest = &expected[next.offset as usize..];
-                    assert_eq!(sorted.page(next, 7).0, rest[..rest.len().min(7)], "{order:?} {budget} {next:?}");
+                    assert_eq!(SortedRows { limit: 7, ..sorted }.page(next).0, rest[..rest.len().min(7)], "{order:?} {budget} {next:?}");
                 }
             }
         }

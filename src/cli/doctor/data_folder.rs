@@ -84,8 +84,7 @@ fn database(folder: &Path, data: &mut DataFolderState, findings: &mut Findings) 
     const CHECK: &str = "data.database";
     let path = private_files::database_path(folder);
     if !path.exists() {
-        let remedy =
-            "for a new service nothing is to be done; otherwise check --data, or restore a backup with `venturedex restore`";
+        let remedy = "for a new service nothing is to be done; otherwise check --data, or restore a backup with `venturedex restore`";
         findings.warning(CHECK, format!("{} has no database", folder.display()), remedy);
         return 0;
     }

@@ -48,7 +48,8 @@ fn check_open_files(whose: &str, limit: Option<u64>, connections: u64, findings:
     let needed = connections + OWN_FILES;
     if limit < needed {
         let detail = format!("{whose} may open {limit} files, but {connections} connections need {needed}");
-        let remedy = format!("raise the limit (LimitNOFILE={needed} in a systemd unit, ulimit -n), or lower --max-connections");
+        let remedy =
+            format!("raise the limit (LimitNOFILE={needed} in a systemd unit, ulimit -n), or lower --max-connections");
         findings.problem(CHECK, detail, remedy);
     } else {
         findings.ok(CHECK, format!("{whose} may open {limit} files"));

@@ -115,7 +115,8 @@ fn check_others(releases: &ReleaseStore, others: &[SnapshotVersion], keep: u32, 
     for version in others {
         if let Err(error) = open(releases, *version) {
             bad += 1;
-            let remedy = format!("build it again, or remove the folder {}", releases.release_folder(*version).display());
+            let remedy =
+                format!("build it again, or remove the folder {}", releases.release_folder(*version).display());
             findings.warning("index.releases", error.to_string(), remedy);
         }
     }

@@ -61,7 +61,8 @@ fn judge(response: &str, current: Option<SnapshotVersion>, findings: &mut Findin
     } else if status != "ready" {
         findings.problem(CHECK, format!("{status}: {}", text("reason")), "do what the log of the server says");
     } else if let Some(current) = current.map(|current| current.to_string()).filter(|current| *current != snapshot) {
-        let detail = format!("the server serves {snapshot}, although {current} is current: it has refused that release");
+        let detail =
+            format!("the server serves {snapshot}, although {current} is current: it has refused that release");
         let remedy = format!("the log of the server says why; `indexer verify {current}` checks it");
         findings.problem(CHECK, detail, remedy);
     } else {

@@ -72,7 +72,9 @@ fn tables(found: Option<&PostgresTables>, findings: &mut Findings) -> Option<i64
     };
     let mut detail = format!("{counts}, schema version {version}");
     if oldest > supported {
-        detail.push_str(&format!(", which only programs of schema version {oldest} and newer can use; this one has {supported}"));
+        detail.push_str(&format!(
+            ", which only programs of schema version {oldest} and newer can use; this one has {supported}"
+        ));
         findings.problem(CHECK, detail, "run the newer program");
         return *newest_time;
     }

@@ -57,7 +57,8 @@ pub(crate) fn run(arguments: &SuppressArgs, today: Date, style: &Style) -> Comma
     style.print(true, &AddedSuppressions { entities: &entities, added }, |out| {
         let (count, file) = (entities.len(), folder.join(FILE));
         writeln!(out, "{added} of {count} added to {}: {}", file.display(), entities.join(", "))?;
-        let then = "the next `indexer build --sources` leaves them out; `indexer prune` deletes releases that have them";
+        let then =
+            "the next `indexer build --sources` leaves them out; `indexer prune` deletes releases that have them";
         writeln!(out, "{then}")
     })
 }

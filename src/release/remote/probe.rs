@@ -1,8 +1,8 @@
 //! Tests that an object store has the properties that indexers rely on.
 
-use crate::{ReleaseError, ReleaseResult};
 use crate::remote::RemoteStore;
 use crate::remote::objects::StoredObject;
+use crate::{ReleaseError, ReleaseResult};
 
 impl RemoteStore {
     /// Writes, replaces and removes a test object. Returns the store's deviations.

@@ -115,7 +115,6 @@ pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> 
     Ok(files)
 }
 
-/// Lookups by whole names.
 #[derive(Default)]
 struct NameKeys {
     full_names: HashMultiMapBuilder,
@@ -137,7 +136,6 @@ impl NameKeys {
     }
 }
 
-/// Derives the side tables from tantivy's inverted index.
 fn build_side_tables(
     segment: &SegmentReader,
     word_field: Field,

@@ -1,7 +1,6 @@
-//! Completions: names that a text may become while it is typed, the most prominent first. A search scores names one by
-//! one; a completion reads the rows of the words that begin with the typed text and keeps those of the highest
-//! prominence. As more is typed, fewer names begin with the text and none is added, so that a name in a list is only
-//! overtaken by names, aliases and initials that equal the text.
+//! Completions: names that a text may become while it is typed. A search scores names one by one; a completion keeps
+//! the most prominent rows of the words that begin with the text. As more is typed, none is added, so that a name in a
+//! list is only overtaken by names, aliases and initials that equal the text.
 
 #[cfg(test)]
 mod tests;
@@ -41,7 +40,6 @@ pub struct Completed {
 
 /// The maximum number of rows that are compared with the text, the most prominent ones.
 const MAX_COMPARED: usize = 1_000;
-/// The maximum number of rows of a common word that are read.
 const MAX_READ: u32 = 50_000;
 
 pub(crate) struct TypedText {
@@ -112,8 +110,7 @@ pub fn typed_part(typed: &str, text: &str) -> Option<Range<usize>> {
 }
 
 impl TextIndex {
-    /// The rows whose names or aliases complete a text, the surest and most prominent first; `max` or a few more. Rows that
-    /// only include the text are added if too few equal it or begin with it.
+    /// The rows that complete a text, the surest and most prominent first; `max` or a few more.
     pub fn complete(&self, names: &dyn Names, text: &str, max: usize) -> Vec<Completed> {
         let Some(typed) = TypedText::parse(text) else { return Vec::new() };
         self.buffers.with(self.rows, |buffers| {
@@ -165,7 +162,6 @@ impl<'a> CompletionRun<'a> {
         rows
     }
 
-    /// Adds the most prominent rows whose initials equal the text.
     fn add_initials(&mut self, max: usize) {
         if !self.typed.may_be_initials() {
             return;
@@ -233,8 +229,7 @@ impl<'a> CompletionRun<'a> {
         rows.into_iter().map(|(_, row)| row).collect()
     }
 
-    /// The words of the dictionary for each typed word: the word itself, or for the last one all words that begin with
-    /// it. Empty if a typed word is in no name.
+    /// Each typed word, or for the last one all words that begin with it; empty if one is in no name.
     fn ranges(&self) -> Vec<Range<u32>> {
         let (dictionary, words) = (&self.terms.lookups.dictionary, &self.typed.words);
         let last = words.len() - 1;
@@ -290,7 +285,6 @@ fn sort(found: &mut [Completed]) {
     found.sort_unstable_by_key(|row| (row.completion, Reverse(row.prominence), row.row));
 }
 
-/// The completion of the text by the best of a row's names.
 fn completed(names: &dyn Names, typed: &TypedText, row: u32, buffers: &mut SearchBuffers) -> Option<Completed> {
     let SearchBuffers { folded, joined, .. } = buffers;
     let completions = texts(names, row).enumerate().filter_map(|(index, text)| {

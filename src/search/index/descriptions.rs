@@ -1,8 +1,7 @@
-//! Full-text search over the texts of records: descriptions, sectors, places, titles and names. A separate tantivy
-//! segment with terms and their frequencies only; document `n` has all texts of row `n`. Rows are ranked by Okapi BM25
-//! (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with tantivy's parameters, k1 = 1.2 and b =
-//! 0.75. Words of a description are stemmed in its language, which its stop words tell; other words are stemmed in
-//! English. A query is stemmed in every language.
+//! Full-text search over descriptions, sectors, places, titles and names: a separate tantivy segment of terms and their
+//! frequencies; document `n` is row `n`. Rows are ranked by Okapi BM25 (Robertson and Zaragoza, "The Probabilistic
+//! Relevance Framework", 2009), k1 = 1.2 and b = 0.75. Words of a description are stemmed in its language, which its
+//! stop words tell, other words in English, a query in every language.
 
 #[cfg(test)]
 mod tests;
@@ -45,7 +44,6 @@ const MIN_USES: u32 = 4;
 /// Maximum postings, so that all are read in time: of a description's distinctive words together, and of a query's
 /// words if not all are required. The rarest word is read anyhow.
 const MAX_POSTINGS: u64 = 20_000;
-/// Maximum number of rows with a similar description.
 const MAX_LIKE: usize = 1_000;
 /// Approximate maximum of words in a [`StemCache`].
 const MAX_KNOWN: usize = 1 << 17;
@@ -60,7 +58,6 @@ const ENOUGH: usize = 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DescriptionMatches {
     pub rows: Vec<u32>,
-    /// Number of leading rows that contain every word.
     pub complete: usize,
 }
 
@@ -105,7 +102,6 @@ fn words(analyzer: &TextAnalyzer, text: &str) -> Vec<(String, Range<usize>)> {
     words
 }
 
-/// Words of texts, with cached results for each.
 struct StemCache {
     plain: TextAnalyzer,
     /// Analyzers of single words, by language: the first remove stop words, the second also stem.
@@ -190,7 +186,6 @@ fn only_word(analyzer: &mut TextAnalyzer, word: &str) -> Option<String> {
     stream.advance().then(|| stream.token().text.clone())
 }
 
-/// The language of a text, as an index of [`LANGUAGES`].
 fn language_of(text: &str) -> usize {
     let mut vocabulary = StemCache::new(MAX_KNOWN);
     let words = vocabulary.read(text);
@@ -373,7 +368,6 @@ impl DescriptionIndex {
         rarest(stems.map(|stem| (self.postings(&stem), stem)).filter(|(rows, _)| *rows > 1).collect()).collect()
     }
 
-    /// The rows of words, by their stems.
     fn words(&self, words: &[BTreeSet<String>]) -> Vec<WordScorer> {
         let scorer = |stem: &String| {
             let segment = self.searcher.segment_readers().first()?;

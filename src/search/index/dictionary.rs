@@ -1,7 +1,5 @@
-//! The words in alphabetical order, numbered, as a finite state transducer.
-//!
-//! It has the same words as tantivy's term dictionary, which can only be searched through an automaton. Here
-//! [`FuzzyWalk`] visits the nodes itself, and a prefix is a range of numbers that is found without reading its words.
+//! The words in alphabetical order, numbered, as a finite state transducer. Tantivy's own can only be searched through
+//! an automaton; here [`FuzzyWalk`] visits the nodes itself, and a prefix is a range found without reading its words.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -35,10 +33,7 @@ impl Dictionary {
     }
 
     pub(crate) fn with_prefix(&self, prefix: &str) -> Range<u32> {
-        let fst = self.map.as_fst();
-        let mut walk = FuzzyWalk { fst, pattern: prefix.as_bytes(), steps: 0, prefix: true, found: Vec::new() };
-        walk.visit(fst.root(), 0, 0, 0);
-        walk.found.pop().unwrap_or(0..0)
+        self.walk(prefix, 0, true, &mut 0).pop().unwrap_or(0..0)
     }
 
     /// Adds the words within this many edits of `text`. Visits at most about `steps` nodes and subtracts them.
@@ -61,7 +56,7 @@ impl Dictionary {
     }
 
     fn walk(&self, text: &str, edits: u8, prefix: bool, steps: &mut u32) -> Vec<Range<u32>> {
-        if text.len() > MAX_WORD_BYTES {
+        if edits > 0 && text.len() > MAX_WORD_BYTES {
             return Vec::new();
         }
         let fst = self.map.as_fst();

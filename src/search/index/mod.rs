@@ -11,8 +11,7 @@ mod weights;
 
 pub(crate) use build::raw_term;
 pub use build::texts;
-pub use complete::typed_part;
-pub use complete::{Completed, Completion};
+pub use complete::{Completed, Completion, typed_part};
 pub use descriptions::{DescriptionIndex, DescriptionMatches, marks};
 pub(crate) use dictionary::{Dictionary, MAX_WORD_BYTES};
 pub(crate) use tables::MAX_ROWS;
@@ -41,13 +40,10 @@ use data::archive::facet_column::{RowSet, bit_words};
 use data::fold::fold;
 use platform::metrics::Histogram;
 
-/// The files of an index by name.
 pub type IndexFiles = BTreeMap<String, Vec<u8>>;
 
-/// Prefix of the files of descriptions.
 const DESCRIPTIONS: &str = "descriptions.";
 
-/// Parts of an index that are built separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexPart {
     Descriptions,
@@ -86,7 +82,6 @@ impl SearchResults {
     }
 }
 
-/// A row that matches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     pub row: u32,
@@ -104,7 +99,6 @@ const MAX_DISTANT_CANDIDATES: usize = 300;
 const STEPS: [(SearchStep, f32); 3] =
     [(SearchStep::Near, SURE_SCORE), (SearchStep::Wide, CLOSE_SCORE), (SearchStep::Far, 0.0)];
 
-/// Maximum number of rows that are suggested if a search has no sure match.
 const MAX_SUGGESTED: usize = 5;
 
 /// Number of the best matches that are searched for a sure one.
@@ -113,7 +107,6 @@ const MAX_CLASSIFIED: usize = 16;
 /// Maximum number of candidates that are compared with a part of the query's words.
 const MAX_RELAXED_CANDIDATES: usize = 120;
 
-/// Maximum number of matches if none is sure.
 const MAX_LOOSE: usize = 20;
 
 /// Maximum difference between a match and the best one if none is sure.
@@ -315,7 +308,6 @@ impl TextIndex {
         RowSet::Dense(&common.unwrap_or_default()).iter().collect()
     }
 
-    /// The number of rows with a folded word in their names.
     pub fn name_frequency(&self, word: &str) -> u32 {
         self.terms.lookups.dictionary.get(word).map_or(0, |word| self.terms.rows.count(word))
     }

@@ -47,7 +47,6 @@ pub(crate) struct Lookups {
     pub full_names: HashMultiMap,
     /// First letters of names to rows.
     pub acronyms: HashMultiMap,
-    /// Phonetic keys to words.
     pub phonetic: HashMultiMap,
     pub dictionary: Dictionary,
     /// For each row its rank among rows that match equally well, see [`crate::rank::static_rank`].

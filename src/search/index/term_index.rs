@@ -1,6 +1,5 @@
-//! The words of a table's names, with the rows that contain them. Tantivy has the postings of common words, compressed
-//! and with skips; the side tables have the rows of all others in one array, so that a prefix of thousands of words is
-//! one scan.
+//! The words of a table's names with their rows. Tantivy has those of common words, compressed and with skips; the side
+//! tables have all others in one array, so that a prefix of thousands of words is one scan.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -51,8 +50,7 @@ impl TermIndex {
         String::from_utf8(bytes).expect("only folded words are indexed")
     }
 
-    /// Calls `found` with each row that contains the word, and true if the row's name begins with it. For a common
-    /// word, passes at most `max` rows and always false: see [`RowsOfWords::first_rows`].
+    /// Calls `found` with each row of a word, and true if its name begins with it; for a common one with `max` and false.
     pub(crate) fn each_row(&self, word: u32, max: u32, mut found: impl FnMut(u32, bool)) {
         if let Some(rows) = self.rows.rare(word) {
             rows.iter().for_each(|row| found(row & !FIRST, row & FIRST != 0));
@@ -63,9 +61,8 @@ impl TermIndex {
 
     /// Calls `found` with each row of the rare words in a range, and true if the row's name begins with the word.
     pub(crate) fn each_rare_row(&self, words: &Range<u32>, mut found: impl FnMut(u32, bool)) {
-        for rows in words.clone().filter_map(|word| self.rows.rare(word)) {
-            rows.iter().for_each(|row| found(row & !FIRST, row & FIRST != 0));
-        }
+        let rows = words.clone().filter_map(|word| self.rows.rare(word)).flatten();
+        rows.for_each(|row| found(row & !FIRST, row & FIRST != 0));
     }
 
     /// Calls `found` with each row that has a name beginning with a word in a range.
@@ -75,9 +72,7 @@ impl TermIndex {
                 found(row);
             }
         });
-        for word in self.rows.common_in(words) {
-            self.rows.first_rows(word).iter().for_each(|row| found(*row));
-        }
+        self.rows.common_in(words).flat_map(|word| self.rows.first_rows(word)).for_each(|row| found(*row));
     }
 
     /// Calls `found` with each of the ascending `rows` that contains a common word.

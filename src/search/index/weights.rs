@@ -1,5 +1,4 @@
-//! Weights of words by how distinctive they are: `Capital` little, `Sequoia` much. By the number of names that contain
-//! the word; legal forms and connecting words weigh little in every table.
+//! Weights of words by how few names have them: `Capital` little, `Sequoia` much, legal forms, connecting words least.
 
 use data::import::key_map::KeyMap;
 use data::name::WordList;

@@ -58,8 +58,7 @@ impl Expansion {
         Self { index, mark: 1 << index, ..Self::default() }
     }
 
-    /// First step: the word itself, words with this prefix, words within one edit. Sets the weight of an unknown word to
-    /// that of the common word it is likely a typo of.
+    /// First step: the word, words with this prefix or within one edit. A typo of a common word has the weight of that.
     pub(crate) fn expand(&mut self, query: &mut NameQuery, terms: &TermIndex, weights: &Weights, steps: &mut u32) {
         let dictionary = &terms.lookups.dictionary;
         let is_single = query.words.len() == 1;
@@ -160,18 +159,12 @@ impl Expansion {
         self.exact.is_empty() && !is_prefix(&self.known_ranges) && !is_prefix(&self.new_ranges)
     }
 
-    /// True for a word of the dictionary that may nevertheless be a typo of a common word.
-    pub(crate) fn may_be_mistyped(&self) -> bool {
-        !self.typo_of.is_empty() && !self.is_mistyped()
-    }
-
     /// True if it is a word, or a prefix of one if it may be incomplete.
     pub(crate) fn is_known(&self) -> bool {
         let is_prefix = || self.known_ranges.first().is_some_and(|range| !range.is_empty());
         self.optional || self.is_word || (self.is_typing && is_prefix())
     }
 
-    /// Approximate number of rows of all its words.
     pub(crate) fn row_count(&self, terms: &TermIndex) -> u32 {
         let rows = &terms.rows;
         let typo_of = self.typo_of.iter().filter(|_| self.is_mistyped());
@@ -231,9 +224,7 @@ impl Expansion {
     /// Calls `found` with rows that may contain a word that the optional word is a prefix of.
     pub(crate) fn each_hinted_row(&self, terms: &TermIndex, mut found: impl FnMut(u32)) {
         terms.each_rare_row(&self.hints, |row, _| found(row));
-        for word in terms.rows.common_in(&self.hints) {
-            terms.rows.first_rows(word).iter().for_each(|row| found(*row));
-        }
+        terms.rows.common_in(&self.hints).flat_map(|word| terms.rows.first_rows(word)).for_each(|row| found(*row));
     }
 
     /// Calls `found` with all rows of the rare words found, and with rows whose names begin with a common one.
@@ -247,7 +238,6 @@ impl Expansion {
         }
     }
 
-    /// Ends a step: what was new becomes known.
     pub(crate) fn end_step(&mut self) {
         self.known.append(&mut self.new);
         self.known.sort_unstable();

@@ -25,7 +25,6 @@ pub(crate) struct NameQuery {
     pub sorted_pattern: Option<EditPattern>,
     /// The words that are not generic, joined; `None` if all are.
     pub core_pattern: Option<EditPattern>,
-    /// The phonetic key of `joined`.
     pub phonetic_key: String,
     /// True if the query ends in a space: its last word is complete.
     pub is_complete: bool,
@@ -37,7 +36,6 @@ pub(crate) struct QueryWord {
     /// Distinctiveness, from 0.2 to 1.
     pub weight: f32,
     pub pattern: EditPattern,
-    /// The words that may replace it.
     pub forms: &'static [WordForm],
     pub phonetic_key: String,
 }

@@ -21,9 +21,8 @@ const MAX_FULL_FORMS: usize = 4;
 
 static FORMS: Lazy<HashMap<&str, Vec<WordForm>>> = Lazy::new(|| {
     let mut forms = HashMap::new();
-    for words in lines(include_str!("equivalents.txt")) {
-        pairs(&words).for_each(|(word, other)| add(&mut forms, word, other, DIRECT));
-    }
+    let equivalents = lines(include_str!("equivalents.txt"));
+    equivalents.for_each(|words| pairs(&words).for_each(|(word, other)| add(&mut forms, word, other, DIRECT)));
     let groups: Vec<Vec<&str>> = lines(include_str!("nicknames.txt")).collect();
     let mut groups_of: HashMap<&str, Vec<&[&str]>> = HashMap::new();
     for group in &groups {
@@ -48,7 +47,6 @@ static FORMS: Lazy<HashMap<&str, Vec<WordForm>>> = Lazy::new(|| {
     forms
 });
 
-/// The words of each line, without comments.
 fn lines(text: &'static str) -> impl Iterator<Item = Vec<&'static str>> {
     word_file::entries(text).map(|line| line.split(' ').collect())
 }

@@ -1,6 +1,5 @@
-//! Phonetic keys: the consonants of a name, with those that are often confused merged. `Ventures`, `vanttures` and
-//! `wantures` have the same key, and so do `Trifork` and `tryforc`. The key is coarse on purpose: it finds candidates,
-//! and the edit distance of the names decides among them.
+//! Phonetic keys: the consonants of a name, with those that are often confused merged: `Ventures`, `wantures`. Coarse
+//! on purpose: they find candidates, and the edit distance of the names decides among them.
 
 /// The phonetic key of a folded text. Spaces are ignored.
 pub fn phonetic_key(folded: &str) -> String {

@@ -1,6 +1,5 @@
-//! Readings of a text before it is compared. Dots between initials do not end words, in a query as in a name: `N.E.A.`
-//! is `nea`. If a query has no sure match, it may have [`other_readings`]: a name typed in pieces, a number in words or
-//! digits.
+//! Readings of a text before it is compared: `N.E.A.` is `nea`, in a query as in a name. A query without a sure match
+//! may have [`other_readings`]: a name typed in pieces, a number in words or digits.
 
 use crate::MAX_QUERY_WORDS;
 use crate::index::Dictionary;
@@ -36,16 +35,15 @@ pub(crate) fn other_readings<'a>(text: &'a str, dictionary: &'a Dictionary) -> i
     let numbers: [ReadNumbers; 2] = [to_digits, to_words];
     let with_numbers = {
         let words = words.clone();
-        numbers.into_iter().filter_map(move |read| read(&words)).flat_map(move |read| {
-            let pieces = join_pieces(&read, dictionary);
-            pieces.into_iter().chain([read])
-        })
+        numbers
+            .into_iter()
+            .filter_map(move |read| read(&words))
+            .flat_map(move |read| join_pieces(&read, dictionary).into_iter().chain([read]))
     };
     join_pieces(&words, dictionary).into_iter().chain(with_numbers).map(move |words| words.join(" ") + end)
 }
 
-/// Joins the words that are pieces of one word, in the longest of several such runs. `and` may be the `n` of a name.
-/// `None` if no word of the dictionary is made of several.
+/// Joins the pieces of a word, in the longest run; `and` may be the `n` of a name. `None` without such a word.
 fn join_pieces(words: &[String], dictionary: &Dictionary) -> Option<Vec<String>> {
     let is_word = |text: &String| dictionary.get(text).is_some();
     for length in (2..=words.len()).rev() {

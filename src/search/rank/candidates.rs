@@ -1,7 +1,6 @@
-//! Candidates: the rows that may match a query. A row that matches by its words contains at least [`MIN_COVERAGE`] of
-//! the query's weight. It therefore contains at least one of any words that together weigh more than the rest: only the
-//! rows of the rarest such words are read, and the other words decide among them. The search widens in steps
-//! ([`SearchStep`]), and each reads only what is new.
+//! Candidates: the rows that may match a query. A row that matches by its words has [`MIN_COVERAGE`] of the query's
+//! weight, and so at least one of any words that together weigh more than the rest: only the rows of the rarest such
+//! words are read, and the others decide among them. The search widens in [`SearchStep`]s, each reading what is new.
 
 use std::ops::Range;
 
@@ -54,9 +53,7 @@ pub(crate) struct CandidateSearch<'a> {
     marked: usize,
     /// True if only rare words were read, because the known words are not distinctive enough.
     is_deferred: bool,
-    /// The number of rows that may still be read.
     budget: u32,
-    /// The number of steps that may still be made in the dictionary.
     steps: u32,
 }
 
@@ -223,7 +220,8 @@ impl<'a> CandidateSearch<'a> {
                     break;
                 }
                 // A row may contain a common word instead of this one: then it must contain another.
-                weight += if expansion.may_be_mistyped() { 0.0 } else { expansion.weight }.max(f32::MIN_POSITIVE);
+                let may_be_mistyped = !expansion.typo_of.is_empty() && !expansion.is_mistyped();
+                weight += if may_be_mistyped { 0.0 } else { expansion.weight }.max(f32::MIN_POSITIVE);
                 let mark = expansion.mark;
                 expansion.each_new_row(terms, budget, |row, exact| buffers.touch_up_to(full, row, mark | exact));
             }

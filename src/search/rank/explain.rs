@@ -60,7 +60,6 @@ impl Explanation {
 pub(crate) struct AllScores(pub Vec<ScorePart>);
 
 impl AllScores {
-    /// The best score; 0 if no strategy applies.
     pub(crate) fn points(&self) -> f32 {
         self.0.first().map_or(0.0, |part| part.points)
     }

@@ -70,8 +70,9 @@ impl MatchClass {
             return by_words;
         }
         let distance = query.joined_pattern.distance(&joined).full;
-        // The words of `uber taxi` and `UberTags` differ by more than a typo.
-        if distance <= max_edits_of_joined(query.joined.len()) {
+        // One edit from four letters on, two from twelve on: `uber taxi` and `UberTags` differ by more in their words.
+        let length = query.joined.len();
+        if distance <= u32::from(length >= 4) + u32::from(length >= 12) {
             return Self::Typo;
         }
         if query.phonetic_key.len() > 1 && phonetic_key(&folded) == query.phonetic_key { Self::Sound } else { by_words }
@@ -122,11 +123,6 @@ pub(crate) fn classify_word(word: &QueryWord, text: &str, is_typing: bool) -> Op
     let is_similar = || similarity(distance.full, word.pattern.len(), text.len()) >= 0.4;
     let sounds_alike = word.phonetic_key.len() > 1 && phonetic_key(text) == word.phonetic_key;
     (sounds_alike && word.text.len() > 3 && is_similar()).then_some(MatchClass::Sound)
-}
-
-/// Maximum edits of a name with its words joined or split: one from four letters on, two from twelve on.
-fn max_edits_of_joined(length: usize) -> u32 {
-    u32::from(length >= 4) + u32::from(length >= 12)
 }
 
 /// Maximum edits of a word: one from three letters on, two from eight on.

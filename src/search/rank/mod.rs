@@ -31,7 +31,6 @@ pub(super) const MAX_PROMINENCE_BONUS: f32 = 0.06;
 /// The maximum score of a name that does not equal the query.
 const MAX_UNEQUAL: f32 = 0.999;
 
-/// The maximum number of words of a name that are compared one by one.
 const MAX_NAME_WORDS: usize = 12;
 
 /// A way to compare a name with a query.
@@ -39,7 +38,6 @@ const MAX_NAME_WORDS: usize = 12;
 pub(crate) struct MatchStrategy {
     /// As in explanations.
     pub name: &'static str,
-    /// The score of a perfect match.
     pub ceiling: f32,
 }
 
@@ -282,9 +280,8 @@ fn is_acronym(query: &NameQuery, text: &str, folded: &str) -> bool {
 /// True if `letters` are the first letters of all words of a folded name of several, or of all but connecting words.
 pub(crate) fn has_initials(folded: &str, letters: &str) -> bool {
     let first = |word: &str| word.bytes().next();
-    let all = folded.split(' ').filter_map(first);
     let main = folded.split(' ').filter(|word| !is_connecting(word)).filter_map(first);
-    folded.contains(' ') && (all.eq(letters.bytes()) || main.eq(letters.bytes()))
+    folded.contains(' ') && (folded.split(' ').filter_map(first).eq(letters.bytes()) || main.eq(letters.bytes()))
 }
 
 /// True for words that acronyms leave out.

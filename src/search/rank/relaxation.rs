@@ -1,7 +1,6 @@
-//! Matches of a part of a query: words that are not in the name are left out. A person who searches for `accel london`
-//! or `kunal shah cred` adds what they know. Such words count if they are in the record, as its city, country, sectors,
-//! organization or title; other words count against it. A name matches only if the query has nearly all of it, and one
-//! of its distinctive words: `monzo bank` matches no other bank.
+//! Matches of a part of a query. A person who searches for `accel london` or `kunal shah cred` adds what they know:
+//! words that are not in the name count if other fields of the record have them, else against it. A name matches only
+//! if the query has nearly all of it, and one of its distinctive words: `monzo bank` matches no other bank.
 
 use crate::index::{GENERIC, Weights, texts};
 use crate::query::reading::fold_name;
@@ -23,11 +22,9 @@ const EXPLAINED: f32 = 0.9;
 pub(crate) struct RelaxedMatch {
     /// From 0 to 1, highest if all words that are left out are in the record.
     pub similarity: f32,
-    /// The words that are not in the name.
     pub left_out: Vec<String>,
 }
 
-/// Overlap of a name with a query.
 struct NameOverlap {
     /// The share of the name's weight that the query has.
     of_name: f32,

@@ -8,7 +8,6 @@ use data::archive::facet_column::RowSet;
 pub(crate) const WORDS: u16 = (1 << crate::MAX_QUERY_WORDS) - 1;
 /// The row may contain a word that a word of the query is a prefix of.
 pub(crate) const HINTED: u16 = 1 << 10;
-/// A word was found exactly.
 pub(crate) const EXACT: u16 = 1 << 11;
 /// The row may match by more than its words.
 pub(crate) const KEEP: u16 = 1 << 12;
@@ -23,7 +22,6 @@ pub(crate) struct SearchBuffers {
     search: u16,
     /// The rows touched in this search, in the order of their first touch.
     pub touched: Vec<u32>,
-    /// The folded text of a candidate.
     pub folded: String,
     /// The folded text of a candidate without spaces.
     pub joined: String,
@@ -39,7 +37,6 @@ pub(crate) struct SearchBuffers {
 const FEW: usize = 256;
 
 impl SearchBuffers {
-    /// Starts a search over a table of `rows` rows.
     fn begin(&mut self, rows: u32) {
         self.touched.clear();
         self.are_bits_touched = false;
@@ -51,7 +48,6 @@ impl SearchBuffers {
         self.search += 1;
     }
 
-    /// Adds marks to a row and touches it.
     pub(crate) fn touch(&mut self, row: u32, marks: u16) {
         let seen = &mut self.seen[row as usize];
         if seen.0 == self.search {
@@ -100,7 +96,6 @@ impl SearchBuffers {
         self.bits[row as usize / 64] & (1 << (row % 64)) != 0
     }
 
-    /// The rows whose bits are set, ascending.
     pub(crate) fn rows_of_bits(&self) -> Vec<u32> {
         RowSet::Dense(&self.bits).iter().collect()
     }
@@ -119,13 +114,11 @@ impl SearchBuffers {
         self.rows_of_bits()
     }
 
-    /// The marks of a row that was touched in this search.
     pub(crate) fn marks(&self, row: u32) -> u16 {
         self.seen[row as usize].1
     }
 }
 
-/// The buffers that are not in use.
 #[derive(Debug, Default)]
 pub(crate) struct BufferPool(Mutex<Vec<SearchBuffers>>);
 

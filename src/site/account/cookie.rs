@@ -9,9 +9,9 @@ use http::header::COOKIE;
 
 use crate::PageRequest;
 use crate::theme::Theme;
+use auth::StartedSession;
 use auth::known_browser::KNOWN_BROWSER_SECONDS;
 use auth::session::{SESSION_SECONDS, SessionToken};
-use auth::StartedSession;
 use service::State;
 
 pub(crate) const SESSION: &str = "session";

@@ -51,7 +51,8 @@ fn account_export(service: &AuthService, visitor: &Visitor, now: i64) -> Result<
             "is_current": session.digest == visitor.session,
         })
     };
-    let usage_json = |usage: &DayUsage| json!({ "day": usage.day.to_string(), "key": usage.key.0, "requests": usage.requests });
+    let usage_json =
+        |usage: &DayUsage| json!({ "day": usage.day.to_string(), "key": usage.key.0, "requests": usage.requests });
     let webhook_json = |webhook: &Webhook| json!({ "url": webhook.url, "created_at": rfc3339(webhook.created_at), "stopped": webhook.stopped });
     let watch_json = |watch: &Watch| {
         let records = if watch.query.is_none() { store.listed(watch.id)? } else { Vec::new() };

@@ -3,7 +3,8 @@ use crate::charts::{
 };
 use crate::error_page::name_and_path;
 use crate::format;
-use catalog::{Catalog, CoInvestorRow, History};
+use catalog::json::computed::CoInvestorFields;
+use catalog::{Catalog, History};
 use data::vocabulary::Vocabulary;
 use data::{Facet, Stage, Table};
 
@@ -171,21 +172,21 @@ impl<'a> Rounds<'a> {
     }
 }
 
-pub(crate) fn co_investors(catalog: &Catalog, firm: u32, firms: &[CoInvestorRow]) -> Option<Graph> {
+pub(crate) fn co_investors(catalog: &Catalog, firm: u32, firms: &[(u32, CoInvestorFields)]) -> Option<Graph> {
     let snapshot = catalog.snapshot();
     let own = snapshot.slug(Table::Firms, firm);
-    let neighbor = |other: &CoInvestorRow| {
-        let (name, href) = name_and_path(catalog, Table::Firms, other.row);
+    let neighbor = |(row, other): &(u32, CoInvestorFields)| {
+        let (name, href) = name_and_path(catalog, Table::Firms, *row);
         Neighbor {
             item: ChartItem::linked(name, Some(other.shared_rounds.into()), href),
-            shared: format!("/rounds?investor_all={own},{}", snapshot.slug(Table::Firms, other.row)),
+            shared: format!("/rounds?investor_all={own},{}", snapshot.slug(Table::Firms, *row)),
             detail: other.last_shared_on.map_or_else(String::new, format::day),
         }
     };
-    let first = firms.first()?;
+    let (row, first) = firms.first()?;
     let summary = format!(
         "Most often with {}: {} shared. The thicker a line, the more rounds.",
-        snapshot.name(Table::Firms, first.row),
+        snapshot.name(Table::Firms, *row),
         format::counted(first.shared_rounds, "round", "rounds"),
     );
     let heads = ["Firm", "Shared rounds", "Last shared round"];

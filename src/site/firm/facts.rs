@@ -1,7 +1,8 @@
 //! A sentence that characterizes a firm as an investor, derived from its rounds.
 
 use crate::format;
-use catalog::{Catalog, CoInvestorRow, History, ValueCount};
+use catalog::json::computed::CoInvestorFields;
+use catalog::{Catalog, History, ValueCount};
 use data::vocabulary::Vocabulary;
 use data::{Country, Stage, Table};
 
@@ -17,7 +18,7 @@ pub(super) fn sentence(
     catalog: &Catalog,
     history: &History,
     countries: &[ValueCount],
-    co_investors: &[CoInvestorRow],
+    co_investors: &[(u32, CoInvestorFields)],
 ) -> Option<String> {
     let snapshot = catalog.snapshot();
     let counts: Vec<u32> =
@@ -34,8 +35,8 @@ pub(super) fn sentence(
         sectors.truncate(1);
     }
     let country = country(countries, u64::from(startups));
-    let others = co_investors.iter().filter(|other| other.shared_rounds >= MIN).take(MAX_NAMED);
-    let others: Vec<&str> = others.map(|other| snapshot.name(Table::Firms, other.row)).collect();
+    let others = co_investors.iter().filter(|(_, other)| other.shared_rounds >= MIN).take(MAX_NAMED);
+    let others: Vec<&str> = others.map(|(row, _)| snapshot.name(Table::Firms, *row)).collect();
 
     if stages.is_none() && sectors.is_empty() && country.is_none() && others.is_empty() {
         return None;

@@ -9,6 +9,7 @@ use auth::quota::Tier;
 use catalog::Resource;
 use catalog::params::{BoundUnit, ParamType};
 use data::Table;
+use data::vocabulary::Vocabulary;
 use serde_json::{Value, json};
 
 use crate::harness::{Client, Reply, Server, real_catalog};
@@ -204,7 +205,7 @@ fn lists_of_a_closed_vocabulary_take_exactly_its_words() {
 fn numbers_are_accepted_exactly_within_their_ranges() {
     let server = Server::bundled();
     let client = server.client(Tier::Enterprise);
-    for resource in Resource::ALL {
+    for resource in Resource::ALL.iter().copied() {
         for parameter in resource.parameters() {
             let (min, max) = match parameter.kind {
                 ParamType::Number { min, max, .. } | ParamType::Range { unit: BoundUnit::Number { min, max }, .. } => {
