@@ -31,12 +31,7 @@ pub const COUNT_BY: &str = "count_by";
 
 pub const MAX_QUESTION_CHARS: usize = 500;
 
-<<<<<<< HEAD
-/// The interpretation of a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-=======
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
->>>>>>> wave3-2
 pub struct Interpretation {
     /// Parts in the order of the text.
     #[serde(rename = "interpreted")]
