@@ -107,7 +107,7 @@ impl ToolRelease {
         let items: Vec<String> = (0..page.rows.len()).map(|index| self.item(list, index, &page)).collect();
         let mut notes = call.notes.clone();
         notes.extend(list.parsed.notes.iter().map(|note| note.detail.clone()));
-        let mut result = ToolResult::new().field("total", page.total.to_string());
+        let mut result = ToolResult::default().field("total", page.total.to_string());
         let query = list.query();
         if let Some(amounts) = page.amounts {
             result = result.field("sum_usd", json(&amounts.sum_usd)).field("amounts", json(&amounts));

@@ -254,8 +254,8 @@ impl ParamParser<'_> {
             }
         }
         notes.dedup();
-        let notes = notes.into_iter().map(|detail| ParameterError::value_interpreted(parameter.name, detail));
-        self.notes.extend(notes);
+        let note = |detail: String| ParameterError::warning("value_interpreted", parameter.name, detail);
+        self.notes.extend(notes.into_iter().map(note));
         Some(distinct(found).into_iter().unzip())
     }
 

@@ -105,7 +105,7 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
     check_files(folder, &mut report);
     let meta = meta::read(folder, &meta, &mut report);
     let released_on = meta.as_ref().map(|meta| meta.released_on);
-    let mut texts = scratch.map_or_else(TextStore::in_memory, TextStore::in_file);
+    let mut texts = TextStore::new(scratch);
     let mut files = CsvFolder { path: folder, report: &mut report, progress };
     let sectors = read_sectors(&mut files, &mut texts);
     let firms = files.read(|row| Some(DatasetFirm::read(row, &mut texts, &sectors, released_on)));
