@@ -37,7 +37,6 @@ const SECTORS_OF_FIRMS: &str = "a firm's `sectors` are its main ones, at most 8 
 
 const SUGGESTED: usize = 5;
 
-/// Runs the tools on the active release.
 #[derive(Clone)]
 pub struct ToolBackend {
     /// A cursor continues in its own release.
@@ -261,7 +260,6 @@ impl ToolRelease {
         (!other_roles.is_empty()).then_some(other_roles)
     }
 
-    /// URL of a record's page; `None` if it has none.
     pub(crate) fn page_url(&self, table: Table, row: u32) -> Option<String> {
         let pages = match table {
             Table::Firms => "vcs",

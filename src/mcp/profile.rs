@@ -254,7 +254,6 @@ impl ToolRelease {
 
 const DIFFERENT: &str = "the slug and the name belong to different firms";
 
-/// Adds the meanings of a score and of its components to its JSON.
 fn with_meanings(score: &str) -> String {
     let mut text = score.replacen('{', &format!("{{\"meaning\":{},", json(&SCORE_MEANING)), 1);
     for (component, meaning) in COMPONENT_MEANINGS {

@@ -68,7 +68,6 @@ pub const UNFINISHED: &str = "Files of this folder are being replaced. If nobody
 #[derive(Debug)]
 pub struct DatasetInput<'a> {
     pub folder: &'a Path,
-    /// Values in place of those of its `snapshot.toml`.
     pub meta: MetaValues,
     /// An empty file for descriptions and reviews until they are written; without it they stay in memory.
     pub scratch: Option<File>,

@@ -49,35 +49,36 @@ type MakeTransform = fn(&str) -> Result<Transform, String>;
 /// Names of the transforms; true if they take an argument.
 const TRANSFORMS: [(&str, bool, MakeTransform); 15] = [
     // Lowercase letters a–z and digits, with single spaces.
-    ("fold", false, |_| changing(|text, _| Some(fold(text)), "")),
-    ("lower", false, |_| changing(|text, _| Some(text.to_lowercase()), "")),
-    ("upper", false, |_| changing(|text, _| Some(text.to_uppercase()), "")),
+    ("fold", false, |_| Ok(changing(|text, _| Some(fold(text)), ""))),
+    ("lower", false, |_| Ok(changing(|text, _| Some(text.to_lowercase()), ""))),
+    ("upper", false, |_| Ok(changing(|text, _| Some(text.to_uppercase()), ""))),
     // `NEW YORK` → `New York`; a text with lowercase letters stays unchanged.
-    ("title", false, |_| changing(|text, _| change_words(text, title_word), "")),
+    ("title", false, |_| Ok(changing(|text, _| change_words(text, title_word), ""))),
     // Like `title`, for company names: `ALDER LABS LLC` → `Alder Labs LLC`.
-    ("legal_case", false, |_| changing(|text, _| change_words(text, company_word), "")),
+    ("legal_case", false, |_| Ok(changing(|text, _| change_words(text, company_word), ""))),
     ("split", true, |separator| Ok(Transform::Split(separator.to_owned()))),
     ("first", false, |_| Ok(Transform::First)),
     ("last", false, |_| Ok(Transform::Last)),
-    ("prefix", true, |prefix| changing(|text, prefix| Some(format!("{prefix}{text}")), prefix)),
+    ("prefix", true, |prefix| Ok(changing(|text, prefix| Some(format!("{prefix}{text}")), prefix))),
     // Removes this text from the start, if present.
-    ("strip_prefix", true, |prefix| changing(|text, prefix| text.strip_prefix(prefix).map(str::to_owned), prefix)),
+    ("strip_prefix", true, |prefix| Ok(changing(|text, prefix| text.strip_prefix(prefix).map(str::to_owned), prefix))),
     // Removes these characters from the start.
     ("strip_left", true, |chars| {
-        changing(|text, chars| Some(text.trim_start_matches(|char: char| chars.contains(char)).to_owned()), chars)
+        let change: Change = |text, chars| Some(text.trim_start_matches(|char| chars.contains(char)).to_owned());
+        Ok(changing(change, chars))
     }),
     ("regex", true, |pattern| match Regex::new(pattern) {
         Ok(pattern) => Ok(Transform::Capture(pattern)),
         Err(error) => Err(format!("{pattern:?} is not a regular expression: {error}")),
     }),
     // Host of a web address, without `www.`.
-    ("domain", false, |_| changing(|text, _| Some(website::host(text)), "")),
+    ("domain", false, |_| Ok(changing(|text, _| Some(website::host(text)), ""))),
     ("min", false, |_| Ok(Transform::Min)),
     ("max", false, |_| Ok(Transform::Max)),
 ];
 
-fn changing(change: Change, argument: &str) -> Result<Transform, String> {
-    Ok(Transform::Change(change, argument.to_owned()))
+fn changing(change: Change, argument: &str) -> Transform {
+    Transform::Change(change, argument.to_owned())
 }
 
 impl Transform {
