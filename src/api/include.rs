@@ -96,12 +96,9 @@ pub(crate) fn parse(values: &[(String, String)], table: Table) -> Result<Vec<Inc
 
 fn unknown(name: &str, normal: &str, table: Table, accepted: &[Include]) -> ParameterError {
     let accepted: Vec<&str> = accepted.iter().map(|include| include.name()).collect();
-    ParameterError {
-        code: "unknown_value",
-        did_you_mean: nearest(normal, accepted.iter().copied()).map(str::to_owned),
-        accepted: Some(accepted.iter().map(|name| (*name).to_owned()).collect()),
-        ..ParameterError::invalid(INCLUDE, format!("a {} cannot include `{}`", table.noun(), shortened(name)))
-    }
+    let detail = format!("a {} cannot include `{}`", table.noun(), shortened(name));
+    let near = nearest(normal, accepted.iter().copied()).map(str::to_owned);
+    ParameterError::unknown_value(INCLUDE, detail, near, Some(accepted))
 }
 
 /// Appends `,"included":{…}` to a body, if anything is included.

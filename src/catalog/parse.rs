@@ -155,7 +155,7 @@ impl ParamParser<'_> {
             _ => None,
         };
         let detail = absent.or_else(|| self.catalog.low_coverage(table, parameter.name, filter));
-        self.notes.extend(detail.map(|detail| ParameterError::low_coverage(parameter.name, detail)));
+        self.notes.extend(detail.map(|detail| ParameterError::warning("low_coverage", parameter.name, detail)));
     }
 
     fn note_uncovered_years(&mut self) {
@@ -171,7 +171,8 @@ impl ParamParser<'_> {
         let day = |code: i64| i32::try_from(code).ok().map(PartialDate::day_of_code);
         let (min, max) = (day(min), day(max));
         let details = [self.catalog.uncovered_period(min, max), self.catalog.too_short_period(min, max)];
-        self.notes.extend(details.into_iter().flatten().map(|detail| ParameterError::low_coverage(name, detail)));
+        let note = |detail: String| ParameterError::warning("low_coverage", name, detail);
+        self.notes.extend(details.into_iter().flatten().map(note));
     }
 
     fn parse_parameter(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
@@ -238,7 +239,7 @@ impl ParamParser<'_> {
                 }
                 Some(key) => {
                     let detail = self.catalog.low_coverage_of_key(table, key);
-                    self.notes.extend(detail.map(|detail| ParameterError::low_coverage(parameter.name, detail)));
+                    self.notes.extend(detail.map(|detail| ParameterError::warning("low_coverage", parameter.name, detail)));
                     keys.push((key, direction));
                     names.push(if direction == Direction::Descending { format!("-{name}") } else { name });
                 }
@@ -303,7 +304,7 @@ impl ParamParser<'_> {
                 "without `status` only {default} reviews are listed, which `not_status` excludes; name with `status` those \
                  to list"
             );
-            self.notes.push(ParameterError::all_excluded("not_status", detail));
+            self.notes.push(ParameterError::warning("no_match", "not_status", detail));
         }
     }
 

@@ -41,7 +41,6 @@ pub fn check<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) ->
     import::read(input, progress).1
 }
 
-/// Reads, checks and derives a dataset; returns the report if it has errors.
 pub fn compile<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> Result<Compiled, DiagnosticReport> {
     let (dataset, report) = import::read(input, progress);
     let Some(mut dataset) = dataset else { return Err(report) };
@@ -157,7 +156,6 @@ impl Compiled {
         Ok((starts, known, used))
     }
 
-    /// Writes the slugs of merged records, ascending, and the rows that replace them.
     fn write_redirects(&self, writer: &mut ArchiveWriter<'_>, table: Table) -> io::Result<()> {
         let of_table = self.dataset.redirects.iter().filter(|redirect| redirect.table == table);
         let target = |redirect: &Redirect| self.orders.new_row(table, redirect.target);

@@ -96,7 +96,6 @@ pub fn scheme(name: &str) -> Option<&'static IdentifierScheme> {
     SCHEMES.iter().find(|scheme| scheme.name == name)
 }
 
-/// The strength of a scheme, known or not.
 pub fn strength(name: &str) -> Strength {
     scheme(name).map_or(Strength::Weak, |scheme| scheme.strength)
 }

@@ -39,15 +39,16 @@ impl ParameterError {
     pub const WARNINGS: [&str; 7] =
         ["limit_clamped", "total_capped", "relaxed", "low_coverage", "value_interpreted", "empty_value", "no_match"];
 
-    /// A warning: `limit` was above the maximum.
-    pub fn limit_clamped(max: u64) -> Self {
-        let detail = format!("the maximum `limit` is {max}; {max} was used");
-        Self { code: "limit_clamped", ..Self::invalid("limit", detail) }
+    /// A warning with one of [`Self::WARNINGS`]: `value_interpreted` if a value may mean something else, `no_match` if an
+    /// exclusion removes everything that is listed by default, `low_coverage` if the field that a parameter reads is unknown
+    /// for most records, or the data has few rounds of its years.
+    pub fn warning(code: &'static str, parameter: &str, detail: impl Into<String>) -> Self {
+        Self { code, ..Self::invalid(parameter, detail) }
     }
 
-    /// A warning: a value may mean something other than how it was interpreted.
-    pub fn value_interpreted(parameter: &str, detail: String) -> Self {
-        Self { code: "value_interpreted", ..Self::invalid(parameter, detail) }
+    /// A warning: `limit` was above the maximum.
+    pub fn limit_clamped(max: u64) -> Self {
+        Self::warning("limit_clamped", "limit", format!("the maximum `limit` is {max}; {max} was used"))
     }
 
     /// True if the message depends on the spelling of a value.
@@ -73,16 +74,6 @@ impl ParameterError {
     pub fn no_name(detail: String, is_partly_named: bool) -> Self {
         let code = if is_partly_named { "value_interpreted" } else { "no_match" };
         Self { code, ..Self::invalid("q", detail) }
-    }
-
-    /// A warning: an exclusion removes everything that is listed by default.
-    pub fn all_excluded(parameter: &str, detail: String) -> Self {
-        Self { code: "no_match", ..Self::invalid(parameter, detail) }
-    }
-
-    /// A warning: the field that a parameter reads is unknown for most records, or the data has few rounds of its years.
-    pub fn low_coverage(parameter: &str, detail: String) -> Self {
-        Self { code: "low_coverage", ..Self::invalid(parameter, detail) }
     }
 
     /// A value that no record has or that is not in a list.

@@ -6,10 +6,11 @@ use crate::field::{Definition, Field, Model};
 use crate::model;
 use crate::vocabulary::{Vocabulary, vocabulary};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 pub enum Table {
+    #[default]
     Firms,
     Startups,
     #[serde(rename = "funding_rounds")]

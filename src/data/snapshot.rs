@@ -343,7 +343,6 @@ impl Snapshot {
         self.table_columns(table).facets.iter().find(|(known, _)| *known == facet).map(|(_, column)| column)
     }
 
-    /// Number of values of a facet; 0 if the table does not have the facet.
     pub fn facet_values(&self, table: Table, facet: Facet) -> u32 {
         self.facet(table, facet).map_or(0, |column| column.values as u32)
     }
@@ -356,7 +355,6 @@ impl Snapshot {
         self.facet(table, facet).map_or(RowSet::EMPTY, |column| column.rows(&self.archive, value, self.rows(table)))
     }
 
-    /// The values of a facet of each row; none if the table does not have the facet.
     pub fn row_values(&self, table: Table, facet: Facet) -> RowValues<'_> {
         self.facet(table, facet).map_or(RowValues::EMPTY, |column| column.row_values(&self.archive))
     }

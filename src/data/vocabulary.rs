@@ -28,7 +28,6 @@ pub trait Vocabulary: Copy + Sized + 'static {
         false
     }
 
-    /// Reads a value in any letter case, with space, `_` or `-` between its words.
     fn read(text: &str) -> Option<Self> {
         let normal = normal(text);
         Self::ALL.iter().copied().find(|value| value.name() == normal).or_else(|| Self::synonym(&normal))

@@ -108,7 +108,6 @@ impl ToolCall {
         self.pairs.iter().find(|(name, _)| *name == parameter).map(|(_, value)| value.as_str())
     }
 
-    /// The value of a count such as `limit`, or its default.
     pub(crate) fn count(&self, parameter: &str) -> usize {
         let default = || match self.tool.arguments().iter().find(|argument| argument.parameter == parameter)?.kind {
             ArgType::Count { default, .. } => usize::try_from(default).ok(),
@@ -118,7 +117,6 @@ impl ToolCall {
         value.or_else(default).expect("a count has a default and is not negative")
     }
 
-    /// Name of the argument that sets a REST parameter.
     pub(crate) fn argument(&self, parameter: &str) -> Option<&'static str> {
         let argument = self.tool.arguments().iter().find(|argument| argument.parameter == parameter);
         argument.map(|argument| argument.name)
@@ -223,7 +221,6 @@ fn alias(table: &'static [Argument], name: &str) -> Option<&'static str> {
     named(&name.as_str()).or_else(meant).map(|argument| argument.name)
 }
 
-/// The value of an argument, unless it counts as absent.
 fn given(value: &Value) -> Option<Cow<'_, Value>> {
     Some(unwrapped(value)).filter(|value| !is_empty(value))
 }

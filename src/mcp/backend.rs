@@ -37,7 +37,6 @@ const SECTORS_OF_FIRMS: &str = "a firm's `sectors` are its main ones, at most 8 
 
 const SUGGESTED: usize = 5;
 
-/// Runs the tools on the active release.
 #[derive(Clone)]
 pub struct ToolBackend {
     /// A cursor continues in its own release.
@@ -107,7 +106,7 @@ impl ToolRelease {
         let items: Vec<String> = (0..page.rows.len()).map(|index| self.item(list, index, &page)).collect();
         let mut notes = call.notes.clone();
         notes.extend(list.parsed.notes.iter().map(|note| note.detail.clone()));
-        let mut result = ToolResult::new().field("total", page.total.to_string());
+        let mut result = ToolResult::default().field("total", page.total.to_string());
         let query = list.query();
         if let Some(amounts) = page.amounts {
             result = result.field("sum_usd", json(&amounts.sum_usd)).field("amounts", json(&amounts));
@@ -261,7 +260,6 @@ impl ToolRelease {
         (!other_roles.is_empty()).then_some(other_roles)
     }
 
-    /// URL of a record's page; `None` if it has none.
     pub(crate) fn page_url(&self, table: Table, row: u32) -> Option<String> {
         let pages = match table {
             Table::Firms => "vcs",

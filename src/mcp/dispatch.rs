@@ -160,7 +160,6 @@ pub(crate) fn invalid_params(message: impl Into<Cow<'static, str>>) -> JsonRpcEr
     JsonRpcError::new(StatusCode::OK, INVALID_PARAMS, message)
 }
 
-/// Error text for an unknown name, with the nearest accepted one.
 pub(crate) fn unknown(what: &str, name: &str, accepted: &[&'static str]) -> String {
     let short: String = name.chars().take(60).collect();
     let nearest = nearest(name, accepted.iter().copied()).filter(|nearest| *nearest != name);

@@ -186,7 +186,6 @@ impl McpEndpoint {
     }
 }
 
-/// Runs a method. A panic is a 500.
 fn catch_panic<T>(
     request: &RequestParts<'_>,
     method: impl FnOnce() -> Result<T, JsonRpcError>,

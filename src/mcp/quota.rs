@@ -64,7 +64,6 @@ impl McpQuota {
         Admission { quota, charge }
     }
 
-    /// Refunds a counted call; returns the quota after it.
     pub(crate) fn refund(&self, charge: Charge) -> Quota {
         self.state.auth.give_back(charge.subject, charge.day)
     }

@@ -40,10 +40,6 @@ impl ResultPart {
 }
 
 impl ToolResult {
-    pub(crate) fn new() -> Self {
-        Self::default()
-    }
-
     /// Adds a field; `json` must be a JSON value.
     pub(crate) fn field(mut self, name: &'static str, json: impl Into<String>) -> Self {
         let values = vec![self.bounded(json.into())];
@@ -163,11 +159,11 @@ mod tests {
 
     #[test]
     fn parts_keep_the_order_they_are_added_in() {
-        let result = ToolResult::new().field("total", "2").list("items", ["1", "{}"]).field("snapshot", "\"a\"");
+        let result = ToolResult::default().field("total", "2").list("items", ["1", "{}"]).field("snapshot", "\"a\"");
         assert_eq!(result.clone().text(), r#"{"total":2,"items":[1,{}],"snapshot":"a"}"#);
         assert_eq!(result.size(), result.text().len());
-        assert_eq!(ToolResult::new().text(), "{}");
-        assert_eq!(ToolResult::new().list("items", [""; 0]).text(), r#"{"items":[]}"#);
+        assert_eq!(ToolResult::default().text(), "{}");
+        assert_eq!(ToolResult::default().list("items", [""; 0]).text(), r#"{"items":[]}"#);
     }
 
     #[test]
@@ -176,7 +172,7 @@ mod tests {
         for count in 25..45 {
             let values: Vec<String> = (0..count).map(|index| format!("[{index},{value}]")).collect();
             let short = ["true", "false"];
-            let all = ToolResult::new().list("a", short).list("b", values).field("n", "7");
+            let all = ToolResult::default().list("a", short).list("b", values).field("n", "7");
             let full_size = all.size();
             let text = all.text();
             assert!(text.len() <= MAX_RESULT_BYTES, "{}", text.len());
@@ -196,7 +192,8 @@ mod tests {
     #[test]
     fn a_huge_value_is_shortened_and_the_others_stay() {
         let long = serde_json::json!({ "name": "a", "description": "ü".repeat(50_000), "aliases": vec!["b"; 9_000] });
-        let text = ToolResult::new().field("profile", long.to_string()).list("items", [long.to_string(), "1".into()]);
+        let text =
+            ToolResult::default().field("profile", long.to_string()).list("items", [long.to_string(), "1".into()]);
         let text = text.text();
         assert!(text.len() <= MAX_RESULT_BYTES, "{}", text.len());
         let read: Value = serde_json::from_str(&text).unwrap();

@@ -201,8 +201,8 @@ pub(crate) fn answer<'l>(
         warnings.push(list.window.clamping(version));
     }
     if list.question.as_ref().is_some_and(|question| question.interpretation.parts.is_empty()) {
-        let detail = "no word of the question was read, so that it changes nothing".to_owned();
-        warnings.push(ParameterError::value_interpreted(ASK, detail));
+        let detail = "no word of the question was read, so that it changes nothing";
+        warnings.push(ParameterError::warning("value_interpreted", ASK, detail));
     }
     warnings.extend(list.parsed.warnings.report(catalog));
     warnings.extend(list.parsed.notes.iter().chain(&found.notes).cloned());

@@ -81,7 +81,6 @@ pub(crate) fn write(
     writer.section(&format!("{name}.sets"), &sets)
 }
 
-#[derive(Debug)]
 pub(crate) struct FacetColumn {
     counts: NumberColumn<u32>,
     starts: NumberColumn<u64>,

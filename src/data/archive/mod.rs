@@ -128,7 +128,6 @@ pub struct NumberColumn<T> {
     kind: PhantomData<T>,
 }
 
-#[derive(Debug)]
 pub(crate) struct TextColumn {
     heap: usize,
     offsets: NumberColumn<u64>,

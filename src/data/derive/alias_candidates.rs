@@ -45,7 +45,6 @@ pub struct AliasCandidate<'a> {
     pub slug: &'a str,
     pub alias: String,
     pub source: String,
-    /// The name of a [`Sureness`].
     pub sureness: &'static str,
 }
 

@@ -8,7 +8,6 @@ use crate::vocabulary::Vocabulary;
 const FACTOR: u64 = 10;
 
 /// The 99th percentile of each stage, in dollars; `None` without amounts.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AmountLimits(Vec<Option<u64>>);
 
 impl AmountLimits {

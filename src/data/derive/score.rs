@@ -270,7 +270,7 @@ mod tests {
             reviews,
             provenance: crate::import::provenance::Provenance::default(),
             redirects: Vec::new(),
-            texts: TextStore::in_memory(),
+            texts: TextStore::new(None),
         }
     }
 

@@ -55,7 +55,6 @@ impl DiagnosticReport {
     }
 }
 
-/// Adds the problems of one file to a report.
 pub struct Diagnostics<'a> {
     file: &'a str,
     report: &'a mut DiagnosticReport,
@@ -109,7 +108,6 @@ pub fn did_you_mean(suggestion: Option<impl fmt::Display>) -> String {
     suggestion.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
 }
 
-/// The message of a value with more than `max` characters.
 pub(crate) fn too_long(value: &str, max: usize) -> String {
     format!("{} has {} characters; shorten it to at most {max}", quoted(value), value.chars().count())
 }

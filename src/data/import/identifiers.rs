@@ -87,7 +87,6 @@ fn unlike_names<'a>(names: impl Iterator<Item = &'a str>) -> usize {
 }
 
 impl RecordIdentifier {
-    /// Reports an invalid identifier, and returns `None`.
     fn read(row: &mut CsvRow<'_, '_>, records: &Referable<'_>) -> Option<Self> {
         let (table, at) = records.reference(row)?;
         let scheme = row.required("scheme", |row, column| {

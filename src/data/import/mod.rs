@@ -68,7 +68,6 @@ pub const UNFINISHED: &str = "Files of this folder are being replaced. If nobody
 #[derive(Debug)]
 pub struct DatasetInput<'a> {
     pub folder: &'a Path,
-    /// Values in place of those of its `snapshot.toml`.
     pub meta: MetaValues,
     /// An empty file for descriptions and reviews until they are written; without it they stay in memory.
     pub scratch: Option<File>,
@@ -105,7 +104,7 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
     check_files(folder, &mut report);
     let meta = meta::read(folder, &meta, &mut report);
     let released_on = meta.as_ref().map(|meta| meta.released_on);
-    let mut texts = scratch.map_or_else(TextStore::in_memory, TextStore::in_file);
+    let mut texts = TextStore::new(scratch);
     let mut files = CsvFolder { path: folder, report: &mut report, progress };
     let sectors = read_sectors(&mut files, &mut texts);
     let firms = files.read(|row| Some(DatasetFirm::read(row, &mut texts, &sectors, released_on)));

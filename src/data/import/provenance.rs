@@ -125,7 +125,6 @@ impl Provenance {
     }
 }
 
-/// The sources and statements of the files; none if there are no such files.
 pub(crate) fn read(files: &mut CsvFolder<'_>, records: &Referable<'_>) -> Provenance {
     let sources = files.read(Source::read);
     let mut statements: HashMap<Table, RowTexts> = HashMap::new();

@@ -26,13 +26,13 @@ enum TextStorage {
 }
 
 impl TextStore {
-    pub(crate) fn in_memory() -> Self {
-        Self { place: TextStorage::Memory(Vec::new()), end: 0, failed: None }
-    }
-
-    /// Stores texts in a file that is empty and has no other writer.
-    pub(crate) fn in_file(file: File) -> Self {
-        Self { place: TextStorage::File(BufWriter::with_capacity(1 << 16, file)), end: 0, failed: None }
+    /// Stores texts in a file that is empty and has no other writer; without one in memory.
+    pub(crate) fn new(file: Option<File>) -> Self {
+        let place = match file {
+            Some(file) => TextStorage::File(BufWriter::with_capacity(1 << 16, file)),
+            None => TextStorage::Memory(Vec::new()),
+        };
+        Self { place, end: 0, failed: None }
     }
 
     /// Adds a text; `None` if it is empty. After a failed write, no text can be read.
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn texts_are_read_back_from_memory_and_from_a_file() {
         let long = "ä".repeat(100_000);
-        for mut store in [TextStore::in_memory(), TextStore::in_file(tempfile::tempfile().unwrap())] {
+        for mut store in [TextStore::new(None), TextStore::new(Some(tempfile::tempfile().unwrap()))] {
             assert_eq!(store.add(""), None);
             let stored = ["a", &long, "b c"].map(|text| (text, store.add(text).unwrap()));
             store.finish();
@@ -97,7 +97,7 @@ mod tests {
     fn no_text_is_read_if_one_could_not_be_written() {
         let file = tempfile::NamedTempFile::new().unwrap();
         let read_only = OpenOptions::new().read(true).open(file.path()).unwrap();
-        let mut store = TextStore::in_file(read_only);
+        let mut store = TextStore::new(Some(read_only));
         let stored = [&"a".repeat(1 << 17), "b"].map(|text| store.add(text).unwrap());
         store.finish();
         assert!(stored.into_iter().all(|text| store.read(text).is_err()));

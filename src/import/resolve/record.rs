@@ -11,7 +11,7 @@ use data::name::CoreName;
 use data::{Country, OrganizationKind, PartialDate, Table};
 
 /// A firm, startup or person as one source describes it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceRecord {
     /// Such as `gleif/firm:lei:5493…` in sources; the slug in a dataset.
     pub id: String,
@@ -38,23 +38,7 @@ pub struct SourceRecord {
 
 impl SourceRecord {
     pub fn new(table: Table, id: String, source: u32) -> Self {
-        Self {
-            id,
-            source,
-            table,
-            name: String::new(),
-            aliases: Vec::new(),
-            identifiers: Vec::new(),
-            website: None,
-            country: None,
-            city: None,
-            founded_year: None,
-            sectors: Vec::new(),
-            links: Links::default(),
-            size: 0,
-            is_gone: false,
-            is_suppressed: false,
-        }
+        Self { id, source, table, ..Self::default() }
     }
 
     pub fn has_domain_of(&self, other: &Self) -> bool {

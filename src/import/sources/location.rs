@@ -35,6 +35,8 @@ const ZIP_CODES: [(&str, &[&str]); 8] = [
     ("sd", &["57"]),
 ];
 
+const SEVERAL: &str = "may be in several countries; write the country out, as in `Atlanta, GA, USA`";
+
 /// Unambiguous codes that follow cities in a column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Codes {
@@ -54,23 +56,11 @@ pub(crate) struct Codes {
 
 /// Meaning of the last part of a location.
 enum LocationMeaning {
-    /// Country by its name after a city.
-    CountryName(Country),
-    /// Country by its name or code alone.
     Country(Country),
-    /// Code of a country after one of its cities.
-    CountryCode(String, Country),
-    State(Country),
-    /// Code with one meaning after an unknown city.
-    UnprovenCountry(String, Country),
-    /// The same, perhaps with another country that has a state of this code.
-    UnprovenState(String, Country, Option<Country>),
+    /// Code with one meaning after an unknown city; of a state perhaps with another country that has a state of this code.
+    Unproven(Country, Option<Country>),
     Ambiguous(StateOrCountry),
     Contradictory,
-    /// Code of a state without a city, which gives no country.
-    StateCode(Country),
-    /// Two letters after a city that are no known code.
-    UnknownCode(String),
     Nothing,
 }
 
@@ -84,28 +74,6 @@ struct StateOrCountry {
 }
 
 impl Codes {
-    fn add(&mut self, meaning: &LocationMeaning) {
-        match meaning {
-            LocationMeaning::CountryName(_) => self.has_names = true,
-            LocationMeaning::CountryCode(code, _) => drop(self.countries.insert(code.clone())),
-            LocationMeaning::State(country) | LocationMeaning::StateCode(country) => drop(self.states.insert(*country)),
-            LocationMeaning::UnprovenCountry(code, _) => {
-                self.unproven.insert(code.clone());
-                self.countries.insert(code.clone());
-            }
-            LocationMeaning::UnprovenState(code, country, rival) => {
-                self.unproven.insert(code.clone());
-                match rival {
-                    None => drop(self.states.insert(*country)),
-                    Some(_) => (self.has_shared_states, self.has_ambiguous) = (true, true),
-                }
-            }
-            LocationMeaning::Ambiguous(_) => self.has_ambiguous = true,
-            LocationMeaning::UnknownCode(code) => drop(self.unknown.insert(code.clone())),
-            LocationMeaning::Country(_) | LocationMeaning::Contradictory | LocationMeaning::Nothing => {}
-        }
-    }
-
     pub(crate) fn merge(&mut self, other: &Self) {
         self.states.extend(other.states.iter().copied());
         self.countries.extend(other.countries.iter().cloned());
@@ -130,19 +98,12 @@ impl Codes {
     fn country(&self, meaning: &LocationMeaning) -> Result<Country, Reason> {
         let has_rival = |rival: &Option<Country>| rival.is_some_and(|rival| self.states.contains(&rival));
         Err(match meaning {
-            LocationMeaning::UnprovenCountry(..) | LocationMeaning::UnprovenState(..) if self.are_others() => {
+            LocationMeaning::Unproven(..) if self.are_others() => {
                 "has a code of two letters behind the city, and other codes of its column are those of no country; write \
                  the country out, as in `Bern, Switzerland`"
             }
-            LocationMeaning::UnprovenState(_, _, rival) if has_rival(rival) => {
-                "may be in several countries; write the country out, as in `Atlanta, GA, USA`"
-            }
-            LocationMeaning::CountryName(country)
-            | LocationMeaning::Country(country)
-            | LocationMeaning::CountryCode(_, country)
-            | LocationMeaning::State(country)
-            | LocationMeaning::UnprovenCountry(_, country)
-            | LocationMeaning::UnprovenState(_, country, _) => return Ok(*country),
+            LocationMeaning::Unproven(_, rival) if has_rival(rival) => SEVERAL,
+            LocationMeaning::Country(country) | LocationMeaning::Unproven(country, _) => return Ok(*country),
             LocationMeaning::Ambiguous(code) => match self.decide_ambiguous(code) {
                 Some(country) => return Ok(country),
                 None => {
@@ -150,12 +111,8 @@ impl Codes {
                      which; write the country out, as in `Atlanta, GA, USA`"
                 }
             },
-            LocationMeaning::Contradictory => {
-                "may be in several countries; write the country out, as in `Atlanta, GA, USA`"
-            }
-            LocationMeaning::StateCode(_) | LocationMeaning::UnknownCode(_) | LocationMeaning::Nothing => {
-                "is not a country of ISO 3166-1, such as `DE`"
-            }
+            LocationMeaning::Contradictory => SEVERAL,
+            LocationMeaning::Nothing => "is not a country of ISO 3166-1, such as `DE`",
         }
         .into())
     }
@@ -176,9 +133,7 @@ impl Codes {
 /// Reads the country of a location. `text` may be cut out of a longer location that begins with `before`. The `known` codes
 /// of the column decide ambiguous ones; the codes of this location are added to `seen`.
 pub(crate) fn read_country(before: &str, text: &str, known: &Codes, seen: &mut Codes) -> Result<Country, Reason> {
-    let meaning = LocationMeaning::parse(before, text, seen);
-    seen.add(&meaning);
-    known.country(&meaning)
+    known.country(&LocationMeaning::parse(before, text, seen))
 }
 
 /// Parts of a location, from the city to the country.
@@ -217,6 +172,7 @@ fn words(part: &str) -> String {
 }
 
 impl LocationMeaning {
+    /// Adds the codes of the location to `seen`.
     fn parse(before: &str, text: &str, seen: &mut Codes) -> Self {
         let text = format!(" {text}");
         let postcode = POSTCODE.captures(&text);
@@ -239,8 +195,8 @@ impl LocationMeaning {
             {
                 seen.states.insert(country);
             }
-            let is_name = !is_code && !earlier.is_empty();
-            return if is_name { Self::CountryName(country) } else { Self::Country(country) };
+            seen.has_names |= !is_code && !earlier.is_empty();
+            return Self::Country(country);
         }
         let mut proven = BTreeSet::new();
         for part in &earlier {
@@ -270,23 +226,52 @@ impl LocationMeaning {
             return Self::Contradictory;
         }
         match proven.pop_first() {
-            Some(proven) if Some(proven) != country => return Self::State(proven),
-            Some(country) if is_code => return Self::CountryCode(last, country),
-            Some(country) => return Self::CountryName(country),
+            Some(proven) if Some(proven) != country => {
+                seen.states.insert(proven);
+                return Self::Country(proven);
+            }
+            Some(country) if is_code => {
+                seen.countries.insert(last);
+                return Self::Country(country);
+            }
+            Some(country) => {
+                seen.has_names = true;
+                return Self::Country(country);
+            }
             None => {}
         }
         let is_alone = earlier.is_empty();
         match (usual, country) {
             (Some(state), Some(country)) => {
+                seen.has_ambiguous = true;
                 Self::Ambiguous(StateOrCountry { state, country, is_name: !is_code, is_alone })
             }
-            (Some(state), None) if is_alone && is_code => Self::StateCode(state),
-            (Some(_), None) if is_alone => Self::Nothing,
-            (Some(country), None) if is_code => Self::UnprovenState(last, country, rival),
-            (Some(state), None) => Self::State(state),
-            (None, Some(country)) => Self::UnprovenCountry(last, country),
-            (None, None) if is_code && !is_alone => Self::UnknownCode(last),
-            (None, None) => Self::Nothing,
+            // Without a city, the code or name of a state gives no country.
+            (Some(state), None) if is_alone => {
+                seen.states.extend(is_code.then_some(state));
+                Self::Nothing
+            }
+            (Some(country), None) if is_code => {
+                seen.unproven.insert(last);
+                match rival {
+                    None => drop(seen.states.insert(country)),
+                    Some(_) => (seen.has_shared_states, seen.has_ambiguous) = (true, true),
+                }
+                Self::Unproven(country, rival)
+            }
+            (Some(state), None) => {
+                seen.states.insert(state);
+                Self::Country(state)
+            }
+            (None, Some(country)) => {
+                seen.unproven.insert(last.clone());
+                seen.countries.insert(last);
+                Self::Unproven(country, None)
+            }
+            (None, None) => {
+                seen.unknown.extend((is_code && !is_alone).then_some(last));
+                Self::Nothing
+            }
         }
     }
 }

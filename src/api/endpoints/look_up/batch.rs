@@ -204,12 +204,8 @@ fn unknown_name(parameter: &str, name: &str, accepted: &[&str]) -> ParameterErro
         Some(near) => format!("unknown name `{}`; did you mean `{near}`?", shortened(name)),
         None => format!("unknown name `{}`; accepted are {}", shortened(name), accepted.join(", ")),
     };
-    ParameterError {
-        code: Code::UnknownParameter.name(),
-        did_you_mean: near.map(str::to_owned),
-        accepted: Some(accepted.iter().map(|name| (*name).to_owned()).collect()),
-        ..ParameterError::invalid(parameter, detail)
-    }
+    let error = ParameterError::unknown_value(parameter, detail, near.map(str::to_owned), Some(accepted.to_vec()));
+    ParameterError { code: Code::UnknownParameter.name(), ..error }
 }
 
 /// Reads the texts of an item; the error lists all its members that have another type or an unknown name.

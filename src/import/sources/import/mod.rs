@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::sources::evidence::ImportEvidence;
 use crate::sources::guess::package;
 use crate::sources::input::Member;
-use crate::sources::input::archive::matches_pattern;
+use crate::sources::input::archive::path_pattern;
 use crate::sources::mapping::{Mapping, SourceValues};
 use crate::sources::money::Rates;
 use crate::sources::presets::Preset;
@@ -117,7 +117,8 @@ fn assign_files(mapping: &Mapping, members: &[Member]) -> Result<Vec<Vec<usize>>
     let mut problems = Vec::new();
     let mut files = Vec::new();
     for input in &mapping.inputs {
-        let reads = |member: &Member| input.file.as_ref().is_none_or(|pattern| matches_pattern(pattern, &member.path));
+        let pattern = input.file.as_deref().map(path_pattern);
+        let reads = |member: &Member| pattern.as_ref().is_none_or(|pattern| pattern.is_match(&member.path));
         let found: Vec<usize> = (0..members.len()).filter(|index| reads(&members[*index])).collect();
         if found.is_empty() && !input.may_lack {
             let given: Vec<&str> = members.iter().take(20).map(|member| &*member.path).collect();

@@ -5,6 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
+use regex::Regex;
 
 use crate::sources::SourceError;
 
@@ -162,24 +163,9 @@ fn bad_archive(file: &Path, error: impl std::fmt::Display) -> SourceError {
 }
 
 /// Matches in any letter case: `*` is any text within a folder, `**/` any number of folders, `?` one character.
-pub(crate) fn matches_pattern(pattern: &str, path: &str) -> bool {
-    fn rest(pattern: &[u8], path: &[u8]) -> bool {
-        if let Some(after) = pattern.strip_prefix(b"**/") {
-            let folders = (0..path.len()).filter(|at| path[*at] == b'/').map(|at| at + 1);
-            return std::iter::once(0).chain(folders).any(|at| rest(after, &path[at..]));
-        }
-        match (pattern.first(), path.first()) {
-            (None, None) => true,
-            (Some(b'*'), _) => {
-                let end = path.iter().position(|byte| *byte == b'/').unwrap_or(path.len());
-                (0..=end).any(|at| rest(&pattern[1..], &path[at..]))
-            }
-            (Some(b'?'), Some(byte)) if *byte != b'/' => rest(&pattern[1..], &path[1..]),
-            (Some(left), Some(right)) if left.eq_ignore_ascii_case(right) => rest(&pattern[1..], &path[1..]),
-            _ => false,
-        }
-    }
-    rest(pattern.as_bytes(), path.as_bytes())
+pub(crate) fn path_pattern(pattern: &str) -> Regex {
+    let pattern = regex::escape(pattern).replace(r"\*\*/", "(?:.*/)?").replace(r"\*", "[^/]*").replace(r"\?", "[^/]");
+    Regex::new(&format!("(?is)^{pattern}$")).expect("a valid expression")
 }
 
 #[cfg(test)]
@@ -198,7 +184,7 @@ mod tests {
             ("Basic*-20??-*.csv", "BasicCompanyData-2026-11-01.csv", true),
             ("Basic*-20??-*.csv", "BasicCompanyData-202-11-01.csv", false),
         ] {
-            assert_eq!(matches_pattern(pattern, path), expected, "{pattern} {path}");
+            assert_eq!(path_pattern(pattern).is_match(path), expected, "{pattern} {path}");
         }
     }
 }

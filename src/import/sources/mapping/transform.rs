@@ -27,56 +27,59 @@ impl From<String> for MappedText<'_> {
     }
 }
 
+/// Changes a text, by the argument of the transform; `None` if it stays as it is.
+type Change = fn(&str, &str) -> Option<String>;
+
 #[derive(Clone, Debug)]
 pub(crate) enum Transform {
-    /// Lowercase letters a–z and digits, with single spaces.
-    Fold,
-    Lower,
-    Upper,
-    /// `NEW YORK` → `New York`; a text with lowercase letters stays unchanged.
-    Title,
-    /// Like `title`, for company names: `ALDER LABS LLC` → `Alder Labs LLC`.
-    LegalCase,
     Split(String),
     First,
     Last,
-    Prefix(String),
-    /// Removes this text from the start, if present.
-    StripPrefix(String),
-    /// Removes these characters from the start.
-    StripLeft(String),
     /// First group of the expression, or the whole match. A text without a match is dropped.
     Capture(Regex),
-    /// Host of a web address, without `www.`.
-    Domain,
     /// Lower amount of a range: `$250K – $2M` → `$250K`.
     Min,
     Max,
+    /// Any other, with its argument.
+    Change(Change, String),
 }
 
 type MakeTransform = fn(&str) -> Result<Transform, String>;
 
 /// Names of the transforms; true if they take an argument.
 const TRANSFORMS: [(&str, bool, MakeTransform); 15] = [
-    ("fold", false, |_| Ok(Transform::Fold)),
-    ("lower", false, |_| Ok(Transform::Lower)),
-    ("upper", false, |_| Ok(Transform::Upper)),
-    ("title", false, |_| Ok(Transform::Title)),
-    ("legal_case", false, |_| Ok(Transform::LegalCase)),
+    // Lowercase letters a–z and digits, with single spaces.
+    ("fold", false, |_| Ok(changing(|text, _| Some(fold(text)), ""))),
+    ("lower", false, |_| Ok(changing(|text, _| Some(text.to_lowercase()), ""))),
+    ("upper", false, |_| Ok(changing(|text, _| Some(text.to_uppercase()), ""))),
+    // `NEW YORK` → `New York`; a text with lowercase letters stays unchanged.
+    ("title", false, |_| Ok(changing(|text, _| change_words(text, title_word), ""))),
+    // Like `title`, for company names: `ALDER LABS LLC` → `Alder Labs LLC`.
+    ("legal_case", false, |_| Ok(changing(|text, _| change_words(text, company_word), ""))),
     ("split", true, |separator| Ok(Transform::Split(separator.to_owned()))),
     ("first", false, |_| Ok(Transform::First)),
     ("last", false, |_| Ok(Transform::Last)),
-    ("prefix", true, |prefix| Ok(Transform::Prefix(prefix.to_owned()))),
-    ("strip_prefix", true, |prefix| Ok(Transform::StripPrefix(prefix.to_owned()))),
-    ("strip_left", true, |chars| Ok(Transform::StripLeft(chars.to_owned()))),
+    ("prefix", true, |prefix| Ok(changing(|text, prefix| Some(format!("{prefix}{text}")), prefix))),
+    // Removes this text from the start, if present.
+    ("strip_prefix", true, |prefix| Ok(changing(|text, prefix| text.strip_prefix(prefix).map(str::to_owned), prefix))),
+    // Removes these characters from the start.
+    ("strip_left", true, |chars| {
+        let change: Change = |text, chars| Some(text.trim_start_matches(|char| chars.contains(char)).to_owned());
+        Ok(changing(change, chars))
+    }),
     ("regex", true, |pattern| match Regex::new(pattern) {
         Ok(pattern) => Ok(Transform::Capture(pattern)),
         Err(error) => Err(format!("{pattern:?} is not a regular expression: {error}")),
     }),
-    ("domain", false, |_| Ok(Transform::Domain)),
+    // Host of a web address, without `www.`.
+    ("domain", false, |_| Ok(changing(|text, _| Some(website::host(text)), ""))),
     ("min", false, |_| Ok(Transform::Min)),
     ("max", false, |_| Ok(Transform::Max)),
 ];
+
+fn changing(change: Change, argument: &str) -> Transform {
+    Transform::Change(change, argument.to_owned())
+}
 
 impl Transform {
     /// Reads `title`, `split(;)` or `regex(([0-9]{4}))`.
@@ -138,20 +141,12 @@ impl Transform {
     }
 
     fn change(&self, text: &str) -> Option<String> {
-        Some(match self {
-            Self::Fold => fold(text),
-            Self::Lower => text.to_lowercase(),
-            Self::Upper => text.to_uppercase(),
-            Self::Title if is_capitals(text) => change_words(text, title_word),
-            Self::LegalCase if is_capitals(text) => change_words(text, company_word),
-            Self::Prefix(prefix) => format!("{prefix}{text}"),
-            Self::StripPrefix(prefix) => text.strip_prefix(&**prefix)?.to_owned(),
-            Self::StripLeft(chars) => text.trim_start_matches(|char| chars.contains(char)).to_owned(),
-            Self::Domain => website::host(text),
-            Self::Min => money::range_ends(text).0.to_owned(),
-            Self::Max => money::range_ends(text).1.to_owned(),
-            _ => return None,
-        })
+        match self {
+            Self::Change(change, argument) => change(text, argument),
+            Self::Min => Some(money::range_ends(text).0.to_owned()),
+            Self::Max => Some(money::range_ends(text).1.to_owned()),
+            _ => None,
+        }
     }
 }
 
@@ -160,9 +155,10 @@ fn is_capitals(text: &str) -> bool {
     text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase)
 }
 
-fn change_words(text: &str, change: fn(&str, bool) -> String) -> String {
+/// Changes the words of a text in capitals.
+fn change_words(text: &str, change: fn(&str, bool) -> String) -> Option<String> {
     let words: Vec<String> = text.split_whitespace().enumerate().map(|(at, word)| change(word, at == 0)).collect();
-    words.join(" ")
+    is_capitals(text).then(|| words.join(" "))
 }
 
 /// Words that are lowercase within a title.

@@ -9,7 +9,6 @@ use crate::sources::view::record::ViewStatement;
 use crate::sources::{EntityKind, Source, SourceError};
 use data::import::csv_table::TableRow;
 use data::import::csv_writer::TableWriter;
-use data::import::redirects::Redirect;
 use data::import::{provenance, rows};
 use data::vocabulary::Vocabulary as _;
 
@@ -63,11 +62,6 @@ impl<'a> Files<'a> {
         let ViewStatement { field, source_key, .. } = statement;
         let fields = [kind.name(), slug, field, value, original, source, source_key, &first_seen, &last_seen];
         self.line::<provenance::SourceStatement>(&fields)
-    }
-
-    pub(super) fn write_redirects(&mut self, redirects: Vec<(EntityKind, &str, &str)>) -> Result<(), SourceError> {
-        let mut redirects = redirects.into_iter();
-        redirects.try_for_each(|(kind, slug, target)| self.line::<Redirect>(&[kind.name(), slug, target]))
     }
 
     pub(super) fn finish(mut self) -> Result<(), SourceError> {

@@ -22,6 +22,8 @@ use crate::sources::{EntityId, EntityKind, Source, SourceError, Suppressed};
 use data::import::csv_row::distinct;
 use data::import::diagnostics::{did_you_mean, quoted};
 use data::import::meta::{self, SnapshotMeta};
+use data::import::redirects::Redirect;
+use data::vocabulary::Vocabulary as _;
 use data::{Progress, SnapshotVersion};
 use entities::Entities;
 use files::Files;
@@ -162,11 +164,14 @@ pub fn write(
         if record.as_ref().is_none_or(|record| record.number != number) {
             finish(record.take(), &mut summary)?;
         }
-        let record = record.get_or_insert_with(|| ViewRecord::new(number, entities.record(number).kind));
+        let new = || ViewRecord { number, kind: entities.record(number).kind, statements: Vec::new() };
+        let record = record.get_or_insert_with(new);
         record.statements.extend(ViewStatement::decode(value));
     }
     finish(record, &mut summary)?;
-    files.write_redirects(entities.redirects(&is_written))?;
+    for (kind, slug, target) in entities.redirects(&is_written) {
+        files.line::<Redirect>(&[kind.name(), slug, target])?;
+    }
     files.finish()?;
     write_meta(folder, sources, to)?;
     progress.done();

@@ -112,10 +112,6 @@ pub(super) struct ViewRecord {
 }
 
 impl ViewRecord {
-    pub(super) fn new(number: u32, kind: EntityKind) -> Self {
-        Self { number, kind, statements: Vec::new() }
-    }
-
     /// Writes the record. Returns `false` if a required value is missing.
     pub(super) fn write(&mut self, entities: &Entities, sources: &[Source], files: &mut Files<'_>) -> Result<bool> {
         self.statements.sort_by(|left, right| left.field.cmp(&right.field).then_with(|| left.rank(right, sources)));
