@@ -136,8 +136,16 @@ pub enum ParamType {
     Organizations,
     /// Rows of the list by slug or id.
     Rows(Table),
-    Range { key: &'static str, bound: Bound, unit: BoundUnit },
-    Number { min: u64, max: u64, filter: fn(u64) -> Filter },
+    Range {
+        key: &'static str,
+        bound: Bound,
+        unit: BoundUnit,
+    },
+    Number {
+        min: u64,
+        max: u64,
+        filter: fn(u64) -> Filter,
+    },
     Bool(fn(bool) -> Filter),
     /// Names of properties that are known (`true`) or unknown.
     Known(Table, bool),
@@ -147,7 +155,10 @@ pub enum ParamType {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundUnit {
-    Number { min: u64, max: u64 },
+    Number {
+        min: u64,
+        max: u64,
+    },
     /// A percentage from 0 to 100 with one decimal, stored as tenths.
     Percent,
     /// A day; a year, quarter or month counts as its first or last day.

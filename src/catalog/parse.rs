@@ -239,7 +239,8 @@ impl ParamParser<'_> {
                 }
                 Some(key) => {
                     let detail = self.catalog.low_coverage_of_key(table, key);
-                    self.notes.extend(detail.map(|detail| ParameterError::warning("low_coverage", parameter.name, detail)));
+                    self.notes
+                        .extend(detail.map(|detail| ParameterError::warning("low_coverage", parameter.name, detail)));
                     keys.push((key, direction));
                     names.push(if direction == Direction::Descending { format!("-{name}") } else { name });
                 }

@@ -10,7 +10,10 @@ pub enum Filter {
     /// The row has at least one of these values of a facet. An empty list matches nothing.
     AnyOf(Facet, Vec<u32>),
     /// The row is a person in one of these organizations, given as rows of firms and of startups.
-    MemberOf { firms: Vec<u32>, startups: Vec<u32> },
+    MemberOf {
+        firms: Vec<u32>,
+        startups: Vec<u32>,
+    },
     /// The row is one of these, ascending.
     Rows(Vec<u32>),
     /// The row is one of those that fit best.
@@ -19,12 +22,22 @@ pub enum Filter {
     Not(Box<Filter>),
     /// The value of a sort key, an index in [`Table::sort_keys`], is within these bounds, in the unit of
     /// [`values`](data::Snapshot::values). A month or a year is within them if all of its days are.
-    Range { key: usize, min: i64, max: i64 },
+    Range {
+        key: usize,
+        min: i64,
+        max: i64,
+    },
     /// The firm joined a round dated within these bounds, codes of [`PartialDate`](data::PartialDate).
-    JoinedRound { min: i64, max: i64 },
+    JoinedRound {
+        min: i64,
+        max: i64,
+    },
     /// The firm's check range contains an amount from `min` to `max`, US dollars. An unknown bound is open; a firm
     /// without any bound does not match.
-    CheckRange { min: u64, max: u64 },
+    CheckRange {
+        min: u64,
+        max: u64,
+    },
     Known(Property),
     Unknown(Property),
 }

@@ -32,9 +32,16 @@ pub(crate) enum PhraseMeaning {
     /// Values of `country`: codes or a region.
     Country(String),
     /// A value of `city`. `is_plain`: also a plain word. `is_rare`: few records, so that the word may mean another.
-    City { name: String, is_plain: bool, is_rare: bool },
+    City {
+        name: String,
+        is_plain: bool,
+        is_rare: bool,
+    },
     /// States or provinces of a country, as a value of `city`.
-    State { country: &'static str, names: String },
+    State {
+        country: &'static str,
+        names: String,
+    },
     /// Cities of an area of the USA, as a value of `city`.
     Area(String),
     /// Slugs of sectors, separated by commas as in a value of `sector`.

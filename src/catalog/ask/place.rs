@@ -23,9 +23,9 @@ impl QuestionReader<'_> {
                     && if is_upper(token) { has_codes } else { !token.is(&["in", "or", "me", "hi", "ok", "oh", "id"]) }
             };
             let code = self.tokens.get(at).filter(is_code);
-            code.and_then(|code| city::state(city::us_state_of_code(&code.word)?)).map(|state| (state, 1)).or_else(|| {
-                (1..=3).rev().find_map(|length| Some((city::state_of_city(&self.phrase_at(at, length)?)?, length)))
-            })
+            code.and_then(|code| city::state(city::us_state_of_code(&code.word)?)).map(|state| (state, 1)).or_else(
+                || (1..=3).rev().find_map(|length| Some((city::state_of_city(&self.phrase_at(at, length)?)?, length))),
+            )
         };
         let (city, country, length) = (1..=3).rev().find_map(|length| {
             let city = self.phrase_at(at, length)?;

@@ -245,12 +245,8 @@ impl ParamParser<'_> {
             }
         }
         notes.dedup();
-<<<<<<< HEAD
-        self.notes.extend(notes.into_iter().map(|detail| ParameterError::value_interpreted(parameter.name, detail)));
-=======
         let note = |detail: String| ParameterError::warning("value_interpreted", parameter.name, detail);
         self.notes.extend(notes.into_iter().map(note));
->>>>>>> wave3-4
         Some(distinct(found).into_iter().unzip())
     }
 

@@ -70,7 +70,11 @@ fn every_page_of_every_order_equals_that_of_a_plain_sort_for_any_budget() {
                 let next = ListPosition { offset: offset + rows.len() as u64, position };
                 if next.offset < total {
                     let rest = &expected[next.offset as usize..];
-                    assert_eq!(SortedRows { limit: 7, ..sorted }.page(next).0, rest[..rest.len().min(7)], "{order:?} {budget} {next:?}");
+                    assert_eq!(
+                        SortedRows { limit: 7, ..sorted }.page(next).0,
+                        rest[..rest.len().min(7)],
+                        "{order:?} {budget} {next:?}"
+                    );
                 }
             }
         }
