@@ -92,7 +92,7 @@ impl Treemap {
         };
         let tiles: Vec<TreemapTile> = squarified(&values).into_iter().zip(items).map(tile).collect();
         let is_linked = tiles.iter().any(|tile| tile.href.is_some());
-        (!tiles.is_empty()).then(|| Self { head, tiles, labels: labels.labels, unknown, is_linked, table })
+        (!tiles.is_empty()).then_some(Self { head, tiles, labels: labels.labels, unknown, is_linked, table })
     }
 }
 
