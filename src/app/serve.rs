@@ -177,7 +177,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         if let Some(replica) = replica {
             releases.follow(replica);
         }
-        let networks = settings.webhooks.then(|| Networks { further: settings.webhook_networks });
+        let networks = settings.webhooks.then_some(Networks { further: settings.webhook_networks });
         let alerts = Arc::new(Alerts::new(owner.cursor_secret(), networks));
         let state = Arc::new(State {
             hosts,
