@@ -58,7 +58,7 @@ pub(crate) struct Endpoint {
     pub(crate) group: RouteGroup,
 }
 
-/// Documents POST by the operation without a body; the text is the base URL.
+/// Derives the operation of POST from that of GET; the text is the base URL.
 type PostDocument = fn(&Route, &Operation, &Examples, &str) -> Operation;
 
 /// A parameter of one endpoint with its description, schema and example in the OpenAPI documents.

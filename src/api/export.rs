@@ -244,8 +244,8 @@ struct ExportWriter {
 }
 
 impl ExportWriter {
-    /// Cost of a GET in requests: one for each started thousand rows. As `next_link`, it is that of the whole file until a
-    /// part is written.
+    /// Cost of a GET in requests: one for each started thousand rows. Call it and `next_link` before a part is written:
+    /// they take the rows that are left for those of the file.
     fn cost(&self) -> u32 {
         u32::try_from(self.rows_left.div_ceil(ROWS_PER_REQUEST).max(1)).unwrap_or(u32::MAX)
     }

@@ -33,6 +33,7 @@ pub(crate) struct ListRequest {
     /// The parameter `fields` of the request or of the cursor.
     pub fields: Vec<(String, String)>,
     pub question: Option<AskedQuestion>,
+    /// Names of the parameters that the path sets.
     pub fixed: Vec<&'static str>,
     pub cursor: Option<String>,
 }

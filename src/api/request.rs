@@ -139,7 +139,7 @@ impl RequestUrl<'_> {
 }
 
 impl RequestError {
-    /// The error that the release that `parameter` names is not loaded.
+    /// The error for a release that is not loaded; `parameter` gave it as `named`.
     pub(crate) fn not_held(state: &State, parameter: &'static str, named: impl Display) -> Self {
         let held = state.releases.all().iter().map(|catalog| catalog.version()).collect();
         Self::SnapshotNotHeld { parameter, named: named.to_string(), held }

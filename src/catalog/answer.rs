@@ -28,7 +28,7 @@ pub struct WantedPage<'a> {
 /// The parts of an answer that are computed. Except for `groups` they belong to [`Request::List`].
 #[derive(Clone, Copy, Default)]
 pub struct ListParts<'a> {
-    /// The reading of a search text that the request is the meaning of.
+    /// The reading of the search text that the request was made from; its similar names are suggested, too.
     pub meaning_of: Option<&'a SearchReading>,
     /// Names of the parameters next to which the search text is read.
     pub reading_next_to: Option<&'a [&'a str]>,

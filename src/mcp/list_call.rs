@@ -89,6 +89,7 @@ pub(crate) fn item_fields(table: Table) -> FieldSet {
     let computed: &'static [Field] = match table {
         Table::Firms => RecordItem::DEFINITION.fields,
         Table::People => PersonItem::DEFINITION.fields,
+        // All but the last one, `fit`.
         Table::Startups => &RecordItem::DEFINITION.fields[..3],
         Table::Rounds | Table::Reviews | Table::Sectors => &[],
     };

@@ -32,7 +32,7 @@ use crate::{ApiRequest, ApiResponse, Version};
 /// Longest `Link` in bytes: proxies reject responses with long headers, and the body has the cursor, too.
 const MAX_LINK: usize = 2 * 1024;
 
-/// A list, of which the path sets the `settled` parameters, the first one to the slug.
+/// The records of `list`. The path sets its `settled` parameters: the first to the slug of a firm, `kind` to `firm`.
 pub(super) const fn of_resource(list: Resource, settled: &'static [&'static str]) -> Endpoint {
     let item = list.table().model();
     Endpoint {

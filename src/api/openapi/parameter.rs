@@ -228,7 +228,7 @@ pub(crate) fn at_most(max: u64) -> String {
     format!("Above {max} it is reduced to {max}, with a warning.")
 }
 
-/// The same, if it depends on the tier.
+/// The maximum of `limit` as a sentence, if it depends on the tier.
 pub(crate) fn max_by_tier() -> String {
     format!(
         "Above {MAX_LIMIT} (with keys of the tiers pro and enterprise {MAX_PAID_LIMIT}) it is reduced to that, with a warning."

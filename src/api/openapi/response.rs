@@ -17,7 +17,7 @@ use crate::openapi::Examples;
 use crate::openapi::parameter::{any_text, long};
 use crate::openapi::schema::response_name;
 
-/// Number of the first headers that every response has; keys without a daily quota get no `RateLimit`.
+/// Number of rows at the start of [`HEADERS`] that every response has; only keys with a daily quota get `RateLimit`.
 const ALWAYS: usize = 11;
 const CACHEABLE: [&str; 2] = ["ETag", "Vary"];
 /// Headers of lists as CSV and NDJSON.
@@ -129,7 +129,7 @@ pub(crate) fn shared(version: Version, examples: &Examples, base: &str) -> Vec<(
     shared
 }
 
-/// Adds the headers of every response, and these.
+/// Adds the headers of every response, and `names`.
 fn with_headers<'a>(response: ResponseBuilder, names: impl Iterator<Item = &'a &'a str>) -> ResponseBuilder {
     let names = HEADERS[..ALWAYS].iter().map(|(name, ..)| name).chain(names);
     names.fold(response, |response, name| response.header_ref(*name, Ref::new(format!("#/components/headers/{name}"))))
