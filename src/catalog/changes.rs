@@ -1,5 +1,5 @@
 //! The differences between two releases, for clients that keep a copy: storing each added or changed record under its
-//! slug or id, and deleting each removed or merged one, turns the records of the first release into those of the second.
+//! slug or id, and deleting each removed or merged one, turns the records of the first release into the second one's.
 
 use std::cmp::Ordering;
 use std::io;
