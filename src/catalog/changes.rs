@@ -1,4 +1,5 @@
-//! Differences between two releases for clients that keep a copy: a record is stored under its slug or id, or deleted.
+//! The differences between two releases, for clients that keep a copy: storing each added or changed record under its
+//! slug or id, and deleting each removed or merged one, turns the records of the first release into the second one's.
 
 use std::cmp::Ordering;
 use std::io;
@@ -157,7 +158,7 @@ model! {
 }
 
 impl ChangeFilter {
-    /// Parses `table`, `op` and `fields`. Tables without any of the fields are left out; one must have each of them.
+    /// Parses `table`, `op` and `fields`. Each field must be in a table; tables without any of the fields are left out.
     pub fn parse(values: &[(String, String)]) -> Result<Self, Vec<ParameterError>> {
         let mut errors = Vec::new();
         let table = |text: &str| {

@@ -97,7 +97,7 @@ fn former_rows(before: &Snapshot, after: &Snapshot, table: Table) -> Vec<u32> {
     former
 }
 
-/// Selects the rows that match a query, as [`RowFilter::list_or_bits`] does.
+/// Selects the rows that match a query: `Ok` has a list of few rows, `Err` a bit for each row of the table.
 fn rows(catalog: &Catalog, query: &Query) -> Result<Vec<u32>, Vec<u64>> {
     let filter = RowFilter::new(catalog, query.table, &query.filters);
     match &query.text {

@@ -57,7 +57,7 @@ const ENOUGH: usize = 5;
 const MIN_NEAR: f32 = 0.7;
 /// Minimum number of letters or digits of a text that may have a typo.
 const MIN_TYPO: usize = 3;
-/// A name that only begins with the text goes first if it is this much more prominent: `light` is rather a large firm.
+/// A name that begins with the text precedes an equal one if this much more prominent: 300 rounds against one round.
 const FAR_MORE_PROMINENT: u32 = MAX_PROMINENCE / 10 * 4;
 
 struct CompletionHit {

@@ -95,7 +95,7 @@ impl Cursor {
         values.iter().chain(carried.into_iter().filter(|(name, _)| !is_given(name))).cloned().collect()
     }
 
-    /// The error is a parameter that differs from the cursor or, if it has none, from the default.
+    /// Checks filters and `sort` given with the cursor: each must equal the cursor's or, if it has none, the default.
     pub fn check(
         &self,
         given: &[(&'static str, String)],

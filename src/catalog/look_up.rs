@@ -111,7 +111,9 @@ impl Catalog {
             }
             let (organization, of) = self.organization_of(row);
             place = of;
-            item.organization.iter().for_each(|_| record.links.add_name(Table::Firms, &organization.name));
+            if item.organization.is_some() {
+                record.links.add_name(Table::Firms, &organization.name);
+            }
             let website = item.website.as_ref().and_then(|_| self.text_field(place, "website"));
             website.iter().for_each(|address| record.links.add_website(address));
         } else {

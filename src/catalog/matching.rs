@@ -82,7 +82,7 @@ pub struct MatchQuery {
 }
 
 impl MatchQuery {
-    /// In the order of [`MatchReason`].
+    /// The facets of the profile, in the order of their reasons in [`MatchReason`].
     pub const FACETS: [Facet; 3] = [Facet::Stage, Facet::Sector, Facet::Country];
 
     /// The query of a startup: stage, sector and country of `filters` are weighed, other filters are conditions.

@@ -171,6 +171,7 @@ fn unknown_value(
     suggest: bool,
     searches: &mut usize,
 ) -> ParameterError {
+    use ParamType::{Bool, Number, Range, Sort, Text, Words};
     if parameter.facet() == Some(Facet::Identifier)
         && let Err(problem) = identifier::normalize_pair(value)
     {
@@ -203,7 +204,9 @@ fn unknown_value(
             let best = nearest(value, slugs.iter().map(String::as_str)).map(str::to_owned);
             ("firm or startup", best.or_else(|| slugs.into_iter().next()))
         }
-        _ => unreachable!("`{}` has no unknown values, only invalid ones", parameter.name),
+        Text | Words | Number { .. } | Range { .. } | Bool(_) | Sort => {
+            unreachable!("`{}` has no unknown values, only invalid ones", parameter.name)
+        }
     };
     let example = suggestion.is_none().then(|| format!("use one such as `{}`", catalog.example_value(parameter)));
     let coverage = match parameter.kind {

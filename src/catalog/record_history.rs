@@ -1,5 +1,5 @@
-//! The releases in which each record appeared and changed, compared when a release is built. A file that the next
-//! comparison extends, and not part of the tables: a release is the same whatever it was compared with.
+//! The releases in which each record appeared and changed: a release is compared with the previous one when built. The
+//! file extends the previous one and is not part of the tables: a release is the same whatever it was compared with.
 
 use std::io;
 use std::sync::Arc;

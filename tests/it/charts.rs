@@ -130,8 +130,8 @@ fn charts_of_a_thousand_real_firms_count_the_rounds_of_the_api() {
     assert!(with_gaps > 30 / few && with_graph > 500 / few, "{with_gaps} {with_graph}");
 }
 
-/// Of those with most rounds, of those with hardly any, and of those between: every eighth of the real ones, unless all tests
-/// must run every 64th.
+/// Of those with most rounds, of those with hardly any, and of those between: every eighth of the real ones if all tests must
+/// run, otherwise every 64th.
 pub(crate) fn thousand_firms(client: &Client) -> Vec<Value> {
     let firms: Vec<Value> = all(client, "vcs").into_iter().step_by(8 * one_of(8)).collect();
     assert!(firms.len() > 1_000 / one_of(8), "{}", firms.len());

@@ -1,4 +1,4 @@
-//! Records as flat rows, for CSV and Parquet. The fields of an object are columns of their own (`score.value`). A date
+//! Records as flat rows, for CSV and Parquet. The fields of an object are columns of their own (`score_value`). A date
 //! that may be known only to the month or year has two: its first day and its precision. Lists of objects stay JSON.
 
 mod csv;

@@ -56,14 +56,15 @@ impl<'a> MatchScorer<'a> {
             values.as_deref().map(|values| QueryPart::new(catalog, facet, values, near(values)))
         };
         let parents = |sectors: &[u32]| distinct(sectors.iter().filter_map(|sector| snapshot.sector_parent(*sector)));
+        let [stages, sectors, countries] = &query.profile;
         Self {
             catalog,
             query,
             until: snapshot.activity_until(),
             parts: [
-                matching(Facet::Stage, &query.profile[0], &adjacent_stages),
-                matching(Facet::Sector, &query.profile[1], &parents),
-                matching(Facet::Country, &query.profile[2], &|_| Vec::new()),
+                matching(Facet::Stage, stages, &adjacent_stages),
+                matching(Facet::Sector, sectors, &parents),
+                matching(Facet::Country, countries, &|_| Vec::new()),
             ],
         }
     }
@@ -168,11 +169,11 @@ impl<'a> MatchScorer<'a> {
                 let name = |stage: u32| {
                     Stage::at(stage as usize).expect("a facet has no values beyond its vocabulary").name().to_owned()
                 };
-                self.grade(0, row, facts, name, "invests at", "next to")
+                self.grade(reason.index(), row, facts, name, "invests at", "next to")
             }
             MatchReason::Sector => {
                 let name = |sector: u32| snapshot.slug(Table::Sectors, sector).to_owned();
-                self.grade(1, row, facts, name, "invests in", "above")
+                self.grade(reason.index(), row, facts, name, "invests in", "above")
             }
             MatchReason::Country => match snapshot.firm_country(row) {
                 Some(country) => format!("is in {country}"),
@@ -215,7 +216,7 @@ impl<'a> MatchScorer<'a> {
     /// The first startups of the firm in a requested narrow sector, each with that sector, and their number.
     fn conflicts(&self, firm: u32) -> (Vec<(u32, u32)>, u32) {
         let snapshot = self.catalog.snapshot();
-        let sectors = self.query.profile[1].iter().flatten().copied();
+        let sectors = self.query.profile[MatchReason::Sector.index()].iter().flatten().copied();
         let narrow: Vec<u32> =
             sectors.filter(|sector| snapshot.facet_count(Table::Sectors, Facet::Parent, *sector) == 0).collect();
         let closed = snapshot.facet_rows(Table::Startups, Facet::Status, StartupStatus::Closed.index() as u32);

@@ -56,7 +56,7 @@ impl<'a> SortedRows<'a> {
         (page, position)
     }
 
-    /// Adds members to the page, in order: after the one at the position of `start` or else after others.
+    /// Adds members to the page, in order: those after the row of `start` or, if it has none, after `offset` others.
     fn fill(&self, members: &CandidateRows<'_>, start: ListPosition, page: &mut Vec<u32>) {
         let key = &self.keys.keys[members.depth];
         let missing = (self.limit - page.len()) as u64;
