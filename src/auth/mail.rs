@@ -237,6 +237,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_message_is_hidden_from_logs() {
+        let (to, subject, text) = ("ada@example.com".to_owned(), "Test".into(), "Text".to_owned());
+        assert_eq!(format!("{:?}", Mail { to, account: 7, subject, text }), "Mail(account 7)");
+    }
+
+    #[test]
     fn a_url_names_the_server_and_how_it_is_encrypted() {
         let parsed = |text: &str| {
             let SmtpUrl { host, port, user, security, .. } = text.parse().unwrap();

@@ -1,6 +1,7 @@
 //! Rate limits of pages, sign-ups and failed sign-ins.
 //!
-//! Servers that share a store count in it, except pages. If a call of the store fails, nothing is admitted.
+//! Servers that share a store count in it, so that three servers admit no more guesses than one; each server counts
+//! pages by itself. If a call of the store fails, nothing is admitted.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -74,7 +75,7 @@ pub(crate) struct RateLimit {
     denied: AtomicU64,
 }
 
-/// `at` is Unix seconds.
+/// A counted request, which can be given back; `at` is Unix seconds.
 #[derive(Debug)]
 pub(crate) enum CountedRequest {
     Here { client: Client, at: i64 },

@@ -1,10 +1,11 @@
-//! What the store holds in place of a random secret.
+//! Digests of random secrets, which the store holds instead of the secrets.
 
 use std::hint::black_box;
 
 use sha2::{Digest, Sha256};
 
 /// SHA-256 of a random key, token or code, so neither salted nor slow. Compared in constant time; `Debug` hides it.
+/// As the secret is random, the duration of a look-up in the store reveals nothing about it.
 #[derive(Clone, Copy)]
 pub struct SecretDigest([u8; 32]);
 

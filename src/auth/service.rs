@@ -256,6 +256,7 @@ impl AuthService {
         self.rate_limits.pages.take_here(Client::Address(address), now).map(drop)
     }
 
+    /// Creates a key that exists only in the memory of this process.
     pub fn add_demo_key(&self, tier: Tier) -> StoreResult<ApiKey> {
         let key = ApiKey::from_seed(&random()?);
         let number = self.next_demo_key.fetch_sub(1, Ordering::Relaxed);

@@ -41,12 +41,14 @@ pub type Statements<'s> = &'s mut dyn FnMut(&dyn Sql) -> SqlResult<()>;
 pub trait Store: Send + Sync {
     fn read(&self, reading: ReadKind, operation: &'static str, read: Statements<'_>) -> StoreResult<()>;
 
+    /// Runs `change` in one transaction.
     fn write(&self, durability: Durability, operation: &'static str, change: Statements<'_>) -> StoreResult<()>;
 
     /// `StoreError::Replaced` if the next start would open another store than this one. Every write checks this.
     fn check(&self) -> StoreResult<()>;
 
-    /// The keys that changed or were revoked after change `since` (0: all). Cheap without any. `StoreError::Replaced`.
+    /// The keys that were created, revoked, blocked, unblocked or moved to another tier after change `since` (0: all
+    /// keys). Cheap if nothing changed. `StoreError::Replaced`.
     fn changes(&self, since: i64) -> StoreResult<KeyChanges>;
 
     fn measurements(&self) -> StoreMeasurements;
@@ -88,6 +90,7 @@ impl dyn Store + '_ {
     }
 }
 
+/// Returns the result of the last run of the statements.
 fn returned<T>(
     call: impl FnOnce(Statements<'_>) -> StoreResult<()>,
     statements: impl Fn(&dyn Sql) -> SqlResult<T>,

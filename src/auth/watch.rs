@@ -54,7 +54,7 @@ pub struct NewWatch<'a> {
     pub served: SnapshotVersion,
 }
 
-/// `Add` takes records that the list has already, too. `RenewFeed` gives the feed another address.
+/// `Add` skips records that the list has already. `RenewFeed` gives the feed another address.
 #[derive(Clone, Copy, Debug)]
 pub enum WatchChange<'a> {
     Name(&'a KeyName),

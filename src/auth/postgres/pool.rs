@@ -54,8 +54,8 @@ impl ConnectionPool {
         };
         let runtime = Builder::new_multi_thread().worker_threads(1).thread_name("postgres").enable_all().build();
         let runtime = runtime.map_err(|error| unusable(error.to_string()))?;
-        let (state, freed) = Default::default();
-        Ok(Self { runtime: Some(runtime), address, tls, size: size.max(1), state, freed })
+        let state = Mutex::default();
+        Ok(Self { runtime: Some(runtime), address, tls, size: size.max(1), state, freed: Condvar::new() })
     }
 
     /// Takes a connection for one call; a change takes it like a look-up. Lists share half of the connections, so that

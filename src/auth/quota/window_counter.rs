@@ -23,7 +23,7 @@ type BucketSlot = Mutex<Option<Box<Bucket>>>;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct WindowEntry {
-    /// One half of the hash; the other selects the bucket, in which two clients are taken for one by 16 / 2^32.
+    /// One half of the hash; the other selects the bucket. A new client is taken for another one in 16 of 2^32 cases.
     tag: u32,
     /// Unix seconds of the first request.
     start: u32,
@@ -63,7 +63,7 @@ impl WindowCounter {
         buckets * (size_of::<BucketSlot>() + size_of::<Bucket>())
     }
 
-    /// Counts one request at `now` (Unix seconds). Returns the used part of `limit`, or the seconds until it ends.
+    /// Counts a request at `now` (Unix seconds). Returns the used part of `limit`, or the seconds to the window's end.
     pub(crate) fn take(&self, client: &Client, limit: u32, now: i64) -> Result<u32, u64> {
         let now = timestamp(now);
         let ranges = self.hasher.ranges(client);

@@ -1,7 +1,8 @@
 //! The second step of a sign-in: a code of an authenticator app, or a recovery code.
 //!
 //! After the password the browser gets a signed [`PendingSignIn`], which it sends back with the code, so that nothing
-//! is stored for a sign-in that is never completed. Wrong codes are limited by account, apart from wrong passwords.
+//! is stored for a sign-in that is never completed. Wrong codes are limited by account, apart from wrong passwords:
+//! only somebody who knows the password can use them up.
 
 #[cfg(test)]
 mod tests;

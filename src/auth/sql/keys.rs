@@ -186,7 +186,7 @@ fn end_expired_of(sql: &dyn Sql, account: AccountId, now: i64) -> SqlResult<()> 
     sql.execute(update, &params![now, account.0]).map(drop)
 }
 
-/// Fails if the account has created as many keys `today` as it may. [`RECENT`] has all: none was revoked before.
+/// Fails if the account may create no more keys `today`. All of them are in [`RECENT`]: none was revoked earlier.
 fn check_new_keys(sql: &dyn Sql, account: AccountId, email: &Email, tier: Tier, today: Date) -> SqlResult<()> {
     let query =
         format!("SELECT count(*) FROM keys WHERE id IN ({RECENT}) AND created_at >= ?2 AND created_at < ?2 + 86400");

@@ -17,6 +17,7 @@ macro_rules! steps {
 /// Step `n` migrates a database from version `n` to `n + 1`. Released steps are never changed.
 pub(crate) const STEPS: [&str; 14] = steps![1 2 3 4 5 6 7 8 9 10 11 12 13 14];
 
+/// Several processes may migrate at the same time.
 pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> SqlResult<()> {
     migrate_through(connection, path, &STEPS)
 }

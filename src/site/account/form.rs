@@ -23,7 +23,12 @@ impl FormData {
 
     /// The text of the first field of this name; empty if there is none.
     pub(crate) fn text(&self, name: &str) -> Cow<'_, str> {
-        self.texts(name).into_iter().next().unwrap_or_default()
+        // Unlike `texts` it decodes nothing after the field, so that no copies of passwords remain in memory.
+        let text = match self.is_multipart {
+            true => form_data::field(&self.body, name).map(String::from_utf8_lossy),
+            false => form_urlencoded::parse(&self.body).find(|(known, _)| known == name).map(|(_, text)| text),
+        };
+        text.unwrap_or_default()
     }
 
     pub(crate) fn texts(&self, name: &str) -> Vec<Cow<'_, str>> {
