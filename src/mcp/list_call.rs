@@ -56,7 +56,7 @@ pub(crate) fn cut_groups(groups: &Grouping, may_grow: bool) -> Option<String> {
 pub(crate) const RAISE: &str = "raise_usd";
 
 model! {
-    /// What a person has in addition to their record.
+    /// Fields of a person in a list, next to those of the record.
     #[derive(Serialize)]
     pub(crate) struct PersonItem {
         /// The person's page.
@@ -68,7 +68,7 @@ model! {
         pub other_roles: Option<Vec<RelatedRole>> [optional],
     }
 
-    /// What a firm or a startup has in addition to its record.
+    /// Fields of a firm or startup in a list, next to those of its record.
     #[derive(Serialize)]
     pub(crate) struct RecordItem<'a> {
         /// The record's page.

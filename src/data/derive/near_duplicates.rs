@@ -225,7 +225,7 @@ fn find_evidence(own: &NamedRecord<'_>, main: &NamedRecord<'_>, name: &CoreName,
     }
     let known = [Evidence::SameDomain, Evidence::SameCity, Evidence::Link, Evidence::SameCountry];
     known.into_iter().find(|known| found.contains(known)).or_else(|| {
-        let is_known = traits.city.is_some() || traits.country.is_some() || traits.domain.is_some();
+        let is_known = traits.city.is_some() || traits.country.is_some() || own.website.is_some();
         let is_far_larger = main.size >= own.size.max(1).saturating_mul(FAR_LARGER);
         (!is_known && is_far_larger && name.joined().len() >= MIN_IDENTIFYING).then_some(agreed)
     })

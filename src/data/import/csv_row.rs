@@ -227,8 +227,9 @@ impl CsvRow<'_, '_> {
         let mut words = Vec::new();
         for text in self.values(column) {
             match V::read(&text) {
+                Some(word) if words.contains(&word) => {}
+                Some(word) => words.push(word),
                 None => self.error(column, not_in_vocabulary::<V>(&text)),
-                word => words.extend(word.filter(|word| !words.contains(word))),
             }
         }
         words

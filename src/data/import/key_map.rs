@@ -5,14 +5,32 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::hash::{BuildHasher, RandomState};
+use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 use xxhash_rust::xxh3::xxh3_128_with_seed;
 
 pub struct KeyMap<V> {
     seed: u64,
     /// By the halves of the hash: together they would need more alignment than a value.
-    values: HashMap<(u64, u64), V>,
+    values: HashMap<(u64, u64), V, BuildHasherDefault<KeyHasher>>,
+}
+
+/// Passes on half of a key, which is a hash already. A build looks up each reference and each word of a description.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("keys are numbers")
+    }
+
+    fn write_u64(&mut self, half: u64) {
+        self.0 = half;
+    }
 }
 
 impl<V> Default for KeyMap<V> {

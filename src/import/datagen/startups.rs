@@ -58,7 +58,8 @@ pub(crate) fn write(config: &GenConfig, folder: &Path, market: &FirmMarket<'_>, 
 }
 
 fn claim_name(seed: u64, row: u32, home: usize, group: usize, used_names: &mut UsedNames) -> (String, Naming) {
-    for attempt in 0.. {
+    let mut attempt = 0;
+    loop {
         let (naming, fixed) = startup_name(seed, u64::from(row), home, group, attempt);
         let own = used_names.claim(&naming.name);
         if let Some(slug) = fixed {
@@ -69,8 +70,8 @@ fn claim_name(seed: u64, row: u32, home: usize, group: usize, used_names: &mut U
         if let Some(slug) = own {
             return (slug, naming);
         }
+        attempt += 1;
     }
-    unreachable!("attempts do not end")
 }
 
 /// One to three sectors, the first one in the startup's group.

@@ -74,6 +74,8 @@ fn near_duplicates_agree_in_something_and_contradict_in_nothing() {
         (NamedRecord { country: gb, city: Some("Ulm"), ..record("Alderway") }, large(vec![]), false),
         (NamedRecord { size: 2, ..record("Alderway") }, large(vec![]), true),
         (NamedRecord { size: 3, ..record("Alderway") }, large(vec![]), false),
+        // A profile on a platform is no evidence, but the record is not bare.
+        (NamedRecord { size: 2, ..site("https://linkedin.com/company/alderway") }, large(vec![]), false),
         // A portfolio outweighs a place, investors in common do not.
         (NamedRecord { city: Some("Bonn"), links: vec![7].into(), ..record("Alderway") }, large(vec![3, 7]), true),
         (

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
-use regex::Regex;
+use regex::{Regex, RegexBuilder};
 
 use crate::sources::SourceError;
 
@@ -165,7 +165,8 @@ fn bad_archive(file: &Path, error: impl std::fmt::Display) -> SourceError {
 /// Matches in any letter case: `*` is any text within a folder, `**/` any number of folders, `?` one character.
 pub(crate) fn path_pattern(pattern: &str) -> Regex {
     let pattern = regex::escape(pattern).replace(r"\*\*/", "(?:.*/)?").replace(r"\*", "[^/]*").replace(r"\?", "[^/]");
-    Regex::new(&format!("(?is)^{pattern}$")).expect("a valid expression")
+    // A pattern of any length is valid.
+    RegexBuilder::new(&format!("(?is)^{pattern}$")).size_limit(usize::MAX).build().expect("a valid expression")
 }
 
 #[cfg(test)]
@@ -186,5 +187,6 @@ mod tests {
         ] {
             assert_eq!(path_pattern(pattern).is_match(path), expected, "{pattern} {path}");
         }
+        assert!(path_pattern(&"*".repeat(20_000)).is_match("a"));
     }
 }

@@ -157,8 +157,8 @@ fn is_capitals(text: &str) -> bool {
 
 /// Changes the words of a text in capitals.
 fn change_words(text: &str, change: fn(&str, bool) -> String) -> Option<String> {
-    let words: Vec<String> = text.split_whitespace().enumerate().map(|(at, word)| change(word, at == 0)).collect();
-    is_capitals(text).then(|| words.join(" "))
+    let words = text.split_whitespace().enumerate().map(|(at, word)| change(word, at == 0));
+    is_capitals(text).then(|| words.collect::<Vec<_>>().join(" "))
 }
 
 /// Words that are lowercase within a title.

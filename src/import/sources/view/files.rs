@@ -1,7 +1,7 @@
 //! Files of a view. Each is created with its first line.
 
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::path::Path;
 
 use crate::sources::view::Detail;
@@ -17,12 +17,12 @@ pub(super) struct Files<'a> {
     detail: Detail,
     sources: &'a [Source],
     /// By the name of the file.
-    tables: HashMap<&'static str, TableWriter>,
+    tables: BTreeMap<&'static str, TableWriter>,
 }
 
 impl<'a> Files<'a> {
     pub(super) fn new(folder: &'a Path, sources: &'a [Source], detail: Detail) -> Self {
-        Self { folder, detail, sources, tables: HashMap::new() }
+        Self { folder, detail, sources, tables: BTreeMap::new() }
     }
 
     pub(super) fn line<T: TableRow>(&mut self, fields: &[impl AsRef<[u8]>]) -> Result<(), SourceError> {
