@@ -63,6 +63,10 @@ impl AlignedBytes {
                 total += filled;
                 // If the other thread has panicked, so does this one at the end of the scope.
                 let _ = sender.send(&part[..filled]);
+                // A file that grows meanwhile must leave no gap.
+                if filled < PART {
+                    break;
+                }
             }
             Ok::<_, io::Error>(total)
         })?;
