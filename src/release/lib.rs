@@ -63,8 +63,7 @@ pub struct ReleaseStore {
     index: PathBuf,
     /// The object store from which the folder's releases are copied.
     origin: Option<PathBuf>,
-    /// Permits the bundled snapshot if there is no release. Not for a folder that the operator named: invented data would
-    /// silently take the place of a missing release.
+    /// Permits the bundled snapshot if there is no release; not in a folder that the operator named: it is invented.
     pub is_optional: bool,
     /// The only accepted signing key; releases without its signature are refused.
     pub trusted: Option<TrustedKey>,

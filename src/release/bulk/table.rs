@@ -19,8 +19,8 @@ const ZSTD_LEVEL: i32 = 6;
 
 type Out = HashingWriter<BufWriter<File>>;
 
-/// Writes the rows of a table into `files`, one for each of [`BulkFormat::ALL`], in a thread per file: nearly all of the
-/// work is compression. Returns their sizes in bytes and their checksums.
+/// Writes the rows of a table into `files`, one for each of [`BulkFormat::ALL`], in a thread per file: nearly all of
+/// the work is compression. Returns their sizes in bytes and their checksums.
 pub(super) fn write(snapshot: &Snapshot, table: Table, files: Vec<File>) -> io::Result<Vec<(u64, Checksum)>> {
     thread::scope(|scope| {
         let write = |(format, file)| {

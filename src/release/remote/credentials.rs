@@ -1,5 +1,4 @@
-//! S3 credentials from a file (`AWS_SHARED_CREDENTIALS_FILE`). Unlike variables, a mounted secret is not visible to
-//! those who may inspect the container.
+//! S3 credentials from a file: unlike variables, it is not visible to those who may inspect the container.
 
 use std::env;
 use std::fs;
