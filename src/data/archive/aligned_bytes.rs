@@ -112,6 +112,27 @@ mod tests {
         }
     }
 
+    /// Ends after a byte, and grows afterwards.
+    struct Growing(usize);
+
+    impl Read for Growing {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            self.0 += 1;
+            if self.0 == 2 {
+                return Ok(0);
+            }
+            out[0] = 1;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn nothing_is_read_behind_the_end_of_a_source_that_grows() {
+        let read = AlignedBytes::read(&mut Growing(0), 2 << 20, |_| {}).unwrap();
+        let all: &[u8] = read.as_ref();
+        assert_eq!(all, [1]);
+    }
+
     #[test]
     fn bytes_are_read_aligned_and_in_parts() {
         for length in [0, 1, 63, 64, 65, (1 << 20) - 1, 1 << 20, (2 << 20) + 77] {
