@@ -289,7 +289,7 @@ impl Snapshot {
         self.read_record(table, row).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Blocks if the record is on disk. The error names it: it cannot be read, or was changed there since it was opened.
+    /// The record of a row. Blocks if it is on disk. Fails, with its name, if it cannot be read or was changed there.
     pub fn read_record(&self, table: Table, row: u32) -> io::Result<RecordText<'_>> {
         let starts = &self.archive.get(&self.table_columns(table).starts)[row as usize..][..2];
         let stored = self.records.read(starts[0]..starts[1], self.archive.get(&self.record_checksums));

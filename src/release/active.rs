@@ -66,8 +66,8 @@ impl ActiveRelease {
     pub(crate) fn with(current: Arc<Catalog>, mut others: Vec<Arc<Catalog>>, keep: usize) -> Self {
         others.truncate(keep);
         let served = ArcSwap::from_pointee(Served { current, since: now(), others });
-        let (history, is_damaged, replica) = Default::default();
-        Self { served, keep, history, is_damaged, replica }
+        let history = Mutex::default();
+        Self { served, keep, history, is_damaged: AtomicBool::new(false), replica: OnceLock::new() }
     }
 
     pub fn current(&self) -> Arc<Catalog> {

@@ -63,7 +63,7 @@ pub struct ReleaseStore {
     index: PathBuf,
     /// The object store from which the folder's releases are copied.
     origin: Option<PathBuf>,
-    /// Permits the bundled snapshot without a release, but not if the operator named a folder: its data is invented.
+    /// Permits the bundled snapshot if there is no release; not in a folder that the operator named: it is invented.
     pub is_optional: bool,
     /// The only accepted signing key; releases without its signature are refused.
     pub trusted: Option<TrustedKey>,
@@ -198,7 +198,7 @@ impl ReleaseStore {
         Publisher::begin(self.clone(), &OsFs)
     }
 
-    /// Verifies a release and makes `current` name it; false if it already did. Unless forced, as [`Self::check_rows`].
+    /// Verifies a release and makes `current` name it; false if it already did. [`Self::check_rows`], unless forced.
     pub fn activate(&self, version: SnapshotVersion, is_forced: bool) -> ReleaseResult<bool> {
         let release = self.open(version)?;
         self.verify_on_disk(&release.manifest)?;

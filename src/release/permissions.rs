@@ -1,6 +1,7 @@
 //! Permissions of release files and folders: anyone who may write to them decides what is served.
 //!
-//! Others may read a release but not change it, regardless of the umask. Nobody else may enter one that is being built.
+//! Others may read a release but not change it, regardless of the umask. While it is being built, nobody else may even
+//! enter its folder, because libraries create files there with their own permissions.
 
 use std::fs;
 use std::io;
@@ -44,5 +45,8 @@ pub(crate) fn are_writable_by_others(path: &Path) -> bool {
     #[cfg(unix)]
     return fs::metadata(path).is_ok_and(|file| std::os::unix::fs::MetadataExt::mode(&file) & 0o022 != 0);
     #[cfg(not(unix))]
-    false
+    {
+        let _ = path;
+        false
+    }
 }

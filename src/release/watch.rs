@@ -110,8 +110,13 @@ impl Starting {
         };
         let served = candidates.into_iter().find_map(|version| {
             let stamp = self.releases.stamp(Some(version));
-            let opened = guarded(version, || self.releases.open_at_once(version));
-            Some((opened.map_err(|reason| rejections.push(reason)).ok()?, Some(Stamps::new(stamp))))
+            match guarded(version, || self.releases.open_at_once(version)) {
+                Ok(item) => Some((item, Some(Stamps::new(stamp)))),
+                Err(reason) => {
+                    rejections.push(reason);
+                    None
+                }
+            }
         });
         let (served, files) = match (served, &named) {
             (Some(served), _) => served,
@@ -358,18 +363,34 @@ async fn notify_on_hangup(requested: &Notify) -> Infallible {
     std::future::pending().await
 }
 
-/// An event that the operator should know of. `Display` gives one log line. A release that is `Rejected` is named by
-/// `current`; `served` continues, and is `None` if another one is served now. `FilesChanged` is about those of the served
-/// release, which does not depend on them.
+/// An event that the operator should know of. `Display` gives one log line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReleaseEvent {
-    Serving { version: SnapshotVersion, bundled: bool },
-    Verified { version: SnapshotVersion },
-    Rejected { reason: String, served: Option<SnapshotVersion> },
-    FilesChanged { version: SnapshotVersion },
-    NotLoaded { reason: String },
-    NotReady { reason: String },
-    CurrentRemoved { served: SnapshotVersion },
+    Serving {
+        version: SnapshotVersion,
+        bundled: bool,
+    },
+    Verified {
+        version: SnapshotVersion,
+    },
+    /// The release named by `current` cannot be served. `served` continues; `None` if another is served from now on.
+    Rejected {
+        reason: String,
+        served: Option<SnapshotVersion>,
+    },
+    /// Files of the served release were changed or removed. Serving does not depend on them.
+    FilesChanged {
+        version: SnapshotVersion,
+    },
+    NotLoaded {
+        reason: String,
+    },
+    NotReady {
+        reason: String,
+    },
+    CurrentRemoved {
+        served: SnapshotVersion,
+    },
 }
 
 impl fmt::Display for ReleaseEvent {

@@ -63,6 +63,10 @@ impl AlignedBytes {
                 total += filled;
                 // If the other thread has panicked, so does this one at the end of the scope.
                 let _ = sender.send(&part[..filled]);
+                // A file that grows meanwhile must leave no gap.
+                if filled < PART {
+                    break;
+                }
             }
             Ok::<_, io::Error>(total)
         })?;
@@ -106,6 +110,27 @@ mod tests {
             let end = out.len().min(self.1 * 1_000);
             self.0.read(&mut out[..end])
         }
+    }
+
+    /// Ends after a byte, and grows afterwards.
+    struct Growing(usize);
+
+    impl Read for Growing {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            self.0 += 1;
+            if self.0 == 2 {
+                return Ok(0);
+            }
+            out[0] = 1;
+            Ok(1)
+        }
+    }
+
+    #[test]
+    fn nothing_is_read_behind_the_end_of_a_source_that_grows() {
+        let read = AlignedBytes::read(&mut Growing(0), 2 << 20, |_| {}).unwrap();
+        let all: &[u8] = read.as_ref();
+        assert_eq!(all, [1]);
     }
 
     #[test]

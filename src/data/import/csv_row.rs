@@ -79,11 +79,14 @@ impl CsvRow<'_, '_> {
         self.diagnostics.warning(Some(self.line), Some(column), message);
     }
 
-    /// Parses a field with `read`. If it returns `None` for a text that is not empty, that is reported as `problem`.
+    /// Parses a field with `read`; an invalid value, for which it returns `None`, is reported as `problem`.
     fn read<T>(&mut self, column: &'static str, read: impl Fn(&str) -> Option<T>, problem: &str) -> Option<T> {
         let text = self.field(column);
+        if text.is_empty() {
+            return None;
+        }
         let value = read(text);
-        if value.is_none() && !text.is_empty() {
+        if value.is_none() {
             let message = format!("{} {problem}", quoted(text));
             self.error(column, message);
         }
@@ -227,8 +230,13 @@ impl CsvRow<'_, '_> {
         let mut words = Vec::new();
         for text in self.values(column) {
             match V::read(&text) {
+<<<<<<< HEAD
                 Some(word) if words.contains(&word) => {}
                 Some(word) => words.push(word),
+=======
+                Some(word) if !words.contains(&word) => words.push(word),
+                Some(_) => {}
+>>>>>>> rev-6
                 None => self.error(column, not_in_vocabulary::<V>(&text)),
             }
         }

@@ -136,7 +136,8 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
     (Some(dataset), report)
 }
 
-/// Reports a folder without tables or with files that are being replaced, and files with a mistyped name.
+/// Reports a folder without tables, a folder with files that are being replaced, and files that belong to no table: a
+/// mistyped name would make a table empty.
 fn check_files(folder: &Path, report: &mut DiagnosticReport) {
     let is_file = |file: &str| folder.join(file).exists();
     if !TABLES.iter().any(|(file, ..)| is_file(file)) {

@@ -19,7 +19,8 @@ const ZSTD_LEVEL: i32 = 6;
 
 type Out = HashingWriter<BufWriter<File>>;
 
-/// Writes a table into `files`, of [`BulkFormat::ALL`], each in a thread that compresses. Returns bytes and checksums.
+/// Writes the rows of a table into `files`, one for each of [`BulkFormat::ALL`], in a thread per file: nearly all of
+/// the work is compression. Returns their sizes in bytes and their checksums.
 pub(super) fn write(snapshot: &Snapshot, table: Table, files: Vec<File>) -> io::Result<Vec<(u64, Checksum)>> {
     thread::scope(|scope| {
         let write = |(format, file)| {

@@ -288,7 +288,7 @@ impl Replica {
 
     /// True if a release that is not loaded is expected, as far as is known, so that its cursors must not be refused
     /// for good: it is announced or was passed over, or it is newer and `current` was not read for a moment.
-    /// `is_served`: by a signed cursor some replica serves it or did, so a newer one than the known one is to come.
+    /// `is_served`: a signed cursor shows that a replica serves it or did, so one newer than the known one is to come.
     pub(crate) fn expects(&self, version: SnapshotVersion, is_served: bool) -> bool {
         const KNOWN_FOR: Duration = Duration::from_millis(1_500);
         let state = self.lock();

@@ -105,18 +105,16 @@ impl RemoteObjects {
 
     /// Reads an object of at most `limit` bytes; `None` if there is none.
     pub(super) fn get(&self, name: &str, limit: u64) -> ReleaseResult<Option<StoredObject>> {
-        let found = self.find(name, async {
-            let result = self.store.get(&self.path(name)).await?;
-            let (size, e_tag) = (result.meta.size, result.meta.e_tag.clone());
-            if size > limit {
-                return Ok(Err(size));
-            }
-            Ok::<_, Error>(Ok(StoredObject { bytes: result.bytes().await?.to_vec(), e_tag }))
-        });
-        let found = found?.transpose();
-        found.map_err(|size| self.error(name, format!("has {size} bytes, at most {limit} are expected")))
+        let Some(found) = self.find(name, self.store.get(&self.path(name)))? else { return Ok(None) };
+        let (size, e_tag) = (found.meta.size, found.meta.e_tag.clone());
+        if size > limit {
+            return Err(self.error(name, format!("has {size} bytes, at most {limit} are expected")));
+        }
+        let bytes = self.run(found.bytes()).map_err(|error| self.error(name, error))?;
+        Ok(Some(StoredObject { bytes: bytes.to_vec(), e_tag }))
     }
 
+    /// Sends a request for an object; `None` if there is no such object.
     fn find<T>(&self, name: &str, request: impl Future<Output = Result<T, Error>>) -> ReleaseResult<Option<T>> {
         match self.run(request) {
             Ok(found) => Ok(Some(found)),

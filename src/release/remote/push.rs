@@ -21,7 +21,8 @@ use data::{SnapshotVersion, hex};
 /// zstd's own default.
 const LEVEL: i32 = 3;
 
-/// Maximum age in seconds of an object that is reused: older ones may be removed. Below the shortest grace period.
+/// Maximum age in seconds of an existing object that is reused; older ones are written again, because an unneeded
+/// object may be removed at any time. Must be below the shortest grace period.
 const FRESH: i64 = 3_600;
 
 #[derive(Clone, Debug, Serialize)]
@@ -76,7 +77,7 @@ impl RemoteStore {
         }
         let done = try_in_parallel(CONCURRENCY, &jobs, AfterFailure::Stop, |(_, path, bytes, start, source)| {
             let content = read_part(&folder.join(path), *start, PIECE.min(bytes - start))?;
-            self.put_piece(local, &content, (*start, *bytes), base.as_ref().map(|(base, _)| base).zip(*source), now)
+            self.put_piece(local, &content, *start, *bytes, base.as_ref().map(|(base, _)| base).zip(*source), now)
         })?;
         let (mut objects, mut uploaded) = (0, 0);
         for ((file, ..), (piece, is_new)) in jobs.iter().zip(done) {
@@ -167,7 +168,8 @@ impl RemoteStore {
         &self,
         local: &ReleaseStore,
         content: &[u8],
-        (start, of): (u64, u64),
+        start: u64,
+        of: u64,
         base: Option<(&PushedRelease, &PackedFile)>,
         now: i64,
     ) -> ReleaseResult<(Piece, bool)> {
@@ -201,8 +203,9 @@ impl RemoteStore {
         Ok((piece, true))
     }
 
-    /// Removes all releases except the newest `keep`, `current` and what their patches refer to, and unneeded objects.
-    /// What is younger than `grace` seconds may belong to an unfinished push or be fetched, and stays.
+    /// Removes all releases except the newest `keep`, the one named by `current` and those that their patches refer to,
+    /// and all objects that none of these needs. Nothing written less than `grace` seconds ago is removed: it may
+    /// belong to an unfinished push, or to a release that a replica is still fetching.
     pub fn prune(&self, keep: usize, grace: i64, now: i64) -> ReleaseResult<Pruned> {
         let current = self.current()?.pointer;
         let mut packings: BTreeMap<PushedRelease, i64> = BTreeMap::new();
