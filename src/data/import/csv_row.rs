@@ -230,13 +230,8 @@ impl CsvRow<'_, '_> {
         let mut words = Vec::new();
         for text in self.values(column) {
             match V::read(&text) {
-<<<<<<< HEAD
-                Some(word) if words.contains(&word) => {}
-                Some(word) => words.push(word),
-=======
                 Some(word) if !words.contains(&word) => words.push(word),
                 Some(_) => {}
->>>>>>> rev-6
                 None => self.error(column, not_in_vocabulary::<V>(&text)),
             }
         }
