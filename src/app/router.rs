@@ -406,10 +406,5 @@ fn method_not_allowed(path: &str, methods: &'static str) -> Problem {
 }
 
 fn error_response(state: &State, request: &RequestParts<'_>, problem: &Problem) -> Response<Bytes> {
-    let body = problem.body(&state.public_url, request.path, &request.id.to_string());
-    let mut response = response(problem.code.status(), "application/problem+json", body);
-    if let Some(allow) = problem.allow {
-        set(response.headers_mut(), "allow", allow);
-    }
-    response
+    problem.response(&state.public_url, request.path, request.id, None, state.now())
 }
