@@ -33,18 +33,23 @@ use transport::server::{RequestBody, ResponseBody};
 use transport::telemetry::{Api, RouteGroup, RouteLabel};
 use transport::{ErrorContext, Handler, Peer, RequestId, RequestParts, RequestTrace, Telemetry};
 
-/// `ChangePassword` is for password managers, which look there for the page. `Static` has an index into [`StaticPages`];
-/// files such as style sheets are no page. `Service` is `*`, the service as a whole, and only responds to OPTIONS.
+/// Destination of a path.
 enum AppRoute<'a> {
     Api,
     Mcp(McpPath),
     Health,
     Readiness,
     SecurityTxt,
+    /// `/.well-known/change-password`, where password managers look for the page to change a password.
     ChangePassword,
-    Static { position: usize, is_page: bool },
+    /// Index into [`StaticPages`]; `is_page` is false for files such as style sheets.
+    Static {
+        position: usize,
+        is_page: bool,
+    },
     Bulk,
     Page(PageRoute<'a>),
+    /// `*`, the service as a whole; only responds to OPTIONS.
     Service,
     Unknown,
 }

@@ -192,7 +192,7 @@ pub fn if_none_match(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     })
 }
 
-/// True if `If-Match` fails. It compares strongly (RFC 9110, 13.1.1), which our weak validators never pass, only `*`.
+/// True if `If-Match` fails. It compares strongly (RFC 9110, 13.1.1): our weak validators never match, only `*` does.
 pub fn fails_if_match(headers: &HeaderMap) -> bool {
     headers.get_all(IF_MATCH).iter().any(|value| value.as_bytes().trim_ascii() != b"*")
 }
