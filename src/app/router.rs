@@ -33,18 +33,23 @@ use transport::server::{RequestBody, ResponseBody};
 use transport::telemetry::{Api, RouteGroup, RouteLabel};
 use transport::{ErrorContext, Handler, Peer, RequestId, RequestParts, RequestTrace, Telemetry};
 
-/// `ChangePassword` is for password managers, which look there for the page. `Static` has an index into [`StaticPages`];
-/// files such as style sheets are no page. `Service` is `*`, the service as a whole, and only responds to OPTIONS.
+/// Destination of a path.
 enum AppRoute<'a> {
     Api,
     Mcp(McpPath),
     Health,
     Readiness,
     SecurityTxt,
+    /// `/.well-known/change-password`, where password managers look for the page to change a password.
     ChangePassword,
-    Static { position: usize, is_page: bool },
+    /// Index into [`StaticPages`]; `is_page` is false for files such as style sheets.
+    Static {
+        position: usize,
+        is_page: bool,
+    },
     Bulk,
     Page(PageRoute<'a>),
+    /// `*`, the service as a whole; only responds to OPTIONS.
     Service,
     Unknown,
 }
@@ -406,10 +411,5 @@ fn method_not_allowed(path: &str, methods: &'static str) -> Problem {
 }
 
 fn error_response(state: &State, request: &RequestParts<'_>, problem: &Problem) -> Response<Bytes> {
-    let body = problem.body(&state.public_url, request.path, &request.id.to_string());
-    let mut response = response(problem.code.status(), "application/problem+json", body);
-    if let Some(allow) = problem.allow {
-        set(response.headers_mut(), "allow", allow);
-    }
-    response
+    problem.response(&state.public_url, request.path, request.id, None, state.now())
 }

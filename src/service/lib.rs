@@ -1,4 +1,5 @@
-//! What all front ends share: the [`State`], saved searches with their alerts, bulk downloads, the operator.
+//! The part of the server shared by all front ends: its [`State`], saved searches with their alerts, bulk downloads,
+//! and the operator's name, contact and color.
 #![warn(unreachable_pub)]
 
 pub mod alerts;

@@ -114,7 +114,8 @@ impl PageLayout {
         }
     }
 
-    /// Links the twins of the page and sets the operator; without `query`, that of a list, also the canonical URL.
+    /// Sets the operator and the links to the page's twins. `query` is the canonical query of a list; a page without
+    /// one also gets its canonical URL.
     pub(crate) fn with_twins(self, state: &State, query: &str) -> Self {
         let mark = if query.is_empty() { "" } else { "?" };
         let twin = |format: TwinFormat| format!("{}{}{mark}{query}", self.path, format.extension());

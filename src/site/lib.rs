@@ -215,10 +215,14 @@ pub(crate) fn find(catalog: &Catalog, table: Table, slug: &str) -> Result<u32, P
 
 /// An uncacheable redirect to a page.
 pub fn redirect(path: &str) -> Response<Vec<u8>> {
+    see_other(path, Caching::Never)
+}
+
+fn see_other(path: &str, caching: Caching) -> Response<Vec<u8>> {
     let mut response = Response::new(Vec::new());
     *response.status_mut() = StatusCode::SEE_OTHER;
     set(response.headers_mut(), "location", path);
-    page_headers(Caching::Never).write(response.headers_mut());
+    page_headers(caching).write(response.headers_mut());
     response
 }
 

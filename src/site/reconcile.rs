@@ -16,7 +16,7 @@ use thiserror::Error;
 use crate::error_page::PageError;
 use crate::layout::HTML;
 use crate::routes::{PageRow, batch, raw};
-use crate::{PageRequest, PageResult, PathValues, admit_batch, fail, format, page_headers, redirect, response_of};
+use crate::{PageRequest, PageResult, PathValues, admit_batch, fail, format, page_headers, response_of, see_other};
 use auth::quota::BatchOwner;
 use catalog::look_up::{answer as published, id_of, row_of_id};
 use catalog::param_error::shortened;
@@ -328,9 +328,7 @@ fn preview(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> Pa
 
 fn view(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult {
     let (table, row) = record_of(catalog, request)?;
-    let mut response = redirect(&format!("/{}", id_of(catalog, table, row)));
-    page_headers(Caching::Private).write(response.headers_mut());
-    Ok(response)
+    Ok(see_other(&format!("/{}", id_of(catalog, table, row)), Caching::Private))
 }
 
 /// A type by the noun of its records: `firm`.

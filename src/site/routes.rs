@@ -183,7 +183,7 @@ impl<'a> PageRoute<'a> {
             || self.row.takes_files && has_content_type(headers, "multipart/form-data")
             || has_content_type(headers, "application/x-www-form-urlencoded");
         let detail = "Forms are sent as application/x-www-form-urlencoded.";
-        is_accepted.then_some(self.row.max_form).ok_or((StatusCode::UNSUPPORTED_MEDIA_TYPE, detail))
+        if is_accepted { Ok(self.row.max_form) } else { Err((StatusCode::UNSUPPORTED_MEDIA_TYPE, detail)) }
     }
 
     pub(crate) fn is_cached(self) -> bool {

@@ -18,17 +18,22 @@ const TABLES: [Table; 3] = [Table::Firms, Table::Startups, Table::People];
 
 pub(crate) fn respond(catalog: &Catalog, request: PageRequest<'_>, [number, _]: PathValues<'_>) -> PageResult {
     let (base, files) = (&request.state.public_url, count(catalog).div_ceil(MAX_ADDRESSES));
-    let (root, content) = match number.parse::<usize>().ok() {
-        // The only file, or the index of several.
-        None if files > 1 => {
-            let file = |number: usize| format!("<sitemap><loc>{base}/sitemap-{number}.xml</loc></sitemap>\n");
-            ("sitemapindex", (1..=files).map(file).collect())
+    let number = number.parse::<usize>().ok();
+    if number.is_some_and(|number| number == 0 || number > files || files == 1) {
+        return Err(PageError::UnknownPage);
+    }
+    // Without a number: the only file, or the index of several.
+    let is_index = number.is_none() && files > 1;
+    let root = if is_index { "sitemapindex" } else { "urlset" };
+    let mut text = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{root} xmlns=\"{NAMESPACE}\">\n");
+    if is_index {
+        for number in 1..=files {
+            writeln!(text, "<sitemap><loc>{base}/sitemap-{number}.xml</loc></sitemap>").expect(ACCEPTS);
         }
-        Some(number) if number == 0 || number > files || files == 1 => return Err(PageError::UnknownPage),
-        number => ("urlset", addresses(catalog, base, number.map_or(0, |number| (number - 1) * MAX_ADDRESSES))),
-    };
-    let head = format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<{root} xmlns=\"{NAMESPACE}\">\n");
-    let text = format!("{head}{content}</{root}>\n");
+    } else {
+        write_addresses(&mut text, catalog, base, number.map_or(0, |number| (number - 1) * MAX_ADDRESSES));
+    }
+    writeln!(text, "</{root}>").expect(ACCEPTS);
     Ok(respond_unless_known(request, text.into_bytes(), "application/xml"))
 }
 
@@ -55,9 +60,8 @@ fn markets(catalog: &Catalog) -> Vec<String> {
     pages.collect()
 }
 
-/// The addresses of a file; `start` is the number of addresses in earlier files.
-fn addresses(catalog: &Catalog, base: &str, start: usize) -> String {
-    let mut text = String::new();
+/// Writes the addresses of a file; `start` is the number of addresses in earlier files.
+fn write_addresses(text: &mut String, catalog: &Catalog, base: &str, start: usize) {
     let snapshot = catalog.snapshot();
     let released = snapshot.released_on().to_string();
     let data_pages = data_pages().map(str::to_owned).chain(markets(catalog));
@@ -75,5 +79,4 @@ fn addresses(catalog: &Catalog, base: &str, start: usize) -> String {
         // Slugs need no escape.
         writeln!(text, "<url><loc>{base}{path}</loc>{changed}</url>").expect(ACCEPTS);
     }
-    text
 }

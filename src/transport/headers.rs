@@ -134,9 +134,11 @@ impl CommonHeaders<'_> {
     }
 }
 
-/// Sets a header to a value of ours, which must be visible ASCII.
+/// Sets a header to a value of ours, without control characters. A redirect repeats the URL of its request, in which
+/// clients may leave letters unencoded.
 pub fn set(headers: &mut HeaderMap, name: impl IntoHeaderName, value: &str) {
-    headers.insert(name, HeaderValue::from_str(value).expect("a header value of ours is visible ASCII"));
+    let value = HeaderValue::from_bytes(value.as_bytes());
+    headers.insert(name, value.expect("a header value of ours has no control characters"));
 }
 
 /// Reserves headers that differ between requests, so that a copy need not reallocate; two more with a limit.
@@ -192,7 +194,7 @@ pub fn if_none_match(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     })
 }
 
-/// True if `If-Match` fails. It compares strongly (RFC 9110, 13.1.1), which our weak validators never pass, only `*`.
+/// True if `If-Match` fails. It compares strongly (RFC 9110, 13.1.1): our weak validators never match, only `*` does.
 pub fn fails_if_match(headers: &HeaderMap) -> bool {
     headers.get_all(IF_MATCH).iter().any(|value| value.as_bytes().trim_ascii() != b"*")
 }
@@ -200,6 +202,13 @@ pub fn fails_if_match(headers: &HeaderMap) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_redirect_repeats_unencoded_letters() {
+        let mut headers = HeaderMap::new();
+        set(&mut headers, "location", "/vcs/new?q=Größe");
+        assert_eq!(headers["location"].as_bytes(), "/vcs/new?q=Größe".as_bytes());
+    }
 
     #[test]
     fn a_quota_without_a_limit_has_no_ietf_headers() {

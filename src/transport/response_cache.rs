@@ -1,3 +1,5 @@
+//! The response cache, bounded by its size in bytes.
+//!
 //! A release never changes, nor does the response of the API or of a page to a given path and query, so the same bytes
 //! serve every caller. A response is cached when it is computed for the second time: most requests of a program that
 //! walks through the data are never repeated, and would evict those that are.

@@ -53,10 +53,11 @@ pub struct Limits {
     /// If none is idle, the new one gets 503 with `Retry-After`, unless it asks for a health check; left in the
     /// backlog, its client would only see a server that hangs. Keep this below the process's limit of open files.
     pub connections: usize,
-    /// For each address that is not a trusted proxy; IPv6: each /64, and multiples for larger networks.
+    /// Maximum number per address that is not a trusted proxy (IPv6: per /64; multiples for larger networks).
     pub connections_per_address: usize,
     pub trusted_proxies: Vec<IpRange>,
-    /// Maximum size of a request head in bytes (at least 8,192), or 431; three quarters of it for the URL, or 414.
+    /// Maximum size of a request head in bytes (at least 8,192); larger heads get 431. The URL may take three quarters
+    /// of it; longer URLs get 414.
     pub head_bytes: usize,
 }
 
@@ -148,7 +149,8 @@ struct Server<H> {
 impl<H: Handler> Server<H> {
     fn new(handler: H, limits: Limits) -> Self {
         let mut http = http1::Builder::new();
-        // The stream times heads. With half-close, a client that closes its sending side (`nc -N`) gets its response.
+        // The stream times heads itself; hyper's timer would also close idle connections. With half-close, a client
+        // that closes its sending side (`nc -N`) still gets its response.
         http.timer(TokioTimer::new()).header_read_timeout(None).half_close(true);
         http.max_buf_size(limits.head_bytes.max(8_192));
         Self {

@@ -179,7 +179,7 @@ coded! {
     }
 }
 
-/// An unknown address is an error with the most similar one.
+/// Finds an account; the error for an unknown address names the most similar one.
 fn find_account(store: &dyn Store, account: &AccountRef) -> Result<Account, StoreError> {
     match account {
         AccountRef::Email(email) => store.account(email).or_else(|error| match error {

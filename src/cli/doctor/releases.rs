@@ -109,7 +109,7 @@ fn open(releases: &ReleaseStore, version: SnapshotVersion) -> Result<Release, Re
     Ok(release)
 }
 
-/// Checks the other releases, for cursors and rollbacks. The newest `keep`, of `kept_bytes` together, are loaded.
+/// Checks the other releases, for cursors and rollbacks. The newest `keep`, of `bytes` together, are loaded.
 fn check_others(releases: &ReleaseStore, others: &[SnapshotVersion], keep: u32, bytes: u64, findings: &mut Findings) {
     let mut bad = 0;
     for version in others {

@@ -19,7 +19,7 @@ pub(crate) struct Heatmap {
 }
 
 impl Heatmap {
-    /// The table of `head` has one heading, that of the row names.
+    /// `head` names one heading, for the column of row names; `columns` are the others.
     pub(crate) fn new(head: ChartHead, columns: Vec<String>, mut rows: Vec<ChartRow>) -> Self {
         let values = || rows.iter().flat_map(|row| &row.cells).map(|cell| cell.value);
         let ramp = Ramp::new(values().flatten(), 2);

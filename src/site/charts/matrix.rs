@@ -27,7 +27,7 @@ pub(crate) struct MatrixRow {
 }
 
 impl Matrix {
-    /// The table of `head` has the headings of the row names and of the totals. `None` without rows.
+    /// `head` names two headings, for row names and totals. `None` without rows.
     pub(crate) fn new(
         head: ChartHead,
         columns: Vec<(String, String, String)>,

@@ -60,7 +60,8 @@ impl OpenConnections {
         Self { limit, per_address, open: HashMap::new(), total: OpenCounts::default(), by_network: HashMap::new() }
     }
 
-    /// An error if even the reserve for 503 responses is full. At the limit, the connection idle for longest is closed.
+    /// Admits a connection from `address`; an error if even the reserve for 503 responses is full. At the limit, the
+    /// connection idle for longest is closed.
     pub(super) fn admit(&mut self, address: IpAddr, is_trusted: bool) -> Result<ConnectionSlot, Excess> {
         let (mut has_share, mut has_reserve) = (true, self.total.reserved < RESERVED);
         for (network, multiple) in client_networks(address).into_iter().flatten().filter(|_| !is_trusted) {

@@ -22,6 +22,7 @@ pub const STATUS_CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 
 /// Tiers of requests; `None` is a request without a key.
 pub const TIERS: [Option<Tier>; 4] = [None, Some(Tier::Free), Some(Tier::Pro), Some(Tier::Enterprise)];
+const _: () = assert!(TIERS.len() == Tier::ALL.len() + 1, "a request of a tier that is not listed would panic");
 
 #[derive(Default)]
 pub struct RequestCounts(PerThread<ThreadCounts>);
@@ -93,7 +94,8 @@ pub struct ConnectionCounts {
 
 impl ConnectionCounts {
     pub fn open(&self) -> u64 {
-        let closed = self.closed.get();
+        // Read first: a connection that ends between the two loads was also accepted before the second.
+        let closed = self.closed.0.load(Ordering::Acquire);
         self.accepted.get().saturating_sub(closed)
     }
 }
