@@ -184,16 +184,20 @@ fn a_damaged_release_is_rejected_once_and_activated_when_fixed() {
     fs::remove_file(from.join("text/people/format")).unwrap();
     let copied = Command::new("cp").arg("-r").arg(&from).arg(installation.index()).status().unwrap();
     assert!(copied.success());
-    fs::write(installation.index().join("current"), "2026-11-25.1").unwrap();
-    server.wait(|| server.logged("rejected: release 2026-11-25.1 is damaged: text/people/format is missing") == 1);
+    // By a rename: a poll that finds the file empty is a rejection of its own.
+    let next = installation.index().join("next");
+    fs::write(&next, "2026-11-25.1").unwrap();
+    fs::rename(next, installation.index().join("current")).unwrap();
+    let rejected = "rejected: release 2026-11-25.1 is damaged: text/people/format is missing";
+    server.wait(|| server.logged(rejected) == 1);
     assert_eq!(versions(&client), ["2026-11-20.1"; 3]);
 
     server.signal("-HUP");
-    server.wait(|| server.logged("rejected") == 2);
+    server.wait(|| server.logged(rejected) == 2);
     installation.publish("2026-11-25.1");
     server.wait(|| server.logged("serving release 2026-11-25.1") == 1);
     assert_eq!(versions(&client), ["2026-11-25.1"; 3]);
-    assert_eq!(server.logged("rejected"), 2, "once, and once more on request: not at every poll");
+    assert_eq!(server.logged(rejected), 2, "once, and once more on request: not at every poll");
     assert!(releases.open(damaged).is_ok());
 }
 
