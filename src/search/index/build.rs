@@ -22,8 +22,11 @@ use crate::{FORMAT, IndexFiles, SearchError};
 use data::Names;
 use data::fold::fold_into;
 
-/// Memory of the writer in bytes; with more it would start a second segment.
-pub(super) const WRITER_MEMORY: usize = 2 << 30;
+/// Memory for the terms of this number of rows, in bytes. A writer allocates a third of it at once, for a table that then
+/// grows as needed; it never starts a second segment.
+pub(super) fn writer_memory(rows: u32) -> usize {
+    (rows as usize * 512).clamp(1 << 20, 2 << 30)
+}
 
 pub(crate) const FORMAT_FILE: &str = "format";
 pub(crate) const TABLES_FILE: &str = "names.tables";
@@ -78,7 +81,8 @@ pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> 
     }
     let (schema, word_field, raw_field) = schema();
     let (index, directory) = (Index::builder().schema(schema), RamDirectory::create());
-    let mut writer = index.single_segment_index_writer::<TantivyDocument>(directory.clone(), WRITER_MEMORY)?;
+    let mut writer =
+        index.single_segment_index_writer::<TantivyDocument>(directory.clone(), writer_memory(names.len()))?;
     let mut name_keys = NameKeys::default();
     let (mut folded, mut apart) = (String::new(), String::new());
     for row in 0..names.len() {

@@ -19,7 +19,7 @@ use tantivy::tokenizer::{
 };
 use tantivy::{DocSet, Index, Searcher, TERMINATED, TantivyDocument, Term};
 
-use crate::index::build::{WRITER_MEMORY, files_of, open_files};
+use crate::index::build::{files_of, open_files, writer_memory};
 use crate::{IndexFiles, SearchError};
 use data::Names;
 use data::import::key_map::KeyMap;
@@ -228,7 +228,8 @@ impl DescriptionIndex {
         let tokenizers = TokenizerManager::new();
         tokenizers.register(STEMS, WhitespaceTokenizer::default());
         let (index, directory) = (Index::builder().schema(schema).tokenizers(tokenizers), RamDirectory::create());
-        let mut writer = index.single_segment_index_writer::<TantivyDocument>(directory.clone(), WRITER_MEMORY)?;
+        let mut writer =
+            index.single_segment_index_writer::<TantivyDocument>(directory.clone(), writer_memory(names.len()))?;
         let mut vocabulary = StemCache::new(MAX_KNOWN);
         // Number of uses of each stem. Names made of rarer stems are found by name.
         let mut uses: Vec<u32> = Vec::new();
