@@ -122,11 +122,6 @@ impl<'a> AppRoute<'a> {
             _ => Some(READS),
         }
     }
-
-    /// True if a visit counts towards a client's pages per minute.
-    fn counts_as_page(&self) -> bool {
-        matches!(self, Self::Page(_) | Self::Static { is_page: true, .. })
-    }
 }
 
 pub(crate) fn is_own_path(path: &str) -> bool {
@@ -250,7 +245,8 @@ impl FrontEnds {
         let page = self.page_request(request);
         let is_read = request.is_read();
         let sends_form = *request.method == Method::POST && matches!(route, AppRoute::Page(page) if page.takes_forms());
-        if (is_read && route.counts_as_page()) || sends_form {
+        let is_page = matches!(route, AppRoute::Page(_) | AppRoute::Static { is_page: true, .. });
+        if (is_read && is_page) || sends_form {
             let address = state.client(request.peer, request.headers);
             if let Err(wait) = state.auth.admit_page(address, state.now()) {
                 return Ok(site::too_many(page, wait).map(Bytes::from));

@@ -75,7 +75,6 @@ impl CompletionHit {
             Completion::Begins => 0.55,
             Completion::Includes => 0.3,
         };
-        #[expect(clippy::cast_precision_loss, reason = "prominence has seven digits")]
         let prominence = completed.prominence as f32 / MAX_PROMINENCE as f32;
         Self { table, row: completed.row, score: floor + 0.2 * prominence, completed: Some(completed) }
     }

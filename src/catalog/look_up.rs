@@ -6,7 +6,7 @@ mod item;
 pub mod listed;
 pub mod sheet;
 
-pub use answer::{LookUpAnswer, answer, id_of, row_of_id};
+pub use answer::{LookUpAnswer, answer, answer_to, id_of, row_of_id};
 pub use item::{Item, ItemTexts, MAX_NAME_WORDS};
 
 use crate::Catalog;

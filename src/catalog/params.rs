@@ -153,15 +153,12 @@ pub enum ParamType {
     Sort,
 }
 
+/// A percentage from 0 to 100 has one decimal and is stored as tenths. A year, quarter or month counts as its first or
+/// last day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundUnit {
-    Number {
-        min: u64,
-        max: u64,
-    },
-    /// A percentage from 0 to 100 with one decimal, stored as tenths.
+    Number { min: u64, max: u64 },
     Percent,
-    /// A day; a year, quarter or month counts as its first or last day.
     Date,
 }
 

@@ -33,8 +33,8 @@ pub(crate) struct Admission {
 }
 
 pub(crate) struct Charge {
-    subject: QuotaSubject,
-    day: Date,
+    pub(crate) subject: QuotaSubject,
+    pub(crate) day: Date,
 }
 
 impl McpQuota {
@@ -62,10 +62,6 @@ impl McpQuota {
             }
         };
         Admission { quota, charge }
-    }
-
-    pub(crate) fn refund(&self, charge: Charge) -> Quota {
-        self.state.auth.give_back(charge.subject, charge.day)
     }
 
     async fn subject(&self, request: &RequestParts<'_>) -> Result<QuotaSubject, JsonRpcError> {

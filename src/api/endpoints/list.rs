@@ -131,12 +131,10 @@ impl ApiOperation for ListRequest {
             }
         }
         let slug = |row: u32| snapshot.slug(table, row).to_owned();
-        let similar = found.did_you_mean.iter().take(5);
-        let similar = similar.map(|row| Suggested { slug: slug(*row), name: snapshot.name(table, *row).to_owned() });
-        let similar: Vec<Suggested> = similar.collect();
-        let explained = found.explanations.into_iter();
-        let explained = explained.map(|(row, explanation)| ExplainedRow { slug: slug(row), explanation });
-        let explained: Vec<ExplainedRow> = explained.collect();
+        let suggested = |row: &u32| Suggested { slug: slug(*row), name: snapshot.name(table, *row).to_owned() };
+        let similar: Vec<Suggested> = found.did_you_mean.iter().take(5).map(suggested).collect();
+        let explain = |(row, explanation)| ExplainedRow { slug: slug(row), explanation };
+        let explained: Vec<ExplainedRow> = found.explanations.into_iter().map(explain).collect();
         let asked = self.question.as_ref().map(|question| {
             let Interpretation { parts, unread } = &question.interpretation;
             let arguments = self.query().map(|(name, value)| (if name == "q" { "query" } else { name }, value));

@@ -5,7 +5,7 @@ mod document;
 mod table;
 
 use catalog::look_up::answer;
-use catalog::{Catalog, Item, ItemTexts, LookUpAnswer, ParameterError};
+use catalog::{Item, ItemTexts, LookUpAnswer, ParameterError};
 use data::Table;
 use data::field::Model;
 use transport::problem::Problem;
@@ -66,13 +66,6 @@ impl ApiOperation for LookUpRequest {
         let found = request.catalog.look_up(&self.item);
         let answer = answer(&request.catalog, &found, &request.state.public_url, self.limit.limit as usize);
         json_response::<LookUpAnswer>(request, &answer, &self.limit.warnings())
-    }
-}
-
-fn answer_to(catalog: &Catalog, item: Result<Item, Vec<ParameterError>>, base: &str, limit: u64) -> LookUpAnswer {
-    match item {
-        Ok(item) => answer(catalog, &catalog.look_up(&item), base, limit as usize),
-        Err(errors) => LookUpAnswer::invalid(errors),
     }
 }
 

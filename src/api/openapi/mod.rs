@@ -124,22 +124,17 @@ pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
     }
     let used: Vec<&str> = Route::all(version).map(tag_of).collect();
     let tags = TAGS.iter().filter(|(_, name, _)| used.contains(name));
+    let license = LicenseBuilder::new().name("MIT OR Apache-2.0").identifier(Some("MIT OR Apache-2.0")).build();
+    let info = InfoBuilder::new()
+        .title(format!("VentureDex API {}", version.segment()))
+        .version(env!("CARGO_PKG_VERSION"))
+        .description(Some(introduction(version, base)))
+        .contact(Some(ContactBuilder::new().name(Some("VentureDex")).url(Some(base)).build()))
+        .license(Some(license));
+    let server = ServerBuilder::new().url(format!("{base}/api/{}", version.segment()));
     OpenApiBuilder::new()
-        .info(
-            InfoBuilder::new()
-                .title(format!("VentureDex API {}", version.segment()))
-                .version(env!("CARGO_PKG_VERSION"))
-                .description(Some(introduction(version, base)))
-                .contact(Some(ContactBuilder::new().name(Some("VentureDex")).url(Some(base)).build()))
-                .license(Some(
-                    LicenseBuilder::new().name("MIT OR Apache-2.0").identifier(Some("MIT OR Apache-2.0")).build(),
-                ))
-                .build(),
-        )
-        .servers(Some([ServerBuilder::new()
-            .url(format!("{base}/api/{}", version.segment()))
-            .description(Some("This service."))
-            .build()]))
+        .info(info.build())
+        .servers(Some([server.description(Some("This service.")).build()]))
         .tags(Some(tags.map(|(_, name, doc)| TagBuilder::new().name(*name).description(Some(*doc)).build())))
         .security(Some([SecurityRequirement::new("key", [] as [&str; 0])]))
         .paths(paths)

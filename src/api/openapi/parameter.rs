@@ -36,7 +36,7 @@ pub(crate) fn of_route(version: Version, route: &Route, schemas: &Schemas, catal
     parameters
 }
 
-fn query(version: Version, name: &str, doc: &str) -> ParameterBuilder {
+pub(crate) fn query(version: Version, name: &str, doc: &str) -> ParameterBuilder {
     // Forms also send empty fields; in v3 only an empty search is absent. The builder has no setter for this.
     let may_be_empty = !version.is_strict() || name == "q";
     ParameterBuilder::new()

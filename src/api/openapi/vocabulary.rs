@@ -6,6 +6,7 @@ use utoipa::openapi::{RefOr, Schema};
 
 use crate::openapi::schema::Schemas;
 use crate::{Route, Version};
+use auth::quota::Tier;
 use catalog::matching::MatchReason;
 use catalog::params::ParamType;
 use catalog::similar::Common;
@@ -124,12 +125,7 @@ fn vocabularies() -> impl Iterator<Item = (&'static str, Version, &'static str, 
         ),
         ("Role", Version::V3, "What a person does, by the words of the title.", Role::names()),
         ("Metric", Version::V3, "A metric that firms are ranked by.", Metric::names()),
-        (
-            "Tier",
-            Version::V1,
-            "The tier of an account.",
-            auth::quota::Tier::ALL.into_iter().map(|tier| tier.name()).collect(),
-        ),
+        ("Tier", Version::V1, "The tier of an account.", Tier::ALL.map(Tier::name).to_vec()),
         ("RecordKind", Version::V3, "A type of record.", TextIndexes::TABLES.map(Table::noun).to_vec()),
         ("FitReasonName", Version::V3, "A criterion of the match.", MatchReason::names()),
         ("SimilarityReasonName", Version::V3, "What two records have in common.", Common::names()),

@@ -60,12 +60,6 @@ model! {
     }
 }
 
-impl LookUpAnswer {
-    pub fn invalid(errors: Vec<ParameterError>) -> Self {
-        Self { status: LookUpStatus::Invalid.name(), candidates: Vec::new(), errors }
-    }
-}
-
 /// Id of a record among all tables, which is also the path of its page: `vcs/alder-capital`.
 pub fn id_of(catalog: &Catalog, table: Table, row: u32) -> String {
     format!("{}/{}", Resource::of_table(table).path(), catalog.snapshot().slug(table, row))
@@ -82,6 +76,14 @@ pub fn answer(catalog: &Catalog, found: &LookedUp, base: &str, limit: usize) -> 
     let best = found.candidates.iter().take(limit);
     let candidates = best.map(|(table, row, scored)| candidate(catalog, *table, *row, scored, base)).collect();
     LookUpAnswer { status: found.status.name(), candidates, errors: Vec::new() }
+}
+
+/// The answer to an item as it was parsed.
+pub fn answer_to(catalog: &Catalog, item: Result<Item, Vec<ParameterError>>, base: &str, limit: usize) -> LookUpAnswer {
+    match item {
+        Ok(item) => answer(catalog, &catalog.look_up(&item), base, limit),
+        Err(errors) => LookUpAnswer { status: LookUpStatus::Invalid.name(), candidates: Vec::new(), errors },
+    }
 }
 
 fn candidate(catalog: &Catalog, table: Table, row: u32, scored: &ScoredCandidate, base: &str) -> LookUpCandidate {

@@ -11,7 +11,7 @@ use data::vocabulary::Vocabulary;
 use data::{LookUpStatus, Table, identifier};
 
 use super::columns::{ItemColumns, normal};
-use super::{ItemTexts, answer};
+use super::{ItemTexts, answer_to};
 
 /// Columns that are added, or rewritten if the table already has them.
 const ADDED: [&str; 8] = [
@@ -145,10 +145,7 @@ impl Sheet {
     }
 
     pub fn answer(&self, catalog: &Catalog, row: &SheetRow) -> LookUpAnswer {
-        match self.item(catalog, row) {
-            Ok(item) => answer(catalog, &catalog.look_up(&item), &self.options.base, self.options.candidates),
-            Err(errors) => LookUpAnswer::invalid(errors),
-        }
+        answer_to(catalog, self.item(catalog, row), &self.options.base, self.options.candidates)
     }
 
     /// Returns a row unchanged, because it has an earlier answer.

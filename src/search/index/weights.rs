@@ -41,7 +41,6 @@ impl Weights {
 
 /// 1 for a word in one name of ten thousand, decreasing on a logarithmic scale to 0.2 for a word in every second name.
 fn weigh(rows: u32, frequency: u32) -> f32 {
-    #[expect(clippy::cast_precision_loss, reason = "a weight needs three digits")]
     let share = frequency as f32 / rows.max(1) as f32;
     (share.ln() / (1.0_f32 / 10_000.0).ln()).clamp(MIN_WEIGHT, 1.0)
 }

@@ -12,7 +12,6 @@ use crate::query::phonetic::phonetic_key;
 use crate::query::reading::fold_name;
 use crate::{MAX_QUERY_BYTES, MAX_QUERY_WORDS};
 
-#[derive(Debug)]
 pub(crate) struct NameQuery {
     /// The query as received, trimmed.
     pub raw: String,
@@ -30,7 +29,6 @@ pub(crate) struct NameQuery {
     pub is_complete: bool,
 }
 
-#[derive(Debug)]
 pub(crate) struct QueryWord {
     pub text: String,
     /// Distinctiveness, from 0.2 to 1.

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use auth::quota::{BatchOwner, Quota};
 use auth::{AuthError, Caller};
+use catalog::look_up::answer_to;
 use catalog::param_error::shortened;
 use catalog::parse::{is_empty_list, is_ignored};
 use catalog::{Catalog, Issue, Issues, Item, ItemTexts, LookUpAnswer, ParameterError};
@@ -28,7 +29,7 @@ use crate::request::{RequestError, panicked};
 use crate::window::PageWindow;
 use crate::{Pipeline, PipelineOutcome, Version, catch_panic, not_acceptable};
 
-use super::{answer_to, candidates, default_tables};
+use super::{candidates, default_tables};
 
 pub(crate) const MAX_ITEMS: usize = 500;
 pub(crate) const ITEMS_PER_REQUEST: u64 = 10;
@@ -134,7 +135,8 @@ impl Pipeline<'_> {
         let mut answers: Vec<LookUpAnswer> = Vec::with_capacity(batch.items.len());
         for item in batch.items {
             let base = &self.state.public_url;
-            let look_up = || catch_panic(trace, panicked, || Ok(answer_to(self.catalog, item, base, limit.limit)));
+            let candidates = limit.limit as usize;
+            let look_up = || catch_panic(trace, panicked, || Ok(answer_to(self.catalog, item, base, candidates)));
             answers.push(turns.run(look_up).await?);
         }
         let present = || -> Result<_, Problem> {

@@ -1,7 +1,7 @@
 //! The documents of `/resolve`: the values of an item as parameters and as JSON, and the operation with a body.
 
 use serde_json::{Value, json};
-use utoipa::openapi::path::{Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterIn, ParameterStyle};
+use utoipa::openapi::path::{Operation, OperationBuilder, Parameter, ParameterBuilder, ParameterStyle};
 use utoipa::openapi::request_body::RequestBodyBuilder;
 use utoipa::openapi::response::ResponseBuilder;
 use utoipa::openapi::schema::{
@@ -22,7 +22,7 @@ use super::{CANDIDATES, MAX_CANDIDATES, table};
 use crate::Version;
 use crate::endpoint::OwnParameter;
 use crate::openapi::Examples;
-use crate::openapi::parameter::{DocumentedOption, any_text, at_most, integer};
+use crate::openapi::parameter::{DocumentedOption, any_text, at_most, integer, query};
 use crate::openapi::schema::Schemas;
 use crate::openapi::vocabulary::vocabulary;
 use crate::routes::Route;
@@ -76,15 +76,10 @@ fn value(name: &str) -> (String, RefOr<Schema>) {
         ),
         "country" => ("Its country, ISO 3166-1 code or English name.", Ref::from_schema_name("Country").into()),
         "city" => ("Its city; of a person that of the organization.", short()),
-        "founded_year" => (
-            "The year in which it was founded.",
-            ObjectBuilder::new()
-                .schema_type(Type::Integer)
-                .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int32)))
-                .minimum(Some(1500))
-                .maximum(Some(2200))
-                .into(),
-        ),
+        "founded_year" => {
+            let year = integer(1500).maximum(Some(2200)).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int32)));
+            ("The year in which it was founded.", year.into())
+        }
         "organization" => ("The name of a person's organization.", short()),
         "id" => (
             "Identifiers as `scheme:value`. Records with another value of a strong scheme, such as `lei`, are never the match.",
@@ -166,13 +161,7 @@ fn column(name: &str) -> Parameter {
         "The column of the table that has `{value}`. Default: one with a usual name. Only with `text/csv`; with a JSON body it is \
          rejected as unknown."
     );
-    ParameterBuilder::new()
-        .name(name)
-        .parameter_in(ParameterIn::Query)
-        .required(Required::False)
-        .description(Some(doc))
-        .schema(Some(text()))
-        .build()
+    query(Version::V3, name, &doc).schema(Some(text())).build()
 }
 
 /// `POST /resolve`: the GET operation with a body in place of the item's parameters.
