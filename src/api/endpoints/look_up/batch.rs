@@ -1,7 +1,6 @@
-//! `POST /resolve`: many items, as JSON or as a table.
-//!
-//! An error of the whole body is a problem document that names item and field. An error of one item is part of its
-//! answer, and does not fail the others. Each started ten items count as one request.
+//! `POST /resolve`: many items, as JSON or as a table. An error of the whole body is a problem document that names item
+//! and field. An error of one item is part of its answer, and does not fail the others. Each started ten items count as
+//! one request.
 
 use std::error::Error;
 
