@@ -33,13 +33,9 @@ pub(crate) struct CountedQuery {
 }
 
 impl CountedQuery {
-    pub(crate) fn parse(
-        url: &RequestUrl<'_>,
-        resource: Resource,
-        filters: &[(String, String)],
-    ) -> Result<Self, Issues> {
+    pub(crate) fn parse(url: &RequestUrl<'_>, resource: Resource, values: &[(String, String)]) -> Result<Self, Issues> {
         let options = url.version.parse_options(options::names(url.version, url.route));
-        let ParsedRequest { request, canonical, notes, .. } = url.catalog.parse(resource, filters, options)?;
+        let ParsedRequest { request, canonical, notes, .. } = url.catalog.parse(resource, values, options)?;
         let Request::List(query) = request else { unreachable!("{resource:?} is a list") };
         let canonical = (!notes.iter().any(ParameterError::depends_on_spelling)).then_some(canonical);
         Ok(Self { query, notes, canonical })

@@ -12,13 +12,11 @@ use catalog::param_error::shortened;
 use catalog::{Catalog, Cursor, Issues, ListPosition, ParameterError, ParsedRequest, Resource, WantedPage};
 use transport::problem::Code;
 
-use crate::ApiRequest;
-use crate::Version;
 use crate::asked::AskedQuestion;
-use crate::options;
 use crate::pin::PIN;
 use crate::request::{RequestError, RequestUrl};
 use crate::window::{DEFAULT_LIMIT, PageWindow, single_value};
+use crate::{ApiRequest, Version, options};
 
 pub(crate) struct ListRequest {
     pub version: Version,

@@ -7,7 +7,7 @@ pub mod listed;
 pub mod sheet;
 
 pub use answer::{LookUpAnswer, answer, answer_to, id_of, row_of_id};
-pub use item::{Item, ItemTexts, MAX_NAME_WORDS};
+pub use item::{Item, ItemTexts, MAX_NAME_WORDS, ParsedItem};
 
 use crate::Catalog;
 use crate::address::SearchAddress;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::backend::ToolRelease;
 use crate::dispatch::invalid_params;
 use crate::resource::FIRM_TEMPLATE;
-use crate::{JsonRpcError, prompt};
+use crate::{RpcResult, prompt};
 use catalog::Catalog;
 use data::fold::fold;
 use data::vocabulary::{Vocabulary, normal};
@@ -16,7 +16,7 @@ use data::{Country, Facet, Stage, Table};
 /// Maximum number of values in a response, set by the protocol.
 const MAX_VALUES: usize = 100;
 
-pub(crate) fn complete(params: &Map<String, Value>, release: &ToolRelease) -> Result<Value, JsonRpcError> {
+pub(crate) fn complete(params: &Map<String, Value>, release: &ToolRelease) -> RpcResult<Value> {
     let text = |object: &str, name: &str| params.get(object)?.get(name)?.as_str();
     let (Some(kind), Some(argument), Some(typed)) =
         (text("ref", "type"), text("argument", "name"), text("argument", "value"))

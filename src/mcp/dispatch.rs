@@ -15,7 +15,7 @@ use crate::manifest::NAME;
 use crate::message::{self, JsonRpcMessage};
 use crate::revision::{REVISIONS, negotiate};
 use crate::tool::TOOLS;
-use crate::{JsonRpcError, Tool, ToolCall, completion, prompt, resource};
+use crate::{JsonRpcError, RpcResult, Tool, ToolCall, completion, prompt, resource};
 use search::nearest;
 
 const METHODS: [&str; 11] = [
@@ -50,11 +50,7 @@ pub(crate) struct JsonRpcReply {
     pub(crate) is_refused: bool,
 }
 
-pub(crate) fn dispatch(
-    message: &JsonRpcMessage,
-    id: &Value,
-    context: CallContext<'_>,
-) -> Result<JsonRpcReply, JsonRpcError> {
+pub(crate) fn dispatch(message: &JsonRpcMessage, id: &Value, context: CallContext<'_>) -> RpcResult<JsonRpcReply> {
     let is_stateless = context.is_stateless;
     let params = &message.params;
     let plain =
@@ -102,7 +98,7 @@ pub(crate) fn capabilities() -> Value {
     json!({ "tools": {}, "resources": {}, "prompts": {}, "completions": {} })
 }
 
-fn initialize(params: &Map<String, Value>, release: &ToolRelease) -> Result<Value, JsonRpcError> {
+fn initialize(params: &Map<String, Value>, release: &ToolRelease) -> RpcResult<Value> {
     let proposed = params.get("protocolVersion").and_then(Value::as_str);
     let client = params.get("clientInfo").map(|client| [&client["name"], &client["version"]]);
     let is_complete = params.get("capabilities").is_some_and(Value::is_object)
@@ -118,7 +114,7 @@ fn initialize(params: &Map<String, Value>, release: &ToolRelease) -> Result<Valu
     }))
 }
 
-fn call_tool(params: &Map<String, Value>, id: &Value, context: CallContext<'_>) -> Result<JsonRpcReply, JsonRpcError> {
+fn call_tool(params: &Map<String, Value>, id: &Value, context: CallContext<'_>) -> RpcResult<JsonRpcReply> {
     let (name, arguments) = name_and_arguments("tools/call", params)?;
     let names = Tool::ALL.map(Tool::name);
     let unknown = || invalid_params(format!("{} Tools: {}", unknown("tool", name, &names), names.join(", ")));
@@ -144,7 +140,7 @@ type CallArguments<'p> = Cow<'p, Map<String, Value>>;
 pub(crate) fn name_and_arguments<'p>(
     method: &str,
     params: &'p Map<String, Value>,
-) -> Result<(&'p str, CallArguments<'p>), JsonRpcError> {
+) -> RpcResult<(&'p str, CallArguments<'p>)> {
     let arguments = match params.get("arguments") {
         None | Some(Value::Null) => Some(Cow::Owned(Map::new())),
         Some(arguments) => arguments.as_object().map(Cow::Borrowed),

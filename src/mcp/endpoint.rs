@@ -18,7 +18,7 @@ use crate::manifest::McpManifest;
 use crate::message::{self, JsonRpcMessage};
 use crate::quota::Admission;
 use crate::revision::{is_stateless, unknown_id};
-use crate::{JsonRpcError, McpQuota, Settings, ToolBackend};
+use crate::{JsonRpcError, McpQuota, RpcResult, Settings, ToolBackend};
 use auth::quota::{Overloaded, Quota};
 use platform::metrics::panics;
 use transport::RequestParts;
@@ -174,7 +174,7 @@ impl McpEndpoint {
     }
 
     /// Runs all checks that do not need the caller. The bool is the result of [`is_stateless`].
-    async fn parse(&self, headers: &HeaderMap, body: impl Body) -> Result<(JsonRpcMessage, bool), JsonRpcError> {
+    async fn parse(&self, headers: &HeaderMap, body: impl Body) -> RpcResult<(JsonRpcMessage, bool)> {
         self.origins.admit(headers)?;
         check_media_types(headers)?;
         let message = JsonRpcMessage::parse(&body.await?)?;
@@ -185,10 +185,7 @@ impl McpEndpoint {
     }
 }
 
-fn catch_panic<T>(
-    request: &RequestParts<'_>,
-    method: impl FnOnce() -> Result<T, JsonRpcError>,
-) -> Result<T, JsonRpcError> {
+fn catch_panic<T>(request: &RequestParts<'_>, method: impl FnOnce() -> RpcResult<T>) -> RpcResult<T> {
     panics::catch(method).unwrap_or_else(|panic| {
         request.trace.set_failure(&panic);
         let message = "internal error; please report it with its request id";
@@ -202,7 +199,7 @@ trait Body: Future<Output = Result<Bytes, BodyReadError>> + Send {}
 
 impl<F: Future<Output = Result<Bytes, BodyReadError>> + Send> Body for F {}
 
-fn check_media_types(headers: &HeaderMap) -> Result<(), JsonRpcError> {
+fn check_media_types(headers: &HeaderMap) -> RpcResult<()> {
     let unsupported = |message: &'static str| {
         Err(JsonRpcError::http(StatusCode::UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", message))
     };

@@ -36,6 +36,8 @@ pub(crate) struct JsonRpcError {
     pub(crate) data: Option<Value>,
 }
 
+pub(crate) type RpcResult<T> = Result<T, JsonRpcError>;
+
 impl JsonRpcError {
     pub(crate) fn new(status: StatusCode, code: i32, message: impl Into<Cow<'static, str>>) -> Self {
         Self { status, id: None, code, message: message.into(), data: None }

@@ -25,7 +25,7 @@ mod tool_result;
 pub use args::{Argument, ToolCall};
 pub use backend::{ToolBackend, ToolRelease};
 pub use endpoint::{McpEndpoint, McpPath};
-pub(crate) use error::JsonRpcError;
+pub(crate) use error::{JsonRpcError, RpcResult};
 pub use quota::McpQuota;
 pub use tool::Tool;
 pub use tool_result::MAX_RESULT_BYTES;

@@ -7,11 +7,10 @@ use http::HeaderMap;
 use http::header::ACCEPT;
 use serde_json::{Value, json};
 
-use crate::ToolRelease;
 use crate::dispatch::capabilities;
 use crate::revision::REVISIONS;
 use crate::tool::TOOLS;
-use crate::{MAX_RESULT_BYTES, Settings};
+use crate::{MAX_RESULT_BYTES, Settings, ToolRelease};
 use data::SnapshotVersion;
 use service::Operator;
 use transport::static_asset::StaticAsset;

@@ -4,9 +4,9 @@ use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::JsonRpcError;
 use crate::error::{INVALID_PARAMS, PARSE_ERROR};
 use crate::resource::firm_of;
+use crate::{JsonRpcError, RpcResult};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct JsonRpcMessage {
@@ -36,7 +36,7 @@ pub(crate) fn response(id: Option<&Value>, outcome: Result<impl Serialize, &Json
     serde_json::to_vec(&response).expect("text, numbers and JSON values always serialize")
 }
 
-fn invalid<T>(message: &'static str) -> Result<T, JsonRpcError> {
+fn invalid<T>(message: &'static str) -> RpcResult<T> {
     Err(JsonRpcError::invalid(message))
 }
 
@@ -44,7 +44,7 @@ impl JsonRpcMessage {
     /// # Errors
     /// −32700 if the body is not JSON, −32600 if it is a batch or not a JSON-RPC 2.0 message, −32602 if `params` or its
     /// `_meta` is not an object.
-    pub(crate) fn parse(body: &[u8]) -> Result<Self, JsonRpcError> {
+    pub(crate) fn parse(body: &[u8]) -> RpcResult<Self> {
         let value = serde_json::from_slice(body).map_err(|error| {
             let message = match body {
                 [] => "the body is empty".to_owned(),
@@ -67,7 +67,7 @@ impl JsonRpcMessage {
         }
     }
 
-    fn method_and_params(mut fields: Map<String, Value>) -> Result<(String, Map<String, Value>), JsonRpcError> {
+    fn method_and_params(mut fields: Map<String, Value>) -> RpcResult<(String, Map<String, Value>)> {
         if fields.get("jsonrpc").and_then(Value::as_str) != Some("2.0") {
             return invalid(r#"`jsonrpc` must be "2.0""#);
         }

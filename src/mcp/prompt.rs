@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::JsonRpcError;
+use crate::RpcResult;
 use crate::dispatch::{invalid_params, name_and_arguments, unknown};
 
 const MAX_CHARS: usize = 200;
@@ -88,13 +88,13 @@ pub(crate) fn list() -> Value {
     json!({ "prompts": PROMPTS.iter().map(prompt).collect::<Vec<_>>() })
 }
 
-pub(crate) fn find(name: &str) -> Result<&'static Prompt, JsonRpcError> {
+pub(crate) fn find(name: &str) -> RpcResult<&'static Prompt> {
     let names: Vec<&str> = PROMPTS.iter().map(|prompt| prompt.name).collect();
     let prompt = PROMPTS.iter().find(|prompt| prompt.name == name);
     prompt.ok_or_else(|| invalid_params(format!("{} Prompts: {}", unknown("prompt", name, &names), names.join(", "))))
 }
 
-pub(crate) fn get(params: &Map<String, Value>) -> Result<Value, JsonRpcError> {
+pub(crate) fn get(params: &Map<String, Value>) -> RpcResult<Value> {
     let (name, arguments) = name_and_arguments("prompts/get", params)?;
     let prompt = find(name)?;
     let mut given = Map::new();

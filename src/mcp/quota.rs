@@ -11,7 +11,7 @@ use data::number::counted;
 use data::{Date, rfc3339};
 use transport::problem::{Code, Problem};
 
-use crate::JsonRpcError;
+use crate::{JsonRpcError, RpcResult};
 use service::State;
 use transport::RequestParts;
 use transport::url::{KEY_IN_URL, has_key};
@@ -29,7 +29,7 @@ pub(crate) struct Admission {
     /// The caller's quota after the request; zero if the caller is unknown.
     pub(crate) quota: Quota,
     /// The counted call, or the reason why the request is rejected.
-    pub(crate) charge: Result<Option<Charge>, JsonRpcError>,
+    pub(crate) charge: RpcResult<Option<Charge>>,
 }
 
 pub(crate) struct Charge {
@@ -64,7 +64,7 @@ impl McpQuota {
         Admission { quota, charge }
     }
 
-    async fn subject(&self, request: &RequestParts<'_>) -> Result<QuotaSubject, JsonRpcError> {
+    async fn subject(&self, request: &RequestParts<'_>) -> RpcResult<QuotaSubject> {
         if has_key(request.path, request.query) {
             return Err(Problem::new(Code::KeyInUrl, KEY_IN_URL).into());
         }

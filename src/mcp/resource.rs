@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use crate::backend::ToolRelease;
 use crate::dispatch::invalid_params;
 use crate::error::INVALID_PARAMS;
-use crate::{JsonRpcError, Tool, ToolCall};
+use crate::{JsonRpcError, RpcResult, Tool, ToolCall};
 use catalog::Catalog;
 use data::{Facet, Table};
 
@@ -54,11 +54,7 @@ pub(crate) fn templates() -> Value {
     }] })
 }
 
-pub(crate) fn read(
-    params: &Map<String, Value>,
-    release: &ToolRelease,
-    is_stateless: bool,
-) -> Result<Value, JsonRpcError> {
+pub(crate) fn read(params: &Map<String, Value>, release: &ToolRelease, is_stateless: bool) -> RpcResult<Value> {
     let Some(uri) = params.get("uri").and_then(Value::as_str) else {
         return Err(invalid_params(format!("`params` of resources/read need `uri` (text), such as {SECTORS}")));
     };

@@ -7,9 +7,9 @@ use base64::prelude::BASE64_STANDARD;
 use http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 
-use crate::JsonRpcError;
 use crate::error::{HEADER_MISMATCH, INVALID_PARAMS, METHOD_NOT_FOUND, UNSUPPORTED_VERSION};
 use crate::message::JsonRpcMessage;
+use crate::{JsonRpcError, RpcResult};
 
 /// The supported revisions, oldest first. As ISO dates they compare as text.
 pub(crate) const REVISIONS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25", STATELESS];
@@ -28,7 +28,7 @@ pub(crate) fn negotiate(proposed: &str) -> &'static str {
 }
 
 /// Checks the headers against the message. Returns true if the request itself names a revision without a handshake.
-pub(crate) fn is_stateless(headers: &HeaderMap, message: &JsonRpcMessage) -> Result<bool, JsonRpcError> {
+pub(crate) fn is_stateless(headers: &HeaderMap, message: &JsonRpcMessage) -> RpcResult<bool> {
     let version = single(headers, "MCP-Protocol-Version")?;
     if message.method == "initialize" {
         return check_handshake(version, message).map(|()| false);
@@ -72,7 +72,7 @@ pub(crate) fn is_stateless(headers: &HeaderMap, message: &JsonRpcMessage) -> Res
     Ok(needs_headers)
 }
 
-fn check_handshake(version: Option<&str>, message: &JsonRpcMessage) -> Result<(), JsonRpcError> {
+fn check_handshake(version: Option<&str>, message: &JsonRpcMessage) -> RpcResult<()> {
     if message.revision().is_some_and(|revision| revision >= STATELESS) {
         let detail = "the revision in `_meta` has no `initialize`: send `server/discover` or call any method directly";
         return Err(JsonRpcError::new(StatusCode::NOT_FOUND, METHOD_NOT_FOUND, detail));
@@ -86,7 +86,7 @@ fn check_handshake(version: Option<&str>, message: &JsonRpcMessage) -> Result<()
 }
 
 /// Checks a header that repeats a text of the body, so that proxies can route by it.
-fn check_repeated(headers: &HeaderMap, name: &'static str, text: &str) -> Result<(), JsonRpcError> {
+fn check_repeated(headers: &HeaderMap, name: &'static str, text: &str) -> RpcResult<()> {
     let header = single(headers, name)?.ok_or_else(|| mismatch(format!("the `{name}` header is missing")))?;
     // Texts that are not valid header values are sent as `=?base64?…?=`.
     let encoded = header.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
@@ -99,7 +99,7 @@ fn check_repeated(headers: &HeaderMap, name: &'static str, text: &str) -> Result
 }
 
 /// The value of a header that may be present at most once.
-fn single<'h>(headers: &'h HeaderMap, name: &'static str) -> Result<Option<&'h str>, JsonRpcError> {
+fn single<'h>(headers: &'h HeaderMap, name: &'static str) -> RpcResult<Option<&'h str>> {
     let mut values = headers.get_all(name).iter();
     match (values.next().map(|value| value.to_str()), values.next()) {
         (_, Some(_)) => Err(mismatch(format!("more than one `{name}` header"))),

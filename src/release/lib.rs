@@ -30,7 +30,7 @@ pub use checksum::Checksum;
 pub use error::ReleaseError;
 pub(crate) use error::ReleaseResult;
 pub use manifest::Manifest;
-pub use open::Release;
+pub use open::{Release, TableChanges};
 pub use publish::{Policy, Publication, PublicationOutcome, Publisher};
 pub use signature::{KeyError, SigningKey, TrustedKey};
 pub use watch::{POLL_INTERVAL, ReleaseEvent, Starting, Watcher};

@@ -32,6 +32,8 @@ use search::IndexFiles;
 /// Records larger than this, in bytes, stay on disk: three quarters of a release, of which a request reads kilobytes.
 pub(crate) const MAX_RECORDS_IN_MEMORY: u64 = 1 << 30;
 
+pub type TableChanges = BTreeMap<Table, ChangeCounts>;
+
 pub struct Release {
     pub manifest: Manifest,
     pub catalog: Catalog,
@@ -74,11 +76,7 @@ impl ReleaseStore {
     }
 
     /// Counts the records of each table that differ between two releases. Reads the records of both.
-    pub fn difference(
-        &self,
-        from: SnapshotVersion,
-        to: SnapshotVersion,
-    ) -> ReleaseResult<BTreeMap<Table, ChangeCounts>> {
+    pub fn difference(&self, from: SnapshotVersion, to: SnapshotVersion) -> ReleaseResult<TableChanges> {
         let (before, after) = (self.open_tables(from)?, self.open_tables(to)?);
         let count = |table: Table| {
             let changes = row_changes(table, &before, &after).at(self.folder())?;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use auth::StoreError;
 use auth::account::AccountId;
 use auth::watch::{AlertId, Watch, WatchId};
+use auth::{Store, StoreError};
 use catalog::ParameterError;
 use catalog::param_error::shortened;
 use catalog::parse::scalars::parse_uint;
@@ -83,9 +83,9 @@ impl ApiOperation for AlertsRequest {
     }
 
     fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
-        let account = account(request)?;
+        let (store, account) = (request.state.auth.store(), account(request)?);
         if let Some(saved) = self.saved {
-            let watch = request.state.auth.store().watch(saved);
+            let watch = store.watch(saved);
             match watch.map(|watch| watch.account == account) {
                 Ok(true) => {}
                 Ok(false) | Err(StoreError::NoSuchWatch) => {
@@ -95,17 +95,12 @@ impl ApiOperation for AlertsRequest {
                 Err(error) => return Err(failed(&error)),
             }
         }
-        let records = records(request, account, self).map_err(|error| failed(&error))?;
+        let records = records(store, account, self).map_err(|error| failed(&error))?;
         json_response::<AlertRecord>(request, &records, &self.window.warnings())
     }
 }
 
-fn records(
-    request: &ApiRequest<'_>,
-    account: AccountId,
-    alerts: &AlertsRequest,
-) -> Result<Vec<AlertRecord>, StoreError> {
-    let store = request.state.auth.store();
+fn records(store: &dyn Store, account: AccountId, alerts: &AlertsRequest) -> Result<Vec<AlertRecord>, StoreError> {
     let limit = u32::try_from(alerts.window.limit).unwrap_or(u32::MAX);
     let mut watches: HashMap<WatchId, Option<Watch>> = HashMap::new();
     let mut records = Vec::new();

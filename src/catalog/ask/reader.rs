@@ -204,13 +204,7 @@ impl<'a> QuestionReader<'a> {
     }
 
     /// Adds a value if the list has the parameter and, for a parameter with a single value, none was read yet.
-    pub(super) fn add(
-        &mut self,
-        range: Range<usize>,
-        parameter: &str,
-        value: impl Into<String>,
-        why: impl Into<String>,
-    ) -> bool {
+    pub(super) fn add(&mut self, range: Range<usize>, parameter: &str, value: impl Into<String>, why: &str) -> bool {
         let value = value.into();
         let continues = self.continues_negation(range.start, parameter);
         let prefix = if std::mem::take(&mut self.is_negated) || continues { "not_" } else { "" };
@@ -226,7 +220,7 @@ impl<'a> QuestionReader<'a> {
             return false;
         }
         let text = self.written(&range);
-        self.parts.push((range, ReadPart { text, parameter, value, why: why.into() }));
+        self.parts.push((range, ReadPart { text, parameter, value, why: why.to_owned() }));
         true
     }
 
@@ -236,7 +230,7 @@ impl<'a> QuestionReader<'a> {
         range: Range<usize>,
         parameter: &str,
         value: impl Into<String>,
-        why: impl Into<String>,
+        why: &str,
     ) -> Option<usize> {
         self.add(range.clone(), parameter, value, why);
         Some(range.len())
@@ -319,7 +313,7 @@ impl<'a> QuestionReader<'a> {
         if self.table == Table::Rounds && is_plain && !is_firm && !is_one && length == 1 {
             return None;
         }
-        self.read_as(at..at + length + usize::from(is_firm), "kind", kind, format!("kind of firm `{kind}`"))
+        self.read_as(at..at + length + usize::from(is_firm), "kind", kind, &format!("kind of firm `{kind}`"))
     }
 
     pub(super) fn longest_meaning(&self, at: usize) -> Option<(usize, &'a [PhraseMeaning])> {
@@ -629,7 +623,7 @@ impl<'a> QuestionReader<'a> {
         let is_denied = self.is_negated && self.is_at(at, &["invested", "backed", "funded"]);
         let last = self.parts.pop_if(|(range, part)| is_denied && range.end + 1 == at && part.parameter == "investor");
         if let Some((range, part)) = last {
-            self.add(range, "investor", part.value, part.why);
+            self.add(range, "investor", part.value, &part.why);
             return Some(1);
         }
         // `never raised`, but `not raised since 2012`
@@ -674,7 +668,7 @@ impl<'a> QuestionReader<'a> {
             is_end && range.end == at && resource.parameter(&format!("not_{}", part.parameter)).is_some()
         });
         if let Some((range, part)) = denied {
-            self.add(range, &part.parameter, part.value, part.why);
+            self.add(range, &part.parameter, part.value, &part.why);
         }
         Some(1)
     }

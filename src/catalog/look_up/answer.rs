@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::look_up::ParsedItem;
 use crate::{Catalog, Item, LookedUp, ParameterError, Resource};
 use data::field::model;
 use data::vocabulary::Vocabulary;
@@ -79,7 +80,7 @@ pub fn answer(catalog: &Catalog, found: &LookedUp, base: &str, limit: usize) -> 
 }
 
 /// The answer to an item as it was parsed.
-pub fn answer_to(catalog: &Catalog, item: Result<Item, Vec<ParameterError>>, base: &str, limit: usize) -> LookUpAnswer {
+pub fn answer_to(catalog: &Catalog, item: ParsedItem, base: &str, limit: usize) -> LookUpAnswer {
     match item {
         Ok(item) => answer(catalog, &catalog.look_up(&item), base, limit),
         Err(errors) => LookUpAnswer { status: LookUpStatus::Invalid.name(), candidates: Vec::new(), errors },

@@ -75,6 +75,9 @@ impl Item {
     }
 }
 
+/// An item, or what is wrong with its values.
+pub type ParsedItem = Result<Item, Vec<ParameterError>>;
+
 /// The values of an item as texts; empty ones are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ItemTexts<'t> {
@@ -120,7 +123,7 @@ impl<'t> ItemTexts<'t> {
     }
 
     /// Parses the texts; the error lists all invalid ones. `tables` apply to an item without a kind.
-    pub fn parse_item(&self, catalog: &Catalog, tables: &[Table]) -> Result<Item, Vec<ParameterError>> {
+    pub fn parse_item(&self, catalog: &Catalog, tables: &[Table]) -> ParsedItem {
         let mut errors = Vec::new();
         let mut item = Item::named(tables, self.name);
         if !self.kind.is_empty() {

@@ -5,13 +5,13 @@
 use csv::{ByteRecord, Terminator, WriterBuilder};
 
 use crate::flat::neutralized;
-use crate::{Catalog, Item, LookUpAnswer, ParameterError};
+use crate::{Catalog, LookUpAnswer, ParameterError};
 use data::import::csv_reader::{self, CsvError, CsvReader};
 use data::vocabulary::Vocabulary;
 use data::{LookUpStatus, Table, identifier};
 
 use super::columns::{ItemColumns, normal};
-use super::{ItemTexts, answer_to};
+use super::{ItemTexts, ParsedItem, answer_to};
 
 /// Columns that are added, or rewritten if the table already has them.
 const ADDED: [&str; 8] = [
@@ -167,7 +167,7 @@ impl Sheet {
     }
 
     /// Parses the item of a row; errors have line and column.
-    fn item(&self, catalog: &Catalog, row: &SheetRow) -> Result<Item, Vec<ParameterError>> {
+    fn item(&self, catalog: &Catalog, row: &SheetRow) -> ParsedItem {
         if let Some(problem) = &row.problem {
             return Err(vec![ParameterError::invalid("", format!("line {}: {problem}", row.line))]);
         }

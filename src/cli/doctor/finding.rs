@@ -36,27 +36,21 @@ pub(super) struct Findings(pub(super) Vec<Finding>);
 
 impl Findings {
     pub(super) fn ok(&mut self, check: &'static str, detail: impl Into<String>) {
-        self.add(check, Status::Ok, detail, "");
+        self.add(check, Status::Ok, detail.into(), "");
     }
 
     pub(super) fn warning(&mut self, check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) {
-        self.add(check, Status::Warning, detail, remedy);
+        self.add(check, Status::Warning, detail.into(), remedy);
     }
 
     pub(super) fn problem(&mut self, check: &'static str, detail: impl Into<String>, remedy: impl Into<String>) {
-        self.add(check, Status::Problem, detail, remedy);
+        self.add(check, Status::Problem, detail.into(), remedy);
     }
 
     /// Adds a finding; the remedy is for all but [`Status::Ok`].
-    pub(super) fn add(
-        &mut self,
-        check: &'static str,
-        status: Status,
-        detail: impl Into<String>,
-        remedy: impl Into<String>,
-    ) {
+    pub(super) fn add(&mut self, check: &'static str, status: Status, detail: String, remedy: impl Into<String>) {
         let remedy = (status != Status::Ok).then(|| remedy.into());
-        self.0.push(Finding { check, status, detail: detail.into(), remedy });
+        self.0.push(Finding { check, status, detail, remedy });
     }
 }
 

@@ -1,6 +1,5 @@
 //! `indexer build`: compiles a dataset and publishes it as a release.
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::time::{Duration, Instant};
 
@@ -9,12 +8,11 @@ use time::OffsetDateTime;
 
 use crate::cli::indexer::progress::{CompletedStep, Steps};
 use crate::cli::indexer::{CommandResult, Style, check, format};
-use catalog::ChangeCounts;
 use data::import::DatasetInput;
 use data::{Counts, Diagnostic, Progress, SnapshotVersion, Table, rfc3339};
 use platform::clock;
 use release::remote::{Pushed, RemoteStore};
-use release::{Manifest, Policy, Publication, PublicationOutcome, ReleaseError, ReleaseStore, manifest};
+use release::{Manifest, Policy, Publication, PublicationOutcome, ReleaseError, ReleaseStore, TableChanges, manifest};
 
 /// Builds a release, and pushes it to `remote` for servers to switch to it `activate_in` seconds after the push.
 pub(crate) fn run(
@@ -88,14 +86,10 @@ pub(crate) fn run(
 }
 
 /// The changes compared with the previous release, or why it cannot be read. Neither if nothing new was published.
-fn compare(
-    releases: &ReleaseStore,
-    publication: &Publication,
-    steps: &Steps,
-) -> (Option<BTreeMap<Table, ChangeCounts>>, Option<String>) {
-    let version = publication.manifest.version;
-    let is_new = publication.outcome != PublicationOutcome::Unchanged;
-    let Some(before) = publication.before.filter(|before| is_new && *before != version) else { return (None, None) };
+fn compare(releases: &ReleaseStore, published: &Publication, steps: &Steps) -> (Option<TableChanges>, Option<String>) {
+    let version = published.manifest.version;
+    let is_new = published.outcome != PublicationOutcome::Unchanged;
+    let Some(before) = published.before.filter(|before| is_new && *before != version) else { return (None, None) };
     steps.step("compare", 0);
     let difference = releases.difference(before, version);
     steps.done();
@@ -120,7 +114,7 @@ struct SummaryJson<'a> {
     took: Duration,
     steps: Vec<CompletedStep>,
     before: Option<SnapshotVersion>,
-    difference: Option<BTreeMap<Table, ChangeCounts>>,
+    difference: Option<TableChanges>,
     #[serde(skip_serializing_if = "Option::is_none")]
     not_compared: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -16,11 +16,10 @@ use data::Date;
 use data::import::FileList;
 use data::import::diagnostics::did_you_mean;
 pub(super) use import::resolve;
-use import::sources::guess;
 use import::sources::import::{FileSummary, Import, ImportSummary, Omission, SectionSummary, SourceChanges};
 use import::sources::presets::{PRESETS, preset};
 use import::sources::view::{self, Clusters, Detail, ViewSummary};
-use import::sources::{Extent, Source, SourceError, Suppressed};
+use import::sources::{Extent, Source, SourceError, Suppressed, guess};
 use search::nearest;
 
 #[derive(Args)]

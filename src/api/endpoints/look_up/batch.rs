@@ -11,10 +11,10 @@ use serde_json::Value;
 
 use auth::quota::{BatchOwner, Quota};
 use auth::{AuthError, Caller};
-use catalog::look_up::answer_to;
+use catalog::look_up::{ParsedItem, answer_to};
 use catalog::param_error::shortened;
 use catalog::parse::{is_empty_list, is_ignored};
-use catalog::{Catalog, Issue, Issues, Item, ItemTexts, LookUpAnswer, ParameterError};
+use catalog::{Catalog, Issue, Issues, ItemTexts, LookUpAnswer, ParameterError};
 use data::{Table, rfc3339};
 use search::nearest;
 use transport::body::{self, BodyReadError};
@@ -39,7 +39,7 @@ const MAX_BODY: usize = 2 * 1024 * 1024;
 const PARAMETERS: [&str; 5] = ["kind", "limit", "fields", SNAPSHOT, AS_OF];
 
 struct ItemBatch {
-    items: Vec<Result<Item, Vec<ParameterError>>>,
+    items: Vec<ParsedItem>,
     limit: PageWindow,
 }
 
@@ -162,11 +162,7 @@ pub(super) fn unread(error: BodyReadError) -> Problem {
 }
 
 /// Parses the items of a JSON body: `{"items": [{"name": …}, …]}`.
-fn parse_items(
-    bytes: &[u8],
-    catalog: &Catalog,
-    tables: &[Table],
-) -> Result<Vec<Result<Item, Vec<ParameterError>>>, Problem> {
+fn parse_items(bytes: &[u8], catalog: &Catalog, tables: &[Table]) -> Result<Vec<ParsedItem>, Problem> {
     let example = "`{\"items\": [{\"name\": \"Alder Capital\"}]}`";
     let body: Value = serde_json::from_slice(bytes)
         .map_err(|error| Problem::new(Code::InvalidJson, format!("the body is not JSON: {error}; send {example}")))?;
