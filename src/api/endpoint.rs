@@ -1,5 +1,4 @@
-//! Endpoints and their parsed requests. [`crate::endpoints`] has a module for each endpoint or each kind, and the table
-//! of their paths.
+//! Endpoints and their parsed requests. [`crate::endpoints`] has a module for each one or kind, and the table of paths.
 
 use std::sync::Arc;
 
@@ -65,8 +64,7 @@ type PostDocument = fn(&Route, &Operation, &Examples, &str) -> Operation;
 pub(crate) type OwnParameter = (&'static str, fn(&DocumentedOption<'_>) -> ParameterBuilder);
 
 impl Endpoint {
-    /// An endpoint about the service, such as `/stats`: any key may call it, it takes no parameters of its own, and its
-    /// responses are cached.
+    /// An endpoint about the service, such as `/stats`: any key may call it, it has no parameters; it is cached.
     pub(crate) const fn new(item: &'static Definition, parse: fn(&RequestUrl<'_>) -> ParsedOperation) -> Self {
         Self {
             parse,

@@ -56,14 +56,10 @@ pub(crate) fn find_release(state: &State, request: &RequestParts<'_>) -> Pin {
 }
 
 /// Reads the version of a release from a parameter. The error gives the one that is `served` as an example.
-pub(crate) fn parse_version(
-    parameter: &str,
-    text: &str,
-    served: SnapshotVersion,
-) -> Result<SnapshotVersion, ParameterError> {
-    text.parse::<SnapshotVersion>().map_err(|_| {
+pub(crate) fn parse_version(name: &str, raw: &str, served: SnapshotVersion) -> Result<SnapshotVersion, ParameterError> {
+    raw.parse::<SnapshotVersion>().map_err(|_| {
         let detail =
-            format!("`{}` is not a snapshot version of the form YYYY-MM-DD.N, such as {served}", shortened(text));
-        ParameterError::invalid(parameter, detail)
+            format!("`{}` is not a snapshot version of the form YYYY-MM-DD.N, such as {served}", shortened(raw));
+        ParameterError::invalid(name, detail)
     })
 }

@@ -107,8 +107,7 @@ impl RequestUrl<'_> {
     }
 
     /// Known parameters without a value: errors in v3, otherwise warnings. A client with an empty variable would mistake
-    /// all records for the result of its filter. Only an empty search text is common, as the usual state of an input
-    /// field.
+    /// all records for the result of its filter. Only an empty search text is usual, from an input field.
     fn empty_values(&self) -> Issues {
         let known = LazyCell::new(|| self.route.parameters(self.version));
         let is_known = |name: &str| known.contains(&name);

@@ -32,7 +32,6 @@ use transport::server::{RequestBody, ResponseBody};
 use transport::telemetry::{Api, RouteGroup, RouteLabel};
 use transport::{ErrorContext, Handler, Peer, RequestId, RequestParts, RequestTrace, Telemetry};
 
-/// Destination of a path.
 enum AppRoute<'a> {
     Api,
     Mcp(McpPath),

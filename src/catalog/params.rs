@@ -153,8 +153,7 @@ pub enum ParamType {
     Sort,
 }
 
-/// A percentage from 0 to 100 has one decimal and is stored as tenths. A year, quarter or month counts as its first or
-/// last day.
+/// A percentage from 0 to 100 has one decimal, stored as tenths. A year, quarter or month is its first or last day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundUnit {
     Number { min: u64, max: u64 },

@@ -115,7 +115,7 @@ fn initialize(params: &Map<String, Value>, release: &ToolRelease) -> RpcResult<V
 }
 
 fn call_tool(params: &Map<String, Value>, id: &Value, context: CallContext<'_>) -> RpcResult<JsonRpcReply> {
-    let (name, arguments) = name_and_arguments("tools/call", params)?;
+    let (name, arguments) = named_call("tools/call", params)?;
     let names = Tool::ALL.map(Tool::name);
     let unknown = || invalid_params(format!("{} Tools: {}", unknown("tool", name, &names), names.join(", ")));
     let tool = Tool::from_name(name).ok_or_else(unknown)?;
@@ -137,10 +137,7 @@ fn call_tool(params: &Map<String, Value>, id: &Value, context: CallContext<'_>) 
 type CallArguments<'p> = Cow<'p, Map<String, Value>>;
 
 /// The parameters of a method that runs something by its name. Absent arguments are none.
-pub(crate) fn name_and_arguments<'p>(
-    method: &str,
-    params: &'p Map<String, Value>,
-) -> RpcResult<(&'p str, CallArguments<'p>)> {
+pub(crate) fn named_call<'p>(method: &str, params: &'p Map<String, Value>) -> RpcResult<(&'p str, CallArguments<'p>)> {
     let arguments = match params.get("arguments") {
         None | Some(Value::Null) => Some(Cow::Owned(Map::new())),
         Some(arguments) => arguments.as_object().map(Cow::Borrowed),

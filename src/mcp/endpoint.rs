@@ -1,6 +1,5 @@
 //! HTTP of the endpoint. The order of checks: host and origin (403), media types (415, 406), body (413, 408), message
-//! (400), protocol revision and headers (400), caller (401, 429). Then the method runs. Every error is a JSON-RPC
-//! error.
+//! (400), protocol revision and headers (400), caller (401, 429). Then the method runs. Every error is JSON-RPC.
 
 use bytes::{Buf, Bytes};
 use futures_util::Stream;

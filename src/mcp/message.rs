@@ -41,9 +41,8 @@ fn invalid<T>(message: &'static str) -> RpcResult<T> {
 }
 
 impl JsonRpcMessage {
-    /// # Errors
-    /// −32700 if the body is not JSON, −32600 if it is a batch or not a JSON-RPC 2.0 message, −32602 if `params` or its
-    /// `_meta` is not an object.
+    /// Fails with −32700 if the body is not JSON, with −32600 if it is a batch or not a JSON-RPC 2.0 message, and with
+    /// −32602 if `params` or its `_meta` is not an object.
     pub(crate) fn parse(body: &[u8]) -> RpcResult<Self> {
         let value = serde_json::from_slice(body).map_err(|error| {
             let message = match body {

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::RpcResult;
-use crate::dispatch::{invalid_params, name_and_arguments, unknown};
+use crate::dispatch::{invalid_params, named_call, unknown};
 
 const MAX_CHARS: usize = 200;
 
@@ -95,7 +95,7 @@ pub(crate) fn find(name: &str) -> RpcResult<&'static Prompt> {
 }
 
 pub(crate) fn get(params: &Map<String, Value>) -> RpcResult<Value> {
-    let (name, arguments) = name_and_arguments("prompts/get", params)?;
+    let (name, arguments) = named_call("prompts/get", params)?;
     let prompt = find(name)?;
     let mut given = Map::new();
     for (name, value) in &*arguments {

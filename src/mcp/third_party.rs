@@ -1,7 +1,6 @@
 //! Texts by third parties, such as reviews: marked in each result, and stripped of active links. A client may render a
 //! result as markdown. An image then reports to its host that the text was read, and a link hides its target behind its
-//! text. So the destinations of links and images are dropped and their texts kept. A URL in plain sight stays: it shows
-//! its target.
+//! text. So destinations of links and images are dropped and their texts kept. A visible URL stays: it is its target.
 
 /// Marks of markdown links and images, reference definitions and reference links. In JSON, two brackets, or a bracket
 /// and one of these characters, are adjacent only inside a text.

@@ -25,8 +25,7 @@ pub enum Tool {
 pub(crate) const MAX_ITEMS: usize = 50;
 
 /// True if the schema of a tool lists a parameter. Models read all schemas with every conversation, so few are listed:
-/// `count_by` reports unknown values, and a name finds its record, so few questions need the others. Those are accepted
-/// too.
+/// `count_by` reports unknown values, and a name finds its record. The others, which few questions need, are accepted.
 fn is_listed(parameter: &Parameter) -> bool {
     match parameter.mode {
         Mode::Any => !matches!(

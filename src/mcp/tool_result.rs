@@ -14,9 +14,8 @@ pub(crate) const MAX_VALUE_BYTES: usize = 12 * 1024;
 
 const TRUNCATED: &str = r#","truncated":true"#;
 
-/// Builds a result from fields and lists of serialized JSON values, in the order in which they are added.
-///
-/// Above [`MAX_RESULT_BYTES`], values are dropped from the end of the largest list and `truncated` is set. Texts and lists
+/// Builds a result from fields and lists of serialized JSON values, in the order in which they are added. Above
+/// [`MAX_RESULT_BYTES`], values are dropped from the end of the largest list and `truncated` is set. Texts and lists
 /// within a single value above [`MAX_VALUE_BYTES`] are shortened.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ToolResult {

@@ -104,11 +104,10 @@ impl<'f> Publisher<'f> {
         self.releases.clear(self.file_system, prefix)
     }
 
-    /// Publishes a compiled dataset and makes `current` name it. `built_at` is recorded in the manifest.
-    ///
-    /// The same content again is no error; `current` then only changes if it names nothing, or if the build was killed
-    /// before the switch. Other content under the version is [`ReleaseError::Taken`], much less than the current
-    /// release has is [`ReleaseError::Shrunk`]. After an error, `current` is unchanged.
+    /// Publishes a compiled dataset and makes `current` name it. `built_at` is recorded in the manifest. The same
+    /// content again is no error; `current` then only changes if it names nothing, or if the build was killed before
+    /// the switch. Other content under the version is [`ReleaseError::Taken`], much less than the current release has
+    /// is [`ReleaseError::Shrunk`]. After an error, `current` is unchanged.
     pub fn publish(
         &self,
         compiled: Compiled,

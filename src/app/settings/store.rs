@@ -27,8 +27,7 @@ impl StoreSettings {
     /// The flags of this struct, each of which takes a value.
     pub(super) const FLAGS: [&str; 3] = ["--store", "--store-password-file", "--store-connections"];
 
-    /// Connection settings of the database; `None` if accounts are in the data folder. [`StoreError::Unusable`] if the
-    /// password cannot be read.
+    /// Connection settings of the database, if accounts are in one. [`StoreError::Unusable`]: unreadable password.
     pub(crate) fn postgres(&self) -> Result<Option<PostgresSettings>, StoreError> {
         let Some(url) = &self.store else { return Ok(None) };
         let file = self.store_password_file.as_deref();

@@ -1,6 +1,5 @@
-//! The indexer: checks datasets, publishes them as releases, and manages the releases. Results go to standard output,
-//! as text or with `--json` as one JSON object; progress and error messages go to standard error. The exit codes are
-//! part of the interface.
+//! The indexer: checks datasets, publishes them as releases, and manages these. Results go to standard output, as text
+//! or with `--json` as one JSON object; progress and errors to standard error. Exit codes are part of the interface.
 
 mod aliases;
 mod build;

@@ -2,11 +2,10 @@
 //! consists of a *packing*, which lists the files of its folder in pieces of 8 MiB, and one object for each piece,
 //! named by its SHA-256 and never changed. After an earlier release, a piece is a patch: zstd with the same region of
 //! that release as its prefix. Content-defined chunks would not work: with changed rows all over, two releases share
-//! almost none, because row numbers and offsets shift. A chain of patches has at most [`MAX_DEPTH`] links.
-//!
-//! The object `current` names the release to serve, with a generation that each change raises. It is only replaced as
-//! it was read, so one of several indexers succeeds. Content that comes back has another generation, and a replica
-//! accepts no older one from a store that returns stale content.
+//! almost none, because row numbers and offsets shift. A chain of patches has at most [`MAX_DEPTH`] links. The object
+//! `current` names the release to serve, with a generation that each change raises. It is only replaced as it was read,
+//! so one of several indexers succeeds. Content that comes back has another generation, and a replica accepts no older
+//! one from a store that returns stale content.
 
 mod credentials;
 mod fetch;
@@ -133,9 +132,8 @@ pub struct RemoteStore {
 }
 
 impl RemoteStore {
-    /// Opens the object store at `s3://bucket/prefix`, configured by the usual variables (`AWS_…`,
-    /// `AWS_SHARED_CREDENTIALS_FILE`), or at `file:///folder`. Sends no request. [`ReleaseError::ObjectStore`] if one
-    /// is invalid.
+    /// Opens the object store at `s3://bucket/prefix`, configured by the usual `AWS_…` variables, or `file:///folder`.
+    /// Sends no request. [`ReleaseError::ObjectStore`] if one is invalid.
     pub fn open(place: &Path, trusted: Option<TrustedKey>) -> ReleaseResult<Self> {
         Ok(Self { objects: RemoteObjects::open(&place.to_string_lossy())?, trusted })
     }

@@ -194,8 +194,7 @@ impl Expansion {
     }
 
     /// Calls `found` with rows that contain a word found in this step, or else in a previous one: with those among the
-    /// ascending `rows`, and with some others. Subtracts the rows read from the budget, and skips common words that would
-    /// exceed it.
+    /// ascending `rows`, and with some others. The rows read count against the budget; too common words are skipped.
     pub(crate) fn each_among(
         &self,
         terms: &TermIndex,

@@ -1,6 +1,5 @@
 //! `POST /resolve`: many items, as JSON or as a table. An error of the whole body is a problem document that names item
-//! and field. An error of one item is part of its answer, and does not fail the others. Each started ten items count as
-//! one request.
+//! and field. An error of one item is its answer, and fails no other. Each started ten items count as one request.
 
 use std::error::Error;
 
