@@ -92,10 +92,8 @@ impl Route {
     }
 
     pub fn path_of(&self, key: &str) -> String {
-        match self.around_placeholder() {
-            Some((before, after)) => format!("{before}{key}{after}"),
-            None => self.path.to_owned(),
-        }
+        let Some((before, after)) = self.around_placeholder() else { return self.path.to_owned() };
+        format!("{before}{key}{after}")
     }
 
     fn around_placeholder(&self) -> Option<(&'static str, &'static str)> {

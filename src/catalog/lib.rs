@@ -272,18 +272,14 @@ impl Catalog {
 
     /// The best rows by name, or by website if the text is an address; [`Catalog::all_matches`] has the others.
     pub fn search(&self, table: Table, text: &str) -> SearchResults {
-        match self.address(table, text) {
-            Some(address) => self.search_address(table, &address),
-            None => self.search_names(table, text),
-        }
+        let Some(address) = self.address(table, text) else { return self.search_names(table, text) };
+        self.search_address(table, &address)
     }
 
     /// Explains the score of a row for a search text, even if the row is not a match; `None` if the table has no names.
     pub fn explain(&self, table: Table, text: &str, row: u32) -> Option<Explanation> {
-        match self.address(table, text) {
-            Some(address) => self.explain_address(table, &address, row),
-            None => self.explain_name(table, text, row),
-        }
+        let Some(address) = self.address(table, text) else { return self.explain_name(table, text, row) };
+        self.explain_address(table, &address, row)
     }
 
     /// Parses a search text as an address, unless it is the name of a record, such as `Booking.com`.
@@ -302,10 +298,8 @@ impl Catalog {
     }
 
     pub fn match_classes(&self, table: Table, text: &str, rows: &[u32]) -> Vec<MatchClass> {
-        match self.address(table, text) {
-            Some(address) => self.classes_of_address(table, &address, rows),
-            None => self.match_classes_of_name(table, text, rows),
-        }
+        let Some(address) = self.address(table, text) else { return self.match_classes_of_name(table, text, rows) };
+        self.classes_of_address(table, &address, rows)
     }
 
     fn match_classes_of_name(&self, table: Table, text: &str, rows: &[u32]) -> Vec<MatchClass> {

@@ -231,10 +231,8 @@ fn unwrapped(value: &Value) -> Cow<'_, Value> {
         _ => None,
     };
     let value = parsed.map_or(Cow::Borrowed(value), Cow::Owned);
-    match value.as_array().map(Vec::as_slice) {
-        Some([only]) => Cow::Owned(only.clone()),
-        _ => value,
-    }
+    let Some([only]) = value.as_array().map(Vec::as_slice) else { return value };
+    Cow::Owned(only.clone())
 }
 
 /// Null, empty text and an empty list count as absent.

@@ -44,10 +44,8 @@ fn parse(url: &RequestUrl<'_>) -> ParsedOperation {
         Version::V3 => issues.collect(include::parse(url.values, table)),
         Version::V1 | Version::V2 => Some(Vec::new()),
     };
-    match warnings.zip(include) {
-        Some((warnings, include)) => Ok(Box::new(RecordRequest { table, row, include, warnings })),
-        None => Err(issues.into()),
-    }
+    let Some((warnings, include)) = warnings.zip(include) else { return Err(issues.into()) };
+    Ok(Box::new(RecordRequest { table, row, include, warnings }))
 }
 
 impl ApiOperation for RecordRequest {

@@ -36,10 +36,8 @@ impl StoreSettings {
 
     /// Opens the database, or the file in the folder `data`. Blocks.
     pub(crate) fn open(&self, data: &Path) -> Result<Box<dyn Store>, StoreError> {
-        Ok(match self.postgres()? {
-            Some(settings) => Box::new(PostgresStore::open(&settings)?),
-            None => Box::new(SqliteStore::open(data)?),
-        })
+        let Some(settings) = self.postgres()? else { return Ok(Box::new(SqliteStore::open(data)?)) };
+        Ok(Box::new(PostgresStore::open(&settings)?))
     }
 }
 

@@ -39,10 +39,8 @@ fn named(tokens: &[QuestionToken]) -> Option<(Period, usize)> {
     let (first, second) = (word(0), word(1));
     let on = |date: Date| Period { from: Some(date), to: Some(date) };
     if let Some(year) = year_at(0) {
-        return match quarter(second) {
-            Some(quarter) => Some((months(year, quarter * 3 - 2, quarter * 3)?, 2)),
-            None => Some((months(year, 1, 12)?, 1)),
-        };
+        let (from, to, words) = quarter(second).map_or((1, 12, 1), |quarter| (quarter * 3 - 2, quarter * 3, 2));
+        return Some((months(year, from, to)?, words));
     }
     // `2014+`
     if let Some(year) = first.strip_suffix('+').and_then(year_of) {
@@ -253,10 +251,8 @@ fn with_later(period: Period, length: usize, tokens: &[QuestionToken]) -> (Perio
         ["to" | "until" | "through" | "till" | "or" | "and", next]
             if year_of(next).is_some() || words[0].len() > 3 || words[0] == "to" =>
         {
-            match named(&tokens[length + 1..]) {
-                Some((last, more)) => (Period { from: period.from, to: last.to }, length + 1 + more),
-                None => (period, length),
-            }
+            let Some((last, more)) = named(&tokens[length + 1..]) else { return (period, length) };
+            (Period { from: period.from, to: last.to }, length + 1 + more)
         }
         _ => (period, length),
     }

@@ -19,10 +19,8 @@ pub(super) fn add(builder: AmazonS3Builder) -> Result<AmazonS3Builder, String> {
     let (id, secret, token) = parse(&text, &profile)
         .ok_or_else(|| error(format!("has no profile [{profile}] with aws_access_key_id and aws_secret_access_key")))?;
     let builder = builder.with_access_key_id(id).with_secret_access_key(secret);
-    Ok(match token {
-        Some(token) => builder.with_token(token),
-        None => builder,
-    })
+    let Some(token) = token else { return Ok(builder) };
+    Ok(builder.with_token(token))
 }
 
 /// Parses the lines `name = value` below `[profile]`: id, secret, and the session token of temporary credentials.

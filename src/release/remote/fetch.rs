@@ -235,10 +235,7 @@ impl Replica {
             self.local.clear(&OsFs, FETCHING)?;
         }
         // A replica that serves nothing yet first gets a release to serve.
-        match self.local.current() {
-            Ok(None) => Ok(()),
-            _ => self.fetch_passed_over(),
-        }
+        if matches!(self.local.current(), Ok(None)) { Ok(()) } else { self.fetch_passed_over() }
     }
 
     fn fetch_passed_over(&self) -> ReleaseResult<()> {
