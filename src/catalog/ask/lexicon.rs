@@ -112,9 +112,8 @@ impl Lexicon {
             }
         }
         for names in Country::region_names() {
-            for name in names.iter().filter(|name| *name != "sea") {
-                self.add(name, PhraseMeaning::Country(names[0].clone()));
-            }
+            let country = PhraseMeaning::Country(names[0].clone());
+            names.iter().filter(|name| *name != "sea").for_each(|name| self.add(name, country.clone()));
         }
         for line in word_file::entries(include_str!("demonyms.txt")) {
             let regions = Country::region_names().flatten().map(String::as_str);

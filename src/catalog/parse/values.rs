@@ -210,12 +210,10 @@ impl ParamParser<'_> {
             let is_name = |text: &str| {
                 !has_sign(catalog, parameter, text) && catalog.is_name_with_commas(parameter, text, strict)
             };
-            let mut first_of = |text: &str| read(text, &mut Vec::new()).into_iter().next();
+            let mut first_of = |text: &str| read(text, &mut Vec::new()).into_iter().next().map(|(canonical, _)| canonical);
             let is_value = |text: &str| first_of(text).is_some() || catalog.is_shared_name(parameter, text);
             let list = ValueList::parse(text, is_name, is_value);
-            for name in list.split_names {
-                notes.push(split_note(name, first_of(name).map(|(canonical, _)| canonical)));
-            }
+            notes.extend(list.split_names.into_iter().map(|name| split_note(name, first_of(name))));
             given.extend(list.values);
         }
         let count = given.len();

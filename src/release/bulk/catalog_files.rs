@@ -161,8 +161,6 @@ fn croissant_context() -> Value {
         "examples": { "@id": "cr:examples", "@type": "@json" },
         "sc": "https://schema.org/",
     });
-    for term in OWN_TERMS.split(' ') {
-        context[term] = format!("cr:{term}").into();
-    }
+    OWN_TERMS.split(' ').for_each(|term| context[term] = format!("cr:{term}").into());
     context
 }
