@@ -75,7 +75,6 @@ impl PageWindow {
         self.clamped || self.limit > MAX_LIMIT
     }
 
-    /// A warning if the limit is clamped.
     pub(crate) fn warnings(&self) -> Vec<ParameterError> {
         self.clamped.then(|| ParameterError::limit_clamped(self.limit)).into_iter().collect()
     }

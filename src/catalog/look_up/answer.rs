@@ -79,7 +79,6 @@ pub fn answer(catalog: &Catalog, found: &LookedUp, base: &str, limit: usize) -> 
     LookUpAnswer { status: found.status.name(), candidates, errors: Vec::new() }
 }
 
-/// The answer to an item as it was parsed.
 pub fn answer_to(catalog: &Catalog, item: ParsedItem, base: &str, limit: usize) -> LookUpAnswer {
     match item {
         Ok(item) => answer(catalog, &catalog.look_up(&item), base, limit),
