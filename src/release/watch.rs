@@ -360,7 +360,7 @@ async fn notify_on_hangup(requested: &Notify) -> Infallible {
 }
 
 /// An event that the operator should know of. `Display` gives one log line. The release named by `current` is rejected
-/// if it cannot be served: `served` continues, `None` if another is served from now on. Changed files do not end serving.
+/// if it cannot be served: `served` continues, `None` if another is served from now on. Changed files end no serving.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReleaseEvent {
     Serving { version: SnapshotVersion, bundled: bool },

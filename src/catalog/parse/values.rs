@@ -210,7 +210,7 @@ impl ParamParser<'_> {
             let is_name = |text: &str| {
                 !has_sign(catalog, parameter, text) && catalog.is_name_with_commas(parameter, text, strict)
             };
-            let mut first_of = |text: &str| read(text, &mut Vec::new()).into_iter().next().map(|(canonical, _)| canonical);
+            let mut first_of = |text: &str| read(text, &mut Vec::new()).into_iter().next().map(|(value, _)| value);
             let is_value = |text: &str| first_of(text).is_some() || catalog.is_shared_name(parameter, text);
             let list = ValueList::parse(text, is_name, is_value);
             notes.extend(list.split_names.into_iter().map(|name| split_note(name, first_of(name))));

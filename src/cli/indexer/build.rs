@@ -9,7 +9,7 @@ use time::OffsetDateTime;
 use crate::cli::indexer::progress::{CompletedStep, Steps};
 use crate::cli::indexer::{CommandResult, Style, check, format};
 use data::import::DatasetInput;
-use data::{Counts, Diagnostic, Progress, SnapshotVersion, Table, rfc3339};
+use data::{Counts, Diagnostic, Progress, SnapshotVersion, rfc3339};
 use platform::clock;
 use release::remote::{Pushed, RemoteStore};
 use release::{Manifest, Policy, Publication, PublicationOutcome, ReleaseError, ReleaseStore, TableChanges, manifest};
