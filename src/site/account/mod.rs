@@ -3,6 +3,13 @@
 //! Changes are made by POST from a page of this site ([`origin`]) with a session cookie. A key of another account is
 //! reported as unknown, like one that does not exist. No response may be cached.
 
+/// An [`AccountHandler`] of an async function, with further arguments if any are given.
+macro_rules! handler {
+    ($respond:expr $(, $argument:expr)*) => {
+        |request| Box::pin($respond(request $(, $argument)*))
+    };
+}
+
 mod admin;
 mod confirm;
 pub(super) mod cookie;
@@ -20,6 +27,7 @@ mod totp;
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::SET_COOKIE;
@@ -30,61 +38,41 @@ use crate::error_page::PageError;
 use crate::layout::PageLayout;
 use crate::routes::{PageRow, PathValues, account_page};
 use crate::{PageRequest, redirect, respond};
-use auth::account::KeyId;
-use auth::session::SessionId;
-use auth::{AccountError, StoreError, Visitor};
+use auth::{AccountError, AuthService, StoreError, Visitor};
 use transport::headers::{Caching, CommonHeaders, set};
 use transport::negotiation::has_content_type;
 
-/// Handles a request with the numbers in its path. The form of a request without one is empty.
-pub(crate) type AccountHandler = for<'a> fn(AccountRequest<'a>, [i64; 2], &'a FormData) -> AccountFuture<'a>;
+pub(crate) type AccountHandler = for<'a> fn(AccountRequest<'a>) -> AccountFuture<'a>;
 pub(crate) type AccountFuture<'a> = Pin<Box<dyn Future<Output = AccountResult> + Send + 'a>>;
 /// The reply of a page; as an error, one that ends its work early.
 pub(crate) type AccountResult = Result<AccountReply, AccountReply>;
 
 const PAGES: &[PageRow] = &[
-    account_page("/signup")
-        .get(|request, _, _| Box::pin(sign::sign_up_page(request)))
-        .post(|request, _, form| Box::pin(sign::sign_up(request, form))),
-    account_page("/signin")
-        .get(|request, _, _| Box::pin(sign::sign_in_page(request)))
-        .post(|request, _, form| Box::pin(sign::sign_in(request, form))),
-    account_page("/signin/code").post(|request, _, form| Box::pin(sign::sign_in_with_code(request, form))),
-    account_page("/signout").post(|request, _, _| Box::pin(sign::sign_out(request))),
-    account_page("/account").get(|request, _, _| Box::pin(overview::page(request))),
-    account_page("/account/keys").post(|request, _, form| Box::pin(keys::create(request, form))),
-    account_page("/account/keys/{id}").get(|request, [id, _], _| Box::pin(keys::key_page(request, KeyId(id)))),
-    account_page("/account/keys/{id}/revoke")
-        .get(|request, [id, _], _| Box::pin(keys::revoke_page(request, KeyId(id))))
-        .post(|request, [id, _], _| Box::pin(keys::revoke(request, KeyId(id)))),
-    account_page("/account/keys/{id}/rotate")
-        .get(|request, [id, _], _| Box::pin(keys::rotate_page(request, KeyId(id))))
-        .post(|request, [id, _], form| Box::pin(keys::rotate(request, KeyId(id), form))),
-    account_page("/account/usage.csv").get(|request, _, _| Box::pin(export::usage(request))),
-    account_page("/account/export.json").get(|request, _, _| Box::pin(export::everything(request))),
-    account_page("/account/sessions/{id}/end")
-        .post(|request, [id, _], _| Box::pin(overview::end_session(request, SessionId(id)))),
-    account_page("/account/password").post(|request, _, form| Box::pin(overview::change_password(request, form))),
-    account_page("/account/totp").get(|request, _, _| Box::pin(totp::page(request))),
-    account_page("/account/totp/setup").post(|request, _, form| Box::pin(totp::set_up(request, form))),
-    account_page("/account/totp/enable").post(|request, _, form| Box::pin(totp::enable(request, form))),
-    account_page("/account/totp/disable").post(|request, _, form| Box::pin(totp::disable(request, form))),
-    account_page("/account/totp/codes").post(|request, _, form| Box::pin(totp::renew_codes(request, form))),
-    account_page("/account/verification").post(|request, _, _| Box::pin(mail::send_verification(request))),
-    account_page("/verify")
-        .get(|request, _, _| Box::pin(async move { mail::verify_page(request) }))
-        .post(|request, _, form| Box::pin(mail::verify(request, form))),
-    account_page("/reset")
-        .get(|request, _, _| Box::pin(async move { mail::request_reset_page(request) }))
-        .post(|request, _, form| Box::pin(mail::request_reset(request, form))),
-    account_page("/reset/password")
-        .get(|request, _, _| Box::pin(mail::reset_page(request)))
-        .post(|request, _, form| Box::pin(mail::reset(request, form))),
-    account_page("/account/delete")
-        .get(|request, _, _| Box::pin(overview::delete_page(request)))
-        .post(|request, _, form| Box::pin(overview::delete(request, form))),
+    account_page("/signup").get(handler!(sign::sign_up_page)).post(handler!(sign::sign_up)),
+    account_page("/signin").get(handler!(sign::sign_in_page)).post(handler!(sign::sign_in)),
+    account_page("/signin/code").post(handler!(sign::sign_in_with_code)),
+    account_page("/signout").post(handler!(sign::sign_out)),
+    account_page("/account").get(handler!(overview::page)),
+    account_page("/account/keys").post(handler!(keys::create)),
+    account_page("/account/keys/{id}").get(handler!(keys::key_page)),
+    account_page("/account/keys/{id}/revoke").get(handler!(keys::revoke_page)).post(handler!(keys::revoke)),
+    account_page("/account/keys/{id}/rotate").get(handler!(keys::rotate_page)).post(handler!(keys::rotate)),
+    account_page("/account/usage.csv").get(handler!(export::usage)),
+    account_page("/account/export.json").get(handler!(export::everything)),
+    account_page("/account/sessions/{id}/end").post(handler!(overview::end_session)),
+    account_page("/account/password").post(handler!(overview::change_password)),
+    account_page("/account/totp").get(handler!(totp::page)),
+    account_page("/account/totp/setup").post(handler!(totp::set_up)),
+    account_page("/account/totp/enable").post(handler!(totp::enable)),
+    account_page("/account/totp/disable").post(handler!(totp::disable)),
+    account_page("/account/totp/codes").post(handler!(totp::renew_codes)),
+    account_page("/account/verification").post(handler!(mail::send_verification)),
+    account_page("/verify").get(handler!(mail::verify_page)).post(handler!(mail::verify)),
+    account_page("/reset").get(handler!(mail::request_reset_page)).post(handler!(mail::request_reset)),
+    account_page("/reset/password").get(handler!(mail::reset_page)).post(handler!(mail::reset)),
+    account_page("/account/delete").get(handler!(overview::delete_page)).post(handler!(overview::delete)),
     // The theme needs no account.
-    account_page("/theme").post(|request, _, form| Box::pin(async move { theme::choose(request, form) })),
+    account_page("/theme").post(handler!(theme::choose)),
 ];
 
 pub(crate) fn pages() -> impl Iterator<Item = &'static PageRow> {
@@ -130,6 +118,12 @@ impl From<AccountError> for AccountReply {
 #[derive(Clone, Copy)]
 pub(crate) struct AccountRequest<'a> {
     page: PageRequest<'a>,
+    auth: &'a Arc<AuthService>,
+    /// The numbers in the path; 0 without them.
+    id: i64,
+    key: i64,
+    /// Empty for a request without one.
+    form: &'a FormData,
     address: IpAddr,
     now: i64,
 }
@@ -178,10 +172,11 @@ pub(crate) async fn answer(
 ) -> Response<Vec<u8>> {
     let is_foreign = form.is_some() && !origin::is_same(request);
     let form = FormData::new(form.unwrap_or_default(), has_content_type(request.headers, "multipart/form-data"));
-    let ids: [i64; 2] = values.map(|id| id.parse().unwrap_or_default());
-    let account_request = AccountRequest { page: request, address, now: request.state.now() };
+    let [id, key] = values.map(|number| number.parse().unwrap_or_default());
+    let (auth, now) = (&request.state.auth, request.state.now());
+    let account_request = AccountRequest { page: request, auth, id, key, form: &form, address, now };
     let reply = match is_foreign {
-        false => handle(account_request, ids, &form).await,
+        false => handle(account_request).await,
         true => Err(PageError::ForeignForm.into()),
     };
     respond_with(request, reply.unwrap_or_else(|reply| reply))

@@ -3,7 +3,7 @@
 use askama::Template;
 use http::StatusCode;
 
-use crate::account::{AccountReply, AccountRequest};
+use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::browse::{PER_PAGE, Pager, read_page};
 use crate::error_page::{PageError, path_of};
 use crate::format;
@@ -82,7 +82,7 @@ pub(super) fn count(catalog: &Catalog) -> usize {
 }
 
 /// `GET /admin/duplicates`: the pairs of one table.
-pub(super) fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let catalog = request.page.state.releases.current();
     let (params, page) = read_page(request.page.query);
     let found = TABLES.map(|(table, label)| (table, label, pairs_of(&catalog, table)));

@@ -4,7 +4,6 @@
 
 use askama::Template;
 
-use crate::account::form::FormData;
 use crate::account::saved::{SAVED, own_watch, parse_name, query_value, run_in_turn};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
@@ -13,7 +12,7 @@ use crate::format;
 use crate::layout::PageLayout;
 use auth::account::KeyName;
 use auth::quota::BatchOwner;
-use auth::watch::{MAX_LISTED, NewWatch, Watch, WatchChange, WatchId};
+use auth::watch::{MAX_LISTED, NewWatch, Watch, WatchChange};
 use auth::{StoreError, Visitor};
 use catalog::look_up::listed::{ListedLines, row_of};
 use catalog::{Catalog, Resource};
@@ -99,7 +98,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, mut draft: ListDra
     let is_new = draft.watch.is_none() && draft.lines.is_empty() && !draft.text.is_empty() && error.is_empty();
     let lists = match is_new {
         true => {
-            let watches = request.page.state.auth.blocking(move |service| service.store().watches(account));
+            let watches = request.auth.blocking(move |service| service.store().watches(account));
             let lists = watches.await?.into_iter().filter(|watch| watch.query.is_none() && watch.table == table);
             lists.map(|watch| (watch.id.0, watch.name.as_str().to_owned())).collect()
         }
@@ -149,29 +148,26 @@ fn name_with_place(catalog: &Catalog, table: Table, row: u32) -> String {
 }
 
 /// `POST /account/saved/list`, or `POST /account/saved/{id}/add` of a list.
-pub(super) async fn send(request: AccountRequest<'_>, added_to: Option<WatchId>, form: &FormData) -> AccountResult {
+pub(super) async fn send(request: AccountRequest<'_>, is_addition: bool) -> AccountResult {
     let visitor = request.signed_in().await?;
-    let watch = match added_to {
-        Some(id) => Some(own_watch(request, &visitor, id).await?),
-        None => None,
-    };
+    let watch = if is_addition { Some(own_watch(request, &visitor).await?) } else { None };
     if watch.as_ref().is_some_and(|watch| watch.query.is_some()) {
         return Err(PageError::UnknownPage.into());
     }
     let table = match &watch {
         Some(watch) => watch.table,
-        None => table_of(&form.text("table")).unwrap_or(Table::Firms),
+        None => table_of(&request.form.text("table")).unwrap_or(Table::Firms),
     };
     let mut draft = ListDraft::new(table, watch);
-    draft.name = form.text("name").into_owned();
+    draft.name = request.form.text("name").into_owned();
     // A file takes precedence over the text.
-    let file = form.file("file");
+    let file = request.form.file("file");
     draft.text = match file.trim_ascii().is_empty() {
-        true => form.text("text").into_owned(),
+        true => request.form.text("text").into_owned(),
         false => String::from_utf8_lossy(file).into_owned(),
     };
-    let is_undecided = read_choices(request, &mut draft, form);
-    let name = draft.watch.as_ref().map_or_else(|| parse_name(form), |watch| Ok(watch.name.clone()));
+    let is_undecided = read_choices(request, &mut draft);
+    let name = draft.watch.as_ref().map_or_else(|| parse_name(request), |watch| Ok(watch.name.clone()));
     let name = match name {
         Ok(name) => name,
         Err(error) => return show(request, &visitor, draft, &error).await,
@@ -189,7 +185,7 @@ pub(super) async fn send(request: AccountRequest<'_>, added_to: Option<WatchId>,
         Ok(()) => {}
     }
     // A line with a preselected record may be one that the sender has not seen yet.
-    let has_guesses = draft.lines.len() > form.texts("open").len();
+    let has_guesses = draft.lines.len() > request.form.texts("open").len();
     if has_guesses || draft.lines.iter().any(|line| line.choice.is_empty()) {
         return show(request, &visitor, draft, "").await;
     }
@@ -203,17 +199,17 @@ pub(super) async fn send(request: AccountRequest<'_>, added_to: Option<WatchId>,
 }
 
 /// Reads records and choices of the form; true if a choice is missing. A record that is gone becomes an open line.
-fn read_choices(request: AccountRequest<'_>, draft: &mut ListDraft, form: &FormData) -> bool {
+fn read_choices(request: AccountRequest<'_>, draft: &mut ListDraft) -> bool {
     let catalog = request.page.state.releases.current();
     let table = draft.table;
     let key_of = |text: &str| catalog.find(table, text).map(|row| catalog.snapshot().slug(table, row).to_owned());
-    for text in form.text("records").split_whitespace() {
+    for text in request.form.text("records").split_whitespace() {
         match key_of(text) {
             Some(key) => draft.records.push(key),
             None => draft.lines.push(OpenLine { text: text.to_owned(), ..OpenLine::default() }),
         }
     }
-    let (open, choices) = (form.texts("open"), form.texts("choice"));
+    let (open, choices) = (request.form.texts("open"), request.form.texts("choice"));
     for (index, value) in open.iter().enumerate() {
         let choice = choices.get(index).map_or("", |choice| choice.trim());
         let Some(mut line) = OpenLine::parse(value, choice) else { continue };
@@ -289,10 +285,10 @@ async fn save(
     let (account, table, now) = (visitor.account.id, draft.table, request.now);
     let served = request.page.state.releases.current().version();
     let id = draft.watch.as_ref().map(|watch| watch.id);
-    let saved = request.page.state.auth.blocking(move |service| {
+    let saved = request.auth.blocking(move |service| {
         let store = service.store();
         match id {
-            Some(id) => store.change_watch(account, id, WatchChange::Add(&records)),
+            Some(id) => store.change_watch(account, id, WatchChange::Add(records)),
             None => {
                 store.add_watch(account, NewWatch { name: &name, table, query: None, records: &records, served }, now)
             }

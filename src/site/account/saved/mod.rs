@@ -9,7 +9,6 @@ mod webhooks;
 use askama::Template;
 use http::StatusCode;
 
-use crate::account::form::FormData;
 use crate::account::saved::view::{conditions, count_in_words, host_of};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::browse::Pager;
@@ -19,7 +18,7 @@ use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::routes::{PageRow, account_page};
 use auth::account::{KeyName, ParseKeyNameError};
-use auth::watch::{Alert, Watch, WatchId, WebhookId};
+use auth::watch::{Alert, Watch, WatchId};
 use auth::{StoreError, Visitor};
 use data::SnapshotVersion;
 
@@ -31,43 +30,23 @@ const SAVED: &str = "/account/saved";
 const WEBHOOKS: &str = "/account/webhooks";
 
 pub(super) const PAGES: &[PageRow] = &[
-    account_page(SAVED)
-        .get(|request, _, _| Box::pin(page(request)))
-        .post(|request, _, form| Box::pin(search::save(request, form))),
-    account_page("/account/saved/new").get(|request, _, _| Box::pin(search::page(request))),
-    account_page("/account/saved/list")
-        .get(|request, _, _| Box::pin(list::page(request)))
-        .post(|request, _, form| Box::pin(list::send(request, None, form)))
-        .takes_files(),
-    account_page("/account/saved/{id}").get(|request, [id, _], _| Box::pin(one::page(request, WatchId(id)))),
-    account_page("/account/saved/{id}/name")
-        .post(|request, [id, _], form| Box::pin(one::rename(request, WatchId(id), form))),
-    account_page("/account/saved/{id}/notify")
-        .post(|request, [id, _], form| Box::pin(one::notify(request, WatchId(id), form))),
-    account_page("/account/saved/{id}/feed")
-        .post(|request, [id, _], _| Box::pin(one::renew_feed(request, WatchId(id)))),
-    account_page("/account/saved/{id}/add")
-        .post(|request, [id, _], form| Box::pin(list::send(request, Some(WatchId(id)), form)))
-        .takes_files(),
-    account_page("/account/saved/{id}/remove")
-        .post(|request, [id, _], form| Box::pin(one::remove(request, WatchId(id), form)))
-        .takes_files(),
-    account_page("/account/saved/{id}/records.csv")
-        .get(|request, [id, _], _| Box::pin(one::download(request, WatchId(id)))),
-    account_page("/account/saved/{id}/delete").post(|request, [id, _], _| Box::pin(one::delete(request, WatchId(id)))),
-    account_page(WEBHOOKS)
-        .get(|request, _, _| Box::pin(webhooks::page(request)))
-        .post(|request, _, form| Box::pin(webhooks::add(request, form))),
-    account_page("/account/webhooks/{id}/secret")
-        .post(|request, [id, _], form| Box::pin(webhooks::reveal(request, WebhookId(id), form))),
-    account_page("/account/webhooks/{id}/rotate")
-        .post(|request, [id, _], form| Box::pin(webhooks::rotate(request, WebhookId(id), form))),
-    account_page("/account/webhooks/{id}/resume")
-        .post(|request, [id, _], _| Box::pin(webhooks::resume(request, WebhookId(id)))),
-    account_page("/account/webhooks/{id}/test")
-        .post(|request, [id, _], _| Box::pin(webhooks::test(request, WebhookId(id)))),
-    account_page("/account/webhooks/{id}/delete")
-        .post(|request, [id, _], _| Box::pin(webhooks::delete(request, WebhookId(id)))),
+    account_page(SAVED).get(handler!(page)).post(handler!(search::save)),
+    account_page("/account/saved/new").get(handler!(search::page)),
+    account_page("/account/saved/list").get(handler!(list::page)).post(handler!(list::send, false)).takes_files(),
+    account_page("/account/saved/{id}").get(handler!(one::page)),
+    account_page("/account/saved/{id}/name").post(handler!(one::rename)),
+    account_page("/account/saved/{id}/notify").post(handler!(one::notify)),
+    account_page("/account/saved/{id}/feed").post(handler!(one::renew_feed)),
+    account_page("/account/saved/{id}/add").post(handler!(list::send, true)).takes_files(),
+    account_page("/account/saved/{id}/remove").post(handler!(one::remove)).takes_files(),
+    account_page("/account/saved/{id}/records.csv").get(handler!(one::download)),
+    account_page("/account/saved/{id}/delete").post(handler!(one::delete)),
+    account_page(WEBHOOKS).get(handler!(webhooks::page)).post(handler!(webhooks::add)),
+    account_page("/account/webhooks/{id}/secret").post(handler!(webhooks::reveal)),
+    account_page("/account/webhooks/{id}/rotate").post(handler!(webhooks::rotate)),
+    account_page("/account/webhooks/{id}/resume").post(handler!(webhooks::resume)),
+    account_page("/account/webhooks/{id}/test").post(handler!(webhooks::test)),
+    account_page("/account/webhooks/{id}/delete").post(handler!(webhooks::delete)),
 ];
 
 #[derive(Template)]
@@ -141,9 +120,10 @@ fn query_value(request: AccountRequest<'_>, name: &str) -> Option<String> {
     pairs.find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
 }
 
-/// A search or list of the account; one of another account is reported as unknown.
-async fn own_watch(request: AccountRequest<'_>, visitor: &Visitor, id: WatchId) -> Result<Watch, AccountReply> {
-    let watch = request.page.state.auth.blocking(move |service| service.store().watch(id)).await?;
+/// The search or list in the path; one of another account is reported as unknown.
+async fn own_watch(request: AccountRequest<'_>, visitor: &Visitor) -> Result<Watch, AccountReply> {
+    let id = WatchId(request.id);
+    let watch = request.auth.blocking(move |service| service.store().watch(id)).await?;
     if watch.account == visitor.account.id { Ok(watch) } else { Err(PageError::UnknownPage.into()) }
 }
 
@@ -153,8 +133,8 @@ async fn run_in_turn<T>(request: AccountRequest<'_>, work: impl FnOnce() -> T) -
 }
 
 /// The name of a search or list; the error is a message.
-fn parse_name(form: &FormData) -> Result<KeyName, String> {
-    form.text("name").parse().map_err(|_: ParseKeyNameError| {
+fn parse_name(request: AccountRequest<'_>) -> Result<KeyName, String> {
+    request.form.text("name").parse().map_err(|_: ParseKeyNameError| {
         "invalid name; use 1 to 100 visible characters on one line, and not an API key".to_owned()
     })
 }

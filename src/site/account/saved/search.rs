@@ -2,7 +2,6 @@
 
 use askama::Template;
 
-use crate::account::form::FormData;
 use crate::account::saved::view::filters;
 use crate::account::saved::{SAVED, parse_name, query_value, run_in_turn};
 use crate::account::sign::{form_error, form_status};
@@ -118,17 +117,17 @@ fn preview(catalog: &Catalog, table: Table, query: &str) -> Result<SearchView, V
     })
 }
 
-pub(super) async fn save(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
+pub(super) async fn save(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
-    let (table, query) = (table_of(&form.text("table")), form.text("query").into_owned());
+    let (table, query) = (table_of(&request.form.text("table")), request.form.text("query").into_owned());
     let Some(table) = table else { return Ok(AccountReply::Redirect(format!("{SAVED}/new").into(), Vec::new())) };
     let draft = |error: String| SearchDraft {
-        name: form.text("name").into_owned(),
+        name: request.form.text("name").into_owned(),
         list: Some((table, query.clone())),
         error,
         ..SearchDraft::default()
     };
-    let name = match parse_name(form) {
+    let name = match parse_name(request) {
         Ok(name) => name,
         Err(error) => return show(request, draft(error)).await,
     };
@@ -138,7 +137,7 @@ pub(super) async fn save(request: AccountRequest<'_>, form: &FormData) -> Accoun
         return show(request, draft(String::new())).await;
     };
     let (account, served, now, text) = (visitor.account.id, catalog.version(), request.now, search.text());
-    let saved = request.page.state.auth.blocking(move |service| {
+    let saved = request.auth.blocking(move |service| {
         let watch = NewWatch { name: &name, table, query: Some(&text), records: &[], served };
         service.store().add_watch(account, watch, now)
     });
