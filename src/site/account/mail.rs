@@ -46,11 +46,6 @@ fn sends_mail(request: AccountRequest<'_>) -> Result<(), AccountReply> {
     if request.auth.sends_mail() { Ok(()) } else { Err(PageError::UnknownPage.into()) }
 }
 
-fn token(request: AccountRequest<'_>) -> String {
-    let mut pairs = form_urlencoded::parse(request.page.query.as_bytes());
-    pairs.find(|(name, _)| name == "token").map_or_else(String::new, |(_, token)| token.into_owned())
-}
-
 pub(crate) async fn send_verification(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
     let visitor = request.signed_in().await?;
@@ -63,7 +58,8 @@ pub(crate) async fn send_verification(request: AccountRequest<'_>) -> AccountRes
 
 pub(crate) async fn verify_page(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
-    show_verification(request, token(request), false, "")
+    let token = request.page.parameter("token").unwrap_or_default().into_owned();
+    show_verification(request, token, false, "")
 }
 
 fn show_verification(request: AccountRequest<'_>, token: String, is_done: bool, error: &str) -> AccountResult {
@@ -106,7 +102,7 @@ pub(crate) async fn request_reset(request: AccountRequest<'_>) -> AccountResult 
 
 pub(crate) async fn reset_page(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
-    show_reset(request, &token(request), "").await
+    show_reset(request, &request.page.parameter("token").unwrap_or_default(), "").await
 }
 
 async fn show_reset(request: AccountRequest<'_>, token: &str, error: &str) -> AccountResult {

@@ -172,7 +172,7 @@ pub(crate) async fn answer(
 ) -> Response<Vec<u8>> {
     let is_foreign = form.is_some() && !origin::is_same(request);
     let form = FormData::new(form.unwrap_or_default(), has_content_type(request.headers, "multipart/form-data"));
-    let [id, key] = values.map(|number| number.parse().unwrap_or_default());
+    let [id, key]: [i64; 2] = values.map(|number| number.parse().unwrap_or_default());
     let (auth, now) = (&request.state.auth, request.state.now());
     let account_request = AccountRequest { page: request, auth, id, key, form: &form, address, now };
     let reply = match is_foreign {

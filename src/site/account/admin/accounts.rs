@@ -48,8 +48,8 @@ struct AdminAccountPage {
 
 /// `GET /admin/accounts`: accounts with `q` in their e-mail address.
 pub(super) async fn list(request: AccountRequest<'_>) -> AccountResult {
-    let (params, page) = read_page(request.page.query);
-    let q = params.into_iter().find(|(name, _)| name == "q").map_or_else(String::new, |(_, q)| q.trim().to_owned());
+    let (_, page) = read_page(request.page.query);
+    let q = request.page.parameter("q").unwrap_or_default().trim().to_owned();
     let start = u32::try_from((page - 1).saturating_mul(PER_PAGE)).unwrap_or(u32::MAX);
     let (total, accounts) = request.auth.find_accounts(&q, start, PER_PAGE as u32).await?;
     let usage = request.auth.service_usage(DAYS, request.now).await?.accounts;

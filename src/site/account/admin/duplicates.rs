@@ -84,13 +84,13 @@ pub(super) fn count(catalog: &Catalog) -> usize {
 /// `GET /admin/duplicates`: the pairs of one table.
 pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let catalog = request.page.state.releases.current();
-    let (params, page) = read_page(request.page.query);
+    let (_, page) = read_page(request.page.query);
     let found = TABLES.map(|(table, label)| (table, label, pairs_of(&catalog, table)));
-    let given = params.iter().find(|(name, _)| name == "table").map(|(_, value)| value.as_str());
+    let given = request.page.parameter("table");
     // Without a valid table, the first one with pairs.
     let shown = found
         .iter()
-        .find(|(table, ..)| Some(table.name()) == given)
+        .find(|(table, ..)| Some(table.name()) == given.as_deref())
         .or_else(|| found.iter().find(|(.., pairs)| !pairs.is_empty()))
         .unwrap_or(&found[0]);
     let (table, _, pairs) = shown;

@@ -4,12 +4,12 @@
 
 use askama::Template;
 
-use crate::account::saved::{SAVED, own_watch, parse_name, query_value, run_in_turn};
+use crate::account::saved::{SAVED, own_watch, parse_name, run_in_turn};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::{PageError, sentence};
-use crate::format;
 use crate::layout::PageLayout;
+use crate::{admit_batch, format};
 use auth::account::KeyName;
 use auth::quota::BatchOwner;
 use auth::watch::{MAX_LISTED, NewWatch, Watch, WatchChange};
@@ -23,8 +23,6 @@ use service::alerts::save::table_of;
 
 /// Maximum number of lines looked up per form; each takes a search.
 const LOOK_UPS: usize = 300;
-/// Look-ups charged as one page.
-const PER_PAGE: usize = 10;
 const CANDIDATES: usize = 5;
 /// The choice that leaves a line out. It is not a valid slug.
 const LEFT_OUT: &str = "-";
@@ -87,9 +85,9 @@ impl ListDraft {
 /// `GET /account/saved/list?table=vcs&record=alder-capital`: the form, and the lists that the record can be added to.
 pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in_to_return().await?;
-    let table = query_value(request, "table").and_then(|table| table_of(table.trim()));
+    let table = request.page.parameter("table").and_then(|table| table_of(table.trim()));
     let mut draft = ListDraft::new(table.unwrap_or(Table::Firms), None);
-    draft.text = query_value(request, "record").unwrap_or_default();
+    draft.text = request.page.parameter("record").unwrap_or_default().into_owned();
     show(request, &visitor, draft, "").await
 }
 
@@ -246,11 +244,7 @@ async fn read_text(request: AccountRequest<'_>, draft: &mut ListDraft) -> Result
             open.len()
         )));
     }
-    for _ in 1..open.len().div_ceil(PER_PAGE) {
-        if let Err(wait) = state.auth.admit_page(request.address, request.now) {
-            return Err(PageError::RateLimited(wait).into());
-        }
-    }
+    admit_batch(request.page, request.address, open.len())?;
     for row in named.into_iter().flatten() {
         draft.records.push(catalog.snapshot().slug(table, row).to_owned());
     }

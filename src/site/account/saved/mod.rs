@@ -112,12 +112,7 @@ async fn page(request: AccountRequest<'_>) -> AccountResult {
 }
 
 fn query_number(request: AccountRequest<'_>, name: &str) -> Option<u64> {
-    query_value(request, name)?.trim().parse().ok()
-}
-
-fn query_value(request: AccountRequest<'_>, name: &str) -> Option<String> {
-    let mut pairs = form_urlencoded::parse(request.page.query.as_bytes());
-    pairs.find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
+    request.page.parameter(name)?.trim().parse().ok()
 }
 
 /// The search or list in the path; one of another account is reported as unknown.

@@ -102,7 +102,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, erro
         href: query
             .filter(|_| watch.table != Table::Rounds)
             .map_or_else(String::new, |query| format!("/{list}{}", mark(query))),
-        api: query.map_or_else(String::new, |query| format!("{}/api/v3/{list}{}", state.public_url, mark(query))),
+        api: query.map_or_else(String::new, |query| request.page.api(&format!("{list}{}", mark(query)))),
         problem: sentence(watch.problem.as_deref().unwrap_or_default()),
         alerts,
         is_single: single.is_some(),

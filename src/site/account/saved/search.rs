@@ -3,7 +3,7 @@
 use askama::Template;
 
 use crate::account::saved::view::filters;
-use crate::account::saved::{SAVED, parse_name, query_value, run_in_turn};
+use crate::account::saved::{SAVED, parse_name, run_in_turn};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::sentence;
@@ -49,8 +49,8 @@ struct SearchDraft {
 /// `GET /account/saved/new?table=vcs&…`, where the other parameters are filters; or `?address=` with the URL of a list.
 pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     request.signed_in_to_return().await?;
-    let address = query_value(request, "address").unwrap_or_default();
-    let table = query_value(request, "table").unwrap_or_default();
+    let address = request.page.parameter("address").unwrap_or_default().into_owned();
+    let table = request.page.parameter("table").unwrap_or_default();
     let list = match (address.trim(), table.trim()) {
         ("", "") => Ok(None),
         ("", table) => table_of(table).map(|table| Some((table, filters_of(request)))).ok_or("table"),

@@ -8,8 +8,8 @@ use crate::account::saved::view::host_of;
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::{PageError, sentence};
-use crate::format;
 use crate::layout::PageLayout;
+use crate::{admit_pages, format};
 use auth::Visitor;
 use auth::watch::{MAX_WEBHOOKS, Webhook, WebhookChange, WebhookId};
 use data::rfc3339;
@@ -158,9 +158,7 @@ pub(super) async fn test(request: AccountRequest<'_>) -> AccountResult {
     let Some(networks) = state.alerts.networks.clone() else {
         return show(request, visitor, "", Err(IS_OFF)).await;
     };
-    for _ in 1..TEST_PAGES {
-        state.auth.admit_page(request.address, request.now).map_err(PageError::RateLimited)?;
-    }
+    admit_pages(request.page, request.address, TEST_PAGES)?;
     let (now, secret) = (request.now, state.alerts.secrets.webhook_secret(&webhook));
     let body = json!({
         "type": "test",
