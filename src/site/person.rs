@@ -93,7 +93,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let description = format!("{}: {title} at {}.", person.name, person.organization.name);
     let base = &request.state.public_url;
     let organization = path_of(table_of(&person.organization), &person.organization.slug);
-    let about = linked_data::person(&person, base, &organization, snapshot.is_invented());
+    let about = linked_data::person(&person, base, &organization);
     render(&PersonPage {
         layout: PageLayout::of_record(catalog, request, (Table::People, row), &description, about),
         organization,

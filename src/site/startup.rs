@@ -51,7 +51,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let (rounds, round_count) = first_rows(catalog, Table::Rounds, of_startup, MAX_ROUNDS);
     let members = Filter::MemberOf { firms: Vec::new(), startups: vec![row] };
     let (people, people_count) = first_rows(catalog, Table::People, members, MAX_PEOPLE);
-    let about = linked_data::startup(&startup, catalog.snapshot().is_invented());
+    let about = linked_data::startup(&startup);
     let all_shown = round_count <= rounds.len() as u64;
     let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, &rounds)?;
     let similar = SimilarRecords::load(catalog, Table::Startups, row, MAX_SIMILAR);

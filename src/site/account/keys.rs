@@ -9,7 +9,7 @@ use crate::charts::Bars;
 use crate::error_page::sentence;
 use crate::format;
 use crate::layout::PageLayout;
-use crate::snippets::{self, CodeSnippet, SnippetKey};
+use crate::snippets::{self, CodeSnippet};
 use api::openapi::reference::ExampleRequest;
 use auth::account::{DEFAULT_OVERLAP_HOURS, KEY_DAYS, KeyId, KeyName, KeyRecord, OVERLAP_HOURS, Rotation, expiry};
 use auth::{AccountError, NewKey, USAGE_DAYS, Visitor};
@@ -92,7 +92,7 @@ fn lifetime(request: AccountRequest<'_>) -> Result<Option<u32>, String> {
     }
 }
 
-fn first_calls(base: &str, key: SnippetKey<'_>) -> Vec<CodeSnippet> {
+fn first_calls(base: &str, key: Option<&str>) -> Vec<CodeSnippet> {
     let query = [("q", "capital"), ("limit", "3")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     let request = ExampleRequest { path: "/api/v3/vcs".to_owned(), query: query.into() };
     snippets::for_request(base, &request, key).into_iter().chain([snippets::mcp(base, key)]).collect()
@@ -131,7 +131,7 @@ fn new_key_page(request: AccountRequest<'_>, created: NewKey, rotated: Option<&K
         layout: request.layout("Your new key", "A key that was just created."),
         expires: instant(created.record.expires_at),
         overlap_ends: instant(rotated.and_then(|rotated| rotated.expires_at)),
-        snippets: first_calls(&request.page.state.public_url, SnippetKey::Text(created.key.reveal())),
+        snippets: first_calls(&request.page.state.public_url, Some(created.key.reveal())),
         created,
     };
     Ok(AccountReply::Page(StatusCode::CREATED, page.render()?))
@@ -146,7 +146,7 @@ pub(crate) async fn key_page(request: AccountRequest<'_>) -> AccountResult {
     let days = usage.days.iter().zip(of_key.requests.iter().copied().map(u64::from));
     let recent = days.skip(usage.days.len().saturating_sub(DAYS.into()));
     let first_used = usage.first_day(id).map_or_else(String::new, format::day);
-    let page = KeyPage {
+    AccountReply::shown(&KeyPage {
         layout: request.layout(&key.name, "An API key and its usage."),
         created: format::instant(key.created_at),
         expires: key.expires_at.map_or_else(|| "never".to_owned(), format::instant),
@@ -154,10 +154,9 @@ pub(crate) async fn key_page(request: AccountRequest<'_>) -> AccountResult {
         first_used,
         used: format::counted(of_key.today.used, "request", "requests"),
         chart: requests_chart(format!("Requests of this key in the last {DAYS} days"), recent),
-        snippets: first_calls(&request.page.state.public_url, SnippetKey::Variable),
+        snippets: first_calls(&request.page.state.public_url, None),
         key,
-    };
-    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
+    })
 }
 
 /// The time of a key's last use in words. It is stored some seconds after the request, hence "just now".
@@ -207,8 +206,7 @@ pub(crate) async fn revoke_page(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in().await?;
     let key = request.auth.active_key(visitor.account.id, KeyId(request.id), request.now).await?;
     let layout = request.layout("Revoke a key", "Revoke an API key.");
-    let page = RevokePage { layout, last_used: last_used(&key), key };
-    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
+    AccountReply::shown(&RevokePage { layout, last_used: last_used(&key), key })
 }
 
 pub(crate) async fn revoke(request: AccountRequest<'_>) -> AccountResult {

@@ -29,6 +29,7 @@ use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use askama::Template;
 use bytes::Bytes;
 use http::header::SET_COOKIE;
 use http::{HeaderValue, Response, StatusCode};
@@ -88,6 +89,12 @@ pub(crate) enum AccountReply {
     /// A redirect to the home page that makes the browser forget the session, with cookies to remove.
     SignedOut(Vec<String>),
     Failed(PageError),
+}
+
+impl AccountReply {
+    fn shown(page: &impl Template) -> AccountResult {
+        Ok(Self::Page(StatusCode::OK, page.render()?))
+    }
 }
 
 impl From<PageError> for AccountReply {

@@ -95,7 +95,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let latest = catalog.list(&Query::approved_reviews(row), ListPosition::default(), MAX_REVIEWS);
     let rounds = Rounds::new(catalog, row, &history);
     let counts = PortfolioCounts::new(catalog, row);
-    let about = linked_data::firm(&firm, snapshot.is_invented());
+    let about = linked_data::firm(&firm);
     let similar = SimilarRecords::load(catalog, Table::Firms, row, MAX_SIMILAR);
     let similar_firm = |(other, in_common): &(u32, String)| {
         let shared = [row, *other].map(|firm| Filter::AnyOf(Facet::Investor, vec![firm]));

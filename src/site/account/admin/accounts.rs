@@ -1,7 +1,6 @@
 //! The list of accounts, searchable by e-mail address, and the page of one account with its keys.
 
 use askama::Template;
-use http::StatusCode;
 
 use crate::account::admin::confirmed;
 use crate::account::overview::{DAYS, KeyUsageRow, chart};
@@ -59,14 +58,13 @@ pub(super) async fn list(request: AccountRequest<'_>) -> AccountResult {
         (account, created, requests)
     };
     let link = Link::new("/admin/accounts", Vec::new()).with("q", &q);
-    let page = AccountsPage {
+    AccountReply::shown(&AccountsPage {
         layout: request.layout("Accounts", "All accounts."),
         q,
         total,
         rows: accounts.into_iter().map(row).collect(),
         pager: Pager::new(&link, page, total.into()),
-    };
-    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
+    })
 }
 
 async fn load_account(request: AccountRequest<'_>) -> Result<Account, AccountReply> {

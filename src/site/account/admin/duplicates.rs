@@ -1,7 +1,6 @@
 //! Probable duplicates among the records of the served release, for review.
 
 use askama::Template;
-use http::StatusCode;
 
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::browse::{PER_PAGE, Pager, read_page};
@@ -105,7 +104,7 @@ pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
             compare: (*table != Table::People).then_some(compare),
         })
     });
-    let page = DuplicatesPage {
+    AccountReply::shown(&DuplicatesPage {
         layout: request.layout("Likely duplicates", "Records that are probably one and the same."),
         pairs: of_page.collect::<Result<_, PageError>>()?,
         tables: found
@@ -113,6 +112,5 @@ pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
             .map(|(other, label, pairs)| (*label, pairs.len(), link(*other).href(), other == table))
             .collect(),
         pager: Pager::new(&link(*table), page, pairs.len() as u64),
-    };
-    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
+    })
 }

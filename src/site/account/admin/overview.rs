@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
-use http::StatusCode;
 
 use crate::account::admin::duplicates;
 use crate::account::overview::DAYS;
@@ -64,7 +63,7 @@ pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let head = ChartHead::new("usage", "Requests of all keys", summary);
     let releases = &state.releases;
     let (catalog, history) = (releases.current(), releases.history());
-    let page = OverviewPage {
+    AccountReply::shown(&OverviewPage {
         layout: request.layout("Administration", "Accounts, usage and releases."),
         accounts,
         active: usage.accounts.len(),
@@ -79,8 +78,7 @@ pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
         file_changes: history.file_changes,
         duplicates: duplicates::count(&catalog),
         last_rejection: history.last_rejection.map(|rejection| (format::instant(rejection.at), rejection.reason)),
-    };
-    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
+    })
 }
 
 async fn most_active(state: &State, usage: &[(AccountId, u64)]) -> Result<Vec<(i64, String, u64)>, AccountReply> {

@@ -135,11 +135,8 @@ fn name_with_place(catalog: &Catalog, table: Table, row: u32) -> String {
     if table == Table::Rounds {
         return name;
     }
-    let place = match table {
-        Table::People => (None, catalog.text_field((table, row), "country")),
-        _ => (catalog.text_field((table, row), "city"), catalog.text_field((table, row), "country")),
-    };
-    match format::place(&place.0, &place.1) {
+    let city = if table == Table::People { None } else { catalog.text_field((table, row), "city") };
+    match format::place(&city, &catalog.text_field((table, row), "country")) {
         place if place.is_empty() => name,
         place => format!("{name} ({place})"),
     }

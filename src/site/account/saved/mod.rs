@@ -7,7 +7,6 @@ pub(crate) mod view;
 mod webhooks;
 
 use askama::Template;
-use http::StatusCode;
 
 use crate::account::saved::view::{conditions, count_in_words, host_of};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
@@ -101,14 +100,13 @@ async fn page(request: AccountRequest<'_>) -> AccountResult {
         alerts,
     };
     let description = "Your saved searches and lists, and what is new.";
-    let page = SavedPage {
+    AccountReply::shown(&SavedPage {
         layout: request.layout("Saved searches and lists", description),
         count: format!("{} of {}", format::number(total), format::number(visitor.account.tier.watches())),
         rows: shown.into_iter().map(row).collect(),
         pager: Pager::with_size(&Link::new(SAVED, Vec::new()), page, total as u64, PER_PAGE as u64),
         is_bundled: catalog.is_bundled(),
-    };
-    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
+    })
 }
 
 fn query_number(request: AccountRequest<'_>, name: &str) -> Option<u64> {
