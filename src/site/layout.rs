@@ -84,7 +84,7 @@ impl PageLayout {
         let path = path_of(table, snapshot.slug(table, row));
         let list = (list_path(table), format::capitalized(nouns(table).1));
         let base = &request.state.public_url;
-        let linked_data = Some(linked_data::record_graph(base, list, &path, about, snapshot.is_invented()));
+        let linked_data = Some(linked_data::graph(base, list, &path, about, snapshot.is_invented()));
         // The URL has the version of the release, so the image never changes.
         let picture = (table != Table::People).then(|| format!("{base}{path}.png?{}", snapshot.version()));
         let layout = Self::new(snapshot, snapshot.name(table, row), description, &path);

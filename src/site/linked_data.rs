@@ -9,7 +9,7 @@ use data::model::{Firm, Identifier, Person, Startup};
 use service::bulk;
 
 /// The record of the page at `path`, without unknown members, and breadcrumbs below `list`, a path and a name.
-pub(crate) fn record_graph(base: &str, list: (&str, String), path: &str, mut record: Value, is_invented: bool) -> String {
+pub(crate) fn graph(base: &str, list: (&str, String), path: &str, mut record: Value, is_invented: bool) -> String {
     let (list_path, list_name) = list;
     let crumb = |position: u32, name: &Value, path: &str| json!({ "@type": "ListItem", "position": position, "name": name, "item": format!("{base}{path}") });
     let crumbs = json!({

@@ -110,8 +110,7 @@ struct RevokePage {
     last_used: String,
 }
 
-pub(crate) async fn create(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn create(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     // The name may be a key, entered by mistake, so it is not repeated on the page.
     let name = request.form.text("name").parse::<KeyName>().map_err(|error| error.to_string());
     let (name, days) = match name.and_then(|name| Ok((name, lifetime(request)?))) {
@@ -137,8 +136,7 @@ fn new_key_page(request: AccountRequest<'_>, created: NewKey, rotated: Option<&K
     Ok(AccountReply::Page(StatusCode::CREATED, page.render()?))
 }
 
-pub(crate) async fn key_page(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn key_page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     let id = KeyId(request.id);
     let key = request.auth.active_key(visitor.account.id, id, request.now).await?;
     let usage = request.auth.usage(visitor.account.id, USAGE_DAYS as u16, request.now).await?;
@@ -168,8 +166,7 @@ pub(crate) fn last_used_of(key: &KeyRecord, was_used: bool) -> String {
     }
 }
 
-pub(crate) async fn rotate_page(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn rotate_page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     show_rotation(request, &visitor, "").await
 }
 
@@ -187,8 +184,7 @@ async fn show_rotation(request: AccountRequest<'_>, visitor: &Visitor, error: &s
 }
 
 /// `POST /account/keys/{id}/rotate`: creates a successor and shows it once; the key ends after an overlap.
-pub(crate) async fn rotate(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn rotate(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     let hours = request.form.text("overlap").parse().ok().filter(|hours| OVERLAP_HOURS.contains(hours));
     let days = match lifetime(request) {
         Ok(days) => days,
@@ -202,15 +198,13 @@ pub(crate) async fn rotate(request: AccountRequest<'_>) -> AccountResult {
     }
 }
 
-pub(crate) async fn revoke_page(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn revoke_page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     let key = request.auth.active_key(visitor.account.id, KeyId(request.id), request.now).await?;
     let layout = request.layout("Revoke a key", "Revoke an API key.");
     AccountReply::shown(&RevokePage { layout, last_used: last_used(&key), key })
 }
 
-pub(crate) async fn revoke(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn revoke(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     request.auth.revoke_key(visitor.account.id, KeyId(request.id), None, request.now).await?;
     Ok(AccountReply::Redirect("/account".into(), Vec::new()))
 }

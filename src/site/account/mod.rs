@@ -10,6 +10,13 @@ macro_rules! handler {
     };
 }
 
+/// As `handler`, with the [`Visitor`] as the second argument; redirects to the sign-in page if none is signed in.
+macro_rules! signed_in {
+    ($respond:expr $(, $argument:expr)*) => {
+        |request| Box::pin(async move { $respond(request, request.signed_in().await? $(, $argument)*).await })
+    };
+}
+
 mod admin;
 mod confirm;
 pub(super) mod cookie;
@@ -53,25 +60,25 @@ const PAGES: &[PageRow] = &[
     account_page("/signin").get(handler!(sign::sign_in_page)).post(handler!(sign::sign_in)),
     account_page("/signin/code").post(handler!(sign::sign_in_with_code)),
     account_page("/signout").post(handler!(sign::sign_out)),
-    account_page("/account").get(handler!(overview::page)),
-    account_page("/account/keys").post(handler!(keys::create)),
-    account_page("/account/keys/{id}").get(handler!(keys::key_page)),
-    account_page("/account/keys/{id}/revoke").get(handler!(keys::revoke_page)).post(handler!(keys::revoke)),
-    account_page("/account/keys/{id}/rotate").get(handler!(keys::rotate_page)).post(handler!(keys::rotate)),
-    account_page("/account/usage.csv").get(handler!(export::usage)),
-    account_page("/account/export.json").get(handler!(export::everything)),
-    account_page("/account/sessions/{id}/end").post(handler!(overview::end_session)),
-    account_page("/account/password").post(handler!(overview::change_password)),
-    account_page("/account/totp").get(handler!(totp::page)),
-    account_page("/account/totp/setup").post(handler!(totp::set_up)),
-    account_page("/account/totp/enable").post(handler!(totp::enable)),
-    account_page("/account/totp/disable").post(handler!(totp::disable)),
-    account_page("/account/totp/codes").post(handler!(totp::renew_codes)),
+    account_page("/account").get(signed_in!(overview::page)),
+    account_page("/account/keys").post(signed_in!(keys::create)),
+    account_page("/account/keys/{id}").get(signed_in!(keys::key_page)),
+    account_page("/account/keys/{id}/revoke").get(signed_in!(keys::revoke_page)).post(signed_in!(keys::revoke)),
+    account_page("/account/keys/{id}/rotate").get(signed_in!(keys::rotate_page)).post(signed_in!(keys::rotate)),
+    account_page("/account/usage.csv").get(signed_in!(export::usage)),
+    account_page("/account/export.json").get(signed_in!(export::everything)),
+    account_page("/account/sessions/{id}/end").post(signed_in!(overview::end_session)),
+    account_page("/account/password").post(signed_in!(overview::change_password)),
+    account_page("/account/totp").get(signed_in!(totp::page)),
+    account_page("/account/totp/setup").post(signed_in!(totp::set_up)),
+    account_page("/account/totp/enable").post(signed_in!(totp::enable)),
+    account_page("/account/totp/disable").post(signed_in!(totp::disable)),
+    account_page("/account/totp/codes").post(signed_in!(totp::renew_codes)),
     account_page("/account/verification").post(handler!(mail::send_verification)),
     account_page("/verify").get(handler!(mail::verify_page)).post(handler!(mail::verify)),
     account_page("/reset").get(handler!(mail::request_reset_page)).post(handler!(mail::request_reset)),
     account_page("/reset/password").get(handler!(mail::reset_page)).post(handler!(mail::reset)),
-    account_page("/account/delete").get(handler!(overview::delete_page)).post(handler!(overview::delete)),
+    account_page("/account/delete").get(signed_in!(overview::delete_page)).post(signed_in!(overview::delete)),
     // The theme needs no account.
     account_page("/theme").post(handler!(theme::choose)),
 ];

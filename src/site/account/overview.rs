@@ -119,8 +119,7 @@ impl KeyUsageRow {
     }
 }
 
-pub(crate) async fn page(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     show(request, &visitor, AccountMessages::default()).await
 }
 
@@ -195,8 +194,7 @@ fn days(usage: &AccountUsage, now: i64) -> Vec<(String, Vec<u64>)> {
 }
 
 /// `POST /account/password`: changes the password, ends all sessions, and starts another one.
-pub(crate) async fn change_password(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn change_password(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     let new = match Password::new(&request.form.secret("new"), &visitor.account.email) {
         Ok(new) => new,
         Err(weak) => return show(request, &visitor, AccountMessages::password_error(&weak.to_string())).await,
@@ -221,14 +219,12 @@ pub(crate) async fn change_password(request: AccountRequest<'_>) -> AccountResul
 }
 
 /// `POST /account/sessions/{id}/end`: ends a session of the account; no effect if there is no such session.
-pub(crate) async fn end_session(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn end_session(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     request.auth.end_session(visitor.account.id, SessionId(request.id)).await?;
     Ok(AccountReply::Redirect("/account".into(), Vec::new()))
 }
 
-pub(crate) async fn delete_page(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn delete_page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     confirm_deletion(request, &visitor, "")
 }
 
@@ -241,8 +237,7 @@ fn confirm_deletion(request: AccountRequest<'_>, visitor: &Visitor, error: &str)
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-pub(crate) async fn delete(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn delete(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     let password = Secret::new(&request.form.secret("password"));
     match request.auth.delete_account(&visitor, password, request.now).await {
         Ok(()) => Ok(AccountReply::SignedOut(cookie::remove(request.page.state, &[cookie::SESSION, cookie::BROWSER]))),

@@ -66,8 +66,7 @@ fn url(service: &str, email: &str, secret: &str) -> String {
     format!("otpauth://totp/{service}:{email}?secret={secret}&issuer={service}")
 }
 
-pub(crate) async fn page(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     match visitor.account.totp_enabled_at {
         Some(_) => show(request, &visitor, ""),
         None => Err(AccountReply::Redirect("/account".into(), Vec::new())),
@@ -85,8 +84,7 @@ fn show(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> AccountR
 }
 
 /// `POST /account/totp/setup`: shows a new secret. Nothing is stored until a code of it is entered.
-pub(crate) async fn set_up(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn set_up(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     confirm(request, &visitor, "set up two-step sign-in", &[]).await?;
     let secret = TotpSecret::generate().map_err(AccountError::from)?;
     show_setup(request, &visitor, &secret, "")
@@ -108,8 +106,7 @@ fn show_setup(request: AccountRequest<'_>, visitor: &Visitor, secret: &TotpSecre
 }
 
 /// Turns it on if the code proves that the app has the secret, and shows the recovery codes once.
-pub(crate) async fn enable(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn enable(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     confirm(request, &visitor, "turn on two-step sign-in", &["secret", "code"]).await?;
     let secret = request.form.secret("secret").parse::<TotpSecret>();
     // The secret is invalid only if the form was tampered with.
@@ -128,15 +125,13 @@ fn show_codes(request: AccountRequest<'_>, codes: &[RecoveryCode]) -> AccountRes
     Ok(AccountReply::Page(StatusCode::CREATED, page.render()?))
 }
 
-pub(crate) async fn renew_codes(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn renew_codes(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     confirm(request, &visitor, "renew your recovery codes", &[]).await?;
     let codes = request.auth.renew_recovery_codes(visitor.account.id).await?;
     show_codes(request, &codes)
 }
 
-pub(crate) async fn disable(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn disable(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     let (password, code) = (Secret::new(&request.form.secret("password")), request.form.secret("code"));
     match request.auth.disable_totp(&visitor, password, &code, request.now).await {
         Ok(()) => Ok(AccountReply::Redirect("/account".into(), Vec::new())),

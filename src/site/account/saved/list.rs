@@ -143,8 +143,7 @@ fn name_with_place(catalog: &Catalog, table: Table, row: u32) -> String {
 }
 
 /// `POST /account/saved/list`, or `POST /account/saved/{id}/add` of a list.
-pub(super) async fn send(request: AccountRequest<'_>, is_addition: bool) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(super) async fn send(request: AccountRequest<'_>, visitor: Visitor, is_addition: bool) -> AccountResult {
     let watch = if is_addition { Some(own_watch(request, &visitor).await?) } else { None };
     if watch.as_ref().is_some_and(|watch| watch.query.is_some()) {
         return Err(PageError::UnknownPage.into());

@@ -29,23 +29,23 @@ const SAVED: &str = "/account/saved";
 const WEBHOOKS: &str = "/account/webhooks";
 
 pub(super) const PAGES: &[PageRow] = &[
-    account_page(SAVED).get(handler!(page)).post(handler!(search::save)),
+    account_page(SAVED).get(signed_in!(page)).post(signed_in!(search::save)),
     account_page("/account/saved/new").get(handler!(search::page)),
-    account_page("/account/saved/list").get(handler!(list::page)).post(handler!(list::send, false)).takes_files(),
-    account_page("/account/saved/{id}").get(handler!(one::page)),
-    account_page("/account/saved/{id}/name").post(handler!(one::rename)),
-    account_page("/account/saved/{id}/notify").post(handler!(one::notify)),
-    account_page("/account/saved/{id}/feed").post(handler!(one::renew_feed)),
-    account_page("/account/saved/{id}/add").post(handler!(list::send, true)).takes_files(),
-    account_page("/account/saved/{id}/remove").post(handler!(one::remove)).takes_files(),
-    account_page("/account/saved/{id}/records.csv").get(handler!(one::download)),
-    account_page("/account/saved/{id}/delete").post(handler!(one::delete)),
-    account_page(WEBHOOKS).get(handler!(webhooks::page)).post(handler!(webhooks::add)),
-    account_page("/account/webhooks/{id}/secret").post(handler!(webhooks::reveal)),
-    account_page("/account/webhooks/{id}/rotate").post(handler!(webhooks::rotate)),
-    account_page("/account/webhooks/{id}/resume").post(handler!(webhooks::resume)),
-    account_page("/account/webhooks/{id}/test").post(handler!(webhooks::test)),
-    account_page("/account/webhooks/{id}/delete").post(handler!(webhooks::delete)),
+    account_page("/account/saved/list").get(handler!(list::page)).post(signed_in!(list::send, false)).takes_files(),
+    account_page("/account/saved/{id}").get(signed_in!(one::page)),
+    account_page("/account/saved/{id}/name").post(signed_in!(one::rename)),
+    account_page("/account/saved/{id}/notify").post(signed_in!(one::notify)),
+    account_page("/account/saved/{id}/feed").post(signed_in!(one::renew_feed)),
+    account_page("/account/saved/{id}/add").post(signed_in!(list::send, true)).takes_files(),
+    account_page("/account/saved/{id}/remove").post(signed_in!(one::remove)).takes_files(),
+    account_page("/account/saved/{id}/records.csv").get(signed_in!(one::download)),
+    account_page("/account/saved/{id}/delete").post(signed_in!(one::delete)),
+    account_page(WEBHOOKS).get(signed_in!(webhooks::page)).post(signed_in!(webhooks::add)),
+    account_page("/account/webhooks/{id}/secret").post(signed_in!(webhooks::reveal)),
+    account_page("/account/webhooks/{id}/rotate").post(signed_in!(webhooks::rotate)),
+    account_page("/account/webhooks/{id}/resume").post(signed_in!(webhooks::resume)),
+    account_page("/account/webhooks/{id}/test").post(signed_in!(webhooks::test)),
+    account_page("/account/webhooks/{id}/delete").post(signed_in!(webhooks::delete)),
 ];
 
 #[derive(Template)]
@@ -68,8 +68,7 @@ struct SavedRow {
     alerts: Vec<(i64, String, SnapshotVersion)>,
 }
 
-async fn page(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+async fn page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     let state = request.page.state;
     let account = visitor.account.id;
     let page = query_number(request, "page").unwrap_or(1).max(1);

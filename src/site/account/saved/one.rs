@@ -51,15 +51,9 @@ struct OnePage {
 }
 
 /// Parameters: `before` for earlier alerts, `alert` for all records of one alert, `page` for records of a list.
-pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
-    let (visitor, watch) = owned(request).await?;
-    show(request, &visitor, watch, "").await
-}
-
-async fn owned(request: AccountRequest<'_>) -> Result<(Visitor, Watch), AccountReply> {
-    let visitor = request.signed_in().await?;
+pub(super) async fn page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     let watch = own_watch(request, &visitor).await?;
-    Ok((visitor, watch))
+    show(request, &visitor, watch, "").await
 }
 
 async fn show(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, error: &str) -> AccountResult {
@@ -139,8 +133,8 @@ fn record(catalog: &Catalog, table: Table, key: &str) -> (String, String, String
     (key.to_owned(), name, page)
 }
 
-pub(super) async fn download(request: AccountRequest<'_>) -> AccountResult {
-    let (_, watch) = owned(request).await?;
+pub(super) async fn download(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let watch = own_watch(request, &visitor).await?;
     if watch.query.is_some() {
         return Err(PageError::UnknownPage.into());
     }
@@ -155,16 +149,16 @@ pub(super) async fn download(request: AccountRequest<'_>) -> AccountResult {
     Ok(AccountReply::File(format!("list-{}.csv", request.id), CSV, csv_of(rows)))
 }
 
-pub(super) async fn rename(request: AccountRequest<'_>) -> AccountResult {
-    let (visitor, watch) = owned(request).await?;
+pub(super) async fn rename(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let watch = own_watch(request, &visitor).await?;
     match parse_name(request) {
         Ok(name) => apply(request, &visitor, watch, WatchChange::Name(name)).await,
         Err(error) => show(request, &visitor, watch, &error).await,
     }
 }
 
-pub(super) async fn notify(request: AccountRequest<'_>) -> AccountResult {
-    let (visitor, watch) = owned(request).await?;
+pub(super) async fn notify(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let watch = own_watch(request, &visitor).await?;
     let webhook = request.form.text("webhook");
     let chosen = webhook.parse().ok().map(WebhookId);
     if chosen.is_none() && !webhook.is_empty() {
@@ -174,19 +168,19 @@ pub(super) async fn notify(request: AccountRequest<'_>) -> AccountResult {
     apply(request, &visitor, watch, WatchChange::Notify { emails, webhook: chosen }).await
 }
 
-pub(super) async fn renew_feed(request: AccountRequest<'_>) -> AccountResult {
-    let (visitor, watch) = owned(request).await?;
+pub(super) async fn renew_feed(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let watch = own_watch(request, &visitor).await?;
     apply(request, &visitor, watch, WatchChange::RenewFeed).await
 }
 
-pub(super) async fn remove(request: AccountRequest<'_>) -> AccountResult {
-    let (visitor, watch) = owned(request).await?;
+pub(super) async fn remove(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let watch = own_watch(request, &visitor).await?;
     let records: Vec<String> = request.form.texts("record").into_iter().map(Into::into).collect();
     apply(request, &visitor, watch, WatchChange::Remove(records)).await
 }
 
-pub(super) async fn delete(request: AccountRequest<'_>) -> AccountResult {
-    let (_, watch) = owned(request).await?;
+pub(super) async fn delete(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let watch = own_watch(request, &visitor).await?;
     request.auth.blocking(move |service| service.store().delete_watch(watch.account, watch.id)).await?;
     Ok(AccountReply::Redirect(SAVED.into(), Vec::new()))
 }

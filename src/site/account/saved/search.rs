@@ -9,6 +9,7 @@ use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::sentence;
 use crate::format;
 use crate::layout::PageLayout;
+use auth::Visitor;
 use auth::watch::NewWatch;
 use catalog::{Catalog, ListPosition, ParameterError, Resource};
 use data::Table;
@@ -117,8 +118,7 @@ fn preview(catalog: &Catalog, table: Table, query: &str) -> Result<SearchView, V
     })
 }
 
-pub(super) async fn save(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(super) async fn save(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     let (table, query) = (table_of(&request.form.text("table")), request.form.text("query").into_owned());
     let Some(table) = table else { return Ok(AccountReply::Redirect(format!("{SAVED}/new").into(), Vec::new())) };
     let draft = |error: String| SearchDraft {

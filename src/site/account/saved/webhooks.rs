@@ -42,8 +42,7 @@ struct SecretPage {
     overlap_ends: String,
 }
 
-pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(super) async fn page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     show(request, &visitor, "", Ok("")).await
 }
 
@@ -90,8 +89,7 @@ async fn find(request: AccountRequest<'_>, visitor: &Visitor) -> Result<Webhook,
     all.into_iter().find(|webhook| webhook.id.0 == request.id).ok_or(PageError::UnknownPage.into())
 }
 
-pub(super) async fn reveal(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(super) async fn reveal(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     confirm(request, &visitor, "see the secret of a webhook", &[]).await?;
     secret_page(request, &find(request, &visitor).await?, StatusCode::OK)
 }
@@ -106,22 +104,19 @@ async fn change(
     Ok(changed.await?)
 }
 
-pub(super) async fn rotate(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(super) async fn rotate(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     confirm(request, &visitor, "rotate the secret of a webhook", &[]).await?;
     let previous_until = request.now.saturating_add(OVERLAP);
     let webhook = change(request, &visitor, WebhookChange::RenewSecret { previous_until }).await?;
     secret_page(request, &webhook, StatusCode::OK)
 }
 
-pub(super) async fn resume(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(super) async fn resume(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     change(request, &visitor, WebhookChange::Resume { now: request.now }).await?;
     Ok(AccountReply::Redirect(WEBHOOKS.into(), Vec::new()))
 }
 
-pub(super) async fn delete(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(super) async fn delete(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     let (account, id) = (visitor.account.id, WebhookId(request.id));
     let deleted = request.auth.blocking(move |service| service.store().delete_webhook(account, id));
     match deleted.await? {
@@ -130,33 +125,31 @@ pub(super) async fn delete(request: AccountRequest<'_>) -> AccountResult {
     }
 }
 
-pub(super) async fn add(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = &request.signed_in().await?;
+pub(super) async fn add(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     let state = request.page.state;
     let text = request.form.text("url");
     let Some(networks) = &state.alerts.networks else {
-        return show(request, visitor, &text, Err(IS_OFF)).await;
+        return show(request, &visitor, &text, Err(IS_OFF)).await;
     };
     let url = match WebhookUrl::parse(&text, networks) {
         Ok(url) => url,
-        Err(error) => return show(request, visitor, &text, Err(&error.to_string())).await,
+        Err(error) => return show(request, &visitor, &text, Err(&error.to_string())).await,
     };
-    confirm(request, visitor, "add a webhook", &["url"]).await?;
+    confirm(request, &visitor, "add a webhook", &["url"]).await?;
     let (account, now) = (visitor.account.id, request.now);
     let added = state.auth.blocking(move |service| service.store().add_webhook(account, url.as_str(), now));
     match added.await {
         Ok(webhook) => secret_page(request, &webhook, StatusCode::CREATED),
-        Err(error) => show(request, visitor, &text, Err(&form_error(error)?)).await,
+        Err(error) => show(request, &visitor, &text, Err(&form_error(error)?)).await,
     }
 }
 
 /// Sends a test and waits. Charged as [`TEST_PAGES`] pages: it makes this server send a request to another one.
-pub(super) async fn test(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = &request.signed_in().await?;
-    let webhook = find(request, visitor).await?;
+pub(super) async fn test(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let webhook = find(request, &visitor).await?;
     let state = request.page.state;
     let Some(networks) = state.alerts.networks.clone() else {
-        return show(request, visitor, "", Err(IS_OFF)).await;
+        return show(request, &visitor, "", Err(IS_OFF)).await;
     };
     admit_pages(request.page, request.address, TEST_PAGES)?;
     let (now, secret) = (request.now, state.alerts.secrets.webhook_secret(&webhook));
@@ -179,7 +172,7 @@ pub(super) async fn test(request: AccountRequest<'_>) -> AccountResult {
     };
     let sent = state.auth.blocking(move |_| Ok(send()));
     match sent.await? {
-        Ok(()) => show(request, visitor, "", Ok("the test message was delivered")).await,
-        Err(reason) => show(request, visitor, "", Err(&format!("the test message was not delivered: {reason}"))).await,
+        Ok(()) => show(request, &visitor, "", Ok("the test message was delivered")).await,
+        Err(reason) => show(request, &visitor, "", Err(&format!("the test message was not delivered: {reason}"))).await,
     }
 }
