@@ -1,7 +1,6 @@
 //! The web pages, rendered on the server from the same catalog as REST and MCP.
 //!
-//! Every page works without its script. The state of a page is its URL. The parameters are those of the API, so that
-//! every page can show the API URL of the same query.
+//! Every page works without its script. Its state is its URL, with the parameters of the API, whose URL it can show.
 #![warn(unreachable_pub)]
 
 mod account;

@@ -1,8 +1,6 @@
-//! Twins of pages: the same record or list as JSON, in the format of the API, as Markdown for assistants, and for lists
-//! as CSV.
+//! Twins of pages: the same record or list as JSON, in the format of the API, as Markdown for assistants, or as CSV.
 //!
-//! The Markdown is generated from the JSON, so that both have the same content. A list twin has the rows of one page;
-//! clients that need more use the API, which has quotas.
+//! The Markdown is generated from the JSON. A list twin has the rows of one page; the API, which has quotas, has more.
 
 use std::fmt::Write;
 

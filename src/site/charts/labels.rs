@@ -1,7 +1,6 @@
-//! Places labels so that none covers another or leaves its chart.
-//! The start, middle or end of a label is at a fraction of the chart's width. Two labels that are apart at some width
-//! are apart at every larger width, because the left one has the smaller fraction and the distance grows with the
-//! width. It is therefore enough to place labels for the minimum width of each layout.
+//! Places labels so that none covers another or leaves its chart. Their starts, middles or ends are at fractions of the
+//! chart's width. Two labels that are apart at some width are apart at every larger one, because their distance grows
+//! with the width, so it is enough to place labels for the minimum width of each layout.
 
 use std::borrow::Cow;
 
@@ -61,7 +60,6 @@ pub(super) struct Label {
 }
 
 /// An occupied area, in CSS pixels.
-#[derive(Clone, Copy)]
 struct OccupiedBox {
     left: f64,
     right: f64,

@@ -1,6 +1,5 @@
-//! Saving a list, or adding to one, from a text or file that names records. Records named by slug, id or page are added
-//! directly. Other lines are looked up and shown with their candidates; nothing is saved until each of them has a
-//! record or is left out.
+//! Saving a list, or adding to one, from a text or file. Records named by slug, id or page are added directly; other
+//! lines are shown with their candidates, and nothing is saved until each has a record or is left out.
 
 use askama::Template;
 
