@@ -267,10 +267,8 @@ impl Browse {
             // The words stay in the search field, so they are not also sent as a hidden field.
             filters.kept.retain(|(name, _)| name != "text");
         }
-        let question = search
-            .as_ref()
-            .map(|search| SearchQuestion::from_search(catalog, config.resource, search, &without_text, 0))
-            .transpose()?;
+        let as_question = |search| SearchQuestion::from_search(catalog, config.resource, search, &without_text, 0);
+        let question = search.as_ref().map(as_question).transpose()?;
         let (note, described) = search.as_ref().map(|search| search_words(config, search, &without_text)).unzip();
         let similar = found.did_you_mean.iter().take(5);
         let suggestions = similar.map(|row| name_and_path(catalog, query.table, *row)).collect();

@@ -189,10 +189,7 @@ pub(crate) async fn answer(
     let [id, key]: [i64; 2] = values.map(|number| number.parse().unwrap_or_default());
     let (auth, now) = (&request.state.auth, request.state.now());
     let account_request = AccountRequest { page: request, auth, id, key, form: &form, address, now };
-    let reply = match is_foreign {
-        false => handle(account_request).await,
-        true => Err(PageError::ForeignForm.into()),
-    };
+    let reply = if is_foreign { Err(PageError::ForeignForm.into()) } else { handle(account_request).await };
     respond_with(request, reply.unwrap_or_else(|reply| reply))
 }
 

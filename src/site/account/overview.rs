@@ -203,8 +203,7 @@ pub(crate) async fn change_password(request: AccountRequest<'_>, visitor: Visito
     match request.auth.change_password(&visitor, current, new, request.now).await {
         Ok(started) => {
             let success = "Your password is changed, and all other sessions are ended.";
-            let session = started.token.digest();
-            let expires_at = started.expires_at;
+            let (session, expires_at) = (started.token.digest(), started.expires_at);
             let visitor = Visitor { session, authenticated_at: request.now, expires_at, ..visitor };
             let messages = AccountMessages { success, ..AccountMessages::default() };
             Ok(match show(request, &visitor, messages).await? {

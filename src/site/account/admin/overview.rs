@@ -101,19 +101,16 @@ fn minute(time: &str) -> String {
 async fn release_rows(state: &State) -> Vec<ReleaseRow> {
     let served = state.releases.current().version();
     let loaded: Vec<SnapshotVersion> = state.releases.all().iter().map(|catalog| catalog.version()).collect();
-    let on_disk: BTreeMap<SnapshotVersion, String> = match state.index.clone() {
-        None => BTreeMap::new(),
-        Some(index) => {
-            let built = move || {
-                let versions = index.versions().unwrap_or_default();
-                let built_at = |version| {
-                    index.manifest(version).map_or_else(|_| String::new(), |manifest| minute(&manifest.built_at))
-                };
-                versions.into_iter().map(|version| (version, built_at(version))).collect()
-            };
-            tokio::task::spawn_blocking(built).await.unwrap_or_default()
-        }
-    };
+    let mut on_disk: BTreeMap<SnapshotVersion, String> = BTreeMap::new();
+    if let Some(index) = state.index.clone() {
+        let built = move || {
+            let versions = index.versions().unwrap_or_default();
+            let built_at =
+                |version| index.manifest(version).map_or_else(|_| String::new(), |manifest| minute(&manifest.built_at));
+            versions.into_iter().map(|version| (version, built_at(version))).collect()
+        };
+        on_disk = tokio::task::spawn_blocking(built).await.unwrap_or_default();
+    }
     let versions: BTreeSet<SnapshotVersion> = loaded.iter().chain(on_disk.keys()).copied().collect();
     let row = |version: SnapshotVersion| ReleaseRow {
         version,

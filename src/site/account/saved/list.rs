@@ -93,14 +93,12 @@ pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
 async fn show(request: AccountRequest<'_>, visitor: &Visitor, mut draft: ListDraft, error: &str) -> AccountResult {
     let (account, table) = (visitor.account.id, draft.table);
     let is_new = draft.watch.is_none() && draft.lines.is_empty() && !draft.text.is_empty() && error.is_empty();
-    let lists = match is_new {
-        true => {
-            let watches = request.auth.blocking(move |service| service.store().watches(account));
-            let lists = watches.await?.into_iter().filter(|watch| watch.query.is_none() && watch.table == table);
-            lists.map(|watch| (watch.id.0, watch.name.as_str().to_owned())).collect()
-        }
-        false => Vec::new(),
-    };
+    let mut lists = Vec::new();
+    if is_new {
+        let watches = request.auth.blocking(move |service| service.store().watches(account)).await?;
+        let of_table = watches.iter().filter(|watch| watch.query.is_none() && watch.table == table);
+        lists.extend(of_table.map(|watch| (watch.id.0, watch.name.as_str().to_owned())));
+    }
     let catalog = request.page.state.releases.current();
     let title = if draft.watch.is_some() { "Add to a list" } else { "New list" };
     let path_of = |table: &Table| Resource::of_table(*table).path();
@@ -147,18 +145,13 @@ pub(super) async fn send(request: AccountRequest<'_>, visitor: Visitor, is_addit
     if watch.as_ref().is_some_and(|watch| watch.query.is_some()) {
         return Err(PageError::UnknownPage.into());
     }
-    let table = match &watch {
-        Some(watch) => watch.table,
-        None => table_of(&request.form.text("table")).unwrap_or(Table::Firms),
-    };
-    let mut draft = ListDraft::new(table, watch);
+    let table = watch.as_ref().map(|watch| watch.table).or_else(|| table_of(&request.form.text("table")));
+    let mut draft = ListDraft::new(table.unwrap_or(Table::Firms), watch);
     draft.name = request.form.text("name").into_owned();
     // A file takes precedence over the text.
     let file = request.form.file("file");
-    draft.text = match file.trim_ascii().is_empty() {
-        true => request.form.text("text").into_owned(),
-        false => String::from_utf8_lossy(file).into_owned(),
-    };
+    let text = if file.trim_ascii().is_empty() { request.form.text("text") } else { String::from_utf8_lossy(file) };
+    draft.text = text.into_owned();
     let is_undecided = read_choices(request, &mut draft);
     let name = draft.watch.as_ref().map_or_else(|| parse_name(request), |watch| Ok(watch.name.clone()));
     let name = match name {
@@ -169,13 +162,12 @@ pub(super) async fn send(request: AccountRequest<'_>, visitor: Visitor, is_addit
         draft.text.clear();
         return show(request, &visitor, draft, "the file is not UTF-8; save it as text or CSV in UTF-8").await;
     }
-    match read_text(request, &mut draft).await? {
-        Err(error) => return show(request, &visitor, draft, &error).await,
-        Ok(()) if is_undecided => {
-            let error = "choose a record for each line, or leave the line out; nothing is saved yet";
-            return show(request, &visitor, draft, error).await;
-        }
-        Ok(()) => {}
+    if let Err(error) = read_text(request, &mut draft).await? {
+        return show(request, &visitor, draft, &error).await;
+    }
+    if is_undecided {
+        let error = "choose a record for each line, or leave the line out; nothing is saved yet";
+        return show(request, &visitor, draft, error).await;
     }
     // A line with a preselected record may be one that the sender has not seen yet.
     let has_guesses = draft.lines.len() > request.form.texts("open").len();
