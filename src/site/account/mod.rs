@@ -153,7 +153,7 @@ impl AccountRequest<'_> {
     async fn visitor(&self) -> Result<Option<Visitor>, AccountReply> {
         match cookie::session(self.page) {
             None => Ok(None),
-            Some(token) => Ok(self.page.state.auth.visitor(&token, self.now).await?),
+            Some(token) => Ok(self.auth.visitor(&token, self.now).await?),
         }
     }
 
