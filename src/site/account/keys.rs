@@ -166,11 +166,7 @@ pub(crate) fn last_used_of(key: &KeyRecord, was_used: bool) -> String {
     }
 }
 
-pub(crate) async fn rotate_page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
-    show_rotation(request, &visitor, "").await
-}
-
-async fn show_rotation(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> AccountResult {
+pub(crate) async fn show_rotation(request: AccountRequest<'_>, visitor: Visitor, error: &str) -> AccountResult {
     let key = request.auth.active_key(visitor.account.id, KeyId(request.id), request.now).await?;
     let page = RotatePage {
         layout: request.layout("Rotate a key", "Replace an API key by another."),
@@ -188,13 +184,13 @@ pub(crate) async fn rotate(request: AccountRequest<'_>, visitor: Visitor) -> Acc
     let hours = request.form.text("overlap").parse().ok().filter(|hours| OVERLAP_HOURS.contains(hours));
     let days = match lifetime(request) {
         Ok(days) => days,
-        Err(error) => return show_rotation(request, &visitor, &error).await,
+        Err(error) => return show_rotation(request, visitor, &error).await,
     };
     confirm(request, &visitor, "rotate a key", &["overlap", "expires"]).await?;
     let rotation = Rotation::new(hours.unwrap_or(DEFAULT_OVERLAP_HOURS), days, request.now);
     match request.auth.rotate_key(visitor.account.id, KeyId(request.id), rotation, request.now).await {
         Ok((rotated, created)) => new_key_page(request, created, Some(&rotated)),
-        Err(error) => show_rotation(request, &visitor, &form_error(error)?).await,
+        Err(error) => show_rotation(request, visitor, &form_error(error)?).await,
     }
 }
 

@@ -64,7 +64,7 @@ const PAGES: &[PageRow] = &[
     account_page("/account/keys").post(signed_in!(keys::create)),
     account_page("/account/keys/{id}").get(signed_in!(keys::key_page)),
     account_page("/account/keys/{id}/revoke").get(signed_in!(keys::revoke_page)).post(signed_in!(keys::revoke)),
-    account_page("/account/keys/{id}/rotate").get(signed_in!(keys::rotate_page)).post(signed_in!(keys::rotate)),
+    account_page("/account/keys/{id}/rotate").get(signed_in!(keys::show_rotation, "")).post(signed_in!(keys::rotate)),
     account_page("/account/usage.csv").get(signed_in!(export::usage)),
     account_page("/account/export.json").get(signed_in!(export::everything)),
     account_page("/account/sessions/{id}/end").post(signed_in!(overview::end_session)),
@@ -78,7 +78,7 @@ const PAGES: &[PageRow] = &[
     account_page("/verify").get(handler!(mail::verify_page)).post(handler!(mail::verify)),
     account_page("/reset").get(handler!(mail::request_reset_page)).post(handler!(mail::request_reset)),
     account_page("/reset/password").get(handler!(mail::reset_page)).post(handler!(mail::reset)),
-    account_page("/account/delete").get(signed_in!(overview::delete_page)).post(signed_in!(overview::delete)),
+    account_page("/account/delete").get(signed_in!(overview::confirm_deletion, "")).post(signed_in!(overview::delete)),
     // The theme needs no account.
     account_page("/theme").post(handler!(theme::choose)),
 ];

@@ -223,11 +223,7 @@ pub(crate) async fn end_session(request: AccountRequest<'_>, visitor: Visitor) -
     Ok(AccountReply::Redirect("/account".into(), Vec::new()))
 }
 
-pub(crate) async fn delete_page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
-    confirm_deletion(request, &visitor, "")
-}
-
-fn confirm_deletion(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> AccountResult {
+pub(crate) async fn confirm_deletion(request: AccountRequest<'_>, visitor: Visitor, error: &str) -> AccountResult {
     let page = DeletePage {
         layout: request.layout("Delete your account", "Delete your account and revoke its keys."),
         email: visitor.account.email.to_string(),
@@ -240,6 +236,6 @@ pub(crate) async fn delete(request: AccountRequest<'_>, visitor: Visitor) -> Acc
     let password = Secret::new(&request.form.secret("password"));
     match request.auth.delete_account(&visitor, password, request.now).await {
         Ok(()) => Ok(AccountReply::SignedOut(cookie::remove(request.page.state, &[cookie::SESSION, cookie::BROWSER]))),
-        Err(error) => confirm_deletion(request, &visitor, &form_error(error)?),
+        Err(error) => confirm_deletion(request, visitor, &form_error(error)?).await,
     }
 }
