@@ -151,7 +151,7 @@ impl AccountRequest<'_> {
     }
 
     async fn visitor(&self) -> Result<Option<Visitor>, AccountReply> {
-        match cookie::session(self.page) {
+        match cookie::find(self.page, cookie::SESSION) {
             None => Ok(None),
             Some(token) => Ok(self.auth.visitor(&token, self.now).await?),
         }

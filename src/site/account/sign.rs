@@ -86,7 +86,7 @@ pub(crate) fn form_error(error: AccountError) -> Result<String, AccountReply> {
 
 /// Sets the cookies of a new session, ends the one that they replace, and redirects.
 async fn start_session(request: AccountRequest<'_>, session: &StartedSession) -> AccountReply {
-    if let Some(previous) = cookie::session(request.page) {
+    if let Some(previous) = cookie::find(request.page, cookie::SESSION) {
         // On an error the new session is still valid, and the previous one expires by itself.
         let _ = request.auth.sign_out(&previous, request.now).await;
     }
@@ -150,7 +150,7 @@ pub(crate) async fn sign_in_with_code(request: AccountRequest<'_>) -> AccountRes
 }
 
 pub(crate) async fn sign_out(request: AccountRequest<'_>) -> AccountResult {
-    if let Some(token) = cookie::session(request.page) {
+    if let Some(token) = cookie::find(request.page, cookie::SESSION) {
         request.auth.sign_out(&token, request.now).await?;
     }
     // The browser remains known, for the next sign-in.
