@@ -55,12 +55,12 @@ pub struct NewWatch<'a> {
 }
 
 /// `Add` skips records that the list has already. `RenewFeed` gives the feed another address.
-#[derive(Clone, Copy, Debug)]
-pub enum WatchChange<'a> {
-    Name(&'a KeyName),
+#[derive(Clone, Debug)]
+pub enum WatchChange {
+    Name(KeyName),
     Notify { emails: bool, webhook: Option<WebhookId> },
-    Add(&'a [String]),
-    Remove(&'a [String]),
+    Add(Vec<String>),
+    Remove(Vec<String>),
     RenewFeed,
 }
 

@@ -82,7 +82,7 @@ pub(crate) struct Browse {
     pub csv: String,
     pub csv_rows: String,
     /// Page sizes: number of rows, link; true for the current one.
-    pub sizes: Vec<(u64, String, bool)>,
+    pub sizes: [(u64, String, bool); 3],
     pub title: String,
     /// The canonical query, with the page number.
     pub query: String,
@@ -98,7 +98,6 @@ pub(crate) struct Pager {
     pub previous: Option<String>,
     pub next: Option<String>,
     pub path: String,
-    pub name: String,
     /// Hidden fields of the form that jumps to a page.
     pub fields: Vec<(String, String)>,
 }
@@ -119,8 +118,7 @@ impl Pager {
         // Past the end, the previous page is the last one.
         let previous = (page > 1).then(|| at((page - 1).min(pages.max(1))));
         let next = (page < pages).then(|| at(page + 1));
-        let (path, name, fields) = (link.path.clone(), "page".to_owned(), link.others(&["page"]));
-        Self { page, pages, previous, next, path, name, fields }
+        Self { page, pages, previous, next, path: link.path.clone(), fields: link.others(&["page"]) }
     }
 }
 
@@ -269,10 +267,8 @@ impl Browse {
             // The words stay in the search field, so they are not also sent as a hidden field.
             filters.kept.retain(|(name, _)| name != "text");
         }
-        let question = search
-            .as_ref()
-            .map(|search| SearchQuestion::from_search(catalog, config.resource, search, &without_text, 0))
-            .transpose()?;
+        let as_question = |search| SearchQuestion::from_search(catalog, config.resource, search, &without_text, 0);
+        let question = search.as_ref().map(as_question).transpose()?;
         let (note, described) = search.as_ref().map(|search| search_words(config, search, &without_text)).unzip();
         let similar = found.did_you_mean.iter().take(5);
         let suggestions = similar.map(|row| name_and_path(catalog, query.table, *row)).collect();
@@ -283,6 +279,13 @@ impl Browse {
         }));
         let snippets = found.snippets.iter().map(|snippet| (snippet.slug.clone(), snippet.parts()));
         let similarities = found.similarities.iter().map(|one| (one.slug.to_owned(), vec![(one.in_words(), false)]));
+        let notes = found.notes.iter().map(|note| sentence(&note.detail));
+        let mut saved = vec![("table".to_owned(), config.resource.path().to_owned())];
+        saved.extend(link.others(&["sort", SIZE]));
+        let with_link = |size: u64| {
+            let text = if size == PER_PAGE { String::new() } else { size.to_string() };
+            (size, link.with(SIZE, &text).href(), page_size(link) == size)
+        };
         let browse = Self {
             question: question.flatten(),
             described: described.flatten(),
@@ -291,11 +294,7 @@ impl Browse {
             is_searchable: config.resource.is_searchable(),
             q: by_words.map_or_else(|| link.text("q").to_owned(), |search| search.text.clone()),
             total: found.total,
-            search_notes: note
-                .flatten()
-                .into_iter()
-                .chain(found.notes.iter().map(|note| sentence(&note.detail)))
-                .collect(),
+            search_notes: note.flatten().into_iter().chain(notes).collect(),
             filters,
             sort_options: sort_options(catalog, config, query, link.text("sort")),
             active_filters: active_filters(catalog, link),
@@ -304,29 +303,14 @@ impl Browse {
             pager: Pager::new(link, page, found.total),
             title: title(catalog, config.resource, link),
             query: at_page(link, page).query(),
-            save: Link::new(
-                "/account/saved/new",
-                std::iter::once(("table".to_owned(), config.resource.path().to_owned()))
-                    .chain(link.others(&["sort", SIZE]))
-                    .collect(),
-            )
-            .href(),
-            api: link
-                .with(SIZE, "")
-                .at(&format!("{}/api/v3/{}", page_request.state.public_url, config.resource.path()))
-                .href(),
+            save: Link::new("/account/saved/new", saved).href(),
+            api: link.with(SIZE, "").at(&page_request.api(config.resource.path())).href(),
             csv: link.with(SIZE, "").at(&format!("{}.csv", config.path)).href(),
             csv_rows: match found.total {
                 total if total <= MAX_FILE_ROWS => format::counted(total, "row", "rows"),
                 total => format!("first {} of {} rows", format::number(MAX_FILE_ROWS), format::number(total)),
             },
-            sizes: PAGE_SIZES
-                .iter()
-                .map(|size| {
-                    let text = if *size == PER_PAGE { String::new() } else { size.to_string() };
-                    (*size, link.with(SIZE, &text).href(), page_size(link) == *size)
-                })
-                .collect(),
+            sizes: PAGE_SIZES.map(with_link),
             order: match link.text("sort") {
                 "" if !query.is_ranked() => config.sort_options[0].0.to_owned(),
                 sort => sort.to_owned(),

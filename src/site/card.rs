@@ -1,5 +1,4 @@
-//! `/vcs/{slug}.png` and `/startups/{slug}.png`: Open Graph images, which other sites show next to a link to a profile.
-//! An image is drawn on first request and cached with the release.
+//! `/vcs/{slug}.png` and `/startups/{slug}.png`: Open Graph images, drawn on first request and cached with the release.
 
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::matching::count_led;
 use crate::records::{records, sector_links};
-use crate::{PageRequest, PageResult, PathValues, format};
+use crate::{PageRequest, PageResult, PathValues, format, render};
 use catalog::Catalog;
 use catalog::param_error::shortened;
 use data::Table;
@@ -103,7 +103,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
         Table::Firms => firms(catalog, &found)?,
         _ => startups(catalog, &found)?,
     };
-    let page = ComparePage {
+    render(&ComparePage {
         layout: PageLayout::new(catalog.snapshot(), &title, &description, request.path)
             .not_indexed()
             .with_operator(&request.state.operator),
@@ -113,8 +113,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
         warnings,
         columns,
         rows,
-    };
-    Ok(page.render()?)
+    })
 }
 
 /// The row of a slug, or of a name that exactly one record has. The error is a message.

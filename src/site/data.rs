@@ -10,7 +10,7 @@ use crate::field_years::FieldYears;
 use crate::layout::PageLayout;
 use crate::lists::list_path;
 use crate::market::rounds_by_year;
-use crate::{PageRequest, PageResult, PathValues, format, linked_data};
+use crate::{PageRequest, PageResult, PathValues, format, linked_data, render};
 use catalog::round_years::spans;
 use catalog::{BulkFile, Catalog, Property, Totals};
 use data::Table;
@@ -25,7 +25,6 @@ struct DataPage<'a> {
     years: Option<Bars>,
     field_years: Option<Heatmap>,
     gaps: Vec<String>,
-    /// The changes of the release; `None` if no previous release is loaded.
     changes: Option<ReleaseChanges>,
     files: Vec<(String, &'a BulkFile)>,
     needs_key: bool,
@@ -77,7 +76,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
     let (base, publisher) = (&request.state.public_url, &request.state.operator.brand.name);
     let dataset = linked_data::dataset(catalog, base, publisher, request.state.bulk != BulkAccess::Off);
     let layout = PageLayout::new(snapshot, "About the data", description, request.path);
-    let page = DataPage {
+    render(&DataPage {
         layout: PageLayout { linked_data: Some(dataset), ..layout.canonical(request.state) },
         totals,
         gaps: gaps(catalog, &tables, &years),
@@ -90,9 +89,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
             _ => catalog.bulk_files().iter().map(|file| (bulk::path_of(catalog.version(), file), &**file)).collect(),
         },
         needs_key: request.state.bulk == BulkAccess::Key,
-        api: format!("{}/api/v3/stats", request.state.public_url),
-    };
-    Ok(page.render()?)
+        api: request.api("stats"),
+    })
 }
 
 /// Path of the list of records with a value of a field, if it shows exactly these. Filters ignore suspect amounts.

@@ -98,13 +98,10 @@ impl Filters {
         let is_shown =
             |field: &TextField| !field.value.is_empty() || is_known(catalog, config.resource, field.config.name);
         let fields = config.fields.iter().map(field).filter(is_shown);
-        let (groups, ranges, fields): (Vec<_>, Vec<_>, Vec<_>) = (groups.collect(), ranges.collect(), fields.collect());
-        let names = groups.iter().map(|group: &FacetGroup| group.name);
-        let own = ranges
-            .iter()
-            .flat_map(|range: &RangeFilter| &range.ends)
-            .chain(&fields)
-            .map(|field: &TextField| field.config.name);
+        let groups: Vec<FacetGroup> = groups.collect();
+        let (ranges, fields): (Vec<RangeFilter>, Vec<TextField>) = (ranges.collect(), fields.collect());
+        let names = groups.iter().map(|group| group.name);
+        let own = ranges.iter().flat_map(|range| &range.ends).chain(&fields).map(|field| field.config.name);
         let own: Vec<&str> = names.chain(own).chain(["q", "sort"]).collect();
         Self { kept: given.link.others(&own), groups, ranges, fields }
     }

@@ -24,7 +24,6 @@ pub(crate) fn usd(amount: &u64) -> String {
     format!("${}{letter}", text.strip_suffix(".0").unwrap_or(&text))
 }
 
-/// A range of US dollars; either end may be open.
 pub(crate) fn usd_range(min: &Option<u64>, max: &Option<u64>) -> String {
     match (min, max) {
         (Some(min), Some(max)) if min == max => usd(min),

@@ -16,7 +16,7 @@ use crate::market::{countries, rounds_by_year, sectors};
 use crate::question::SearchQuestion;
 use crate::records::records;
 use crate::round_rows::RoundRows;
-use crate::{PageRequest, PageResult, PathValues, format, page_headers, respond_with, response_of};
+use crate::{PageRequest, PageResult, PathValues, format, page_headers, render, respond_with, response_of};
 use catalog::params::MAX_TEXT_CHARS;
 use catalog::{Catalog, Filter, LeaderboardQuery, ListPosition, Order, Query, Ranking, Resource, TextIndexes, Totals};
 use data::model::{Firm, Person, Startup};
@@ -120,21 +120,20 @@ fn search_table(catalog: &Catalog, table: Table, text: &str) -> TableResults {
     }
 }
 
-fn search_text(query: &str) -> String {
-    let text = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "q");
-    text.map_or_else(String::new, |(_, text)| text.trim().chars().take(MAX_TEXT_CHARS).collect())
+fn search_text(request: PageRequest<'_>) -> String {
+    request.parameter("q").unwrap_or_default().trim().chars().take(MAX_TEXT_CHARS).collect()
 }
 
 /// `/`: the home page, or the results of a search.
 pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
-    let text = search_text(request.query);
+    let text = search_text(request);
     if !text.is_empty() {
         return search(catalog, request, text);
     }
     let newest = catalog.list(&Query::all(Table::Rounds), ListPosition::default(), MAX_NEWEST);
     let description = "Ratings, peer scores, ghosting rates and profiles of venture capital firms, with their startups, \
                        funding rounds and people.";
-    let page = HomePage {
+    render(&HomePage {
         layout: PageLayout::new(catalog.snapshot(), "", description, request.path).canonical(request.state),
         totals: catalog.totals(),
         newest_round: catalog.snapshot().round_range().map(|(_, newest)| format::day(newest)),
@@ -145,8 +144,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
         countries: countries(catalog),
         newest: RoundRows::load(catalog, &newest.rows)?,
         base: &request.state.public_url,
-    };
-    Ok(page.render()?)
+    })
 }
 
 fn boards(catalog: &Catalog) -> PageResult<Vec<Board>> {
@@ -220,7 +218,7 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> PageResult<
         .with_operator(&request.state.operator);
     let total = total_of(&found);
     let [of_firms, of_startups, of_people] = found;
-    let page = SearchPage {
+    render(&SearchPage {
         layout,
         q,
         firms: records(catalog, Table::Firms, &of_firms.rows)?,
@@ -235,13 +233,12 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> PageResult<
         is_described,
         described,
         snippets,
-    };
-    Ok(page.render()?)
+    })
 }
 
 /// `/suggest/opensearch?q=`: suggestions for the address bar, in the OpenSearch format: text, names, notes and URLs.
 pub(crate) fn suggest_to_browser(catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
-    let text = search_text(request.query);
+    let text = search_text(request);
     let (snapshot, base) = (catalog.snapshot(), &request.state.public_url);
     let (mut names, mut notes, mut addresses) = (Vec::new(), Vec::new(), Vec::new());
     for suggestion in catalog.suggest(&text, &TextIndexes::TABLES, MAX_SUGGESTIONS) {
@@ -268,7 +265,7 @@ struct NameSuggestion {
 
 /// `/suggest?q=`: the names that the search field offers while a visitor types.
 pub(crate) fn suggest(catalog: &Catalog, request: PageRequest<'_>) -> Response<Vec<u8>> {
-    let text = search_text(request.query);
+    let text = search_text(request);
     let snapshot = catalog.snapshot();
     let names = catalog.suggest(&text, &TextIndexes::TABLES, MAX_SUGGESTIONS);
     let names = names.into_iter().map(|suggestion| NameSuggestion {

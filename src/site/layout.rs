@@ -26,7 +26,7 @@ static ASSET_VERSION: Lazy<String> = Lazy::new(|| {
     format!("{:08x}", xxh3_64(content.as_bytes()) >> 32)
 });
 
-#[derive(Clone, Debug, Default)]
+#[derive(Default)]
 pub(crate) struct PageLayout {
     /// The page's title, without the name of the service; empty for the home page.
     pub title: String,
@@ -48,7 +48,6 @@ pub(crate) struct PageLayout {
     pub picture: Option<String>,
 }
 
-#[derive(Clone, Debug)]
 pub(crate) struct ReleaseInfo {
     pub version: String,
     pub title: String,
@@ -84,7 +83,7 @@ impl PageLayout {
         let path = path_of(table, snapshot.slug(table, row));
         let list = (list_path(table), format::capitalized(nouns(table).1));
         let base = &request.state.public_url;
-        let linked_data = Some(linked_data::record_graph(base, list, &path, about));
+        let linked_data = Some(linked_data::graph(base, list, &path, about, snapshot.is_invented()));
         // The URL has the version of the release, so the image never changes.
         let picture = (table != Table::People).then(|| format!("{base}{path}.png?{}", snapshot.version()));
         let layout = Self::new(snapshot, snapshot.name(table, row), description, &path);
@@ -114,8 +113,7 @@ impl PageLayout {
         }
     }
 
-    /// Sets the operator and the links to the page's twins. `query` is the canonical query of a list; a page without
-    /// one also gets its canonical URL.
+    /// Sets the operator and the twins; without the canonical `query` of a list, also the canonical URL.
     pub(crate) fn with_twins(self, state: &State, query: &str) -> Self {
         let mark = if query.is_empty() { "" } else { "?" };
         let twin = |format: TwinFormat| format!("{}{}{mark}{query}", self.path, format.extension());
@@ -134,7 +132,6 @@ impl PageLayout {
         pages.chain([("/docs", "Docs")]).map(|(path, name)| (path, name, self.is_within(path)))
     }
 
-    /// True if the page is at `path` or below it.
     pub(crate) fn is_within(&self, path: &str) -> bool {
         self.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }

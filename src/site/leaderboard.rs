@@ -15,7 +15,7 @@ use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::moves::{Move, Moves};
 use crate::records::records;
-use crate::{PageRequest, PageResult, PathValues, format};
+use crate::{PageRequest, PageResult, PathValues, format, render};
 use catalog::{Catalog, RankedRow, Request, Resource};
 use data::model::Firm;
 use data::vocabulary::Vocabulary;
@@ -154,7 +154,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
     let rows = board.rows.iter().zip(firms).zip(dots).map(row).collect();
     let about = description(catalog, metric);
     let meta = format!("Venture capital firms ranked by {}. {about}", text.label.to_lowercase());
-    let page = RankingPage {
+    render(&RankingPage {
         layout: PageLayout::new(catalog.snapshot(), "Leaderboard", &meta, request.path)
             .with_twins(request.state, &at_page(&link, page).query()),
         warnings: asked.warnings(&link),
@@ -173,9 +173,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
         moves,
         total: board.total,
         pager: Pager::new(&link, page, board.total),
-        api: link.at(&format!("{}/api/v3/leaderboard", request.state.public_url)).href(),
-    };
-    Ok(page.render()?)
+        api: link.at(&request.api("leaderboard")).href(),
+    })
 }
 
 fn missing(catalog: &Catalog, metric: Metric) -> String {

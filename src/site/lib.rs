@@ -1,7 +1,6 @@
 //! The web pages, rendered on the server from the same catalog as REST and MCP.
 //!
-//! Every page works without its script. The state of a page is its URL. The parameters are those of the API, so that
-//! every page can show the API URL of the same query.
+//! Every page works without its script. Its state is its URL, with the parameters of the API, whose URL it can show.
 #![warn(unreachable_pub)]
 
 mod account;
@@ -52,9 +51,11 @@ mod twin;
 pub use docs::clients::{CLIENTS, ExampleClient};
 pub use docs::mcp::{CONVERSATIONS, SETUPS, Setup};
 
+use std::borrow::Cow;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use askama::Template;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, ETAG};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
@@ -90,6 +91,22 @@ pub struct PageRequest<'a> {
     pub headers: &'a HeaderMap,
     pub peer: Peer,
     pub trace: &'a RequestTrace,
+}
+
+impl<'a> PageRequest<'a> {
+    /// The first value of a parameter.
+    fn parameter(self, name: &str) -> Option<Cow<'a, str>> {
+        form_urlencoded::parse(self.query.as_bytes()).find(|(known, _)| known == name).map(|(_, value)| value)
+    }
+
+    /// The URL of a path of the API.
+    fn api(self, path: &str) -> String {
+        format!("{}/api/v3/{path}", self.state.public_url)
+    }
+}
+
+fn render(page: &impl Template) -> PageResult<String> {
+    Ok(page.render()?)
 }
 
 /// The pages, in the order of the menu and of the sitemap. Those of [`reconcile`] and [`account`] are there.
@@ -196,9 +213,13 @@ pub fn bad_form(request: PageRequest<'_>, status: StatusCode, detail: &'static s
 /// Items of a batch charged as one page.
 const ITEMS_PER_PAGE: usize = 10;
 
-/// Charges the items of a batch to an address, except for the first page: the request itself is charged already.
 fn admit_batch(request: PageRequest<'_>, address: IpAddr, items: usize) -> PageResult<()> {
-    for _ in 1..items.div_ceil(ITEMS_PER_PAGE) {
+    admit_pages(request, address, items.div_ceil(ITEMS_PER_PAGE))
+}
+
+/// Charges pages to an address, except for the first one: the request itself is charged already.
+fn admit_pages(request: PageRequest<'_>, address: IpAddr, pages: usize) -> PageResult<()> {
+    for _ in 1..pages {
         request.state.auth.admit_page(address, request.state.now()).map_err(PageError::RateLimited)?;
     }
     Ok(())

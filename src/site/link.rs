@@ -15,7 +15,6 @@ impl Link {
         Self { path: path.to_owned(), pairs }
     }
 
-    /// The link to a request in its canonical form.
     pub(crate) fn canonical(path: &str, parsed: &ParsedRequest) -> Self {
         Self::new(path, parsed.canonical.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect())
     }

@@ -1,6 +1,5 @@
-//! JSON-LD in pages (schema.org): the record, and the breadcrumbs of its page.
-//!
-//! It is data, not a script that runs, so the content security policy needs no exception.
+//! JSON-LD in pages (schema.org): the record, and the breadcrumbs of its page. It is data, not a script that runs, so
+//! the content security policy needs no exception.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +8,7 @@ use data::model::{Firm, Identifier, Person, Startup};
 use service::bulk;
 
 /// The record of the page at `path`, without unknown members, and breadcrumbs below `list`, a path and a name.
-pub(crate) fn record_graph(base: &str, list: (&str, String), path: &str, mut record: Value) -> String {
+pub(crate) fn graph(base: &str, list: (&str, String), path: &str, mut record: Value, is_invented: bool) -> String {
     let (list_path, list_name) = list;
     let crumb = |position: u32, name: &Value, path: &str| json!({ "@type": "ListItem", "position": position, "name": name, "item": format!("{base}{path}") });
     let crumbs = json!({
@@ -18,10 +17,11 @@ pub(crate) fn record_graph(base: &str, list: (&str, String), path: &str, mut rec
     });
     record["@id"] = json!(format!("{base}{path}"));
     record["url"] = record["@id"].clone();
+    record["disambiguatingDescription"] = json!(invented(is_invented));
     script_text(vec![without_unknown(record), crumbs])
 }
 
-pub(crate) fn firm(firm: &Firm, is_invented: bool) -> Value {
+pub(crate) fn firm(firm: &Firm) -> Value {
     let rating = firm.ratings.overall.map(|overall| {
         json!({
             "@type": "AggregateRating", "ratingValue": overall, "bestRating": 5, "worstRating": 1,
@@ -33,7 +33,6 @@ pub(crate) fn firm(firm: &Firm, is_invented: bool) -> Value {
         "name": firm.name,
         "alternateName": firm.aliases,
         "description": firm.description,
-        "disambiguatingDescription": invented(is_invented),
         "foundingDate": firm.founded_year.map(|year| year.to_string()),
         "address": address(&firm.city, &firm.country),
         "sameAs": same_as(&firm.website, &firm.identifiers),
@@ -41,13 +40,12 @@ pub(crate) fn firm(firm: &Firm, is_invented: bool) -> Value {
     })
 }
 
-pub(crate) fn startup(startup: &Startup, is_invented: bool) -> Value {
+pub(crate) fn startup(startup: &Startup) -> Value {
     json!({
         "@type": "Organization",
         "name": startup.name,
         "alternateName": startup.aliases,
         "description": startup.description,
-        "disambiguatingDescription": invented(is_invented),
         "foundingDate": startup.founded_year.map(|year| year.to_string()),
         "address": address(&startup.city, &startup.country),
         "sameAs": same_as(&startup.website, &startup.identifiers),
@@ -55,12 +53,11 @@ pub(crate) fn startup(startup: &Startup, is_invented: bool) -> Value {
 }
 
 /// `organization` is the path of the person's organization.
-pub(crate) fn person(person: &Person, base: &str, organization: &str, is_invented: bool) -> Value {
+pub(crate) fn person(person: &Person, base: &str, organization: &str) -> Value {
     json!({
         "@type": "Person",
         "name": person.name,
         "jobTitle": person.title,
-        "disambiguatingDescription": invented(is_invented),
         "worksFor": {
             "@type": "Organization", "name": person.organization.name, "url": format!("{base}{organization}"),
         },

@@ -6,7 +6,7 @@ use crate::layout::PageLayout;
 use crate::records::{records, sector_links};
 use crate::round_rows::RoundRows;
 use crate::stage_strip::StageStrip;
-use crate::{PageRequest, PageResult, PathValues, format};
+use crate::{PageRequest, PageResult, PathValues, format, render};
 use catalog::{Catalog, Resource};
 use data::model::{Firm, Person, Startup};
 use data::{Facet, Table};
@@ -181,7 +181,7 @@ pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'
         let sectors = sector_links(catalog, &firm.sectors, "/sectors/").take(SECTORS).collect();
         (firm, sectors)
     };
-    let page = FirmsPage {
+    render(&FirmsPage {
         layout,
         browse,
         shows_score: firms.iter().any(|firm| firm.health_score.is_some()),
@@ -189,22 +189,21 @@ pub(crate) fn firms(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'
         shows_sectors: firms.iter().any(|firm| !firm.sectors.is_empty()),
         shows_check_size: firms.iter().any(has_check_size),
         firms: firms.into_iter().map(with_sectors).collect(),
-    };
-    Ok(page.render()?)
+    })
 }
 
 pub(crate) fn startups(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let (layout, browse, rows) = Browse::load(catalog, request, &STARTUPS)?;
-    Ok(StartupsPage { layout, browse, startups: records(catalog, Table::Startups, &rows)? }.render()?)
+    render(&StartupsPage { layout, browse, startups: records(catalog, Table::Startups, &rows)? })
 }
 
 pub(crate) fn rounds(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let (layout, browse, rows) = Browse::load(catalog, request, &ROUNDS)?;
     let rounds = RoundRows::load(catalog, &rows)?.sortable(&browse);
-    Ok(RoundsPage { layout, browse, rounds }.render()?)
+    render(&RoundsPage { layout, browse, rounds })
 }
 
 pub(crate) fn people(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult<String> {
     let (layout, browse, rows) = Browse::load(catalog, request, &PEOPLE)?;
-    Ok(PeoplePage { layout, browse, people: records(catalog, Table::People, &rows)? }.render()?)
+    render(&PeoplePage { layout, browse, people: records(catalog, Table::People, &rows)? })
 }

@@ -13,7 +13,7 @@ use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::matching::count_led;
 use crate::round_rows::RoundRows;
-use crate::{PageRequest, PageResult, PathValues, format};
+use crate::{PageRequest, PageResult, PathValues, format, render};
 use catalog::aggregate::{Aggregate, AggregateGroup, AggregateOptions, GroupBy, Grouping, group_bys};
 use catalog::{Amounts, Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter, ValueCount};
 use data::vocabulary::Vocabulary;
@@ -87,7 +87,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, [name, stage]: P
     let newest = catalog.list(&query, ListPosition::default(), NEWEST);
     let investors = investors(catalog, &rounds, &query.filters);
     let description = description(&title, names.is_empty(), &rounds);
-    let page = MarketPage {
+    render(&MarketPage {
         layout: PageLayout::new(catalog.snapshot(), &title, &description, &canonical_path(market, &link))
             .canonical(request.state),
         crumbs: crumbs(catalog, market, &link),
@@ -104,13 +104,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, [name, stage]: P
         investors,
         breakdowns: breakdowns(catalog, &query.filters, market, &link),
         newest: RoundRows::load(catalog, &newest.rows)?,
-        api: link
-            .at(&format!("{}/api/v3/funding-rounds/aggregate", request.state.public_url))
-            .with("group_by", "year,stage,investor")
-            .href(),
+        api: link.at(&request.api("funding-rounds/aggregate")).with("group_by", "year,stage,investor").href(),
         link,
-    };
-    Ok(page.render()?)
+    })
 }
 
 fn description(title: &str, is_all: bool, rounds: &Aggregate) -> String {

@@ -12,7 +12,7 @@ use crate::filters::{FieldConfig, TextField};
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::records::{record, records};
-use crate::{PageRequest, PageResult, PathValues, format};
+use crate::{PageRequest, PageResult, PathValues, format, render};
 use catalog::matching::MatchReason;
 use catalog::{
     Catalog, Filter, FirmMatch, ListPosition, MatchPage, MatchQuery, ParseOptions, Property, Query, Request, Resource,
@@ -95,7 +95,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
     let of_first = found.matches.first().into_iter().flat_map(all_reasons);
     let description =
         "Which venture capital firms fit a startup, by stage, sector, country and amount, each with its reasons.";
-    let page = MatchingPage {
+    render(&MatchingPage {
         layout: PageLayout::new(catalog.snapshot(), "Match", description, request.path).canonical(request.state),
         warnings: asked.warnings(&link),
         choices: choices(catalog, &link, &["stage", "sector", "country"], problems),
@@ -114,9 +114,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
         order_of_equals: has_equals.then(|| order_of_equals(catalog)),
         firms,
         pager: Pager::new(&link, *page, found.total),
-        api: link.with(PICKED, "").at(&format!("{}/api/v3/match", request.state.public_url)).href(),
-    };
-    Ok(page.render()?)
+        api: link.with(PICKED, "").at(&request.api("match")).href(),
+    })
 }
 
 /// The rows of the firms on the shortlist, without unknown ones.

@@ -3,7 +3,7 @@ use askama::Template;
 use crate::error_page::path_of;
 use crate::layout::PageLayout;
 use crate::records::{first_rows, record, records};
-use crate::{PageRequest, PageResult, PathValues, find, format, linked_data};
+use crate::{PageRequest, PageResult, PathValues, find, format, linked_data, render};
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, RelatedRoles};
 use data::model::{Firm, Investor, Organization, Person, RelatedRole, Startup};
@@ -93,8 +93,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let description = format!("{}: {title} at {}.", person.name, person.organization.name);
     let base = &request.state.public_url;
     let organization = path_of(table_of(&person.organization), &person.organization.slug);
-    let about = linked_data::person(&person, base, &organization, snapshot.is_invented());
-    let page = PersonPage {
+    let about = linked_data::person(&person, base, &organization);
+    render(&PersonPage {
         layout: PageLayout::of_record(catalog, request, (Table::People, row), &description, about),
         organization,
         roles,
@@ -102,10 +102,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         colleague_count,
         namesakes: records(catalog, Table::People, &namesakes)?,
         statements: catalog.provenance(Table::People, row),
-        api: format!("{base}/api/v3/people/{}", person.slug),
+        api: request.api(&format!("people/{}", person.slug)),
         person,
-    };
-    Ok(page.render()?)
+    })
 }
 
 fn table_of(organization: &Organization) -> Table {

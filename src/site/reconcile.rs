@@ -47,13 +47,11 @@ const VIEW: &str = "/reconcile/view";
 pub(crate) const PAGES: &[PageRow] = &[
     batch("/reconcile", |request, _, address| Box::pin(answer(request, request.query.as_bytes(), address)))
         .with_batch(MAX_BYTES, |request, form, address| Box::pin(answer(request, form, address))),
-    raw(SUGGEST_ENTITY, |catalog, request, _| Ok(json_response(&suggest_entities(catalog, &Parameters::of(request))))),
-    raw(SUGGEST_TYPE, |_, request, _| Ok(json_response(&suggest_types(&Parameters::of(request))))),
-    raw(SUGGEST_PROPERTY, |_, request, _| Ok(json_response(&extension::suggest_properties(&Parameters::of(request))))),
+    raw(SUGGEST_ENTITY, |catalog, request, _| Ok(json_response(&suggest_entities(catalog, request)))),
+    raw(SUGGEST_TYPE, |_, request, _| Ok(json_response(&suggest_types(request)))),
+    raw(SUGGEST_PROPERTY, |_, request, _| Ok(json_response(&extension::suggest_properties(request)))),
     raw(PROPERTIES, |_, request, _| {
-        extension::proposals(Parameters::of(request).text("type"))
-            .map(|found| json_response(&found))
-            .or_else(Refusal::response)
+        extension::proposals(&parameter(request, "type")).map(|found| json_response(&found)).or_else(Refusal::response)
     }),
     raw(PREVIEW, preview),
     raw(VIEW, view),
@@ -82,20 +80,8 @@ impl Refusal {
     }
 }
 
-struct Parameters(Vec<(String, String)>);
-
-impl Parameters {
-    fn parse(text: &[u8]) -> Self {
-        Self(form_urlencoded::parse(text).into_owned().collect())
-    }
-
-    fn of(request: PageRequest<'_>) -> Self {
-        Self::parse(request.query.as_bytes())
-    }
-
-    fn text(&self, name: &str) -> &str {
-        self.0.iter().find(|(known, _)| known == name).map_or("", |(_, text)| text.trim())
-    }
+fn parameter(request: PageRequest<'_>, name: &str) -> String {
+    request.parameter(name).unwrap_or_default().trim().to_owned()
 }
 
 /// Answers a request to `/reconcile`; `text` is the query, or the body of a POST.
@@ -149,8 +135,9 @@ async fn answer_service(
     let mut turns = request.state.work.batch(BatchOwner::Address(address)).map_err(PageError::from)?;
     let base = &request.state.public_url;
     let mut answers = Map::new();
-    let parameters = turns.run(|| Parameters::parse(text)).await;
-    match (parameters.text("queries"), parameters.text("extend")) {
+    let given: Vec<(String, String)> = turns.run(|| form_urlencoded::parse(text).into_owned().collect()).await;
+    let part = |name: &str| given.iter().find(|(known, _)| known == name).map_or("", |(_, text)| text.trim());
+    match (part("queries"), part("extend")) {
         ("", "") => Ok(turns.run(|| manifest_response(catalog, request)).await),
         ("", extend) => {
             let extension = turns.run(|| extension::Extension::parse(&object("extend", extend)?)).await?;
@@ -278,9 +265,9 @@ fn results(found: &LookUpAnswer) -> Vec<Value> {
     results.collect()
 }
 
-fn suggest_entities(catalog: &Catalog, parameters: &Parameters) -> Value {
-    let tables = Item::tables_of(parameters.text("type")).unwrap_or_else(|_| Item::TABLES.to_vec());
-    let found = catalog.suggest(parameters.text("prefix"), &tables, MAX_SUGGESTIONS);
+fn suggest_entities(catalog: &Catalog, request: PageRequest<'_>) -> Value {
+    let tables = Item::tables_of(&parameter(request, "type")).unwrap_or_else(|_| Item::TABLES.to_vec());
+    let found = catalog.suggest(&parameter(request, "prefix"), &tables, MAX_SUGGESTIONS);
     let result = found.into_iter().map(|suggestion| {
         json!({
             "id": id_of(catalog, suggestion.table, suggestion.row),
@@ -303,7 +290,7 @@ struct Preview {
 }
 
 fn record_of(catalog: &Catalog, request: PageRequest<'_>) -> PageResult<(Table, u32)> {
-    row_of_id(catalog, Parameters::of(request).text("id")).ok_or(PageError::UnknownPage)
+    row_of_id(catalog, &parameter(request, "id")).ok_or(PageError::UnknownPage)
 }
 
 fn preview(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult {
@@ -336,8 +323,8 @@ fn kind(noun: &str) -> Value {
     json!({ "id": noun, "name": extension::label(noun) })
 }
 
-fn suggest_types(parameters: &Parameters) -> Value {
-    let prefix = parameters.text("prefix").to_lowercase();
+fn suggest_types(request: PageRequest<'_>) -> Value {
+    let prefix = parameter(request, "prefix").to_lowercase();
     let found = Item::TABLES.map(Table::noun).into_iter().filter(|noun| noun.starts_with(&prefix));
     json!({ "result": found.map(kind).collect::<Vec<_>>() })
 }

@@ -132,7 +132,6 @@ impl PageRow {
 pub struct PageRoute<'a> {
     row: &'static PageRow,
     pub(crate) values: PathValues<'a>,
-    /// Content and format, for a twin of the page.
     pub(crate) twin: Option<(TwinSubject, TwinFormat)>,
 }
 

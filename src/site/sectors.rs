@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::layout::PageLayout;
 use crate::records::record;
-use crate::{PageRequest, PageResult, PathValues, format};
+use crate::{PageRequest, PageResult, PathValues, format, render};
 use catalog::Catalog;
 use data::Table;
 use data::model::Sector;
@@ -52,11 +52,10 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
         shown += 1;
     }
     let description = "All sectors, with the number of firms and startups and the average health score.";
-    let page = SectorsPage {
+    render(&SectorsPage {
         layout: PageLayout::new(snapshot, "Sectors", description, request.path).with_twins(request.state, ""),
         trees,
         hidden_count: rows as usize - shown,
-        api: format!("{}/api/v3/sectors", request.state.public_url),
-    };
-    Ok(page.render()?)
+        api: request.api("sectors"),
+    })
 }

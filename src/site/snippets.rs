@@ -2,13 +2,6 @@
 
 use api::openapi::reference::ExampleRequest;
 
-#[derive(Clone, Copy)]
-pub(crate) enum SnippetKey<'a> {
-    /// The environment variable `VENTUREDEX_KEY`.
-    Variable,
-    Text(&'a str),
-}
-
 pub(crate) struct CodeSnippet {
     pub id: &'static str,
     pub language: &'static str,
@@ -16,8 +9,8 @@ pub(crate) struct CodeSnippet {
     pub code: String,
 }
 
-/// A request as code; `base` is the address of the service.
-pub(crate) fn for_request(base: &str, request: &ExampleRequest, key: SnippetKey<'_>) -> [CodeSnippet; 4] {
+/// A request as code; `base` is the address of the service. Without a key: that in the variable `VENTUREDEX_KEY`.
+pub(crate) fn for_request(base: &str, request: &ExampleRequest, key: Option<&str>) -> [CodeSnippet; 4] {
     let address = format!("{base}{}", request.path);
     let languages: [(&'static str, &'static str, &'static str, WriteSnippet); 4] = [
         ("curl", "curl", "curl 7.18 or later", curl),
@@ -33,24 +26,24 @@ pub(crate) fn for_request(base: &str, request: &ExampleRequest, key: SnippetKey<
     })
 }
 
-type WriteSnippet = fn(&str, &[(String, String)], SnippetKey<'_>) -> String;
+type WriteSnippet = fn(&str, &[(String, String)], Option<&str>) -> String;
 
 /// The command that connects an assistant with the same key, so that its calls count against the key's quota.
-pub(crate) fn mcp(base: &str, key: SnippetKey<'_>) -> CodeSnippet {
+pub(crate) fn mcp(base: &str, key: Option<&str>) -> CodeSnippet {
     let address = shell(&format!("{base}/api/mcp"));
     let code = format!("claude mcp add --transport http venturedex {address} \\\n  --header {}", shell_header(key));
     CodeSnippet { id: "mcp", language: "MCP", requirements: "Claude Code", code }
 }
 
 /// The header with the key as a word of a shell command.
-fn shell_header(key: SnippetKey<'_>) -> String {
+fn shell_header(key: Option<&str>) -> String {
     match key {
-        SnippetKey::Variable => "\"Authorization: Bearer $VENTUREDEX_KEY\"".to_owned(),
-        SnippetKey::Text(key) => shell(&format!("Authorization: Bearer {key}")),
+        None => "\"Authorization: Bearer $VENTUREDEX_KEY\"".to_owned(),
+        Some(key) => shell(&format!("Authorization: Bearer {key}")),
     }
 }
 
-fn curl(address: &str, query: &[(String, String)], key: SnippetKey<'_>) -> String {
+fn curl(address: &str, query: &[(String, String)], key: Option<&str>) -> String {
     let get = if query.is_empty() { "" } else { "-G " };
     let mut code = format!("curl {get}{} \\\n  -H {}", shell(address), shell_header(key));
     for (name, value) in query {
@@ -62,10 +55,10 @@ fn curl(address: &str, query: &[(String, String)], key: SnippetKey<'_>) -> Strin
     code
 }
 
-fn python(address: &str, query: &[(String, String)], key: SnippetKey<'_>) -> String {
+fn python(address: &str, query: &[(String, String)], key: Option<&str>) -> String {
     let (import, key) = match key {
-        SnippetKey::Variable => ("import os\n", "\"Bearer \" + os.environ[\"VENTUREDEX_KEY\"]".to_owned()),
-        SnippetKey::Text(key) => ("", literal(&format!("Bearer {key}"))),
+        None => ("import os\n", "\"Bearer \" + os.environ[\"VENTUREDEX_KEY\"]".to_owned()),
+        Some(key) => ("", literal(&format!("Bearer {key}"))),
     };
     let pairs: String =
         query.iter().map(|(name, value)| format!("    {}: {},\n", literal(name), literal(value))).collect();
@@ -84,10 +77,10 @@ fn python(address: &str, query: &[(String, String)], key: SnippetKey<'_>) -> Str
     )
 }
 
-fn javascript(address: &str, query: &[(String, String)], key: SnippetKey<'_>) -> String {
+fn javascript(address: &str, query: &[(String, String)], key: Option<&str>) -> String {
     let key = match key {
-        SnippetKey::Variable => "`Bearer ${process.env.VENTUREDEX_KEY}`".to_owned(),
-        SnippetKey::Text(key) => literal(&format!("Bearer {key}")),
+        None => "`Bearer ${process.env.VENTUREDEX_KEY}`".to_owned(),
+        Some(key) => literal(&format!("Bearer {key}")),
     };
     let pairs: String = query.iter().map(|(name, value)| format!("  {name}: {},\n", literal(value))).collect();
     let search = || format!("url.search = new URLSearchParams({{\n{pairs}}});\n");
@@ -100,12 +93,10 @@ fn javascript(address: &str, query: &[(String, String)], key: SnippetKey<'_>) ->
     )
 }
 
-fn rust(address: &str, query: &[(String, String)], key: SnippetKey<'_>) -> String {
+fn rust(address: &str, query: &[(String, String)], key: Option<&str>) -> String {
     let (variable, key) = match key {
-        SnippetKey::Variable => {
-            ("    let key = std::env::var(\"VENTUREDEX_KEY\")?;\n", "format!(\"Bearer {key}\")".to_owned())
-        }
-        SnippetKey::Text(key) => ("", literal(&format!("Bearer {key}"))),
+        None => ("    let key = std::env::var(\"VENTUREDEX_KEY\")?;\n", "format!(\"Bearer {key}\")".to_owned()),
+        Some(key) => ("", literal(&format!("Bearer {key}"))),
     };
     let pairs: String =
         query.iter().map(|(name, value)| format!("        .query({}, {})\n", literal(name), literal(value))).collect();
@@ -138,7 +129,7 @@ mod tests {
             vec![("q".to_owned(), "a'b \"c\"\\\n$x".to_owned()), ("stage".to_owned(), "seed,series-a".to_owned())];
         let request = ExampleRequest { path: "/api/v3/vcs".to_owned(), query };
         let [curl, python, javascript, rust] =
-            for_request("https://a.example", &request, SnippetKey::Text("vdx_1")).map(|snippet| snippet.code);
+            for_request("https://a.example", &request, Some("vdx_1")).map(|snippet| snippet.code);
         assert!(curl.contains("--data-urlencode 'q=a'\\''b \"c\"\\\n$x' \\\n  -d stage=seed,series-a"), "{curl}");
         assert!(curl.contains("-H 'Authorization: Bearer vdx_1'"), "{curl}");
         for code in [python, javascript, rust] {

@@ -8,7 +8,7 @@ use crate::conditions::label_of;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::records::{SimilarRecords, first_rows, record, records, sector_links};
-use crate::{PageRequest, PageResult, PathValues, find, format, linked_data};
+use crate::{PageRequest, PageResult, PathValues, find, format, linked_data, render};
 use catalog::matching::scorer::next_stage;
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter};
@@ -51,7 +51,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let (rounds, round_count) = first_rows(catalog, Table::Rounds, of_startup, MAX_ROUNDS);
     let members = Filter::MemberOf { firms: Vec::new(), startups: vec![row] };
     let (people, people_count) = first_rows(catalog, Table::People, members, MAX_PEOPLE);
-    let about = linked_data::startup(&startup, catalog.snapshot().is_invented());
+    let about = linked_data::startup(&startup);
     let all_shown = round_count <= rounds.len() as u64;
     let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, &rounds)?;
     let similar = SimilarRecords::load(catalog, Table::Startups, row, MAX_SIMILAR);
@@ -59,7 +59,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         Ok((record(catalog, Table::Startups, *row)?, in_common.clone()))
     };
     let similar_startups = similar.rows.iter().map(similar_startup).collect::<Result<_, _>>()?;
-    let page = StartupPage {
+    render(&StartupPage {
         layout: PageLayout::of_record(catalog, request, (Table::Startups, row), &description(&startup), about),
         sectors: sector_links(catalog, &startup.sectors, "/startups?sector=").collect(),
         funding: all_shown.then(|| funding(&rounds)).flatten(),
@@ -71,10 +71,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         similar,
         next_round: next_round(catalog, &startup),
         statements: catalog.provenance(Table::Startups, row),
-        api: format!("{}/api/v3/startups/{}", request.state.public_url, startup.slug),
+        api: request.api(&format!("startups/{}", startup.slug)),
         startup,
-    };
-    Ok(page.render()?)
+    })
 }
 
 /// The possible next round in words, and the path of matching firms. `None` if unknown, or if it no longer operates.

@@ -15,7 +15,7 @@ use crate::docs::html::escaped;
 use crate::error_page::PageError;
 use crate::layout::{CSP, HTML, PageLayout, asset_version};
 use crate::theme::Theme;
-use crate::{PageRequest, PageResult, assets, docs};
+use crate::{PageRequest, PageResult, assets, docs, render};
 use api::openapi::Version;
 use api::openapi::reference::{ApiReference, EndpointGroup};
 use catalog::Catalog;
@@ -213,14 +213,13 @@ impl StaticEntry {
         let text = body.render(context, query)?.replace("<pre>", "<pre tabindex=\"0\">");
         let text = text.replace("<pre class", "<pre tabindex=\"0\" class");
         let text = text.replace("<div class=\"scroll\"", "<div class=\"scroll\" tabindex=\"0\"");
-        let page = DocsPage {
+        render(&DocsPage {
             groups: if layout.is_within("/docs/reference") { &context.reference().groups } else { &[] },
             layout,
             nav_items: docs::NAV_ITEMS,
             is_endpoint: matches!(body, PageBody::Endpoint(_)),
             body: &text,
-        };
-        Ok(page.render()?)
+        })
     }
 }
 

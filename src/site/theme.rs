@@ -1,6 +1,5 @@
-//! The theme of pages: light or dark as chosen by the visitor in the footer, without an account, or that of the system.
-//! The choice is stored in a cookie. Pages are rendered for the system theme; the choice is written into the HTML when
-//! it is sent, so that templates do not depend on it.
+//! The theme of pages: light or dark as chosen in the footer and stored in a cookie, or that of the system. Pages are
+//! rendered for the system; the choice is written into the HTML when it is sent, so that templates do not depend on it.
 
 use std::str::FromStr;
 

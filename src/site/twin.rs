@@ -1,8 +1,6 @@
-//! Twins of pages: the same record or list as JSON, in the format of the API, as Markdown for assistants, and for lists
-//! as CSV.
+//! Twins of pages: the same record or list as JSON, in the format of the API, as Markdown for assistants, or as CSV.
 //!
-//! The Markdown is generated from the JSON, so that both have the same content. A list twin has the rows of one page;
-//! clients that need more use the API, which has quotas.
+//! The Markdown is generated from the JSON. A list twin has the rows of one page; the API, which has quotas, has more.
 
 use std::fmt::Write;
 
@@ -16,7 +14,7 @@ use crate::browse::{MAX_FILE_ROWS, MAX_PER_PAGE, PageQuery, Pager, page_size, po
 use crate::error_page::{PageError, path_of};
 use crate::format::ACCEPTS;
 use crate::link::Link;
-use crate::{PageRequest, PageResult, find, format, respond_unless_known, respond_with};
+use crate::{PageRequest, PageResult, admit_pages, find, format, respond_unless_known, respond_with};
 use catalog::flat::{CsvWriter, Formulas, list_columns};
 use catalog::json::{Fields, record};
 use catalog::{Catalog, Interpretation, ParameterError, Query, Request, Resource, SearchReading, WantedPage};
@@ -152,9 +150,7 @@ fn csv_response(catalog: &Catalog, request: PageRequest<'_>, subject: TwinSubjec
     let found = catalog.answer(&WantedPage::rows(resource, &asked.parsed.request, position, MAX_FILE_ROWS as usize));
     warnings.extend(found.notes);
     let address = request.state.client(request.peer, request.headers);
-    for _ in 1..found.rows.len().div_ceil(MAX_PER_PAGE as usize) {
-        request.state.auth.admit_page(address, request.state.now()).map_err(PageError::RateLimited)?;
-    }
+    admit_pages(request, address, found.rows.len().div_ceil(MAX_PER_PAGE as usize))?;
     let fields = Fields::Default;
     let columns = list_columns(resource, &fields);
     let mut out = CsvWriter::new(Vec::new(), &columns, Formulas::Neutralized);

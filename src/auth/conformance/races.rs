@@ -194,7 +194,7 @@ pub(crate) fn watches_are_limited(open: OpenStore<'_>) {
     let list = store.add_watch(bob, list, NOON).unwrap().id;
     let results = at_once(open, |store, number| {
         let records: Vec<String> = (0..4_000).map(|record| format!("{number}-{record}")).collect();
-        store.change_watch(bob, list, WatchChange::Add(&records)).is_ok()
+        store.change_watch(bob, list, WatchChange::Add(records)).is_ok()
     });
     assert_eq!(results.iter().filter(|added| **added).count(), 2);
     assert_eq!(store.watch(list).unwrap().listed, 8_000);

@@ -64,17 +64,17 @@ pub(crate) fn searches_and_lists_are_kept(open: OpenStore<'_>) {
     assert_eq!(watches.watches(bob).unwrap(), []);
     assert_eq!(watches.listed(second.id).unwrap(), ["a", "b"]);
 
-    let change = |account: AccountId, id: WatchId, change: WatchChange<'_>| watches.change_watch(account, id, change);
-    let changed = change(account, second.id, WatchChange::Add(&texts(&["c", "a"]))).unwrap();
+    let change = |account: AccountId, id: WatchId, change: WatchChange| watches.change_watch(account, id, change);
+    let changed = change(account, second.id, WatchChange::Add(texts(&["c", "a"]))).unwrap();
     assert_eq!(changed.listed, 3);
-    change(account, second.id, WatchChange::Remove(&texts(&["a", "x"]))).unwrap();
+    change(account, second.id, WatchChange::Remove(texts(&["a", "x"]))).unwrap();
     assert_eq!(watches.listed(second.id).unwrap(), ["b", "c"]);
     let many: Vec<String> = (0..=MAX_LISTED).map(|number| number.to_string()).collect();
-    assert!(matches!(change(account, second.id, WatchChange::Add(&many)), Err(StoreError::TooManyListed)));
+    assert!(matches!(change(account, second.id, WatchChange::Add(many.clone())), Err(StoreError::TooManyListed)));
     assert!(matches!(list(&*store, bob, &many), Err(StoreError::TooManyListed)));
     assert_eq!(watches.watches(bob).unwrap(), [], "nothing of it is stored");
     assert_eq!(watches.listed(second.id).unwrap(), ["b", "c"]);
-    let renamed = change(account, first.id, WatchChange::Name(&name("Germany"))).unwrap();
+    let renamed = change(account, first.id, WatchChange::Name(name("Germany"))).unwrap();
     assert_eq!(renamed.name, name("Germany"));
     assert_ne!(change(account, first.id, WatchChange::RenewFeed).unwrap().feed, first.feed);
 

@@ -71,22 +71,22 @@ impl dyn Store + '_ {
     }
 
     /// [`StoreError::NoSuchWatch`], [`StoreError::NoSuchWebhook`], also for others'; [`StoreError::TooManyListed`].
-    pub fn change_watch(&self, account: AccountId, watch: WatchId, change: WatchChange<'_>) -> StoreResult<Watch> {
+    pub fn change_watch(&self, account: AccountId, watch: WatchId, change: WatchChange) -> StoreResult<Watch> {
         self.change("change the saved search", |sql| {
             accounts::lock(sql, account)?;
             if one(sql, watch)?.account != account {
                 return Err(StoreError::NoSuchWatch.into());
             }
-            match change {
+            match &change {
                 WatchChange::Name(name) => {
                     sql.execute("UPDATE watches SET name = ?1 WHERE id = ?2", &params![name.as_str(), watch.0])?;
                 }
                 WatchChange::Notify { emails, webhook } => {
-                    if let Some(webhook) = webhook {
+                    if let Some(webhook) = *webhook {
                         webhooks::find_owned(sql, account, webhook)?;
                     }
                     let update = "UPDATE watches SET emails = ?1, webhook = ?2 WHERE id = ?3";
-                    sql.execute(update, &params![emails, webhook.map(|webhook| webhook.0), watch.0])?;
+                    sql.execute(update, &params![*emails, webhook.map(|webhook| webhook.0), watch.0])?;
                 }
                 WatchChange::Add(records) => add_listed(sql, watch, records)?,
                 WatchChange::Remove(records) => {

@@ -5,7 +5,6 @@
 
 use askama::Template;
 
-use crate::account::form::FormData;
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::sentence;
@@ -32,25 +31,21 @@ struct ConfirmPage {
 pub(crate) async fn confirm(
     request: AccountRequest<'_>,
     visitor: &Visitor,
-    form: &FormData,
     purpose: &'static str,
     fields: &[&'static str],
 ) -> Result<(), AccountReply> {
     if visitor.is_confirmed(request.now) {
         return Ok(());
     }
-    let password = form.secret(PASSWORD);
+    let password = request.form.secret(PASSWORD);
     let error = match password.is_empty() {
         true => String::new(),
-        false => {
-            let auth = &request.page.state.auth;
-            match auth.confirm(visitor, Secret::new(&password), request.now).await {
-                Ok(()) => return Ok(()),
-                Err(error) => sentence(&form_error(error)?),
-            }
-        }
+        false => match request.auth.confirm(visitor, Secret::new(&password), request.now).await {
+            Ok(()) => return Ok(()),
+            Err(error) => sentence(&form_error(error)?),
+        },
     };
-    let fields = fields.iter().map(|name| (*name, form.text(name).into_owned())).collect();
+    let fields = fields.iter().map(|name| (*name, request.form.text(name).into_owned())).collect();
     Err(request_password(request, visitor, request.page.path, purpose, fields, error)?)
 }
 

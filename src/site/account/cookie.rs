@@ -11,7 +11,7 @@ use crate::PageRequest;
 use crate::theme::Theme;
 use auth::StartedSession;
 use auth::known_browser::KNOWN_BROWSER_SECONDS;
-use auth::session::{SESSION_SECONDS, SessionToken};
+use auth::session::SESSION_SECONDS;
 use service::State;
 
 pub(crate) const SESSION: &str = "session";
@@ -40,10 +40,6 @@ pub(crate) fn find<T: FromStr>(request: PageRequest<'_>, name: &str) -> Option<T
     let values = request.headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let mut pairs = values.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='));
     pairs.find(|(known, _)| known.strip_prefix(prefix) == Some(name)).and_then(|(_, token)| token.parse().ok())
-}
-
-pub(crate) fn session(request: PageRequest<'_>) -> Option<SessionToken> {
-    find(request, SESSION)
 }
 
 /// Sets the theme cookie, or removes it for the system theme, which is the default.

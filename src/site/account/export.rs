@@ -14,9 +14,8 @@ use data::{Date, rfc3339};
 /// Maximum number of alerts per saved search or list. Alerts are stored for 90 days.
 const MAX_ALERTS: u32 = 10_000;
 
-pub(crate) async fn usage(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    let usage = request.page.state.auth.usage(visitor.account.id, USAGE_DAYS as u16, request.now).await?;
+pub(crate) async fn usage(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let usage = request.auth.usage(visitor.account.id, USAGE_DAYS as u16, request.now).await?;
     let mut csv = "day,key,name,requests\r\n".to_owned();
     for (index, day) in usage.days.iter().enumerate() {
         for key in usage.keys.iter().filter(|key| key.requests[index] > 0) {
@@ -30,9 +29,9 @@ pub(crate) async fn usage(request: AccountRequest<'_>) -> AccountResult {
     Ok(AccountReply::File("venturedex-usage.csv".to_owned(), CSV, csv.into_bytes()))
 }
 
-pub(crate) async fn everything(request: AccountRequest<'_>) -> AccountResult {
-    let (visitor, now) = (request.signed_in().await?, request.now);
-    let stored = request.page.state.auth.blocking(move |service| account_export(service, &visitor, now)).await?;
+pub(crate) async fn everything(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let now = request.now;
+    let stored = request.auth.blocking(move |service| account_export(service, &visitor, now)).await?;
     let body = serde_json::to_vec_pretty(&stored).expect("texts and numbers have a JSON form");
     Ok(AccountReply::File("venturedex-account.json".to_owned(), "application/json", body))
 }

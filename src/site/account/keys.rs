@@ -2,7 +2,6 @@ use askama::Template;
 use http::StatusCode;
 
 use crate::account::confirm::confirm;
-use crate::account::form::FormData;
 use crate::account::overview::{AccountMessages, DAYS, requests_chart, show};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
@@ -10,7 +9,7 @@ use crate::charts::Bars;
 use crate::error_page::sentence;
 use crate::format;
 use crate::layout::PageLayout;
-use crate::snippets::{self, CodeSnippet, SnippetKey};
+use crate::snippets::{self, CodeSnippet};
 use api::openapi::reference::ExampleRequest;
 use auth::account::{DEFAULT_OVERLAP_HOURS, KEY_DAYS, KeyId, KeyName, KeyRecord, OVERLAP_HOURS, Rotation, expiry};
 use auth::{AccountError, NewKey, USAGE_DAYS, Visitor};
@@ -84,8 +83,8 @@ fn overlaps() -> Vec<SelectOption> {
 }
 
 /// Lifetime of a new key in days; `None` (an empty field) for a key that does not expire. The error is a message.
-fn lifetime(form: &FormData) -> Result<Option<u32>, String> {
-    let text = form.text("expires");
+fn lifetime(request: AccountRequest<'_>) -> Result<Option<u32>, String> {
+    let text = request.form.text("expires");
     let days = text.parse().ok().filter(|days| KEY_DAYS.contains(days));
     match text.is_empty() || days.is_some() {
         true => Ok(days),
@@ -93,7 +92,7 @@ fn lifetime(form: &FormData) -> Result<Option<u32>, String> {
     }
 }
 
-fn first_calls(base: &str, key: SnippetKey<'_>) -> Vec<CodeSnippet> {
+fn first_calls(base: &str, key: Option<&str>) -> Vec<CodeSnippet> {
     let query = [("q", "capital"), ("limit", "3")].map(|(name, value)| (name.to_owned(), value.to_owned()));
     let request = ExampleRequest { path: "/api/v3/vcs".to_owned(), query: query.into() };
     snippets::for_request(base, &request, key).into_iter().chain([snippets::mcp(base, key)]).collect()
@@ -111,17 +110,15 @@ struct RevokePage {
     last_used: String,
 }
 
-pub(crate) async fn create(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn create(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     // The name may be a key, entered by mistake, so it is not repeated on the page.
-    let name = form.text("name").parse::<KeyName>().map_err(|error| error.to_string());
-    let (name, days) = match name.and_then(|name| Ok((name, lifetime(form)?))) {
+    let name = request.form.text("name").parse::<KeyName>().map_err(|error| error.to_string());
+    let (name, days) = match name.and_then(|name| Ok((name, lifetime(request)?))) {
         Ok(fields) => fields,
         Err(error) => return show(request, &visitor, AccountMessages::key_error(&error)).await,
     };
-    confirm(request, &visitor, form, "create a key", &["name", "expires"]).await?;
-    let auth = &request.page.state.auth;
-    match auth.create_key(visitor.account.id, name, expiry(days, request.now), request.now).await {
+    confirm(request, &visitor, "create a key", &["name", "expires"]).await?;
+    match request.auth.create_key(visitor.account.id, name, expiry(days, request.now), request.now).await {
         Ok(created) => new_key_page(request, created, None),
         Err(error) => show(request, &visitor, AccountMessages::key_error(&form_error(error)?)).await,
     }
@@ -133,22 +130,21 @@ fn new_key_page(request: AccountRequest<'_>, created: NewKey, rotated: Option<&K
         layout: request.layout("Your new key", "A key that was just created."),
         expires: instant(created.record.expires_at),
         overlap_ends: instant(rotated.and_then(|rotated| rotated.expires_at)),
-        snippets: first_calls(&request.page.state.public_url, SnippetKey::Text(created.key.reveal())),
+        snippets: first_calls(&request.page.state.public_url, Some(created.key.reveal())),
         created,
     };
     Ok(AccountReply::Page(StatusCode::CREATED, page.render()?))
 }
 
-pub(crate) async fn key_page(request: AccountRequest<'_>, id: KeyId) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    let state = request.page.state;
-    let key = state.auth.active_key(visitor.account.id, id, request.now).await?;
-    let usage = state.auth.usage(visitor.account.id, USAGE_DAYS as u16, request.now).await?;
+pub(crate) async fn key_page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let id = KeyId(request.id);
+    let key = request.auth.active_key(visitor.account.id, id, request.now).await?;
+    let usage = request.auth.usage(visitor.account.id, USAGE_DAYS as u16, request.now).await?;
     let of_key = usage.keys.iter().find(|usage| usage.key.id == id).ok_or(AccountError::NoSuchKey)?;
     let days = usage.days.iter().zip(of_key.requests.iter().copied().map(u64::from));
     let recent = days.skip(usage.days.len().saturating_sub(DAYS.into()));
     let first_used = usage.first_day(id).map_or_else(String::new, format::day);
-    let page = KeyPage {
+    AccountReply::shown(&KeyPage {
         layout: request.layout(&key.name, "An API key and its usage."),
         created: format::instant(key.created_at),
         expires: key.expires_at.map_or_else(|| "never".to_owned(), format::instant),
@@ -156,10 +152,9 @@ pub(crate) async fn key_page(request: AccountRequest<'_>, id: KeyId) -> AccountR
         first_used,
         used: format::counted(of_key.today.used, "request", "requests"),
         chart: requests_chart(format!("Requests of this key in the last {DAYS} days"), recent),
-        snippets: first_calls(&state.public_url, SnippetKey::Variable),
+        snippets: first_calls(&request.page.state.public_url, None),
         key,
-    };
-    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
+    })
 }
 
 /// The time of a key's last use in words. It is stored some seconds after the request, hence "just now".
@@ -171,13 +166,8 @@ pub(crate) fn last_used_of(key: &KeyRecord, was_used: bool) -> String {
     }
 }
 
-pub(crate) async fn rotate_page(request: AccountRequest<'_>, id: KeyId) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    show_rotation(request, &visitor, id, "").await
-}
-
-async fn show_rotation(request: AccountRequest<'_>, visitor: &Visitor, id: KeyId, error: &str) -> AccountResult {
-    let key = request.page.state.auth.active_key(visitor.account.id, id, request.now).await?;
+pub(crate) async fn show_rotation(request: AccountRequest<'_>, visitor: Visitor, error: &str) -> AccountResult {
+    let key = request.auth.active_key(visitor.account.id, KeyId(request.id), request.now).await?;
     let page = RotatePage {
         layout: request.layout("Rotate a key", "Replace an API key by another."),
         last_used: last_used(&key),
@@ -190,31 +180,27 @@ async fn show_rotation(request: AccountRequest<'_>, visitor: &Visitor, id: KeyId
 }
 
 /// `POST /account/keys/{id}/rotate`: creates a successor and shows it once; the key ends after an overlap.
-pub(crate) async fn rotate(request: AccountRequest<'_>, id: KeyId, form: &FormData) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    let hours = form.text("overlap").parse().ok().filter(|hours| OVERLAP_HOURS.contains(hours));
-    let days = match lifetime(form) {
+pub(crate) async fn rotate(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let hours = request.form.text("overlap").parse().ok().filter(|hours| OVERLAP_HOURS.contains(hours));
+    let days = match lifetime(request) {
         Ok(days) => days,
-        Err(error) => return show_rotation(request, &visitor, id, &error).await,
+        Err(error) => return show_rotation(request, visitor, &error).await,
     };
-    confirm(request, &visitor, form, "rotate a key", &["overlap", "expires"]).await?;
+    confirm(request, &visitor, "rotate a key", &["overlap", "expires"]).await?;
     let rotation = Rotation::new(hours.unwrap_or(DEFAULT_OVERLAP_HOURS), days, request.now);
-    match request.page.state.auth.rotate_key(visitor.account.id, id, rotation, request.now).await {
+    match request.auth.rotate_key(visitor.account.id, KeyId(request.id), rotation, request.now).await {
         Ok((rotated, created)) => new_key_page(request, created, Some(&rotated)),
-        Err(error) => show_rotation(request, &visitor, id, &form_error(error)?).await,
+        Err(error) => show_rotation(request, visitor, &form_error(error)?).await,
     }
 }
 
-pub(crate) async fn revoke_page(request: AccountRequest<'_>, id: KeyId) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    let key = request.page.state.auth.active_key(visitor.account.id, id, request.now).await?;
+pub(crate) async fn revoke_page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let key = request.auth.active_key(visitor.account.id, KeyId(request.id), request.now).await?;
     let layout = request.layout("Revoke a key", "Revoke an API key.");
-    let page = RevokePage { layout, last_used: last_used(&key), key };
-    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
+    AccountReply::shown(&RevokePage { layout, last_used: last_used(&key), key })
 }
 
-pub(crate) async fn revoke(request: AccountRequest<'_>, id: KeyId) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    request.page.state.auth.revoke_key(visitor.account.id, id, None, request.now).await?;
+pub(crate) async fn revoke(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    request.auth.revoke_key(visitor.account.id, KeyId(request.id), None, request.now).await?;
     Ok(AccountReply::Redirect("/account".into(), Vec::new()))
 }

@@ -5,7 +5,6 @@
 use askama::Template;
 use http::StatusCode;
 
-use crate::account::form::FormData;
 use crate::account::sign::form_status;
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::{PageError, sentence};
@@ -44,12 +43,7 @@ struct ResetPage {
 }
 
 fn sends_mail(request: AccountRequest<'_>) -> Result<(), AccountReply> {
-    if request.page.state.auth.sends_mail() { Ok(()) } else { Err(PageError::UnknownPage.into()) }
-}
-
-fn token(request: AccountRequest<'_>) -> String {
-    let mut pairs = form_urlencoded::parse(request.page.query.as_bytes());
-    pairs.find(|(name, _)| name == "token").map_or_else(String::new, |(_, token)| token.into_owned())
+    if request.auth.sends_mail() { Ok(()) } else { Err(PageError::UnknownPage.into()) }
 }
 
 pub(crate) async fn send_verification(request: AccountRequest<'_>) -> AccountResult {
@@ -57,14 +51,15 @@ pub(crate) async fn send_verification(request: AccountRequest<'_>) -> AccountRes
     let visitor = request.signed_in().await?;
     let Account { email, verified_at, .. } = visitor.account;
     if verified_at.is_none() {
-        request.page.state.auth.send_verification(email, request.address, request.now).await?;
+        request.auth.send_verification(email, request.address, request.now).await?;
     }
     Ok(AccountReply::Redirect("/account".into(), Vec::new()))
 }
 
-pub(crate) fn verify_page(request: AccountRequest<'_>) -> AccountResult {
+pub(crate) async fn verify_page(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
-    show_verification(request, token(request), false, "")
+    let token = request.page.parameter("token").unwrap_or_default().into_owned();
+    show_verification(request, token, false, "")
 }
 
 fn show_verification(request: AccountRequest<'_>, token: String, is_done: bool, error: &str) -> AccountResult {
@@ -73,16 +68,16 @@ fn show_verification(request: AccountRequest<'_>, token: String, is_done: bool, 
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-pub(crate) async fn verify(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
+pub(crate) async fn verify(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
-    match request.page.state.auth.verify_by_link(&form.text("token"), request.now).await {
+    match request.auth.verify_by_link(&request.form.text("token"), request.now).await {
         Ok(_) => show_verification(request, String::new(), true, ""),
         Err(error @ AccountError::NoSuchLink) => show_verification(request, String::new(), false, &error.to_string()),
         Err(error) => Err(error.into()),
     }
 }
 
-pub(crate) fn request_reset_page(request: AccountRequest<'_>) -> AccountResult {
+pub(crate) async fn request_reset_page(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
     show_request(request, "", false, "")
 }
@@ -94,24 +89,24 @@ fn show_request(request: AccountRequest<'_>, email: &str, is_sent: bool, error: 
 }
 
 /// `POST /reset`: the same response whether or not the address has an account.
-pub(crate) async fn request_reset(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
+pub(crate) async fn request_reset(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
-    let address = form.text("email");
+    let address = request.form.text("email");
     let email: Email = match address.parse() {
         Ok(email) => email,
         Err(error) => return show_request(request, &address, false, &error.to_string()),
     };
-    request.page.state.auth.request_reset(email, request.address, request.now).await?;
+    request.auth.request_reset(email, request.address, request.now).await?;
     show_request(request, "", true, "")
 }
 
 pub(crate) async fn reset_page(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
-    show_reset(request, &token(request), "").await
+    show_reset(request, &request.page.parameter("token").unwrap_or_default(), "").await
 }
 
 async fn show_reset(request: AccountRequest<'_>, token: &str, error: &str) -> AccountResult {
-    let account = match request.page.state.auth.account_of_reset(token, request.now).await {
+    let account = match request.auth.account_of_reset(token, request.now).await {
         Ok(account) => Ok(account),
         Err(error @ AccountError::NoSuchLink) => Err(error.to_string()),
         Err(error) => return Err(error.into()),
@@ -127,19 +122,19 @@ async fn show_reset(request: AccountRequest<'_>, token: &str, error: &str) -> Ac
     Ok(AccountReply::Page(status, page.render()?))
 }
 
-pub(crate) async fn reset(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
+pub(crate) async fn reset(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
-    let (auth, token) = (&request.page.state.auth, form.text("token"));
-    let account = match auth.account_of_reset(&token, request.now).await {
+    let token = request.form.text("token");
+    let account = match request.auth.account_of_reset(&token, request.now).await {
         Ok(account) => account,
         Err(AccountError::NoSuchLink) => return show_reset(request, &token, "").await,
         Err(error) => return Err(error.into()),
     };
-    let new = match Password::new(&form.secret("new"), &account.email) {
+    let new = match Password::new(&request.form.secret("new"), &account.email) {
         Ok(new) => new,
         Err(weak) => return show_reset(request, &token, &weak.to_string()).await,
     };
-    match auth.reset_by_link(&token, new, !form.text("keep_keys").is_empty(), request.now).await {
+    match request.auth.reset_by_link(&token, new, !request.form.text("keep_keys").is_empty(), request.now).await {
         Ok(_) => Ok(AccountReply::Redirect("/signin".into(), Vec::new())),
         Err(AccountError::NoSuchLink) => show_reset(request, &token, "").await,
         Err(error) => Err(error.into()),

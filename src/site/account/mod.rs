@@ -3,6 +3,20 @@
 //! Changes are made by POST from a page of this site ([`origin`]) with a session cookie. A key of another account is
 //! reported as unknown, like one that does not exist. No response may be cached.
 
+/// An [`AccountHandler`] of an async function, with further arguments if any are given.
+macro_rules! handler {
+    ($respond:expr $(, $argument:expr)*) => {
+        |request| Box::pin($respond(request $(, $argument)*))
+    };
+}
+
+/// As `handler`, with the [`Visitor`] as the second argument; redirects to the sign-in page if none is signed in.
+macro_rules! signed_in {
+    ($respond:expr $(, $argument:expr)*) => {
+        |request| Box::pin(async move { $respond(request, request.signed_in().await? $(, $argument)*).await })
+    };
+}
+
 mod admin;
 mod confirm;
 pub(super) mod cookie;
@@ -20,7 +34,9 @@ mod totp;
 use std::borrow::Cow;
 use std::net::IpAddr;
 use std::pin::Pin;
+use std::sync::Arc;
 
+use askama::Template;
 use bytes::Bytes;
 use http::header::SET_COOKIE;
 use http::{HeaderValue, Response, StatusCode};
@@ -30,61 +46,41 @@ use crate::error_page::PageError;
 use crate::layout::PageLayout;
 use crate::routes::{PageRow, PathValues, account_page};
 use crate::{PageRequest, redirect, respond};
-use auth::account::KeyId;
-use auth::session::SessionId;
-use auth::{AccountError, StoreError, Visitor};
+use auth::{AccountError, AuthService, StoreError, Visitor};
 use transport::headers::{Caching, CommonHeaders, set};
 use transport::negotiation::has_content_type;
 
-/// Handles a request with the numbers in its path. The form of a request without one is empty.
-pub(crate) type AccountHandler = for<'a> fn(AccountRequest<'a>, [i64; 2], &'a FormData) -> AccountFuture<'a>;
+pub(crate) type AccountHandler = for<'a> fn(AccountRequest<'a>) -> AccountFuture<'a>;
 pub(crate) type AccountFuture<'a> = Pin<Box<dyn Future<Output = AccountResult> + Send + 'a>>;
 /// The reply of a page; as an error, one that ends its work early.
 pub(crate) type AccountResult = Result<AccountReply, AccountReply>;
 
 const PAGES: &[PageRow] = &[
-    account_page("/signup")
-        .get(|request, _, _| Box::pin(sign::sign_up_page(request)))
-        .post(|request, _, form| Box::pin(sign::sign_up(request, form))),
-    account_page("/signin")
-        .get(|request, _, _| Box::pin(sign::sign_in_page(request)))
-        .post(|request, _, form| Box::pin(sign::sign_in(request, form))),
-    account_page("/signin/code").post(|request, _, form| Box::pin(sign::sign_in_with_code(request, form))),
-    account_page("/signout").post(|request, _, _| Box::pin(sign::sign_out(request))),
-    account_page("/account").get(|request, _, _| Box::pin(overview::page(request))),
-    account_page("/account/keys").post(|request, _, form| Box::pin(keys::create(request, form))),
-    account_page("/account/keys/{id}").get(|request, [id, _], _| Box::pin(keys::key_page(request, KeyId(id)))),
-    account_page("/account/keys/{id}/revoke")
-        .get(|request, [id, _], _| Box::pin(keys::revoke_page(request, KeyId(id))))
-        .post(|request, [id, _], _| Box::pin(keys::revoke(request, KeyId(id)))),
-    account_page("/account/keys/{id}/rotate")
-        .get(|request, [id, _], _| Box::pin(keys::rotate_page(request, KeyId(id))))
-        .post(|request, [id, _], form| Box::pin(keys::rotate(request, KeyId(id), form))),
-    account_page("/account/usage.csv").get(|request, _, _| Box::pin(export::usage(request))),
-    account_page("/account/export.json").get(|request, _, _| Box::pin(export::everything(request))),
-    account_page("/account/sessions/{id}/end")
-        .post(|request, [id, _], _| Box::pin(overview::end_session(request, SessionId(id)))),
-    account_page("/account/password").post(|request, _, form| Box::pin(overview::change_password(request, form))),
-    account_page("/account/totp").get(|request, _, _| Box::pin(totp::page(request))),
-    account_page("/account/totp/setup").post(|request, _, form| Box::pin(totp::set_up(request, form))),
-    account_page("/account/totp/enable").post(|request, _, form| Box::pin(totp::enable(request, form))),
-    account_page("/account/totp/disable").post(|request, _, form| Box::pin(totp::disable(request, form))),
-    account_page("/account/totp/codes").post(|request, _, form| Box::pin(totp::renew_codes(request, form))),
-    account_page("/account/verification").post(|request, _, _| Box::pin(mail::send_verification(request))),
-    account_page("/verify")
-        .get(|request, _, _| Box::pin(async move { mail::verify_page(request) }))
-        .post(|request, _, form| Box::pin(mail::verify(request, form))),
-    account_page("/reset")
-        .get(|request, _, _| Box::pin(async move { mail::request_reset_page(request) }))
-        .post(|request, _, form| Box::pin(mail::request_reset(request, form))),
-    account_page("/reset/password")
-        .get(|request, _, _| Box::pin(mail::reset_page(request)))
-        .post(|request, _, form| Box::pin(mail::reset(request, form))),
-    account_page("/account/delete")
-        .get(|request, _, _| Box::pin(overview::delete_page(request)))
-        .post(|request, _, form| Box::pin(overview::delete(request, form))),
+    account_page("/signup").get(handler!(sign::sign_up_page)).post(handler!(sign::sign_up)),
+    account_page("/signin").get(handler!(sign::sign_in_page)).post(handler!(sign::sign_in)),
+    account_page("/signin/code").post(handler!(sign::sign_in_with_code)),
+    account_page("/signout").post(handler!(sign::sign_out)),
+    account_page("/account").get(signed_in!(overview::page)),
+    account_page("/account/keys").post(signed_in!(keys::create)),
+    account_page("/account/keys/{id}").get(signed_in!(keys::key_page)),
+    account_page("/account/keys/{id}/revoke").get(signed_in!(keys::revoke_page)).post(signed_in!(keys::revoke)),
+    account_page("/account/keys/{id}/rotate").get(signed_in!(keys::show_rotation, "")).post(signed_in!(keys::rotate)),
+    account_page("/account/usage.csv").get(signed_in!(export::usage)),
+    account_page("/account/export.json").get(signed_in!(export::everything)),
+    account_page("/account/sessions/{id}/end").post(signed_in!(overview::end_session)),
+    account_page("/account/password").post(signed_in!(overview::change_password)),
+    account_page("/account/totp").get(signed_in!(totp::page)),
+    account_page("/account/totp/setup").post(signed_in!(totp::set_up)),
+    account_page("/account/totp/enable").post(signed_in!(totp::enable)),
+    account_page("/account/totp/disable").post(signed_in!(totp::disable)),
+    account_page("/account/totp/codes").post(signed_in!(totp::renew_codes)),
+    account_page("/account/verification").post(handler!(mail::send_verification)),
+    account_page("/verify").get(handler!(mail::verify_page)).post(handler!(mail::verify)),
+    account_page("/reset").get(handler!(mail::request_reset_page)).post(handler!(mail::request_reset)),
+    account_page("/reset/password").get(handler!(mail::reset_page)).post(handler!(mail::reset)),
+    account_page("/account/delete").get(signed_in!(overview::confirm_deletion, "")).post(signed_in!(overview::delete)),
     // The theme needs no account.
-    account_page("/theme").post(|request, _, form| Box::pin(async move { theme::choose(request, form) })),
+    account_page("/theme").post(handler!(theme::choose)),
 ];
 
 pub(crate) fn pages() -> impl Iterator<Item = &'static PageRow> {
@@ -100,6 +96,12 @@ pub(crate) enum AccountReply {
     /// A redirect to the home page that makes the browser forget the session, with cookies to remove.
     SignedOut(Vec<String>),
     Failed(PageError),
+}
+
+impl AccountReply {
+    fn shown(page: &impl Template) -> AccountResult {
+        Ok(Self::Page(StatusCode::OK, page.render()?))
+    }
 }
 
 impl From<PageError> for AccountReply {
@@ -130,6 +132,12 @@ impl From<AccountError> for AccountReply {
 #[derive(Clone, Copy)]
 pub(crate) struct AccountRequest<'a> {
     page: PageRequest<'a>,
+    auth: &'a Arc<AuthService>,
+    /// The numbers in the path; 0 without them.
+    id: i64,
+    key: i64,
+    /// Empty for a request without one.
+    form: &'a FormData,
     address: IpAddr,
     now: i64,
 }
@@ -143,9 +151,9 @@ impl AccountRequest<'_> {
     }
 
     async fn visitor(&self) -> Result<Option<Visitor>, AccountReply> {
-        match cookie::session(self.page) {
+        match cookie::find(self.page, cookie::SESSION) {
             None => Ok(None),
-            Some(token) => Ok(self.page.state.auth.visitor(&token, self.now).await?),
+            Some(token) => Ok(self.auth.visitor(&token, self.now).await?),
         }
     }
 
@@ -178,12 +186,10 @@ pub(crate) async fn answer(
 ) -> Response<Vec<u8>> {
     let is_foreign = form.is_some() && !origin::is_same(request);
     let form = FormData::new(form.unwrap_or_default(), has_content_type(request.headers, "multipart/form-data"));
-    let ids: [i64; 2] = values.map(|id| id.parse().unwrap_or_default());
-    let account_request = AccountRequest { page: request, address, now: request.state.now() };
-    let reply = match is_foreign {
-        false => handle(account_request, ids, &form).await,
-        true => Err(PageError::ForeignForm.into()),
-    };
+    let [id, key]: [i64; 2] = values.map(|number| number.parse().unwrap_or_default());
+    let (auth, now) = (&request.state.auth, request.state.now());
+    let account_request = AccountRequest { page: request, auth, id, key, form: &form, address, now };
+    let reply = if is_foreign { Err(PageError::ForeignForm.into()) } else { handle(account_request).await };
     respond_with(request, reply.unwrap_or_else(|reply| reply))
 }
 

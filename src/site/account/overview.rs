@@ -2,7 +2,6 @@
 
 use askama::Template;
 
-use crate::account::form::FormData;
 use crate::account::keys::{SelectOption, last_used_of, lifetimes};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult, cookie};
@@ -120,8 +119,7 @@ impl KeyUsageRow {
     }
 }
 
-pub(crate) async fn page(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     show(request, &visitor, AccountMessages::default()).await
 }
 
@@ -196,19 +194,16 @@ fn days(usage: &AccountUsage, now: i64) -> Vec<(String, Vec<u64>)> {
 }
 
 /// `POST /account/password`: changes the password, ends all sessions, and starts another one.
-pub(crate) async fn change_password(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    let new = match Password::new(&form.secret("new"), &visitor.account.email) {
+pub(crate) async fn change_password(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let new = match Password::new(&request.form.secret("new"), &visitor.account.email) {
         Ok(new) => new,
         Err(weak) => return show(request, &visitor, AccountMessages::password_error(&weak.to_string())).await,
     };
-    let current = Secret::new(&form.secret("current"));
-    let auth = &request.page.state.auth;
-    match auth.change_password(&visitor, current, new, request.now).await {
+    let current = Secret::new(&request.form.secret("current"));
+    match request.auth.change_password(&visitor, current, new, request.now).await {
         Ok(started) => {
             let success = "Your password is changed, and all other sessions are ended.";
-            let session = started.token.digest();
-            let expires_at = started.expires_at;
+            let (session, expires_at) = (started.token.digest(), started.expires_at);
             let visitor = Visitor { session, authenticated_at: request.now, expires_at, ..visitor };
             let messages = AccountMessages { success, ..AccountMessages::default() };
             Ok(match show(request, &visitor, messages).await? {
@@ -223,18 +218,12 @@ pub(crate) async fn change_password(request: AccountRequest<'_>, form: &FormData
 }
 
 /// `POST /account/sessions/{id}/end`: ends a session of the account; no effect if there is no such session.
-pub(crate) async fn end_session(request: AccountRequest<'_>, session: SessionId) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    request.page.state.auth.end_session(visitor.account.id, session).await?;
+pub(crate) async fn end_session(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    request.auth.end_session(visitor.account.id, SessionId(request.id)).await?;
     Ok(AccountReply::Redirect("/account".into(), Vec::new()))
 }
 
-pub(crate) async fn delete_page(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    confirm_deletion(request, &visitor, "")
-}
-
-fn confirm_deletion(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> AccountResult {
+pub(crate) async fn confirm_deletion(request: AccountRequest<'_>, visitor: Visitor, error: &str) -> AccountResult {
     let page = DeletePage {
         layout: request.layout("Delete your account", "Delete your account and revoke its keys."),
         email: visitor.account.email.to_string(),
@@ -243,11 +232,10 @@ fn confirm_deletion(request: AccountRequest<'_>, visitor: &Visitor, error: &str)
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-pub(crate) async fn delete(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    let password = Secret::new(&form.secret("password"));
-    match request.page.state.auth.delete_account(&visitor, password, request.now).await {
+pub(crate) async fn delete(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let password = Secret::new(&request.form.secret("password"));
+    match request.auth.delete_account(&visitor, password, request.now).await {
         Ok(()) => Ok(AccountReply::SignedOut(cookie::remove(request.page.state, &[cookie::SESSION, cookie::BROWSER]))),
-        Err(error) => confirm_deletion(request, &visitor, &form_error(error)?),
+        Err(error) => confirm_deletion(request, visitor, &form_error(error)?).await,
     }
 }

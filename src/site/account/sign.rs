@@ -3,7 +3,6 @@
 use askama::Template;
 use http::StatusCode;
 
-use crate::account::form::FormData;
 use crate::account::{AccountReply, AccountRequest, AccountResult, cookie};
 use crate::error_page::sentence;
 use crate::layout::PageLayout;
@@ -57,7 +56,7 @@ pub(crate) async fn sign_in_page(request: AccountRequest<'_>) -> AccountResult {
 
 fn show_sign_in(request: AccountRequest<'_>, email: &str, error: &str) -> AccountResult {
     let layout = request.layout("Sign in", "Sign in to your account.");
-    let sends_mail = request.page.state.auth.sends_mail();
+    let sends_mail = request.auth.sends_mail();
     let page = SignInPage { layout, email: email.to_owned(), error: sentence(error), sends_mail };
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
@@ -87,9 +86,9 @@ pub(crate) fn form_error(error: AccountError) -> Result<String, AccountReply> {
 
 /// Sets the cookies of a new session, ends the one that they replace, and redirects.
 async fn start_session(request: AccountRequest<'_>, session: &StartedSession) -> AccountReply {
-    if let Some(previous) = cookie::session(request.page) {
+    if let Some(previous) = cookie::find(request.page, cookie::SESSION) {
         // On an error the new session is still valid, and the previous one expires by itself.
-        let _ = request.page.state.auth.sign_out(&previous, request.now).await;
+        let _ = request.auth.sign_out(&previous, request.now).await;
     }
     let cookies = cookie::session_cookies(request.page.state, session);
     let Some(path) = cookie::return_path(request.page) else {
@@ -98,36 +97,35 @@ async fn start_session(request: AccountRequest<'_>, session: &StartedSession) ->
     AccountReply::Redirect(path.into(), [cookies, cookie::remove(request.page.state, &[cookie::RETURN])].concat())
 }
 
-pub(crate) async fn sign_up(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
-    let address = form.text("email");
+pub(crate) async fn sign_up(request: AccountRequest<'_>) -> AccountResult {
+    let address = request.form.text("email");
     let email: Email = match address.parse() {
         Ok(email) => email,
         Err(error) => return show_sign_up(request, &address, &error.to_string()),
     };
-    let password = match Password::new(&form.secret("password"), &email) {
+    let password = match Password::new(&request.form.secret("password"), &email) {
         Ok(password) => password,
         Err(weak) => return show_sign_up(request, &address, &weak.to_string()),
     };
-    let auth = &request.page.state.auth;
-    match auth.sign_up(email.clone(), password, request.address, request.now).await {
+    match request.auth.sign_up(email.clone(), password, request.address, request.now).await {
         Ok(session) => {
             // The account exists regardless; its page sends the link again.
-            let _ = auth.send_verification(email, request.address, request.now).await;
+            let _ = request.auth.send_verification(email, request.address, request.now).await;
             Ok(start_session(request, &session).await)
         }
         Err(error) => show_sign_up(request, &address, &form_error(error)?),
     }
 }
 
-pub(crate) async fn sign_in(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
-    let address = form.text("email");
+pub(crate) async fn sign_in(request: AccountRequest<'_>) -> AccountResult {
+    let address = request.form.text("email");
     // An invalid address is reported like an unknown account.
     let Ok(email) = address.parse::<Email>() else {
         return show_sign_in(request, &address, &AccountError::WrongCredentials.to_string());
     };
-    let password = Secret::new(&form.secret("password"));
+    let password = Secret::new(&request.form.secret("password"));
     let browser = cookie::find(request.page, cookie::BROWSER);
-    match request.page.state.auth.sign_in(email, password, request.address, browser, request.now).await {
+    match request.auth.sign_in(email, password, request.address, browser, request.now).await {
         Ok(session) => Ok(start_session(request, &session).await),
         Err(AccountError::CodeRequired(pending)) => show_code_form(request, pending.reveal(), ""),
         Err(error) => show_sign_in(request, &address, &form_error(error)?),
@@ -140,9 +138,9 @@ fn show_code_form(request: AccountRequest<'_>, pending: &str, error: &str) -> Ac
     Ok(AccountReply::Page(form_status(error), page.render()?))
 }
 
-pub(crate) async fn sign_in_with_code(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
-    let (pending, code) = (form.text("pending"), form.secret("code"));
-    match request.page.state.auth.sign_in_with_code(&pending, &code, request.now).await {
+pub(crate) async fn sign_in_with_code(request: AccountRequest<'_>) -> AccountResult {
+    let (pending, code) = (request.form.text("pending"), request.form.secret("code"));
+    match request.auth.sign_in_with_code(&pending, &code, request.now).await {
         Ok(session) => Ok(start_session(request, &session).await),
         Err(error @ (AccountError::SignInExpired | AccountError::Blocked)) => {
             show_sign_in(request, "", &error.to_string())
@@ -152,8 +150,8 @@ pub(crate) async fn sign_in_with_code(request: AccountRequest<'_>, form: &FormDa
 }
 
 pub(crate) async fn sign_out(request: AccountRequest<'_>) -> AccountResult {
-    if let Some(token) = cookie::session(request.page) {
-        request.page.state.auth.sign_out(&token, request.now).await?;
+    if let Some(token) = cookie::find(request.page, cookie::SESSION) {
+        request.auth.sign_out(&token, request.now).await?;
     }
     // The browser remains known, for the next sign-in.
     Ok(AccountReply::SignedOut(cookie::remove(request.page.state, &[cookie::SESSION])))

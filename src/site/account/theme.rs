@@ -2,14 +2,13 @@
 
 use http::header::REFERER;
 
-use crate::account::form::FormData;
 use crate::account::{AccountReply, AccountRequest, AccountResult, cookie};
 use crate::error_page::PageError;
 use crate::routes::PageRoute;
 use crate::theme::Theme;
 
-pub(crate) fn choose(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
-    let theme: Theme = form.text("theme").parse().map_err(|()| AccountReply::Failed(PageError::UnknownPage))?;
+pub(crate) async fn choose(request: AccountRequest<'_>) -> AccountResult {
+    let theme: Theme = request.form.text("theme").parse().map_err(|()| AccountReply::Failed(PageError::UnknownPage))?;
     Ok(AccountReply::Redirect(page_before(request).into(), vec![cookie::theme_cookie(request.page.state, theme)]))
 }
 

@@ -5,7 +5,6 @@ use http::StatusCode;
 use qrcodegen::{QrCode, QrCodeEcc};
 
 use crate::account::confirm::confirm;
-use crate::account::form::FormData;
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::sentence;
@@ -67,8 +66,7 @@ fn url(service: &str, email: &str, secret: &str) -> String {
     format!("otpauth://totp/{service}:{email}?secret={secret}&issuer={service}")
 }
 
-pub(crate) async fn page(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(crate) async fn page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     match visitor.account.totp_enabled_at {
         Some(_) => show(request, &visitor, ""),
         None => Err(AccountReply::Redirect("/account".into(), Vec::new())),
@@ -86,9 +84,8 @@ fn show(request: AccountRequest<'_>, visitor: &Visitor, error: &str) -> AccountR
 }
 
 /// `POST /account/totp/setup`: shows a new secret. Nothing is stored until a code of it is entered.
-pub(crate) async fn set_up(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    confirm(request, &visitor, form, "set up two-step sign-in", &[]).await?;
+pub(crate) async fn set_up(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    confirm(request, &visitor, "set up two-step sign-in", &[]).await?;
     let secret = TotpSecret::generate().map_err(AccountError::from)?;
     show_setup(request, &visitor, &secret, "")
 }
@@ -109,14 +106,12 @@ fn show_setup(request: AccountRequest<'_>, visitor: &Visitor, secret: &TotpSecre
 }
 
 /// Turns it on if the code proves that the app has the secret, and shows the recovery codes once.
-pub(crate) async fn enable(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    confirm(request, &visitor, form, "turn on two-step sign-in", &["secret", "code"]).await?;
-    let secret = form.secret("secret").parse::<TotpSecret>();
+pub(crate) async fn enable(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    confirm(request, &visitor, "turn on two-step sign-in", &["secret", "code"]).await?;
+    let secret = request.form.secret("secret").parse::<TotpSecret>();
     // The secret is invalid only if the form was tampered with.
     let secret = secret.map_err(|_| AccountReply::Redirect("/account".into(), Vec::new()))?;
-    let auth = &request.page.state.auth;
-    match auth.enable_totp(visitor.account.id, secret.clone(), &form.text("code"), request.now).await {
+    match request.auth.enable_totp(visitor.account.id, secret.clone(), &request.form.text("code"), request.now).await {
         Ok(codes) => show_codes(request, &codes),
         Err(error) => show_setup(request, &visitor, &secret, &form_error(error)?),
     }
@@ -130,18 +125,15 @@ fn show_codes(request: AccountRequest<'_>, codes: &[RecoveryCode]) -> AccountRes
     Ok(AccountReply::Page(StatusCode::CREATED, page.render()?))
 }
 
-pub(crate) async fn renew_codes(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    confirm(request, &visitor, form, "renew your recovery codes", &[]).await?;
-    let codes = request.page.state.auth.renew_recovery_codes(visitor.account.id).await?;
+pub(crate) async fn renew_codes(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    confirm(request, &visitor, "renew your recovery codes", &[]).await?;
+    let codes = request.auth.renew_recovery_codes(visitor.account.id).await?;
     show_codes(request, &codes)
 }
 
-pub(crate) async fn disable(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    let (password, code) = (Secret::new(&form.secret("password")), form.secret("code"));
-    let auth = &request.page.state.auth;
-    match auth.disable_totp(&visitor, password, &code, request.now).await {
+pub(crate) async fn disable(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let (password, code) = (Secret::new(&request.form.secret("password")), request.form.secret("code"));
+    match request.auth.disable_totp(&visitor, password, &code, request.now).await {
         Ok(()) => Ok(AccountReply::Redirect("/account".into(), Vec::new())),
         Err(error) => show(request, &visitor, &form_error(error)?),
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 
-use crate::charts::labels::{GAP, Label, LabelPlacer, WIDTHS};
+use crate::charts::labels::{CENTERED, GAP, Label, LabelPlacer, WIDTHS};
 use crate::charts::{
     ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, DataCell, DataRow, NOT_COVERED, Percent, round, text,
 };
@@ -234,7 +234,7 @@ fn figure_labels(items: &[ChartItem], unit: ChartUnit, scale: f64) -> Vec<Label>
         let Some(value) = item.value else { continue };
         // Without space for all values, only the largest is shown: no other bar can reach its label.
         let is_shown = all_fit.map(|all_fit| all_fit || highest == Some(index));
-        labels.add(center(index), BASE - scale * value as f64 - 5.0, unit.short(value), is_shown);
+        labels.add(&CENTERED, center(index), BASE - scale * value as f64 - 5.0, unit.short(value), is_shown);
     }
     let mut first = 0;
     for run in items.chunk_by(|one, next| one.value.is_some() == next.value.is_some()) {

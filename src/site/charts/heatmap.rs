@@ -3,9 +3,8 @@ use askama::Template;
 use crate::charts::ramp::Ramp;
 use crate::charts::{ChartHead, ChartRow};
 
-/// Rows and columns of shaded counts. It is an HTML table, and its cells have the numbers, so no separate data table is
-/// needed. Adjacent columns without a known value, such as years that the data does not cover, are merged: `2014–2018`.
-/// If there is no space for all columns, initially shows as many of the last ones as fit in full.
+/// Rows and columns of shaded counts: an HTML table whose cells have the numbers, so that it needs no data table.
+/// Adjacent columns without a known value are merged: `2014–2018`. Without space for all, the last ones show at first.
 #[derive(Template)]
 #[template(path = "charts/heatmap.html")]
 pub(crate) struct Heatmap {

@@ -1,7 +1,6 @@
-//! Places labels so that none covers another or leaves its chart.
-//! The start, middle or end of a label is at a fraction of the chart's width. Two labels that are apart at some width
-//! are apart at every larger width, because the left one has the smaller fraction and the distance grows with the
-//! width. It is therefore enough to place labels for the minimum width of each layout.
+//! Places labels so that none covers another or leaves its chart. Their starts, middles or ends are at fractions of the
+//! chart's width. Two labels that are apart at some width are apart at every larger one, because their distance grows
+//! with the width, so it is enough to place labels for the minimum width of each layout.
 
 use std::borrow::Cow;
 
@@ -34,8 +33,8 @@ pub(super) enum Anchor {
 }
 
 /// Anchors in the order in which they are tried.
-const CENTERED: [Anchor; 3] = [Anchor::Middle, Anchor::End, Anchor::Start];
-const BEFORE: [Anchor; 2] = [Anchor::End, Anchor::Middle];
+pub(super) const CENTERED: [Anchor; 3] = [Anchor::Middle, Anchor::End, Anchor::Start];
+pub(super) const BEFORE: [Anchor; 2] = [Anchor::End, Anchor::Middle];
 
 impl Anchor {
     /// The value of `text-anchor`; empty for the default.
@@ -61,7 +60,6 @@ pub(super) struct Label {
 }
 
 /// An occupied area, in CSS pixels.
-#[derive(Clone, Copy)]
 struct OccupiedBox {
     left: f64,
     right: f64,
@@ -99,23 +97,14 @@ impl LabelPlacer {
         }
     }
 
-    /// Adds a label at a fraction of the width, in each layout that wants it and has space.
-    pub(super) fn add(&mut self, x: f64, y: f64, text: impl Into<String>, is_wanted: PerLayout<bool>) {
-        self.add_by(&CENTERED, x, y, text.into(), is_wanted);
-    }
-
     /// Adds a label in the middle between two positions, in each layout with space for it between them.
     pub(super) fn add_if_fits(&mut self, left: f64, right: f64, y: f64, text: &str) {
         let fits = WIDTHS.map(|width| text::width(text) + GAP <= (right - left) * width);
-        self.add((left + right) / 2.0, y, text, fits);
+        self.add(&CENTERED, (left + right) / 2.0, y, text.to_owned(), fits);
     }
 
-    /// As [`Self::add`], but preferably to the left of `x`.
-    pub(super) fn add_before(&mut self, x: f64, y: f64, text: impl Into<String>) {
-        self.add_by(&BEFORE, x, y, text.into(), [true; 3]);
-    }
-
-    fn add_by(&mut self, order: &[Anchor], x: f64, y: f64, text: String, is_wanted: PerLayout<bool>) {
+    /// Adds a label at a fraction of the width, in each layout that wants it and has space.
+    pub(super) fn add(&mut self, order: &[Anchor], x: f64, y: f64, text: String, is_wanted: PerLayout<bool>) {
         let anchors = LAYOUTS.map(|layout| {
             let anchor = self.free_anchor(order, layout, x, y, &text, &[])?;
             is_wanted[layout].then_some(anchor)

@@ -1,6 +1,6 @@
 use askama::Template;
 
-use crate::charts::labels::{Anchor, LAYOUTS, Label, LabelPlacer};
+use crate::charts::labels::{Anchor, BEFORE, LAYOUTS, Label, LabelPlacer};
 use crate::charts::{ChartHead, ChartUnit, DataCell, DataRow, DatedDot, MAX_TICKS, Percent, SIDE, round};
 use crate::format;
 use data::PartialDate;
@@ -104,7 +104,7 @@ impl StepChart {
         }
         // The latest steps are labelled first, since early ones are small and crowded.
         for (x, y, name) in names.into_iter().rev() {
-            labels.add_before(x, y, name);
+            labels.add(&BEFORE, x, y, name.to_owned(), [true; 3]);
         }
         Some(Self {
             head: head.table(heads, ChartUnit::Usd),

@@ -27,9 +27,11 @@ const TILES: [&str; 14] = [
 const COLUMNS: f64 = 13.0;
 /// Width of a tile as a share of its column.
 const SHARE: f64 = 0.94;
+const WIDTH: Percent = Percent(SHARE / COLUMNS);
 /// Height of a tile with the space below it, in CSS pixels.
 const ROW: f64 = 26.0;
 const TILE: f64 = 24.0;
+const HEIGHT: f64 = ROW * TILES.len() as f64;
 
 /// Countries as equal tiles, shaded by a count. Countries without a tile are listed below.
 #[derive(Template)]
@@ -37,8 +39,6 @@ const TILE: f64 = 24.0;
 pub(crate) struct TileMap {
     head: ChartHead,
     tiles: Vec<CountryTile>,
-    height: f64,
-    width: Percent,
     legend: Vec<(u64, String)>,
     has_gaps: bool,
     /// Countries without a tile: phrase and link.
@@ -86,8 +86,6 @@ impl TileMap {
         };
         let items: Vec<ChartItem> = countries.iter().map(item).collect();
         Self {
-            height: ROW * TILES.len() as f64,
-            width: Percent(SHARE / COLUMNS),
             legend: ramp.legend(),
             has_gaps: tiles.iter().any(|tile| tile.shade.is_none()),
             others: others.map(|(country, mark)| (title(*country, mark.value), mark.href.clone())).collect(),

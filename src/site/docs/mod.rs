@@ -93,12 +93,7 @@ const PAGES: &[SiteEntry] = &[
     text!("versions", "Versions", "How v1, v2 and v3 differ, and how to migrate."),
     text!("search", "Search", "What a search by name tolerates, and how its results are ordered."),
     text!("operation", "Operation", "How to publish releases, manage accounts and keys, and run the server."),
-    text(
-        "/docs/operate",
-        "Run the service",
-        "From the repository to a running, restarted, backed-up service.",
-        include_str!("text/operate/index.html"),
-    ),
+    text!("operate", "Run the service", "From the repository to a running, restarted, backed-up service."),
     text!("operate/proxy", "Proxy", "TLS and HTTP/2 by Caddy or nginx in front of the server."),
     text!("operate/container", "Container", "An image of the static binary, without root and shell."),
     text!("operate/dataset", "Datasets", "The CSV files of a dataset, and how small it may be."),

@@ -5,7 +5,7 @@ use form_urlencoded::parse;
 use once_cell::sync::Lazy;
 
 use crate::docs::html;
-use crate::snippets::{self, CodeSnippet, SnippetKey};
+use crate::snippets::{self, CodeSnippet};
 use crate::static_pages::{DocsContext, PageBody, SiteEntry, StaticEntry};
 use api::openapi::reference::{
     ApiReference, EndpointEntry, EndpointGroup, ExampleRequest, ParameterEntry, SchemaEntry,
@@ -35,7 +35,7 @@ struct OlderPage<'a> {
 
 impl OlderPage<'_> {
     fn curl(&self, endpoint: &EndpointEntry) -> String {
-        let [curl, ..] = snippets::for_request(self.base, &endpoint.request, SnippetKey::Variable);
+        let [curl, ..] = snippets::for_request(self.base, &endpoint.request, None);
         curl.code
     }
 }
@@ -102,7 +102,7 @@ pub(crate) fn endpoint(context: &DocsContext<'_>, operation: &str, query: &str) 
         endpoint,
         inputs: inputs.collect(),
         address: request.path_and_query(),
-        snippets: snippets::for_request(context.base, request, SnippetKey::Variable),
+        snippets: snippets::for_request(context.base, request, None),
         record: reference.schema(endpoint.record),
         base: context.base,
     };

@@ -13,7 +13,7 @@ use crate::firm::score::{ScoreBar, Trend, ratings};
 use crate::layout::PageLayout;
 use crate::matching::count_led;
 use crate::records::{SimilarRecords, first_rows, record, records, sector_links};
-use crate::{PageRequest, PageResult, PathValues, find, format, linked_data};
+use crate::{PageRequest, PageResult, PathValues, find, format, linked_data, render};
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, Query, RowFilter};
 use data::model::{Firm, Person, Review};
@@ -95,7 +95,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let latest = catalog.list(&Query::approved_reviews(row), ListPosition::default(), MAX_REVIEWS);
     let rounds = Rounds::new(catalog, row, &history);
     let counts = PortfolioCounts::new(catalog, row);
-    let about = linked_data::firm(&firm, snapshot.is_invented());
+    let about = linked_data::firm(&firm);
     let similar = SimilarRecords::load(catalog, Table::Firms, row, MAX_SIMILAR);
     let similar_firm = |(other, in_common): &(u32, String)| {
         let shared = [row, *other].map(|firm| Filter::AnyOf(Facet::Investor, vec![firm]));
@@ -104,7 +104,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         (slug.to_owned(), name.to_owned(), shared, in_common.clone())
     };
     let portfolio_row = |(startup, round): &(u32, u32)| PortfolioRow::new(catalog, row, *startup, *round);
-    let page = FirmPage {
+    render(&FirmPage {
         layout: PageLayout::of_record(catalog, request, (Table::Firms, row), &description(&firm), about),
         sentence: facts::sentence(catalog, &history, counts.counts_of(Facet::Country).1, &shared.rows),
         news: FirmNews::new(catalog, row),
@@ -132,10 +132,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         review_url: request.state.operator.review_url(&firm.slug),
         years_without_investors: catalog.years_without_investors(),
         statements: catalog.provenance(Table::Firms, row),
-        api: format!("{}/api/v3/vcs/{}", request.state.public_url, firm.slug),
+        api: request.api(&format!("vcs/{}", firm.slug)),
         firm,
-    };
-    Ok(page.render()?)
+    })
 }
 
 fn description(firm: &Firm) -> String {

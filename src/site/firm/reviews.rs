@@ -9,7 +9,7 @@ use crate::firm::score::Trend;
 use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::records::records;
-use crate::{PageRequest, PageResult, PathValues, find, format};
+use crate::{PageRequest, PageResult, PathValues, find, format, render};
 use catalog::{Catalog, Filter, Query, Request, Resource};
 use data::model::Review;
 use data::{Facet, Table};
@@ -59,7 +59,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
     let order =
         |(label, sort): (&'static str, &str)| (label, link.with("sort", sort).href(), link.text("sort") == sort);
     let filters = [filter(catalog, &query, &link, "stage"), filter(catalog, &query, &link, "ghosted")];
-    let page = ReviewsPage {
+    render(&ReviewsPage {
         layout: PageLayout::new(snapshot, &format!("Reviews of {name}"), &description, &path)
             .with_twins(request.state, &at_page(&link, page).query()),
         slug: slug.to_owned(),
@@ -75,9 +75,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         review_count: found.total,
         pager: Pager::new(&link, page, found.total),
         review_url: request.state.operator.review_url(slug),
-        api: link.at(&format!("{}/api/v3/vcs/{slug}/reviews", request.state.public_url)).href(),
-    };
-    Ok(page.render()?)
+        api: link.at(&request.api(&format!("vcs/{slug}/reviews"))).href(),
+    })
 }
 
 fn without(query: &Query, is_own: impl Fn(&Filter) -> bool) -> Query {

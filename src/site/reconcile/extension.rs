@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value, json};
 
-use crate::format;
+use crate::{PageRequest, format};
 use catalog::look_up::row_of_id;
 use catalog::{Catalog, Item, Resource};
 use data::Table;
 use data::field::JsonType;
 
-use super::{MAX_BATCH, Parameters, Refusal, kind, too_many};
+use super::{MAX_BATCH, Refusal, kind, parameter, too_many};
 
 /// Offered fields with objects as values: lists of records or identifiers, and a person's organization.
 const OF_OBJECTS: [&str; 3] = ["organization", "investors", "identifiers"];
@@ -37,8 +37,8 @@ pub(super) fn proposals(kind: &str) -> Result<Value, Refusal> {
     Ok(json!({ "limit": properties.len(), "type": kind, "properties": properties }))
 }
 
-pub(super) fn suggest_properties(parameters: &Parameters) -> Value {
-    let prefix = parameters.text("prefix").to_lowercase();
+pub(super) fn suggest_properties(request: PageRequest<'_>) -> Value {
+    let prefix = parameter(request, "prefix").to_lowercase();
     let is_meant = |name: &&'static str| label(name).to_lowercase().starts_with(&prefix);
     let found = property_names(&Item::TABLES).into_iter().filter(is_meant);
     json!({ "result": found.map(property).collect::<Vec<_>>() })

@@ -1,10 +1,8 @@
 //! The list of accounts, searchable by e-mail address, and the page of one account with its keys.
 
 use askama::Template;
-use http::StatusCode;
 
 use crate::account::admin::confirmed;
-use crate::account::form::FormData;
 use crate::account::overview::{DAYS, KeyUsageRow, chart};
 use crate::account::sign::form_status;
 use crate::account::{AccountReply, AccountRequest, AccountResult};
@@ -49,39 +47,36 @@ struct AdminAccountPage {
 
 /// `GET /admin/accounts`: accounts with `q` in their e-mail address.
 pub(super) async fn list(request: AccountRequest<'_>) -> AccountResult {
-    let auth = &request.page.state.auth;
-    let (params, page) = read_page(request.page.query);
-    let q = params.into_iter().find(|(name, _)| name == "q").map_or_else(String::new, |(_, q)| q.trim().to_owned());
+    let (_, page) = read_page(request.page.query);
+    let q = request.page.parameter("q").unwrap_or_default().trim().to_owned();
     let start = u32::try_from((page - 1).saturating_mul(PER_PAGE)).unwrap_or(u32::MAX);
-    let (total, accounts) = auth.find_accounts(&q, start, PER_PAGE as u32).await?;
-    let usage = auth.service_usage(DAYS, request.now).await?.accounts;
+    let (total, accounts) = request.auth.find_accounts(&q, start, PER_PAGE as u32).await?;
+    let usage = request.auth.service_usage(DAYS, request.now).await?.accounts;
     let row = |account: Account| {
         let requests = usage.iter().find(|(id, _)| *id == account.id).map_or(0, |(_, requests)| *requests);
         let created = format::day_of(account.created_at);
         (account, created, requests)
     };
     let link = Link::new("/admin/accounts", Vec::new()).with("q", &q);
-    let page = AccountsPage {
+    AccountReply::shown(&AccountsPage {
         layout: request.layout("Accounts", "All accounts."),
         q,
         total,
         rows: accounts.into_iter().map(row).collect(),
         pager: Pager::new(&link, page, total.into()),
-    };
-    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
+    })
 }
 
-async fn load_account(request: AccountRequest<'_>, account: AccountId) -> Result<Account, AccountReply> {
-    let found = request.page.state.auth.find_account(account).await?;
+async fn load_account(request: AccountRequest<'_>) -> Result<Account, AccountReply> {
+    let found = request.auth.find_account(AccountId(request.id)).await?;
     found.ok_or(PageError::UnknownPage.into())
 }
 
 /// `GET /admin/accounts/{id}`; `error` is the reason for which a change was refused.
-pub(super) async fn page(request: AccountRequest<'_>, account: AccountId, error: &str) -> AccountResult {
-    let account = load_account(request, account).await?;
-    let auth = &request.page.state.auth;
-    let usage = auth.usage(account.id, DAYS, request.now).await?;
-    let year = auth.usage(account.id, USAGE_DAYS as u16, request.now).await?;
+pub(super) async fn page(request: AccountRequest<'_>, error: &str) -> AccountResult {
+    let account = load_account(request).await?;
+    let usage = request.auth.usage(account.id, DAYS, request.now).await?;
+    let year = request.auth.usage(account.id, USAGE_DAYS as u16, request.now).await?;
     let (keys, ended) = KeyUsageRow::all(&usage, &year, request.now);
     let layout = request.layout("Account", "An account with its keys.");
     let page = AdminAccountPage {
@@ -109,59 +104,47 @@ fn back_to_account(account: AccountId) -> AccountResult {
 }
 
 /// `POST /admin/accounts/{id}/tier`. As with the command, only a verified account can change its tier.
-pub(super) async fn set_tier(request: AccountRequest<'_>, account: AccountId, form: &FormData) -> AccountResult {
-    let operator = confirmed(request, form, "change the tier", &["tier"]).await?;
-    let changed = load_account(request, account).await?;
-    let Ok(tier) = form.text("tier").parse::<Tier>() else {
-        return page(request, account, "choose one of the tiers").await;
+pub(super) async fn set_tier(request: AccountRequest<'_>) -> AccountResult {
+    let operator = confirmed(request, "change the tier", &["tier"]).await?;
+    let changed = load_account(request).await?;
+    let Ok(tier) = request.form.text("tier").parse::<Tier>() else {
+        return page(request, "choose one of the tiers").await;
     };
     if changed.verified_at.is_none() {
         let error = "the account is unverified: anybody could have signed up with this address; verify it first";
-        return page(request, account, error).await;
+        return page(request, error).await;
     }
-    match request.page.state.auth.set_tier_for(operator, &changed, tier).await {
-        Ok(()) => back_to_account(account),
-        Err(AccountError::Store(error @ StoreError::TooManyKeys { .. })) => {
-            page(request, account, &error.to_string()).await
-        }
+    match request.auth.set_tier_for(operator, &changed, tier).await {
+        Ok(()) => back_to_account(changed.id),
+        Err(AccountError::Store(error @ StoreError::TooManyKeys { .. })) => page(request, &error.to_string()).await,
         Err(error) => Err(error.into()),
     }
 }
 
-pub(super) async fn verify(request: AccountRequest<'_>, account: AccountId, form: &FormData) -> AccountResult {
-    let operator = confirmed(request, form, "verify the account", &[]).await?;
-    let account = load_account(request, account).await?.id;
-    request.page.state.auth.verify_for(operator, account, request.now).await?;
+pub(super) async fn verify(request: AccountRequest<'_>) -> AccountResult {
+    let operator = confirmed(request, "verify the account", &[]).await?;
+    let account = load_account(request).await?.id;
+    request.auth.verify_for(operator, account, request.now).await?;
     back_to_account(account)
 }
 
 /// `POST /admin/accounts/{id}/block` and `/unblock`. Operators cannot lock themselves out.
-pub(super) async fn set_blocked(
-    request: AccountRequest<'_>,
-    account: AccountId,
-    form: &FormData,
-    is_blocked: bool,
-) -> AccountResult {
+pub(super) async fn set_blocked(request: AccountRequest<'_>, is_blocked: bool) -> AccountResult {
     let purpose = if is_blocked { "block the account" } else { "unblock the account" };
-    let operator = confirmed(request, form, purpose, &[]).await?;
-    let account = load_account(request, account).await?.id;
+    let operator = confirmed(request, purpose, &[]).await?;
+    let account = load_account(request).await?.id;
     if is_blocked && account == operator {
         let error =
             "this is your own account; another operator, or the command `venturedex account block`, can block it";
-        return page(request, account, error).await;
+        return page(request, error).await;
     }
-    request.page.state.auth.set_blocked_for(operator, account, is_blocked, request.now).await?;
+    request.auth.set_blocked_for(operator, account, is_blocked, request.now).await?;
     back_to_account(account)
 }
 
-pub(super) async fn revoke_key(
-    request: AccountRequest<'_>,
-    account: AccountId,
-    key: KeyId,
-    form: &FormData,
-) -> AccountResult {
-    let operator = confirmed(request, form, "revoke the key", &[]).await?;
-    let account = load_account(request, account).await?.id;
-    request.page.state.auth.revoke_key(account, key, Some(operator), request.now).await?;
+pub(super) async fn revoke_key(request: AccountRequest<'_>) -> AccountResult {
+    let operator = confirmed(request, "revoke the key", &[]).await?;
+    let account = load_account(request).await?.id;
+    request.auth.revoke_key(account, KeyId(request.key), Some(operator), request.now).await?;
     back_to_account(account)
 }

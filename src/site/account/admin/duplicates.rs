@@ -1,9 +1,8 @@
 //! Probable duplicates among the records of the served release, for review.
 
 use askama::Template;
-use http::StatusCode;
 
-use crate::account::{AccountReply, AccountRequest};
+use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::browse::{PER_PAGE, Pager, read_page};
 use crate::error_page::{PageError, path_of};
 use crate::format;
@@ -82,15 +81,15 @@ pub(super) fn count(catalog: &Catalog) -> usize {
 }
 
 /// `GET /admin/duplicates`: the pairs of one table.
-pub(super) fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountReply> {
+pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let catalog = request.page.state.releases.current();
-    let (params, page) = read_page(request.page.query);
+    let (_, page) = read_page(request.page.query);
     let found = TABLES.map(|(table, label)| (table, label, pairs_of(&catalog, table)));
-    let given = params.iter().find(|(name, _)| name == "table").map(|(_, value)| value.as_str());
+    let given = request.page.parameter("table");
     // Without a valid table, the first one with pairs.
     let shown = found
         .iter()
-        .find(|(table, ..)| Some(table.name()) == given)
+        .find(|(table, ..)| Some(table.name()) == given.as_deref())
         .or_else(|| found.iter().find(|(.., pairs)| !pairs.is_empty()))
         .unwrap_or(&found[0]);
     let (table, _, pairs) = shown;
@@ -105,7 +104,7 @@ pub(super) fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountR
             compare: (*table != Table::People).then_some(compare),
         })
     });
-    let page = DuplicatesPage {
+    AccountReply::shown(&DuplicatesPage {
         layout: request.layout("Likely duplicates", "Records that are probably one and the same."),
         pairs: of_page.collect::<Result<_, PageError>>()?,
         tables: found
@@ -113,6 +112,5 @@ pub(super) fn page(request: AccountRequest<'_>) -> Result<AccountReply, AccountR
             .map(|(other, label, pairs)| (*label, pairs.len(), link(*other).href(), other == table))
             .collect(),
         pager: Pager::new(&link(*table), page, pairs.len() as u64),
-    };
-    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
+    })
 }

@@ -8,35 +8,25 @@ mod duplicates;
 mod overview;
 
 use crate::account::confirm::{confirm, request_password};
-use crate::account::form::FormData;
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::PageError;
 use crate::routes::{PageRow, account_page};
 use auth::Visitor;
-use auth::account::{AccountId, KeyId};
+use auth::account::AccountId;
 
 const HOME: &str = "/admin";
 
 /// Every page is wrapped in [`opened`]; every form begins with [`confirmed`].
 pub(super) const PAGES: &[PageRow] = &[
-    account_page(HOME)
-        .get(|request, _, _| Box::pin(opened(request, overview::page(request))))
-        .post(|request, _, form| Box::pin(enter(request, form))),
-    account_page("/admin/duplicates")
-        .get(|request, _, _| Box::pin(opened(request, async move { duplicates::page(request) }))),
-    account_page("/admin/accounts").get(|request, _, _| Box::pin(opened(request, accounts::list(request)))),
-    account_page("/admin/accounts/{id}")
-        .get(|request, [id, _], _| Box::pin(opened(request, accounts::page(request, AccountId(id), "")))),
-    account_page("/admin/accounts/{id}/tier")
-        .post(|request, [id, _], form| Box::pin(accounts::set_tier(request, AccountId(id), form))),
-    account_page("/admin/accounts/{id}/verification")
-        .post(|request, [id, _], form| Box::pin(accounts::verify(request, AccountId(id), form))),
-    account_page("/admin/accounts/{id}/block")
-        .post(|request, [id, _], form| Box::pin(accounts::set_blocked(request, AccountId(id), form, true))),
-    account_page("/admin/accounts/{id}/unblock")
-        .post(|request, [id, _], form| Box::pin(accounts::set_blocked(request, AccountId(id), form, false))),
-    account_page("/admin/accounts/{id}/keys/{key}/revoke")
-        .post(|request, [id, key], form| Box::pin(accounts::revoke_key(request, AccountId(id), KeyId(key), form))),
+    account_page(HOME).get(|request| Box::pin(opened(request, overview::page(request)))).post(handler!(enter)),
+    account_page("/admin/duplicates").get(|request| Box::pin(opened(request, duplicates::page(request)))),
+    account_page("/admin/accounts").get(|request| Box::pin(opened(request, accounts::list(request)))),
+    account_page("/admin/accounts/{id}").get(|request| Box::pin(opened(request, accounts::page(request, "")))),
+    account_page("/admin/accounts/{id}/tier").post(handler!(accounts::set_tier)),
+    account_page("/admin/accounts/{id}/verification").post(handler!(accounts::verify)),
+    account_page("/admin/accounts/{id}/block").post(handler!(accounts::set_blocked, true)),
+    account_page("/admin/accounts/{id}/unblock").post(handler!(accounts::set_blocked, false)),
+    account_page("/admin/accounts/{id}/keys/{key}/revoke").post(handler!(accounts::revoke_key)),
 ];
 
 /// The page for an operator, or the form that asks for the password again.
@@ -48,20 +38,19 @@ async fn opened(request: AccountRequest<'_>, page: impl Future<Output = AccountR
     page.await
 }
 
-async fn enter(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
-    confirmed(request, form, "open the administration", &[]).await?;
+async fn enter(request: AccountRequest<'_>) -> AccountResult {
+    confirmed(request, "open the administration", &[]).await?;
     Ok(AccountReply::Redirect(HOME.into(), Vec::new()))
 }
 
 /// The operator who sends a form, after [`confirm`].
 async fn confirmed(
     request: AccountRequest<'_>,
-    form: &FormData,
     purpose: &'static str,
     fields: &[&'static str],
 ) -> Result<AccountId, AccountReply> {
     let operator = operator(request).await?;
-    confirm(request, &operator, form, purpose, fields).await?;
+    confirm(request, &operator, purpose, fields).await?;
     Ok(operator.account.id)
 }
 

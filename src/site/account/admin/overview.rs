@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use askama::Template;
-use http::StatusCode;
 
 use crate::account::admin::duplicates;
 use crate::account::overview::DAYS;
@@ -64,7 +63,7 @@ pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let head = ChartHead::new("usage", "Requests of all keys", summary);
     let releases = &state.releases;
     let (catalog, history) = (releases.current(), releases.history());
-    let page = OverviewPage {
+    AccountReply::shown(&OverviewPage {
         layout: request.layout("Administration", "Accounts, usage and releases."),
         accounts,
         active: usage.accounts.len(),
@@ -79,8 +78,7 @@ pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
         file_changes: history.file_changes,
         duplicates: duplicates::count(&catalog),
         last_rejection: history.last_rejection.map(|rejection| (format::instant(rejection.at), rejection.reason)),
-    };
-    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
+    })
 }
 
 async fn most_active(state: &State, usage: &[(AccountId, u64)]) -> Result<Vec<(i64, String, u64)>, AccountReply> {
@@ -103,19 +101,16 @@ fn minute(time: &str) -> String {
 async fn release_rows(state: &State) -> Vec<ReleaseRow> {
     let served = state.releases.current().version();
     let loaded: Vec<SnapshotVersion> = state.releases.all().iter().map(|catalog| catalog.version()).collect();
-    let on_disk: BTreeMap<SnapshotVersion, String> = match state.index.clone() {
-        None => BTreeMap::new(),
-        Some(index) => {
-            let built = move || {
-                let versions = index.versions().unwrap_or_default();
-                let built_at = |version| {
-                    index.manifest(version).map_or_else(|_| String::new(), |manifest| minute(&manifest.built_at))
-                };
-                versions.into_iter().map(|version| (version, built_at(version))).collect()
-            };
-            tokio::task::spawn_blocking(built).await.unwrap_or_default()
-        }
-    };
+    let mut on_disk: BTreeMap<SnapshotVersion, String> = BTreeMap::new();
+    if let Some(index) = state.index.clone() {
+        let built = move || {
+            let versions = index.versions().unwrap_or_default();
+            let built_at =
+                |version| index.manifest(version).map_or_else(|_| String::new(), |manifest| minute(&manifest.built_at));
+            versions.into_iter().map(|version| (version, built_at(version))).collect()
+        };
+        on_disk = tokio::task::spawn_blocking(built).await.unwrap_or_default();
+    }
     let versions: BTreeSet<SnapshotVersion> = loaded.iter().chain(on_disk.keys()).copied().collect();
     let row = |version: SnapshotVersion| ReleaseRow {
         version,

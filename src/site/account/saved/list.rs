@@ -1,19 +1,17 @@
-//! Saving a list, or adding to one, from a text or file that names records. Records named by slug, id or page are added
-//! directly. Other lines are looked up and shown with their candidates; nothing is saved until each of them has a
-//! record or is left out.
+//! Saving a list, or adding to one, from a text or file. Records named by slug, id or page are added directly; other
+//! lines are shown with their candidates, and nothing is saved until each has a record or is left out.
 
 use askama::Template;
 
-use crate::account::form::FormData;
-use crate::account::saved::{SAVED, own_watch, parse_name, query_value, run_in_turn};
+use crate::account::saved::{SAVED, own_watch, parse_name, run_in_turn};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::{PageError, sentence};
-use crate::format;
 use crate::layout::PageLayout;
+use crate::{admit_batch, format};
 use auth::account::KeyName;
 use auth::quota::BatchOwner;
-use auth::watch::{MAX_LISTED, NewWatch, Watch, WatchChange, WatchId};
+use auth::watch::{MAX_LISTED, NewWatch, Watch, WatchChange};
 use auth::{StoreError, Visitor};
 use catalog::look_up::listed::{ListedLines, row_of};
 use catalog::{Catalog, Resource};
@@ -24,8 +22,6 @@ use service::alerts::save::table_of;
 
 /// Maximum number of lines looked up per form; each takes a search.
 const LOOK_UPS: usize = 300;
-/// Look-ups charged as one page.
-const PER_PAGE: usize = 10;
 const CANDIDATES: usize = 5;
 /// The choice that leaves a line out. It is not a valid slug.
 const LEFT_OUT: &str = "-";
@@ -88,23 +84,21 @@ impl ListDraft {
 /// `GET /account/saved/list?table=vcs&record=alder-capital`: the form, and the lists that the record can be added to.
 pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     let visitor = request.signed_in_to_return().await?;
-    let table = query_value(request, "table").and_then(|table| table_of(table.trim()));
+    let table = request.page.parameter("table").and_then(|table| table_of(table.trim()));
     let mut draft = ListDraft::new(table.unwrap_or(Table::Firms), None);
-    draft.text = query_value(request, "record").unwrap_or_default();
+    draft.text = request.page.parameter("record").unwrap_or_default().into_owned();
     show(request, &visitor, draft, "").await
 }
 
 async fn show(request: AccountRequest<'_>, visitor: &Visitor, mut draft: ListDraft, error: &str) -> AccountResult {
     let (account, table) = (visitor.account.id, draft.table);
     let is_new = draft.watch.is_none() && draft.lines.is_empty() && !draft.text.is_empty() && error.is_empty();
-    let lists = match is_new {
-        true => {
-            let watches = request.page.state.auth.blocking(move |service| service.store().watches(account));
-            let lists = watches.await?.into_iter().filter(|watch| watch.query.is_none() && watch.table == table);
-            lists.map(|watch| (watch.id.0, watch.name.as_str().to_owned())).collect()
-        }
-        false => Vec::new(),
-    };
+    let mut lists = Vec::new();
+    if is_new {
+        let watches = request.auth.blocking(move |service| service.store().watches(account)).await?;
+        let of_table = watches.iter().filter(|watch| watch.query.is_none() && watch.table == table);
+        lists.extend(of_table.map(|watch| (watch.id.0, watch.name.as_str().to_owned())));
+    }
     let catalog = request.page.state.releases.current();
     let title = if draft.watch.is_some() { "Add to a list" } else { "New list" };
     let path_of = |table: &Table| Resource::of_table(*table).path();
@@ -138,40 +132,28 @@ fn name_with_place(catalog: &Catalog, table: Table, row: u32) -> String {
     if table == Table::Rounds {
         return name;
     }
-    let place = match table {
-        Table::People => (None, catalog.text_field((table, row), "country")),
-        _ => (catalog.text_field((table, row), "city"), catalog.text_field((table, row), "country")),
-    };
-    match format::place(&place.0, &place.1) {
+    let city = if table == Table::People { None } else { catalog.text_field((table, row), "city") };
+    match format::place(&city, &catalog.text_field((table, row), "country")) {
         place if place.is_empty() => name,
         place => format!("{name} ({place})"),
     }
 }
 
 /// `POST /account/saved/list`, or `POST /account/saved/{id}/add` of a list.
-pub(super) async fn send(request: AccountRequest<'_>, added_to: Option<WatchId>, form: &FormData) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    let watch = match added_to {
-        Some(id) => Some(own_watch(request, &visitor, id).await?),
-        None => None,
-    };
+pub(super) async fn send(request: AccountRequest<'_>, visitor: Visitor, is_addition: bool) -> AccountResult {
+    let watch = if is_addition { Some(own_watch(request, &visitor).await?) } else { None };
     if watch.as_ref().is_some_and(|watch| watch.query.is_some()) {
         return Err(PageError::UnknownPage.into());
     }
-    let table = match &watch {
-        Some(watch) => watch.table,
-        None => table_of(&form.text("table")).unwrap_or(Table::Firms),
-    };
-    let mut draft = ListDraft::new(table, watch);
-    draft.name = form.text("name").into_owned();
+    let table = watch.as_ref().map(|watch| watch.table).or_else(|| table_of(&request.form.text("table")));
+    let mut draft = ListDraft::new(table.unwrap_or(Table::Firms), watch);
+    draft.name = request.form.text("name").into_owned();
     // A file takes precedence over the text.
-    let file = form.file("file");
-    draft.text = match file.trim_ascii().is_empty() {
-        true => form.text("text").into_owned(),
-        false => String::from_utf8_lossy(file).into_owned(),
-    };
-    let is_undecided = read_choices(request, &mut draft, form);
-    let name = draft.watch.as_ref().map_or_else(|| parse_name(form), |watch| Ok(watch.name.clone()));
+    let file = request.form.file("file");
+    let text = if file.trim_ascii().is_empty() { request.form.text("text") } else { String::from_utf8_lossy(file) };
+    draft.text = text.into_owned();
+    let is_undecided = read_choices(request, &mut draft);
+    let name = draft.watch.as_ref().map_or_else(|| parse_name(request), |watch| Ok(watch.name.clone()));
     let name = match name {
         Ok(name) => name,
         Err(error) => return show(request, &visitor, draft, &error).await,
@@ -180,16 +162,15 @@ pub(super) async fn send(request: AccountRequest<'_>, added_to: Option<WatchId>,
         draft.text.clear();
         return show(request, &visitor, draft, "the file is not UTF-8; save it as text or CSV in UTF-8").await;
     }
-    match read_text(request, &mut draft).await? {
-        Err(error) => return show(request, &visitor, draft, &error).await,
-        Ok(()) if is_undecided => {
-            let error = "choose a record for each line, or leave the line out; nothing is saved yet";
-            return show(request, &visitor, draft, error).await;
-        }
-        Ok(()) => {}
+    if let Err(error) = read_text(request, &mut draft).await? {
+        return show(request, &visitor, draft, &error).await;
+    }
+    if is_undecided {
+        let error = "choose a record for each line, or leave the line out; nothing is saved yet";
+        return show(request, &visitor, draft, error).await;
     }
     // A line with a preselected record may be one that the sender has not seen yet.
-    let has_guesses = draft.lines.len() > form.texts("open").len();
+    let has_guesses = draft.lines.len() > request.form.texts("open").len();
     if has_guesses || draft.lines.iter().any(|line| line.choice.is_empty()) {
         return show(request, &visitor, draft, "").await;
     }
@@ -203,17 +184,17 @@ pub(super) async fn send(request: AccountRequest<'_>, added_to: Option<WatchId>,
 }
 
 /// Reads records and choices of the form; true if a choice is missing. A record that is gone becomes an open line.
-fn read_choices(request: AccountRequest<'_>, draft: &mut ListDraft, form: &FormData) -> bool {
+fn read_choices(request: AccountRequest<'_>, draft: &mut ListDraft) -> bool {
     let catalog = request.page.state.releases.current();
     let table = draft.table;
     let key_of = |text: &str| catalog.find(table, text).map(|row| catalog.snapshot().slug(table, row).to_owned());
-    for text in form.text("records").split_whitespace() {
+    for text in request.form.text("records").split_whitespace() {
         match key_of(text) {
             Some(key) => draft.records.push(key),
             None => draft.lines.push(OpenLine { text: text.to_owned(), ..OpenLine::default() }),
         }
     }
-    let (open, choices) = (form.texts("open"), form.texts("choice"));
+    let (open, choices) = (request.form.texts("open"), request.form.texts("choice"));
     for (index, value) in open.iter().enumerate() {
         let choice = choices.get(index).map_or("", |choice| choice.trim());
         let Some(mut line) = OpenLine::parse(value, choice) else { continue };
@@ -250,11 +231,7 @@ async fn read_text(request: AccountRequest<'_>, draft: &mut ListDraft) -> Result
             open.len()
         )));
     }
-    for _ in 1..open.len().div_ceil(PER_PAGE) {
-        if let Err(wait) = state.auth.admit_page(request.address, request.now) {
-            return Err(PageError::RateLimited(wait).into());
-        }
-    }
+    admit_batch(request.page, request.address, open.len())?;
     for row in named.into_iter().flatten() {
         draft.records.push(catalog.snapshot().slug(table, row).to_owned());
     }
@@ -289,10 +266,10 @@ async fn save(
     let (account, table, now) = (visitor.account.id, draft.table, request.now);
     let served = request.page.state.releases.current().version();
     let id = draft.watch.as_ref().map(|watch| watch.id);
-    let saved = request.page.state.auth.blocking(move |service| {
+    let saved = request.auth.blocking(move |service| {
         let store = service.store();
         match id {
-            Some(id) => store.change_watch(account, id, WatchChange::Add(&records)),
+            Some(id) => store.change_watch(account, id, WatchChange::Add(records)),
             None => {
                 store.add_watch(account, NewWatch { name: &name, table, query: None, records: &records, served }, now)
             }

@@ -7,9 +7,7 @@ pub(crate) mod view;
 mod webhooks;
 
 use askama::Template;
-use http::StatusCode;
 
-use crate::account::form::FormData;
 use crate::account::saved::view::{conditions, count_in_words, host_of};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::browse::Pager;
@@ -19,7 +17,7 @@ use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::routes::{PageRow, account_page};
 use auth::account::{KeyName, ParseKeyNameError};
-use auth::watch::{Alert, Watch, WatchId, WebhookId};
+use auth::watch::{Alert, Watch, WatchId};
 use auth::{StoreError, Visitor};
 use data::SnapshotVersion;
 
@@ -31,43 +29,23 @@ const SAVED: &str = "/account/saved";
 const WEBHOOKS: &str = "/account/webhooks";
 
 pub(super) const PAGES: &[PageRow] = &[
-    account_page(SAVED)
-        .get(|request, _, _| Box::pin(page(request)))
-        .post(|request, _, form| Box::pin(search::save(request, form))),
-    account_page("/account/saved/new").get(|request, _, _| Box::pin(search::page(request))),
-    account_page("/account/saved/list")
-        .get(|request, _, _| Box::pin(list::page(request)))
-        .post(|request, _, form| Box::pin(list::send(request, None, form)))
-        .takes_files(),
-    account_page("/account/saved/{id}").get(|request, [id, _], _| Box::pin(one::page(request, WatchId(id)))),
-    account_page("/account/saved/{id}/name")
-        .post(|request, [id, _], form| Box::pin(one::rename(request, WatchId(id), form))),
-    account_page("/account/saved/{id}/notify")
-        .post(|request, [id, _], form| Box::pin(one::notify(request, WatchId(id), form))),
-    account_page("/account/saved/{id}/feed")
-        .post(|request, [id, _], _| Box::pin(one::renew_feed(request, WatchId(id)))),
-    account_page("/account/saved/{id}/add")
-        .post(|request, [id, _], form| Box::pin(list::send(request, Some(WatchId(id)), form)))
-        .takes_files(),
-    account_page("/account/saved/{id}/remove")
-        .post(|request, [id, _], form| Box::pin(one::remove(request, WatchId(id), form)))
-        .takes_files(),
-    account_page("/account/saved/{id}/records.csv")
-        .get(|request, [id, _], _| Box::pin(one::download(request, WatchId(id)))),
-    account_page("/account/saved/{id}/delete").post(|request, [id, _], _| Box::pin(one::delete(request, WatchId(id)))),
-    account_page(WEBHOOKS)
-        .get(|request, _, _| Box::pin(webhooks::page(request)))
-        .post(|request, _, form| Box::pin(webhooks::add(request, form))),
-    account_page("/account/webhooks/{id}/secret")
-        .post(|request, [id, _], form| Box::pin(webhooks::reveal(request, WebhookId(id), form))),
-    account_page("/account/webhooks/{id}/rotate")
-        .post(|request, [id, _], form| Box::pin(webhooks::rotate(request, WebhookId(id), form))),
-    account_page("/account/webhooks/{id}/resume")
-        .post(|request, [id, _], _| Box::pin(webhooks::resume(request, WebhookId(id)))),
-    account_page("/account/webhooks/{id}/test")
-        .post(|request, [id, _], _| Box::pin(webhooks::test(request, WebhookId(id)))),
-    account_page("/account/webhooks/{id}/delete")
-        .post(|request, [id, _], _| Box::pin(webhooks::delete(request, WebhookId(id)))),
+    account_page(SAVED).get(signed_in!(page)).post(signed_in!(search::save)),
+    account_page("/account/saved/new").get(handler!(search::page)),
+    account_page("/account/saved/list").get(handler!(list::page)).post(signed_in!(list::send, false)).takes_files(),
+    account_page("/account/saved/{id}").get(signed_in!(one::page)),
+    account_page("/account/saved/{id}/name").post(signed_in!(one::rename)),
+    account_page("/account/saved/{id}/notify").post(signed_in!(one::notify)),
+    account_page("/account/saved/{id}/feed").post(signed_in!(one::renew_feed)),
+    account_page("/account/saved/{id}/add").post(signed_in!(list::send, true)).takes_files(),
+    account_page("/account/saved/{id}/remove").post(signed_in!(one::remove)).takes_files(),
+    account_page("/account/saved/{id}/records.csv").get(signed_in!(one::download)),
+    account_page("/account/saved/{id}/delete").post(signed_in!(one::delete)),
+    account_page(WEBHOOKS).get(signed_in!(webhooks::page)).post(signed_in!(webhooks::add)),
+    account_page("/account/webhooks/{id}/secret").post(signed_in!(webhooks::reveal)),
+    account_page("/account/webhooks/{id}/rotate").post(signed_in!(webhooks::rotate)),
+    account_page("/account/webhooks/{id}/resume").post(signed_in!(webhooks::resume)),
+    account_page("/account/webhooks/{id}/test").post(signed_in!(webhooks::test)),
+    account_page("/account/webhooks/{id}/delete").post(signed_in!(webhooks::delete)),
 ];
 
 #[derive(Template)]
@@ -90,8 +68,7 @@ struct SavedRow {
     alerts: Vec<(i64, String, SnapshotVersion)>,
 }
 
-async fn page(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+async fn page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     let state = request.page.state;
     let account = visitor.account.id;
     let page = query_number(request, "page").unwrap_or(1).max(1);
@@ -122,28 +99,23 @@ async fn page(request: AccountRequest<'_>) -> AccountResult {
         alerts,
     };
     let description = "Your saved searches and lists, and what is new.";
-    let page = SavedPage {
+    AccountReply::shown(&SavedPage {
         layout: request.layout("Saved searches and lists", description),
         count: format!("{} of {}", format::number(total), format::number(visitor.account.tier.watches())),
         rows: shown.into_iter().map(row).collect(),
         pager: Pager::with_size(&Link::new(SAVED, Vec::new()), page, total as u64, PER_PAGE as u64),
         is_bundled: catalog.is_bundled(),
-    };
-    Ok(AccountReply::Page(StatusCode::OK, page.render()?))
+    })
 }
 
 fn query_number(request: AccountRequest<'_>, name: &str) -> Option<u64> {
-    query_value(request, name)?.trim().parse().ok()
+    request.page.parameter(name)?.trim().parse().ok()
 }
 
-fn query_value(request: AccountRequest<'_>, name: &str) -> Option<String> {
-    let mut pairs = form_urlencoded::parse(request.page.query.as_bytes());
-    pairs.find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
-}
-
-/// A search or list of the account; one of another account is reported as unknown.
-async fn own_watch(request: AccountRequest<'_>, visitor: &Visitor, id: WatchId) -> Result<Watch, AccountReply> {
-    let watch = request.page.state.auth.blocking(move |service| service.store().watch(id)).await?;
+/// The search or list in the path; one of another account is reported as unknown.
+async fn own_watch(request: AccountRequest<'_>, visitor: &Visitor) -> Result<Watch, AccountReply> {
+    let id = WatchId(request.id);
+    let watch = request.auth.blocking(move |service| service.store().watch(id)).await?;
     if watch.account == visitor.account.id { Ok(watch) } else { Err(PageError::UnknownPage.into()) }
 }
 
@@ -153,8 +125,8 @@ async fn run_in_turn<T>(request: AccountRequest<'_>, work: impl FnOnce() -> T) -
 }
 
 /// The name of a search or list; the error is a message.
-fn parse_name(form: &FormData) -> Result<KeyName, String> {
-    form.text("name").parse().map_err(|_: ParseKeyNameError| {
+fn parse_name(request: AccountRequest<'_>) -> Result<KeyName, String> {
+    request.form.text("name").parse().map_err(|_: ParseKeyNameError| {
         "invalid name; use 1 to 100 visible characters on one line, and not an API key".to_owned()
     })
 }

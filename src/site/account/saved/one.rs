@@ -2,7 +2,6 @@
 
 use askama::Template;
 
-use crate::account::form::FormData;
 use crate::account::keys::SelectOption;
 use crate::account::saved::view::{self, AlertView, conditions, host_of};
 use crate::account::saved::{SAVED, own_watch, parse_name, query_number};
@@ -13,8 +12,7 @@ use crate::error_page::{PageError, sentence};
 use crate::format;
 use crate::layout::PageLayout;
 use crate::link::Link;
-use auth::account::KeyName;
-use auth::watch::{AlertId, Watch, WatchChange, WatchId, Webhook, WebhookId};
+use auth::watch::{AlertId, Watch, WatchChange, Webhook, WebhookId};
 use auth::{StoreError, Visitor};
 use catalog::look_up::listed::csv_of;
 use catalog::{Catalog, Resource};
@@ -53,15 +51,9 @@ struct OnePage {
 }
 
 /// Parameters: `before` for earlier alerts, `alert` for all records of one alert, `page` for records of a list.
-pub(super) async fn page(request: AccountRequest<'_>, id: WatchId) -> AccountResult {
-    let (visitor, watch) = owned(request, id).await?;
+pub(super) async fn page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let watch = own_watch(request, &visitor).await?;
     show(request, &visitor, watch, "").await
-}
-
-async fn owned(request: AccountRequest<'_>, id: WatchId) -> Result<(Visitor, Watch), AccountReply> {
-    let visitor = request.signed_in().await?;
-    let watch = own_watch(request, &visitor, id).await?;
-    Ok((visitor, watch))
 }
 
 async fn show(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, error: &str) -> AccountResult {
@@ -104,7 +96,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, erro
         href: query
             .filter(|_| watch.table != Table::Rounds)
             .map_or_else(String::new, |query| format!("/{list}{}", mark(query))),
-        api: query.map_or_else(String::new, |query| format!("{}/api/v3/{list}{}", state.public_url, mark(query))),
+        api: query.map_or_else(String::new, |query| request.page.api(&format!("{list}{}", mark(query)))),
         problem: sentence(watch.problem.as_deref().unwrap_or_default()),
         alerts,
         is_single: single.is_some(),
@@ -141,77 +133,61 @@ fn record(catalog: &Catalog, table: Table, key: &str) -> (String, String, String
     (key.to_owned(), name, page)
 }
 
-pub(super) async fn download(request: AccountRequest<'_>, id: WatchId) -> AccountResult {
-    let (_, watch) = owned(request, id).await?;
+pub(super) async fn download(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let watch = own_watch(request, &visitor).await?;
     if watch.query.is_some() {
         return Err(PageError::UnknownPage.into());
     }
     let state = request.page.state;
-    let keys = state.auth.blocking(move |service| service.store().listed(id)).await?;
+    let keys = state.auth.blocking(move |service| service.store().listed(watch.id)).await?;
     let catalog = state.releases.current();
     let rows = keys.iter().map(|key| {
         let (key, name, page) = record(&catalog, watch.table, key);
         let page = if page.is_empty() { page } else { format!("{}{page}", state.public_url) };
         [key, name, page]
     });
-    Ok(AccountReply::File(format!("list-{}.csv", id.0), CSV, csv_of(rows)))
+    Ok(AccountReply::File(format!("list-{}.csv", request.id), CSV, csv_of(rows)))
 }
 
-/// An owned form of [`WatchChange`].
-enum Change {
-    Name(KeyName),
-    Notify(bool, Option<WebhookId>),
-    Remove(Vec<String>),
-    RenewFeed,
-}
-
-pub(super) async fn rename(request: AccountRequest<'_>, id: WatchId, form: &FormData) -> AccountResult {
-    let (visitor, watch) = owned(request, id).await?;
-    match parse_name(form) {
-        Ok(name) => apply(request, &visitor, watch, Change::Name(name)).await,
+pub(super) async fn rename(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let watch = own_watch(request, &visitor).await?;
+    match parse_name(request) {
+        Ok(name) => apply(request, &visitor, watch, WatchChange::Name(name)).await,
         Err(error) => show(request, &visitor, watch, &error).await,
     }
 }
 
-pub(super) async fn notify(request: AccountRequest<'_>, id: WatchId, form: &FormData) -> AccountResult {
-    let (visitor, watch) = owned(request, id).await?;
-    let webhook = form.text("webhook");
+pub(super) async fn notify(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let watch = own_watch(request, &visitor).await?;
+    let webhook = request.form.text("webhook");
     let chosen = webhook.parse().ok().map(WebhookId);
     if chosen.is_none() && !webhook.is_empty() {
         return show(request, &visitor, watch, &StoreError::NoSuchWebhook.to_string()).await;
     }
-    apply(request, &visitor, watch, Change::Notify(!form.text("emails").is_empty(), chosen)).await
+    let emails = !request.form.text("emails").is_empty();
+    apply(request, &visitor, watch, WatchChange::Notify { emails, webhook: chosen }).await
 }
 
-pub(super) async fn renew_feed(request: AccountRequest<'_>, id: WatchId) -> AccountResult {
-    let (visitor, watch) = owned(request, id).await?;
-    apply(request, &visitor, watch, Change::RenewFeed).await
+pub(super) async fn renew_feed(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let watch = own_watch(request, &visitor).await?;
+    apply(request, &visitor, watch, WatchChange::RenewFeed).await
 }
 
-pub(super) async fn remove(request: AccountRequest<'_>, id: WatchId, form: &FormData) -> AccountResult {
-    let (visitor, watch) = owned(request, id).await?;
-    let records: Vec<String> = form.texts("record").into_iter().map(Into::into).collect();
-    apply(request, &visitor, watch, Change::Remove(records)).await
+pub(super) async fn remove(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let watch = own_watch(request, &visitor).await?;
+    let records: Vec<String> = request.form.texts("record").into_iter().map(Into::into).collect();
+    apply(request, &visitor, watch, WatchChange::Remove(records)).await
 }
 
-pub(super) async fn delete(request: AccountRequest<'_>, id: WatchId) -> AccountResult {
-    let (visitor, _) = owned(request, id).await?;
-    let (auth, account) = (&request.page.state.auth, visitor.account.id);
-    auth.blocking(move |service| service.store().delete_watch(account, id)).await?;
+pub(super) async fn delete(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let watch = own_watch(request, &visitor).await?;
+    request.auth.blocking(move |service| service.store().delete_watch(watch.account, watch.id)).await?;
     Ok(AccountReply::Redirect(SAVED.into(), Vec::new()))
 }
 
-async fn apply(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, change: Change) -> AccountResult {
-    let (auth, account, id) = (&request.page.state.auth, visitor.account.id, watch.id);
-    let changed = auth.blocking(move |service| {
-        let change = match &change {
-            Change::Name(name) => WatchChange::Name(name),
-            Change::Notify(emails, webhook) => WatchChange::Notify { emails: *emails, webhook: *webhook },
-            Change::Remove(records) => WatchChange::Remove(records),
-            Change::RenewFeed => WatchChange::RenewFeed,
-        };
-        service.store().change_watch(account, id, change)
-    });
+async fn apply(request: AccountRequest<'_>, visitor: &Visitor, watch: Watch, change: WatchChange) -> AccountResult {
+    let (account, id) = (visitor.account.id, watch.id);
+    let changed = request.auth.blocking(move |service| service.store().change_watch(account, id, change));
     match changed.await {
         Ok(_) => Ok(AccountReply::Redirect(format!("{SAVED}/{}", id.0).into(), Vec::new())),
         Err(error) => show(request, visitor, watch, &form_error(error)?).await,

@@ -2,14 +2,14 @@
 
 use askama::Template;
 
-use crate::account::form::FormData;
 use crate::account::saved::view::filters;
-use crate::account::saved::{SAVED, parse_name, query_value, run_in_turn};
+use crate::account::saved::{SAVED, parse_name, run_in_turn};
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::sentence;
 use crate::format;
 use crate::layout::PageLayout;
+use auth::Visitor;
 use auth::watch::NewWatch;
 use catalog::{Catalog, ListPosition, ParameterError, Resource};
 use data::Table;
@@ -50,8 +50,8 @@ struct SearchDraft {
 /// `GET /account/saved/new?table=vcs&…`, where the other parameters are filters; or `?address=` with the URL of a list.
 pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
     request.signed_in_to_return().await?;
-    let address = query_value(request, "address").unwrap_or_default();
-    let table = query_value(request, "table").unwrap_or_default();
+    let address = request.page.parameter("address").unwrap_or_default().into_owned();
+    let table = request.page.parameter("table").unwrap_or_default();
     let list = match (address.trim(), table.trim()) {
         ("", "") => Ok(None),
         ("", table) => table_of(table).map(|table| Some((table, filters_of(request)))).ok_or("table"),
@@ -118,17 +118,16 @@ fn preview(catalog: &Catalog, table: Table, query: &str) -> Result<SearchView, V
     })
 }
 
-pub(super) async fn save(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    let (table, query) = (table_of(&form.text("table")), form.text("query").into_owned());
+pub(super) async fn save(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let (table, query) = (table_of(&request.form.text("table")), request.form.text("query").into_owned());
     let Some(table) = table else { return Ok(AccountReply::Redirect(format!("{SAVED}/new").into(), Vec::new())) };
     let draft = |error: String| SearchDraft {
-        name: form.text("name").into_owned(),
+        name: request.form.text("name").into_owned(),
         list: Some((table, query.clone())),
         error,
         ..SearchDraft::default()
     };
-    let name = match parse_name(form) {
+    let name = match parse_name(request) {
         Ok(name) => name,
         Err(error) => return show(request, draft(error)).await,
     };
@@ -138,7 +137,7 @@ pub(super) async fn save(request: AccountRequest<'_>, form: &FormData) -> Accoun
         return show(request, draft(String::new())).await;
     };
     let (account, served, now, text) = (visitor.account.id, catalog.version(), request.now, search.text());
-    let saved = request.page.state.auth.blocking(move |service| {
+    let saved = request.auth.blocking(move |service| {
         let watch = NewWatch { name: &name, table, query: Some(&text), records: &[], served };
         service.store().add_watch(account, watch, now)
     });

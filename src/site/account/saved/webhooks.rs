@@ -3,14 +3,13 @@ use http::StatusCode;
 use serde_json::json;
 
 use crate::account::confirm::confirm;
-use crate::account::form::FormData;
 use crate::account::saved::WEBHOOKS;
 use crate::account::saved::view::host_of;
 use crate::account::sign::{form_error, form_status};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::{PageError, sentence};
-use crate::format;
 use crate::layout::PageLayout;
+use crate::{admit_pages, format};
 use auth::Visitor;
 use auth::watch::{MAX_WEBHOOKS, Webhook, WebhookChange, WebhookId};
 use data::rfc3339;
@@ -43,8 +42,7 @@ struct SecretPage {
     overlap_ends: String,
 }
 
-pub(super) async fn page(request: AccountRequest<'_>) -> AccountResult {
-    let visitor = request.signed_in().await?;
+pub(super) async fn page(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     show(request, &visitor, "", Ok("")).await
 }
 
@@ -69,7 +67,7 @@ async fn show(request: AccountRequest<'_>, visitor: &Visitor, url: &str, message
 
 async fn webhooks(request: AccountRequest<'_>, visitor: &Visitor) -> Result<Vec<Webhook>, AccountReply> {
     let account = visitor.account.id;
-    Ok(request.page.state.auth.blocking(move |service| service.store().webhooks(account)).await?)
+    Ok(request.auth.blocking(move |service| service.store().webhooks(account)).await?)
 }
 
 fn overlap_ends(webhook: &Webhook, now: i64) -> String {
@@ -86,83 +84,74 @@ fn secret_page(request: AccountRequest<'_>, webhook: &Webhook, status: StatusCod
     Ok(AccountReply::Page(status, page.render()?))
 }
 
-async fn find(request: AccountRequest<'_>, visitor: &Visitor, id: WebhookId) -> Result<Webhook, AccountReply> {
+async fn find(request: AccountRequest<'_>, visitor: &Visitor) -> Result<Webhook, AccountReply> {
     let all = webhooks(request, visitor).await?;
-    all.into_iter().find(|webhook| webhook.id == id).ok_or(PageError::UnknownPage.into())
+    all.into_iter().find(|webhook| webhook.id.0 == request.id).ok_or(PageError::UnknownPage.into())
 }
 
-pub(super) async fn reveal(request: AccountRequest<'_>, id: WebhookId, form: &FormData) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    confirm(request, &visitor, form, "see the secret of a webhook", &[]).await?;
-    secret_page(request, &find(request, &visitor, id).await?, StatusCode::OK)
+pub(super) async fn reveal(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    confirm(request, &visitor, "see the secret of a webhook", &[]).await?;
+    secret_page(request, &find(request, &visitor).await?, StatusCode::OK)
 }
 
 async fn change(
     request: AccountRequest<'_>,
     visitor: &Visitor,
-    id: WebhookId,
     change: WebhookChange<'static>,
 ) -> Result<Webhook, AccountReply> {
-    let (auth, account) = (&request.page.state.auth, visitor.account.id);
-    let changed = auth.blocking(move |service| service.store().change_webhook(account, id, change));
+    let (account, id) = (visitor.account.id, WebhookId(request.id));
+    let changed = request.auth.blocking(move |service| service.store().change_webhook(account, id, change));
     Ok(changed.await?)
 }
 
-pub(super) async fn rotate(request: AccountRequest<'_>, id: WebhookId, form: &FormData) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    confirm(request, &visitor, form, "rotate the secret of a webhook", &[]).await?;
+pub(super) async fn rotate(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    confirm(request, &visitor, "rotate the secret of a webhook", &[]).await?;
     let previous_until = request.now.saturating_add(OVERLAP);
-    let webhook = change(request, &visitor, id, WebhookChange::RenewSecret { previous_until }).await?;
+    let webhook = change(request, &visitor, WebhookChange::RenewSecret { previous_until }).await?;
     secret_page(request, &webhook, StatusCode::OK)
 }
 
-pub(super) async fn resume(request: AccountRequest<'_>, id: WebhookId) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    change(request, &visitor, id, WebhookChange::Resume { now: request.now }).await?;
+pub(super) async fn resume(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    change(request, &visitor, WebhookChange::Resume { now: request.now }).await?;
     Ok(AccountReply::Redirect(WEBHOOKS.into(), Vec::new()))
 }
 
-pub(super) async fn delete(request: AccountRequest<'_>, id: WebhookId) -> AccountResult {
-    let visitor = request.signed_in().await?;
-    let (auth, account) = (&request.page.state.auth, visitor.account.id);
-    let deleted = auth.blocking(move |service| service.store().delete_webhook(account, id));
+pub(super) async fn delete(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let (account, id) = (visitor.account.id, WebhookId(request.id));
+    let deleted = request.auth.blocking(move |service| service.store().delete_webhook(account, id));
     match deleted.await? {
         true => Ok(AccountReply::Redirect(WEBHOOKS.into(), Vec::new())),
         false => Err(PageError::UnknownPage.into()),
     }
 }
 
-pub(super) async fn add(request: AccountRequest<'_>, form: &FormData) -> AccountResult {
-    let visitor = &request.signed_in().await?;
+pub(super) async fn add(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
     let state = request.page.state;
-    let text = form.text("url");
+    let text = request.form.text("url");
     let Some(networks) = &state.alerts.networks else {
-        return show(request, visitor, &text, Err(IS_OFF)).await;
+        return show(request, &visitor, &text, Err(IS_OFF)).await;
     };
     let url = match WebhookUrl::parse(&text, networks) {
         Ok(url) => url,
-        Err(error) => return show(request, visitor, &text, Err(&error.to_string())).await,
+        Err(error) => return show(request, &visitor, &text, Err(&error.to_string())).await,
     };
-    confirm(request, visitor, form, "add a webhook", &["url"]).await?;
+    confirm(request, &visitor, "add a webhook", &["url"]).await?;
     let (account, now) = (visitor.account.id, request.now);
     let added = state.auth.blocking(move |service| service.store().add_webhook(account, url.as_str(), now));
     match added.await {
         Ok(webhook) => secret_page(request, &webhook, StatusCode::CREATED),
-        Err(error) => show(request, visitor, &text, Err(&form_error(error)?)).await,
+        Err(error) => show(request, &visitor, &text, Err(&form_error(error)?)).await,
     }
 }
 
 /// Sends a test and waits. Charged as [`TEST_PAGES`] pages: it makes this server send a request to another one.
-pub(super) async fn test(request: AccountRequest<'_>, id: WebhookId) -> AccountResult {
-    let visitor = &request.signed_in().await?;
-    let webhook = find(request, visitor, id).await?;
+pub(super) async fn test(request: AccountRequest<'_>, visitor: Visitor) -> AccountResult {
+    let webhook = find(request, &visitor).await?;
     let state = request.page.state;
     let Some(networks) = state.alerts.networks.clone() else {
-        return show(request, visitor, "", Err(IS_OFF)).await;
+        return show(request, &visitor, "", Err(IS_OFF)).await;
     };
-    for _ in 1..TEST_PAGES {
-        state.auth.admit_page(request.address, request.now).map_err(PageError::RateLimited)?;
-    }
+    admit_pages(request.page, request.address, TEST_PAGES)?;
     let (now, secret) = (request.now, state.alerts.secrets.webhook_secret(&webhook));
     let body = json!({
         "type": "test",
@@ -183,7 +172,7 @@ pub(super) async fn test(request: AccountRequest<'_>, id: WebhookId) -> AccountR
     };
     let sent = state.auth.blocking(move |_| Ok(send()));
     match sent.await? {
-        Ok(()) => show(request, visitor, "", Ok("the test message was delivered")).await,
-        Err(reason) => show(request, visitor, "", Err(&format!("the test message was not delivered: {reason}"))).await,
+        Ok(()) => show(request, &visitor, "", Ok("the test message was delivered")).await,
+        Err(reason) => show(request, &visitor, "", Err(&format!("the test message was not delivered: {reason}"))).await,
     }
 }
