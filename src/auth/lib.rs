@@ -73,7 +73,7 @@ pub use data_lock::{DataLock, LockHolder};
 pub use error::{AccountError, AuthError, StoreError};
 pub(crate) use error::{AccountResult, StoreResult};
 pub use known_browser::BrowserToken;
-pub use log_file::{LogFile, NotWritten};
+pub use log_file::LogFile;
 pub use postgres::{PostgresInspection, PostgresSettings, PostgresStore, PostgresTables, StoreUrl};
 pub use rate_limits::{RateLimitConfig, RetryAfter};
 pub use service::accounts::{StartedSession, Visitor};

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::future;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version};
+use http::{HeaderMap, HeaderValue, Request, Response, Version};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Either, Full};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
@@ -19,6 +19,7 @@ use tokio::time::Sleep;
 
 use crate::body::BodyError;
 use crate::headers::REQUEST_ID;
+use crate::server::Limits;
 use crate::server::connection_error::ConnectionError;
 use crate::server::streamed_body::StreamedBody;
 use crate::server::timeout_stream::ConnectionPhase;
@@ -35,8 +36,7 @@ pub(crate) struct ConnectionService<H> {
     pub(crate) peer: Peer,
     pub(crate) phase: ConnectionPhase,
     pub(crate) ids: Arc<RequestIds>,
-    pub(crate) body_timeout: Duration,
-    pub(crate) head_bytes: usize,
+    pub(crate) limits: Arc<Limits>,
     /// The connection is above the limits: it gets a health check or a 503, and ends.
     pub(crate) is_reserved: bool,
     /// The server is stopping: each response ends its connection.
@@ -61,8 +61,9 @@ impl<H: Handler> Service<Request<Incoming>> for ConnectionService<H> {
             Ok(mut response) => {
                 self.phase.set_idle();
                 close(response.headers_mut(), self.is_reserved || self.phase.has_unread_body(), &self.stopping);
-                let bytes = Some(response.body().len() as u64);
-                finish(&self.handler, id, request.method(), started, response.status(), bytes, &trace);
+                let (status, bytes) = (response.status(), response.body().len() as u64);
+                let (method, duration) = (Some(request.method()), started.elapsed());
+                record(&self.handler, &FinishedRequest { id, method, status, duration, bytes, trace: &trace });
                 return future::Either::Left(future::ready(Ok(response.map(in_memory))));
             }
             Err(pending) => pending,
@@ -74,7 +75,7 @@ impl<H: Handler> Service<Request<Incoming>> for ConnectionService<H> {
         let is_old = request.version() < Version::HTTP_11;
         let trace = Arc::new(trace);
         let mut request =
-            request.map(|body| RequestBody::new(body, self.body_timeout, Arc::clone(&trace), self.phase.clone()));
+            request.map(|body| RequestBody::new(body, self.limits.body, Arc::clone(&trace), self.phase.clone()));
         request.extensions_mut().insert(self.peer);
         request.extensions_mut().insert(id);
         request.extensions_mut().insert(Arc::clone(&trace));
@@ -92,19 +93,18 @@ impl<H: Handler> Service<Request<Incoming>> for ConnectionService<H> {
             // A body read while its response is written is read to its end.
             let is_unread = phase.has_unread_body() && !trace.streams_body();
             close(response.headers_mut(), is_reserved || is_unread, &stopping);
-            let status = response.status();
+            let (status, duration) = (response.status(), started.elapsed());
             let Some(bytes) = response.body().size_hint().exact() else {
-                let duration = started.elapsed();
                 let report = move |bytes, cut: Option<&BodyError>| {
                     phase.set_idle();
-                    let (method, bytes) = (Some(&method), Some(bytes));
-                    let finished = FinishedRequest { id, method, status, duration, bytes, trace: &trace };
+                    let finished =
+                        FinishedRequest { id, method: Some(&method), status, duration, bytes, trace: &trace };
                     handler.telemetry().into_iter().for_each(|telemetry| telemetry.record_streamed(&finished, cut));
                 };
                 return Ok(response.map(|body| Either::Right(StreamedBody::new(body, report).boxed())));
             };
             phase.set_idle();
-            finish(&handler, id, &method, started, status, Some(bytes), &trace);
+            record(&handler, &FinishedRequest { id, method: Some(&method), status, duration, bytes, trace: &trace });
             Ok(response)
         }))
     }
@@ -119,7 +119,7 @@ impl<H: Handler> ConnectionService<H> {
     ) -> Result<Response<Bytes>, H::Pending> {
         let (method, uri) = (request.method(), request.uri());
         let (path, query, headers) = (uri.path(), uri.query().unwrap_or(""), request.headers());
-        let error = match head_error(request, self.head_bytes) {
+        let error = match head_error(request, self.limits.head_bytes) {
             Some(error) => Some(error),
             None if !self.handler.admits_host(path, headers) => Some(ConnectionError::Misdirected),
             None if self.is_reserved && !self.handler.is_health_check(path) => Some(ConnectionError::Overloaded),
@@ -134,19 +134,9 @@ impl<H: Handler> ConnectionService<H> {
     }
 }
 
-fn finish<H: Handler>(
-    handler: &H,
-    id: RequestId,
-    method: &Method,
-    started: Instant,
-    status: StatusCode,
-    bytes: Option<u64>,
-    trace: &RequestTrace,
-) {
+fn record(handler: &impl Handler, request: &FinishedRequest<'_>) {
     if let Some(telemetry) = handler.telemetry() {
-        let duration = started.elapsed();
-        let bytes = if method == Method::HEAD { Some(0) } else { bytes };
-        telemetry.record(&FinishedRequest { id, method: Some(method), status, duration, bytes, trace });
+        telemetry.record(request);
     }
 }
 

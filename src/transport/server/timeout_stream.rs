@@ -112,9 +112,7 @@ pub(crate) struct TimeoutStream<S, H> {
     inner: S,
     phase: ConnectionPhase,
     head: Duration,
-    idle: Duration,
-    write: Duration,
-    body: Duration,
+    limits: Arc<Limits>,
     /// Phase timed by the read timer; `None` if the timer is not running.
     timed: Option<u64>,
     read_timer: Pin<Box<Sleep>>,
@@ -188,16 +186,14 @@ impl<S, H: Handler> TimeoutStream<S, H> {
         ids: Arc<RequestIds>,
         handler: H,
         head: Duration,
-        limits: &Limits,
+        limits: Arc<Limits>,
     ) -> Self {
         Self {
             inner,
             timed: Some(phase.now()),
             phase,
             head,
-            idle: limits.idle,
-            write: limits.write,
-            body: limits.body,
+            limits,
             read_timer: Box::pin(tokio::time::sleep(head)),
             write_timer: None,
             head_start: HeadStart::default(),
@@ -216,7 +212,7 @@ impl<S, H: Handler> TimeoutStream<S, H> {
                 self.timed = None;
                 return Poll::Pending;
             }
-            IDLE => self.idle,
+            IDLE => self.limits.idle,
             _ => self.head,
         };
         if self.timed != Some(now) {
@@ -233,7 +229,7 @@ impl<S, H: Handler> TimeoutStream<S, H> {
         written: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
         if written.is_pending() {
-            let write = self.write;
+            let write = self.limits.write;
             let timer = self.write_timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(write)));
             return timer.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()));
         }
@@ -257,14 +253,9 @@ impl<S: AsyncWrite + Unpin, H: Handler> TimeoutStream<S, H> {
             let id = self.ids.next();
             let response = error.bytes(id, &context);
             if let Some(telemetry) = self.handler.telemetry() {
-                telemetry.record(&FinishedRequest {
-                    id,
-                    method: None,
-                    status: error.status(),
-                    duration: Duration::ZERO,
-                    bytes: Some(response.len() as u64),
-                    trace: &RequestTrace::default(),
-                });
+                let (status, trace) = (error.status(), &RequestTrace::default());
+                let (duration, bytes) = (Duration::ZERO, response.len() as u64);
+                telemetry.record(&FinishedRequest { id, method: None, status, duration, bytes, trace });
             }
             self.replacement = Some(response);
         }
@@ -299,13 +290,8 @@ impl<S: AsyncRead + Unpin, H: Handler> AsyncRead for TimeoutStream<S, H> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin, H: Handler> AsyncWrite for TimeoutStream<S, H> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        let this = &mut *self;
-        let written = match this.poll_replacement(cx, buf, buf.len()) {
-            Some(written) => written,
-            None => Pin::new(&mut this.inner).poll_write(cx, buf),
-        };
-        this.poll_write_timeout(cx, written)
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_write_vectored(cx, &[io::IoSlice::new(buf)])
     }
 
     fn poll_write_vectored(
@@ -343,7 +329,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin, H: Handler> AsyncWrite for TimeoutStream
         std::task::ready!(Pin::new(&mut this.inner).poll_shutdown(cx))?;
         let allowed = match (&this.replacement, this.phase.has_unread_body()) {
             (Some(_), _) => LINGER,
-            (None, true) => this.body,
+            (None, true) => this.limits.body,
             (None, false) => return Poll::Ready(Ok(())),
         };
         // Mark it as not idle: a new connection could not take over its slot at once.

@@ -27,7 +27,7 @@ pub(crate) struct FinishedRequest<'a> {
     pub status: StatusCode,
     /// Time from the end of the head to the response, before it is sent.
     pub duration: Duration,
-    pub bytes: Option<u64>,
+    pub bytes: u64,
     pub trace: &'a RequestTrace,
 }
 
