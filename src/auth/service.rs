@@ -32,6 +32,7 @@ use crate::{
     Store, StoreError, StoreResult,
 };
 use data::Date;
+use platform::metrics::Counter;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
@@ -85,8 +86,8 @@ pub struct AuthService {
     loaded_day: Mutex<Option<Date>>,
     next_demo_key: AtomicI64,
     /// Refused requests above the quota of a key, and of a client without one.
-    denied_keys: AtomicU64,
-    denied_clients: AtomicU64,
+    denied_keys: Counter,
+    denied_clients: Counter,
     /// Failure of the store at the last refresh, and at the last flush.
     refresh_failure: Mutex<Option<&'static str>>,
     flush_failure: Mutex<Option<&'static str>>,
@@ -121,8 +122,8 @@ impl AuthService {
             key_lookup: tokio::sync::Mutex::new(()),
             loaded_day: Mutex::new(None),
             next_demo_key: AtomicI64::new(-1),
-            denied_keys: AtomicU64::new(0),
-            denied_clients: AtomicU64::new(0),
+            denied_keys: Counter::default(),
+            denied_clients: Counter::default(),
             refresh_failure: Mutex::default(),
             flush_failure: Mutex::default(),
             audit: OnceCell::new(),
@@ -244,7 +245,7 @@ impl AuthService {
 
     pub fn denied(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let quotas = [("key", &self.denied_keys), ("client", &self.denied_clients)];
-        quotas.map(|(name, count)| (name, count.load(Ordering::Relaxed))).into_iter().chain(self.rate_limits.denied())
+        quotas.map(|(name, count)| (name, count.get())).into_iter().chain(self.rate_limits.denied())
     }
 
     pub fn password_queue(&self) -> QueueUsage {

@@ -21,8 +21,8 @@ use quick_cache::{Equivalent, OptionsBuilder, Weighter};
 
 use crate::headers::if_none_match;
 use crate::negotiation::{MIN_COMPRESSED_SIZE, accepts_gzip, gzip};
-use crate::telemetry::{Counter, RouteLabel};
-use platform::metrics::PerThread;
+use crate::telemetry::RouteLabel;
+use platform::metrics::{Counter, PerThread};
 
 /// Approximate size of all cached responses in bytes.
 const CAPACITY: usize = 64 * 1024 * 1024;

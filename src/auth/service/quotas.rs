@@ -1,6 +1,6 @@
 //! Daily quotas: counted in memory, or, if several servers share the store, by leases.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -9,6 +9,7 @@ use crate::quota::lease::LeasedCounters;
 use crate::quota::{Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, run_in_place};
 use crate::{AuthService, Caller, CounterStore, QuotaSubject, StoreResult};
 use data::Date;
+use platform::metrics::Counter;
 
 /// Time without leases after the store failed, so that requests do not wait for it one after the other.
 const AWAY: Duration = Duration::from_secs(1);
@@ -22,8 +23,8 @@ pub(super) struct SharedQuotas {
     away_until: Mutex<Option<Instant>>,
     renewals: Sender<Renewal>,
     /// Calls of the store that leased units, and calls that failed.
-    leased: AtomicU64,
-    failed: AtomicU64,
+    leased: Counter,
+    failed: Counter,
     /// Milliseconds by which the store's clock is ahead of this machine's.
     clock_ahead: AtomicI64,
 }
@@ -37,8 +38,8 @@ impl SharedQuotas {
             hasher: ClientHasher::new(secret).derived(b"daily counters"),
             away_until: Mutex::default(),
             renewals,
-            leased: AtomicU64::new(0),
-            failed: AtomicU64::new(0),
+            leased: Counter::default(),
+            failed: Counter::default(),
             clock_ahead: AtomicI64::new(0),
         };
         (shared, received)
@@ -51,7 +52,7 @@ impl SharedQuotas {
         }
         let leased = run_in_place(|| store.lease(request));
         let calls = if leased.is_ok() { &self.leased } else { &self.failed };
-        calls.fetch_add(1, Ordering::Relaxed);
+        calls.add(1);
         *away_until() = leased.is_err().then(|| Instant::now() + AWAY);
         leased.ok()
     }
@@ -117,9 +118,8 @@ impl AuthService {
     /// All are 0 if quotas are not shared.
     pub fn lease_counts(&self) -> LeaseCounts {
         let Some(shared) = &self.shared else { return LeaseCounts::default() };
-        let counts = [&shared.leased, &shared.failed, &shared.leases.unleased];
-        let [leased, failed, unleased] = counts.map(|count| count.load(Ordering::Relaxed));
-        LeaseCounts { leased, failed, unleased }
+        let SharedQuotas { leased, failed, leases, .. } = shared;
+        LeaseCounts { leased: leased.get(), failed: failed.get(), unleased: leases.unleased.get() }
     }
 
     fn renew_lease(&self, renewal: Renewal) {
@@ -141,9 +141,7 @@ impl AuthService {
                     Some((shared, store)) => shared.take_for_client(store, &client, limit, today),
                     None => self.client_counter.take(&client, limit, today).map_err(Denied::Exceeded),
                 };
-                taken.inspect_err(|_| {
-                    self.denied_clients.fetch_add(1, Ordering::Relaxed);
-                })
+                taken.inspect_err(|_| self.denied_clients.add(1))
             }
         }
     }
@@ -162,7 +160,7 @@ impl AuthService {
             None => self.key_counter.take(counted, requests, tier.daily_limit(), today).map_err(Denied::Exceeded),
         };
         taken.map(|quota| quota.with_tier(tier)).map_err(|denied| {
-            self.denied_keys.fetch_add(1, Ordering::Relaxed);
+            self.denied_keys.add(1);
             denied.with_quota(denied.quota().with_tier(tier))
         })
     }

@@ -13,12 +13,13 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 
 pub use access_log::{AccessLog, LogFormat};
-pub use counts::{ConnectionCounts, Counter, Excess, RequestCounts, STATUS_CLASSES, TIERS};
+pub use counts::{ConnectionCounts, Excess, RequestCounts, STATUS_CLASSES, TIERS};
 pub(crate) use log_limit::LogLimit;
 pub use trace::{Api, FrontEnd, RequestTrace, RouteGroup, RouteLabel};
 
 use crate::RequestId;
 use crate::body::BodyError;
+use platform::metrics::Counter;
 
 pub(crate) struct FinishedRequest<'a> {
     pub id: RequestId,
