@@ -16,7 +16,7 @@ use crate::account::{AccountId, Email};
 use crate::quota::{KeyId, Tier};
 use crate::service::second_factor::PendingSignIn;
 
-pub(crate) type StoreResult<T> = Result<T, StoreError>;
+pub type StoreResult<T> = Result<T, StoreError>;
 pub(crate) type AccountResult<T> = Result<T, AccountError>;
 
 coded! {

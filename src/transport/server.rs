@@ -236,8 +236,7 @@ impl<H: Handler> Server<H> {
         };
         // Responses are written in one piece, so Nagle's algorithm would only add latency.
         let _ = socket.set_nodelay(true);
-        let (limits, ids) = (Arc::clone(&self.limits), Arc::clone(&self.ids));
-        let stream = TimeoutStream::new(socket, phase.clone(), ids, self.handler.clone(), head, limits);
+        let stream = TimeoutStream::new(socket, &connection, head);
         let (http, evicted) = (Arc::clone(&self.http), Arc::new(Notify::new()));
         let stopped = stopped(self.stop.subscribe(), phase.clone(), self.limits.last_request);
         let served = serve_connection(http, stream, connection, stopped, Arc::clone(&evicted));

@@ -153,15 +153,9 @@ fn encryption(mode: Option<&str>, config: &Config) -> Result<SslMode, String> {
     }
 }
 
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
+pub(crate) fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let errors = std::iter::successors(Some(error), |error| error.source());
+    errors.map(|error| error.to_string()).collect::<Vec<_>>().join(": ")
 }
 
 #[cfg(test)]

@@ -82,10 +82,6 @@ impl Connection {
         !self.is_broken.get() && !self.client.is_closed()
     }
 
-    pub(crate) fn mark_broken(&self) {
-        self.is_broken.set(true);
-    }
-
     pub(crate) fn with_limit<T>(&self, limit: Duration, call: impl FnOnce() -> T) -> T {
         let before = self.limit.replace(limit);
         let result = call();
@@ -118,7 +114,7 @@ impl Connection {
             },
             Err(error) => {
                 if self.is_usable() && self.batch("ROLLBACK").is_err() {
-                    self.mark_broken();
+                    self.is_broken.set(true);
                 }
                 Err(error)
             }
@@ -150,7 +146,7 @@ impl Connection {
             }
         };
         if is_broken {
-            self.mark_broken();
+            self.is_broken.set(true);
         }
         Err(error)
     }

@@ -61,15 +61,11 @@ impl ConnectionPool {
     /// Takes a connection for one call; a change takes it like a look-up. Lists share half of the connections, so that
     /// they neither delay a rejection nor keep a revoked key. [`StoreError::Busy`], [`StoreError::Unreachable`].
     pub(crate) fn take(&self, work: ReadKind) -> SqlResult<PooledConnection<'_>> {
-        self.take_by(work, WAIT, self.address.connect_limit())
+        self.take_within(work, WAIT, self.address.connect_limit())
     }
 
-    /// Takes a connection for a short call; `wait` also limits the time to open one. The same errors.
-    pub(crate) fn take_within(&self, wait: Duration) -> SqlResult<PooledConnection<'_>> {
-        self.take_by(ReadKind::LookUp, wait, wait)
-    }
-
-    fn take_by(&self, work: ReadKind, wait: Duration, connect: Duration) -> SqlResult<PooledConnection<'_>> {
+    /// Like [`ConnectionPool::take`], with limits of the time to wait for a connection and to open one.
+    pub(crate) fn take_within(&self, work: ReadKind, wait: Duration, open: Duration) -> SqlResult<PooledConnection<'_>> {
         let deadline = Instant::now() + wait;
         let mut state = self.state();
         loop {
@@ -85,7 +81,7 @@ impl ConnectionPool {
                     // From here on, dropping the lease frees the place, even if no connection can be opened.
                     let mut lease = PooledConnection { pool: self, work, connection: known };
                     if lease.connection.is_none() {
-                        lease.connection = Some(self.connect(connect)?);
+                        lease.connection = Some(self.connect(open)?);
                     }
                     return Ok(lease);
                 }

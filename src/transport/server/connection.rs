@@ -25,7 +25,7 @@ use crate::server::streamed_body::StreamedBody;
 use crate::server::timeout_stream::ConnectionPhase;
 use crate::telemetry::FinishedRequest;
 use crate::{BodyTimeout, Handler, Peer, RequestId, RequestIds, RequestParts, RequestTrace};
-use platform::metrics::panics::{self, Panic};
+use platform::metrics::panics;
 
 /// The body of a response: in memory, or created by a filter, possibly while it is sent.
 pub type ResponseBody = Either<Full<Bytes>, BoxBody<Bytes, BodyError>>;
@@ -81,13 +81,15 @@ impl<H: Handler> Service<Request<Incoming>> for ConnectionService<H> {
         request.extensions_mut().insert(Arc::clone(&trace));
         future::Either::Right(Box::pin(async move {
             let response = panics::catch_async(handler.respond_later(pending, request)).await;
-            let mut response = response
-                .unwrap_or_else(|panic| panic_response(&handler, uri.path(), id, &panic, &trace).map(in_memory));
+            let response = response.inspect_err(|panic| trace.set_failure(panic));
+            let answer = |error: ConnectionError| {
+                error.response(uri.path(), id, &handler.error_context(uri.path())).map(in_memory)
+            };
+            let mut response = response.unwrap_or_else(|_| answer(ConnectionError::InternalError));
             let is_unlimited =
                 response.body().size_hint().exact().is_none() && !response.headers().contains_key(CONTENT_LENGTH);
             if is_old && is_unlimited {
-                let error = ConnectionError::OldHttp;
-                response = error.response(uri.path(), id, &handler.error_context(uri.path())).map(in_memory);
+                response = answer(ConnectionError::OldHttp);
             }
             response.headers_mut().entry(REQUEST_ID).or_insert_with(|| id.header_value());
             // A body read while its response is written is read to its end.
@@ -125,12 +127,13 @@ impl<H: Handler> ConnectionService<H> {
             None if self.is_reserved && !self.handler.is_health_check(path) => Some(ConnectionError::Overloaded),
             None => None,
         };
+        let answer = |error: ConnectionError| Ok(error.response(path, id, &self.handler.error_context(path)));
         if let Some(error) = error {
-            return Ok(error.response(path, id, &self.handler.error_context(path)));
+            return answer(error);
         }
         let parts = RequestParts { method, path, query, headers, peer: self.peer, id, trace };
-        panics::catch(|| self.handler.respond(&parts))
-            .unwrap_or_else(|panic| Ok(panic_response(&self.handler, path, id, &panic, trace)))
+        let response = panics::catch(|| self.handler.respond(&parts)).inspect_err(|panic| trace.set_failure(panic));
+        response.unwrap_or_else(|_| answer(ConnectionError::InternalError))
     }
 }
 
@@ -173,17 +176,6 @@ fn head_error(request: &Request<Incoming>, head_bytes: usize) -> Option<Connecti
         1 => None,
         _ => Some(ConnectionError::MissingHost),
     }
-}
-
-fn panic_response<H: Handler>(
-    handler: &H,
-    path: &str,
-    id: RequestId,
-    panic: &Panic,
-    trace: &RequestTrace,
-) -> Response<Bytes> {
-    trace.set_failure(panic);
-    ConnectionError::InternalError.response(path, id, &handler.error_context(path))
 }
 
 /// A request body that fails with [`BodyTimeout`] if it takes too long in total, or, if it is processed while it

@@ -25,6 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
 use crate::server::Limits;
+use crate::server::connection::ConnectionService;
 use crate::server::connection_error::ConnectionError;
 use crate::telemetry::FinishedRequest;
 use crate::{Handler, RequestIds, RequestTrace};
@@ -180,25 +181,19 @@ fn hyper_error(bytes: &[u8], line_ended: bool) -> Option<ConnectionError> {
 
 impl<S, H: Handler> TimeoutStream<S, H> {
     /// `head` is the timeout of request heads on this connection.
-    pub(crate) fn new(
-        inner: S,
-        phase: ConnectionPhase,
-        ids: Arc<RequestIds>,
-        handler: H,
-        head: Duration,
-        limits: Arc<Limits>,
-    ) -> Self {
+    pub(crate) fn new(inner: S, connection: &ConnectionService<H>, head: Duration) -> Self {
+        let ConnectionService { handler, phase, ids, limits, .. } = connection;
         Self {
             inner,
             timed: Some(phase.now()),
-            phase,
+            phase: phase.clone(),
             head,
-            limits,
+            limits: Arc::clone(limits),
             read_timer: Box::pin(tokio::time::sleep(head)),
             write_timer: None,
             head_start: HeadStart::default(),
-            ids,
-            handler,
+            ids: Arc::clone(ids),
+            handler: handler.clone(),
             replacement: None,
             linger: None,
         }

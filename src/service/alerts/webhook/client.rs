@@ -16,6 +16,7 @@ use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 
 use crate::alerts::webhook::{Networks, WebhookSecret, WebhookUrl};
+use auth::hide_debug;
 use platform::{USER_AGENT, tls};
 
 /// Timeout from the name look-up to the end of the response.
@@ -187,8 +188,4 @@ impl CheckedResolver {
     }
 }
 
-impl fmt::Debug for CheckedResolver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CheckedResolver").field("networks", &self.networks).finish_non_exhaustive()
-    }
-}
+hide_debug!(CheckedResolver);
