@@ -65,7 +65,7 @@ impl From<&Caller> for QuotaSubject {
 /// [`AuthService::refresh`] and [`AuthService::flush`] block: a server calls the latter two on a blocking thread, every
 /// 250 ms and every 500 ms, and `flush` once more at shutdown. Account operations run on blocking threads of their own.
 pub struct AuthService {
-    store: Box<dyn Store>,
+    store: Arc<dyn Store>,
     /// By the first half of the digest, which reveals nothing of unknown keys; the whole is compared in constant time.
     keys: DashMap<u128, KeyState, RandomState>,
     key_counter: DailyCounter,
@@ -99,8 +99,10 @@ pub struct AuthService {
 impl AuthService {
     /// Loads the keys, and the usage of the day of `now` (Unix seconds).
     pub fn with_store(store: Box<dyn Store>, rate_limits: RateLimitConfig, now: i64) -> StoreResult<Arc<Self>> {
+        let store: Arc<dyn Store> = store.into();
         let cursor_secret = Zeroizing::new(store.cursor_secret(random()?)?);
-        let (shared, renewals) = store.counters().map(|_| SharedQuotas::new(&cursor_secret)).unzip();
+        let shared = store.counters().map(|_| SharedQuotas::new(Arc::clone(&store), &cursor_secret));
+        let (shared, renewals) = shared.unzip();
         // The same on all servers that share the store.
         let limits_hasher = match &shared {
             Some(_) => ClientHasher::new(&cursor_secret).derived(b"rate limits"),

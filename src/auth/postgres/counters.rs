@@ -66,7 +66,7 @@ impl CounterStore for PostgresStore {
         let LeaseRequest { counter, day, limit, needed, owed } = request;
         let (kind, counter) = kind_and_number(counter);
         let lease = || -> SqlResult<Grant> {
-            let connection = self.pool.take_within(ReadKind::LookUp, LEASE_LIMIT, LEASE_LIMIT)?;
+            let connection = self.pool.take_by(ReadKind::LookUp, LEASE_LIMIT, LEASE_LIMIT)?;
             let sql: &dyn Sql = &*connection;
             let params = params![kind, counter, day.days(), limit, owed, needed, MAX_UNITS, SHARE];
             connection.with_limit(LEASE_LIMIT, || sql.one(&LEASE, &params))

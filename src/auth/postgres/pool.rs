@@ -61,11 +61,11 @@ impl ConnectionPool {
     /// Takes a connection for one call; a change takes it like a look-up. Lists share half of the connections, so that
     /// they neither delay a rejection nor keep a revoked key. [`StoreError::Busy`], [`StoreError::Unreachable`].
     pub(crate) fn take(&self, work: ReadKind) -> SqlResult<PooledConnection<'_>> {
-        self.take_within(work, WAIT, self.address.connect_limit())
+        self.take_by(work, WAIT, self.address.connect_limit())
     }
 
     /// Like [`ConnectionPool::take`], with limits of the time to wait for a connection and to open one.
-    pub(crate) fn take_within(&self, work: ReadKind, wait: Duration, open: Duration) -> SqlResult<PooledConnection<'_>> {
+    pub(crate) fn take_by(&self, work: ReadKind, wait: Duration, open: Duration) -> SqlResult<PooledConnection<'_>> {
         let deadline = Instant::now() + wait;
         let mut state = self.state();
         loop {
