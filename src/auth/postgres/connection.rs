@@ -275,9 +275,9 @@ fn explain_failure(address: &PostgresAddress, error: &tokio_postgres::Error) -> 
     let code = error.code();
     let is = |state: SqlState| code == Some(&state);
     let advice = if is(SqlState::INVALID_PASSWORD) || is(SqlState::INVALID_AUTHORIZATION_SPECIFICATION) {
-        match address.has_password() {
-            true => "check the user, its password and the server's pg_hba.conf",
-            false => "name a file with the user's password with --store-password-file",
+        match address.config.get_password() {
+            Some(_) => "check the user, its password and the server's pg_hba.conf",
+            None => "name a file with the user's password with --store-password-file",
         }
     } else if is(SqlState::INVALID_CATALOG_NAME) {
         "create the database: CREATE DATABASE … OWNER …"

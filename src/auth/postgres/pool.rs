@@ -45,7 +45,7 @@ impl ConnectionPool {
     /// Opens no connection yet. [`StoreError::Unusable`] if `sslrootcert` cannot be used or no thread can be started.
     pub(crate) fn new(address: PostgresAddress, size: usize) -> StoreResult<Self> {
         let unusable = |reason: String| StoreError::Unusable { place: address.setting(), reason };
-        let tls = match address.encryption {
+        let tls = match address.config.get_ssl_mode() {
             SslMode::Disable => None,
             _ => {
                 let config = tls::client_config(address.root_file.as_deref());

@@ -165,9 +165,7 @@ impl Resolver for CheckedResolver {
             return Err(ureq::Error::Other(Box::new(SendError::NotPublic)));
         }
         let mut addresses = self.empty();
-        for address in found.into_iter().take(MAX_ADDRESSES) {
-            addresses.push(address);
-        }
+        found.into_iter().take(MAX_ADDRESSES).for_each(|address| addresses.push(address));
         if addresses.is_empty() { Err(ureq::Error::HostNotFound) } else { Ok(addresses) }
     }
 }
