@@ -91,7 +91,6 @@ coded! {
             data.display(), process.map_or_else(String::new, |process| format!(" (process {process})"))
         )]
         InUse { data: PathBuf, process: Option<u32> } => "data_in_use",
-        /// The file is a database of another program, or no database.
         #[error("{}: not a venturedex database; choose another folder with --data", .0.display())]
         ForeignDatabase(PathBuf) => "data_unusable",
         #[error(

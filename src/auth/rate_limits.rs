@@ -68,7 +68,6 @@ impl fmt::Display for RetryAfter {
     }
 }
 
-#[derive(Debug)]
 pub(crate) struct RateLimit {
     limit: u32,
     counter: WindowCounter,
@@ -76,7 +75,6 @@ pub(crate) struct RateLimit {
 }
 
 /// A counted request, which can be given back; `at` is Unix seconds.
-#[derive(Debug)]
 pub(crate) enum CountedRequest {
     Here { client: Client, at: i64 },
     InStore(Vec<CountedWindow>),
@@ -117,7 +115,6 @@ impl RateLimit {
     }
 }
 
-#[derive(Debug)]
 pub(crate) struct RateLimits {
     pub(crate) pages: RateLimit,
     pub(crate) sign_ups: RateLimit,
@@ -129,7 +126,6 @@ pub(crate) struct RateLimits {
     mails_of_address: RateLimit,
 }
 
-#[derive(Debug)]
 pub(crate) struct Attempt {
     pub(crate) of_account: CountedRequest,
     of_address: CountedRequest,

@@ -37,8 +37,8 @@ impl WellKnown {
             let path = entry.map_err(unreadable(folder))?.path();
             let details = fs::metadata(&path).map_err(unreadable(&path))?;
             let Some(name) = path.file_name().and_then(|name| name.to_str()).filter(|name| is_plain(name)) else {
-                let reason = "a name has letters, digits, `-`, `_` and `.`, and does not begin with `.`; rename the file, such as \
-                              mcp-registry-auth";
+                let reason = "a name has letters, digits, `-`, `_` and `.`, and does not begin with `.`; rename the file, \
+                              such as mcp-registry-auth";
                 return Err(refused(&path, reason));
             };
             let at = format!("{PREFIX}{name}");

@@ -64,12 +64,7 @@ pub fn reply(response: Response<Payload>) -> warp::reply::Response {
     let (head, payload) = response.into_parts();
     match payload {
         Payload::Whole(bytes) => Response::from_parts(head, bytes).into_response(),
-        Payload::Stream(stream) => {
-            let mut response = warp::reply::stream(stream).into_response();
-            *response.status_mut() = head.status;
-            *response.headers_mut() = head.headers;
-            response
-        }
+        Payload::Stream(stream) => Response::from_parts(head, warp::reply::stream(stream).into_response().into_body()),
     }
 }
 

@@ -103,19 +103,17 @@ pub(crate) struct AdmittedRequest {
     pub(crate) renews: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct LeasedCounters {
     slots: DashMap<(SharedCounter, Date), Arc<CounterSlot>, RandomState>,
     pub(crate) unleased: Counter,
 }
 
-#[derive(Debug)]
 struct CounterSlot {
     units: Mutex<LeasedUnits>,
     renewed: Condvar,
 }
 
-#[derive(Debug)]
 struct LeasedUnits {
     limit: u32,
     unused: u32,

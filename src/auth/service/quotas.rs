@@ -162,9 +162,8 @@ impl AuthService {
             QuotaSubject::Key(caller) => {
                 let Caller { counter, tier, .. } = caller;
                 let counted = self.key_counter.peek(counter, tier.daily_limit(), today);
-                let leased = self
-                    .leased(&caller)
-                    .and_then(|(shared, limit)| shared.leases.peek(SharedCounter::Key(counter), limit, today));
+                let shared = SharedCounter::Key(counter);
+                let leased = self.leased(&caller).and_then(|(quotas, limit)| quotas.leases.peek(shared, limit, today));
                 // Units leased by other servers may be unused; their counts are read when this server writes its own.
                 leased.map_or(counted, |leased| Quota { used: counted.used, ..leased }).with_tier(tier)
             }
@@ -209,10 +208,8 @@ impl AuthService {
     pub fn give_back_several(&self, caller: &Caller, requests: u32, day: Date) -> Quota {
         let Caller { key, counter, tier, .. } = *caller;
         let own = self.key_counter.give_back(CountedKey { key, counter }, requests, tier.daily_limit(), day);
-        let shared = self
-            .leased(caller)
-            .map(|(shared, limit)| shared.leases.give_back(SharedCounter::Key(counter), requests, limit, day));
-        shared.unwrap_or(own).with_tier(tier)
+        let Some((shared, limit)) = self.leased(caller) else { return own.with_tier(tier) };
+        shared.leases.give_back(SharedCounter::Key(counter), requests, limit, day).with_tier(tier)
     }
 
     /// Seconds by which the clock of the store is ahead; 0 if no other server uses it.

@@ -121,12 +121,10 @@ impl<H: Handler> ConnectionService<H> {
     ) -> Result<Response<Bytes>, H::Pending> {
         let (method, uri) = (request.method(), request.uri());
         let (path, query, headers) = (uri.path(), uri.query().unwrap_or(""), request.headers());
-        let error = match head_error(request, self.limits.head_bytes) {
-            Some(error) => Some(error),
-            None if !self.handler.admits_host(path, headers) => Some(ConnectionError::Misdirected),
-            None if self.is_reserved && !self.handler.is_health_check(path) => Some(ConnectionError::Overloaded),
-            None => None,
-        };
+        let is_refused = || self.is_reserved && !self.handler.is_health_check(path);
+        let error = head_error(request, self.limits.head_bytes)
+            .or_else(|| (!self.handler.admits_host(path, headers)).then_some(ConnectionError::Misdirected))
+            .or_else(|| is_refused().then_some(ConnectionError::Overloaded));
         let answer = |error: ConnectionError| Ok(error.response(path, id, &self.handler.error_context(path)));
         if let Some(error) = error {
             return answer(error);
@@ -137,7 +135,7 @@ impl<H: Handler> ConnectionService<H> {
     }
 }
 
-fn record(handler: &impl Handler, request: &FinishedRequest<'_>) {
+pub(crate) fn record(handler: &impl Handler, request: &FinishedRequest<'_>) {
     if let Some(telemetry) = handler.telemetry() {
         telemetry.record(request);
     }

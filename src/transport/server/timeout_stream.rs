@@ -25,7 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
 use crate::server::Limits;
-use crate::server::connection::ConnectionService;
+use crate::server::connection::{ConnectionService, record};
 use crate::server::connection_error::ConnectionError;
 use crate::telemetry::FinishedRequest;
 use crate::{Handler, RequestIds, RequestTrace};
@@ -38,10 +38,9 @@ const IDLE: u64 = 2;
 ///
 /// The lower two bits are the phase. The others count finished requests, so that a request that started and finished
 /// between two polls is noticed.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct ConnectionPhase(Arc<PhaseState>);
 
-#[derive(Debug)]
 struct PhaseState {
     phase: AtomicU64,
     opened: Instant,
@@ -247,11 +246,9 @@ impl<S: AsyncWrite + Unpin, H: Handler> TimeoutStream<S, H> {
             let context = self.handler.error_context(self.head_start.path());
             let id = self.ids.next();
             let response = error.bytes(id, &context);
-            if let Some(telemetry) = self.handler.telemetry() {
-                let (status, trace) = (error.status(), &RequestTrace::default());
-                let (duration, bytes) = (Duration::ZERO, response.len() as u64);
-                telemetry.record(&FinishedRequest { id, method: None, status, duration, bytes, trace });
-            }
+            let (status, trace) = (error.status(), &RequestTrace::default());
+            let (duration, bytes) = (Duration::ZERO, response.len() as u64);
+            record(&self.handler, &FinishedRequest { id, method: None, status, duration, bytes, trace });
             self.replacement = Some(response);
         }
         let replacement = self.replacement.as_mut()?;
