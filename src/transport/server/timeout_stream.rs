@@ -107,6 +107,8 @@ impl ConnectionPhase {
     }
 }
 
+type PollWritten = Poll<io::Result<usize>>;
+
 /// A stream that gives up on a slow peer.
 pub(crate) struct TimeoutStream<S, H> {
     inner: S,
@@ -217,11 +219,7 @@ impl<S, H: Handler> TimeoutStream<S, H> {
     }
 
     /// Passes on the result of a write, or fails once writing has made no progress for too long.
-    fn poll_write_timeout(
-        &mut self,
-        cx: &mut Context<'_>,
-        written: Poll<io::Result<usize>>,
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write_timeout(&mut self, cx: &mut Context<'_>, written: PollWritten) -> PollWritten {
         if written.is_pending() {
             let write = self.limits.write;
             let timer = self.write_timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(write)));
@@ -235,12 +233,7 @@ impl<S, H: Handler> TimeoutStream<S, H> {
 
 impl<S: AsyncWrite + Unpin, H: Handler> TimeoutStream<S, H> {
     /// Replaces `bytes` by our response if they are an error response of hyper; otherwise returns `None`.
-    fn poll_replacement(
-        &mut self,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-        length: usize,
-    ) -> Option<Poll<io::Result<usize>>> {
+    fn poll_replacement(&mut self, cx: &mut Context<'_>, bytes: &[u8], length: usize) -> Option<PollWritten> {
         if self.replacement.is_none() {
             let error = hyper_error(bytes, self.head_start.line_ended)?;
             let context = self.handler.error_context(self.head_start.path());
@@ -282,15 +275,11 @@ impl<S: AsyncRead + Unpin, H: Handler> AsyncRead for TimeoutStream<S, H> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin, H: Handler> AsyncWrite for TimeoutStream<S, H> {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> PollWritten {
         self.poll_write_vectored(cx, &[io::IoSlice::new(buf)])
     }
 
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write_vectored(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bufs: &[io::IoSlice<'_>]) -> PollWritten {
         let this = &mut *self;
         let (first, length) = (bufs.first().map_or(&[][..], |buf| buf), bufs.iter().map(|buf| buf.len()).sum());
         let written = match this.poll_replacement(cx, first, length) {
