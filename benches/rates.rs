@@ -22,6 +22,7 @@ use auth::{AuthService, RateLimitConfig, SqliteStore};
 use data::Table;
 use mcp::McpQuota;
 use platform::clock::now;
+use transport::handler::run_filter;
 use transport::server::{Limits, RequestBody, ResponseBody, run};
 use transport::{ErrorContext, Handler, RequestParts, Telemetry};
 use venturedex::app::Router;
@@ -159,7 +160,7 @@ impl Handler for WithFixed {
         request: http::Request<RequestBody>,
     ) -> http::Response<ResponseBody> {
         match pending {
-            None => self.fixed.respond_later((), request).await,
+            None => run_filter(&self.fixed, request).await,
             Some(pending) => self.router.respond_later(pending, request).await,
         }
     }

@@ -25,7 +25,7 @@ use service::{State, bulk, security_txt};
 use site::static_pages::StaticPages;
 use site::{PageRequest, PageRoute};
 use transport::body::{self, BodyReadError, Payload};
-use transport::handler::reply;
+use transport::handler::{reply, run_filter};
 use transport::headers::{CommonHeaders, READS, set};
 use transport::problem::{Code, Problem};
 use transport::server::{RequestBody, ResponseBody};
@@ -187,7 +187,7 @@ impl Handler for Router {
     }
 
     async fn respond_later(&self, (): (), request: Request<RequestBody>) -> Response<ResponseBody> {
-        self.filter.respond_later((), request).await
+        run_filter(&self.filter, request).await
     }
 
     fn is_health_check(&self, path: &str) -> bool {

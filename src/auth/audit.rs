@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::account::{AccountId, KeyId};
 use crate::quota::{Client, ClientHasher, Tier, WindowCounter};
 use crate::service::random;
-use crate::{AccountError, AuthError, LogFile, NotWritten, StoreResult};
+use crate::{AccountError, AuthError, LogFile, StoreResult};
 use data::vocabulary::{Vocabulary, vocabulary};
 use data::{Date, rfc3339};
 
@@ -149,19 +149,18 @@ struct AuditOutput {
     dropped: u32,
     /// Keys with a used-up quota on the day.
     reached: (Option<Date>, HashSet<KeyId>),
-    is_failing: bool,
 }
 
 impl AuditLog {
     pub fn open(path: &Path, clock: fn() -> i64) -> io::Result<Self> {
-        let log = Self::with_file(LogFile::open(path)?, clock).map_err(io::Error::other)?;
+        let log = Self::with_file(LogFile::open("audit log", path)?, clock).map_err(io::Error::other)?;
         let path = (path.as_os_str() != "-").then(|| path.to_owned());
         Ok(Self { path, ..log })
     }
 
     fn with_file(file: LogFile, clock: fn() -> i64) -> StoreResult<Self> {
         let reached = (None, HashSet::new());
-        let out = AuditOutput { file, second: 0, refusals: 0, dropped: 0, reached, is_failing: false };
+        let out = AuditOutput { file, second: 0, refusals: 0, dropped: 0, reached };
         let hasher = ClientHasher::new(&random()?);
         let rejected_keys = WindowCounter::new(3_600, hasher.clone(), REJECTED_KEY_BUCKETS);
         Ok(Self { hasher, clock, rejected_keys, path: None, out: Mutex::new(out) })
@@ -269,11 +268,7 @@ impl AuditOutput {
     fn append(&mut self, line: &LoggedEvent<'_>) {
         let mut json = serde_json::to_vec(line).expect("texts and numbers serialize");
         json.push(b'\n');
-        let failure = self.file.append(&json).err();
-        if let Some(NotWritten { error, .. }) = failure.as_ref().filter(|_| !self.is_failing) {
-            tracing::error!("cannot write the audit log: {error}; lines are lost until this is fixed");
-        }
-        self.is_failing = failure.is_some();
+        self.file.append(&json);
     }
 }
 
@@ -314,7 +309,7 @@ mod tests {
     #[test]
     fn a_line_has_all_fields_and_the_pseudonym_of_the_day() {
         let lines = Lines::default();
-        let log = AuditLog::with_file(LogFile::Other(Box::new(lines.clone())), || NOW).unwrap();
+        let log = AuditLog::with_file(LogFile::to("audit log", lines.clone()), || NOW).unwrap();
         let entry = AuditEntry::new(AuditEvent::SignIn, Some(AccountId(7)));
         for (address, now) in
             [("192.0.2.1", NOW), ("::ffff:192.0.2.1", NOW + 1), ("192.0.2.1", NOW + 86_400), ("192.0.2.2", NOW)]
@@ -339,7 +334,7 @@ mod tests {
     #[test]
     fn refusals_are_limited_and_counted_and_successes_are_not() {
         let lines = Lines::default();
-        let log = AuditLog::with_file(LogFile::Other(Box::new(lines.clone())), || NOW).unwrap();
+        let log = AuditLog::with_file(LogFile::to("audit log", lines.clone()), || NOW).unwrap();
         let entry = AuditEntry::new(AuditEvent::SignIn, None);
         for _ in 0..MAX_REFUSALS + 50 {
             log.write(entry, Some(&AccountError::WrongCredentials));
@@ -357,7 +352,7 @@ mod tests {
     #[test]
     fn rejected_keys_are_logged_once_for_each_client_and_hour_if_there_are_several() {
         let lines = Lines::default();
-        let log = AuditLog::with_file(LogFile::Other(Box::new(lines.clone())), || NOW).unwrap();
+        let log = AuditLog::with_file(LogFile::to("audit log", lines.clone()), || NOW).unwrap();
         for (address, count, now) in [
             ("192.0.2.1", REJECTED_KEYS - 1, NOW),
             ("192.0.2.2", 500, NOW),
@@ -383,7 +378,7 @@ mod tests {
     #[test]
     fn a_quota_is_reached_once_for_each_key_and_day() {
         let lines = Lines::default();
-        let log = AuditLog::with_file(LogFile::Other(Box::new(lines.clone())), || NOW).unwrap();
+        let log = AuditLog::with_file(LogFile::to("audit log", lines.clone()), || NOW).unwrap();
         for (key, now) in [(1, NOW), (1, NOW + 1), (2, NOW + 1), (1, NOW + 86_400)] {
             log.quota_reached(now, Some(AccountId(7)), KeyId(key), || origin("192.0.2.1"));
         }

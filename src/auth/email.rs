@@ -39,11 +39,9 @@ impl fmt::Display for Email {
 
 /// The text of an address with all but visible ASCII escaped.
 pub fn escaped(address: &str) -> String {
-    let is_visible = |char: &char| matches!(char, '!'..='~');
-    address
-        .chars()
-        .map(|char| if is_visible(&char) { char.to_string() } else { char.escape_unicode().to_string() })
-        .collect()
+    let is_visible = |char: char| matches!(char, '!'..='~');
+    let escape = |char: char| if is_visible(char) { char.to_string() } else { char.escape_unicode().to_string() };
+    address.chars().map(escape).collect()
 }
 
 /// The address among `known` at most three edits from `email`, preferably with a similar part before the `@`.

@@ -16,7 +16,7 @@ use crate::account::{AccountId, Email};
 use crate::quota::{KeyId, Tier};
 use crate::service::second_factor::PendingSignIn;
 
-pub(crate) type StoreResult<T> = Result<T, StoreError>;
+pub type StoreResult<T> = Result<T, StoreError>;
 pub(crate) type AccountResult<T> = Result<T, AccountError>;
 
 coded! {
@@ -91,7 +91,6 @@ coded! {
             data.display(), process.map_or_else(String::new, |process| format!(" (process {process})"))
         )]
         InUse { data: PathBuf, process: Option<u32> } => "data_in_use",
-        /// The file is a database of another program, or no database.
         #[error("{}: not a venturedex database; choose another folder with --data", .0.display())]
         ForeignDatabase(PathBuf) => "data_unusable",
         #[error(

@@ -6,6 +6,7 @@
 #![warn(unreachable_pub)]
 
 /// Implements `Debug` for what has secrets: it shows the name of the type only.
+#[macro_export]
 macro_rules! hide_debug {
     ($($secret:ident),*) => {
         $(impl std::fmt::Debug for $secret {
@@ -70,10 +71,10 @@ pub mod watch;
 
 pub use api_key::{ApiKey, KEY_PREFIX, KeyDigest, MaskedKey};
 pub use data_lock::{DataLock, LockHolder};
-pub use error::{AccountError, AuthError, StoreError};
-pub(crate) use error::{AccountResult, StoreResult};
+pub(crate) use error::AccountResult;
+pub use error::{AccountError, AuthError, StoreError, StoreResult};
 pub use known_browser::BrowserToken;
-pub use log_file::{LogFile, NotWritten};
+pub use log_file::LogFile;
 pub use postgres::{PostgresInspection, PostgresSettings, PostgresStore, PostgresTables, StoreUrl};
 pub use rate_limits::{RateLimitConfig, RetryAfter};
 pub use service::accounts::{StartedSession, Visitor};

@@ -6,35 +6,54 @@ use std::path::Path;
 
 use crate::private_files;
 
-/// Appends whole lines: on a full disk, a partial line is removed again, so that the next one does not continue it.
-pub enum LogFile {
+/// Appends whole lines: on a full disk, a partial line is removed again, so that the next one does not continue it. Lost
+/// lines are reported once, until lines can be written again.
+pub struct LogFile {
+    /// Such as `audit log`.
+    name: &'static str,
+    output: LogOutput,
+    is_failing: bool,
+}
+
+enum LogOutput {
     File(File),
     Other(Box<dyn Write + Send>),
 }
 
 impl LogFile {
     /// Appends to a file, which is created for its owner only; `-` is standard error.
-    pub fn open(path: &Path) -> io::Result<Self> {
+    pub fn open(name: &'static str, path: &Path) -> io::Result<Self> {
         if path.as_os_str() == "-" {
-            return Ok(Self::Other(Box::new(io::stderr())));
+            return Ok(Self::to(name, io::stderr()));
         }
-        Ok(Self::File(private_files::owner_only().append(true).create(true).open(path)?))
+        let file = private_files::owner_only().append(true).create(true).open(path)?;
+        Ok(Self { name, output: LogOutput::File(file), is_failing: false })
     }
 
-    /// Writes lines, in one call if there is space, so that lines of several processes do not mix.
-    pub fn append(&mut self, lines: &[u8]) -> Result<(), NotWritten> {
-        match self {
-            Self::Other(writer) => writer.write_all(lines).map_err(|error| NotWritten { error, lines: count(lines) }),
-            Self::File(file) => append(file, lines),
+    pub fn to(name: &'static str, writer: impl Write + Send + 'static) -> Self {
+        Self { name, output: LogOutput::Other(Box::new(writer)), is_failing: false }
+    }
+
+    /// Writes lines, in one call if there is space, so that lines of several processes do not mix. Returns the number of
+    /// lines that are lost.
+    pub fn append(&mut self, lines: &[u8]) -> u64 {
+        let written = match &mut self.output {
+            LogOutput::Other(writer) => writer.write_all(lines).map_err(|error| (error, count(lines))),
+            LogOutput::File(file) => append(file, lines),
+        };
+        let Err((error, lost)) = written else {
+            self.is_failing = false;
+            return 0;
+        };
+        if !std::mem::replace(&mut self.is_failing, true) {
+            tracing::error!("cannot write the {}: {error}; lines are lost until this is fixed", self.name);
         }
+        lost
     }
 }
 
-#[derive(Debug)]
-pub struct NotWritten {
-    pub error: io::Error,
-    pub lines: u64,
-}
+/// The cause, and the number of lines that are lost.
+type NotWritten = (io::Error, u64);
 
 fn count(lines: &[u8]) -> u64 {
     lines.iter().filter(|byte| **byte == b'\n').count() as u64
@@ -64,7 +83,7 @@ fn remove_partial_line(file: &mut File, lines: &[u8], written: usize, error: io:
     {
         let _ = file.set_len(end - part);
     }
-    NotWritten { error, lines: count(&lines[whole..]) }
+    (error, count(&lines[whole..]))
 }
 
 #[cfg(test)]
@@ -76,14 +95,13 @@ mod tests {
     fn cut_log(lines: &str, written: usize, appended: &str) -> (String, u64) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
-        let LogFile::File(mut file) = LogFile::open(&path).unwrap() else { panic!("no file") };
+        let LogOutput::File(mut file) = LogFile::open("log", &path).unwrap().output else { panic!("no file") };
         append(&mut file, b"before\n").unwrap();
         append(&mut file, &lines.as_bytes()[..written]).unwrap();
-        LogFile::open(&path).unwrap().append(appended.as_bytes()).unwrap();
-        let NotWritten { lines, .. } =
-            remove_partial_line(&mut file, lines.as_bytes(), written, ErrorKind::StorageFull.into());
+        assert_eq!(LogFile::open("log", &path).unwrap().append(appended.as_bytes()), 0);
+        let (_, lost) = remove_partial_line(&mut file, lines.as_bytes(), written, ErrorKind::StorageFull.into());
         append(&mut file, b"after\n").unwrap();
-        (std::fs::read_to_string(path).unwrap(), lines)
+        (std::fs::read_to_string(path).unwrap(), lost)
     }
 
     #[test]
@@ -102,7 +120,9 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn lines_that_were_not_written_are_counted() {
-        let failure = LogFile::open(Path::new("/dev/full")).unwrap().append(b"one\ntwo\n").unwrap_err();
-        assert_eq!((failure.error.kind(), failure.lines), (ErrorKind::StorageFull, 2));
+        let mut log = LogFile::open("log", Path::new("/dev/full")).unwrap();
+        assert_eq!(log.append(b"one\ntwo\n"), 2);
+        let LogOutput::File(file) = &mut log.output else { panic!("no file") };
+        assert_eq!(append(file, b"one\n").unwrap_err().0.kind(), ErrorKind::StorageFull);
     }
 }

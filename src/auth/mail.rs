@@ -176,18 +176,15 @@ impl MailTransport {
         };
         let envelope = Envelope::new(Some(address(&self.from.address)?), vec![address(&mail.to)?]);
         let envelope = envelope.map_err(|_| SmtpError { reason: "no recipient".to_owned(), is_permanent: true })?;
-        let message = message(mail, &self.from, OffsetDateTime::now_utc(), &message_id());
+        // Empty if the system returns no random bytes: the mail server adds an id then.
+        let id = random::<16>().map_or_else(|_| String::new(), |bytes| hex::digits(&bytes));
+        let message = message(mail, &self.from, OffsetDateTime::now_utc(), &id);
         smtp.send_raw(&envelope, message.as_bytes()).map(|_| ()).map_err(|error| SmtpError::from_smtp(&error))
     }
 }
 
 fn domain(address: &str) -> &str {
     address.rsplit('@').next().unwrap_or(address)
-}
-
-/// Empty if the system returns no random bytes: the mail server adds an id then.
-fn message_id() -> String {
-    random::<16>().map_or_else(|_| String::new(), |bytes| hex::digits(&bytes))
 }
 
 /// Bytes in an encoded word of RFC 2047, which has at most 75 characters.

@@ -1,15 +1,14 @@
 //! Durations and failures of store calls.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use crate::{StoreError, StoreMeasurements, StoreResult};
-use platform::metrics::Histogram;
+use platform::metrics::{Counter, Histogram};
 
 #[derive(Default)]
 pub(crate) struct MeasuredCalls {
     durations: Histogram,
-    failures: AtomicU64,
+    failures: Counter,
 }
 
 impl MeasuredCalls {
@@ -18,12 +17,12 @@ impl MeasuredCalls {
         let result = call();
         self.durations.observe(started.elapsed());
         if result.as_ref().is_err_and(StoreError::is_failure) {
-            self.failures.fetch_add(1, Ordering::Relaxed);
+            self.failures.add(1);
         }
         result
     }
 
     pub(crate) fn measurements(&self) -> StoreMeasurements {
-        StoreMeasurements { durations: self.durations.observations(), failures: self.failures.load(Ordering::Relaxed) }
+        StoreMeasurements { durations: self.durations.observations(), failures: self.failures.get() }
     }
 }

@@ -5,10 +5,10 @@
 
 use std::fmt;
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::quota::{Client, ClientHasher, CountedWindow, WindowCounter, run_in_place};
 use crate::{AccountError, AccountResult, CounterStore};
+use platform::metrics::Counter;
 
 /// Failed sign-ins of one account, existing or not, from one network (IPv4 /24, IPv6 /48) per [`SIGN_IN_WINDOW`]; from
 /// all together five times as many. So strangers can guess a password 50 times per window, 4,800 times a day. If they
@@ -68,15 +68,13 @@ impl fmt::Display for RetryAfter {
     }
 }
 
-#[derive(Debug)]
 pub(crate) struct RateLimit {
     limit: u32,
     counter: WindowCounter,
-    denied: AtomicU64,
+    denied: Counter,
 }
 
 /// A counted request, which can be given back; `at` is Unix seconds.
-#[derive(Debug)]
 pub(crate) enum CountedRequest {
     Here { client: Client, at: i64 },
     InStore(Vec<CountedWindow>),
@@ -103,7 +101,7 @@ impl RateLimit {
     }
 
     fn deny(&self, seconds: u64) -> RetryAfter {
-        self.denied.fetch_add(1, Ordering::Relaxed);
+        self.denied.add(1);
         RetryAfter { seconds }
     }
 
@@ -117,7 +115,6 @@ impl RateLimit {
     }
 }
 
-#[derive(Debug)]
 pub(crate) struct RateLimits {
     pub(crate) pages: RateLimit,
     pub(crate) sign_ups: RateLimit,
@@ -129,7 +126,6 @@ pub(crate) struct RateLimits {
     mails_of_address: RateLimit,
 }
 
-#[derive(Debug)]
 pub(crate) struct Attempt {
     pub(crate) of_account: CountedRequest,
     of_address: CountedRequest,
@@ -141,7 +137,7 @@ impl RateLimits {
         // In a store, all limits are counted in one table.
         let limit = |name: &str, limit, seconds| {
             let counter = WindowCounter::new(seconds, hasher.derived(name.as_bytes()), BUCKETS);
-            RateLimit { limit, counter, denied: AtomicU64::new(0) }
+            RateLimit { limit, counter, denied: Counter::default() }
         };
         Self {
             pages: limit("pages", config.pages_per_minute, 60),
@@ -187,8 +183,7 @@ impl RateLimits {
     }
 
     pub(crate) fn denied(&self) -> [(&'static str, u64); 4] {
-        let denied = |limit: &RateLimit| limit.denied.load(Ordering::Relaxed);
-        self.by_kind().map(|(kind, limits)| (kind, limits.into_iter().map(denied).sum()))
+        self.by_kind().map(|(kind, limits)| (kind, limits.iter().map(|limit| limit.denied.get()).sum()))
     }
 
     pub(crate) fn remove_expired(&self, now: i64) {

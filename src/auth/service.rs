@@ -32,6 +32,7 @@ use crate::{
     Store, StoreError, StoreResult,
 };
 use data::Date;
+use platform::metrics::Counter;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
@@ -64,7 +65,7 @@ impl From<&Caller> for QuotaSubject {
 /// [`AuthService::refresh`] and [`AuthService::flush`] block: a server calls the latter two on a blocking thread, every
 /// 250 ms and every 500 ms, and `flush` once more at shutdown. Account operations run on blocking threads of their own.
 pub struct AuthService {
-    store: Box<dyn Store>,
+    store: Arc<dyn Store>,
     /// By the first half of the digest, which reveals nothing of unknown keys; the whole is compared in constant time.
     keys: DashMap<u128, KeyState, RandomState>,
     key_counter: DailyCounter,
@@ -85,8 +86,8 @@ pub struct AuthService {
     loaded_day: Mutex<Option<Date>>,
     next_demo_key: AtomicI64,
     /// Refused requests above the quota of a key, and of a client without one.
-    denied_keys: AtomicU64,
-    denied_clients: AtomicU64,
+    denied_keys: Counter,
+    denied_clients: Counter,
     /// Failure of the store at the last refresh, and at the last flush.
     refresh_failure: Mutex<Option<&'static str>>,
     flush_failure: Mutex<Option<&'static str>>,
@@ -98,8 +99,10 @@ pub struct AuthService {
 impl AuthService {
     /// Loads the keys, and the usage of the day of `now` (Unix seconds).
     pub fn with_store(store: Box<dyn Store>, rate_limits: RateLimitConfig, now: i64) -> StoreResult<Arc<Self>> {
+        let store: Arc<dyn Store> = store.into();
         let cursor_secret = Zeroizing::new(store.cursor_secret(random()?)?);
-        let (shared, renewals) = store.counters().map(|_| SharedQuotas::new(&cursor_secret)).unzip();
+        let shared = store.counters().map(|_| SharedQuotas::new(Arc::clone(&store), &cursor_secret));
+        let (shared, renewals) = shared.unzip();
         // The same on all servers that share the store.
         let limits_hasher = match &shared {
             Some(_) => ClientHasher::new(&cursor_secret).derived(b"rate limits"),
@@ -121,8 +124,8 @@ impl AuthService {
             key_lookup: tokio::sync::Mutex::new(()),
             loaded_day: Mutex::new(None),
             next_demo_key: AtomicI64::new(-1),
-            denied_keys: AtomicU64::new(0),
-            denied_clients: AtomicU64::new(0),
+            denied_keys: Counter::default(),
+            denied_clients: Counter::default(),
             refresh_failure: Mutex::default(),
             flush_failure: Mutex::default(),
             audit: OnceCell::new(),
@@ -244,7 +247,7 @@ impl AuthService {
 
     pub fn denied(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let quotas = [("key", &self.denied_keys), ("client", &self.denied_clients)];
-        quotas.map(|(name, count)| (name, count.load(Ordering::Relaxed))).into_iter().chain(self.rate_limits.denied())
+        quotas.map(|(name, count)| (name, count.get())).into_iter().chain(self.rate_limits.denied())
     }
 
     pub fn password_queue(&self) -> QueueUsage {

@@ -101,14 +101,10 @@ pub enum BrandColorError {
     NotAColor,
     #[error(
         "its contrast to light pages is {:.1} : 1, and text takes {MIN_CONTRAST} : 1; the nearest color that has it is {nearest}",
-        tenths_down(*.contrast)
+        (contrast * 10.0).floor() / 10.0
     )]
+    // Rounded down: 4.49 does not reach the required 4.5.
     Pale { contrast: f64, nearest: Rgb },
-}
-
-/// Rounds down to tenths: 4.49 does not reach the required 4.5.
-fn tenths_down(contrast: f64) -> f64 {
-    (contrast * 10.0).floor() / 10.0
 }
 
 impl FromStr for BrandColor {

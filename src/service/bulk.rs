@@ -52,19 +52,17 @@ struct ReleaseFile {
 
 pub async fn respond(state: &Arc<State>, request: &RequestParts<'_>) -> Response<Payload> {
     let mut quota = None;
-    let mut response = match answer(state, request, &mut quota).await {
-        Ok(response) => response,
+    let (mut response, caching) = match answer(state, request, &mut quota).await {
+        Ok(response) => (response, None),
         Err(problem) => {
-            let (base, now) = (&state.public_url, state.now());
-            let mut response = problem.response(base, request.path, request.id, quota.as_ref(), now);
-            let uncached = CommonHeaders { caching: Some(Caching::Never), ..CommonHeaders::default() };
-            uncached.write(response.headers_mut());
-            response.map(Payload::Whole)
+            let response = problem.response(&state.public_url, request.path, request.id, quota.as_ref(), state.now());
+            (response.map(Payload::Whole), Some(Caching::Never))
         }
     };
     let common = CommonHeaders {
         id: Some(request.id),
         quota: quota.as_ref().map(|quota| (quota, state.now())),
+        caching,
         is_cross_origin: true,
         public_url: Some(&state.public_url),
         ..CommonHeaders::default()
@@ -103,10 +101,7 @@ async fn answer(
         CommonHeaders { caching: Some(Caching::Revalidated), ..CommonHeaders::default() }.write(response.headers_mut());
         return Ok(response);
     }
-    let caller = match state.bulk {
-        BulkAccess::Key => Some(authenticate(state, request, quota).await?),
-        _ => None,
-    };
+    let caller = if state.bulk == BulkAccess::Key { Some(authenticate(state, request, quota).await?) } else { None };
     let found = find_release_file(state, release, name);
     if let Ok(found) = &found
         && !request.headers.contains_key(IF_MATCH)
@@ -206,10 +201,7 @@ fn stream_range(
 fn write_validators(headers: &mut HeaderMap, state: &State, found: &ReleaseFile) {
     set(headers, ETAG, &found.etag);
     headers.insert(ACCEPT_RANGES, HeaderValue::from_static("bytes"));
-    let caching = match state.bulk {
-        BulkAccess::Key => Caching::PrivateForever,
-        _ => Caching::Forever,
-    };
+    let caching = if state.bulk == BulkAccess::Key { Caching::PrivateForever } else { Caching::Forever };
     CommonHeaders { caching: Some(caching), snapshot: Some(found.version), ..CommonHeaders::default() }.write(headers);
 }
 

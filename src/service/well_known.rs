@@ -15,20 +15,10 @@ const MAX_FILES: usize = 100;
 const PREFIX: &str = "/.well-known/";
 
 #[derive(Debug, Error)]
-pub enum WellKnownError {
-    #[error("{}: {error}", path.display())]
-    Unreadable { path: PathBuf, error: io::Error },
-    #[error("{}: only files of at most 256 KB are published; move it to another folder", .0.display())]
-    NotAFile(PathBuf),
-    #[error(
-        "{}: a name has letters, digits, `-`, `_` and `.`, and does not begin with `.`; rename the file, such as \
-         mcp-registry-auth", .0.display()
-    )]
-    Name(PathBuf),
-    #[error("{}: the server publishes this itself; remove the file", .0.display())]
-    Taken(PathBuf),
-    #[error("{}: more than {MAX_FILES} files", .0.display())]
-    TooMany(PathBuf),
+#[error("{}: {reason}", path.display())]
+pub struct WellKnownError {
+    path: PathBuf,
+    reason: String,
 }
 
 #[derive(Default)]
@@ -37,26 +27,30 @@ pub struct WellKnown(BTreeMap<String, StaticAsset>);
 impl WellKnown {
     /// Loads a folder. `is_taken` is true for paths that the server itself serves.
     pub fn load(folder: &Path, is_taken: impl Fn(&str) -> bool) -> Result<Self, WellKnownError> {
+        let refused = |path: &Path, reason: &str| WellKnownError { path: path.to_owned(), reason: reason.to_owned() };
         let unreadable = |path: &Path| {
             let path = path.to_owned();
-            |error| WellKnownError::Unreadable { path, error }
+            |error: io::Error| WellKnownError { path, reason: error.to_string() }
         };
         let mut files = BTreeMap::new();
         for entry in fs::read_dir(folder).map_err(unreadable(folder))? {
             let path = entry.map_err(unreadable(folder))?.path();
             let details = fs::metadata(&path).map_err(unreadable(&path))?;
             let Some(name) = path.file_name().and_then(|name| name.to_str()).filter(|name| is_plain(name)) else {
-                return Err(WellKnownError::Name(path));
+                let reason = "a name has letters, digits, `-`, `_` and `.`, and does not begin with `.`; rename the file, \
+                              such as mcp-registry-auth";
+                return Err(refused(&path, reason));
             };
             let at = format!("{PREFIX}{name}");
             if is_taken(&at) {
-                return Err(WellKnownError::Taken(path));
+                return Err(refused(&path, "the server publishes this itself; remove the file"));
             }
             if !details.is_file() || details.len() > MAX_BYTES {
-                return Err(WellKnownError::NotAFile(path));
+                let reason = "only files of at most 256 KB are published; move it to another folder";
+                return Err(refused(&path, reason));
             }
             if files.len() >= MAX_FILES {
-                return Err(WellKnownError::TooMany(folder.to_owned()));
+                return Err(refused(folder, &format!("more than {MAX_FILES} files")));
             }
             let body = fs::read(&path).map_err(unreadable(&path))?;
             files.insert(at, StaticAsset::new(content_type(name, &body), body));

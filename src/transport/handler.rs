@@ -64,29 +64,14 @@ pub fn reply(response: Response<Payload>) -> warp::reply::Response {
     let (head, payload) = response.into_parts();
     match payload {
         Payload::Whole(bytes) => Response::from_parts(head, bytes).into_response(),
-        Payload::Stream(stream) => {
-            let mut response = warp::reply::stream(stream).into_response();
-            *response.status_mut() = head.status;
-            *response.headers_mut() = head.headers;
-            response
-        }
+        Payload::Stream(stream) => Response::from_parts(head, warp::reply::stream(stream).into_response().into_body()),
     }
 }
 
-/// A warp filter reads bodies and waits as needed, so `respond` always defers.
-impl Handler for BoxedFilter<(warp::reply::Response,)> {
-    type Pending = ();
-
-    fn respond(&self, _: &RequestParts<'_>) -> Result<Response<Bytes>, ()> {
-        Err(())
-    }
-
-    async fn respond_later(&self, (): (), request: Request<RequestBody>) -> Response<ResponseBody> {
-        let Ok(response) = TowerToHyperService::new(warp::service(self.clone())).call(request).await;
-        response.map(|body| ResponseBody::Right(body.map_err(Into::into).boxed()))
-    }
-
-    fn error_context(&self, _: &str) -> ErrorContext<'_> {
-        ErrorContext::default()
-    }
+pub async fn run_filter(
+    filter: &BoxedFilter<(warp::reply::Response,)>,
+    request: Request<RequestBody>,
+) -> Response<ResponseBody> {
+    let Ok(response) = TowerToHyperService::new(warp::service(filter.clone())).call(request).await;
+    response.map(|body| ResponseBody::Right(body.map_err(Into::into).boxed()))
 }

@@ -21,8 +21,8 @@ use quick_cache::{Equivalent, OptionsBuilder, Weighter};
 
 use crate::headers::if_none_match;
 use crate::negotiation::{MIN_COMPRESSED_SIZE, accepts_gzip, gzip};
-use crate::telemetry::{Counter, RouteLabel};
-use platform::metrics::PerThread;
+use crate::telemetry::RouteLabel;
+use platform::metrics::{Counter, PerThread};
 
 /// Approximate size of all cached responses in bytes.
 const CAPACITY: usize = 64 * 1024 * 1024;
@@ -80,23 +80,17 @@ impl CachedResponse {
     }
 }
 
-/// Release, path and query of a request.
-#[derive(PartialEq, Eq, Hash)]
-struct OwnedCacheKey {
+/// Release, path and query of a request. Borrowed and owned texts hash alike.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct KeyParts<S> {
     release: u128,
     variant: u8,
-    path: Box<str>,
-    query: Box<str>,
+    path: S,
+    query: S,
 }
 
-/// Borrowed form of `OwnedCacheKey`; both hash alike, field by field.
-#[derive(Clone, Copy, Hash)]
-pub struct CacheKey<'a> {
-    release: u128,
-    variant: u8,
-    path: &'a str,
-    query: &'a str,
-}
+pub type CacheKey<'a> = KeyParts<&'a str>;
+type OwnedCacheKey = KeyParts<Box<str>>;
 
 impl<'a> CacheKey<'a> {
     /// Creates a key. `release` identifies the content of a release; `path` and `query` are as sent.

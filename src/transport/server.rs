@@ -136,7 +136,7 @@ async fn next_stop<S: Stream<Item = ()>>(stops: &mut Pin<&mut S>) {
 struct Server<H> {
     http: Arc<http1::Builder>,
     handler: H,
-    limits: Limits,
+    limits: Arc<Limits>,
     ids: Arc<RequestIds>,
     running: JoinSet<()>,
     open: OpenConnections,
@@ -147,17 +147,18 @@ struct Server<H> {
 }
 
 impl<H: Handler> Server<H> {
-    fn new(handler: H, limits: Limits) -> Self {
+    fn new(handler: H, mut limits: Limits) -> Self {
+        limits.head_bytes = limits.head_bytes.max(8_192);
         let mut http = http1::Builder::new();
         // The stream times heads itself; hyper's timer would also close idle connections. With half-close, a client
         // that closes its sending side (`nc -N`) still gets its response.
         http.timer(TokioTimer::new()).header_read_timeout(None).half_close(true);
-        http.max_buf_size(limits.head_bytes.max(8_192));
+        http.max_buf_size(limits.head_bytes);
         Self {
             http: Arc::new(http),
             handler,
             open: OpenConnections::new(limits.connections, limits.connections_per_address),
-            limits,
+            limits: Arc::new(limits),
             ids: Arc::default(),
             running: JoinSet::new(),
             stopping: Arc::default(),
@@ -222,23 +223,20 @@ impl<H: Handler> Server<H> {
         });
         let Ok(slot) = slot else { return };
         let is_reserved = slot.excess.is_some();
-        let limits = &self.limits;
-        let head = if is_reserved { limits.head.min(RESERVED_HEAD) } else { limits.head };
+        let head = if is_reserved { self.limits.head.min(RESERVED_HEAD) } else { self.limits.head };
         let phase = ConnectionPhase::default();
         let connection = ConnectionService {
             handler: self.handler.clone(),
             peer: Peer(peer),
             phase: phase.clone(),
             ids: Arc::clone(&self.ids),
-            body_timeout: limits.body,
-            head_bytes: limits.head_bytes.max(8_192),
+            limits: Arc::clone(&self.limits),
             is_reserved,
             stopping: Arc::clone(&self.stopping),
         };
         // Responses are written in one piece, so Nagle's algorithm would only add latency.
         let _ = socket.set_nodelay(true);
-        let stream =
-            TimeoutStream::new(socket, phase.clone(), Arc::clone(&self.ids), self.handler.clone(), head, limits);
+        let stream = TimeoutStream::new(socket, &connection, head);
         let (http, evicted) = (Arc::clone(&self.http), Arc::new(Notify::new()));
         let stopped = stopped(self.stop.subscribe(), phase.clone(), self.limits.last_request);
         let served = serve_connection(http, stream, connection, stopped, Arc::clone(&evicted));

@@ -308,8 +308,8 @@ FAULTS = [
     (
         "each server counts the quota of a key by itself",
         "src/auth/service/quotas.rs",
-        "Some((shared, store, caller.tier.daily_limit()?)).filter(|_| caller.counter.0 >= 0)",
-        "Some((shared, store, caller.tier.daily_limit()?)).filter(|_| caller.counter.0 < 0)",
+        "self.shared.as_ref().zip(caller.tier.daily_limit()).filter(|_| caller.counter.0 >= 0)",
+        "self.shared.as_ref().zip(caller.tier.daily_limit()).filter(|_| caller.counter.0 < 0)",
         "auth",
         "postgres::tests::leases::three_servers_admit_exactly_the_limit_of_a_key",
     ),

@@ -1,12 +1,12 @@
 //! A queue for password hashing: a hash costs 50 ms and 19 MiB, so only a few run at once, in memory allocated once.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::password::Secret;
 use crate::password::hash::{HashMemory, PasswordHash};
 use crate::quota::WorkQueue;
 use crate::{AccountError, AccountResult, RetryAfter};
+use platform::metrics::Counter;
 
 pub(crate) const CONCURRENT: usize = 2;
 /// Passwords that may wait, about one second of work; more are rejected.
@@ -24,7 +24,7 @@ pub(crate) enum EnteredBy {
 pub(crate) struct PasswordHasher {
     pub(crate) queue: WorkQueue,
     memories: Arc<Mutex<Vec<HashMemory>>>,
-    verified: AtomicU64,
+    verified: Counter,
 }
 
 /// Too many passwords wait, or the server is shutting down.
@@ -37,7 +37,7 @@ impl Default for PasswordHasher {
         Self {
             queue: WorkQueue::with_reserve(CONCURRENT, QUEUE, RESERVED),
             memories: Arc::default(),
-            verified: AtomicU64::new(0),
+            verified: Counter::default(),
         }
     }
 }
@@ -52,7 +52,7 @@ impl PasswordHasher {
         let is_known = of.is_some();
         let hash = of.unwrap_or_else(PasswordHash::dummy);
         let matches = self.run(by, move |memory| hash.matches(&secret, memory)).await?;
-        self.verified.fetch_add(1, Ordering::Relaxed);
+        self.verified.add(1);
         Ok(matches && is_known)
     }
 
@@ -82,13 +82,15 @@ impl PasswordHasher {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
     use super::EnteredBy::*;
     use super::*;
 
     impl PasswordHasher {
         /// Number of verifications, including those without a hash.
         pub(crate) fn verified(&self) -> u64 {
-            self.verified.load(Ordering::Relaxed)
+            self.verified.get()
         }
 
         /// As [`WorkQueue::fill`].

@@ -44,7 +44,6 @@ hide_debug!(StoreUrl);
 #[derive(Clone)]
 pub(crate) struct PostgresAddress {
     pub(crate) config: Config,
-    pub(crate) encryption: SslMode,
     pub(crate) root_file: Option<PathBuf>,
     /// The URL without password and parameters.
     pub(crate) place: String,
@@ -85,8 +84,8 @@ impl PostgresAddress {
             return Err(format!("the URL names no host; {EXAMPLE}"));
         }
         let place = display_url(user, &config);
-        let encryption = encryption(mode.as_deref(), &config)?;
-        config.ssl_mode(encryption);
+        let mode = encryption(mode.as_deref(), &config)?;
+        config.ssl_mode(mode);
         if let Some(password) = password {
             config.password(password);
         }
@@ -98,7 +97,7 @@ impl PostgresAddress {
         }
         config.tcp_user_timeout(TCP_TIMEOUT).keepalives_idle(KEEPALIVE).keepalives_interval(KEEPALIVE / 3);
         config.keepalives_retries(3);
-        Ok(Self { config, encryption, root_file, place })
+        Ok(Self { config, root_file, place })
     }
 
     /// Timeout for connecting to all hosts of the URL, one after the other, and starting a session on the last.
@@ -109,10 +108,6 @@ impl PostgresAddress {
 
     pub(crate) fn setting(&self) -> String {
         format!("--store {}", self.place)
-    }
-
-    pub(crate) fn has_password(&self) -> bool {
-        self.config.get_password().is_some()
     }
 }
 
@@ -153,15 +148,9 @@ fn encryption(mode: Option<&str>, config: &Config) -> Result<SslMode, String> {
     }
 }
 
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
-    }
-    text
+pub(crate) fn with_causes(error: &(dyn std::error::Error + 'static)) -> String {
+    let errors = std::iter::successors(Some(error), |error| error.source());
+    errors.map(|error| error.to_string()).collect::<Vec<_>>().join(": ")
 }
 
 #[cfg(test)]
@@ -187,7 +176,7 @@ mod tests {
 
     #[test]
     fn encryption_is_required_unless_the_host_is_this_machine() {
-        let mode = |text: &str| read(text).map(|address| address.encryption);
+        let mode = |text: &str| read(text).map(|address| address.config.get_ssl_mode());
         for (url, expected) in [
             ("postgres://a@db.example.com/a", SslMode::Require),
             ("postgres://a@127.0.0.1/a", SslMode::Disable),

@@ -82,10 +82,6 @@ impl Connection {
         !self.is_broken.get() && !self.client.is_closed()
     }
 
-    pub(crate) fn mark_broken(&self) {
-        self.is_broken.set(true);
-    }
-
     pub(crate) fn with_limit<T>(&self, limit: Duration, call: impl FnOnce() -> T) -> T {
         let before = self.limit.replace(limit);
         let result = call();
@@ -118,7 +114,7 @@ impl Connection {
             },
             Err(error) => {
                 if self.is_usable() && self.batch("ROLLBACK").is_err() {
-                    self.mark_broken();
+                    self.is_broken.set(true);
                 }
                 Err(error)
             }
@@ -150,7 +146,7 @@ impl Connection {
             }
         };
         if is_broken {
-            self.mark_broken();
+            self.is_broken.set(true);
         }
         Err(error)
     }
@@ -279,9 +275,9 @@ fn explain_failure(address: &PostgresAddress, error: &tokio_postgres::Error) -> 
     let code = error.code();
     let is = |state: SqlState| code == Some(&state);
     let advice = if is(SqlState::INVALID_PASSWORD) || is(SqlState::INVALID_AUTHORIZATION_SPECIFICATION) {
-        match address.has_password() {
-            true => "check the user, its password and the server's pg_hba.conf",
-            false => "name a file with the user's password with --store-password-file",
+        match address.config.get_password() {
+            Some(_) => "check the user, its password and the server's pg_hba.conf",
+            None => "name a file with the user's password with --store-password-file",
         }
     } else if is(SqlState::INVALID_CATALOG_NAME) {
         "create the database: CREATE DATABASE … OWNER …"

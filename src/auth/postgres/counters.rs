@@ -8,7 +8,7 @@ use crate::postgres::{LOOK_UP_LIMIT, PostgresStore};
 use crate::quota::lease::{MAX_UNITS, SHARE};
 use crate::quota::{CountedWindow, Grant, LeaseRequest, SharedCounter, SharedWindow, UnusedUnits};
 use crate::sql::{Sql, SqlResult, columns_of, params};
-use crate::{CounterStore, Durability, StoreResult};
+use crate::{CounterStore, Durability, ReadKind, StoreResult};
 use data::Date;
 
 /// Timeout of a lease, from waiting for a connection to the commit: a request waits for it.
@@ -66,7 +66,7 @@ impl CounterStore for PostgresStore {
         let LeaseRequest { counter, day, limit, needed, owed } = request;
         let (kind, counter) = kind_and_number(counter);
         let lease = || -> SqlResult<Grant> {
-            let connection = self.pool.take_within(LEASE_LIMIT)?;
+            let connection = self.pool.take_by(ReadKind::LookUp, LEASE_LIMIT, LEASE_LIMIT)?;
             let sql: &dyn Sql = &*connection;
             let params = params![kind, counter, day.days(), limit, owed, needed, MAX_UNITS, SHARE];
             connection.with_limit(LEASE_LIMIT, || sql.one(&LEASE, &params))

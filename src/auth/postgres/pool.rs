@@ -45,7 +45,7 @@ impl ConnectionPool {
     /// Opens no connection yet. [`StoreError::Unusable`] if `sslrootcert` cannot be used or no thread can be started.
     pub(crate) fn new(address: PostgresAddress, size: usize) -> StoreResult<Self> {
         let unusable = |reason: String| StoreError::Unusable { place: address.setting(), reason };
-        let tls = match address.encryption {
+        let tls = match address.config.get_ssl_mode() {
             SslMode::Disable => None,
             _ => {
                 let config = tls::client_config(address.root_file.as_deref());
@@ -64,12 +64,8 @@ impl ConnectionPool {
         self.take_by(work, WAIT, self.address.connect_limit())
     }
 
-    /// Takes a connection for a short call; `wait` also limits the time to open one. The same errors.
-    pub(crate) fn take_within(&self, wait: Duration) -> SqlResult<PooledConnection<'_>> {
-        self.take_by(ReadKind::LookUp, wait, wait)
-    }
-
-    fn take_by(&self, work: ReadKind, wait: Duration, connect: Duration) -> SqlResult<PooledConnection<'_>> {
+    /// Like [`ConnectionPool::take`], with limits of the time to wait for a connection and to open one.
+    pub(crate) fn take_by(&self, work: ReadKind, wait: Duration, open: Duration) -> SqlResult<PooledConnection<'_>> {
         let deadline = Instant::now() + wait;
         let mut state = self.state();
         loop {
@@ -85,7 +81,7 @@ impl ConnectionPool {
                     // From here on, dropping the lease frees the place, even if no connection can be opened.
                     let mut lease = PooledConnection { pool: self, work, connection: known };
                     if lease.connection.is_none() {
-                        lease.connection = Some(self.connect(connect)?);
+                        lease.connection = Some(self.connect(open)?);
                     }
                     return Ok(lease);
                 }

@@ -96,10 +96,8 @@ impl WorkQueue {
     /// Adds a batch. It keeps a place of its own until it is done, so its pieces are never refused.
     pub fn batch(&self, owner: BatchOwner) -> Result<QueuedBatch<'_>, BatchRefused> {
         let waiting = self.waiting_batches.enter(owner).ok_or(BatchRefused::TooManyWaiting)?;
-        let place = Arc::clone(&self.batch_places).try_acquire_owned().map_err(|_| {
-            self.count_rejection();
-            BatchRefused::Overloaded
-        })?;
+        let place = Arc::clone(&self.batch_places).try_acquire_owned().inspect_err(|_| self.rejected.add(1));
+        let place = place.map_err(|_| BatchRefused::Overloaded)?;
         Ok(QueuedBatch { queue: self, owner, waiting: Some(waiting), _place: place })
     }
 }

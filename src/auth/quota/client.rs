@@ -5,7 +5,6 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use crate::quota::IpRange;
-use crate::quota::ip_range::ParseIpRangeError;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Client {
@@ -32,36 +31,24 @@ pub struct ClientPool {
     ranges: Vec<IpRange>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ParsePoolError {
-    #[error("invalid pool: use NAME=CALLS@RANGE+RANGE, e.g. assistant=5000@192.0.2.0/24+2001:db8::/32")]
-    Form,
-    #[error("invalid pool name `{0}`: use letters, digits, `-` and `_`")]
-    Name(String),
-    #[error("invalid number of calls `{0}`: use a whole number from 1 to {max}", max = u32::MAX)]
-    Calls(String),
-    #[error("`{0}`: {1}")]
-    Range(String, ParseIpRangeError),
-}
-
 impl FromStr for ClientPool {
-    type Err = ParsePoolError;
+    type Err = String;
 
-    fn from_str(text: &str) -> Result<Self, ParsePoolError> {
-        let (name, rest) = text.trim().split_once('=').ok_or(ParsePoolError::Form)?;
-        let (calls, ranges) = rest.split_once('@').ok_or(ParsePoolError::Form)?;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let form = "invalid pool: use NAME=CALLS@RANGE+RANGE, e.g. assistant=5000@192.0.2.0/24+2001:db8::/32";
+        let (name, rest) = text.trim().split_once('=').ok_or(form)?;
+        let (calls, ranges) = rest.split_once('@').ok_or(form)?;
         let is_allowed = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_');
         if name.is_empty() || !name.chars().all(is_allowed) {
-            return Err(ParsePoolError::Name(name.to_owned()));
+            return Err(format!("invalid pool name `{name}`: use letters, digits, `-` and `_`"));
         }
         let only_digits = calls.bytes().all(|byte| byte.is_ascii_digit());
         let daily_limit = calls.parse().ok().filter(|calls| only_digits && *calls > 0);
-        let ranges = ranges.split('+').map(|text| text.parse().map_err(|e| ParsePoolError::Range(text.to_owned(), e)));
-        Ok(Self {
-            name: name.into(),
-            daily_limit: daily_limit.ok_or_else(|| ParsePoolError::Calls(calls.to_owned()))?,
-            ranges: ranges.collect::<Result<_, _>>()?,
-        })
+        let daily_limit = daily_limit
+            .ok_or_else(|| format!("invalid number of calls `{calls}`: use a whole number from 1 to {}", u32::MAX))?;
+        let range = |text: &str| text.parse::<IpRange>().map_err(|error| format!("`{text}`: {error}"));
+        let ranges = ranges.split('+').map(range).collect::<Result<_, _>>()?;
+        Ok(Self { name: name.into(), daily_limit, ranges })
     }
 }
 
@@ -110,7 +97,7 @@ mod tests {
             ("a=5@", "``: invalid address range"),
             ("a=5@192.0.2.1/24", "did you mean 192.0.2.0/24?"),
         ] {
-            let error = text.parse::<ClientPool>().unwrap_err().to_string();
+            let error = text.parse::<ClientPool>().unwrap_err();
             assert!(error.contains(expected), "{text}: {error}");
         }
     }

@@ -18,7 +18,6 @@ const _: () = assert!(WindowCounter::max_bytes(BUCKETS) <= MAX_BYTES);
 
 type DayCounter = (Date, Arc<WindowCounter>);
 
-#[derive(Debug)]
 pub(crate) struct ClientCounter {
     hasher: ClientHasher,
     /// `None` before the first request. One day only, so that midnight does not double the memory.

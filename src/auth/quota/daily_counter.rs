@@ -47,20 +47,19 @@ pub(crate) struct CountedKey {
     pub(crate) counter: CounterId,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct DailyCounter {
     counts: DashMap<(CounterId, Date), DayCount, RandomState>,
     unwritten: Mutex<Vec<(CounterId, Date)>>,
 }
 
 /// One counter on one day. It has several parts if a key took over the counter of a revoked one.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct DayCount {
     parts: Vec<CounterPart>,
     queued: bool,
 }
 
-#[derive(Debug)]
 struct CounterPart {
     key: KeyId,
     written: u32,

@@ -14,7 +14,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -23,6 +22,7 @@ use foldhash::fast::RandomState;
 
 use crate::quota::{CounterId, Quota};
 use data::Date;
+use platform::metrics::Counter;
 
 pub(crate) const MAX_UNITS: u32 = 256;
 /// A lease is one part in this many of the units left, divided by the number of servers.
@@ -103,19 +103,17 @@ pub(crate) struct AdmittedRequest {
     pub(crate) renews: bool,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct LeasedCounters {
     slots: DashMap<(SharedCounter, Date), Arc<CounterSlot>, RandomState>,
-    pub(crate) unleased: AtomicU64,
+    pub(crate) unleased: Counter,
 }
 
-#[derive(Debug)]
 struct CounterSlot {
     units: Mutex<LeasedUnits>,
     renewed: Condvar,
 }
 
-#[derive(Debug)]
 struct LeasedUnits {
     limit: u32,
     unused: u32,
@@ -258,7 +256,7 @@ impl LeasedCounters {
         }
         units.is_known = true;
         units.owed += requests;
-        self.unleased.fetch_add(requests.into(), Ordering::Relaxed);
+        self.unleased.add(requests.into());
         units.used_at = now;
         Ok(AdmittedRequest { quota: units.quota(limit, day), renews: false })
     }

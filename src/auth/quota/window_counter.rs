@@ -46,7 +46,6 @@ pub struct CountedWindow {
     pub started_at: i64,
 }
 
-#[derive(Debug)]
 pub(crate) struct WindowCounter {
     seconds: u32,
     hasher: ClientHasher,

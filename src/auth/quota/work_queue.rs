@@ -2,7 +2,6 @@
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::available_parallelism;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
@@ -10,6 +9,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio::task::block_in_place;
 
 use crate::quota::batch::WaitingBatches;
+use platform::metrics::Counter;
 
 /// Pieces of work that may wait for each one that runs: some tens of milliseconds.
 const WAITING: usize = 32;
@@ -20,7 +20,7 @@ pub struct Overloaded;
 pub struct WorkQueue {
     /// Number of turns at once, and number of places, reserved ones included.
     capacity: (usize, usize),
-    rejected: AtomicU64,
+    pub(super) rejected: Counter,
     running: Arc<Semaphore>,
     /// One permit for each caller that runs or waits.
     places: Arc<Semaphore>,
@@ -50,7 +50,7 @@ impl WorkQueue {
         let capacity = (running, running + waiting + reserved + batches);
         let [running, places, reserved, batch_places] =
             [running, running + waiting, reserved, batches].map(|permits| Arc::new(Semaphore::new(permits)));
-        let (rejected, waiting_batches) = (AtomicU64::new(0), WaitingBatches::default());
+        let (rejected, waiting_batches) = (Counter::default(), WaitingBatches::default());
         Self { capacity, rejected, running, places, reserved, batch_places, waiting_batches }
     }
 
@@ -67,10 +67,7 @@ impl WorkQueue {
     }
 
     async fn wait(&self, place: Result<OwnedSemaphorePermit, TryAcquireError>) -> Result<WorkTurn, Overloaded> {
-        let place = place.map_err(|_| {
-            self.count_rejection();
-            Overloaded
-        })?;
+        let place = place.inspect_err(|_| self.rejected.add(1)).map_err(|_| Overloaded)?;
         Ok((self.next_turn().await, place))
     }
 
@@ -79,17 +76,12 @@ impl WorkQueue {
         Arc::clone(&self.running).acquire_owned().await.expect("the queue is never closed")
     }
 
-    pub(super) fn count_rejection(&self) {
-        self.rejected.fetch_add(1, Ordering::Relaxed);
-    }
-
     pub fn usage(&self) -> QueueUsage {
         let (running, places) = self.capacity;
         let running = running - self.running.available_permits();
         let free = [&self.places, &self.reserved, &self.batch_places].map(|places| places.available_permits());
         let occupied = places - free.iter().sum::<usize>();
-        let rejected = self.rejected.load(Ordering::Relaxed);
-        QueueUsage { running, waiting: occupied.saturating_sub(running), rejected }
+        QueueUsage { running, waiting: occupied.saturating_sub(running), rejected: self.rejected.get() }
     }
 
     pub async fn run<T>(&self, work: impl FnOnce() -> T) -> Result<T, Overloaded> {

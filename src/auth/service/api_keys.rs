@@ -141,15 +141,13 @@ impl AuthService {
         let days: Vec<Date> = (first.days()..=today.days()).map(Date::from_days).collect();
         let of_key = |key: KeyRecord| {
             let key = self.up_to_date(key, today);
-            let written = |day: Date| {
-                usage
-                    .binary_search_by_key(&(day, key.id), |usage| (usage.day, usage.key))
-                    .map_or(0, |index| usage[index].requests)
+            let written = |day: Date| usage.binary_search_by_key(&(day, key.id), |usage| (usage.day, usage.key));
+            let requests = |day: &Date| {
+                let written = written(*day).map_or(0, |index| usage[index].requests);
+                written.max(self.key_counter.used_by(key.counter, key.id, *day))
             };
-            let requests = |day: &Date| written(*day).max(self.key_counter.used_by(key.counter, key.id, *day));
             let requests = days.iter().map(requests).collect();
-            let used = key.used_today;
-            let today = Quota::new(key.tier.daily_limit(), used, today).with_tier(key.tier);
+            let today = Quota::new(key.tier.daily_limit(), key.used_today, today).with_tier(key.tier);
             KeyUsage { key, requests, today }
         };
         let is_shown = |key: &KeyUsage| key.key.is_active(now) || key.requests.iter().any(|count| *count > 0);

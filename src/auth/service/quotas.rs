@@ -1,14 +1,15 @@
 //! Daily quotas: counted in memory, or, if several servers share the store, by leases.
 
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::quota::lease::LeasedCounters;
 use crate::quota::{Client, ClientHasher, CountedKey, Denied, Grant, LeaseRequest, Quota, SharedCounter, run_in_place};
-use crate::{AuthService, Caller, CounterStore, QuotaSubject, StoreResult};
+use crate::{AuthService, Caller, CounterStore, QuotaSubject, Store, StoreResult};
 use data::Date;
+use platform::metrics::Counter;
 
 /// Time without leases after the store failed, so that requests do not wait for it one after the other.
 const AWAY: Duration = Duration::from_secs(1);
@@ -16,42 +17,48 @@ const AWAY: Duration = Duration::from_secs(1);
 type Renewal = (SharedCounter, Date);
 
 pub(super) struct SharedQuotas {
+    store: Arc<dyn Store>,
     leases: LeasedCounters,
     /// The same on all servers.
     hasher: ClientHasher,
     away_until: Mutex<Option<Instant>>,
     renewals: Sender<Renewal>,
     /// Calls of the store that leased units, and calls that failed.
-    leased: AtomicU64,
-    failed: AtomicU64,
+    leased: Counter,
+    failed: Counter,
     /// Milliseconds by which the store's clock is ahead of this machine's.
     clock_ahead: AtomicI64,
 }
 
 impl SharedQuotas {
     /// Also returns the receiver for [`start_renewals`].
-    pub(super) fn new(secret: &[u8; 32]) -> (Self, Receiver<Renewal>) {
+    pub(super) fn new(store: Arc<dyn Store>, secret: &[u8; 32]) -> (Self, Receiver<Renewal>) {
         let (renewals, received) = channel();
         let shared = Self {
+            store,
             leases: LeasedCounters::default(),
             hasher: ClientHasher::new(secret).derived(b"daily counters"),
             away_until: Mutex::default(),
             renewals,
-            leased: AtomicU64::new(0),
-            failed: AtomicU64::new(0),
+            leased: Counter::default(),
+            failed: Counter::default(),
             clock_ahead: AtomicI64::new(0),
         };
         (shared, received)
     }
 
-    fn lease(&self, store: &dyn CounterStore, request: LeaseRequest) -> Option<Grant> {
+    fn store(&self) -> &dyn CounterStore {
+        self.store.counters().expect("quotas are shared in a store with counters")
+    }
+
+    fn lease(&self, request: LeaseRequest) -> Option<Grant> {
         let away_until = || self.away_until.lock().unwrap_or_else(PoisonError::into_inner);
         if away_until().is_some_and(|until| Instant::now() < until) {
             return None;
         }
-        let leased = run_in_place(|| store.lease(request));
+        let leased = run_in_place(|| self.store().lease(request));
         let calls = if leased.is_ok() { &self.leased } else { &self.failed };
-        calls.fetch_add(1, Ordering::Relaxed);
+        calls.add(1);
         *away_until() = leased.is_err().then(|| Instant::now() + AWAY);
         leased.ok()
     }
@@ -64,15 +71,13 @@ impl SharedQuotas {
         ranges.iter().flatten().map(|range| (SharedCounter::Client(range.hash), range.limit(limit))).collect()
     }
 
-    fn take(
-        &self,
-        store: &dyn CounterStore,
-        counter: SharedCounter,
-        requests: u32,
-        limit: u32,
-        day: Date,
-    ) -> Result<Quota, Denied> {
-        let taken = self.leases.take(counter, requests, limit, day, |request| self.lease(store, request))?;
+    /// If the store is away, the next request asks.
+    fn renew(&self, renewal: Renewal) {
+        self.leases.renew(renewal, |request| self.lease(request));
+    }
+
+    fn take(&self, counter: SharedCounter, requests: u32, limit: u32, day: Date) -> Result<Quota, Denied> {
+        let taken = self.leases.take(counter, requests, limit, day, |request| self.lease(request))?;
         if taken.renews {
             // The thread ends with the service.
             let _ = self.renewals.send((counter, day));
@@ -81,17 +86,11 @@ impl SharedQuotas {
     }
 
     /// Takes a request from each range of a client's address, or from none if one of them has none left.
-    fn take_for_client(
-        &self,
-        store: &dyn CounterStore,
-        client: &Client,
-        limit: u32,
-        day: Date,
-    ) -> Result<Quota, Denied> {
+    fn take_for_client(&self, client: &Client, limit: u32, day: Date) -> Result<Quota, Denied> {
         let counters = self.counters(client, limit, day);
         let mut quotas = Vec::with_capacity(counters.len());
         for (counter, of) in &counters {
-            match self.take(store, *counter, 1, *of, day) {
+            match self.take(*counter, 1, *of, day) {
                 Ok(quota) => quotas.push(quota),
                 Err(denied) => {
                     for (counter, of) in &counters[..quotas.len()] {
@@ -117,33 +116,19 @@ impl AuthService {
     /// All are 0 if quotas are not shared.
     pub fn lease_counts(&self) -> LeaseCounts {
         let Some(shared) = &self.shared else { return LeaseCounts::default() };
-        let counts = [&shared.leased, &shared.failed, &shared.leases.unleased];
-        let [leased, failed, unleased] = counts.map(|count| count.load(Ordering::Relaxed));
-        LeaseCounts { leased, failed, unleased }
-    }
-
-    fn renew_lease(&self, renewal: Renewal) {
-        if let Some((shared, store)) = self.shared_store() {
-            // If the store is away, the next request asks.
-            shared.leases.renew(renewal, |request| shared.lease(store, request));
-        }
-    }
-
-    fn shared_store(&self) -> Option<(&SharedQuotas, &dyn CounterStore)> {
-        Some((self.shared.as_ref()?, self.store.counters()?))
+        let SharedQuotas { leased, failed, leases, .. } = shared;
+        LeaseCounts { leased: leased.get(), failed: failed.get(), unleased: leases.unleased.get() }
     }
 
     pub fn take(&self, subject: impl Into<QuotaSubject>, today: Date) -> Result<Quota, Denied> {
         match subject.into() {
             QuotaSubject::Key(caller) => self.take_several(&caller, 1, today),
             QuotaSubject::Client(client, limit) => {
-                let taken = match self.shared_store() {
-                    Some((shared, store)) => shared.take_for_client(store, &client, limit, today),
+                let taken = match &self.shared {
+                    Some(shared) => shared.take_for_client(&client, limit, today),
                     None => self.client_counter.take(&client, limit, today).map_err(Denied::Exceeded),
                 };
-                taken.inspect_err(|_| {
-                    self.denied_clients.fetch_add(1, Ordering::Relaxed);
-                })
+                taken.inspect_err(|_| self.denied_clients.add(1))
             }
         }
     }
@@ -153,24 +138,23 @@ impl AuthService {
         let Caller { key, counter, tier, .. } = *caller;
         let counted = CountedKey { key, counter };
         let taken = match self.leased(caller) {
-            Some((shared, store, limit)) => {
+            Some((shared, limit)) => {
                 // The usage of the key is written as without leases.
-                shared.take(store, SharedCounter::Key(counter), requests, limit, today).inspect(|_| {
+                shared.take(SharedCounter::Key(counter), requests, limit, today).inspect(|_| {
                     let _ = self.key_counter.take(counted, requests, None, today);
                 })
             }
             None => self.key_counter.take(counted, requests, tier.daily_limit(), today).map_err(Denied::Exceeded),
         };
         taken.map(|quota| quota.with_tier(tier)).map_err(|denied| {
-            self.denied_keys.fetch_add(1, Ordering::Relaxed);
+            self.denied_keys.add(1);
             denied.with_quota(denied.quota().with_tier(tier))
         })
     }
 
     /// The shared counters and the limit of a caller. Demo keys and keys without a limit are counted by this server alone.
-    fn leased(&self, caller: &Caller) -> Option<(&SharedQuotas, &dyn CounterStore, u32)> {
-        let (shared, store) = self.shared_store()?;
-        Some((shared, store, caller.tier.daily_limit()?)).filter(|_| caller.counter.0 >= 0)
+    fn leased(&self, caller: &Caller) -> Option<(&SharedQuotas, u32)> {
+        self.shared.as_ref().zip(caller.tier.daily_limit()).filter(|_| caller.counter.0 >= 0)
     }
 
     pub fn peek(&self, subject: impl Into<QuotaSubject>, today: Date) -> Quota {
@@ -178,13 +162,12 @@ impl AuthService {
             QuotaSubject::Key(caller) => {
                 let Caller { counter, tier, .. } = caller;
                 let counted = self.key_counter.peek(counter, tier.daily_limit(), today);
-                let leased = self
-                    .leased(&caller)
-                    .and_then(|(shared, _, limit)| shared.leases.peek(SharedCounter::Key(counter), limit, today));
+                let shared = SharedCounter::Key(counter);
+                let leased = self.leased(&caller).and_then(|(quotas, limit)| quotas.leases.peek(shared, limit, today));
                 // Units leased by other servers may be unused; their counts are read when this server writes its own.
                 leased.map_or(counted, |leased| Quota { used: counted.used, ..leased }).with_tier(tier)
             }
-            QuotaSubject::Client(client, limit) => match self.shared.as_ref() {
+            QuotaSubject::Client(client, limit) => match &self.shared {
                 Some(shared) => {
                     let counters = shared.counters(&client, limit, today).into_iter();
                     let known = counters.filter_map(|(counter, of)| shared.leases.peek(counter, of, today));
@@ -211,7 +194,7 @@ impl AuthService {
     pub fn give_back(&self, subject: impl Into<QuotaSubject>, day: Date) -> Quota {
         match subject.into() {
             QuotaSubject::Key(caller) => self.give_back_several(&caller, 1, day),
-            QuotaSubject::Client(client, limit) => match self.shared.as_ref() {
+            QuotaSubject::Client(client, limit) => match &self.shared {
                 Some(shared) => {
                     let counters = shared.counters(&client, limit, day).into_iter();
                     client_quota(counters.map(|(counter, of)| shared.leases.give_back(counter, 1, of, day)), limit, day)
@@ -225,10 +208,8 @@ impl AuthService {
     pub fn give_back_several(&self, caller: &Caller, requests: u32, day: Date) -> Quota {
         let Caller { key, counter, tier, .. } = *caller;
         let own = self.key_counter.give_back(CountedKey { key, counter }, requests, tier.daily_limit(), day);
-        let shared = self
-            .leased(caller)
-            .map(|(shared, _, limit)| shared.leases.give_back(SharedCounter::Key(counter), requests, limit, day));
-        shared.unwrap_or(own).with_tier(tier)
+        let Some((shared, limit)) = self.leased(caller) else { return own.with_tier(tier) };
+        shared.leases.give_back(SharedCounter::Key(counter), requests, limit, day).with_tier(tier)
     }
 
     /// Seconds by which the clock of the store is ahead; 0 if no other server uses it.
@@ -238,18 +219,18 @@ impl AuthService {
 
     /// Gives back unused units of idle counters (`all`: of all), settles what is owed, reports that this server runs.
     pub(super) fn end_leases(&self, today: Date, all: bool) -> StoreResult<()> {
-        let Some((shared, store)) = self.shared_store() else { return Ok(()) };
-        let store_time = store.report_running()?;
+        let Some(shared) = &self.shared else { return Ok(()) };
+        let store_time = shared.store().report_running()?;
         let own_time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64);
         shared.clock_ahead.store(store_time - own_time, Ordering::Relaxed);
         for renewal in shared.leases.owing() {
-            self.renew_lease(renewal);
+            shared.renew(renewal);
         }
         let unused = shared.leases.unused(today, all);
         if unused.is_empty() {
             return Ok(());
         }
-        store.end_leases(&unused).inspect_err(|_| shared.leases.take_back(&unused))
+        shared.store().end_leases(&unused).inspect_err(|_| shared.leases.take_back(&unused))
     }
 }
 
@@ -265,7 +246,7 @@ pub(super) fn start_renewals(service: &Arc<AuthService>, renewals: Receiver<Rene
     let run = move || {
         while let Ok(renewal) = renewals.recv() {
             let Some(service) = service.upgrade() else { return };
-            service.renew_lease(renewal);
+            service.shared.iter().for_each(|shared| shared.renew(renewal));
         }
     };
     std::thread::Builder::new().name("leases".to_owned()).spawn(run).map(drop)

@@ -31,8 +31,7 @@ pub struct StoreCounts {
 
 impl fmt::Display for StoreCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [accounts, keys] = [(self.accounts, "account", "accounts"), (self.keys, "key", "keys")]
-            .map(|(count, one, many)| counted(count, one, many));
+        let (accounts, keys) = (counted(self.accounts, "account", "accounts"), counted(self.keys, "key", "keys"));
         write!(f, "{accounts} and {keys}")
     }
 }

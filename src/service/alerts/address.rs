@@ -57,9 +57,6 @@ impl AlertSecrets {
     }
 }
 
-fn number_bytes(id: i64, number: i64) -> [u8; 16] {
-    let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&id.to_be_bytes());
-    bytes[8..].copy_from_slice(&number.to_be_bytes());
-    bytes
+fn number_bytes(id: i64, number: i64) -> Vec<u8> {
+    [id.to_be_bytes(), number.to_be_bytes()].concat()
 }

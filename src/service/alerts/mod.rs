@@ -20,7 +20,7 @@ pub use sender::AlertSender;
 
 use crate::alerts::webhook::Networks;
 use data::vocabulary::{Vocabulary, vocabulary};
-use transport::telemetry::Counter;
+use platform::metrics::Counter;
 
 pub struct Alerts {
     pub secrets: AlertSecrets,

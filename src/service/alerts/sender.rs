@@ -16,7 +16,7 @@ use auth::account::Email;
 use auth::link_mail;
 use auth::mail::{Mail, MailTransport};
 use auth::watch::{Delivery, DeliveryId, DeliveryResult, DueDeliveries, DueLink, Webhook, WebhookChange};
-use auth::{Store, StoreError};
+use auth::{Store, StoreResult};
 use data::parallel::{AfterFailure, try_in_parallel};
 use data::rfc3339;
 
@@ -56,7 +56,7 @@ impl AlertSender {
     }
 
     /// Returns the number of delivered alerts. Blocks for some minutes if receivers are slow; stops if `is_stopping`.
-    pub fn send_due(&self, store: &dyn Store, is_stopping: IsStopping<'_>) -> Result<usize, StoreError> {
+    pub fn send_due(&self, store: &dyn Store, is_stopping: IsStopping<'_>) -> StoreResult<usize> {
         let mut delivered = 0;
         while !is_stopping() {
             let now = (self.clock)();
@@ -70,12 +70,7 @@ impl AlertSender {
         Ok(delivered)
     }
 
-    fn send_to(
-        &self,
-        store: &dyn Store,
-        due: &DueDeliveries,
-        is_stopping: IsStopping<'_>,
-    ) -> Result<usize, StoreError> {
+    fn send_to(&self, store: &dyn Store, due: &DueDeliveries, is_stopping: IsStopping<'_>) -> StoreResult<usize> {
         match &due.webhook {
             Some(webhook) => self.send_to_webhook(store, webhook, &due.deliveries, is_stopping),
             None if is_stopping() => {
@@ -88,7 +83,7 @@ impl AlertSender {
     }
 
     /// Returns the number of sent links; blocks and stops as [`Self::send_due`]. Without a mail server, links wait.
-    pub fn send_links(&self, store: &dyn Store, is_stopping: IsStopping<'_>) -> Result<usize, StoreError> {
+    pub fn send_links(&self, store: &dyn Store, is_stopping: IsStopping<'_>) -> StoreResult<usize> {
         let Some(transport) = &self.mail else { return Ok(0) };
         let mut sent = 0;
         while !is_stopping() {
@@ -117,47 +112,40 @@ impl AlertSender {
         transport: &MailTransport,
         links: &[DueLink],
         is_stopping: IsStopping<'_>,
-    ) -> Result<usize, StoreError> {
+    ) -> StoreResult<usize> {
         let mut sent = 0;
         for (index, link) in links.iter().enumerate() {
-            let now = (self.clock)();
             if is_stopping() {
                 let claimed: Vec<DeliveryId> = links[index..].iter().map(|link| link.id).collect();
-                store.put_back(&claimed, now)?;
+                store.put_back(&claimed, (self.clock)())?;
                 break;
             }
-            let (outcome, due_at) = self.send_link(store, transport, link, now)?;
-            sent += usize::from(outcome == SENT);
-            store.settle(&[DeliveryResult { id: link.id, outcome, due_at }])?;
+            let result = self.send_link(store, transport, link)?;
+            sent += usize::from(result.outcome == SENT);
+            store.settle(&[result])?;
         }
         Ok(sent)
     }
 
-    /// Sends a link; returns the outcome and the time of the next attempt.
-    fn send_link(
-        &self,
-        store: &dyn Store,
-        transport: &MailTransport,
-        link: &DueLink,
-        now: i64,
-    ) -> Result<(String, Option<i64>), StoreError> {
-        let account = link.account.id.0;
+    fn send_link(&self, store: &dyn Store, transport: &MailTransport, link: &DueLink) -> StoreResult<DeliveryResult> {
+        let (now, account) = ((self.clock)(), link.account.id.0);
+        let result = |outcome: &str, due_at| DeliveryResult { id: link.id, outcome: outcome.to_owned(), due_at };
         let expired = "it waited for longer than a day";
         if link.expires_at <= now {
             tracing::error!("the e-mail to account {account} is not sent: {expired}");
-            return Ok((expired.to_owned(), None));
+            return Ok(result(expired, None));
         }
         let Some(mail) = link_mail(store, link, transport.service(), &self.public_url, now)? else {
-            return Ok(("nobody needs it".to_owned(), None));
+            return Ok(result("nobody needs it", None));
         };
-        let Err(error) = transport.send(&mail) else { return Ok((SENT.to_owned(), None)) };
+        let Err(error) = transport.send(&mail) else { return Ok(result(SENT, None)) };
         let wait = WAITS.get(link.attempts as usize).filter(|_| !error.is_permanent);
         let due_at = wait.map(|wait| now.saturating_add(*wait)).filter(|due_at| *due_at < link.expires_at);
         match due_at {
             Some(_) => tracing::warn!("the e-mail to account {account} is not sent yet: {error}"),
             None => tracing::error!("the e-mail to account {account} is not sent: {error}"),
         }
-        Ok((error.to_string(), due_at))
+        Ok(result(&error.to_string(), due_at))
     }
 
     /// Sends messages in order; after a failure, the following ones wait together with the failed one.
@@ -167,7 +155,7 @@ impl AlertSender {
         webhook: &Webhook,
         deliveries: &[Delivery],
         is_stopping: IsStopping<'_>,
-    ) -> Result<usize, StoreError> {
+    ) -> StoreResult<usize> {
         let (Some(client), Some(networks)) = (&self.client, &self.alerts.networks) else {
             store.put_off(webhook.id, (self.clock)().saturating_add(LATER))?;
             return Ok(0);
@@ -213,16 +201,16 @@ impl AlertSender {
         Ok(deliveries.len())
     }
 
-    fn send_mail(&self, store: &dyn Store, due: &DueDeliveries) -> Result<usize, StoreError> {
+    fn send_mail(&self, store: &dyn Store, due: &DueDeliveries) -> StoreResult<usize> {
         let now = (self.clock)();
-        let DueDeliveries { account, email, deliveries, .. } = due;
-        let (Some(transport), Some(email)) = (&self.mail, email) else {
+        let DueDeliveries { account, deliveries, .. } = due;
+        let (Some(transport), Some(email)) = (&self.mail, &due.email) else {
             let reason =
                 if self.mail.is_some() { "your address is not verified" } else { "this service sends no e-mail" };
             settle(store, deliveries, &format!("e-mail: not sent, {reason}"), None)?;
             return Ok(0);
         };
-        let mail = write_digest(email, account.0, deliveries, transport.service(), &self.public_url)?;
+        let mail = write_digest(email, due, transport.service(), &self.public_url)?;
         let sent = transport.send(&mail);
         self.alerts.counts.sent(Channel::Email, sent.is_ok());
         let (outcome, wait, delivered) = match sent {
@@ -240,13 +228,13 @@ impl AlertSender {
     }
 }
 
-fn settle(store: &dyn Store, deliveries: &[Delivery], outcome: &str, due_at: Option<i64>) -> Result<(), StoreError> {
+fn settle(store: &dyn Store, deliveries: &[Delivery], outcome: &str, due_at: Option<i64>) -> StoreResult<()> {
     let settle = |delivery: &Delivery| DeliveryResult { id: delivery.id, outcome: outcome.to_owned(), due_at };
     store.settle(&deliveries.iter().map(settle).collect::<Vec<_>>())
 }
 
 /// The body of a webhook message in the format of Standard Webhooks.
-fn webhook_body(delivery: &Delivery, public_url: &str) -> Result<Vec<u8>, StoreError> {
+fn webhook_body(delivery: &Delivery, public_url: &str) -> StoreResult<Vec<u8>> {
     let Delivery { watch, alert, .. } = delivery;
     let body = json!({
         "type": format!("{}.alert", WatchKind::of(watch)),
@@ -257,15 +245,9 @@ fn webhook_body(delivery: &Delivery, public_url: &str) -> Result<Vec<u8>, StoreE
     Ok(body.to_string().into_bytes())
 }
 
-fn write_digest(
-    email: &Email,
-    account: i64,
-    deliveries: &[Delivery],
-    service: &str,
-    public_url: &str,
-) -> Result<Mail, StoreError> {
+fn write_digest(email: &Email, due: &DueDeliveries, service: &str, public_url: &str) -> StoreResult<Mail> {
     let mut text = format!("Hello,\n\nthere is news in what you saved at {service}.\n");
-    for Delivery { watch, alert, .. } in deliveries {
+    for Delivery { watch, alert, .. } in &due.deliveries {
         let what = match (&watch.query, alert.total) {
             (Some(_), 1) => "1 new match".to_owned(),
             (Some(_), total) => format!("{total} new matches"),
@@ -287,10 +269,9 @@ fn write_digest(
     text.push_str(&format!(
         "\nYou get this because you chose e-mails for these searches and lists. Turn them off at {public_url}/account/saved\n"
     ));
-    let count = deliveries.len();
-    let subject = match deliveries {
-        [_] => format!("{service}: news in a saved search or list"),
-        _ => format!("{service}: news in {count} saved searches and lists"),
+    let subject = match due.deliveries.len() {
+        1 => format!("{service}: news in a saved search or list"),
+        count => format!("{service}: news in {count} saved searches and lists"),
     };
-    Ok(Mail { to: email.as_str().to_owned(), account, subject: subject.into(), text })
+    Ok(Mail { to: email.as_str().to_owned(), account: due.account.0, subject: subject.into(), text })
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::future;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode, Version};
+use http::{HeaderMap, HeaderValue, Request, Response, Version};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Either, Full};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
@@ -19,12 +19,13 @@ use tokio::time::Sleep;
 
 use crate::body::BodyError;
 use crate::headers::REQUEST_ID;
+use crate::server::Limits;
 use crate::server::connection_error::ConnectionError;
 use crate::server::streamed_body::StreamedBody;
 use crate::server::timeout_stream::ConnectionPhase;
 use crate::telemetry::FinishedRequest;
 use crate::{BodyTimeout, Handler, Peer, RequestId, RequestIds, RequestParts, RequestTrace};
-use platform::metrics::panics::{self, Panic};
+use platform::metrics::panics;
 
 /// The body of a response: in memory, or created by a filter, possibly while it is sent.
 pub type ResponseBody = Either<Full<Bytes>, BoxBody<Bytes, BodyError>>;
@@ -35,8 +36,7 @@ pub(crate) struct ConnectionService<H> {
     pub(crate) peer: Peer,
     pub(crate) phase: ConnectionPhase,
     pub(crate) ids: Arc<RequestIds>,
-    pub(crate) body_timeout: Duration,
-    pub(crate) head_bytes: usize,
+    pub(crate) limits: Arc<Limits>,
     /// The connection is above the limits: it gets a health check or a 503, and ends.
     pub(crate) is_reserved: bool,
     /// The server is stopping: each response ends its connection.
@@ -61,8 +61,9 @@ impl<H: Handler> Service<Request<Incoming>> for ConnectionService<H> {
             Ok(mut response) => {
                 self.phase.set_idle();
                 close(response.headers_mut(), self.is_reserved || self.phase.has_unread_body(), &self.stopping);
-                let bytes = Some(response.body().len() as u64);
-                finish(&self.handler, id, request.method(), started, response.status(), bytes, &trace);
+                let (status, bytes) = (response.status(), response.body().len() as u64);
+                let (method, duration) = (Some(request.method()), started.elapsed());
+                record(&self.handler, &FinishedRequest { id, method, status, duration, bytes, trace: &trace });
                 return future::Either::Left(future::ready(Ok(response.map(in_memory))));
             }
             Err(pending) => pending,
@@ -74,37 +75,38 @@ impl<H: Handler> Service<Request<Incoming>> for ConnectionService<H> {
         let is_old = request.version() < Version::HTTP_11;
         let trace = Arc::new(trace);
         let mut request =
-            request.map(|body| RequestBody::new(body, self.body_timeout, Arc::clone(&trace), self.phase.clone()));
+            request.map(|body| RequestBody::new(body, self.limits.body, Arc::clone(&trace), self.phase.clone()));
         request.extensions_mut().insert(self.peer);
         request.extensions_mut().insert(id);
         request.extensions_mut().insert(Arc::clone(&trace));
         future::Either::Right(Box::pin(async move {
             let response = panics::catch_async(handler.respond_later(pending, request)).await;
-            let mut response = response
-                .unwrap_or_else(|panic| panic_response(&handler, uri.path(), id, &panic, &trace).map(in_memory));
+            let response = response.inspect_err(|panic| trace.set_failure(panic));
+            let answer = |error: ConnectionError| {
+                error.response(uri.path(), id, &handler.error_context(uri.path())).map(in_memory)
+            };
+            let mut response = response.unwrap_or_else(|_| answer(ConnectionError::InternalError));
             let is_unlimited =
                 response.body().size_hint().exact().is_none() && !response.headers().contains_key(CONTENT_LENGTH);
             if is_old && is_unlimited {
-                let error = ConnectionError::OldHttp;
-                response = error.response(uri.path(), id, &handler.error_context(uri.path())).map(in_memory);
+                response = answer(ConnectionError::OldHttp);
             }
             response.headers_mut().entry(REQUEST_ID).or_insert_with(|| id.header_value());
             // A body read while its response is written is read to its end.
             let is_unread = phase.has_unread_body() && !trace.streams_body();
             close(response.headers_mut(), is_reserved || is_unread, &stopping);
-            let status = response.status();
+            let (status, duration) = (response.status(), started.elapsed());
             let Some(bytes) = response.body().size_hint().exact() else {
-                let duration = started.elapsed();
                 let report = move |bytes, cut: Option<&BodyError>| {
                     phase.set_idle();
-                    let (method, bytes) = (Some(&method), Some(bytes));
-                    let finished = FinishedRequest { id, method, status, duration, bytes, trace: &trace };
+                    let finished =
+                        FinishedRequest { id, method: Some(&method), status, duration, bytes, trace: &trace };
                     handler.telemetry().into_iter().for_each(|telemetry| telemetry.record_streamed(&finished, cut));
                 };
                 return Ok(response.map(|body| Either::Right(StreamedBody::new(body, report).boxed())));
             };
             phase.set_idle();
-            finish(&handler, id, &method, started, status, Some(bytes), &trace);
+            record(&handler, &FinishedRequest { id, method: Some(&method), status, duration, bytes, trace: &trace });
             Ok(response)
         }))
     }
@@ -119,34 +121,23 @@ impl<H: Handler> ConnectionService<H> {
     ) -> Result<Response<Bytes>, H::Pending> {
         let (method, uri) = (request.method(), request.uri());
         let (path, query, headers) = (uri.path(), uri.query().unwrap_or(""), request.headers());
-        let error = match head_error(request, self.head_bytes) {
-            Some(error) => Some(error),
-            None if !self.handler.admits_host(path, headers) => Some(ConnectionError::Misdirected),
-            None if self.is_reserved && !self.handler.is_health_check(path) => Some(ConnectionError::Overloaded),
-            None => None,
-        };
+        let is_refused = || self.is_reserved && !self.handler.is_health_check(path);
+        let error = head_error(request, self.limits.head_bytes)
+            .or_else(|| (!self.handler.admits_host(path, headers)).then_some(ConnectionError::Misdirected))
+            .or_else(|| is_refused().then_some(ConnectionError::Overloaded));
+        let answer = |error: ConnectionError| Ok(error.response(path, id, &self.handler.error_context(path)));
         if let Some(error) = error {
-            return Ok(error.response(path, id, &self.handler.error_context(path)));
+            return answer(error);
         }
         let parts = RequestParts { method, path, query, headers, peer: self.peer, id, trace };
-        panics::catch(|| self.handler.respond(&parts))
-            .unwrap_or_else(|panic| Ok(panic_response(&self.handler, path, id, &panic, trace)))
+        let response = panics::catch(|| self.handler.respond(&parts)).inspect_err(|panic| trace.set_failure(panic));
+        response.unwrap_or_else(|_| answer(ConnectionError::InternalError))
     }
 }
 
-fn finish<H: Handler>(
-    handler: &H,
-    id: RequestId,
-    method: &Method,
-    started: Instant,
-    status: StatusCode,
-    bytes: Option<u64>,
-    trace: &RequestTrace,
-) {
+pub(crate) fn record(handler: &impl Handler, request: &FinishedRequest<'_>) {
     if let Some(telemetry) = handler.telemetry() {
-        let duration = started.elapsed();
-        let bytes = if method == Method::HEAD { Some(0) } else { bytes };
-        telemetry.record(&FinishedRequest { id, method: Some(method), status, duration, bytes, trace });
+        telemetry.record(request);
     }
 }
 
@@ -183,17 +174,6 @@ fn head_error(request: &Request<Incoming>, head_bytes: usize) -> Option<Connecti
         1 => None,
         _ => Some(ConnectionError::MissingHost),
     }
-}
-
-fn panic_response<H: Handler>(
-    handler: &H,
-    path: &str,
-    id: RequestId,
-    panic: &Panic,
-    trace: &RequestTrace,
-) -> Response<Bytes> {
-    trace.set_failure(panic);
-    ConnectionError::InternalError.response(path, id, &handler.error_context(path))
 }
 
 /// A request body that fails with [`BodyTimeout`] if it takes too long in total, or, if it is processed while it

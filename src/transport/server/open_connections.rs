@@ -74,11 +74,7 @@ impl OpenConnections {
             return Ok(ConnectionSlot { address, excess: None, evicts: is_full });
         }
         let excess = if has_share { Excess::Total } else { Excess::Address };
-        if has_reserve {
-            Ok(ConnectionSlot { address, excess: Some(excess), evicts: false })
-        } else {
-            Err(Excess::Reserve)
-        }
+        has_reserve.then_some(ConnectionSlot { address, excess: Some(excess), evicts: false }).ok_or(Excess::Reserve)
     }
 
     pub(super) fn insert(&mut self, id: task::Id, slot: ConnectionSlot, phase: ConnectionPhase, evict: Arc<Notify>) {

@@ -25,6 +25,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
 use crate::server::Limits;
+use crate::server::connection::{ConnectionService, record};
 use crate::server::connection_error::ConnectionError;
 use crate::telemetry::FinishedRequest;
 use crate::{Handler, RequestIds, RequestTrace};
@@ -37,10 +38,9 @@ const IDLE: u64 = 2;
 ///
 /// The lower two bits are the phase. The others count finished requests, so that a request that started and finished
 /// between two polls is noticed.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub(crate) struct ConnectionPhase(Arc<PhaseState>);
 
-#[derive(Debug)]
 struct PhaseState {
     phase: AtomicU64,
     opened: Instant,
@@ -107,14 +107,14 @@ impl ConnectionPhase {
     }
 }
 
+type PollWritten = Poll<io::Result<usize>>;
+
 /// A stream that gives up on a slow peer.
 pub(crate) struct TimeoutStream<S, H> {
     inner: S,
     phase: ConnectionPhase,
     head: Duration,
-    idle: Duration,
-    write: Duration,
-    body: Duration,
+    limits: Arc<Limits>,
     /// Phase timed by the read timer; `None` if the timer is not running.
     timed: Option<u64>,
     read_timer: Pin<Box<Sleep>>,
@@ -182,27 +182,19 @@ fn hyper_error(bytes: &[u8], line_ended: bool) -> Option<ConnectionError> {
 
 impl<S, H: Handler> TimeoutStream<S, H> {
     /// `head` is the timeout of request heads on this connection.
-    pub(crate) fn new(
-        inner: S,
-        phase: ConnectionPhase,
-        ids: Arc<RequestIds>,
-        handler: H,
-        head: Duration,
-        limits: &Limits,
-    ) -> Self {
+    pub(crate) fn new(inner: S, connection: &ConnectionService<H>, head: Duration) -> Self {
+        let ConnectionService { handler, phase, ids, limits, .. } = connection;
         Self {
             inner,
             timed: Some(phase.now()),
-            phase,
+            phase: phase.clone(),
             head,
-            idle: limits.idle,
-            write: limits.write,
-            body: limits.body,
+            limits: Arc::clone(limits),
             read_timer: Box::pin(tokio::time::sleep(head)),
             write_timer: None,
             head_start: HeadStart::default(),
-            ids,
-            handler,
+            ids: Arc::clone(ids),
+            handler: handler.clone(),
             replacement: None,
             linger: None,
         }
@@ -216,7 +208,7 @@ impl<S, H: Handler> TimeoutStream<S, H> {
                 self.timed = None;
                 return Poll::Pending;
             }
-            IDLE => self.idle,
+            IDLE => self.limits.idle,
             _ => self.head,
         };
         if self.timed != Some(now) {
@@ -227,13 +219,9 @@ impl<S, H: Handler> TimeoutStream<S, H> {
     }
 
     /// Passes on the result of a write, or fails once writing has made no progress for too long.
-    fn poll_write_timeout(
-        &mut self,
-        cx: &mut Context<'_>,
-        written: Poll<io::Result<usize>>,
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write_timeout(&mut self, cx: &mut Context<'_>, written: PollWritten) -> PollWritten {
         if written.is_pending() {
-            let write = self.write;
+            let write = self.limits.write;
             let timer = self.write_timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(write)));
             return timer.as_mut().poll(cx).map(|()| Err(io::ErrorKind::TimedOut.into()));
         }
@@ -245,27 +233,15 @@ impl<S, H: Handler> TimeoutStream<S, H> {
 
 impl<S: AsyncWrite + Unpin, H: Handler> TimeoutStream<S, H> {
     /// Replaces `bytes` by our response if they are an error response of hyper; otherwise returns `None`.
-    fn poll_replacement(
-        &mut self,
-        cx: &mut Context<'_>,
-        bytes: &[u8],
-        length: usize,
-    ) -> Option<Poll<io::Result<usize>>> {
+    fn poll_replacement(&mut self, cx: &mut Context<'_>, bytes: &[u8], length: usize) -> Option<PollWritten> {
         if self.replacement.is_none() {
             let error = hyper_error(bytes, self.head_start.line_ended)?;
             let context = self.handler.error_context(self.head_start.path());
             let id = self.ids.next();
             let response = error.bytes(id, &context);
-            if let Some(telemetry) = self.handler.telemetry() {
-                telemetry.record(&FinishedRequest {
-                    id,
-                    method: None,
-                    status: error.status(),
-                    duration: Duration::ZERO,
-                    bytes: Some(response.len() as u64),
-                    trace: &RequestTrace::default(),
-                });
-            }
+            let (status, trace) = (error.status(), &RequestTrace::default());
+            let (duration, bytes) = (Duration::ZERO, response.len() as u64);
+            record(&self.handler, &FinishedRequest { id, method: None, status, duration, bytes, trace });
             self.replacement = Some(response);
         }
         let replacement = self.replacement.as_mut()?;
@@ -299,20 +275,11 @@ impl<S: AsyncRead + Unpin, H: Handler> AsyncRead for TimeoutStream<S, H> {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin, H: Handler> AsyncWrite for TimeoutStream<S, H> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        let this = &mut *self;
-        let written = match this.poll_replacement(cx, buf, buf.len()) {
-            Some(written) => written,
-            None => Pin::new(&mut this.inner).poll_write(cx, buf),
-        };
-        this.poll_write_timeout(cx, written)
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> PollWritten {
+        self.poll_write_vectored(cx, &[io::IoSlice::new(buf)])
     }
 
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write_vectored(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bufs: &[io::IoSlice<'_>]) -> PollWritten {
         let this = &mut *self;
         let (first, length) = (bufs.first().map_or(&[][..], |buf| buf), bufs.iter().map(|buf| buf.len()).sum());
         let written = match this.poll_replacement(cx, first, length) {
@@ -343,7 +310,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin, H: Handler> AsyncWrite for TimeoutStream
         std::task::ready!(Pin::new(&mut this.inner).poll_shutdown(cx))?;
         let allowed = match (&this.replacement, this.phase.has_unread_body()) {
             (Some(_), _) => LINGER,
-            (None, true) => this.body,
+            (None, true) => this.limits.body,
             (None, false) => return Poll::Ready(Ok(())),
         };
         // Mark it as not idle: a new connection could not take over its slot at once.

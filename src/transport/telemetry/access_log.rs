@@ -2,16 +2,16 @@
 //!
 //! A request never waits for the disk: beyond [`WAITING`] waiting lines, further ones are dropped and counted.
 
+use std::fmt::Display;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use http::Method;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::RequestId;
 use crate::telemetry::{Api, FinishedRequest, RouteLabel, milliseconds};
@@ -36,55 +36,42 @@ vocabulary! {
     }
 }
 
-/// A finished request; the thread formats its line.
-struct LogEntry {
-    /// Unix seconds.
-    time: i64,
-    id: RequestId,
-    method: &'static str,
-    route: RouteLabel,
-    status: u16,
-    duration: Duration,
-    bytes: Option<u64>,
-    pub tier: Option<Tier>,
-}
-
-/// Fields of a log line. The text format has the same fields in the same order as `name=value`, without null ones.
+/// A finished request, which the thread formats. The text format has the same fields in the same order as `name=value`,
+/// without null ones.
 #[derive(Serialize)]
 struct LogLine {
-    time: String,
-    request_id: String,
+    /// Unix seconds; logged as a date and time.
+    #[serde(serialize_with = "write_time")]
+    time: i64,
+    #[serde(serialize_with = "write_text")]
+    request_id: RequestId,
     method: &'static str,
-    route: String,
+    #[serde(serialize_with = "write_text")]
+    route: RouteLabel,
     status: u16,
     duration_ms: f64,
-    bytes: Option<u64>,
+    bytes: u64,
     api: Option<&'static str>,
     tier: Option<&'static str>,
 }
 
-impl LogLine {
-    fn from_entry(entry: &LogEntry) -> Self {
-        Self {
-            time: rfc3339(entry.time),
-            request_id: entry.id.to_string(),
-            method: entry.method,
-            route: entry.route.to_string(),
-            status: entry.status,
-            duration_ms: milliseconds(entry.duration),
-            bytes: entry.bytes,
-            api: entry.route.api.map(Api::name),
-            tier: entry.tier.map(Tier::name),
-        }
-    }
+fn write_time<S: Serializer>(time: &i64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&rfc3339(*time))
+}
 
+fn write_text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(value)
+}
+
+impl LogLine {
     fn text(&self) -> String {
         let Self { time, request_id, method, route, status, duration_ms, bytes, api, tier } = self;
         let mut text = format!(
-            "time={time} request_id={request_id} method={method} route={route} status={status} duration_ms={duration_ms}"
+            "time={} request_id={request_id} method={method} route={route} status={status} \
+             duration_ms={duration_ms} bytes={bytes}",
+            rfc3339(*time)
         );
-        let bytes = bytes.map(|bytes| bytes.to_string());
-        for (name, value) in [("bytes", bytes.as_deref()), ("api", *api), ("tier", *tier)] {
+        for (name, value) in [("api", api), ("tier", tier)] {
             if let Some(value) = value {
                 text.push_str(&format!(" {name}={value}"));
             }
@@ -108,10 +95,10 @@ fn known_method(method: Option<&Method>) -> &'static str {
 }
 
 pub struct AccessLog {
-    /// Current time in Unix seconds.
+    /// Returns Unix seconds.
     clock: fn() -> i64,
     /// `None` while the log is closing.
-    entries: Option<SyncSender<LogEntry>>,
+    lines: Option<SyncSender<LogLine>>,
     dropped: Arc<AtomicU64>,
     writer: Option<JoinHandle<()>>,
 }
@@ -119,30 +106,32 @@ pub struct AccessLog {
 impl AccessLog {
     /// Opens the log to append to a file; `-` means stderr.
     pub fn open(path: &Path, format: LogFormat, clock: fn() -> i64) -> io::Result<Self> {
-        Self::to(LogFile::open(path)?, format, clock)
+        Self::to(LogFile::open("access log", path)?, format, clock)
     }
 
     fn to(file: LogFile, format: LogFormat, clock: fn() -> i64) -> io::Result<Self> {
-        let (entries, received) = sync_channel(WAITING);
+        let (lines, received) = sync_channel(WAITING);
         let dropped = Arc::new(AtomicU64::new(0));
         let thread = std::thread::Builder::new().name("access log".to_owned());
         let not_written = Arc::clone(&dropped);
         let writer = thread.spawn(move || write_lines(&received, file, format, &not_written))?;
-        Ok(Self { clock, entries: Some(entries), dropped, writer: Some(writer) })
+        Ok(Self { clock, lines: Some(lines), dropped, writer: Some(writer) })
     }
 
     pub(super) fn write(&self, request: &FinishedRequest<'_>) {
-        let entry = LogEntry {
+        let route = request.trace.route();
+        let line = LogLine {
             time: (self.clock)(),
-            id: request.id,
+            request_id: request.id,
             method: known_method(request.method),
-            route: request.trace.route(),
+            route,
             status: request.status.as_u16(),
-            duration: request.duration,
-            bytes: request.bytes,
-            tier: request.trace.tier(),
+            duration_ms: milliseconds(request.duration),
+            bytes: if request.method == Some(&Method::HEAD) { 0 } else { request.bytes },
+            api: route.api.map(Api::name),
+            tier: request.trace.tier().map(Tier::name),
         };
-        if self.entries.as_ref().is_none_or(|entries| entries.try_send(entry).is_err()) {
+        if self.lines.as_ref().is_none_or(|lines| lines.try_send(line).is_err()) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -155,7 +144,7 @@ impl AccessLog {
 
 impl Drop for AccessLog {
     fn drop(&mut self) {
-        self.entries = None;
+        self.lines = None;
         if let Some(writer) = self.writer.take() {
             let _ = writer.join();
         }
@@ -163,28 +152,16 @@ impl Drop for AccessLog {
 }
 
 /// Writes lines until the log is closed, in batches if they arrive faster than the disk writes.
-fn write_lines(entries: &Receiver<LogEntry>, mut file: LogFile, format: LogFormat, not_written: &AtomicU64) {
-    let (mut lines, mut is_failing) = (Vec::new(), false);
-    while let Ok(first) = entries.recv() {
+fn write_lines(received: &Receiver<LogLine>, mut file: LogFile, format: LogFormat, not_written: &AtomicU64) {
+    let mut lines = Vec::new();
+    while let Ok(first) = received.recv() {
         lines.clear();
         let mut next = Some(first);
-        while let Some(entry) = next {
-            LogLine::from_entry(&entry).write(format, &mut lines);
-            next = if lines.len() < BATCH { entries.try_recv().ok() } else { None };
+        while let Some(line) = next {
+            line.write(format, &mut lines);
+            next = if lines.len() < BATCH { received.try_recv().ok() } else { None };
         }
-        match file.append(&lines) {
-            Ok(()) => is_failing = false,
-            Err(failure) => {
-                not_written.fetch_add(failure.lines, Ordering::Relaxed);
-                if !is_failing {
-                    tracing::error!(
-                        "cannot write the access log: {}; lines are lost until this is fixed",
-                        failure.error
-                    );
-                }
-                is_failing = true;
-            }
-        }
+        not_written.fetch_add(file.append(&lines), Ordering::Relaxed);
     }
 }
 
@@ -192,6 +169,7 @@ fn write_lines(entries: &Receiver<LogEntry>, mut file: LogFile, format: LogForma
 mod tests {
     use std::io::Write;
     use std::sync::Mutex;
+    use std::time::Duration;
 
     use http::StatusCode;
     use serde_json::{Value, json};
@@ -216,17 +194,10 @@ mod tests {
 
     fn written(format: LogFormat, method: &Method, trace: &RequestTrace) -> String {
         let lines = TestOutput::default();
-        let log = AccessLog::to(LogFile::Other(Box::new(lines.clone())), format, || 1_795_262_400).unwrap();
+        let log = AccessLog::to(LogFile::to("access log", lines.clone()), format, || 1_795_262_400).unwrap();
         let id = RequestIds::default().next();
-        let duration = Duration::from_nanos(1_234_567);
-        log.write(&FinishedRequest {
-            id,
-            method: Some(method),
-            status: StatusCode::OK,
-            duration,
-            bytes: Some(20),
-            trace,
-        });
+        let (method, duration) = (Some(method), Duration::from_nanos(1_234_567));
+        log.write(&FinishedRequest { id, method, status: StatusCode::OK, duration, bytes: 20, trace });
         drop(log);
         let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
         text.strip_suffix('\n').expect("one line").replace(&id.to_string(), "ID")
@@ -265,14 +236,14 @@ mod tests {
             }
         }
         let (_continue, hung) = std::sync::mpsc::channel();
-        let log = AccessLog::to(LogFile::Other(Box::new(Hung(hung))), LogFormat::Text, || 0).unwrap();
+        let log = AccessLog::to(LogFile::to("access log", Hung(hung)), LogFormat::Text, || 0).unwrap();
         let (id, trace) = (RequestIds::default().next(), RequestTrace::default());
         let request = FinishedRequest {
             id,
             method: None,
             status: StatusCode::OK,
             duration: Duration::ZERO,
-            bytes: None,
+            bytes: 0,
             trace: &trace,
         };
         for _ in 0..3 * WAITING {

@@ -1,22 +1,7 @@
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use crate::telemetry::{Api, FinishedRequest, FrontEnd, RouteGroup};
 use auth::quota::Tier;
 use data::vocabulary::{Vocabulary, vocabulary};
-use platform::metrics::{Histogram, Observations, PerThread};
-
-#[derive(Debug, Default)]
-pub struct Counter(AtomicU64);
-
-impl Counter {
-    pub fn add(&self, events: u64) {
-        self.0.fetch_add(events, Ordering::Relaxed);
-    }
-
-    pub fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
+use platform::metrics::{Counter, Histogram, Observations, PerThread};
 
 pub const STATUS_CLASSES: [&str; 4] = ["2xx", "3xx", "4xx", "5xx"];
 
@@ -95,7 +80,7 @@ pub struct ConnectionCounts {
 impl ConnectionCounts {
     pub fn open(&self) -> u64 {
         // Read first: a connection that ends between the two loads was also accepted before the second.
-        let closed = self.closed.0.load(Ordering::Acquire);
+        let closed = self.closed.get();
         self.accepted.get().saturating_sub(closed)
     }
 }

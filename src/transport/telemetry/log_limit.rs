@@ -4,7 +4,6 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Admits a number of lines per window and counts the others.
-#[derive(Debug)]
 pub(crate) struct LogLimit {
     lines: u32,
     window: Mutex<Window>,

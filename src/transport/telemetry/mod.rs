@@ -13,12 +13,13 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 
 pub use access_log::{AccessLog, LogFormat};
-pub use counts::{ConnectionCounts, Counter, Excess, RequestCounts, STATUS_CLASSES, TIERS};
+pub use counts::{ConnectionCounts, Excess, RequestCounts, STATUS_CLASSES, TIERS};
 pub(crate) use log_limit::LogLimit;
 pub use trace::{Api, FrontEnd, RequestTrace, RouteGroup, RouteLabel};
 
 use crate::RequestId;
 use crate::body::BodyError;
+use platform::metrics::Counter;
 
 pub(crate) struct FinishedRequest<'a> {
     pub id: RequestId,
@@ -27,7 +28,7 @@ pub(crate) struct FinishedRequest<'a> {
     pub status: StatusCode,
     /// Time from the end of the head to the response, before it is sent.
     pub duration: Duration,
-    pub bytes: Option<u64>,
+    pub bytes: u64,
     pub trace: &'a RequestTrace,
 }
 

@@ -16,6 +16,7 @@ use ureq::unversioned::resolver::{ResolvedSocketAddrs, Resolver};
 use ureq::unversioned::transport::{DefaultConnector, NextTimeout};
 
 use crate::alerts::webhook::{Networks, WebhookSecret, WebhookUrl};
+use auth::hide_debug;
 use platform::{USER_AGENT, tls};
 
 /// Timeout from the name look-up to the end of the response.
@@ -164,9 +165,7 @@ impl Resolver for CheckedResolver {
             return Err(ureq::Error::Other(Box::new(SendError::NotPublic)));
         }
         let mut addresses = self.empty();
-        for address in found.into_iter().take(MAX_ADDRESSES) {
-            addresses.push(address);
-        }
+        found.into_iter().take(MAX_ADDRESSES).for_each(|address| addresses.push(address));
         if addresses.is_empty() { Err(ureq::Error::HostNotFound) } else { Ok(addresses) }
     }
 }
@@ -187,8 +186,4 @@ impl CheckedResolver {
     }
 }
 
-impl fmt::Debug for CheckedResolver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CheckedResolver").field("networks", &self.networks).finish_non_exhaustive()
-    }
-}
+hide_debug!(CheckedResolver);

@@ -1,10 +1,10 @@
-use std::fmt;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 use zeroize::Zeroizing;
+
+use auth::hide_debug;
 
 /// 32 random bytes that sign the messages to one receiver. `Debug` hides them; their memory is cleared on drop.
 #[derive(Clone, PartialEq, Eq)]
@@ -26,11 +26,7 @@ impl WebhookSecret {
     }
 }
 
-impl fmt::Debug for WebhookSecret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("WebhookSecret")
-    }
-}
+hide_debug!(WebhookSecret);
 
 fn signature(key: &[u8], id: &str, timestamp: i64, body: &[u8]) -> String {
     let mac = <Hmac<Sha256> as KeyInit>::new_from_slice(key).expect("HMAC accepts keys of any length");
@@ -57,6 +53,6 @@ mod tests {
         assert_eq!(secret.reveal(), "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=");
         let signed = secret.sign("msg_1", 1_751_328_000, r#"{"name":"Zoë"}"#.as_bytes());
         assert_eq!(signed, "v1,GimUs4BX36mCLlsRsW5pR/T07tmmUYLaSSv78uuFFDo=");
-        assert_eq!(format!("{secret:?}"), "WebhookSecret");
+        assert_eq!(format!("{secret:?}"), "WebhookSecret(…)");
     }
 }
