@@ -2,10 +2,9 @@
 //! Evidence of one kind is not independent, so a merge needs at least two kinds.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use crate::resolve::name::ParsedName;
-use crate::resolve::profile::{NamesakeScope, Profiles, RecordLink, RecordProfile};
+use crate::resolve::profile::{NamesakeScope, Profiles, RecordProfile};
 use data::Table;
 use data::evidence::{Evidence as E, Evidence, EvidenceKind};
 use data::identifier::Strength;
@@ -25,29 +24,21 @@ const USUAL: f64 = 10.0;
 const COMMON: f64 = 40.0;
 
 /// Reason why two records cannot be one, whatever else they have in common.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Veto {
-    /// Different values of one strong identifier scheme.
+    /// The scheme is strong.
+    #[error("different values of `{0}`")]
     Identifiers(String),
-    /// `Fund II`, `Fund III`.
+    #[error("fund {0} and fund {1}")]
     FundNumbers(u16, u16),
-    /// A pooled vehicle and a firm or operating company.
+    /// The other is a firm or operating company.
+    #[error("one is a pooled vehicle")]
     Vehicle,
+    #[error("founded in {0} and {1}")]
     Founded(u16, u16),
     /// Look-ups only: each record has its own domain.
+    #[error("different domains")]
     Domains,
-}
-
-impl fmt::Display for Veto {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Identifiers(scheme) => write!(f, "different values of `{scheme}`"),
-            Self::FundNumbers(left, right) => write!(f, "fund {left} and fund {right}"),
-            Self::Vehicle => write!(f, "one is a pooled vehicle"),
-            Self::Founded(left, right) => write!(f, "founded in {left} and {right}"),
-            Self::Domains => write!(f, "different domains"),
-        }
-    }
 }
 
 /// True if the evidence suffices for a merge, whatever its score: two kinds, and more than a part of the name agrees. A
@@ -223,8 +214,8 @@ fn compare_sectors(profiles: &Profiles, left: &RecordProfile, right: &RecordProf
 }
 
 fn compare_links(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile, found: &mut Vec<Evidence>) {
-    let common = |link: &&RecordLink| right.links.binary_search_by_key(&link.hash, |other| other.hash).is_ok();
-    let rarest = left.links.iter().filter(common).map(|link| link.names).min();
+    let common = left.links.iter().filter(|link| right.links.binary_search(link).is_ok());
+    let rarest = common.map(|link| profiles.link_names.get(link).copied().unwrap_or(0)).min();
     found.extend(match (profiles.table, rarest) {
         (Table::People, Some(_)) => Some(E::SameOrganization),
         (Table::People, None) if !left.links.is_empty() && !right.links.is_empty() => Some(E::OtherOrganization),
