@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::sources::convert::meets;
 use crate::sources::import::records::StatementCollector;
-use crate::sources::import::summary::FileSummary;
+use crate::sources::import::summary::{FileSummary, MAX_WARNINGS, add_omission};
 use crate::sources::input::{self, InputRow, Member, RowReceiver, column_name};
 use crate::sources::mapping::document::LineColumn;
 use crate::sources::mapping::{ColumnRef, Condition, Mapping, MappingInput};
@@ -275,11 +275,15 @@ impl RowReceiver for InputReader<'_, '_> {
 
     fn bad_row(&mut self, line: u64, problem: String) {
         self.counts.rows += 1;
-        self.counts.bad_row(line, problem);
+        add_omission(&mut self.counts.bad, problem.into(), || format!("{}:{line}", self.member.name));
     }
 
     fn doubt(&mut self, line: u64, problem: String) {
-        self.counts.doubt(line, problem);
+        if self.counts.warnings.len() < MAX_WARNINGS {
+            self.counts.warnings.push(format!("{}:{line}: {problem}", self.member.name));
+        } else {
+            self.counts.more_warnings += 1;
+        }
     }
 
     fn wanted(&self) -> Vec<String> {
