@@ -120,12 +120,8 @@ impl ImportSummary {
         });
         let is_used = |index: &usize| files.iter().any(|files| files.contains(index));
         let unused = (0..members.len()).filter(|index| !is_used(index)).map(|index| members[index].path.clone());
-        Self {
-            sections: sections.collect(),
-            unused: unused.collect(),
-            places: members.iter().map(|member| member.name.clone()).collect(),
-            ..Self::default()
-        }
+        let places = members.iter().map(|member| member.name.clone()).collect();
+        Self { sections: sections.collect(), unused: unused.collect(), places, ..Self::default() }
     }
 
     /// Adds the summary of a file, unless an earlier pass added it already, so that it is counted once.

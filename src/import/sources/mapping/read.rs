@@ -42,11 +42,8 @@ impl Mapping {
         let kinds = EntityKind::ALL.iter().map(|kind| kind.name());
         let known: Vec<&str> = ["source", "input", "vocabulary", "rates"].into_iter().chain(kinds).collect();
         document.check_keys(table, &known);
-        let reader = MappingReader {
-            document: &document,
-            inputs: read_names(table),
-            vocabularies: read_vocabularies(&document, table),
-        };
+        let (inputs, vocabularies) = (read_names(table), read_vocabularies(&document, table));
+        let reader = MappingReader { document: &document, inputs, vocabularies };
         let source = table.get("source").and_then(|node| reader.source(node));
         if table.get("source").is_none() {
             document.problem(start, "no [source]; add `[source]` with `id`, `title` and `license`");
@@ -165,13 +162,11 @@ impl<'a> MappingReader<'_, 'a> {
             )
         };
         let not_encoding = |name: &str| unknown("encoding", name, Encoding::ALL.map(|(name, _)| name));
+        let encoding = table.get("encoding").and_then(|node| document.word(node, Encoding::named, not_encoding));
         let format = InputFormat {
             delimiter: table.get("delimiter").and_then(|node| document.word(node, delimiter, not_delimiter)),
             quote: table.get("quote").and_then(|node| document.word(node, Quote::named, not_quote)).unwrap_or_default(),
-            encoding: table
-                .get("encoding")
-                .and_then(|node| document.word(node, Encoding::named, not_encoding))
-                .unwrap_or_default(),
+            encoding: encoding.unwrap_or_default(),
             sheet: text("sheet"),
             skip: table.get("skip").and_then(|node| document.number(node)).unwrap_or_default() as usize,
         };
@@ -253,17 +248,14 @@ impl<'a> MappingReader<'_, 'a> {
             let target = FieldTarget::Identifier(scheme.get_ref().clone().into_owned());
             section.fields.extend(self.field(target, node, from, &joined));
         }
-        let is_named = section.fields.iter().any(|field| field.target.name() == "name");
-        if section.key.is_none() && !is_named {
+        let has_field = |name: &str| section.fields.iter().any(|field| field.target.name() == name);
+        if section.key.is_none() && !has_field("name") {
             document.problem(position, format!("a {kind} has neither `key` nor `name`; add `key = \"COLUMN\"`"));
         }
         // A key with a scheme is also an identifier of the entity.
         if let Some((key, KeyForm::Scheme(scheme))) = &section.key
             && is_identified(kind)
-            && !section
-                .fields
-                .iter()
-                .any(|field| matches!(&field.target, FieldTarget::Identifier(known) if known == scheme))
+            && !has_field(&format!("{}{scheme}", identifier::FIELD))
         {
             let target = FieldTarget::Identifier(scheme.clone());
             section.fields.push(FieldValue::new(target, key.clone(), position));
