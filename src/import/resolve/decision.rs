@@ -14,7 +14,6 @@ use data::vocabulary::{Vocabulary, vocabulary};
 use data::{DiagnosticReport, NoProgress, PartialDate};
 
 vocabulary! {
-    /// Decision of a person about two entities.
     Judgement, "decision", {
         Same = "same",
         Different = "different",
@@ -230,7 +229,6 @@ pub fn read_file(file: &Path) -> (Vec<Decision>, DiagnosticReport) {
     (rows, report)
 }
 
-/// Appends a decision to the file in `folder`; creates the file if needed.
 pub fn append(folder: &Path, decision: &Decision) -> Result<(), SourceError> {
     let Decision { left, right, judgement, by, on, why, .. } = decision;
     let on = on.to_string();

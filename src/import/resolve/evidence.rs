@@ -51,7 +51,9 @@ pub(super) fn is_sufficient(evidence: &[Evidence]) -> bool {
     let has_name = has_any(&[E::SameName, E::ReorderedName, E::FormsOfName]) || has_spelling;
     let has_core = has(E::SameCore) && !has(E::Namesakes);
     let has_more = has_any(&[E::SameDomain, E::MediumIdentifier, E::RareLinks]);
-    count_kinds(evidence) >= 2 && (has_name || has_core && has_more || has(E::StrongIdentifier))
+    let supporting = evidence.iter().filter(|evidence| evidence.points() > 0);
+    let kinds: BTreeSet<EvidenceKind> = supporting.map(|evidence| evidence.kind()).collect();
+    kinds.len() >= 2 && (has_name || has_core && has_more || has(E::StrongIdentifier))
 }
 
 /// True if the evidence suffices for a look-up match, provided that no other record comes near. The lack of a rival is no
@@ -86,11 +88,6 @@ pub(super) fn is_match(evidence: &[Evidence], name: Option<&ParsedName>) -> bool
 /// True if both share an identifier or domain that few records have.
 pub(super) fn is_owned(evidence: &[Evidence]) -> bool {
     evidence.iter().any(|found| matches!(found, E::StrongIdentifier | E::MediumIdentifier | E::SameDomain))
-}
-
-fn count_kinds(evidence: &[Evidence]) -> usize {
-    let supporting = evidence.iter().filter(|evidence| evidence.points() > 0);
-    supporting.map(|evidence| evidence.kind()).collect::<BTreeSet<EvidenceKind>>().len()
 }
 
 pub(super) fn find_veto(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> Option<Veto> {

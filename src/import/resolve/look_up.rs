@@ -51,7 +51,6 @@ impl ScoredCandidate {
         self.evidence.contains(&Evidence::SameName)
     }
 
-    /// True if this candidate is clearly a better match than the other.
     fn is_ahead_of(&self, other: &Self) -> bool {
         if self.decides() != other.decides() {
             return self.decides();

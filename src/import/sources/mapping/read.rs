@@ -42,8 +42,10 @@ impl Mapping {
         let kinds = EntityKind::ALL.iter().map(|kind| kind.name());
         let known: Vec<&str> = ["source", "input", "vocabulary", "rates"].into_iter().chain(kinds).collect();
         document.check_keys(table, &known);
-        let (inputs, vocabularies) = (read_names(table), read_vocabularies(&document, table));
-        let reader = MappingReader { document: &document, inputs, vocabularies };
+        let inputs = table.get("input").and_then(|node| node.get_ref().as_table()).into_iter();
+        let inputs = inputs.flat_map(|inputs| inputs.keys()).map(|name| name.get_ref().clone().into_owned()).collect();
+        let reader =
+            MappingReader { document: &document, inputs, vocabularies: read_vocabularies(&document, table) };
         let source = table.get("source").and_then(|node| reader.source(node));
         if table.get("source").is_none() {
             document.problem(start, "no [source]; add `[source]` with `id`, `title` and `license`");
@@ -83,12 +85,6 @@ impl Mapping {
     }
 }
 
-/// Names of the inputs, in the order of `Mapping::inputs`.
-fn read_names(table: &DeTable<'_>) -> Vec<String> {
-    let inputs = table.get("input").and_then(|node| node.get_ref().as_table());
-    inputs.into_iter().flat_map(|inputs| inputs.keys()).map(|name| name.get_ref().clone().into_owned()).collect()
-}
-
 fn read_vocabularies<'a>(document: &Document<'a>, table: &DeTable<'a>) -> HashMap<String, Arc<MappingVocabulary>> {
     let mut vocabularies = HashMap::new();
     let Some(tables) = table.get("vocabulary").and_then(|node| document.any_table(node)) else { return vocabularies };
@@ -106,6 +102,7 @@ fn read_vocabularies<'a>(document: &Document<'a>, table: &DeTable<'a>) -> HashMa
 
 struct MappingReader<'d, 'a> {
     document: &'d Document<'a>,
+    /// Names, in the order of `Mapping::inputs`.
     inputs: Vec<String>,
     vocabularies: HashMap<String, Arc<MappingVocabulary>>,
 }
@@ -194,8 +191,9 @@ impl<'a> MappingReader<'_, 'a> {
         let known: Vec<&str> = SECTION_KEYS.into_iter().chain(fields).collect();
         let table = document.table(node, &known)?;
         let position = document.position_of(node);
+        let find = |name: &str| self.inputs.iter().position(|input| input == name);
         let from = match table.get("from") {
-            Some(node) => self.input_named(node)?,
+            Some(node) => document.word(node, find, |name| self.unknown_input(name))?,
             None if self.inputs.len() == 1 => 0,
             None => {
                 let inputs = self.inputs.join(", ");
@@ -206,7 +204,7 @@ impl<'a> MappingReader<'_, 'a> {
         };
         let mut joins = Vec::new();
         for (name, node) in table.get("join").and_then(|node| document.any_table(node)).into_iter().flatten() {
-            let Some(input) = self.inputs.iter().position(|input| *input == **name.get_ref()) else {
+            let Some(input) = find(name.get_ref()) else {
                 document.problem(document.position(name.span().start), self.unknown_input(name.get_ref()));
                 continue;
             };
@@ -261,11 +259,6 @@ impl<'a> MappingReader<'_, 'a> {
             section.fields.push(FieldValue::new(target, key.clone(), position));
         }
         Some(section)
-    }
-
-    fn input_named(&self, node: &TomlNode<'a>) -> Option<usize> {
-        let find = |name: &str| self.inputs.iter().position(|input| input == name);
-        self.document.word(node, find, |name| self.unknown_input(name))
     }
 
     fn unknown_input(&self, name: &str) -> String {

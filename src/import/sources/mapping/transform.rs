@@ -145,15 +145,11 @@ fn change_each(texts: &mut [MappedText<'_>], change: impl Fn(&str) -> Option<Str
     }
 }
 
-/// True if a text has capital letters and no lowercase ones.
-fn is_capitals(text: &str) -> bool {
-    text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase)
-}
-
 /// Changes the words of a text in capitals.
 fn change_words(text: &str, change: fn(&str, bool) -> String) -> Option<String> {
     let words = text.split_whitespace().enumerate().map(|(at, word)| change(word, at == 0));
-    is_capitals(text).then(|| words.collect::<Vec<_>>().join(" "))
+    let is_capitals = text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase);
+    is_capitals.then(|| words.collect::<Vec<_>>().join(" "))
 }
 
 /// Words that are lowercase within a title.
