@@ -20,10 +20,8 @@ impl Lists {
                 names.push(name);
                 continue;
             }
-            let (count, entry) = line
-                .split_once(" * ")
-                .and_then(|(count, entry)| Some((count.parse().ok()?, entry)))
-                .unwrap_or((1, line));
+            let repeated = line.split_once(" * ").and_then(|(count, entry)| Some((count.parse().ok()?, entry)));
+            let (count, entry) = repeated.unwrap_or((1, line));
             let list = lists.entry(*names.last().expect("a word list starts with a name")).or_default();
             list.extend(std::iter::repeat_n(entry, count));
         }

@@ -69,10 +69,8 @@ impl Pass {
             inputs.map(|input| InputColumns { input, columns: Vec::new(), when: Vec::new() }).collect();
         // The rows of each input begin with the columns that joins and conditions need.
         let keys: Vec<usize> = joins.iter().map(|join| parts[0].position(&join.column)).collect();
-        let own_key = |part: &mut InputColumns| {
-            let key = mapping.inputs[part.input].key.as_ref();
-            key.map_or(0, |key| part.position(key))
-        };
+        let key_of = |input: usize| mapping.inputs[input].key.as_ref();
+        let own_key = |part: &mut InputColumns| key_of(part.input).map_or(0, |key| part.position(key));
         let own_keys: Vec<usize> = parts[1..].iter_mut().map(own_key).collect();
         for part in &mut parts {
             let mut when = mapping.inputs[part.input].when.clone();

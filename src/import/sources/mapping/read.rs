@@ -44,8 +44,7 @@ impl Mapping {
         document.check_keys(table, &known);
         let inputs = table.get("input").and_then(|node| node.get_ref().as_table()).into_iter();
         let inputs = inputs.flat_map(|inputs| inputs.keys()).map(|name| name.get_ref().clone().into_owned()).collect();
-        let reader =
-            MappingReader { document: &document, inputs, vocabularies: read_vocabularies(&document, table) };
+        let reader = MappingReader { document: &document, inputs, vocabularies: read_vocabularies(&document, table) };
         let source = table.get("source").and_then(|node| reader.source(node));
         if table.get("source").is_none() {
             document.problem(start, "no [source]; add `[source]` with `id`, `title` and `license`");
