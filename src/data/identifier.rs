@@ -1,5 +1,4 @@
-//! Identifiers of firms, startups and people in registers and on the web: the known schemes, the syntax of their
-//! values, and the strength of a shared value as evidence that two records are the same.
+//! Identifiers in registers and on the web: the known schemes, their syntax, and the evidence of a shared value.
 
 use crate::import::website;
 use crate::vocabulary::{Vocabulary, vocabulary};
