@@ -49,8 +49,8 @@ impl ScoredCandidate {
         }
         let has_name = |scored: &Self| scored.evidence.contains(&Evidence::SameName);
         let is_nearer = has_name(self) && !has_name(other) && self.score > other.score;
-        let is_owner = is_owned(&self.evidence) || !is_owned(&other.evidence);
-        is_owner && (is_nearer || self.score - other.score >= MATCH_MARGIN)
+        let is_outdone = is_owned(&other.evidence) && !is_owned(&self.evidence);
+        !is_outdone && (is_nearer || self.score - other.score >= MATCH_MARGIN)
     }
 }
 

@@ -345,20 +345,17 @@ impl<'a> MappingReader<'_, 'a> {
     }
 
     fn currency(&self, node: &TomlNode<'a>, from: usize, joined: &[usize]) -> Option<Currency> {
-        match node.get_ref().as_str() {
-            Some(code) if code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase()) => {
-                Some(Currency::Code(code.to_owned()))
-            }
-            Some(code) => {
-                let problem = format!(
-                    "{} is not an ISO 4217 code, such as \"USD\"; a column is written `{{ column = \"CURRENCY\" }}`",
-                    quoted(code)
-                );
-                self.document.problem(self.document.position_of(node), problem);
-                None
-            }
-            None => Some(Currency::Of(self.value(node, from, joined, &[])?.0)),
+        if !node.get_ref().is_str() {
+            return Some(Currency::Of(self.value(node, from, joined, &[])?.0));
         }
+        let is_code = |code: &str| code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase());
+        let read = |code: &str| is_code(code).then(|| Currency::Code(code.to_owned()));
+        self.document.word(node, read, |code| {
+            format!(
+                "{} is not an ISO 4217 code, such as \"USD\"; a column is written `{{ column = \"CURRENCY\" }}`",
+                quoted(code)
+            )
+        })
     }
 
     fn key_form(&self, table: Option<&DeTable<'a>>) -> KeyForm {
