@@ -243,8 +243,8 @@ impl RowReceiver for InputReader<'_, '_> {
             let name = column_name(&column.name);
             let others = self.input.names.iter().filter(|(known, _)| column_name(known) == name);
             let others = others.flat_map(|(_, others)| others.iter().map(|other| column_name(other)));
-            let mut names = std::iter::once(name.clone()).chain(others);
-            let position = names.find_map(|name| known.iter().position(|known| *known == name));
+            let mut accepted = std::iter::once(name.clone()).chain(others);
+            let position = accepted.find_map(|name| known.iter().position(|known| *known == name));
             if position.is_none() && !self.input.optional.contains(&name) {
                 let hint = search::nearest(&name, known.iter().map(String::as_str)).map_or_else(
                     || format!("; its columns: {}", names.join(", ")),
