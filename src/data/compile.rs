@@ -1,7 +1,6 @@
-//! Compiles a checked dataset into the archive of a snapshot.
-//!
-//! Tables are sorted first, so that everything written afterwards (records, columns, facets, sort orders) uses the final
-//! row numbers. The archive is written as a stream, with one record in memory at a time.
+//! Compiles a checked dataset into the archive of a snapshot. Tables are sorted first, so that everything written
+//! afterwards (records, columns, facets, sort orders) uses the final row numbers. The archive is written as a stream,
+//! with one record in memory at a time.
 
 mod quality;
 mod terms;
@@ -129,11 +128,7 @@ impl Compiled {
 
     /// Writes the records of a table. Returns where each starts, the number of records with a value for each field, and
     /// for each statement about them true if its record has the value.
-    fn write_records(
-        &self,
-        records: &mut RecordWriter<'_>,
-        table: Table,
-    ) -> io::Result<(Vec<u64>, Vec<u32>, Vec<bool>)> {
+    fn write_records(&self, out: &mut RecordWriter<'_>, table: Table) -> io::Result<(Vec<u64>, Vec<u32>, Vec<bool>)> {
         let old = &self.orders[table].old;
         let mut record = RecordBuffer::default();
         let mut starts = Vec::with_capacity(old.len() + 1);
@@ -142,7 +137,7 @@ impl Compiled {
         let mut used: Vec<bool> = Vec::new();
         for row in old {
             let written = record.write(&self.dataset, &self.derived, table, *row as usize)?;
-            starts.push(records.length());
+            starts.push(out.length());
             for (field, known) in known.iter_mut().enumerate() {
                 *known += u32::from(is_known(written.value(table, field)));
             }
@@ -150,9 +145,9 @@ impl Compiled {
                 let statements = provenance.statements(table, *row);
                 used.extend(statements.iter().map(|statement| statement.is_used(table, &written)));
             }
-            records.append(written.stored())?;
+            out.append(written.stored())?;
         }
-        starts.push(records.length());
+        starts.push(out.length());
         Ok((starts, known, used))
     }
 

@@ -1,11 +1,9 @@
-//! Identifiers of firms, startups and people in registers and on the web: the known schemes, the syntax of their
-//! values, and the strength of a shared value as evidence that two records are the same.
+//! Identifiers in registers and on the web: the known schemes, their syntax, and the evidence of a shared value.
 
 use crate::import::website;
 use crate::vocabulary::{Vocabulary, vocabulary};
 
 vocabulary! {
-    /// Evidence of a shared value that two records are the same.
     Strength, "strength", {
         /// A register gives a value to one entity only, and an entity has one value.
         Strong = "strong",
@@ -47,34 +45,31 @@ enum IdentifierSyntax {
 }
 
 /// The known schemes. A dataset may use others: their strength is [`Strength::Weak`].
-pub const SCHEMES: &[IdentifierScheme] = &[
-    scheme_of("domain", "Web domain", Strength::Medium, "example.com", IdentifierSyntax::Domain).at("https://{}"),
-    scheme_of("lei", "Legal Entity Identifier", Strength::Strong, "529900T8BM49AURSDO55", IdentifierSyntax::Lei)
-        .at("https://search.gleif.org/#/record/{}"),
-    scheme_of("cik", "SEC Central Index Key", Strength::Strong, "320193", IdentifierSyntax::Number(10))
-        .at("https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK={}"),
-    scheme_of("crd", "FINRA/IARD number", Strength::Strong, "105958", IdentifierSyntax::Number(10))
-        .at("https://adviserinfo.sec.gov/firm/summary/{}"),
-    scheme_of("uei", "SAM.gov Unique Entity ID", Strength::Strong, "ZQGGHJH74DW7", IdentifierSyntax::Code(12)),
-    scheme_of("wikidata", "Wikidata item", Strength::Strong, "Q312", IdentifierSyntax::Wikidata)
-        .at("https://www.wikidata.org/wiki/{}"),
-    scheme_of("crunchbase", "Crunchbase permalink", Strength::Strong, "alder-ventures", IdentifierSyntax::Name)
-        .at("https://www.crunchbase.com/organization/{}"),
-    scheme_of(
-        "crunchbase-uuid",
-        "Crunchbase UUID",
-        Strength::Strong,
-        "4bd7e356-0c5f-4d6a-9d1f-0d9f3f0a1b2c",
-        IdentifierSyntax::Name,
-    ),
-    scheme_of("companies-house", "UK company number", Strength::Strong, "00445790", IdentifierSyntax::Code(8))
-        .at("https://find-and-update.company-information.service.gov.uk/company/{}"),
-    scheme_of("sec-file", "SEC file number", Strength::Medium, "021-123456", IdentifierSyntax::Name),
-    scheme_of("linkedin", "LinkedIn name", Strength::Medium, "alder-ventures", IdentifierSyntax::Name)
-        .at("https://www.linkedin.com/company/{}"),
-    scheme_of("yc", "Y Combinator name", Strength::Strong, "alder", IdentifierSyntax::Name)
-        .at("https://www.ycombinator.com/companies/{}"),
-];
+pub const SCHEMES: &[IdentifierScheme] = {
+    use IdentifierSyntax::*;
+    use Strength::*;
+
+    &[
+        scheme_of("domain", "Web domain", Medium, "example.com", Domain).at("https://{}"),
+        scheme_of("lei", "Legal Entity Identifier", Strong, "529900T8BM49AURSDO55", Lei)
+            .at("https://search.gleif.org/#/record/{}"),
+        scheme_of("cik", "SEC Central Index Key", Strong, "320193", Number(10))
+            .at("https://www.sec.gov/cgi-bin/browse-edgar?action=getcompany&CIK={}"),
+        scheme_of("crd", "FINRA/IARD number", Strong, "105958", Number(10))
+            .at("https://adviserinfo.sec.gov/firm/summary/{}"),
+        scheme_of("uei", "SAM.gov Unique Entity ID", Strong, "ZQGGHJH74DW7", Code(12)),
+        scheme_of("wikidata", "Wikidata item", Strong, "Q312", Wikidata).at("https://www.wikidata.org/wiki/{}"),
+        scheme_of("crunchbase", "Crunchbase permalink", Strong, "alder-ventures", Name)
+            .at("https://www.crunchbase.com/organization/{}"),
+        scheme_of("crunchbase-uuid", "Crunchbase UUID", Strong, "4bd7e356-0c5f-4d6a-9d1f-0d9f3f0a1b2c", Name),
+        scheme_of("companies-house", "UK company number", Strong, "00445790", Code(8))
+            .at("https://find-and-update.company-information.service.gov.uk/company/{}"),
+        scheme_of("sec-file", "SEC file number", Medium, "021-123456", Name),
+        scheme_of("linkedin", "LinkedIn name", Medium, "alder-ventures", Name)
+            .at("https://www.linkedin.com/company/{}"),
+        scheme_of("yc", "Y Combinator name", Strong, "alder", Name).at("https://www.ycombinator.com/companies/{}"),
+    ]
+};
 
 const fn scheme_of(
     name: &'static str,

@@ -1,5 +1,3 @@
-//! Work on several threads.
-
 use std::convert::Infallible;
 use std::iter;
 use std::panic::resume_unwind;

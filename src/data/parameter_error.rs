@@ -46,12 +46,10 @@ impl ParameterError {
         Self { code, ..Self::invalid(parameter, detail) }
     }
 
-    /// A warning: `limit` was above the maximum.
     pub fn limit_clamped(max: u64) -> Self {
         Self::warning("limit_clamped", "limit", format!("the maximum `limit` is {max}; {max} was used"))
     }
 
-    /// True if the message depends on the spelling of a value.
     pub fn depends_on_spelling(&self) -> bool {
         self.code == "value_interpreted"
     }
@@ -77,14 +75,9 @@ impl ParameterError {
     }
 
     /// A value that no record has or that is not in a list.
-    pub fn unknown_value(
-        parameter: &str,
-        detail: String,
-        did_you_mean: Option<String>,
-        accepted: Option<Vec<&str>>,
-    ) -> Self {
+    pub fn unknown_value(parameter: &str, detail: String, near: Option<String>, accepted: Option<Vec<&str>>) -> Self {
         let accepted = accepted.map(|names| names.into_iter().map(str::to_owned).collect());
-        Self { parameter: parameter.to_owned(), code: "unknown_value", detail, did_you_mean, accepted }
+        Self { code: "unknown_value", did_you_mean: near, accepted, ..Self::invalid(parameter, detail) }
     }
 }
 

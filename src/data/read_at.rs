@@ -1,5 +1,3 @@
-//! Files that stay on disk and are read in parts.
-
 use std::fs::File;
 use std::io;
 

@@ -118,7 +118,6 @@ impl Table {
         self.schema().noun
     }
 
-    /// The word for several records.
     pub const fn plural(self) -> &'static str {
         match self {
             Self::Rounds => "funding rounds",

@@ -1,5 +1,3 @@
-//! The version of a snapshot: a date and a counter.
-
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,7 +1,6 @@
-//! Compares the spelling of names: names that fold alike may be one name, or only sound alike.
-//!
-//! [`fold`] transliterates all scripts to Latin, so that a search finds a name by its sound. Names that fold alike may
-//! still differ: 凯石 and 凯实 in a character, An Phát and Ân Phật in marks, C and C++ in symbols.
+//! Compares the spelling of names: names that fold alike may be one name, or only sound alike. [`fold`] transliterates
+//! all scripts to Latin, so that a search finds a name by its sound. Names that fold alike may still differ: 凯石 and 凯实
+//! in a character, An Phát and Ân Phật in marks, C and C++ in symbols.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
@@ -86,9 +85,7 @@ pub fn are_same_letters(mut left: &str, mut right: &str) -> bool {
 }
 
 fn rest(text: &str) -> &str {
-    let mut chars = text.chars();
-    chars.next();
-    chars.as_str()
+    text.char_indices().nth(1).map_or("", |(second, _)| &text[second..])
 }
 
 /// A letter as typed without its marks: `é` → `e`, `ß` → `ss`; `None` if it has none.

@@ -48,8 +48,7 @@ impl AlignedBytes {
         Ok(bytes)
     }
 
-    /// Reads `length` bytes, or fewer if `source` ends before. `each` gets them chunk by chunk on another thread,
-    /// because a checksum takes longer than reading.
+    /// Reads at most `length` bytes. `each` gets them in chunks on another thread: checksums take longer than reading.
     pub fn read(source: &mut dyn Read, length: usize, mut each: impl FnMut(&[u8]) + Send) -> io::Result<Self> {
         const PART: usize = 1 << 20;
         let mut read = Self::zeroed(length)?;

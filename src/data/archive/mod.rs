@@ -303,6 +303,12 @@ impl Archive {
         is_valid.then_some(()).ok_or_else(damaged)
     }
 
+    /// Checks that row numbers are below `count`.
+    pub(crate) fn check_rows(&self, rows: &NumberColumn<u32>, count: usize, name: &str) -> Result<(), ArchiveError> {
+        let damaged = || ArchiveError::Damaged(format!("section {name} refers to rows that do not exist"));
+        self.get(rows).iter().all(|row| (*row as usize) < count).then_some(()).ok_or_else(damaged)
+    }
+
     pub fn get<T: Pod>(&self, column: &NumberColumn<T>) -> &[T] {
         bytemuck::try_cast_slice(self.slice(column.section)).expect("checked at open")
     }

@@ -1,6 +1,6 @@
 //! Positions of the columns that only firms or only funding rounds have.
 
-use crate::archive::table_columns::{check, in_range};
+use crate::archive::table_columns::check;
 use crate::archive::{Archive, NumberColumn, are_offsets};
 use crate::vocabulary::Vocabulary;
 use crate::{ArchiveError, Country, Metric, NONE_U16, Stage, Table};
@@ -45,7 +45,7 @@ impl FirmNumberColumns {
 
     pub(crate) fn check(&self, archive: &Archive) -> Result<(), ArchiveError> {
         for (metric, (ranked, _)) in Metric::ALL.iter().zip(&self.leaderboards) {
-            in_range(archive, ranked, self.country.length, &format!("firms/leaderboard/{metric}"))?;
+            archive.check_rows(ranked, self.country.length, &format!("firms/leaderboard/{metric}"))?;
         }
         let countries = Country::all().count();
         let is_known = |country: &u16| *country == NONE_U16 || usize::from(*country) < countries;
@@ -66,7 +66,7 @@ impl RoundColumns {
     }
 
     pub(crate) fn check(&self, archive: &Archive, counts: &[u32; 6]) -> Result<(), ArchiveError> {
-        in_range(archive, &self.startup, counts[Table::Startups as usize] as usize, "funding_rounds/startup")?;
+        archive.check_rows(&self.startup, counts[Table::Startups as usize] as usize, "funding_rounds/startup")?;
         let is_stage = |stage: &u8| usize::from(*stage) < Stage::ALL.len();
         check(archive.get(&self.stage).iter().all(is_stage), "funding_rounds/stage")?;
         let investors = archive.get(&self.investors);

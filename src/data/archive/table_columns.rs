@@ -113,8 +113,8 @@ impl TableColumns {
             table.sort_keys().iter().zip(&self.orders)
         {
             let key = format!("{name}/sort/{sort_key}");
-            in_range(archive, ascending, n, &key)?;
-            in_range(archive, descending, n, &key)?;
+            archive.check_rows(ascending, n, &key)?;
+            archive.check_rows(descending, n, &key)?;
             // The value of a row is at its rank.
             let distinct = values.as_ref().map_or(n, |values| values.length);
             let is_rank = |rank: &u32| *rank == NONE_U32 || (*rank as usize) < distinct;
@@ -126,23 +126,11 @@ impl TableColumns {
         self.statements.iter().try_for_each(|statements| archive.check_texts(statements))?;
         let (merged, targets) = &self.merged;
         archive.check_texts(merged)?;
-        in_range(archive, targets, n, &format!("{name}/merged="))?;
+        archive.check_rows(targets, n, &format!("{name}/merged="))?;
         archive.check_texts(&self.slugs)?;
-        in_range(archive, &self.by_slug, n, &format!("{name}/by_slug"))?;
-        in_range(archive, &self.slug_rank, n, &format!("{name}/slug_rank"))?;
+        archive.check_rows(&self.by_slug, n, &format!("{name}/by_slug"))?;
+        archive.check_rows(&self.slug_rank, n, &format!("{name}/slug_rank"))?;
         check(archive.get(&self.starts).is_sorted(), &format!("{name}/starts"))
-    }
-}
-
-pub(crate) fn in_range(
-    archive: &Archive,
-    rows: &NumberColumn<u32>,
-    count: usize,
-    name: &str,
-) -> Result<(), ArchiveError> {
-    match archive.get(rows).iter().all(|row| (*row as usize) < count) {
-        true => Ok(()),
-        false => Err(ArchiveError::Damaged(format!("section {name} refers to rows that do not exist"))),
     }
 }
 

@@ -195,15 +195,10 @@ fn top<'n>(values: impl Iterator<Item = u32>, max: usize, name: impl Fn(u32) -> 
     counted
 }
 
-fn sectors(
-    dataset: &Dataset,
-    firms: &[FirmStats],
-    assessments: &[FirmScore],
-    lineage: &[Vec<u32>],
-) -> Vec<SectorStats> {
+fn sectors(dataset: &Dataset, firms: &[FirmStats], assessed: &[FirmScore], lineage: &[Vec<u32>]) -> Vec<SectorStats> {
     let mut sectors = vec![SectorStats::default(); dataset.sectors.len()];
     let mut scores = vec![(0_u32, 0_u32); dataset.sectors.len()];
-    for (stats, assessment) in firms.iter().zip(assessments) {
+    for (stats, assessment) in firms.iter().zip(assessed) {
         each_ancestor(lineage, &stats.sectors, |sector| {
             sectors[sector as usize].vc_count += 1;
             if let Some(value) = assessment.score.value {

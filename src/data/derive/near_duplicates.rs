@@ -123,10 +123,8 @@ fn near_duplicates<'a>(record: impl Fn(usize) -> NamedRecord<'a> + Sync, order: 
     keyed.sort_unstable();
     keyed.dedup();
     let pairs = all_in_parallel(&split_by_key(&keyed), |part| {
-        part.chunk_by(|left, right| left.0 == right.0)
-            .filter(|block| block.len() > 1)
-            .flat_map(|block| find_pairs(&record, order, block))
-            .collect::<Vec<_>>()
+        let blocks = part.chunk_by(|left, right| left.0 == right.0).filter(|block| block.len() > 1);
+        blocks.flat_map(|block| find_pairs(&record, order, block)).collect::<Vec<_>>()
     });
     // The most prominent record that each record duplicates, with its rank.
     let mut best: Vec<Option<(u32, NearDuplicate)>> = vec![None; order.len()];

@@ -16,8 +16,7 @@ impl AmountLimits {
         for round in rounds {
             amounts[round.stage.index()].extend(round.amount_usd);
         }
-        // The smallest amount that at least 99 % do not exceed; with fewer than a hundred amounts, the largest. So no
-        // amount is suspect for want of others.
+        // 99 % do not exceed it. Of fewer than a hundred it is the largest, so that none is suspect for want of others.
         let percentile = |mut amounts: Vec<u64>| {
             let rank = (amounts.len() * 99).div_ceil(100).checked_sub(1)?;
             Some(*amounts.select_nth_unstable(rank).1)

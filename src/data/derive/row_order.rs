@@ -1,4 +1,4 @@
-//! The default order of each table.
+//! The default order of each table. Rejected reviews are left out.
 
 use std::cmp::Reverse;
 use std::ops::Index;
@@ -10,7 +10,6 @@ use crate::fold::fold;
 use crate::import::Dataset;
 use crate::{ReviewStatus, Table};
 
-/// The default order of each table. Rejected reviews are left out.
 pub(crate) struct RowOrders([Permutation; 6]);
 
 impl RowOrders {

@@ -185,13 +185,9 @@ impl<R> CsvScan<R> {
         if !is_first && self.ends_in_return.is_none() {
             self.ends_in_return = Some(!self.has_feed);
         }
-        self.rows.push_back(ScannedRow {
-            start: self.position,
-            line: self.line(),
-            breaks: 0,
-            torn: None,
-            follows_lone_return: !is_first && !self.has_feed && self.ends_in_return == Some(false),
-        });
+        let follows_lone_return = !is_first && !self.has_feed && self.ends_in_return == Some(false);
+        let (start, line) = (self.position, self.line());
+        self.rows.push_back(ScannedRow { start, line, breaks: 0, torn: None, follows_lone_return });
         self.state = ScanState::CellStart;
     }
 }

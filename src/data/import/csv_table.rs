@@ -131,12 +131,8 @@ impl<T: TableRow> CsvTable<T> {
         mut each: impl FnMut(&mut CsvRow<'_, '_>) -> Option<T>,
     ) -> Self {
         let mut diagnostics = Diagnostics::new(name, report);
-        let mut table = Self {
-            rows: Vec::new(),
-            index: TableIndex::default(),
-            state: Cell::new(FileState::Unknown),
-            hints: Cell::new(MAX_HINTS),
-        };
+        let (state, hints) = (Cell::new(FileState::Unknown), Cell::new(MAX_HINTS));
+        let mut table = Self { rows: Vec::new(), index: TableIndex::default(), state, hints };
         let file = match File::open(path) {
             Ok(file) => file,
             Err(error) => {

@@ -52,14 +52,13 @@ impl MetaValues {
 pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut DiagnosticReport) -> Option<SnapshotMeta> {
     let mut diagnostics = Diagnostics::new(FILE, report);
     let text = match std::fs::read(folder.join(FILE)) {
-        Ok(bytes) => match String::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => {
+        Ok(bytes) => {
+            let text = String::from_utf8(bytes).map_err(|error| {
                 let line = lines_before(error.as_bytes(), error.utf8_error().valid_up_to());
                 diagnostics.error(Some(line), None, "is not UTF-8".into());
-                return None;
-            }
-        },
+            });
+            text.ok()?
+        }
         Err(error) if error.kind() == io::ErrorKind::NotFound && given.version.is_some() => String::new(),
         Err(error) => {
             let message =
@@ -71,15 +70,11 @@ pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut DiagnosticRep
             return None;
         }
     };
-    let parsed: Result<toml::Table, toml::de::Error> = text.parse();
-    let mut table = match parsed {
-        Ok(table) => table,
-        Err(error) => {
-            let line = error.span().map(|span| lines_before(text.as_bytes(), span.start));
-            diagnostics.error(line, None, format!("is not TOML: {}", error.message()));
-            return None;
-        }
-    };
+    let parsed = text.parse::<toml::Table>().map_err(|error| {
+        let line = error.span().map(|span| lines_before(text.as_bytes(), span.start));
+        diagnostics.error(line, None, format!("is not TOML: {}", error.message()));
+    });
+    let mut table = parsed.ok()?;
     table.extend(given.entries().map(|(key, value)| (key.to_owned(), toml::Value::String(value))));
     for key in table.keys().filter(|key| !KEYS.contains(&key.as_str())) {
         diagnostics.warning(line_of(&text, key), None, format!("unknown key {}", quoted(key)));

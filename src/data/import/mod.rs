@@ -1,6 +1,5 @@
-//! Reads a dataset folder: CSV → checked rows, with diagnostics for every problem.
-//!
-//! Files are read in the order of their references, so that each reference is resolved on its own line.
+//! Reads a dataset folder: CSV → checked rows, with diagnostics for every problem. Files are read in the order of their
+//! references, so that each reference is resolved on its own line.
 
 pub mod aliases;
 pub mod clean;
@@ -36,8 +35,7 @@ use crate::import::rows::{DatasetFirm, DatasetPerson, DatasetReview, DatasetRoun
 use crate::import::text_store::TextStore;
 use crate::{DiagnosticReport, Progress};
 
-/// File, columns and required columns of each table, in the order of [`Table::ALL`](crate::Table::ALL). A dataset has at
-/// least one of the files; the others are empty.
+/// File, columns and required columns of each table, in the order of [`crate::Table::ALL`]. One file is enough.
 pub(crate) const TABLES: [(&str, &str, &str); 6] = [
     (DatasetFirm::FILE, DatasetFirm::HEADER, DatasetFirm::REQUIRED),
     (DatasetStartup::FILE, DatasetStartup::HEADER, DatasetStartup::REQUIRED),
@@ -136,8 +134,7 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
     (Some(dataset), report)
 }
 
-/// Reports a folder without tables, a folder with files that are being replaced, and files that belong to no table: a
-/// mistyped name would make a table empty.
+/// Reports a lack of tables, files that are being replaced, and files of no table: a mistyped name would make one empty.
 fn check_files(folder: &Path, report: &mut DiagnosticReport) {
     let is_file = |file: &str| folder.join(file).exists();
     if !TABLES.iter().any(|(file, ..)| is_file(file)) {

@@ -178,18 +178,14 @@ impl SourceStatement {
     }
 
     /// Reads a statement and the record that it is about. Reports an invalid one, and returns `None`.
-    fn read(
-        row: &mut CsvRow<'_, '_>,
-        records: &Referable<'_>,
-        sources: &CsvTable<Source>,
-    ) -> Option<(Table, u32, Self)> {
+    fn read(row: &mut CsvRow<'_, '_>, known: &Referable<'_>, sources: &CsvTable<Source>) -> Option<(Table, u32, Self)> {
         let table = referable::kind(row, &referable::TABLES_WITH_ROUNDS);
         let source = sources.reference(row, "source");
         let (field, value) = (row.required("field", CsvRow::phrase), row.text("value"));
         let (original, source_key) = (row.text("original"), row.phrase("source_key"));
         let (first_seen, last_seen) = (row.day("first_seen"), row.day("last_seen"));
         let table = table?;
-        let at = records.row(row, table, "slug")?;
+        let at = known.row(row, table, "slug")?;
         let value = value.unwrap_or_default();
         Some((table, at, Self { field: field?, value, original, source: source?, source_key, first_seen, last_seen }))
     }

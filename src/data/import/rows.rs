@@ -30,12 +30,8 @@ impl TableRow for DatasetSector {
 
 impl DatasetSector {
     pub(crate) fn read(row: &mut CsvRow<'_, '_>, texts: &mut TextStore) -> Self {
-        Self {
-            slug: row.slug("slug"),
-            name: row.name("name"),
-            parent: None,
-            description: row.stored_text("description", texts),
-        }
+        let (slug, name) = (row.slug("slug"), row.name("name"));
+        Self { slug, name, parent: None, description: row.stored_text("description", texts) }
     }
 }
 

@@ -18,7 +18,6 @@ const MIN_MISSPELLED: usize = 6;
 /// Minimum letters of a core of two words or more that may be the beginning of a longer one.
 const MIN_BEGINNING: usize = 8;
 
-/// A folded name, split into its parts.
 pub struct CoreName {
     /// The words without the legal form, separated by spaces.
     pub words: String,

@@ -102,11 +102,7 @@ fn below_hundred(words: &[String]) -> Option<SpelledNumber> {
     }
     let tens = 20 + 10 * position(TENS, word)?;
     let unit = words.get(1).and_then(|word| small(word)).filter(|(unit, _)| (1..10).contains(unit));
-    Some(unit.map_or(cardinal(tens, 1), |(unit, is_ordinal)| SpelledNumber {
-        value: tens + unit,
-        is_ordinal,
-        words: 2,
-    }))
+    Some(unit.map_or(cardinal(tens, 1), |(one, is_ordinal)| SpelledNumber { value: tens + one, is_ordinal, words: 2 }))
 }
 
 fn digits(number: SpelledNumber) -> String {

@@ -1,6 +1,5 @@
-//! Word lists: the text files in `words/`, compiled into the program.
-//!
-//! A line `[name]` starts a list; each further line is one entry. `5 * entry` counts five times.
+//! Word lists: the text files in `words/`, compiled into the program. A line `[name]` starts a list; each further line
+//! is one entry. `5 * entry` counts five times.
 
 use std::collections::HashMap;
 use std::ops::Index;
@@ -21,10 +20,8 @@ impl Lists {
                 names.push(name);
                 continue;
             }
-            let (count, entry) = line
-                .split_once(" * ")
-                .and_then(|(count, entry)| Some((count.parse().ok()?, entry)))
-                .unwrap_or((1, line));
+            let repeated = line.split_once(" * ").and_then(|(count, entry)| Some((count.parse().ok()?, entry)));
+            let (count, entry) = repeated.unwrap_or((1, line));
             let list = lists.entry(*names.last().expect("a word list starts with a name")).or_default();
             list.extend(std::iter::repeat_n(entry, count));
         }

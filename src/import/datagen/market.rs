@@ -90,9 +90,8 @@ impl<'a> FirmMarket<'a> {
         let group = usize::from(*firm.groups.first()?);
         let pool = &self.pools[HOMES[firm.home].region * GROUPS.len() + group];
         let random = &mut Random::new(self.seed, RandomStream::Syndicate, u64::from(row) * 8 + number);
-        (0..8)
-            .filter_map(|_| draw_firm(pool, random))
-            .find(|other| *other != row && self.firms[*other as usize].stages & firm.stages != 0)
+        let mut drawn = (0..8).filter_map(|_| draw_firm(pool, random));
+        drawn.find(|other| *other != row && self.firms[*other as usize].stages & firm.stages != 0)
     }
 
     /// True if an investor of an earlier round joins this one, even if it does not invest at this stage.

@@ -110,8 +110,7 @@ pub fn generate(config: &GenConfig, folder: &Path) -> io::Result<()> {
     table.finish()?;
     let mut people = people::People::create(config, folder)?;
     let firms = firms::write(config, folder, &mut people)?;
-    let quality = quality::draw_qualities(config);
-    reviews::write(config, folder, &firms, &quality)?;
+    reviews::write(config, folder, &firms)?;
     let market = market::FirmMarket::new(config.seed, &firms);
     startups::write(config, folder, &market, &mut people)?;
     people.finish()

@@ -48,6 +48,8 @@ impl UsedNames {
 pub(crate) struct Naming {
     pub(crate) name: String,
     pub(crate) aliases: Vec<String>,
+    /// Slug of a fixed startup.
+    pub(crate) slug: Option<&'static str>,
 }
 
 /// Draws the distinctive word of an organization's name, in Latin letters and in the native script.
@@ -144,13 +146,13 @@ pub(crate) fn person_name(random: &mut Random, culture: usize, attempt: usize) -
 pub(crate) fn firm_name(seed: u64, row: u64, home: usize, kind: FirmKind, attempt: usize) -> Naming {
     if let Some([name, alias, _]) = fixed_organization("fixed firms", row).filter(|_| attempt == 0) {
         let aliases = if alias.is_empty() { Vec::new() } else { vec![alias.to_owned()] };
-        return Naming { name: name.to_owned(), aliases };
+        return Naming { name: name.to_owned(), aliases, slug: None };
     }
     let mut random = Random::new(seed.wrapping_add(attempt as u64), RandomStream::FirmName, row);
     let home = &HOMES[home];
     let culture = &CULTURES[home.culture];
     if kind == FirmKind::Angel {
-        return Naming { name: person_name(&mut random, home.culture, attempt), aliases: Vec::new() };
+        return Naming { name: person_name(&mut random, home.culture, attempt), aliases: Vec::new(), slug: None };
     }
     let mut word = draw_core(&mut random, culture, attempt);
     if row > 20 && attempt < 3 && random.chance(75) {
@@ -170,7 +172,7 @@ pub(crate) fn firm_name(seed: u64, row: u64, home: usize, kind: FirmKind, attemp
         (add_kind_words(&mut random, kind, &word.latin), word.native.clone())
     };
     let aliases = firm_aliases(&mut random, culture, &name, other, &word.latin);
-    Naming { name, aliases }
+    Naming { name, aliases, slug: None }
 }
 
 fn firm_aliases(random: &mut Random, culture: &Culture, name: &str, other: String, short: &str) -> Vec<String> {
@@ -225,16 +227,10 @@ fn add_kind_words(random: &mut Random, kind: FirmKind, word: &str) -> String {
     random.pick(&NAME_LISTS[kind.name()]).replace('~', word)
 }
 
-/// Draws the name of startup `row`, and its slug if it is a fixed one. `attempt` rises while the name is already used.
-pub(crate) fn startup_name(
-    seed: u64,
-    row: u64,
-    home: usize,
-    group: usize,
-    attempt: usize,
-) -> (Naming, Option<&'static str>) {
+/// Draws the name of startup `row`. `attempt` rises while the name is already used.
+pub(crate) fn startup_name(seed: u64, row: u64, home: usize, group: usize, attempt: usize) -> Naming {
     if let Some([name, slug, _]) = fixed_organization("fixed startups", row).filter(|_| attempt == 0) {
-        return (Naming { name: name.to_owned(), aliases: Vec::new() }, Some(slug));
+        return Naming { name: name.to_owned(), aliases: Vec::new(), slug: Some(slug) };
     }
     let mut random = Random::new(seed.wrapping_add(attempt as u64), RandomStream::StartupName, row);
     let random = &mut random;
@@ -285,7 +281,7 @@ pub(crate) fn startup_name(
         _ => {}
     }
     let aliases = tidy(aliases, &name);
-    (Naming { name, aliases }, None)
+    Naming { name, aliases, slug: None }
 }
 
 #[cfg(test)]
@@ -326,7 +322,7 @@ mod tests {
     fn a_startup_finds_a_name_at_every_attempt() {
         for (row, home) in (100..).zip(0..HOMES.len()) {
             for attempt in 0..14 {
-                let name = startup_name(1, row, home, attempt % GROUPS.len(), attempt).0.name;
+                let name = startup_name(1, row, home, attempt % GROUPS.len(), attempt).name;
                 assert!(!name.contains(['_', ':', '~']) && !name.contains("  ") && name.trim() == name, "{name:?}");
             }
         }

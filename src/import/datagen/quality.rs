@@ -4,7 +4,6 @@
 //! exactly `1 + 4p`. The trials of one review share some of their draws, so that its ratings correlate, and a reviewer who
 //! was ghosted rates low; each draw is still uniform, so that the expected values stay exact.
 
-use crate::datagen::GenConfig;
 use crate::datagen::random::{Random, RandomStream};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -14,7 +13,7 @@ pub(crate) struct FirmQuality {
 }
 
 impl FirmQuality {
-    fn draw(seed: u64, row: u32) -> Self {
+    pub(crate) fn draw(seed: u64, row: u32) -> Self {
         let random = &mut Random::new(seed, RandomStream::Quality, u64::from(row));
         let base = (random.below(1000) + random.below(1000) + random.below(1000)) / 3;
         let rating = (270 + base * 72 / 100).min(970);
@@ -50,13 +49,11 @@ pub(crate) struct Experience {
     pub(crate) ghosted: bool,
 }
 
-pub(crate) fn draw_qualities(config: &GenConfig) -> Vec<FirmQuality> {
-    (0..config.firms).map(|row| FirmQuality::draw(config.seed, row)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const SEED: u64 = 20_261_120;
 
     impl FirmQuality {
         /// Expected `rating`, `responsiveness`, `fairness` and `value_add` (1–5), and the probability of ghosting (0–1).
@@ -69,7 +66,7 @@ mod tests {
 
     #[test]
     fn the_mean_of_many_reviews_is_the_hidden_quality() {
-        for quality in draw_qualities(&GenConfig::new(12, 0)) {
+        for quality in (0..12).map(|row| FirmQuality::draw(SEED, row)) {
             let mut random = Random::new(77, RandomStream::Review, u64::from(quality.per_mille[0]));
             let count = 40_000;
             let mut sums = [0u32; 5];
@@ -89,8 +86,7 @@ mod tests {
 
     #[test]
     fn firms_differ_in_quality() {
-        let ratings: Vec<_> =
-            draw_qualities(&GenConfig::new(400, 0)).iter().map(|quality| quality.expected()[0]).collect();
+        let ratings: Vec<_> = (0..400).map(|row| FirmQuality::draw(SEED, row).expected()[0]).collect();
         let (low, high) =
             ratings.iter().fold((5.0_f64, 1.0_f64), |(low, high), rating| (low.min(*rating), high.max(*rating)));
         assert!(low < 2.9 && high > 4.1, "{low}–{high}");

@@ -49,10 +49,11 @@ fn review_counts(config: &GenConfig, firms: &[InventedFirm]) -> Vec<u32> {
     few.into_iter().zip(weights).map(|(few, weight)| few.unwrap_or(0) + share.next(weight)).collect()
 }
 
-pub(super) fn write(config: &GenConfig, to: &Path, firms: &[InventedFirm], quality: &[FirmQuality]) -> io::Result<()> {
+pub(super) fn write(config: &GenConfig, to: &Path, firms: &[InventedFirm]) -> io::Result<()> {
     let mut table = TableWriter::create::<rows::DatasetReview>(to)?;
     let mut id = 0;
-    for ((firm, quality), count) in firms.iter().zip(quality).zip(review_counts(config, firms)) {
+    for ((row, firm), count) in (0..).zip(firms).zip(review_counts(config, firms)) {
+        let quality = FirmQuality::draw(config.seed, row);
         for _ in 0..count {
             id += 1;
             table.row(&fields(config, id, firm, quality))?;
@@ -61,7 +62,7 @@ pub(super) fn write(config: &GenConfig, to: &Path, firms: &[InventedFirm], quali
     table.finish()
 }
 
-fn fields(config: &GenConfig, id: u64, firm: &InventedFirm, quality: &FirmQuality) -> [String; 12] {
+fn fields(config: &GenConfig, id: u64, firm: &InventedFirm, quality: FirmQuality) -> [String; 12] {
     let random = &mut Random::new(config.seed, RandomStream::Review, id);
     let experience = quality.experience(random);
     let status = [ReviewStatus::Approved, ReviewStatus::Pending, ReviewStatus::Rejected][random.weighted(&[82, 10, 8])];

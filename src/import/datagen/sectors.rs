@@ -30,12 +30,9 @@ pub(crate) static GROUPS: Lazy<Vec<SectorGroup>> = Lazy::new(|| {
     let lists = Lists::parse(include_str!("words/sector_groups.txt"));
     let group = |slug: &&'static str| {
         let value = |key| lists.value(slug, key).expect("a group has a weight, words and customers");
-        SectorGroup {
-            slug,
-            weight: value("weight").parse().expect("a weight is a number"),
-            words: value("words").split(';').collect(),
-            customers: value("customers").split(';').collect(),
-        }
+        let weight = value("weight").parse().expect("a weight is a number");
+        let [words, customers] = ["words", "customers"].map(|key| value(key).split(';').collect());
+        SectorGroup { slug, weight, words, customers }
     };
     lists.names.iter().map(group).collect()
 });

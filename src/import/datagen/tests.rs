@@ -409,8 +409,8 @@ fn words_of_names_are_as_rare_as_real_ones() {
 
 /// Slug and hidden quality of each firm, in the order of `firms.csv`.
 fn hidden_quality(config: &GenConfig) -> Vec<(String, FirmQuality)> {
-    let firms = firms::draw_each(config).map(|(_, firm, _)| firm);
-    firms.map(|firm| firm.slug).zip(quality::draw_qualities(config)).collect()
+    let firms = firms::draw_each(config);
+    firms.map(|(row, firm, _)| (firm.slug, FirmQuality::draw(config.seed, row))).collect()
 }
 
 #[test]

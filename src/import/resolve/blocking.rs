@@ -57,7 +57,7 @@ fn each_key(table: Table, full_name: &str, profile: &RecordProfile, mut each: im
         for link in &profile.links {
             // A shared round, investor or person needs only a few letters of the name.
             let beginning: String = name.joined.chars().take(3).collect();
-            each(hash(link.hash, &beginning));
+            each(hash(*link, &beginning));
         }
         if name.joined.len() > 4 {
             each(hash(1_000, &phonetic_key(&name.joined)));

@@ -68,7 +68,6 @@ impl<'a> Clustering<'a> {
         Ok(())
     }
 
-    /// True if a decision says that two rows are different.
     pub(super) fn are_different(&self, left: u32, right: u32) -> bool {
         self.are_decided(&self.different, left, right)
     }

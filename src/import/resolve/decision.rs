@@ -1,8 +1,6 @@
-//! Decisions of people about pairs of entities: `decisions.csv`.
-//!
-//! The file is append-only and replayed at each build. The last decision about a pair counts, so `unsure` takes an earlier
-//! one back. `same` is transitive and `different` is binding. Contradictory decisions are errors; the message lists the lines
-//! that join the two entities.
+//! Decisions of people about pairs of entities: `decisions.csv`. The file is append-only and replayed at each build. The last
+//! decision about a pair counts, so `unsure` takes an earlier one back. `same` is transitive and `different` is binding.
+//! Contradictory decisions are errors; the message lists the lines that join the two entities.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::Path;
@@ -16,7 +14,6 @@ use data::vocabulary::{Vocabulary, vocabulary};
 use data::{DiagnosticReport, NoProgress, PartialDate};
 
 vocabulary! {
-    /// Decision of a person about two entities.
     Judgement, "decision", {
         Same = "same",
         Different = "different",
@@ -232,7 +229,6 @@ pub fn read_file(file: &Path) -> (Vec<Decision>, DiagnosticReport) {
     (rows, report)
 }
 
-/// Appends a decision to the file in `folder`; creates the file if needed.
 pub fn append(folder: &Path, decision: &Decision) -> Result<(), SourceError> {
     let Decision { left, right, judgement, by, on, why, .. } = decision;
     let on = on.to_string();

@@ -2,10 +2,9 @@
 //! Evidence of one kind is not independent, so a merge needs at least two kinds.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use crate::resolve::name::ParsedName;
-use crate::resolve::profile::{NamesakeScope, Profiles, RecordLink, RecordProfile};
+use crate::resolve::profile::{NamesakeScope, Profiles, RecordProfile};
 use data::Table;
 use data::evidence::{Evidence as E, Evidence, EvidenceKind};
 use data::identifier::Strength;
@@ -25,29 +24,21 @@ const USUAL: f64 = 10.0;
 const COMMON: f64 = 40.0;
 
 /// Reason why two records cannot be one, whatever else they have in common.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Veto {
-    /// Different values of one strong identifier scheme.
+    /// The scheme is strong.
+    #[error("different values of `{0}`")]
     Identifiers(String),
-    /// `Fund II`, `Fund III`.
+    #[error("fund {0} and fund {1}")]
     FundNumbers(u16, u16),
-    /// A pooled vehicle and a firm or operating company.
+    /// The other is a firm or operating company.
+    #[error("one is a pooled vehicle")]
     Vehicle,
+    #[error("founded in {0} and {1}")]
     Founded(u16, u16),
     /// Look-ups only: each record has its own domain.
+    #[error("different domains")]
     Domains,
-}
-
-impl fmt::Display for Veto {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Identifiers(scheme) => write!(f, "different values of `{scheme}`"),
-            Self::FundNumbers(left, right) => write!(f, "fund {left} and fund {right}"),
-            Self::Vehicle => write!(f, "one is a pooled vehicle"),
-            Self::Founded(left, right) => write!(f, "founded in {left} and {right}"),
-            Self::Domains => write!(f, "different domains"),
-        }
-    }
 }
 
 /// True if the evidence suffices for a merge, whatever its score: two kinds, and more than a part of the name agrees. A
@@ -60,7 +51,9 @@ pub(super) fn is_sufficient(evidence: &[Evidence]) -> bool {
     let has_name = has_any(&[E::SameName, E::ReorderedName, E::FormsOfName]) || has_spelling;
     let has_core = has(E::SameCore) && !has(E::Namesakes);
     let has_more = has_any(&[E::SameDomain, E::MediumIdentifier, E::RareLinks]);
-    count_kinds(evidence) >= 2 && (has_name || has_core && has_more || has(E::StrongIdentifier))
+    let supporting = evidence.iter().filter(|evidence| evidence.points() > 0);
+    let kinds: BTreeSet<EvidenceKind> = supporting.map(|evidence| evidence.kind()).collect();
+    kinds.len() >= 2 && (has_name || has_core && has_more || has(E::StrongIdentifier))
 }
 
 /// True if the evidence suffices for a look-up match, provided that no other record comes near. The lack of a rival is no
@@ -95,11 +88,6 @@ pub(super) fn is_match(evidence: &[Evidence], name: Option<&ParsedName>) -> bool
 /// True if both share an identifier or domain that few records have.
 pub(super) fn is_owned(evidence: &[Evidence]) -> bool {
     evidence.iter().any(|found| matches!(found, E::StrongIdentifier | E::MediumIdentifier | E::SameDomain))
-}
-
-fn count_kinds(evidence: &[Evidence]) -> usize {
-    let supporting = evidence.iter().filter(|evidence| evidence.points() > 0);
-    supporting.map(|evidence| evidence.kind()).collect::<BTreeSet<EvidenceKind>>().len()
 }
 
 pub(super) fn find_veto(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> Option<Veto> {
@@ -223,8 +211,8 @@ fn compare_sectors(profiles: &Profiles, left: &RecordProfile, right: &RecordProf
 }
 
 fn compare_links(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile, found: &mut Vec<Evidence>) {
-    let common = |link: &&RecordLink| right.links.binary_search_by_key(&link.hash, |other| other.hash).is_ok();
-    let rarest = left.links.iter().filter(common).map(|link| link.names).min();
+    let common = left.links.iter().filter(|link| right.links.binary_search(link).is_ok());
+    let rarest = common.map(|link| profiles.link_names.get(link).copied().unwrap_or(0)).min();
     found.extend(match (profiles.table, rarest) {
         (Table::People, Some(_)) => Some(E::SameOrganization),
         (Table::People, None) if !left.links.is_empty() && !right.links.is_empty() => Some(E::OtherOrganization),

@@ -43,21 +43,14 @@ impl ScoredCandidate {
         self.veto.is_none() && self.evidence.contains(&Evidence::StrongIdentifier)
     }
 
-    fn is_owner(&self) -> bool {
-        is_owned(&self.evidence)
-    }
-
-    fn has_name(&self) -> bool {
-        self.evidence.contains(&Evidence::SameName)
-    }
-
-    /// True if this candidate is clearly a better match than the other.
     fn is_ahead_of(&self, other: &Self) -> bool {
         if self.decides() != other.decides() {
             return self.decides();
         }
-        let is_nearer = self.has_name() && !other.has_name() && self.score > other.score;
-        (self.is_owner() || !other.is_owner()) && (is_nearer || self.score - other.score >= MATCH_MARGIN)
+        let has_name = |scored: &Self| scored.evidence.contains(&Evidence::SameName);
+        let is_nearer = has_name(self) && !has_name(other) && self.score > other.score;
+        let is_outdone = is_owned(&other.evidence) && !is_owned(&self.evidence);
+        !is_outdone && (is_nearer || self.score - other.score >= MATCH_MARGIN)
     }
 }
 
@@ -99,13 +92,13 @@ pub fn look_up(
         let is_enough = is_match(&evidence, item.names.first());
         let score = sum_points(&evidence).min(MAX_SCORE);
         let mut scored = ScoredCandidate { index, score, evidence, veto, is_enough };
-        if scored.veto.is_none() && scored.evidence.contains(&Evidence::OtherDomain) && !scored.is_owner() {
+        if scored.veto.is_none() && scored.evidence.contains(&Evidence::OtherDomain) && !is_owned(&scored.evidence) {
             scored.veto = Some(Veto::Domains);
         }
         scored
     });
     let is_likely = |scored: &ScoredCandidate| {
-        let is_best = nearest == Some(scored.index) || scored.is_owner();
+        let is_best = nearest == Some(scored.index) || is_owned(&scored.evidence);
         scored.score >= if is_best { MIN_SCORE_OF_BEST } else { MIN_SCORE }
     };
     let mut scored: Vec<ScoredCandidate> = scored.filter(is_likely).collect();

@@ -19,7 +19,6 @@ const MIN_INITIALS: usize = 3;
 /// Letters and symbols that a name needs to identify a record by itself.
 const MIN_TELLING: usize = 2;
 
-/// A name split into the parts that are compared.
 pub(super) struct ParsedName {
     name: CoreName,
     /// The core without spaces.

@@ -35,13 +35,6 @@ pub(super) struct HashedIdentifier {
     pub value: u64,
 }
 
-/// A connection of a record, with the number of unlike names that have it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct RecordLink {
-    pub hash: u64,
-    pub names: u32,
-}
-
 pub(super) struct RecordProfile {
     pub source: u32,
     pub is_gone: bool,
@@ -53,7 +46,7 @@ pub(super) struct RecordProfile {
     /// Ascending.
     pub sectors: Vec<u64>,
     /// Ascending.
-    pub links: Vec<RecordLink>,
+    pub links: Vec<u64>,
 }
 
 impl RecordProfile {
@@ -98,6 +91,8 @@ pub(super) struct Profiles {
     /// Keys of cores that several records of one source have, for each [`NamesakeScope`].
     namesakes: Set<u64>,
     sectors: Map<u64, u32>,
+    /// Number of unlike names with each link; empty in a look-up.
+    pub link_names: Map<u64, u32>,
 }
 
 impl Profiles {
@@ -125,8 +120,8 @@ impl Profiles {
     fn uncounted(table: Table, records: &[SourceRecord]) -> Self {
         let mut schemes = Vec::new();
         let all = records.iter().map(|record| build_profile(table, record, &mut schemes)).collect();
-        let (words, namesakes, sectors) = (Map::default(), Set::default(), Map::default());
-        Self { table, all, schemes, words, cores: 0, namesakes, sectors }
+        let (words, sectors, link_names) = (Map::default(), Map::default(), Map::default());
+        Self { table, all, schemes, words, cores: 0, namesakes: Set::default(), sectors, link_names }
     }
 
     /// Expected number of equal cores if names were made of random words. A name with only a few identifies a record.
@@ -209,19 +204,15 @@ impl Profiles {
         let mut carriers: Vec<(u64, u64)> = Vec::new();
         for profile in &self.all {
             let name = profile.names.first().map_or(0, |name| name.hash);
-            carriers.extend(profile.links.iter().map(|link| (link.hash, name)));
+            carriers.extend(profile.links.iter().map(|link| (*link, name)));
         }
         carriers.sort_unstable();
         carriers.dedup();
-        let mut counts: Map<u64, u32> = Map::default();
         for (link, _) in carriers {
-            *counts.entry(link).or_default() += 1;
+            *self.link_names.entry(link).or_default() += 1;
         }
         for profile in &mut self.all {
-            profile.links.retain_mut(|link| {
-                link.names = counts[&link.hash];
-                link.names <= MAX_LINKED
-            });
+            profile.links.retain(|link| self.link_names[link] <= MAX_LINKED);
         }
     }
 }
@@ -248,7 +239,6 @@ fn build_profile(table: Table, record: &SourceRecord, schemes: &mut Vec<(String,
         });
         identifiers.push(HashedIdentifier { scheme: index as u16, value: xxh3_64(value.as_bytes()) });
     }
-    let links = sorted(record.links.0.iter().copied());
     RecordProfile {
         source: record.source,
         is_gone: record.is_gone,
@@ -256,7 +246,7 @@ fn build_profile(table: Table, record: &SourceRecord, schemes: &mut Vec<(String,
         identifiers: sorted(identifiers.into_iter()),
         traits: RecordTraits::new(address, record.country, record.city.as_deref(), record.founded_year),
         sectors: sorted(record.sectors.iter().map(|sector| xxh3_64(fold(sector).as_bytes()))),
-        links: links.into_iter().map(|hash| RecordLink { hash, names: 0 }).collect(),
+        links: sorted(record.links.0.iter().copied()),
     }
 }
 

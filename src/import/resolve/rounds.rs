@@ -36,13 +36,12 @@ impl SourceRound {
         let has_one_stage = self.stage.is_some() && self.stage == other.stage;
         let may_be_one_stage =
             has_one_stage || [self.stage, other.stage].iter().any(|stage| matches!(stage, None | Some(Stage::Other)));
-        let amount = self
-            .amount_usd
-            .zip(other.amount_usd)
-            .map(|(left, right)| left.abs_diff(right) as f64 <= MAX_DIFFERENCE * left.max(right) as f64);
+        let amounts = self.amount_usd.zip(other.amount_usd);
+        let is_near =
+            |(left, right): (u64, u64)| left.abs_diff(right) as f64 <= MAX_DIFFERENCE * left.max(right) as f64;
         // Without both amounts, the stages must be equal.
-        let is_one = amount.unwrap_or(has_one_stage) && may_be_one_stage && days <= MAX_DAYS_APART;
-        is_one.then_some((amount.is_none(), days))
+        let is_one = amounts.map_or(has_one_stage, is_near) && may_be_one_stage && days <= MAX_DAYS_APART;
+        is_one.then_some((amounts.is_none(), days))
     }
 }
 

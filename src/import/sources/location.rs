@@ -158,9 +158,8 @@ pub(crate) fn split_around<'c>(cell: &'c str, text: &str) -> Option<(Cow<'c, str
 
 /// True if a location also names another country, as a list of countries does.
 pub(crate) fn names_others(location: &str, country: Country) -> bool {
-    parts(location)
-        .map(words)
-        .any(|part| Country::read(&part).is_some_and(|other| other != country) && !is_state_of(&part, country))
+    let mut others = parts(location).map(words).filter(|part| !is_state_of(part, country));
+    others.any(|part| Country::read(&part).is_some_and(|other| other != country))
 }
 
 /// Folded words of a part without numbers: `N.C.` becomes `nc`, `10115 Berlin` becomes `berlin`.

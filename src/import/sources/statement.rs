@@ -28,7 +28,6 @@ pub(super) const HEADER: [&str; 8] =
 /// Number of columns in files of earlier versions, which did not number imports.
 const UNNUMBERED: usize = 7;
 
-/// A source of statements, with its license.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
@@ -216,14 +215,6 @@ fn set_standings(statements: &mut [Statement], last_complete: u32) {
     }
 }
 
-/// Numbers the statements of an entity from a file without import numbers. Those seen on the entity's last day count.
-fn number_imports(statements: &mut [Statement]) {
-    let newest = statements.iter().map(|statement| statement.last_seen).max();
-    for statement in statements {
-        statement.last_import = u32::from(Some(statement.last_seen) == newest);
-    }
-}
-
 pub(crate) struct StatementReader {
     path: PathBuf,
     csv: CsvReader<File>,
@@ -279,7 +270,10 @@ impl StatementReader {
         }
         let statements = self.entity.make_contiguous();
         if !self.is_numbered {
-            number_imports(statements);
+            // The statements that were seen on the entity's last day count.
+            let newest = statements.iter().map(|statement| statement.last_seen).max();
+            let number = |seen: Date| u32::from(Some(seen) == newest);
+            statements.iter_mut().for_each(|statement| statement.last_import = number(statement.last_seen));
         }
         set_standings(statements, self.last_complete);
         Ok(())

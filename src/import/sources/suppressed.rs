@@ -20,7 +20,6 @@ use data::import::diagnostics::{did_you_mean, quoted};
 use data::{Date, hex};
 use search::nearest;
 
-/// File of suppressed entities, next to the folders of the sources.
 pub const FILE: &str = "suppressed.csv";
 
 /// Kinds of records that can be suppressed. A sector has no record of its own in a source.
@@ -44,7 +43,6 @@ impl TableRow for SuppressedLine {
 }
 
 impl SuppressedLine {
-    /// Reads a row. Returns `None` and reports the problem if a value is missing or invalid.
     fn read(row: &mut CsvRow<'_, '_>) -> Option<Self> {
         row.date("on");
         let text = row.required("entity", |row, column| Some(row.field(column).to_owned()))?;
@@ -108,7 +106,6 @@ impl Suppressed {
         !self.is_empty() && (has(entity.clone()) || self.has_digests && has(with_hashed_key(source, entity)))
     }
 
-    /// True if the entity is suppressed.
     pub(crate) fn covers(&self, source: &str, entity: &EntityId) -> bool {
         let cluster = self.clusters.cluster_of(source, entity);
         cluster.is_some_and(|cluster| self.suppressed.contains(&cluster)) || self.names(source, entity)

@@ -6,9 +6,8 @@ const MAX_LETTERS: usize = 8;
 /// Longest name in words that is abbreviated by parts of all of its words.
 const MAX_WORDS: usize = 8;
 
-/// True if `short` abbreviates a folded name: by its initials (`nea`), including those of compounds (`lsvp` for
-/// `lightspeed venture partners`), by the beginnings of its words (`sofi` for `social finance`), or by the number of
-/// omitted letters (`a16z` for `andreessen horowitz`).
+/// True if `short` abbreviates a folded name: by initials (`nea`), also of compounds (`lsvp` for `lightspeed venture
+/// partners`), by beginnings of words (`sofi` for `social finance`), or by the number of omitted letters (`a16z`).
 pub(super) fn abbreviates(short: &str, folded: &str) -> bool {
     let words: Vec<&str> =
         folded.split(' ').filter(|word| !matches!(*word, "and" | "of" | "the" | "for" | "")).collect();

@@ -48,11 +48,8 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
             return Err(member.error(1, format!("names the file {path:?}, which is not among the inputs")));
         };
         let schema = &resource["schema"];
-        let mut described = FileDescription {
-            none: texts(&schema["missingValues"]),
-            key: texts(&schema["primaryKey"]),
-            ..FileDescription::default()
-        };
+        let (none, key) = (texts(&schema["missingValues"]), texts(&schema["primaryKey"]));
+        let mut described = FileDescription { none, key, ..FileDescription::default() };
         let mut decimals = Vec::new();
         for field in schema["fields"].as_array().into_iter().flatten() {
             // If fields have different separators, the values of each field decide.

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::sources::convert::meets;
 use crate::sources::import::records::StatementCollector;
-use crate::sources::import::summary::FileSummary;
+use crate::sources::import::summary::{FileSummary, MAX_WARNINGS, add_omission};
 use crate::sources::input::{self, InputRow, Member, RowReceiver, column_name};
 use crate::sources::mapping::document::LineColumn;
 use crate::sources::mapping::{ColumnRef, Condition, Mapping, MappingInput};
@@ -69,10 +69,8 @@ impl Pass {
             inputs.map(|input| InputColumns { input, columns: Vec::new(), when: Vec::new() }).collect();
         // The rows of each input begin with the columns that joins and conditions need.
         let keys: Vec<usize> = joins.iter().map(|join| parts[0].position(&join.column)).collect();
-        let own_key = |part: &mut InputColumns| {
-            let key = mapping.inputs[part.input].key.as_ref();
-            key.map_or(0, |key| part.position(key))
-        };
+        let key_of = |input: usize| mapping.inputs[input].key.as_ref();
+        let own_key = |part: &mut InputColumns| key_of(part.input).map_or(0, |key| part.position(key));
         let own_keys: Vec<usize> = parts[1..].iter_mut().map(own_key).collect();
         for part in &mut parts {
             let mut when = mapping.inputs[part.input].when.clone();
@@ -245,9 +243,8 @@ impl RowReceiver for InputReader<'_, '_> {
             let name = column_name(&column.name);
             let others = self.input.names.iter().filter(|(known, _)| column_name(known) == name);
             let others = others.flat_map(|(_, others)| others.iter().map(|other| column_name(other)));
-            let position = std::iter::once(name.clone())
-                .chain(others)
-                .find_map(|name| known.iter().position(|known| *known == name));
+            let mut accepted = std::iter::once(name.clone()).chain(others);
+            let position = accepted.find_map(|name| known.iter().position(|known| *known == name));
             if position.is_none() && !self.input.optional.contains(&name) {
                 let hint = search::nearest(&name, known.iter().map(String::as_str)).map_or_else(
                     || format!("; its columns: {}", names.join(", ")),
@@ -275,11 +272,15 @@ impl RowReceiver for InputReader<'_, '_> {
 
     fn bad_row(&mut self, line: u64, problem: String) {
         self.counts.rows += 1;
-        self.counts.bad_row(line, problem);
+        add_omission(&mut self.counts.bad, problem.into(), || format!("{}:{line}", self.member.name));
     }
 
     fn doubt(&mut self, line: u64, problem: String) {
-        self.counts.doubt(line, problem);
+        if self.counts.warnings.len() < MAX_WARNINGS {
+            self.counts.warnings.push(format!("{}:{line}: {problem}", self.member.name));
+        } else {
+            self.counts.more_warnings += 1;
+        }
     }
 
     fn wanted(&self) -> Vec<String> {

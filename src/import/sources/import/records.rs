@@ -243,7 +243,6 @@ impl<'a> StatementCollector<'a> {
     }
 }
 
-/// Statements of one entity, collected from its rows.
 #[derive(Default)]
 struct EntityStatements {
     name: String,

@@ -16,7 +16,7 @@ use data::vocabulary::Vocabulary as _;
 /// Maximum number of reasons per field; further ones count towards the last.
 const MAX_REASONS: usize = 20;
 
-const MAX_WARNINGS: usize = 20;
+pub(super) const MAX_WARNINGS: usize = 20;
 
 /// Maximum number of places per reason, in addition to the first.
 const MAX_PLACES: usize = 100;
@@ -95,7 +95,7 @@ pub struct Omission {
     pub others: Vec<String>,
 }
 
-fn add_omission(reasons: &mut Vec<Omission>, reason: Cow<'static, str>, place: impl FnOnce() -> String) {
+pub(super) fn add_omission(reasons: &mut Vec<Omission>, reason: Cow<'static, str>, place: impl FnOnce() -> String) {
     let known = reasons.iter().position(|known| known.reason == reason);
     match known.or_else(|| (reasons.len() >= MAX_REASONS).then_some(MAX_REASONS - 1)) {
         Some(known) => {
@@ -120,12 +120,8 @@ impl ImportSummary {
         });
         let is_used = |index: &usize| files.iter().any(|files| files.contains(index));
         let unused = (0..members.len()).filter(|index| !is_used(index)).map(|index| members[index].path.clone());
-        Self {
-            sections: sections.collect(),
-            unused: unused.collect(),
-            places: members.iter().map(|member| member.name.clone()).collect(),
-            ..Self::default()
-        }
+        let places = members.iter().map(|member| member.name.clone()).collect();
+        Self { sections: sections.collect(), unused: unused.collect(), places, ..Self::default() }
     }
 
     /// Adds the summary of a file, unless an earlier pass added it already, so that it is counted once.
@@ -173,20 +169,5 @@ impl ImportSummary {
 
     pub fn rows(&self) -> u64 {
         self.files.iter().map(|file| file.rows).sum()
-    }
-}
-
-impl FileSummary {
-    pub(super) fn bad_row(&mut self, line: u64, problem: String) {
-        let place = format!("{}:{line}", self.file);
-        add_omission(&mut self.bad, problem.into(), || place);
-    }
-
-    pub(super) fn doubt(&mut self, line: u64, problem: String) {
-        if self.warnings.len() < MAX_WARNINGS {
-            self.warnings.push(format!("{}:{line}: {problem}", self.file));
-        } else {
-            self.more_warnings += 1;
-        }
     }
 }

@@ -58,9 +58,7 @@ impl JsonRows<'_> {
         }
         if self.columns.is_empty() {
             paths(value, "", &mut self.columns);
-            let columns = std::mem::take(&mut self.columns);
-            self.to.header(&columns).map_err(|problem| problem.to_string())?;
-            self.columns = columns;
+            self.to.header(&self.columns).map_err(|problem| problem.to_string())?;
         }
         self.row.clear(self.number);
         for column in &self.columns {

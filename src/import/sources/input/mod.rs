@@ -118,20 +118,18 @@ impl InputRow {
     pub(crate) fn decode(&mut self, bytes: &[u8]) {
         self.clear(0);
         if let Some((line, rest)) = bytes.split_first_chunk::<8>()
-            && let Some((file, rest)) = rest.split_first_chunk::<4>()
+            && let Some((file, _)) = rest.split_first_chunk::<4>()
         {
             self.line = u64::from_le_bytes(*line);
             self.file = u32::from_le_bytes(*file);
-            self.push_encoded(rest);
+            self.append(bytes);
         }
     }
 
+    /// Appends the columns of an encoded row.
     pub(crate) fn append(&mut self, bytes: &[u8]) {
-        self.push_encoded(bytes.get(12..).unwrap_or_default());
-    }
-
-    fn push_encoded(&mut self, mut bytes: &[u8]) {
-        while let Some(field) = take_text(&mut bytes) {
+        let mut fields = bytes.get(12..).unwrap_or_default();
+        while let Some(field) = take_text(&mut fields) {
             self.text.push_str(field);
             self.ends.push(self.text.len());
         }

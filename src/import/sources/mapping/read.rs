@@ -42,11 +42,9 @@ impl Mapping {
         let kinds = EntityKind::ALL.iter().map(|kind| kind.name());
         let known: Vec<&str> = ["source", "input", "vocabulary", "rates"].into_iter().chain(kinds).collect();
         document.check_keys(table, &known);
-        let reader = MappingReader {
-            document: &document,
-            inputs: read_names(table),
-            vocabularies: read_vocabularies(&document, table),
-        };
+        let inputs = table.get("input").and_then(|node| node.get_ref().as_table()).into_iter();
+        let inputs = inputs.flat_map(|inputs| inputs.keys()).map(|name| name.get_ref().clone().into_owned()).collect();
+        let reader = MappingReader { document: &document, inputs, vocabularies: read_vocabularies(&document, table) };
         let source = table.get("source").and_then(|node| reader.source(node));
         if table.get("source").is_none() {
             document.problem(start, "no [source]; add `[source]` with `id`, `title` and `license`");
@@ -86,12 +84,6 @@ impl Mapping {
     }
 }
 
-/// Names of the inputs, in the order of `Mapping::inputs`.
-fn read_names(table: &DeTable<'_>) -> Vec<String> {
-    let inputs = table.get("input").and_then(|node| node.get_ref().as_table());
-    inputs.into_iter().flat_map(|inputs| inputs.keys()).map(|name| name.get_ref().clone().into_owned()).collect()
-}
-
 fn read_vocabularies<'a>(document: &Document<'a>, table: &DeTable<'a>) -> HashMap<String, Arc<MappingVocabulary>> {
     let mut vocabularies = HashMap::new();
     let Some(tables) = table.get("vocabulary").and_then(|node| document.any_table(node)) else { return vocabularies };
@@ -109,6 +101,7 @@ fn read_vocabularies<'a>(document: &Document<'a>, table: &DeTable<'a>) -> HashMa
 
 struct MappingReader<'d, 'a> {
     document: &'d Document<'a>,
+    /// Names, in the order of `Mapping::inputs`.
     inputs: Vec<String>,
     vocabularies: HashMap<String, Arc<MappingVocabulary>>,
 }
@@ -165,13 +158,11 @@ impl<'a> MappingReader<'_, 'a> {
             )
         };
         let not_encoding = |name: &str| unknown("encoding", name, Encoding::ALL.map(|(name, _)| name));
+        let encoding = table.get("encoding").and_then(|node| document.word(node, Encoding::named, not_encoding));
         let format = InputFormat {
             delimiter: table.get("delimiter").and_then(|node| document.word(node, delimiter, not_delimiter)),
             quote: table.get("quote").and_then(|node| document.word(node, Quote::named, not_quote)).unwrap_or_default(),
-            encoding: table
-                .get("encoding")
-                .and_then(|node| document.word(node, Encoding::named, not_encoding))
-                .unwrap_or_default(),
+            encoding: encoding.unwrap_or_default(),
             sheet: text("sheet"),
             skip: table.get("skip").and_then(|node| document.number(node)).unwrap_or_default() as usize,
         };
@@ -199,8 +190,9 @@ impl<'a> MappingReader<'_, 'a> {
         let known: Vec<&str> = SECTION_KEYS.into_iter().chain(fields).collect();
         let table = document.table(node, &known)?;
         let position = document.position_of(node);
+        let find = |name: &str| self.inputs.iter().position(|input| input == name);
         let from = match table.get("from") {
-            Some(node) => self.input_named(node)?,
+            Some(node) => document.word(node, find, |name| self.unknown_input(name))?,
             None if self.inputs.len() == 1 => 0,
             None => {
                 let inputs = self.inputs.join(", ");
@@ -211,7 +203,7 @@ impl<'a> MappingReader<'_, 'a> {
         };
         let mut joins = Vec::new();
         for (name, node) in table.get("join").and_then(|node| document.any_table(node)).into_iter().flatten() {
-            let Some(input) = self.inputs.iter().position(|input| *input == **name.get_ref()) else {
+            let Some(input) = find(name.get_ref()) else {
                 document.problem(document.position(name.span().start), self.unknown_input(name.get_ref()));
                 continue;
             };
@@ -253,27 +245,19 @@ impl<'a> MappingReader<'_, 'a> {
             let target = FieldTarget::Identifier(scheme.get_ref().clone().into_owned());
             section.fields.extend(self.field(target, node, from, &joined));
         }
-        let is_named = section.fields.iter().any(|field| field.target.name() == "name");
-        if section.key.is_none() && !is_named {
+        let has_field = |name: &str| section.fields.iter().any(|field| field.target.name() == name);
+        if section.key.is_none() && !has_field("name") {
             document.problem(position, format!("a {kind} has neither `key` nor `name`; add `key = \"COLUMN\"`"));
         }
         // A key with a scheme is also an identifier of the entity.
         if let Some((key, KeyForm::Scheme(scheme))) = &section.key
             && is_identified(kind)
-            && !section
-                .fields
-                .iter()
-                .any(|field| matches!(&field.target, FieldTarget::Identifier(known) if known == scheme))
+            && !has_field(&format!("{}{scheme}", identifier::FIELD))
         {
             let target = FieldTarget::Identifier(scheme.clone());
             section.fields.push(FieldValue::new(target, key.clone(), position));
         }
         Some(section)
-    }
-
-    fn input_named(&self, node: &TomlNode<'a>) -> Option<usize> {
-        let find = |name: &str| self.inputs.iter().position(|input| input == name);
-        self.document.word(node, find, |name| self.unknown_input(name))
     }
 
     fn unknown_input(&self, name: &str) -> String {
@@ -361,20 +345,17 @@ impl<'a> MappingReader<'_, 'a> {
     }
 
     fn currency(&self, node: &TomlNode<'a>, from: usize, joined: &[usize]) -> Option<Currency> {
-        match node.get_ref().as_str() {
-            Some(code) if code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase()) => {
-                Some(Currency::Code(code.to_owned()))
-            }
-            Some(code) => {
-                let problem = format!(
-                    "{} is not an ISO 4217 code, such as \"USD\"; a column is written `{{ column = \"CURRENCY\" }}`",
-                    quoted(code)
-                );
-                self.document.problem(self.document.position_of(node), problem);
-                None
-            }
-            None => Some(Currency::Of(self.value(node, from, joined, &[])?.0)),
+        if !node.get_ref().is_str() {
+            return Some(Currency::Of(self.value(node, from, joined, &[])?.0));
         }
+        let is_code = |code: &str| code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase());
+        let read = |code: &str| is_code(code).then(|| Currency::Code(code.to_owned()));
+        self.document.word(node, read, |code| {
+            format!(
+                "{} is not an ISO 4217 code, such as \"USD\"; a column is written `{{ column = \"CURRENCY\" }}`",
+                quoted(code)
+            )
+        })
     }
 
     fn key_form(&self, table: Option<&DeTable<'a>>) -> KeyForm {

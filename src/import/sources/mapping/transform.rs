@@ -124,13 +124,9 @@ impl Transform {
                     true
                 });
             }
-            _ => {
-                for text in values.iter_mut() {
-                    if let Some(changed) = self.change(&text.value) {
-                        text.value = Cow::Owned(changed);
-                    }
-                }
-            }
+            Self::Min => change_each(values, |text| Some(money::range_ends(text).0.to_owned())),
+            Self::Max => change_each(values, |text| Some(money::range_ends(text).1.to_owned())),
+            Self::Change(change, argument) => change_each(values, |text| change(text, argument)),
         }
         values.retain_mut(|text| {
             if text.value.trim().len() != text.value.len() {
@@ -139,26 +135,21 @@ impl Transform {
             !text.value.is_empty()
         });
     }
-
-    fn change(&self, text: &str) -> Option<String> {
-        match self {
-            Self::Change(change, argument) => change(text, argument),
-            Self::Min => Some(money::range_ends(text).0.to_owned()),
-            Self::Max => Some(money::range_ends(text).1.to_owned()),
-            _ => None,
-        }
-    }
 }
 
-/// True if a text has capital letters and no lowercase ones.
-fn is_capitals(text: &str) -> bool {
-    text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase)
+fn change_each(texts: &mut [MappedText<'_>], change: impl Fn(&str) -> Option<String>) {
+    for text in texts {
+        if let Some(changed) = change(&text.value) {
+            text.value = Cow::Owned(changed);
+        }
+    }
 }
 
 /// Changes the words of a text in capitals.
 fn change_words(text: &str, change: fn(&str, bool) -> String) -> Option<String> {
     let words = text.split_whitespace().enumerate().map(|(at, word)| change(word, at == 0));
-    is_capitals(text).then(|| words.collect::<Vec<_>>().join(" "))
+    let is_capitals = text.chars().any(char::is_uppercase) && !text.chars().any(char::is_lowercase);
+    is_capitals.then(|| words.collect::<Vec<_>>().join(" "))
 }
 
 /// Words that are lowercase within a title.

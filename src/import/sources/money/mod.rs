@@ -80,7 +80,7 @@ impl Notation {
                 (None, _) => {}
             }
             let number = amount.number(form.decimal).filter(|_| !has_unit && amount.unit.is_none());
-            self.lacks_unit |= number.is_some_and(|number| lacks_unit(number, is_range));
+            self.lacks_unit |= number.is_some_and(|number| number.lacks_unit(is_range));
             self.has_small |= number.is_some_and(|number| number.value > 0.0 && number.value < SMALL);
         }
     }
@@ -216,9 +216,7 @@ impl MoneyCell {
         match (self, form.end) {
             (Self::One(amount), _) => {
                 let number = amount.known_number(None, form, notation)?;
-                let unit = amount.unit.or(form.unit);
-                check_unit(number, unit, form, lacks_unit(number, false), notation)?;
-                Ok((number.value * unit.unwrap_or(1.0), amount.sign.clone()))
+                Ok((number.in_full(amount.unit.or(form.unit), false, form, notation)?, amount.sign.clone()))
             }
             (Self::Range(..), None) => {
                 Err("is a range; take an end of it with `do = [\"min\"]` or `do = [\"max\"]`".into())
@@ -229,8 +227,7 @@ impl MoneyCell {
                 let [low, high] = [(low, high), (high, low)].map(|(amount, other)| {
                     let number = amount.known_number(Some(other), form, notation)?;
                     let unit = shared_unit(number, amount.unit, other.unit)?.or(form.unit);
-                    check_unit(number, unit, form, lacks_unit(number, true), notation)?;
-                    Ok::<f64, Reason>(number.value * unit.unwrap_or(1.0))
+                    number.in_full(unit, true, form, notation)
                 });
                 let (low, high) = (low?, high?);
                 match end {
@@ -257,35 +254,32 @@ fn shared_unit(number: ParsedNumber, own: Option<f64>, other: Option<f64>) -> Re
     }
 }
 
-/// True if a number without a unit cannot be dollars: nobody invests 1.5 dollars, or 5 to 10.
-fn lacks_unit(number: ParsedNumber, is_range: bool) -> bool {
-    let is_unusual = number.value.fract() != 0.0 || number.decimals > 2 || (is_range && number.value > 0.0);
-    number.value < SMALL && is_unusual
-}
-
-/// Refuses an amount that lacks its unit.
-fn check_unit(
-    number: ParsedNumber,
-    unit: Option<f64>,
-    form: &AmountForm,
-    lacks_own: bool,
-    notation: &Notation,
-) -> Result<(), Reason> {
-    let is_small = notation.lacks_unit && number.value > 0.0 && number.value < SMALL;
-    Err(match unit {
-        None if form.lacks_unit => {
-            "has no unit, but the header of its column has one; write it, such as `unit = \"million\"`, in the mapping"
-        }
-        None if lacks_own => {
-            "is below 1,000 and lacks its unit; write it, as in `1.5M`, or `unit = \"million\"` in the mapping"
-        }
-        None if is_small => {
-            "is below 1,000, and other amounts of its column lack their unit; write it, as in `1.5M`, or `unit = \
-             \"million\"` in the mapping"
-        }
-        _ => return Ok(()),
+impl ParsedNumber {
+    /// True if a number without a unit cannot be dollars: nobody invests 1.5 dollars, or 5 to 10.
+    fn lacks_unit(self, is_range: bool) -> bool {
+        let is_unusual = self.value.fract() != 0.0 || self.decimals > 2 || (is_range && self.value > 0.0);
+        self.value < SMALL && is_unusual
     }
-    .into())
+
+    /// The amount. Refuses one that lacks its unit.
+    fn in_full(self, unit: Option<f64>, is_range: bool, form: &AmountForm, column: &Notation) -> Result<f64, Reason> {
+        let is_small = column.lacks_unit && self.value > 0.0 && self.value < SMALL;
+        Err(match unit {
+            None if form.lacks_unit => {
+                "has no unit, but the header of its column has one; write it, such as `unit = \"million\"`, in the \
+                 mapping"
+            }
+            None if self.lacks_unit(is_range) => {
+                "is below 1,000 and lacks its unit; write it, as in `1.5M`, or `unit = \"million\"` in the mapping"
+            }
+            None if is_small => {
+                "is below 1,000, and other amounts of its column lack their unit; write it, as in `1.5M`, or `unit = \
+                 \"million\"` in the mapping"
+            }
+            _ => return Ok(self.value * unit.unwrap_or(1.0)),
+        }
+        .into())
+    }
 }
 
 #[cfg(test)]

@@ -97,10 +97,9 @@ impl Entities {
 
     /// Assigns slugs and records. Entities that were first seen earlier choose first, so that their slugs stay.
     fn assign_slugs(&mut self, sources: &[Source], clusters: &Clusters) {
-        let mut order: Vec<(usize, usize)> = Vec::with_capacity(self.entities.len());
-        for source in 0..sources.len() {
-            order.extend((self.starts[source]..self.starts[source + 1]).map(|entity| (source, entity)));
-        }
+        let entities_of = |source: usize| self.starts[source]..self.starts[source + 1];
+        let mut order: Vec<(usize, usize)> =
+            (0..sources.len()).flat_map(|source| entities_of(source).map(move |entity| (source, entity))).collect();
         order.sort_by_key(|(source, entity)| {
             let known = &self.entities[*entity];
             (known.first_seen, Reverse(sources[*source].priority), *source, *entity)
@@ -137,16 +136,11 @@ impl Entities {
             numbers[*entity] = number as u32;
         }
         self.record_numbers = owners.iter().map(|owner| numbers[*owner]).collect();
-        self.records = records
-            .iter()
-            .map(|entity| EntityRecord {
-                kind: self.entities[*entity].id.kind,
-                slug: self.slugs[*entity].clone(),
-                is_current: false,
-                is_named: false,
-                is_suppressed: false,
-            })
-            .collect();
+        let record = |entity: &usize| {
+            let (kind, slug) = (self.entities[*entity].id.kind, self.slugs[*entity].clone());
+            EntityRecord { kind, slug, is_current: false, is_named: false, is_suppressed: false }
+        };
+        self.records = records.iter().map(record).collect();
         for (entity, number) in self.entities.iter().zip(&self.record_numbers) {
             let record = &mut self.records[*number as usize];
             record.is_current |= entity.is_current;
