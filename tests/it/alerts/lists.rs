@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::{alerts, evaluated, number, texts};
 use crate::account::Browser;
-use crate::changes::{Copy, FIRST, SECOND, copy_of, releases};
-use crate::harness::Server;
+use crate::api::changes::{Copy, FIRST, SECOND, copy_of, releases};
+use crate::support::harness::Server;
 
 /// The content of the first release again.
 const THIRD: &str = "2026-11-22.1";

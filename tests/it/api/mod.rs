@@ -1,0 +1,38 @@
+//! The REST API: its resources, parameters, lists, errors and documents.
+
+mod ambiguous_values;
+mod bulk;
+mod bulk_downloads;
+pub mod changes;
+mod contract;
+mod dates;
+mod etag;
+mod further;
+mod identifiers;
+mod list_file_rows;
+mod list_files;
+mod list_versions;
+pub mod lists;
+mod openapi;
+pub mod oracle;
+mod paging;
+mod parameters;
+mod pinned_release;
+mod provenance;
+mod reconcile;
+mod record_history;
+pub mod records;
+mod rejected;
+mod resolve;
+mod resolve_table;
+mod rest;
+mod reviews;
+mod rounds;
+mod similar;
+mod snapshots;
+mod suggest;
+mod suggested_values;
+mod unknown_values;
+mod value_lists;
+mod value_notes;
+mod wire;
