@@ -400,3 +400,17 @@ fn a_response_that_if_match_does_not_name_is_not_sent() {
         assert_eq!(client.send("GET", path, &[("if-match", "\"no\"")]).status, status, "{path}");
     }
 }
+
+#[test]
+fn a_matching_etag_returns_304() {
+    let server = Server::bundled();
+    let (one, other) = (server.client(Tier::Free), server.client(Tier::Pro));
+    let first = one.get("/api/v3/vcs?stage=seed&limit=3");
+    let etag = first.header("etag");
+    assert!(etag.starts_with("W/\""));
+    assert_eq!(other.get("/api/v3/vcs?limit=3&stage=seed").header("etag"), etag, "the same for two keys");
+    let again = one.send("GET", "/api/v3/vcs?stage=seed&limit=3", &[("if-none-match", etag)]);
+    assert_eq!((again.status, again.text.as_str(), again.header("etag")), (304, "", etag));
+    assert_eq!(again.header("x-ratelimit-remaining"), "99", "a 304 costs nothing");
+    assert_ne!(one.get("/api/v3/vcs?stage=growth&limit=3").header("etag"), etag);
+}

@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 
-use crate::api::lists::{Naive, rows_of, split};
 use crate::support::harness::{Client, Server, bundled_folder, cases};
+use crate::support::naive::{Naive, rows_of, split};
 
 /// A row as a naive reader sees it.
 #[derive(Clone, Default)]

@@ -1,13 +1,15 @@
-//! Paging by cursor: every record exactly once and in order, even during a release swap.
+//! Paging: by cursor every record exactly once and in order, even during a release swap; by number to the end and past it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use api::DEFAULT_LIMIT;
 use auth::quota::Tier;
 use data::Table;
+use serde_json::json;
 
 use crate::support::harness::{
-    Client, Server, bundled_folder, catalog_of, copy_as, real_catalog, real_data, runs_long_tests,
+    Client, Server, bundled_folder, catalog_of, code, copy_as, real_catalog, real_data, runs_long_tests,
 };
 
 /// Pages through a list to its end; `between` runs after each page.
@@ -246,4 +248,74 @@ fn cursors_return_the_real_release_once_during_a_swap() {
         }
     }
     assert!(swapped);
+}
+
+#[test]
+fn pages_past_the_end_are_empty_and_windows_are_numbers() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let none = client.get("/api/v2/reviews?status=rejected");
+    let pagination = json!({"page": 1, "total_pages": 0, "total": 0, "limit": DEFAULT_LIMIT});
+    assert_eq!((none.status, none.json()["pagination"].clone()), (200, pagination));
+    for version in ["v1", "v3"] {
+        let none = client.get(&format!("/api/{version}/reviews?status=rejected"));
+        assert_eq!((none.status, none.json()["data"].clone()), (200, json!([])), "{version}");
+    }
+    let largest = 9_007_199_254_740_991_u64;
+    for (path, name) in [("/api/v2/vcs?page=", "page"), ("/api/v1/vcs?offset=", "offset")] {
+        for number in ["1000", "9007199254740991", "9007199254740993"] {
+            let reply = client.get(&format!("{path}{number}"));
+            assert_eq!((reply.status, reply.json()["data"].clone()), (200, json!([])), "{path}{number}");
+            let used = number.parse::<u64>().unwrap().min(largest);
+            assert_eq!(reply.json()["pagination"][name], used, "{path}{number}");
+        }
+    }
+    for path in [
+        "/api/v1/vcs?limit=0",
+        "/api/v2/vcs?limit=-1",
+        "/api/v3/vcs?limit=0",
+        "/api/v3/vcs?limit=ten",
+        "/api/v3/vcs?limit=1.5",
+        "/api/v2/vcs?page=0",
+        "/api/v1/vcs?offset=-1",
+    ] {
+        assert_eq!(code(&client.get(path)), (400, "invalid_parameter".to_owned()), "{path}");
+    }
+}
+
+#[test]
+fn a_link_that_proxies_would_reject_is_left_to_the_cursor() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let slugs = client.get("/api/v3/vcs?limit=100").slugs().join(",");
+    let reply = client.get(&format!("/api/v3/vcs?limit=40&slug={slugs}"));
+    assert_eq!((reply.status, reply.header("link")), (200, ""));
+    let cursor = reply.json()["pagination"]["next_cursor"].as_str().unwrap().to_owned();
+    assert!(cursor.len() > 2_000, "{}", cursor.len());
+    let next = client.get(&format!("/api/v3/vcs?cursor={cursor}"));
+    assert_eq!(next.slugs().join(","), slugs.split(',').skip(40).take(40).collect::<Vec<_>>().join(","));
+    assert!(client.get("/api/v3/vcs?limit=40").header("link").contains("rel=\"next\""));
+}
+
+#[test]
+fn an_explicit_default_agrees_only_with_a_cursor_of_the_same_query() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let go_on = |first: &str, then: &str| {
+        let page = client.get(first).json();
+        let cursor = page["pagination"]["next_cursor"].as_str().unwrap().to_owned();
+        let path = first.split('?').next().unwrap();
+        client.get(&format!("{path}?cursor={cursor}&{then}")).status
+    };
+    assert_eq!(go_on("/api/v3/leaderboard?metric=fairness&limit=1", "metric=health_score"), 400);
+    assert_eq!(go_on("/api/v3/leaderboard?limit=1", "metric=health_score"), 200);
+    assert_eq!(go_on("/api/v3/vcs?sort=-name&limit=1", "sort=-health_score,-investment_count"), 400);
+    assert_eq!(go_on("/api/v3/vcs?limit=1", "sort=-health_score,-investment_count"), 200);
+    assert_eq!(go_on("/api/v3/vcs?q=capital&limit=1", "sort=-health_score,-investment_count"), 400);
+    assert_eq!(go_on("/api/v3/vcs?q=capital&limit=1", "sort=relevance"), 200);
+    assert_eq!(go_on("/api/v3/reviews?limit=1", "status=approved"), 200);
+    assert_eq!(go_on("/api/v3/reviews?limit=1", "status=pending"), 400);
+    let page = client.get("/api/v3/vcs/alder-capital/reviews?limit=1").json();
+    let cursor = page["pagination"]["next_cursor"].as_str().unwrap();
+    assert_eq!(client.get(&format!("/api/v3/vcs/Alder-Capital/reviews?cursor={cursor}")).status, 200);
 }

@@ -330,3 +330,43 @@ fn aggregates_reject_what_they_do_not_know() {
     assert_eq!(clamped["meta"]["warnings"][0]["code"], "limit_clamped");
     assert_eq!(client.get("/api/v1/startups/aggregate").status, 404);
 }
+
+#[test]
+fn spellings_of_a_value_are_the_same_filter() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let total = |request: &str| {
+        let reply = client.get(&format!("/api/v3/{request}&limit=1"));
+        assert_eq!(reply.status, 200, "{request}: {}", reply.text);
+        reply.json()["pagination"]["total"].as_u64().unwrap()
+    };
+    for (list, canonical, spellings) in [
+        ("vcs?stage=", "pre-seed", &["angel", "Pre%20Seed", "PRE_SEED"][..]),
+        ("vcs?stage=", "series-a", &["a", "A", "Series%20A", "series_a"][..]),
+        ("vcs?stage=", "series-c", &["c", "Series-C"][..]),
+        ("vcs?stage=", "series-d-plus", &["d", "d%2B", "series-d", "series-g", "Series%20K"][..]),
+        ("vcs?kind=", "angel-network", &["Angel%20Network", "ANGEL_NETWORK"][..]),
+        ("vcs?country=", "DE", &["de", "DEU", "Germany"][..]),
+        ("vcs?country=", "GB", &["UK", "gbr", "United%20Kingdom"][..]),
+        ("reviews?ghosted=", "true", &["yes", "1", "True"][..]),
+        ("reviews?ghosted=", "false", &["no", "0", "FALSE"][..]),
+    ] {
+        let expected = total(&format!("{list}{canonical}"));
+        assert!(expected > 0, "{list}{canonical}");
+        for spelling in spellings {
+            assert_eq!(total(&format!("{list}{spelling}")), expected, "{list}{spelling}");
+        }
+    }
+}
+
+#[test]
+fn a_sort_key_may_be_written_as_its_field() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let plain = client.get("/api/v3/vcs?sort=-portfolio_count,name");
+    for sort in ["-portfolioCount,Name", "-portfolio-count,name", "-PORTFOLIO_COUNT,name"] {
+        assert_eq!(client.get(&format!("/api/v3/vcs?sort={sort}")).text, plain.text, "{sort}");
+    }
+    let error = client.get("/api/v3/vcs?sort=portfoliocount").json();
+    assert_eq!(error["errors"][0]["did_you_mean"], "portfolio_count");
+}

@@ -1,4 +1,4 @@
-//! Reviews that are not approved: that they wait is known, and nothing that they say.
+//! Reviews: those that are approved are listed and found. Of others it is known that they wait, and nothing that they say.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,8 @@ use auth::quota::Tier;
 use serde_json::{Map, Value, json};
 
 use crate::api::changes::walk;
-use crate::support::harness::{Server, bundled_folder, catalog_of, copy_as};
+use crate::api::records::csv;
+use crate::support::harness::{Server, bundled_folder, catalog_of, code, copy_as};
 use crate::support::installation::Installation;
 
 const VERSION: &str = "2026-11-20.1";
@@ -170,4 +171,50 @@ fn an_exclusion_lists_no_reviews_that_are_not_listed_without_it() {
     assert_eq!((&warning["code"], &warning["parameter"]), (&json!("no_match"), &json!("not_status")), "{nothing}");
     let aggregate = client.get("/api/v3/reviews/aggregate?group_by=status&not_status=rejected").json();
     assert_eq!(aggregate["data"]["total"], approved, "{aggregate}");
+}
+
+#[test]
+fn a_review_is_found_exactly_if_it_is_approved() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let mut seen = BTreeMap::<String, usize>::new();
+    for review in csv("reviews.csv") {
+        let (id, status) = (&review["id"], &review["status"]);
+        let count = seen.entry(status.clone()).or_default();
+        *count += 1;
+        if *count > 30 {
+            continue;
+        }
+        let reply = client.get(&format!("/api/v3/reviews/{id}"));
+        match status.as_str() {
+            "approved" => assert_eq!((reply.status, &reply.json()["data"]["id"]), (200, &json!(id))),
+            _ => {
+                assert_eq!(code(&reply), (404, "not_found".to_owned()), "{id}");
+                let suggested = reply.json()["did_you_mean"].clone();
+                for near in suggested.as_array().into_iter().flatten() {
+                    assert_eq!(client.get(&format!("/api/v3/reviews/{}", near.as_str().unwrap())).status, 200);
+                }
+            }
+        }
+    }
+    assert_eq!(seen.len(), 3, "{seen:?}");
+    for version in ["v1", "v2"] {
+        let path = format!("/api/{version}/reviews/rv-0000001");
+        assert_eq!(code(&client.get(&path)), (404, "unknown_route".to_owned()));
+    }
+}
+
+#[test]
+fn v3_lists_only_approved_reviews_by_default() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let total = |path: &str| client.get(path).json()["pagination"]["total"].as_u64().unwrap();
+    let (old, new) = (total("/api/v1/reviews"), total("/api/v3/reviews"));
+    let pending = total("/api/v3/reviews?status=pending");
+    assert!(pending > 0 && new > 0);
+    assert_eq!(old, new + pending);
+    assert_eq!(total("/api/v2/reviews?status=approved"), new);
+    assert_eq!(total("/api/v3/reviews?status=rejected"), 0);
+    let row = client.get("/api/v1/reviews?status=pending&limit=1").json()["data"][0].clone();
+    assert_eq!((&row["title"], &row["body"]), (&Value::Null, &Value::Null));
 }

@@ -10,6 +10,7 @@ use data::{Names, Table};
 use search::MatchClass;
 use serde_json::{Value, json};
 
+use crate::api::fields::keys;
 use crate::support::harness::{Server, bundled, bundled_folder, catalog_of, code, copy_as, one_of, real_catalog};
 use crate::support::html::{Markup, parse};
 
@@ -224,4 +225,22 @@ fn the_search_box_has_notes_and_marks() {
     let home = parse(&visitor.get("/").text);
     let script = home.values("script", "src").into_iter().find(|path| path.contains("page"));
     assert!(visitor.get(script.expect("the page has a script")).text.contains("Nothing found"));
+}
+
+#[test]
+fn names_of_all_record_types_are_suggested() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let reply = client.list("/api/v3/suggest", &[("q", "alder cap")]);
+    assert_eq!(reply.status, 200, "{}", reply.text);
+    let json = reply.json();
+    assert_eq!(json["data"][0]["name"], "Alder Capital");
+    assert_eq!(keys(&json["data"][0]), ["alias", "kind", "match", "matched", "name", "note", "score", "slug"]);
+    let few = client.list("/api/v3/suggest", &[("q", "an"), ("limit", "30"), ("fields", "kind,name")]).json();
+    let rows = few["data"].as_array().unwrap();
+    assert_eq!(keys(&rows[0]), ["kind", "name"]);
+    let kinds: std::collections::BTreeSet<&str> = rows.iter().map(|row| row["kind"].as_str().unwrap()).collect();
+    assert!(kinds.len() >= 2, "{kinds:?}");
+    assert_eq!(code(&client.get("/api/v3/suggest")), (400, "invalid_parameter".into()));
+    assert_eq!(code(&client.get("/api/v1/suggest?q=a")), (404, "unknown_route".into()));
 }

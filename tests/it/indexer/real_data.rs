@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use catalog::Resource;
 use data::Table;
 
-use crate::api::lists::{Naive, asked};
 use crate::support::harness::{real_catalog, real_data};
+use crate::support::naive::{Naive, asked};
 
 #[test]
 fn real_data_is_compiled_found_and_counted() {

@@ -8,7 +8,7 @@ use mcp::{MAX_RESULT_BYTES, Tool, ToolBackend, ToolCall};
 use release::ActiveRelease;
 use serde_json::{Map, Value, json};
 
-use crate::api::records::with_namesakes;
+use crate::api::people::with_namesakes;
 use crate::support::harness::{Dice, bundled, catalog_of, real_catalog};
 use crate::support::json_schema::{misfit, misfit_exactly};
 

@@ -5,6 +5,7 @@ mod contact;
 mod data_page;
 mod discovery;
 mod docs;
+pub mod docs_numbers;
 mod endpoint_reference;
 mod filters;
 mod leaderboard;

@@ -3,6 +3,7 @@
 mod addresses;
 mod descriptions;
 mod filtered;
+mod lists;
 mod names;
 mod questions;
 mod readings;

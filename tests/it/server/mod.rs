@@ -3,6 +3,7 @@
 mod cost;
 mod crash;
 mod full_disk;
+mod health;
 mod quota;
 mod response_cache;
 mod shared_store;

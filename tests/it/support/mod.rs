@@ -5,5 +5,6 @@ pub mod harness;
 pub mod html;
 pub mod installation;
 pub mod json_schema;
+pub mod naive;
 pub mod postgres_server;
 pub mod program;

@@ -6,7 +6,7 @@ use std::path::Path;
 use catalog::Resource;
 use data::fold::fold;
 
-use crate::api::lists::{Naive, rows_of, split};
+use crate::support::naive::{Naive, rows_of, split};
 
 /// A row as the oracle sees it.
 #[derive(Default)]

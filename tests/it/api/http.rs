@@ -1,4 +1,4 @@
-//! REST as bytes on the wire: HEAD, OPTIONS, and the headers of errors.
+//! REST over HTTP: methods, headers, caching and compression, also as bytes on the wire.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use auth::quota::Tier;
 
+use crate::pages::docs_numbers::page;
 use crate::support::harness::Server;
 
 /// A response as received.
@@ -266,4 +267,126 @@ fn a_client_that_sends_without_end_is_cut() {
     let sent = (0..1_000).take_while(|_| socket.write_all(&part).is_ok()).count();
     // 16 MB are discarded; buffers of the system hold some more.
     assert!((16..100).contains(&sent), "{sent} MB");
+}
+
+#[test]
+fn responses_are_cached_as_documented() {
+    let server = Server::bundled();
+    let (client, limits) = (server.client(Tier::Pro), page(&server.anonymous(), "/docs/limits"));
+    for (caching, paths) in [
+        (
+            "private, max-age=60",
+            &[
+                "/api/v3/vcs?limit=1",
+                "/api/v2/vcs/alder-capital",
+                "/api/v3/vcs/facets",
+                "/api/v3/vcs.csv?limit=1",
+                "/api/v3/stats",
+                "/vcs",
+                "/docs/limits",
+            ][..],
+        ),
+        (
+            "no-store",
+            &[
+                "/api/v3/usage",
+                "/api/v3/snapshots",
+                "/api/v3/vcs/nobody-has-this",
+                "/api/v3/nowhere",
+                "/api/v3/vcs?stage=sead",
+                "/signin",
+            ][..],
+        ),
+        ("public, max-age=300", &["/api/mcp/.well-known", "/api/mcp/server-card", "/openapi/v3.json"][..]),
+    ] {
+        assert!(limits.contains(&format!("<code>{caching}</code>")), "{caching}");
+        for path in paths {
+            let reply = client.get(path);
+            assert_eq!(reply.header("cache-control"), caching, "{path}: {}", reply.status);
+            if path.starts_with("/api/v") {
+                assert_eq!(reply.header("vary"), "Accept, Accept-Encoding", "{path}");
+            }
+        }
+    }
+    let reply = client.post("/api/mcp", r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#);
+    assert_eq!((reply.status, reply.header("cache-control")), (200, "no-store"));
+}
+
+#[test]
+fn only_long_bodies_are_compressed() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let accepts = [("accept-encoding", "gzip")];
+    for (path, encoding) in [("/api/v3/vcs?limit=50", "gzip"), ("/api/v3/vcs?limit=1&fields=slug", "")] {
+        let reply = client.send("GET", path, &accepts);
+        assert_eq!((reply.status, reply.header("content-encoding")), (200, encoding), "{path}");
+        assert_eq!(reply.text.len() >= 1_024, encoding == "gzip", "{path}");
+        assert_eq!(client.get(path).header("content-encoding"), "", "{path}");
+    }
+}
+
+#[test]
+fn every_response_has_the_common_headers() {
+    let server = Server::bundled();
+    let (client, nobody) = (server.client(Tier::Pro), server.anonymous());
+    let etag = client.get("/api/v3/vcs").header("etag").to_owned();
+    let replies = [
+        client.get("/api/v3/vcs"),
+        client.get("/api/v3/vcs?foo=1"),
+        client.get("/api/v3/nowhere"),
+        client.send("DELETE", "/api/v3/vcs", &[]),
+        client.send("HEAD", "/api/v3/vcs", &[]),
+        client.send("OPTIONS", "/api/v3/vcs", &[]),
+        client.send("GET", "/api/v3/vcs", &[("if-none-match", &etag)]),
+        client.get("/api/v3/usage"),
+        nobody.get("/api/v3/vcs"),
+        nobody.get("/api/v3/vcs?key=vdx_x"),
+    ];
+    for reply in replies {
+        for name in ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-request-id", "x-snapshot"] {
+            assert!(!reply.header(name).is_empty(), "{} without {name}", reply.status);
+        }
+        assert_eq!(reply.header("x-api-version"), "3");
+        assert_eq!(reply.header("access-control-allow-origin"), "*");
+        if reply.status >= 400 {
+            assert_eq!(reply.header("content-type"), "application/problem+json");
+            assert_eq!(reply.json()["request_id"], reply.header("x-request-id"));
+        }
+    }
+    let old = client.get("/api/v1/vcs?stage=seed");
+    assert!(old.header("link").ends_with("/api/v3/vcs>; rel=\"successor-version\""), "{}", old.header("link"));
+    let new = client.get("/api/v3/vcs?limit=2");
+    assert!(new.header("link").ends_with("rel=\"next\""));
+    let next = new.header("link").split(['<', '>']).nth(1).unwrap();
+    let path = &next[client.base.len()..];
+    assert_eq!(client.get(path).slugs(), client.get("/api/v3/vcs?limit=4").slugs()[2..]);
+}
+
+#[test]
+fn large_responses_are_compressed_on_request() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Pro);
+    let plain = client.send("GET", "/api/v3/vcs?limit=100", &[("accept-encoding", "identity")]);
+    assert!(plain.header("content-encoding").is_empty());
+    let packed = client.send("GET", "/api/v3/vcs?limit=100", &[("accept-encoding", "br, gzip;q=0.8")]);
+    assert_eq!(packed.header("content-encoding"), "gzip");
+    assert_eq!(packed.header("vary"), "Accept, Accept-Encoding");
+    assert_eq!(packed.text, plain.text);
+    let small = client.send("GET", "/api/v3/usage", &[("accept-encoding", "gzip")]);
+    assert!(small.header("content-encoding").is_empty());
+}
+
+#[test]
+fn options_reports_the_quota_and_is_not_counted() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Free);
+    client.get("/api/v3/stats");
+    let told = client.send("OPTIONS", "/api/v3/vcs", &[]);
+    assert_eq!(
+        (told.status, told.header("x-ratelimit-limit"), told.header("x-ratelimit-remaining")),
+        (204, "100", "99")
+    );
+    let told = server.anonymous().send("OPTIONS", "/api/v3/vcs", &[("authorization", "Bearer vdx_nonsense")]);
+    assert_eq!((told.status, told.header("x-ratelimit-limit")), (204, "0"));
+    assert_eq!(client.get("/api/v3/usage").json()["data"]["used"], 1);
 }
