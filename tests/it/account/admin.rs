@@ -10,7 +10,7 @@ use auth::quota::Tier;
 use data::{NoProgress, Table, compile};
 use serde_json::{Value, json};
 
-use crate::account::{Browser, PASSWORD};
+use crate::support::browser::{Browser, PASSWORD};
 use crate::support::harness::{NOON, Reply, Server, bundled_folder, catalog_of, copy_as};
 use crate::support::html::{Markup, parse};
 use crate::support::program::run;

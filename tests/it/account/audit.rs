@@ -8,7 +8,7 @@ use auth::audit::AuditLog;
 use auth::quota::Tier;
 use serde_json::{Value, json};
 
-use crate::account::{Browser, PASSWORD};
+use crate::support::browser::{Browser, PASSWORD};
 use crate::support::harness::{NOON, Server};
 use crate::support::html::{Markup, parse};
 use crate::support::program::{Process, run};

@@ -6,8 +6,8 @@ use auth::audit::AuditLog;
 use auth::session::SessionToken;
 use serde_json::Value;
 
-use crate::account::{Browser, PASSWORD, shown_key};
 use crate::alerts::save;
+use crate::support::browser::{Browser, PASSWORD, shown_key};
 use crate::support::harness::{NOON, Server};
 use crate::support::html::{Markup, parse, text_of};
 

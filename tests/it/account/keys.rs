@@ -3,7 +3,7 @@
 use auth::account::KeyId;
 use serde_json::Value;
 
-use crate::account::{Browser, shown_key};
+use crate::support::browser::{Browser, shown_key};
 use crate::support::harness::{NOON, Server, code};
 use crate::support::html::{Markup, parse};
 use crate::support::program::run;

@@ -1,6 +1,6 @@
 //! An owner signs in while strangers guess the password of the account.
 
-use crate::account::{Browser, PASSWORD};
+use crate::support::browser::{Browser, PASSWORD};
 use crate::support::harness::{Reply, Server};
 
 /// Sends a sign-in from an address.

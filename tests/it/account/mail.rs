@@ -22,7 +22,7 @@ use auth::totp::TotpSecret;
 use service::alerts;
 
 use crate::account::totp::app_code;
-use crate::account::{Browser, PASSWORD};
+use crate::support::browser::{Browser, PASSWORD};
 use crate::support::harness::{NOON, Reply, Server, code, rounds};
 use crate::support::program::{Process, run};
 

@@ -1,6 +1,6 @@
 //! The password is required again before sensitive changes.
 
-use crate::account::{Browser, PASSWORD, shown_key};
+use crate::support::browser::{Browser, PASSWORD, shown_key};
 use crate::support::harness::{NOON, Reply, Server};
 
 /// As if the passwords of all sessions had been entered so many seconds ago.

@@ -6,7 +6,7 @@ use auth::audit::AuditLog;
 use auth::totp::TotpSecret;
 use ring::hmac;
 
-use crate::account::{Browser, PASSWORD};
+use crate::support::browser::{Browser, PASSWORD};
 use crate::support::harness::{NOON, Reply, Server};
 use crate::support::html::{Markup, parse, text_of};
 use crate::support::program::run;

@@ -7,8 +7,8 @@ use auth::quota::Tier;
 use serde_json::{Value, json};
 
 use super::{alerts, evaluated, number, texts};
-use crate::account::Browser;
 use crate::api::changes::{Copy, FIRST, SECOND, copy_of, releases};
+use crate::support::browser::Browser;
 use crate::support::harness::Server;
 
 /// The content of the first release again.

@@ -12,8 +12,8 @@ use scraper::Html;
 use serde_json::{Value, json};
 use service::alerts::evaluate;
 
-use crate::account::Browser;
 use crate::api::changes::{FIRST, SECOND, key_of, releases, walk};
+use crate::support::browser::Browser;
 use crate::support::harness::{Client, NOON, Reply, Server, code};
 use crate::support::html::{Markup, parse, text_of};
 

@@ -6,9 +6,9 @@ use data::Table;
 use mcp::Tool;
 use serde_json::{Value, json};
 
-use crate::api::unknown_values::{dataset_with, serve};
 use crate::mcp::tools::TestTools;
 use crate::support::harness::{Client, Server, catalog_of, real_catalog};
+use crate::support::two_firms::{dataset_with, serve};
 
 /// The code and the text of each warning.
 fn warnings(client: &Client, path: &str) -> Vec<(String, String)> {

@@ -9,10 +9,10 @@ use data::{NoProgress, check};
 use mcp::Tool;
 use serde_json::{Value, json};
 
-use crate::api::unknown_values::{dataset, dataset_with, serve};
 use crate::mcp::tools::TestTools;
 use crate::support::harness::{Client, Server, catalog_of, real_catalog, real_data};
 use crate::support::naive::{rows_of, split};
+use crate::support::two_firms::{dataset, dataset_with, serve};
 
 const ROUNDS: &str = "r-year,tidewick,seed,,2021,,alder\n\
                       r-month,tidewick,seed,,2021-03,,birch\n\

@@ -12,10 +12,10 @@ use data::{Country, Facet, ReviewStatus, Snapshot, Table};
 use mcp::Tool;
 use serde_json::{Value, json};
 
-use crate::api::unknown_values::{dataset_with, serve};
 use crate::mcp::tools::TestTools;
 use crate::support::harness::{Client, Dice, bundled, catalog_of, real_catalog};
 use crate::support::html::{Markup, parse, text_of};
+use crate::support::two_firms::{dataset_with, serve};
 
 /// Random pairs of values of each parameter.
 const PAIRS: usize = 80;

@@ -4,9 +4,9 @@
 use mcp::Tool;
 use serde_json::json;
 
-use crate::api::unknown_values::{dataset_with, serve};
 use crate::mcp::tools::TestTools;
 use crate::support::harness::{Client, catalog_of};
+use crate::support::two_firms::{dataset_with, serve};
 
 /// The details of the warnings of a list.
 fn notes(client: &Client, list: &str, name: &str, value: &str) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! The colors of pages: chosen in the footer without an account, and never mixed by a cache.
 
-use crate::account::Browser;
+use crate::support::browser::Browser;
 use crate::support::harness::{Client, Server};
 use crate::support::html::{Markup, parse};
 

@@ -13,7 +13,7 @@ use data::Date;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::account::shown_key;
+use crate::support::browser::shown_key;
 use crate::support::harness::{Dice, agent_without_redirects, wants_all};
 use crate::support::program::{Process, command, run};
 

@@ -12,7 +12,7 @@ use data::Date;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
-use crate::account::shown_key;
+use crate::support::browser::shown_key;
 use crate::support::harness::{Client, Reply, agent, agent_without_redirects, rounds, runs};
 use crate::support::program::{Ended, Process, command};
 

@@ -6,7 +6,7 @@ use auth::quota::Tier;
 use auth::{ApiKey, AuthService, Caller, RateLimitConfig, SqliteStore};
 use data::Date;
 
-use crate::account::{Browser, PASSWORD};
+use crate::support::browser::{Browser, PASSWORD};
 use crate::support::harness::{NOON, Server};
 
 #[test]

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::account::shown_key;
 use crate::commands::backup::text;
+use crate::support::browser::shown_key;
 use crate::support::harness::{agent_without_redirects, files_below};
 use crate::support::postgres_server::{Database, PASSWORD, own_server};
 use crate::support::program::{Process, command, run};

@@ -31,7 +31,7 @@ use venturedex::app::{MetricsEndpoint, Router};
 
 use crate::account::mail::{Sink, send_links, token, wait_for};
 use crate::account::totp::{app_code, field, recovery_codes};
-use crate::account::{Browser, PASSWORD};
+use crate::support::browser::{Browser, PASSWORD};
 use crate::support::harness::{Client, NOON, Server, agent, catalog_of, copy_as, root};
 use crate::support::html::{Markup, parse};
 use crate::support::program::{Process, command, run as run_command};

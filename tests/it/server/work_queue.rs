@@ -8,7 +8,7 @@ use auth::quota::Tier;
 use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::account::Browser;
+use crate::support::browser::Browser;
 use crate::support::harness::{Client, Reply, Server};
 
 /// Work of others, as much as runs at a time, which ends when it is dropped.
