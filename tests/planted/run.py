@@ -42,7 +42,7 @@ FAULTS = [
         "(self.status == ReviewStatus::Approved).then_some(&self.content)",
         "Some(&self.content)",
         "it",
-        "reviews::no_byte_of_a_release_depends_on_what_an_unapproved_review_says",
+        "api::reviews::no_byte_of_a_release_depends_on_what_an_unapproved_review_says",
     ),
     (
         "the left-most forwarded address is the client",
@@ -50,7 +50,7 @@ FAULTS = [
         "forwarded_for.rev().flat_map(|header| header.rsplit(','))",
         "forwarded_for.flat_map(|header| header.split(','))",
         "it",
-        "quota::the_addresses_of_a_pool_share_a_limit_behind_a_trusted_proxy",
+        "server::quota::the_addresses_of_a_pool_share_a_limit_behind_a_trusted_proxy",
     ),
     (
         "the quota is checked, then added to",
@@ -74,7 +74,7 @@ FAULTS = [
         "if known.or_else(|| default_of(name, has_text)).as_ref() != Some(value) {",
         "if known.or_else(|| default_of(name, has_text)).as_ref() != Some(value) && name.is_empty() {",
         "it",
-        "paging::a_cursor_is_bound_to_its_query",
+        "api::paging::a_cursor_is_bound_to_its_query",
     ),
     (
         "forms of other sites are accepted",
@@ -114,7 +114,7 @@ FAULTS = [
         "        Self { release, variant: 0, path, query }\n",
         "        Self { release: release & 0, variant: 0, path, query }\n",
         "it",
-        "response_cache::a_new_release_has_its_own_responses",
+        "server::response_cache::a_new_release_has_its_own_responses",
     ),
     (
         "a panic of a route is not caught",
@@ -139,7 +139,7 @@ FAULTS = [
         "let most = if query.filters.is_empty() { usize::MAX } else { 20 };\n"
         "            let rows = matches.rows.iter().copied().take(most).filter(|row| filter.contains(*row)).collect();",
         "it",
-        "search_sets::a_filter_only_removes_rows_from_a_search",
+        "search::filtered::a_filter_only_removes_rows_from_a_search",
     ),
     (
         "the quota of a failed call is not given back",
@@ -147,7 +147,7 @@ FAULTS = [
         "Some(charge) if is_refunded =>",
         "Some(charge) if is_refunded && message.method.is_empty() =>",
         "it",
-        "cost::what_finds_no_place_in_the_queue_is_a_503_that_is_not_counted",
+        "server::cost::what_finds_no_place_in_the_queue_is_a_503_that_is_not_counted",
     ),
     (
         "a backup is restored without a check",
@@ -155,7 +155,7 @@ FAULTS = [
         "if (sha256, bytes) != (description.database.sha256, description.database.bytes) {",
         "if (sha256, bytes) != (sha256, bytes) {",
         "it",
-        "backup::a_damaged_backup_is_refused_and_nothing_is_changed",
+        "commands::backup::a_damaged_backup_is_refused_and_nothing_is_changed",
     ),
     (
         "an archive is opened with rows that do not exist",
@@ -163,7 +163,7 @@ FAULTS = [
         'check((0..self.values as u32).all(is_set), &format!("{name}.sets"))?;',
         "let _ = is_set;",
         "it",
-        "fuzz::archive",
+        "repository::fuzz::archive",
     ),
     (
         "a restart forgets the day before",
@@ -171,7 +171,7 @@ FAULTS = [
         "for day in [-1, 0, 1].map(",
         "for day in [0].map(",
         "it",
-        "quota::a_clock_that_moves_over_midnight_and_back_gives_each_day_its_quota_once",
+        "server::quota::a_clock_that_moves_over_midnight_and_back_gives_each_day_its_quota_once",
     ),
     (
         "every host is ours",
@@ -179,7 +179,7 @@ FAULTS = [
         "if self.contains(&host) { Ok(()) }",
         "if self.contains(&host) || !host.is_empty() { Ok(()) }",
         "it",
-        "cost::hosts_that_are_not_ours_are_misdirected",
+        "server::cost::hosts_that_are_not_ours_are_misdirected",
     ),
     (
         "a release that panics ends the watcher",
@@ -203,7 +203,7 @@ FAULTS = [
         "let _lock = DataLock::acquire(data)?;",
         "let _lock = DataLock::acquire(data);",
         "it",
-        "backup::a_backup_of_a_server_under_load_is_restored_with_accounts_keys_and_usage",
+        "commands::backup::a_backup_of_a_server_under_load_is_restored_with_accounts_keys_and_usage",
     ),
     (
         "a log line shows the query of a request",
@@ -211,7 +211,7 @@ FAULTS = [
         "        let (method, uri) = (request.method(), request.uri());\n",
         "        let (method, uri) = (request.method(), request.uri());\n        tracing::info!(%uri, \"request\");\n",
         "it",
-        "telemetry::no_secret_of_any_flow_is_in_a_log_in_the_metrics_or_in_the_database",
+        "server::telemetry::no_secret_of_any_flow_is_in_a_log_in_the_metrics_or_in_the_database",
     ),
     (
         "what fits of a log line stays on a full disk",
@@ -219,7 +219,7 @@ FAULTS = [
         "    if part > 0\n",
         "    if part > 4096\n",
         "it",
-        "full_disk::a_full_disk_loses_nothing_confirmed_and_stops_nothing_that_only_reads",
+        "server::full_disk::a_full_disk_loses_nothing_confirmed_and_stops_nothing_that_only_reads",
     ),
     (
         "a server does not start on a full disk",
@@ -231,7 +231,7 @@ FAULTS = [
         "    let known = stored()?.unwrap_or(fresh);\n"
         '    sql.execute("UPDATE service SET cursor_secret = ?1", &params![&known])?;\n',
         "it",
-        "full_disk::a_full_disk_loses_nothing_confirmed_and_stops_nothing_that_only_reads",
+        "server::full_disk::a_full_disk_loses_nothing_confirmed_and_stops_nothing_that_only_reads",
     ),
     (
         "an evaluation is stored although another server stored one",
@@ -247,7 +247,7 @@ FAULTS = [
         'format!("msg_{}", delivery.id.0)',
         'format!("msg_{}_{}", delivery.id.0, delivery.attempts)',
         "it",
-        "alerting::killed_servers_deliver_each_match_once",
+        "alerts::delivery::killed_servers_deliver_each_match_once",
     ),
     (
         "messages that were being sent are forgotten",

@@ -10,7 +10,7 @@ mod inspection;
 mod pool;
 mod schema;
 #[cfg(test)]
-#[path = "../../../tests/it/postgres_server.rs"]
+#[path = "../../../tests/it/support/postgres_server.rs"]
 pub(crate) mod server;
 #[cfg(test)]
 mod tests;

@@ -4,8 +4,12 @@
 use std::sync::OnceLock;
 
 #[allow(dead_code)]
-#[path = "../../it/harness.rs"]
+#[path = "../../it/support/harness.rs"]
 mod harness;
+/// Where the targets find it, as in `tests/it`.
+mod support {
+    pub(crate) use crate::harness;
+}
 mod targets;
 
 use targets::Target;

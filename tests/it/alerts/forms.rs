@@ -1,10 +1,10 @@
 //! Forms of saved searches, lists and webhooks: nothing is lost silently, and every error says how to fix it.
 
 use super::{hidden, link_to_save, number, save};
-use crate::account::{Browser, PASSWORD};
-use crate::harness::{NOON, Server};
-use crate::html::{Markup, parse, text_of};
 use crate::pages::check;
+use crate::support::browser::{Browser, PASSWORD};
+use crate::support::harness::{NOON, Server};
+use crate::support::html::{Markup, parse, text_of};
 
 /// The records of the list that was saved first.
 fn listed(server: &Server) -> Vec<String> {

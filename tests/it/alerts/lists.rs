@@ -7,9 +7,9 @@ use auth::quota::Tier;
 use serde_json::{Value, json};
 
 use super::{alerts, evaluated, number, texts};
-use crate::account::Browser;
-use crate::changes::{Copy, FIRST, SECOND, copy_of, releases};
-use crate::harness::Server;
+use crate::api::changes::{Copy, FIRST, SECOND, copy_of, releases};
+use crate::support::browser::Browser;
+use crate::support::harness::Server;
 
 /// The content of the first release again.
 const THIRD: &str = "2026-11-22.1";

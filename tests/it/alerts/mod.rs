@@ -1,5 +1,6 @@
 //! Saved searches and lists: what is new is what both releases' lists say.
 
+mod delivery;
 mod forms;
 mod lists;
 
@@ -11,10 +12,10 @@ use scraper::Html;
 use serde_json::{Value, json};
 use service::alerts::evaluate;
 
-use crate::account::Browser;
-use crate::changes::{FIRST, SECOND, key_of, releases, walk};
-use crate::harness::{Client, NOON, Reply, Server, code};
-use crate::html::{Markup, parse, text_of};
+use crate::api::changes::{FIRST, SECOND, key_of, releases, walk};
+use crate::support::browser::Browser;
+use crate::support::harness::{Client, NOON, Reply, Server, code};
+use crate::support::html::{Markup, parse, text_of};
 
 /// Evaluates what is saved, as the server does after a swap, and returns the number of alerts.
 fn evaluated(server: &Server) -> usize {

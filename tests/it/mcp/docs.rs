@@ -7,7 +7,7 @@ use serde_json::Value;
 use site::{CONVERSATIONS, SETUPS};
 
 use super::tools::TestTools;
-use crate::harness::Server;
+use crate::support::harness::Server;
 
 #[test]
 fn the_page_names_the_endpoint_of_this_service() {

@@ -6,7 +6,7 @@ use catalog::bundled;
 use mcp::{McpEndpoint, McpQuota, Settings, ToolBackend};
 use tempfile::TempDir;
 
-use crate::harness::state;
+use crate::support::harness::state;
 
 /// Tool calls a day of the only client.
 pub const LIMIT: u32 = 100;

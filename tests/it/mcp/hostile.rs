@@ -7,7 +7,7 @@ use mcp::Tool;
 use serde_json::json;
 
 use super::tools::TestTools;
-use crate::harness::{catalog_of, copy_as};
+use crate::support::harness::{catalog_of, copy_as};
 
 /// Invisible characters: controls, zero-width, bidi and tag characters, fillers, variation selectors.
 const HIDDEN: &str = "\u{0}\u{7}\u{1b}[31m\u{7f}\u{9b}\u{ad}\u{61c}\u{200b}\u{200d}\u{200f}\u{202e}\u{2060}\u{2066}\u{feff}\

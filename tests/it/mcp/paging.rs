@@ -10,7 +10,7 @@ use release::ActiveRelease;
 use serde_json::{Value, json};
 
 use super::tools::TestTools;
-use crate::harness::Server;
+use crate::support::harness::Server;
 
 /// The items of all pages of a search; every page must have the same total, and only the last one no cursor.
 fn all_items(tools: &TestTools, tool: Tool, arguments: &Value) -> Vec<Value> {
@@ -165,7 +165,9 @@ fn firms_that_fit_fulfil_the_other_filters() {
 #[test]
 fn a_search_continues_in_its_own_release() {
     let small = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/small");
-    let release = |version: &str| Arc::new(crate::harness::catalog_of(crate::harness::copy_as(&small, version).path()));
+    let release = |version: &str| {
+        Arc::new(crate::support::harness::catalog_of(crate::support::harness::copy_as(&small, version).path()))
+    };
     let releases = Arc::new(ActiveRelease::new(release("2026-12-31.1"), 1));
     let backend = ToolBackend::new(Arc::clone(&releases), "https://api.example.com", [7; 32]);
     let call = |arguments: Value| {

@@ -18,7 +18,7 @@ use tokio::runtime::{Builder, Runtime};
 use transport::server::{Limits, RequestBody, ResponseBody, run};
 use transport::{ErrorContext, Handler, Peer, RequestId, RequestParts, RequestTrace};
 
-use crate::harness::{Client, agent, state};
+use crate::support::harness::{Client, agent, state};
 
 /// A PNG of one pixel.
 const PIXEL: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

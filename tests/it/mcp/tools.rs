@@ -8,9 +8,9 @@ use mcp::{MAX_RESULT_BYTES, Tool, ToolBackend, ToolCall};
 use release::ActiveRelease;
 use serde_json::{Map, Value, json};
 
-use crate::harness::{Dice, bundled, catalog_of, real_catalog};
-use crate::records::with_namesakes;
-use crate::schema::{misfit, misfit_exactly};
+use crate::api::people::with_namesakes;
+use crate::support::harness::{Dice, bundled, catalog_of, real_catalog};
+use crate::support::json_schema::{misfit, misfit_exactly};
 
 /// The tools on a release.
 pub struct TestTools {

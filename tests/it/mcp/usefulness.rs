@@ -10,8 +10,8 @@ use mcp::Tool;
 use serde_json::{Map, Value, json};
 
 use super::tools::TestTools;
-use crate::harness::{real_catalog, real_data};
-use crate::oracle::dataset::limits;
+use crate::api::oracle::dataset::limits;
+use crate::support::harness::{real_catalog, real_data};
 
 /// Makes the calls for one question. An argument `$/0/items/0/slug` is a pointer into the results so far.
 pub fn results(tools: &TestTools, steps: &Value) -> Value {

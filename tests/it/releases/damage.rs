@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use release::ReleaseStore;
 
-use crate::harness::files_below;
-use crate::harness::{Dice, rounds};
-use crate::releases::{Installation, overwrite};
+use crate::support::harness::files_below;
+use crate::support::harness::{Dice, rounds};
+use crate::support::installation::{Installation, overwrite};
 
 /// Two releases of different data.
 struct Pair {

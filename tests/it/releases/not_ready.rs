@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Client, agent};
-use crate::releases::{Installation, Serving, overwrite};
+use crate::support::harness::{Client, agent};
+use crate::support::installation::{Installation, Serving, overwrite};
 
 fn readiness(client: &Client) -> (u16, Value) {
     let reply = client.get("/readyz");

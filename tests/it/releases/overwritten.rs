@@ -5,9 +5,9 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use crate::harness::files_below;
-use crate::harness::{Client, Dice, rounds};
-use crate::releases::{Installation, Stop};
+use crate::support::harness::files_below;
+use crate::support::harness::{Client, Dice, rounds};
+use crate::support::installation::{Installation, Stop};
 
 const CHANGED: &str = "files of release 2026-11-20.1 were changed or removed";
 

@@ -6,8 +6,8 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::harness::copy_as;
-use crate::releases::{Installation, overwrite, small};
+use crate::support::harness::copy_as;
+use crate::support::installation::{Installation, overwrite, small};
 
 /// The private key of the tests, and the public one of another pair, as openssl writes them.
 const PRIVATE: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIEpFkdDn1L6uo8kUJ/53dBSW50LXHcPaNdJ+G+tPJe9q\n-----END PRIVATE KEY-----\n";

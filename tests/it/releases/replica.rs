@@ -4,9 +4,9 @@ use std::fs;
 
 use serde_json::{Value, json};
 
-use crate::doctor::copy_folder;
-use crate::harness::{Client, copy_as};
-use crate::releases::{Installation, Serving, small};
+use crate::commands::doctor::copy_folder;
+use crate::support::harness::{Client, copy_as};
+use crate::support::installation::{Installation, Serving, small};
 
 /// Pushes the small dataset as `version`, to be served in `seconds`.
 fn push(installation: &Installation, place: &str, version: &str, seconds: &str) {

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use release::ReleaseStore;
 
-use crate::harness::{Client, rounds, runs};
-use crate::releases::{Installation, Serving, Stop};
+use crate::support::harness::{Client, rounds, runs};
+use crate::support::installation::{Installation, Serving, Stop};
 
 /// The versions in the header, the body and the name of the startup.
 fn versions(client: &Client) -> [String; 3] {

@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use release::ReleaseStore;
 use tempfile::TempDir;
 
-use crate::harness::files_below;
-use crate::harness::{Dice, copy_as, rounds, runs, wants_rounds};
-use crate::releases::small;
+use crate::support::harness::files_below;
+use crate::support::harness::{Dice, copy_as, rounds, runs, wants_rounds};
+use crate::support::installation::small;
 
 const OLD: &str = "2026-11-20.1";
 const NEW: &str = "2026-11-27.1";

@@ -19,7 +19,7 @@ use data::{Date, SnapshotVersion};
 use release::{ReleaseEvent, Starting, Watcher};
 use tokio::runtime::Runtime;
 
-use crate::harness::{NOON, Numbers};
+use crate::support::harness::{NOON, Numbers};
 use releases::{Behavior, RELEASES, SimulatedIndex, version};
 use store::{Faults, FaultyStore};
 

@@ -9,7 +9,7 @@ use data::{NoProgress, SnapshotVersion, compile};
 use release::ReleaseStore;
 use time::OffsetDateTime;
 
-use crate::harness::{copy_as, files_below, root};
+use crate::support::harness::{copy_as, files_below, root};
 
 /// Number of releases that there may be.
 pub const RELEASES: u64 = 5;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use auth::{Durability, KeyChanges, ReadKind, SqliteStore, Statements, Store, StoreError, StoreMeasurements};
 
-use crate::harness::Numbers;
+use crate::support::harness::Numbers;
 
 /// How often calls fail, in percent, and what decides.
 pub struct Faults {

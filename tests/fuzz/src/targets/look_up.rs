@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::requests::ask;
 use super::split;
-use crate::harness::Reply;
+use crate::support::harness::Reply;
 
 const RESOLVE: &str = "/api/v3/resolve";
 

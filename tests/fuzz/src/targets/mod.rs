@@ -1,7 +1,7 @@
 //! The fuzz targets. Each takes any bytes and panics if they break a promise of the service: no panic, no 5xx, no cursor
 //! that we did not seal, no address that a stranger chose.
 //!
-//! libFuzzer runs them (`.ci/full fuzz`); `cargo test` replays their corpora with random mutations (`tests/it/fuzz.rs`).
+//! libFuzzer runs them (`.ci/full fuzz`); `cargo test` replays their corpora with random mutations (`tests/it/repository/fuzz.rs`).
 
 mod archives;
 mod dataset;

@@ -10,7 +10,7 @@ use http::HeaderValue;
 use serde_json::Value;
 
 use super::split;
-use crate::harness::{Client, Reply, Server, agent_without_redirects};
+use crate::support::harness::{Client, Reply, Server, agent_without_redirects};
 
 const PASSWORD: &str = "seven quiet herons";
 

@@ -1,0 +1,125 @@
+//! Search by what records say of themselves (`text`), on lists and their counts.
+
+use std::collections::HashSet;
+
+use auth::quota::Tier;
+use serde_json::{Value, json};
+
+use crate::support::harness::{Client, Server, code};
+
+fn list(client: &Client, path: &str, parameters: &[(&str, &str)]) -> Value {
+    let reply = client.list(path, parameters);
+    assert_eq!(reply.status, 200, "{parameters:?}: {}", reply.text);
+    reply.json()
+}
+
+fn slugs(page: &Value) -> Vec<String> {
+    page["data"].as_array().unwrap().iter().map(|row| row["slug"].as_str().unwrap().to_owned()).collect()
+}
+
+fn all(client: &Client, parameters: &[(&str, &str)]) -> Value {
+    list(client, "/api/v3/startups", &[parameters, &[("limit", "1000")]].concat())
+}
+
+#[test]
+fn each_match_has_the_words_in_its_texts() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for (path, text, stems) in [
+        ("/api/v3/startups", "workflow tools", &["workflow", "tool"][..]),
+        ("/api/v3/startups", "fintech berlin", &["fintech", "berlin"]),
+        ("/api/v3/vcs", "investing in climate", &["invest", "climate"]),
+        ("/api/v3/people", "partners", &["partner"]),
+    ] {
+        let page = list(&client, path, &[("text", text), ("limit", "100"), ("fields", "*")]);
+        let rows = page["data"].as_array().unwrap();
+        assert!(rows.len() > 2, "{text}");
+        for (index, row) in rows.iter().enumerate() {
+            let json = row.to_string().to_lowercase();
+            let having = stems.iter().filter(|stem| json.contains(**stem)).count();
+            assert!(having > 0, "{text}: {row}");
+            // The best has all of the words.
+            assert!(index > 0 || having == stems.len(), "{text}: {row}");
+        }
+    }
+}
+
+#[test]
+fn filters_only_remove_matches_and_counts_agree() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let text = ("text", "software teams");
+    let every = all(&client, &[text]);
+    let matches = slugs(&every);
+    assert_eq!(every["pagination"]["total"], matches.len());
+    assert!(matches.len() > 20);
+    let filtered = slugs(&all(&client, &[text, ("country", "US")]));
+    let in_us: HashSet<String> = slugs(&all(&client, &[("country", "US"), ("sort", "name")])).into_iter().collect();
+    assert_eq!(filtered, matches.iter().filter(|slug| in_us.contains(*slug)).cloned().collect::<Vec<_>>());
+    let firms = ("text", "investing in climate");
+    let facets = list(&client, "/api/v3/vcs/facets", &[firms]);
+    assert_eq!(facets["data"]["total"], list(&client, "/api/v3/vcs", &[firms])["pagination"]["total"]);
+    // Another order has the same rows.
+    let by_name = slugs(&all(&client, &[text, ("sort", "name")]));
+    assert_ne!(by_name, matches);
+    assert_eq!(by_name.into_iter().collect::<HashSet<_>>(), matches.iter().cloned().collect::<HashSet<_>>());
+    assert_eq!(slugs(&all(&client, &[text, ("sort", "relevance")])), matches);
+    // A walk has each row once, in the same order.
+    let (mut walked, mut cursor) = (Vec::new(), None::<String>);
+    loop {
+        let parameters = [text, ("limit", "9")];
+        let cursor_parameter = cursor.as_deref().map(|cursor| ("cursor", cursor));
+        let page =
+            list(&client, "/api/v3/startups", &parameters.into_iter().chain(cursor_parameter).collect::<Vec<_>>());
+        walked.extend(slugs(&page));
+        match page["pagination"]["next_cursor"].as_str() {
+            Some(next) => cursor = Some(next.to_owned()),
+            None => break,
+        }
+    }
+    assert_eq!(walked, matches);
+    // A name and a text: both.
+    let named = slugs(&all(&client, &[("q", "tidewick"), ("text", "software")]));
+    assert!(
+        !named.is_empty() && named.iter().all(|slug| slug.contains("tidewick") || slug.contains("tide-wick")),
+        "{named:?}"
+    );
+}
+
+#[test]
+fn snippets_show_the_words_in_descriptions() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let page = list(&client, "/api/v3/startups", &[("text", "pilot customers"), ("limit", "30"), ("fields", "*")]);
+    let snippets = page["meta"]["snippets"].as_array().unwrap();
+    assert!(snippets.len() > 5, "{page}");
+    for snippet in snippets {
+        let slug = &snippet["slug"];
+        let row = page["data"].as_array().unwrap().iter().find(|row| row["slug"] == *slug).unwrap();
+        let text = snippet["text"].as_str().unwrap();
+        assert!(text.chars().count() <= 170, "{text}");
+        let part = text.trim_matches('…');
+        assert!(row["description"].as_str().unwrap().contains(part), "{text} {row}");
+        let chars: Vec<char> = text.chars().collect();
+        let marks = snippet["marks"].as_array().unwrap();
+        assert!(!marks.is_empty(), "{text}");
+        for mark in marks {
+            let at = |name: &str| mark[name].as_u64().unwrap() as usize;
+            let word: String = chars[at("start")..at("end")].iter().collect::<String>().to_lowercase();
+            assert!(word.starts_with("pilot") || word.starts_with("customer"), "{word} of {text}");
+        }
+    }
+    // Without `text` there are none.
+    assert_eq!(list(&client, "/api/v3/startups", &[("limit", "3")])["meta"].get("snippets"), None);
+}
+
+#[test]
+fn a_text_that_nothing_has_or_that_is_too_long_is_said() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let none = list(&client, "/api/v3/startups", &[("text", "zzyzx")]);
+    assert_eq!((&none["data"], &none["pagination"]["total"]), (&json!([]), &json!(0)));
+    let long = "software ".repeat(30);
+    assert_eq!(code(&client.list("/api/v3/startups", &[("text", &long)])), (400, "invalid_parameter".to_owned()));
+    assert_eq!(client.list("/api/v3/funding-rounds", &[("text", "software")]).status, 400);
+}

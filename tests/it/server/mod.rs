@@ -1,0 +1,11 @@
+//! The server as a whole: quotas, queues, caches, logs and metrics, crashes, full disks, shared stores.
+
+mod cost;
+mod crash;
+mod full_disk;
+mod health;
+mod quota;
+mod response_cache;
+mod shared_store;
+mod telemetry;
+mod work_queue;

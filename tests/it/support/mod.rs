@@ -1,0 +1,12 @@
+//! What the tests share: servers, clients, programs, datasets and readers of what they answer.
+
+pub mod browser;
+pub mod dataset_faults;
+pub mod harness;
+pub mod html;
+pub mod installation;
+pub mod json_schema;
+pub mod naive;
+pub mod postgres_server;
+pub mod program;
+pub mod two_firms;
