@@ -76,7 +76,9 @@ fn add(folder: &Path, file: &Path, style: &Style) -> CommandResult {
     let mut known = Decisions::read(folder)?;
     let (mut made, mut report) = decision::read_file(file);
     made.retain(|decision| !known.has(decision));
-    known = made.iter().fold(known, |known, decision| known.with(decision.clone(), &mut report));
+    for decision in &made {
+        known = known.with(decision.clone(), &mut report);
+    }
     if report.has_errors() {
         return Err(check::reject(&report, file, style));
     }

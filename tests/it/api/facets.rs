@@ -3,7 +3,7 @@
 use auth::quota::Tier;
 use serde_json::{Value, json};
 
-use crate::support::harness::{Client, Server, bundled, bundled_folder, catalog_of, code, copy_as};
+use crate::support::harness::{Client, Server, bundled_folder, catalog_of, code, copy_as};
 
 fn total(client: &Client, parameters: &[(&str, &str)]) -> u64 {
     client.list("/api/v3/vcs", parameters).json()["pagination"]["total"].as_u64().unwrap()

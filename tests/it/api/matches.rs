@@ -7,7 +7,7 @@ use auth::quota::Tier;
 use serde_json::{Value, json};
 
 use crate::api::vcs::walk;
-use crate::support::harness::{Server, bundled, bundled_folder, code};
+use crate::support::harness::{Server, bundled_folder, code};
 use crate::support::naive::{Naive, rows_of};
 
 const LADDER: [&str; 7] = ["pre-seed", "seed", "series-a", "series-b", "series-c", "series-d-plus", "growth"];

@@ -8,7 +8,7 @@ use data::derive::score::{DIMENSIONS, GHOSTING, METHOD, PUBLISHED_FROM, RANKED_F
 use data::import::csv_row::{MAX_LINE, MAX_TEXT, MAX_URL, MAX_VALUES};
 use serde_json::json;
 
-use crate::support::harness::{Client, Server, code, grouped};
+use crate::support::harness::{Client, Server, grouped};
 use crate::support::html::parse;
 
 /// A page with its tags, and a single space between words.

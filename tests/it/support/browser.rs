@@ -10,7 +10,7 @@ pub const PASSWORD: &str = "seven quiet herons";
 /// Stores its cookies and sends the origin of its forms.
 pub struct Browser {
     pub base: String,
-    agent: ureq::Agent,
+    pub agent: ureq::Agent,
     pub cookies: BTreeMap<String, String>,
 }
 
