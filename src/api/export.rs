@@ -68,10 +68,11 @@ pub(crate) struct Export {
 
 impl Export {
     pub(crate) fn parse(url: &RequestUrl<'_>, mut list: ListRequest, format: Format) -> Result<Self, RequestError> {
-        // All flags are about `meta`.
+        // Flags are about `meta` or the form of the JSON.
         if let Some(name) = list.flags.first() {
-            let detail =
-                format!("a file has no `meta`: omit `{name}`, or pass `{name}=false` with a cursor that carries it");
+            let detail = format!(
+                "`{name}` changes only JSON, not a file: omit it, or pass `{name}=false` with a cursor that carries it"
+            );
             return Err(vec![ParameterError::invalid(name, detail)].into());
         }
         // The limit of a cursor is a page length, so only an explicit `limit` counts.

@@ -115,7 +115,6 @@ pub(crate) fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
         },
         "min_health_score" => format!("score {value} or more"),
         "max_ghosting_rate" => format!("ghosting rate up to {value} %"),
-        "min_reviews" => format!("{value} reviews or more"),
         "ghosted" => format::response(&Some(value == "true")).to_owned(),
         "min_rating" => format!("{value} stars or more"),
         "max_rating" => format!("{value} stars or fewer"),
@@ -131,12 +130,15 @@ pub(crate) fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
         "min_amount_usd" | "min_raised_usd" => format!("{} or more", usd()),
         "max_amount_usd" | "max_raised_usd" => format!("up to {}", usd()),
         "min_portfolio" => format!("{value} startups or more"),
+        "min_aum_usd" => format!("{} under management or more", usd()),
         "city" => {
             let city = snapshot.find_term(Facet::City, &fold(value)).and_then(|city| snapshot.city_name(city));
             format!("in {}", city.unwrap_or_else(|| format::word(value)))
         }
-        _ => match (name.strip_prefix("not_"), name.strip_suffix("_all")) {
-            (Some(name), _) => format!("not {}", label_of(catalog, name, value)),
+        _ => match (name.split_once('_'), name.strip_suffix("_all")) {
+            (Some(("not", name)), _) => format!("not {}", label_of(catalog, name, value)),
+            (Some(("min", counted)), _) => format!("{value} {} or more", counted.replace('_', " ")),
+            (Some(("max", counted)), _) => format!("{value} {} or fewer", counted.replace('_', " ")),
             (_, Some(name)) => label_of(catalog, name, value),
             _ => format!("{}: {value}", format::word(name)),
         },

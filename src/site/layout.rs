@@ -132,6 +132,11 @@ impl PageLayout {
         pages.chain([("/docs", "Docs")]).map(|(path, name)| (path, name, self.is_within(path)))
     }
 
+    /// The pages that the footer links: path and name.
+    pub(crate) fn footer_items(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        PAGES.iter().filter_map(|page| Some((page.path, page.footer?)))
+    }
+
     pub(crate) fn is_within(&self, path: &str) -> bool {
         self.path.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }

@@ -48,6 +48,7 @@ pub(crate) struct PageRow {
     takes_files: bool,
     is_cached: bool,
     pub(crate) menu: Option<&'static str>,
+    pub(crate) footer: Option<&'static str>,
     pub(crate) is_in_sitemap: bool,
     twins: Option<TwinSubject>,
 }
@@ -62,6 +63,7 @@ const fn row(path: &'static str, get: Option<PageHandler>) -> PageRow {
         takes_files: false,
         is_cached: false,
         menu: None,
+        footer: None,
         is_in_sitemap: false,
         twins: None,
     }
@@ -113,6 +115,10 @@ impl PageRow {
 
     pub(crate) const fn in_menu(self, name: &'static str) -> Self {
         Self { menu: Some(name), ..self }
+    }
+
+    pub(crate) const fn in_footer(self, name: &'static str) -> Self {
+        Self { footer: Some(name), ..self }
     }
 
     pub(crate) const fn in_sitemap(self) -> Self {
