@@ -246,7 +246,9 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         run_every(FLUSH, "cannot write usage", &auth, |auth| auth.flush(now()).map(|_| ())),
     ];
     let aborted = run(listener, gate, stop, limits).await?;
-    background.into_iter().for_each(|task| task.abort());
+    for task in background {
+        task.abort();
+    }
     blocking(move || alerting.get().map(Threads::finish)).await?;
     let flushed = blocking(move || last_flush(&auth)).await?;
     if aborted > 0 {

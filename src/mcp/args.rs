@@ -74,7 +74,9 @@ impl ToolCall {
         let mut errors = Vec::new();
         let position = |name: &str| table.iter().position(|argument| argument.name == name);
         let (own, others): (Vec<_>, Vec<_>) = arguments.iter().partition(|(name, _)| position(name).is_some());
-        own.into_iter().for_each(|(name, value)| values[position(name).expect("it is an argument")] = given(value));
+        for (name, value) in own {
+            values[position(name).expect("it is an argument")] = given(value);
+        }
         // Some hosts pass a placeholder to a tool without arguments.
         for (name, value) in others.into_iter().filter(|_| !table.is_empty()) {
             let value = given(value);

@@ -123,8 +123,9 @@ impl Starting {
         // The watcher does not repeat anything reported here or not worth a report.
         let is_settled = !rejections.is_empty() || current.is_none();
         let rejected = is_settled.then(|| RejectedState { current, stamps: Stamps::new(stamps) });
-        let events = rejections.iter().map(|reason| ReleaseEvent::Rejected { reason: reason.clone(), served: None });
-        events.for_each(&*self.report);
+        for reason in &rejections {
+            (self.report)(ReleaseEvent::Rejected { reason: reason.clone(), served: None });
+        }
         (self.report)(ReleaseEvent::Serving { version: served.version(), bundled: served.is_bundled() });
         let others = self.load_others(&served, &versions);
         let active = Arc::new(ActiveRelease::with(Arc::new(served), others, self.keep));

@@ -117,7 +117,9 @@ pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
             components = components.response(name, response);
         }
     }
-    components = response::headers(version).fold(components, |known, (name, header)| known.header(name, header));
+    for (name, header) in response::headers(version) {
+        components = components.header(name, header);
+    }
     let used: Vec<&str> = Route::all(version).map(tag_of).collect();
     let tags = TAGS.iter().filter(|(_, name, _)| used.contains(name));
     let license = LicenseBuilder::new().name("MIT OR Apache-2.0").identifier(Some("MIT OR Apache-2.0")).build();

@@ -152,8 +152,9 @@ fn envelope(version: Version) -> SchemaObjects {
         Version::V2 => (PaginationV2::DEFINITION, Warnings::DEFINITION),
         Version::V3 => (PaginationV3::DEFINITION, Meta::DEFINITION),
     };
-    let definitions = [pagination, meta, ProblemBody::DEFINITION];
-    definitions.iter().for_each(|definition| definition::add(&mut objects, definition));
+    for definition in [pagination, meta, ProblemBody::DEFINITION] {
+        definition::add(&mut objects, definition);
+    }
     // Described, not enumerated: codes may be added.
     let mut codes: Vec<&str> = Code::ALL.into_iter().map(Code::name).collect();
     describe_values(&mut objects, ProblemBody::DEFINITION, "code", &codes);

@@ -112,8 +112,9 @@ impl Lexicon {
             }
         }
         for names in Country::region_names() {
-            let country = PhraseMeaning::Country(names[0].clone());
-            names.iter().filter(|name| *name != "sea").for_each(|name| self.add(name, country.clone()));
+            for name in names.iter().filter(|name| *name != "sea") {
+                self.add(name, PhraseMeaning::Country(names[0].clone()));
+            }
         }
         for line in word_file::entries(include_str!("demonyms.txt")) {
             let regions = Country::region_names().flatten().map(String::as_str);

@@ -103,7 +103,9 @@ impl OwnFiles<'_> {
         let new = checksums(made)?;
         self.check(&new)?;
         let mut listed = self.known.clone();
-        new.iter().for_each(|(name, checksum)| listed.entry(name.clone()).or_default().push(*checksum));
+        for (name, checksum) in &new {
+            listed.entry(name.clone()).or_default().push(*checksum);
+        }
         self.write_list(UNFINISHED, &listed)?;
         for name in new.keys() {
             let (from, to) = (made.join(name), self.folder.join(name));

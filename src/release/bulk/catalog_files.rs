@@ -161,6 +161,8 @@ fn croissant_context() -> Value {
         "examples": { "@id": "cr:examples", "@type": "@json" },
         "sc": "https://schema.org/",
     });
-    OWN_TERMS.split(' ').for_each(|term| context[term] = format!("cr:{term}").into());
+    for term in OWN_TERMS.split(' ') {
+        context[term] = format!("cr:{term}").into();
+    }
     context
 }

@@ -32,7 +32,9 @@ impl HashMultiMapBuilder {
         self.0.dedup();
         let count = (self.0.len() / LOAD).next_power_of_two();
         let mut starts = Vec::with_capacity(count + 1);
-        (0..).zip(&self.0).for_each(|(at, (hash, _))| starts.resize(starts.len().max(bucket(*hash, count) + 1), at));
+        for (index, (hash, _)) in (0..).zip(&self.0) {
+            starts.resize(starts.len().max(bucket(*hash, count) + 1), index);
+        }
         starts.resize(count + 1, self.0.len() as u32);
         HashMultiMap { starts, items: self.0.into_iter().map(|(_, value)| value).collect() }
     }

@@ -171,7 +171,9 @@ impl<'a> CandidateSearch<'a> {
             expansion.weight = if expansion.optional || !is_known { 0.0 } else { word.weight };
             known += expansion.weight;
             all += if expansion.optional { 0.0 } else { word.weight };
-            (0..self.weights.len()).for_each(|set| self.weights.push(self.weights[set] + expansion.weight));
+            for set in 0..self.weights.len() {
+                self.weights.push(self.weights[set] + expansion.weight);
+            }
         }
         if all > 0.0 { known / all } else { 1.0 }
     }
