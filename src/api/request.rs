@@ -129,8 +129,10 @@ impl RequestUrl<'_> {
     pub(crate) fn find_row(&self, table: Table, key: &str) -> Result<u32, RequestError> {
         let row = self.catalog.find(table, key).filter(|row| self.catalog.snapshot().is_published(table, *row));
         let row = row.ok_or_else(|| RequestError::NotFound(table, key.to_owned()))?;
-        let Some(slug) = self.catalog.moved_to(table, row, key) else { return Ok(row) };
-        Err(RequestError::Moved(table, key.to_owned(), slug.to_owned()))
+        match self.catalog.moved_to(table, row, key) {
+            Some(slug) => Err(RequestError::Moved(table, key.to_owned(), slug.to_owned())),
+            None => Ok(row),
+        }
     }
 }
 

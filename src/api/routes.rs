@@ -92,8 +92,10 @@ impl Route {
     }
 
     pub fn path_of(&self, key: &str) -> String {
-        let Some((before, after)) = self.around_placeholder() else { return self.path.to_owned() };
-        format!("{before}{key}{after}")
+        match self.around_placeholder() {
+            Some((before, after)) => format!("{before}{key}{after}"),
+            None => self.path.to_owned(),
+        }
     }
 
     fn around_placeholder(&self) -> Option<(&'static str, &'static str)> {

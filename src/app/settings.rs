@@ -35,7 +35,8 @@ use release::remote::{RemoteStore, Replica, is_object_store};
 use release::{KeyError, ReleaseError, ReleaseStore, TrustedKey};
 use service::brand::brand_name;
 use service::operator::review_url;
-use service::{BrandColor, BulkAccess, security_txt};
+use service::security_txt;
+use service::{BrandColor, BulkAccess};
 use transport::origin::Origin;
 use transport::server::Limits;
 use transport::telemetry::LogFormat;
@@ -613,8 +614,10 @@ fn located(error: &clap::Error, args: &[OsString]) -> String {
     };
     let variable = if args.iter().any(names_flag) { None } else { variable_of(flag) };
     let setting = variable.map_or_else(|| flag.to_owned(), |variable| format!("{variable} (environment)"));
-    let Some(reason) = std::error::Error::source(error) else { return format!("{error}\nsetting: {setting}\n") };
-    format!("error: {setting}: `{value}`: {reason}\n")
+    match std::error::Error::source(error) {
+        Some(reason) => format!("error: {setting}: `{value}`: {reason}\n"),
+        None => format!("{error}\nsetting: {setting}\n"),
+    }
 }
 
 fn arguments(command: &clap::Command) -> impl Iterator<Item = &clap::Arg> {

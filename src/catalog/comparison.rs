@@ -72,9 +72,10 @@ impl ReleaseComparison {
 }
 
 fn parse(catalog: &Catalog, resource: Resource, values: &[(String, String)]) -> Result<Query, Issues> {
-    let request = catalog.parse(resource, values, SAVED)?.request;
-    let Request::List(query) = request else { unreachable!("saved searches are plain lists") };
-    Ok(query)
+    match catalog.parse(resource, values, SAVED)?.request {
+        Request::List(query) => Ok(query),
+        _ => unreachable!("saved searches are plain lists"),
+    }
 }
 
 /// Matches rows by slug. A record with a changed slug is the one that its former slug leads to.

@@ -272,14 +272,18 @@ impl Catalog {
 
     /// The best rows by name, or by website if the text is an address; [`Catalog::all_matches`] has the others.
     pub fn search(&self, table: Table, text: &str) -> SearchResults {
-        let Some(address) = self.address(table, text) else { return self.search_names(table, text) };
-        self.search_address(table, &address)
+        match self.address(table, text) {
+            Some(address) => self.search_address(table, &address),
+            None => self.search_names(table, text),
+        }
     }
 
     /// Explains the score of a row for a search text, even if the row is not a match; `None` if the table has no names.
     pub fn explain(&self, table: Table, text: &str, row: u32) -> Option<Explanation> {
-        let Some(address) = self.address(table, text) else { return self.explain_name(table, text, row) };
-        self.explain_address(table, &address, row)
+        match self.address(table, text) {
+            Some(address) => self.explain_address(table, &address, row),
+            None => self.explain_name(table, text, row),
+        }
     }
 
     /// Parses a search text as an address, unless it is the name of a record, such as `Booking.com`.
@@ -298,8 +302,10 @@ impl Catalog {
     }
 
     pub fn match_classes(&self, table: Table, text: &str, rows: &[u32]) -> Vec<MatchClass> {
-        let Some(address) = self.address(table, text) else { return self.match_classes_of_name(table, text, rows) };
-        self.classes_of_address(table, &address, rows)
+        match self.address(table, text) {
+            Some(address) => self.classes_of_address(table, &address, rows),
+            None => self.match_classes_of_name(table, text, rows),
+        }
     }
 
     fn match_classes_of_name(&self, table: Table, text: &str, rows: &[u32]) -> Vec<MatchClass> {

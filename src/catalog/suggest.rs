@@ -81,8 +81,10 @@ impl Catalog {
             };
             value.and_then(|value| self.term_name(facet, value)).unwrap_or_else(|| fallback.to_owned())
         };
-        let Some(index) = Facet::LISTED.iter().position(|known| *known == facet) else { return example() };
-        self.cached.example_terms[table as usize][index].get_or_init(example).clone()
+        match Facet::LISTED.iter().position(|known| *known == facet) {
+            Some(index) => self.cached.example_terms[table as usize][index].get_or_init(example).clone(),
+            None => example(),
+        }
     }
 
     /// The slugs nearest to a mistyped slug or name, each once: those few edits away, then those that a search finds.

@@ -143,8 +143,10 @@ impl<'a> QueryRunner<'a> {
 
     fn url(&self) -> String {
         let path = &self.options.path;
-        let folder = if path.starts_with('/') { "" } else { "/api/v3/" };
-        let mut url = format!("{}{folder}{path}", self.server());
+        let mut url = match path.starts_with('/') {
+            true => format!("{}{path}", self.server()),
+            false => format!("{}/api/v3/{path}", self.server()),
+        };
         if !self.options.parameters.is_empty() {
             let query = Serializer::new(String::new()).extend_pairs(&self.options.parameters).finish();
             url.push(if url.contains('?') { '&' } else { '?' });

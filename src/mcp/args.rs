@@ -231,8 +231,10 @@ fn unwrapped(value: &Value) -> Cow<'_, Value> {
         _ => None,
     };
     let value = parsed.map_or(Cow::Borrowed(value), Cow::Owned);
-    let Some([only]) = value.as_array().map(Vec::as_slice) else { return value };
-    Cow::Owned(only.clone())
+    match value.as_array().map(Vec::as_slice) {
+        Some([only]) => Cow::Owned(only.clone()),
+        _ => value,
+    }
 }
 
 /// Null, empty text and an empty list count as absent.

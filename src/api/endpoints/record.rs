@@ -44,8 +44,10 @@ fn parse(url: &RequestUrl<'_>) -> ParsedOperation {
         Version::V3 => issues.collect(include::parse(url.values, table)),
         Version::V1 | Version::V2 => Some(Vec::new()),
     };
-    let Some((warnings, include)) = warnings.zip(include) else { return Err(issues.into()) };
-    Ok(Box::new(RecordRequest { table, row, include, warnings }))
+    match warnings.zip(include) {
+        Some((warnings, include)) => Ok(Box::new(RecordRequest { table, row, include, warnings })),
+        None => Err(issues.into()),
+    }
 }
 
 impl ApiOperation for RecordRequest {

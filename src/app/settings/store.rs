@@ -36,8 +36,10 @@ impl StoreSettings {
 
     /// Opens the database, or the file in the folder `data`. Blocks.
     pub(crate) fn open(&self, data: &Path) -> Result<Box<dyn Store>, StoreError> {
-        let Some(settings) = self.postgres()? else { return Ok(Box::new(SqliteStore::open(data)?)) };
-        Ok(Box::new(PostgresStore::open(&settings)?))
+        Ok(match self.postgres()? {
+            Some(settings) => Box::new(PostgresStore::open(&settings)?),
+            None => Box::new(SqliteStore::open(data)?),
+        })
     }
 }
 

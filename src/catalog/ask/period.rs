@@ -39,8 +39,10 @@ fn named(tokens: &[QuestionToken]) -> Option<(Period, usize)> {
     let (first, second) = (word(0), word(1));
     let on = |date: Date| Period { from: Some(date), to: Some(date) };
     if let Some(year) = year_at(0) {
-        let (from, to, words) = quarter(second).map_or((1, 12, 1), |quarter| (quarter * 3 - 2, quarter * 3, 2));
-        return Some((months(year, from, to)?, words));
+        return match quarter(second) {
+            Some(quarter) => Some((months(year, quarter * 3 - 2, quarter * 3)?, 2)),
+            None => Some((months(year, 1, 12)?, 1)),
+        };
     }
     // `2014+`
     if let Some(year) = first.strip_suffix('+').and_then(year_of) {
@@ -251,8 +253,10 @@ fn with_later(period: Period, length: usize, tokens: &[QuestionToken]) -> (Perio
         ["to" | "until" | "through" | "till" | "or" | "and", next]
             if year_of(next).is_some() || words[0].len() > 3 || words[0] == "to" =>
         {
-            let Some((last, more)) = named(&tokens[length + 1..]) else { return (period, length) };
-            (Period { from: period.from, to: last.to }, length + 1 + more)
+            match named(&tokens[length + 1..]) {
+                Some((last, more)) => (Period { from: period.from, to: last.to }, length + 1 + more),
+                None => (period, length),
+            }
         }
         _ => (period, length),
     }

@@ -8,8 +8,10 @@ use crate::cli::admin::{AdminError, print};
 use auth::PostgresStore;
 
 pub(super) fn refuse_postgres(store: &StoreSettings, error: fn(String) -> AdminError) -> Result<(), AdminError> {
-    let Some(settings) = store.postgres()? else { return Ok(()) };
-    Err(error(PostgresStore::display_url(&settings)?))
+    match store.postgres()? {
+        Some(settings) => Err(error(PostgresStore::display_url(&settings)?)),
+        None => Ok(()),
+    }
 }
 
 pub(super) fn copy(from: &Path, store: &StoreSettings, json: bool) -> Result<(), AdminError> {

@@ -19,8 +19,10 @@ pub(super) fn add(builder: AmazonS3Builder) -> Result<AmazonS3Builder, String> {
     let (id, secret, token) = parse(&text, &profile)
         .ok_or_else(|| error(format!("has no profile [{profile}] with aws_access_key_id and aws_secret_access_key")))?;
     let builder = builder.with_access_key_id(id).with_secret_access_key(secret);
-    let Some(token) = token else { return Ok(builder) };
-    Ok(builder.with_token(token))
+    Ok(match token {
+        Some(token) => builder.with_token(token),
+        None => builder,
+    })
 }
 
 /// Parses the lines `name = value` below `[profile]`: id, secret, and the session token of temporary credentials.

@@ -235,7 +235,10 @@ impl Replica {
             self.local.clear(&OsFs, FETCHING)?;
         }
         // A replica that serves nothing yet first gets a release to serve.
-        if matches!(self.local.current(), Ok(None)) { Ok(()) } else { self.fetch_passed_over() }
+        match self.local.current() {
+            Ok(None) => Ok(()),
+            _ => self.fetch_passed_over(),
+        }
     }
 
     fn fetch_passed_over(&self) -> ReleaseResult<()> {

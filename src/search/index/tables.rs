@@ -110,8 +110,10 @@ impl RowsOfWords {
     }
 
     pub(crate) fn count(&self, word: u32) -> u32 {
-        let Some(rows) = self.rare(word) else { return self.find_common(word).map_or(0, |at| self.common[at][1]) };
-        rows.len() as u32
+        match self.rare(word) {
+            Some(rows) => rows.len() as u32,
+            None => self.find_common(word).map_or(0, |index| self.common[index][1]),
+        }
     }
 
     /// Approximate number of rows of a range of words; a row is counted for each of its words.

@@ -88,9 +88,11 @@ impl Pipeline<'_> {
     ) -> Result<PipelineOutcome, Problem> {
         self.request.trace.set_streams_body();
         let mut body = forward_parts(body);
-        let is_acceptable = accepts(self.request.headers, Format::Csv);
-        let checked = if is_acceptable { self.check_values(values, &PARAMETERS) } else { Err(not_acceptable()) };
-        let opened = match checked {
+        let accepted = match accepts(self.request.headers, Format::Csv) {
+            true => self.check_values(values, &PARAMETERS),
+            false => Err(not_acceptable()),
+        };
+        let opened = match accepted {
             Ok(()) => self.open_sheet(&mut body, values).await,
             Err(problem) => Err(problem),
         };
