@@ -1,9 +1,11 @@
 //! The weak `ETag` of a response: a hash of its content, stable across releases as long as the response stays the same.
+//!
 //! `meta.snapshot` does not count: a 304 names the release in `X-Snapshot`. `next_cursor` does count, although it names
 //! the release of its page: a client with a cached page would follow its cursor into a release that is no longer
 //! loaded, start again, and get the cached page again. So a page with a next page changes with each release; records,
-//! short lists, facets and counts do not. The `ETag` of a file hashes release and query, because its rows are not known
-//! before it is sent.
+//! short lists, facets and counts do not.
+//!
+//! The `ETag` of a file hashes release and query, because its rows are not known before it is sent.
 
 use std::ops::Range;
 

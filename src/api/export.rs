@@ -1,7 +1,8 @@
-//! A list as a file: all its rows from a position on, as CSV or NDJSON, written page by page while it is sent. The rows
-//! are those of the JSON list, by the same code. The quota is charged at the start, for all rows that will be sent. An
-//! error before the first byte is a problem document; a later one ends the connection without a proper end of the body,
-//! so that an incomplete file is never mistaken for a complete one.
+//! A list as a file: all its rows from a position on, as CSV or NDJSON, written page by page while it is sent.
+//!
+//! The rows are those of the JSON list, by the same code. The quota is charged at the start, for all rows that will be
+//! sent. An error before the first byte is a problem document; a later one ends the connection without a proper end of
+//! the body, so that an incomplete file is never mistaken for a complete one.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

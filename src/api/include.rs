@@ -1,5 +1,6 @@
-//! `include` on single records (v3): the first rows of related lists, each with its total. The rows are those of the
-//! first page of the list of the same name: with its default fields, order and limit.
+//! `include` on single records (v3): the first rows of related lists, each with its total.
+//!
+//! The rows are those of the first page of the list of the same name: with its default fields, order and limit.
 
 use std::cell::OnceCell;
 

@@ -1,7 +1,9 @@
-//! The REST API, v1 to v3, and its OpenAPI documents. Every request passes the same pipeline ([`Pipeline::run`]), in
-//! the order of the contract: key in the URL, authentication, `If-None-Match`, quota, route, method, parameters,
-//! execution. A cached response skips routing, parsing and execution. A conditional request is charged only if its
-//! `ETag` differs: a cached response is compared before the quota, another one after execution.
+//! The REST API, v1 to v3, and its OpenAPI documents.
+//!
+//! Every request passes the same pipeline ([`Pipeline::run`]), in the order of the contract: key in the URL,
+//! authentication, `If-None-Match`, quota, route, method, parameters, execution. A cached response skips routing,
+//! parsing and execution. A conditional request is charged only if its `ETag` differs: a cached response is compared
+//! before the quota, another one after execution.
 #![warn(unreachable_pub)]
 
 pub(crate) mod asked;

@@ -1,5 +1,6 @@
-//! Options: parameters other than filters that several endpoints take, such as `limit`, `fields` and `snapshot`. One
-//! table, in the order of the documents. A row drives the validation of names, what a cursor carries, the OpenAPI
+//! Options: parameters other than filters that several endpoints take, such as `limit`, `fields` and `snapshot`.
+//!
+//! One table, in the order of the documents. A row drives the validation of names, what a cursor carries, the OpenAPI
 //! documents and the reference, and which parameters of a URL a saved search leaves out. To add a flag: a row here, and
 //! the code that asks [`ListRequest::is_set`](crate::pagination::ListRequest::is_set).
 

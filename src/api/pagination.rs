@@ -1,6 +1,7 @@
-//! List requests: parsed from the parameters of a URL, or continued from a cursor. A cursor carries its release, its
-//! query and the position of the next page. Some options may change from page to page ([`options::is_page_option`]);
-//! filters and `sort`, if given, must agree with the cursor.
+//! List requests: parsed from the parameters of a URL, or continued from a cursor.
+//!
+//! A cursor carries its release, its query and the position of the next page. Some options may change from page to page
+//! ([`options::is_page_option`]); filters and `sort`, if given, must agree with the cursor.
 
 use std::borrow::Cow;
 use std::sync::Arc;

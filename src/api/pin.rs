@@ -1,5 +1,6 @@
-//! The parameters `snapshot` and `as_of` of v3: they pin a request to a loaded release other than the served one. They
-//! are parsed first, because validation, `ETag`, cache and headers all depend on the release.
+//! The parameters `snapshot` and `as_of` of v3: they pin a request to a loaded release other than the served one.
+//!
+//! They are parsed first, because validation, `ETag`, cache and headers all depend on the release.
 
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
-//! The URL of a request, parsed once by its endpoint: validation, cursors and execution use the result. Parsing happens
-//! before the quota is charged, because the cost of a file depends on its rows. It runs no searches: suggestions for
-//! unknown names and values are computed when an error is reported ([`RequestError::problem`]).
+//! The URL of a request, parsed once by its endpoint: validation, cursors and execution use the result.
+//!
+//! Parsing happens before the quota is charged, because the cost of a file depends on its rows. It runs no searches:
+//! suggestions for unknown names and values are computed when an error is reported ([`RequestError::problem`]).
 
 use std::cell::LazyCell;
 use std::fmt::Display;

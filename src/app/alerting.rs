@@ -1,6 +1,7 @@
-//! Threads that evaluate saved searches after each release swap, and send the messages of the outbox. Separate threads:
-//! an evaluation computes for up to a minute, and sending waits for other servers. Links have another thread than
-//! alerts, so that a person who requests one does not wait for slow webhooks.
+//! Threads that evaluate saved searches after each release swap, and send the messages of the outbox.
+//!
+//! Separate threads: an evaluation computes for up to a minute, and sending waits for other servers. Links have another
+//! thread than alerts, so that a person who requests one does not wait for slow webhooks.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};

@@ -1,6 +1,7 @@
-//! Metrics for Prometheus: the counters of all modules in the OpenMetrics text format, on a separate listener. Names
-//! and labels are documented at `/docs/operate/metrics`. Every series except that of the release exists from the start,
-//! so that a rate is never unknown. Labels have few values, none chosen by a client.
+//! Metrics for Prometheus: the counters of all modules in the OpenMetrics text format, on a separate listener.
+//!
+//! Names and labels are documented at `/docs/operate/metrics`. Every series except that of the release exists from the
+//! start, so that a rate is never unknown. Labels have few values, none chosen by a client.
 
 pub(crate) mod process;
 

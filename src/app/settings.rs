@@ -1,5 +1,6 @@
-//! The command line and the settings: a single definition for parsing, `--help` and the environment variables. Each
-//! setting is a flag and an environment variable. Errors of [`Cli::read`] name it, the value and what is accepted.
+//! The command line and the settings: a single definition for parsing, `--help` and the environment variables.
+//!
+//! Each setting is a flag and an environment variable. Errors of [`Cli::read`] name it, the value and what is accepted.
 
 mod query;
 mod store;

@@ -1,6 +1,7 @@
-//! Compiles a checked dataset into the archive of a snapshot. Tables are sorted first, so that everything written
-//! afterwards (records, columns, facets, sort orders) uses the final row numbers. The archive is written as a stream,
-//! with one record in memory at a time.
+//! Compiles a checked dataset into the archive of a snapshot.
+//!
+//! Tables are sorted first, so that everything written afterwards (records, columns, facets, sort orders) uses the final
+//! row numbers. The archive is written as a stream, with one record in memory at a time.
 
 mod quality;
 mod terms;

@@ -1,6 +1,7 @@
-//! Calendar dates, the only times in the data, and the format of times. A source may know only the year or the month of
-//! an event. A [`PartialDate`] keeps the given precision, because `2021` written as `2021-01-01` is a claim that nobody
-//! made.
+//! Calendar dates, the only times in the data, and the format of times.
+//!
+//! A source may know only the year or the month of an event. A [`PartialDate`] keeps the given precision, because
+//! `2021` written as `2021-01-01` is a claim that nobody made.
 
 use std::fmt;
 use std::str::FromStr;

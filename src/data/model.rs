@@ -1,6 +1,7 @@
 //! The records, as the API returns them and as pages read them. All other lists of fields (stored records, field
-//! selection, OpenAPI, MCP schemas) are generated from these declarations; see [`crate::field`]. A new field takes a
-//! line here and its value in `derive::record`; one from CSV also takes a column in `import::rows`.
+//! selection, OpenAPI, MCP schemas) are generated from these declarations; see [`crate::field`].
+//!
+//! A new field takes a line here and its value in `derive::record`; one from CSV also takes a column in `import::rows`.
 
 use serde::{Deserialize, Serialize};
 

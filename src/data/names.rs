@@ -1,3 +1,5 @@
+//! Input of the text index from a table.
+
 pub const MAX_PROMINENCE: u32 = 1_000_000;
 
 /// The names of one table's rows. Row numbers are below `len()`; implementations may panic for others.

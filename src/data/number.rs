@@ -1,3 +1,5 @@
+//! Numbers and counts as people read them.
+
 use std::fmt::Display;
 
 /// An integer with separators between thousands: `12,345`.

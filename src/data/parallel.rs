@@ -1,3 +1,5 @@
+//! Work on several threads.
+
 use std::convert::Infallible;
 use std::iter;
 use std::panic::resume_unwind;

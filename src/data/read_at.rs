@@ -1,3 +1,5 @@
+//! Files that stay on disk and are read in parts.
+
 use std::fs::File;
 use std::io;
 

@@ -1,4 +1,6 @@
-//! An open snapshot: typed views over the archive. Methods that take a row panic if the table does not have it.
+//! An open snapshot: typed views over the archive.
+//!
+//! Methods that take a row panic if the table does not have it.
 
 use std::fmt;
 use std::fs::File;

@@ -1,3 +1,5 @@
+//! The version of a snapshot: a date and a counter.
+
 use std::fmt;
 use std::str::FromStr;
 

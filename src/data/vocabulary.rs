@@ -1,5 +1,6 @@
-//! The closed vocabularies of the data: stages, kinds and states. Values are read leniently (any letter case; space,
-//! `_` and `-` are equivalent) and written in canonical form.
+//! The closed vocabularies of the data: stages, kinds and states.
+//!
+//! Values are read leniently (any letter case; space, `_` and `-` are equivalent) and written in canonical form.
 
 use crate::Country;
 use crate::derive::score::{DIMENSIONS, GHOSTING};

@@ -1,6 +1,7 @@
-//! Compares the spelling of names: names that fold alike may be one name, or only sound alike. [`fold`] transliterates
-//! all scripts to Latin, so that a search finds a name by its sound. Names that fold alike may still differ: 凯石 and 凯实
-//! in a character, An Phát and Ân Phật in marks, C and C++ in symbols.
+//! Compares the spelling of names: names that fold alike may be one name, or only sound alike.
+//!
+//! [`fold`] transliterates all scripts to Latin, so that a search finds a name by its sound. Names that fold alike may
+//! still differ: 凯石 and 凯实 in a character, An Phát and Ân Phật in marks, C and C++ in symbols.
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;

@@ -1,6 +1,7 @@
-//! Builds datasets from the files of sources. [`sources`] turns files into statements of each source and composes a
-//! dataset from them. [`resolve`] decides which records of sources are one firm, startup or person. [`datagen`] invents
-//! datasets, such as the bundled one.
+//! Builds datasets from the files of sources.
+//!
+//! [`sources`] turns files into statements of each source and composes a dataset from them. [`resolve`] decides which
+//! records of sources are one firm, startup or person. [`datagen`] invents datasets, such as the bundled one.
 #![warn(unreachable_pub)]
 
 pub mod datagen;

@@ -1,7 +1,8 @@
-//! The arguments of the tools: one table defines their schemas, parsing and error messages. Models write numbers as
-//! text, a single value instead of a list, a list as JSON text or for a single value, an argument under another name,
-//! and empty text for an absent value. Unambiguous input is accepted; anything else is an error that says how to fix
-//! it. The catalog parses vocabulary values, because it knows the sectors of the snapshot.
+//! The arguments of the tools: one table defines their schemas, parsing and error messages.
+//!
+//! Models write numbers as text, a single value instead of a list, a list as JSON text or for a single value, an
+//! argument under another name, and empty text for an absent value. Unambiguous input is accepted; anything else is an
+//! error that says how to fix it. The catalog parses vocabulary values, because it knows the sectors of the snapshot.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,7 @@
-//! The methods, see [`METHODS`]. They are few and stateless, so they are served here instead of by an SDK, which would
-//! parse the message a second time and copy the result of a tool several times.
+//! The methods, see [`METHODS`].
+//!
+//! They are few and stateless, so they are served here instead of by an SDK, which would parse the message a second
+//! time and copy the result of a tool several times.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,6 @@
-//! The MCP endpoint for assistants: Streamable HTTP at `POST /api/mcp`, and its manifest. It keeps no state between
-//! requests, in any protocol revision. Each tool is a query of the catalog.
+//! The MCP endpoint for assistants: Streamable HTTP at `POST /api/mcp`, and its manifest.
+//!
+//! It keeps no state between requests, in any protocol revision. Each tool is a query of the catalog.
 #![warn(unreachable_pub)]
 
 mod arg_error;

@@ -1,6 +1,7 @@
-//! A search: its filters and order, the fields of its items, and the position of its page. A cursor carries all of it
-//! except `count_by`: groups cover all matches and come with the first page. Arguments next to a cursor must agree with
-//! it, except for `limit` and `fields`.
+//! A search: its filters and order, the fields of its items, and the position of its page.
+//!
+//! A cursor carries all of it except `count_by`: groups cover all matches and come with the first page. Arguments next
+//! to a cursor must agree with it, except for `limit` and `fields`.
 
 use std::collections::BTreeMap;
 

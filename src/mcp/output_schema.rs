@@ -1,7 +1,8 @@
-//! JSON Schemas of the tools' results, generated from the declared types. Typed clients drop fields that an object with
-//! declared fields does not declare, and models read the schemas with every list of tools. So the result and its items
-//! declare all of their fields, without descriptions; objects below them declare none, and clients keep them whole. Of
-//! the fields that every result has, the main ones are required.
+//! JSON Schemas of the tools' results, generated from the declared types.
+//!
+//! Typed clients drop fields that an object with declared fields does not declare, and models read the schemas with
+//! every list of tools. So the result and its items declare all of their fields, without descriptions; objects below
+//! them declare none, and clients keep them whole. Of the fields that every result has, the main ones are required.
 
 use serde_json::{Map, Value, json};
 

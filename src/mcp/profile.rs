@@ -1,5 +1,6 @@
-//! `get_vc_profile`: what a founder needs to know about one firm before a meeting. A firm is never guessed: an
-//! ambiguous name, or a slug and a name of different firms, return candidates.
+//! `get_vc_profile`: what a founder needs to know about one firm before a meeting.
+//!
+//! A firm is never guessed: an ambiguous name, or a slug and a name of different firms, return candidates.
 
 use catalog::Filter::{AnyOf, MemberOf};
 use catalog::param_error::shortened;

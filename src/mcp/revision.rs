@@ -1,6 +1,8 @@
-//! Protocol revisions: determines the revision of a request, and checks its headers against its body. Up to 2025-11-25
-//! a client negotiates the revision with `initialize` and repeats it in a header. From 2026-07-28 on there is no
-//! handshake: each request names its revision in `_meta`, and its headers repeat the values that proxies route by.
+//! Protocol revisions: determines the revision of a request, and checks its headers against its body.
+//!
+//! Up to 2025-11-25 a client negotiates the revision with `initialize` and repeats it in a header. From 2026-07-28 on
+//! there is no handshake: each request names its revision in `_meta`, and its headers repeat the values that proxies
+//! route by.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

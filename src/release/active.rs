@@ -1,5 +1,6 @@
-//! The served release: a single pointer, swapped by [`ActiveRelease::replace`]. A request takes `current()` once, so
-//! that no response mixes two releases. Earlier ones stay loaded for cursors.
+//! The served release: a single pointer, swapped by [`ActiveRelease::replace`].
+//!
+//! A request takes `current()` once, so that no response mixes two releases. Earlier ones stay loaded for cursors.
 
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};

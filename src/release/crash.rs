@@ -1,6 +1,7 @@
-//! Simulates a crash at every point of a publication: the index must then contain the old or the new release. There are
-//! two kinds of crash. If the process is killed, all operations so far are done. After a power failure, unsynced files
-//! are truncated, and renames in unsynced folders may be undone.
+//! Simulates a crash at every point of a publication: the index must then contain the old or the new release.
+//!
+//! There are two kinds of crash. If the process is killed, all operations so far are done. After a power failure,
+//! unsynced files are truncated, and renames in unsynced folders may be undone.
 
 use std::cell::RefCell;
 use std::ffi::OsStr;

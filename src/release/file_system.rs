@@ -1,5 +1,6 @@
-//! File system operations on which the crash safety of a publication depends. They go through [`Fs`], so that tests can
-//! simulate a crash before each of them.
+//! File system operations on which the crash safety of a publication depends.
+//!
+//! They go through [`Fs`], so that tests can simulate a crash before each of them.
 
 use std::fs::{self, File};
 use std::io;

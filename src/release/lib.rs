@@ -1,5 +1,6 @@
-//! Releases: indexers publish them into an index folder or an object store; servers verify, open and watch them. A
-//! release is written once and never changed. A server reads it into memory, except for the records of a large one.
+//! Releases: indexers publish them into an index folder or an object store; servers verify, open and watch them.
+//!
+//! A release is written once and never changed. A server reads it into memory, except for the records of a large one.
 //! Only the small file `current`, which names the release to serve, is replaced, by an atomic rename. Versions are
 //! parsed before they become paths.
 #![warn(unreachable_pub)]

@@ -1,8 +1,10 @@
-//! Opens a release: reads its files into memory and verifies the bytes that were read. Mapping the files would be
-//! cheaper, but a program that writes to them would change what is served, or kill the server by a signal if it
-//! truncates them. Bulk files, and the records of a release with more than [`MAX_RECORDS_IN_MEMORY`], may be larger
-//! than the memory and stay on disk: only their sizes are checked here. The tables of such a release are read section
-//! by section, so that a server starts at once. What is read in parts is verified then: a change causes an error.
+//! Opens a release: reads its files into memory and verifies the bytes that were read.
+//!
+//! Mapping the files would be cheaper, but a program that writes to them would change what is served, or kill the
+//! server by a signal if it truncates them. Bulk files, and the records of a release with more than
+//! [`MAX_RECORDS_IN_MEMORY`], may be larger than the memory and stay on disk: only their sizes are checked here. The
+//! tables of such a release are read section by section, so that a server starts at once. What is read in parts is
+//! verified then: a change causes an error.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

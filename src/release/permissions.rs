@@ -1,6 +1,7 @@
-//! Permissions of release files and folders: anyone who may write to them decides what is served. Others may read a
-//! release but not change it, regardless of the umask. While it is being built, nobody else may even enter its folder,
-//! because libraries create files there with their own permissions.
+//! Permissions of release files and folders: anyone who may write to them decides what is served.
+//!
+//! Others may read a release but not change it, regardless of the umask. While it is being built, nobody else may even
+//! enter its folder, because libraries create files there with their own permissions.
 
 use std::fs;
 use std::io;

@@ -1,7 +1,8 @@
-//! Publishes a release: everything is written to a draft folder and synced, then two renames make it public. The order
-//! matters. The release gets its name only when all its files and folder entries are on disk, and `current` names it
-//! only when that name is on disk. The next content of `current` is written before the first rename: if a build is
-//! killed between the two, the next build of the same dataset finds it and finishes the switch.
+//! Publishes a release: everything is written to a draft folder and synced, then two renames make it public.
+//!
+//! The order matters. The release gets its name only when all its files and folder entries are on disk, and `current`
+//! names it only when that name is on disk. The next content of `current` is written before the first rename: if a
+//! build is killed between the two, the next build of the same dataset finds it and finishes the switch.
 
 use std::fs;
 use std::io::{BufWriter, Write};

@@ -1,5 +1,6 @@
-//! Signatures of releases: Ed25519 over the bytes of `manifest.json`, which has the checksums of all other files. Keys
-//! are PEM files and signatures 64 bytes, as `openssl` writes them: it can sign and verify releases, too.
+//! Signatures of releases: Ed25519 over the bytes of `manifest.json`, which has the checksums of all other files.
+//!
+//! Keys are PEM files and signatures 64 bytes, as `openssl` writes them: it can sign and verify releases, too.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,10 @@
-//! Startup, and the watcher of `current` afterwards. At startup, a large release is served before it is fully verified;
-//! the watcher verifies it alongside its polls. A release that replaces another one is verified first. `current` is
-//! read a few times a second: one small file, on any file system, without a notification service that may be missing
-//! there. A rejected release is only retried after `current` or a file of the release has changed.
+//! Startup, and the watcher of `current` afterwards.
+//!
+//! At startup, a large release is served before it is fully verified; the watcher verifies it alongside its polls. A
+//! release that replaces another one is verified first.
+//!
+//! `current` is read a few times a second: one small file, on any file system, without a notification service that may
+//! be missing there. A rejected release is only retried after `current` or a file of the release has changed.
 
 #[cfg(test)]
 mod tests;

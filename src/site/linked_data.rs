@@ -1,5 +1,6 @@
-//! JSON-LD in pages (schema.org): the record, and the breadcrumbs of its page. It is data, not a script that runs, so
-//! the content security policy needs no exception.
+//! JSON-LD in pages (schema.org): the record, and the breadcrumbs of its page.
+//!
+//! It is data, not a script that runs, so the content security policy needs no exception.
 
 use serde_json::{Map, Value, json};
 

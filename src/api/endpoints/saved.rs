@@ -1,5 +1,6 @@
-//! `GET /saved`: the saved searches and lists of the key's account, the newest first. They are read from the store and
-//! belong to one account, so they are never cached.
+//! `GET /saved`: the saved searches and lists of the key's account, the newest first.
+//!
+//! They are read from the store and belong to one account, so they are never cached.
 
 use auth::StoreError;
 use auth::account::AccountId;

@@ -1,5 +1,6 @@
-//! Examples: real responses of the service to requests on the bundled snapshot. A test repeats the requests and
-//! compares; with `VENTUREDEX_BLESS=1` it updates the file.
+//! Examples: real responses of the service to requests on the bundled snapshot.
+//!
+//! A test repeats the requests and compares; with `VENTUREDEX_BLESS=1` it updates the file.
 
 use std::collections::BTreeMap;
 

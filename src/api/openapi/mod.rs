@@ -1,5 +1,7 @@
-//! The OpenAPI 3.1 documents of the REST API, generated from the code. Paths come from the route table, parameters from
-//! the table that drives their parsing, schemas from the types that are serialized, examples from real responses.
+//! The OpenAPI 3.1 documents of the REST API, generated from the code.
+//!
+//! Paths come from the route table, parameters from the table that drives their parsing, schemas from the types that are
+//! serialized, examples from real responses.
 
 pub mod definition;
 pub mod example;

@@ -1,5 +1,6 @@
-//! The API reference: an OpenAPI document as rows of text, to be laid out by a page. Texts mark code by backquotes and
-//! links as `[label](target)`; schemas are linked as `#Name`.
+//! The API reference: an OpenAPI document as rows of text, to be laid out by a page.
+//!
+//! Texts mark code by backquotes and links as `[label](target)`; schemas are linked as `#Name`.
 
 use utoipa::openapi::path::{Parameter, ParameterIn};
 use utoipa::openapi::schema::{ArrayItems, KnownFormat, SchemaFormat, SchemaType, Type};

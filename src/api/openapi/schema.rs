@@ -1,8 +1,10 @@
-//! The schemas of a version's responses, generated from the declared types ([`data::field`]) and the route table. v1
-//! and v2 return fixed sets of fields, so each field is required. In v3 `fields` selects fields, and none is required.
-//! Objects allow other properties: a client that rejects unknown ones would break with every added field. (Tests check
-//! responses against exactly the described properties.) Each vocabulary is one named schema, so that generators create
-//! one type for it.
+//! The schemas of a version's responses, generated from the declared types ([`data::field`]) and the route table.
+//!
+//! v1 and v2 return fixed sets of fields, so each field is required. In v3 `fields` selects fields, and none is
+//! required. Objects allow other properties: a client that rejects unknown ones would break with every added field.
+//! (Tests check responses against exactly the described properties.)
+//!
+//! Each vocabulary is one named schema, so that generators create one type for it.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
-//! `venturedex backup` and `restore`: accounts, keys and usage of a data folder and, on request, the current release. A
-//! backup is a folder with the database, `backup.json` and maybe a release; it gets its name when all is verified.
+//! `venturedex backup` and `restore`: accounts, keys and usage of a data folder and, on request, the current release.
+//!
+//! A backup is a folder with the database, `backup.json` and maybe a release; it gets its name when all is verified.
 
 use std::fs;
 use std::io::{self, Write};

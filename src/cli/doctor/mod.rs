@@ -1,6 +1,7 @@
-//! `venturedex doctor`: checks the environment in which `serve` would run, and says how to fix problems. It takes the
-//! settings of `serve`, writes nothing (except with `--object-store`), and works no matter if the server runs. Values
-//! are measured first and then judged by separate functions, so that each finding can be tested.
+//! `venturedex doctor`: checks the environment in which `serve` would run, and says how to fix problems.
+//!
+//! It takes the settings of `serve`, writes nothing (except with `--object-store`), and works no matter if the server
+//! runs. Values are measured first and then judged by separate functions, so that each finding can be tested.
 
 mod data_folder;
 mod finding;

@@ -1,5 +1,6 @@
-//! Folders that a command fills repeatedly: it replaces its own files that nobody has changed since, and no others. A
-//! list in the folder has the checksum of each file, during a replacement of old and new ones. So a command that was
+//! Folders that a command fills repeatedly: it replaces its own files that nobody has changed since, and no others.
+//!
+//! A list in the folder has the checksum of each file, during a replacement of old and new ones. So a command that was
 //! killed knows its own when it runs again, and until then the unfinished dataset is refused.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
-//! Facets: the rows of each value of a property, and the values of each row. The rows of a value are a bitset if at
-//! least one row in 32 has it, and a sorted list otherwise, whichever is smaller. A column has each row's value, or the
-//! position of its list of values.
+//! Facets: the rows of each value of a property, and the values of each row.
+//!
+//! The rows of a value are a bitset if at least one row in 32 has it, and a sorted list otherwise, whichever is
+//! smaller. A column has each row's value, or the position of its list of values.
 
 use std::io;
 use std::slice;

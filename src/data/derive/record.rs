@@ -1,6 +1,7 @@
-//! Records as JSON text, written once when a snapshot is compiled. A record's text is `{"slug":…,"name":…` without the
-//! closing brace; the end of each field is stored with it, so that any selection of fields is a concatenation of slices
-//! ([`RecordText`]).
+//! Records as JSON text, written once when a snapshot is compiled.
+//!
+//! A record's text is `{"slug":…,"name":…` without the closing brace; the end of each field is stored with it, so that any
+//! selection of fields is a concatenation of slices ([`RecordText`]).
 
 use std::io;
 

@@ -1,3 +1,5 @@
+//! Writes a dataset row by row.
+
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;

@@ -1,6 +1,7 @@
-//! Maps from texts that do not store them: the rows have the texts of tens of millions of slugs already. A text is
-//! found by 128 bits of its hash under a random seed. A collision within a dataset is less likely than an error of the
-//! machine, and nobody can construct one, because the seed differs from run to run.
+//! Maps from texts that do not store them: the rows have the texts of tens of millions of slugs already.
+//!
+//! A text is found by 128 bits of its hash under a random seed. A collision within a dataset is less likely than an
+//! error of the machine, and nobody can construct one, because the seed differs from run to run.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -1,5 +1,6 @@
-//! Reads a dataset folder: CSV → checked rows, with diagnostics for every problem. Files are read in the order of their
-//! references, so that each reference is resolved on its own line.
+//! Reads a dataset folder: CSV → checked rows, with diagnostics for every problem.
+//!
+//! Files are read in the order of their references, so that each reference is resolved on its own line.
 
 pub mod aliases;
 pub mod clean;

@@ -1,6 +1,7 @@
-//! The websites of a dataset: REST and MCP publish them, and clients make links of them. A website is therefore an
-//! `http` or `https` URL with a host. User information is refused: `https://bank.example@evil.example` leads elsewhere
-//! than it seems to, and a password has no place in published data.
+//! The websites of a dataset: REST and MCP publish them, and clients make links of them.
+//!
+//! A website is therefore an `http` or `https` URL with a host. User information is refused:
+//! `https://bank.example@evil.example` leads elsewhere than it seems to, and a password has no place in published data.
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum WebsiteProblem {

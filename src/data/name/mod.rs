@@ -1,5 +1,6 @@
-//! Names taken apart: legal forms, generic words, numerals, initials, vehicles, hosts. One module for search,
-//! near-duplicates, aliases, resolution and addresses. Its words are in `words.txt`.
+//! Names taken apart: legal forms, generic words, numerals, initials, vehicles, hosts.
+//!
+//! One module for search, near-duplicates, aliases, resolution and addresses. Its words are in `words.txt`.
 
 mod core_name;
 mod host;

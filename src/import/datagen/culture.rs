@@ -1,6 +1,8 @@
-//! Cultures: the sounds and words from which names of people and organizations are built. Names are composed of parts
-//! (given name; stem and ending of a family name): a few hundred words give millions of names, and none is taken from a
-//! real person. A part in another script is written as `Latin:native`, so that each name can be written both ways.
+//! Cultures: the sounds and words from which names of people and organizations are built.
+//!
+//! Names are composed of parts (given name; stem and ending of a family name): a few hundred words give millions of names,
+//! and none is taken from a real person. A part in another script is written as `Latin:native`, so that each name can be
+//! written both ways.
 
 use std::collections::HashMap;
 use std::ops::Index;

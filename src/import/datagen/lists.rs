@@ -1,5 +1,6 @@
-//! Word lists: the text files in `words/`, compiled into the program. A line `[name]` starts a list; each further line
-//! is one entry. `5 * entry` counts five times.
+//! Word lists: the text files in `words/`, compiled into the program.
+//!
+//! A line `[name]` starts a list; each further line is one entry. `5 * entry` counts five times.
 
 use std::collections::HashMap;
 use std::ops::Index;

@@ -1,6 +1,8 @@
-//! Decisions of people about pairs of entities: `decisions.csv`. The file is append-only and replayed at each build. The last
-//! decision about a pair counts, so `unsure` takes an earlier one back. `same` is transitive and `different` is binding.
-//! Contradictory decisions are errors; the message lists the lines that join the two entities.
+//! Decisions of people about pairs of entities: `decisions.csv`.
+//!
+//! The file is append-only and replayed at each build. The last decision about a pair counts, so `unsure` takes an earlier
+//! one back. `same` is transitive and `different` is binding. Contradictory decisions are errors; the message lists the lines
+//! that join the two entities.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::Path;

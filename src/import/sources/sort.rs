@@ -1,5 +1,6 @@
-//! Sorts more records than fit into memory: writes sorted runs to temporary files and merges them on reading. Existing
-//! crates serialize values one by one, which takes about four times as long as one buffer of bytes.
+//! Sorts more records than fit into memory: writes sorted runs to temporary files and merges them on reading.
+//!
+//! Existing crates serialize values one by one, which takes about four times as long as one buffer of bytes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,11 +1,14 @@
-//! Releases in an object store: indexers push them, and replicas copy them into their own folder of releases. A release
-//! consists of a *packing*, which lists the files of its folder in pieces of 8 MiB, and one object for each piece,
-//! named by its SHA-256 and never changed. After an earlier release, a piece is a patch: zstd with the same region of
-//! that release as its prefix. Content-defined chunks would not work: with changed rows all over, two releases share
-//! almost none, because row numbers and offsets shift. A chain of patches has at most [`MAX_DEPTH`] links. The object
-//! `current` names the release to serve, with a generation that each change raises. It is only replaced as it was read,
-//! so one of several indexers succeeds. Content that comes back has another generation, and a replica accepts no older
-//! one from a store that returns stale content.
+//! Releases in an object store: indexers push them, and replicas copy them into their own folder of releases.
+//!
+//! A release consists of a *packing*, which lists the files of its folder in pieces of 8 MiB, and one object for each
+//! piece, named by its SHA-256 and never changed. After an earlier release, a piece is a patch: zstd with the same
+//! region of that release as its prefix. Content-defined chunks would not work: with changed rows all over, two
+//! releases share almost none, because row numbers and offsets shift. A chain of patches has at most [`MAX_DEPTH`]
+//! links.
+//!
+//! The object `current` names the release to serve, with a generation that each change raises. It is only replaced as
+//! it was read, so one of several indexers succeeds. Content that comes back has another generation, and a replica
+//! accepts no older one from a store that returns stale content.
 
 mod credentials;
 mod fetch;

@@ -1,6 +1,8 @@
-//! Ranking: a score from 0 to 1 for a query and a name. A name is compared by several [`MatchStrategy`]s. Each has a
-//! ceiling, the score of a perfect match, and yields a similarity; the score is the best product of the two. Prominence
-//! breaks near ties: it adds at most [`MAX_PROMINENCE_BONUS`], less than one edit costs in a name of usual length.
+//! Ranking: a score from 0 to 1 for a query and a name.
+//!
+//! A name is compared by several [`MatchStrategy`]s. Each has a ceiling, the score of a perfect match, and yields a
+//! similarity; the score is the best product of the two. Prominence breaks near ties: it adds at most
+//! [`MAX_PROMINENCE_BONUS`], less than one edit costs in a name of usual length.
 
 pub(crate) mod candidates;
 mod explain;

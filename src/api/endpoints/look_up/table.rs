@@ -1,4 +1,5 @@
 //! `POST /resolve` with a table: rows are answered as they arrive, so that a table of any length takes little memory.
+//!
 //! An error in the header is a problem document; an error in a row is part of its answer. Each started ten rows are
 //! charged to the quota before they are answered. Once it is used up, the other rows come back unchanged and marked, so
 //! that the result is complete and can be sent again.
