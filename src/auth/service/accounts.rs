@@ -73,16 +73,18 @@ impl AuthService {
         let signed_up = async {
             self.rate_limits.sign_ups.take(self.store.counters(), Client::Address(address), now)?;
             let hash = self.hasher.hash(password.secret().clone(), EnteredBy::Anybody).await?;
+            let (token, session) = new_session(now)?;
             let created = self.blocking(move |service| {
                 service.store.create_account(&email, Tier::Free, Some(&hash), now)?;
-                service.store.credentials(&email)
+                let credentials = service.store.credentials(&email)?;
+                service.store.add_session(credentials.account, credentials.version, &session)?;
+                Ok(credentials)
             });
             let Credentials { account, version, .. } = created.await.map_err(|error| match error {
                 AccountError::Store(StoreError::AccountExists(_)) => AccountError::NotCreated,
                 error => error,
             })?;
-            let started = self.start_session(account, version, AccountError::SignedOut, now).await?;
-            Ok::<_, AccountError>((account, started))
+            Ok::<_, AccountError>((account, self.started(token, &session, account, version)))
         }
         .await;
         let account = signed_up.as_ref().ok().map(|(account, _)| *account);
