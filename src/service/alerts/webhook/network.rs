@@ -1,6 +1,7 @@
 //! Address ranges allowed for webhook receivers.
 
 use std::net::IpAddr;
+use std::sync::LazyLock;
 
 use auth::quota::IpRange;
 
@@ -56,6 +57,10 @@ const SPECIAL: [&str; 20] = [
 ];
 
 fn is_public(address: IpAddr) -> bool {
-    let is_in = |range: &str| range.parse::<IpRange>().expect("a range of the table").contains(address);
-    (address.is_ipv4() || is_in(GLOBAL_V6)) && !SPECIAL.into_iter().any(is_in)
+    static RANGES: LazyLock<(IpRange, [IpRange; SPECIAL.len()])> = LazyLock::new(|| {
+        let range = |text: &str| text.parse().expect("a range of the table");
+        (range(GLOBAL_V6), SPECIAL.map(range))
+    });
+    let (global_v6, special) = &*RANGES;
+    (address.is_ipv4() || global_v6.contains(address)) && !special.iter().any(|range| range.contains(address))
 }
