@@ -92,6 +92,7 @@ pub struct KeyRecord {
     pub name: String,
     pub masked: MaskedKey,
     pub created_at: i64,
+    /// Unix seconds; `None` if the key was not revoked.
     pub revoked_at: Option<i64>,
     /// Unix seconds; the first second at which the key is no longer accepted.
     pub expires_at: Option<i64>,
@@ -123,6 +124,7 @@ pub const DEFAULT_OVERLAP_HOURS: u32 = 24;
 pub struct Rotation {
     /// Unix seconds until which the rotated key is accepted, unless it expires earlier.
     pub overlap_ends_at: i64,
+    /// Unix seconds; `None` if the successor does not expire.
     pub expires_at: Option<i64>,
 }
 
@@ -133,6 +135,7 @@ impl Rotation {
     }
 }
 
+/// Expiry (Unix seconds) of a key created at `now` (Unix seconds) for `days` days.
 pub fn expiry(days: Option<u32>, now: i64) -> Option<i64> {
     days.map(|days| now.saturating_add(i64::from(days) * 86_400))
 }

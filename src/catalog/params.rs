@@ -153,11 +153,15 @@ pub enum ParamType {
     Sort,
 }
 
-/// A percentage from 0 to 100 has one decimal, stored as tenths. A year, quarter or month is its first or last day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BoundUnit {
-    Number { min: u64, max: u64 },
+    Number {
+        min: u64,
+        max: u64,
+    },
+    /// A percentage from 0 to 100 with one decimal, stored as tenths.
     Percent,
+    /// A day; a year, quarter or month counts as its first or last day.
     Date,
 }
 

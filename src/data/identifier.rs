@@ -4,6 +4,7 @@ use crate::import::website;
 use crate::vocabulary::{Vocabulary, vocabulary};
 
 vocabulary! {
+    /// Evidence of a shared value that two records are the same.
     Strength, "strength", {
         /// A register gives a value to one entity only, and an entity has one value.
         Strong = "strong",

@@ -86,7 +86,9 @@ pub fn are_same_letters(mut left: &str, mut right: &str) -> bool {
 }
 
 fn rest(text: &str) -> &str {
-    text.char_indices().nth(1).map_or("", |(second, _)| &text[second..])
+    let mut chars = text.chars();
+    chars.next();
+    chars.as_str()
 }
 
 /// A letter as typed without its marks: `é` → `e`, `ß` → `ss`; `None` if it has none.

@@ -161,7 +161,7 @@ impl McpEndpoint {
         // Only executed calls are counted.
         let is_refunded = outcome.as_ref().map_or(true, |reply| reply.as_ref().is_some_and(|reply| reply.is_refused));
         let quota = match charge {
-            Some(charge) if is_refunded => self.quota.state.auth.give_back(charge.subject, charge.day),
+            Some(charge) if is_refunded => self.quota.refund(charge),
             _ => quota,
         };
         let response = match outcome {

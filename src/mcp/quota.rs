@@ -33,8 +33,8 @@ pub(crate) struct Admission {
 }
 
 pub(crate) struct Charge {
-    pub(crate) subject: QuotaSubject,
-    pub(crate) day: Date,
+    subject: QuotaSubject,
+    day: Date,
 }
 
 impl McpQuota {
@@ -62,6 +62,10 @@ impl McpQuota {
             }
         };
         Admission { quota, charge }
+    }
+
+    pub(crate) fn refund(&self, charge: Charge) -> Quota {
+        self.state.auth.give_back(charge.subject, charge.day)
     }
 
     async fn subject(&self, request: &RequestParts<'_>) -> RpcResult<QuotaSubject> {

@@ -363,17 +363,34 @@ async fn notify_on_hangup(requested: &Notify) -> Infallible {
     std::future::pending().await
 }
 
-/// An event that the operator should know of. `Display` gives one log line. The release named by `current` is rejected
-/// if it cannot be served: `served` continues, `None` if another is served from now on. Changed files end no serving.
+/// An event that the operator should know of. `Display` gives one log line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReleaseEvent {
-    Serving { version: SnapshotVersion, bundled: bool },
-    Verified { version: SnapshotVersion },
-    Rejected { reason: String, served: Option<SnapshotVersion> },
-    FilesChanged { version: SnapshotVersion },
-    NotLoaded { reason: String },
-    NotReady { reason: String },
-    CurrentRemoved { served: SnapshotVersion },
+    Serving {
+        version: SnapshotVersion,
+        bundled: bool,
+    },
+    Verified {
+        version: SnapshotVersion,
+    },
+    /// The release named by `current` cannot be served. `served` continues; `None` if another is served from now on.
+    Rejected {
+        reason: String,
+        served: Option<SnapshotVersion>,
+    },
+    /// Files of the served release were changed or removed. Serving does not depend on them.
+    FilesChanged {
+        version: SnapshotVersion,
+    },
+    NotLoaded {
+        reason: String,
+    },
+    NotReady {
+        reason: String,
+    },
+    CurrentRemoved {
+        served: SnapshotVersion,
+    },
 }
 
 impl fmt::Display for ReleaseEvent {

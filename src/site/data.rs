@@ -25,6 +25,7 @@ struct DataPage<'a> {
     years: Option<Bars>,
     field_years: Option<Heatmap>,
     gaps: Vec<String>,
+    /// The changes of the release; `None` if no previous release is loaded.
     changes: Option<ReleaseChanges>,
     files: Vec<(String, &'a BulkFile)>,
     needs_key: bool,

@@ -79,6 +79,7 @@ pub fn answer(catalog: &Catalog, found: &LookedUp, base: &str, limit: usize) -> 
     LookUpAnswer { status: found.status.name(), candidates, errors: Vec::new() }
 }
 
+/// Answers an item, or says what is wrong with its values. `base` and `limit` are those of [`answer`].
 pub fn answer_to(catalog: &Catalog, item: ParsedItem, base: &str, limit: usize) -> LookUpAnswer {
     match item {
         Ok(item) => answer(catalog, &catalog.look_up(&item), base, limit),

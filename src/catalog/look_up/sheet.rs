@@ -29,6 +29,7 @@ const REASONS: usize = 6;
 
 /// Status of a row that is not answered because the quota is used up.
 const UNANSWERED: &str = "unanswered";
+/// Longest row in bytes.
 pub const MAX_ROW: usize = 256 * 1024;
 
 #[derive(Clone, Debug)]

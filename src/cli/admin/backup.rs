@@ -20,6 +20,7 @@ use release::{Checksum, ReleaseStore};
 /// Describes the backup; written last.
 const DESCRIPTION: &str = "backup.json";
 const INDEX: &str = "index";
+/// Bytes.
 const MAX_DESCRIPTION: u64 = 64 * 1024;
 
 #[derive(Debug, Serialize, Deserialize)]

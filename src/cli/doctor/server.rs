@@ -10,6 +10,7 @@ use crate::cli::doctor::finding::Findings;
 use data::SnapshotVersion;
 
 const TIMEOUT: Duration = Duration::from_secs(5);
+/// Maximum size of a response in bytes.
 const MAX_RESPONSE: u64 = 64 * 1024;
 const CHECK: &str = "server.ready";
 

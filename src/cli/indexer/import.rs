@@ -130,7 +130,7 @@ pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) ->
     let (to, summary, view) = match (&arguments.sources, &arguments.dataset) {
         (Some(sources), _) => (sources, import.run(sources, on, &steps)?, None),
         (None, Some(dataset)) => {
-            let (summary, view) = write(import, dataset, on, &steps)?;
+            let (summary, view) = write_dataset(import, dataset, on, &steps)?;
             (dataset, summary, Some(view))
         }
         (None, None) => return Ok(IndexerExit::Usage),
@@ -180,7 +180,12 @@ fn unknown_preset(name: &str) -> SourceError {
     )])
 }
 
-fn write(import: Import, to: &Path, on: Date, steps: &Steps) -> Result<(ImportSummary, ViewSummary), CommandError> {
+fn write_dataset(
+    import: Import,
+    to: &Path,
+    on: Date,
+    steps: &Steps,
+) -> Result<(ImportSummary, ViewSummary), CommandError> {
     let own = OwnFiles::open(to, FileList::IMPORTED)?;
     let scratch = own.scratch()?;
     let (statements, tables) = (scratch.path().join("sources"), scratch.path().join("dataset"));

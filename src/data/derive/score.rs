@@ -98,6 +98,7 @@ pub struct RatedReview {
     pub created_on: PartialDate,
 }
 
+/// The scores of all firms, in the order of the dataset's rows.
 pub fn assess(dataset: &Dataset) -> (Vec<FirmScore>, Priors) {
     let approved = dataset.reviews.iter().filter_map(|review| Some((review, review.published()?)));
     let approved: Vec<(&DatasetReview, &ReviewContent)> = approved.collect();

@@ -52,8 +52,11 @@ pub(crate) struct Experience {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::datagen::GenConfig;
 
-    const SEED: u64 = 20_261_120;
+    fn draw(row: u32) -> FirmQuality {
+        FirmQuality::draw(GenConfig::new(0, 0).seed, row)
+    }
 
     impl FirmQuality {
         /// Expected `rating`, `responsiveness`, `fairness` and `value_add` (1–5), and the probability of ghosting (0–1).
@@ -66,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_mean_of_many_reviews_is_the_hidden_quality() {
-        for quality in (0..12).map(|row| FirmQuality::draw(SEED, row)) {
+        for quality in (0..12).map(draw) {
             let mut random = Random::new(77, RandomStream::Review, u64::from(quality.per_mille[0]));
             let count = 40_000;
             let mut sums = [0u32; 5];
@@ -86,7 +89,7 @@ mod tests {
 
     #[test]
     fn firms_differ_in_quality() {
-        let ratings: Vec<_> = (0..400).map(|row| FirmQuality::draw(SEED, row).expected()[0]).collect();
+        let ratings: Vec<_> = (0..400).map(|row| draw(row).expected()[0]).collect();
         let (low, high) =
             ratings.iter().fold((5.0_f64, 1.0_f64), |(low, high), rating| (low.min(*rating), high.max(*rating)));
         assert!(low < 2.9 && high > 4.1, "{low}–{high}");

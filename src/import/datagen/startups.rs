@@ -58,14 +58,20 @@ pub(crate) fn write(config: &GenConfig, folder: &Path, market: &FirmMarket<'_>, 
 }
 
 fn claim_name(seed: u64, row: u32, home: usize, group: usize, used_names: &mut UsedNames) -> (String, Naming) {
-    let claim = |attempt| {
+    let mut attempt = 0;
+    loop {
         let naming = startup_name(seed, u64::from(row), home, group, attempt);
         let own = used_names.claim(&naming.name);
-        // A fixed slug is claimed too, so that no later name results in it.
-        naming.slug.iter().for_each(|slug| drop(used_names.claim(&slug.replace('-', " "))));
-        Some((naming.slug.map(str::to_owned).or(own)?, naming))
-    };
-    (0..).find_map(claim).expect("attempts do not end")
+        if let Some(slug) = naming.slug {
+            // A fixed slug is claimed too, so that no later name results in it.
+            used_names.claim(&slug.replace('-', " "));
+            return (slug.to_owned(), naming);
+        }
+        if let Some(slug) = own {
+            return (slug, naming);
+        }
+        attempt += 1;
+    }
 }
 
 /// One to three sectors, the first one in the startup's group.

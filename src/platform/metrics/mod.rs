@@ -17,7 +17,7 @@ impl Counter {
         self.0.fetch_add(events, Ordering::Relaxed);
     }
 
-    /// What is read after this is not older.
+    /// Counters that are read afterwards are not read from an earlier time.
     pub fn get(&self) -> u64 {
         self.0.load(Ordering::Acquire)
     }

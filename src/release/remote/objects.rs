@@ -26,6 +26,7 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// Timeout of a request including all retries.
 const RETRY_TIMEOUT: Duration = Duration::from_secs(60);
 const RETRIES: usize = 2;
+/// Maximum size of a response in bytes.
 const MAX_RESPONSE: u64 = 128 << 20;
 
 pub(super) struct RemoteObjects {

@@ -12,7 +12,7 @@ use crate::support::naive::{Naive, rows_of};
 
 const LADDER: [&str; 7] = ["pre-seed", "seed", "series-a", "series-b", "series-c", "series-d-plus", "growth"];
 
-/// What a startup looks for.
+/// The needs of a startup.
 type MatchRequest<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>, Option<u64>);
 
 /// The points of a firm for each reason of a request, computed from its record and the CSV files.

@@ -1,4 +1,4 @@
-//! What the tests share: servers, clients, programs, datasets and readers of what they answer.
+//! Servers, clients, programs, datasets and readers of responses that tests share.
 
 pub mod browser;
 pub mod dataset_faults;

@@ -1,5 +1,6 @@
 //! Imports the files of a source: turns their rows into statements.
 //! Memory use does not depend on the size of the files: joining rows and grouping the statements of an entity sort on disk.
+//! A pass reads one input for all sections that use it with the same joins.
 
 mod pass;
 mod records;

@@ -1,4 +1,5 @@
 //! Mappings in TOML: define the statements that the columns of a source's files become.
+//! A mapping is read to the end, so that all mistakes are reported, each with line and column.
 
 pub(crate) mod date_format;
 pub(crate) mod document;
