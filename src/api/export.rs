@@ -20,7 +20,7 @@ use catalog::{ListPosition, ListRows, ParameterError};
 use data::{Date, rfc3339};
 use platform::metrics::panics;
 use service::State;
-use transport::body::{BodyError, ByteStream, Payload};
+use transport::body::{BodyError, ByteStream, ClientFault, Payload};
 use transport::headers::{self, Caching, set};
 use transport::negotiation::{Format, GzipStream, accepts_gzip};
 use transport::problem::Problem;
@@ -267,7 +267,7 @@ impl ExportWriter {
         Box::pin(stream::unfold((state, writer), move |(state, writer)| async move {
             let mut writer = writer.filter(|writer| !writer.has_ended)?;
             if started.elapsed() > MAX_DURATION {
-                return Some((Err("the client takes longer than an hour".into()), (state, None)));
+                return Some((Err(ClientFault("the client takes longer than an hour").into()), (state, None)));
             }
             let part = loop {
                 match state.work.run(|| writer.next_part()).await {

@@ -147,6 +147,8 @@ impl ServiceMetrics {
         out.histograms("venturedex_http_request_duration", "Time from a request's head to its response", durations)?;
         let cut = self.telemetry.aborted.get();
         out.counter("venturedex_http_responses_cut", "Responses that ended early by a fault of the server", cut)?;
+        let abandoned = self.telemetry.abandoned.get();
+        out.counter("venturedex_http_responses_abandoned", "Responses that their clients ended early", abandoned)?;
         let searches = search::DURATIONS.observations();
         out.histograms::<0>("venturedex_search_duration", "Time of a search by name", [([], searches)])?;
 

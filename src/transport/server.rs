@@ -6,7 +6,7 @@
 pub(crate) mod connection;
 pub mod connection_error;
 mod open_connections;
-mod streamed_body;
+pub(crate) mod streamed_body;
 #[cfg(test)]
 mod tests;
 mod timeout_stream;

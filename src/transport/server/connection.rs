@@ -10,18 +10,18 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::future;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST};
-use http::{HeaderMap, HeaderValue, Request, Response, Version};
+use http::{HeaderMap, HeaderValue, Method, Request, Response, Version};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Either, Full};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::service::Service;
 use tokio::time::Sleep;
 
-use crate::body::BodyError;
+use crate::body::{BodyError, announced_length};
 use crate::headers::REQUEST_ID;
 use crate::server::Limits;
 use crate::server::connection_error::ConnectionError;
-use crate::server::streamed_body::StreamedBody;
+use crate::server::streamed_body::{BodyEnd, StreamedBody};
 use crate::server::timeout_stream::ConnectionPhase;
 use crate::telemetry::FinishedRequest;
 use crate::{BodyTimeout, Handler, Peer, RequestId, RequestIds, RequestParts, RequestTrace};
@@ -97,13 +97,18 @@ impl<H: Handler> Service<Request<Incoming>> for ConnectionService<H> {
             close(response.headers_mut(), is_reserved || is_unread, &stopping);
             let (status, duration) = (response.status(), started.elapsed());
             let Some(bytes) = response.body().size_hint().exact() else {
-                let report = move |bytes, cut: Option<&BodyError>| {
+                // Of a HEAD request, nothing is sent.
+                let announced = match method {
+                    Method::HEAD => Some(0),
+                    _ => announced_length(response.headers()),
+                };
+                let report = move |bytes, end: BodyEnd<'_>| {
                     phase.set_idle();
                     let finished =
                         FinishedRequest { id, method: Some(&method), status, duration, bytes, trace: &trace };
-                    handler.telemetry().into_iter().for_each(|telemetry| telemetry.record_streamed(&finished, cut));
+                    handler.telemetry().into_iter().for_each(|telemetry| telemetry.record_streamed(&finished, end));
                 };
-                return Ok(response.map(|body| Either::Right(StreamedBody::new(body, report).boxed())));
+                return Ok(response.map(|body| Either::Right(StreamedBody::new(body, announced, report).boxed())));
             };
             phase.set_idle();
             record(&handler, &FinishedRequest { id, method: Some(&method), status, duration, bytes, trace: &trace });
