@@ -14,7 +14,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Response};
 
 use auth::Caller;
 use auth::quota::{Overloaded, Quota};
-use catalog::flat::{CsvWriter, FlatColumn, Formulas, list_columns};
+use catalog::flat::{CsvWriter, FlatColumn, list_columns};
 use catalog::json::{FieldSet, Fields};
 use catalog::{ListPosition, ListRows, ParameterError};
 use data::{Date, rfc3339};
@@ -318,7 +318,7 @@ impl ExportWriter {
 
     fn csv(&mut self) -> Result<Vec<u8>, BodyError> {
         let columns = Arc::clone(&self.columns);
-        let mut csv = CsvWriter::new(Vec::with_capacity(PART), &columns, Formulas::Neutralized);
+        let mut csv = CsvWriter::new(Vec::with_capacity(PART), &columns);
         if !std::mem::replace(&mut self.has_header, true) {
             csv.header()?;
         }
