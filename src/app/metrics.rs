@@ -21,6 +21,7 @@ use tokio::task::JoinHandle;
 use auth::AuthService;
 use auth::quota::Tier;
 use data::vocabulary::Vocabulary;
+use platform::limits::Limit;
 use platform::metrics::{BOUNDS, Observations, panics};
 use release::ReleaseHistory;
 use release::remote::Replica;
@@ -252,7 +253,7 @@ impl ServiceMetrics {
         if let Some(open) = process::open_files() {
             out.gauge("process_open_fds", None, "Open file descriptors", open)?;
         }
-        if let Some(limit) = process::max_files("self").and_then(|limit| i64::try_from(limit).ok()) {
+        if let Some(limit) = Limit::OpenFiles.of_process("self").and_then(|limit| i64::try_from(limit).ok()) {
             out.gauge("process_max_fds", None, "Limit of open file descriptors", limit)?;
         }
         Ok(())

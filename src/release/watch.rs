@@ -99,7 +99,7 @@ impl Starting {
         let current = named.as_ref().map_or(None, |named| *named);
         let stamps = stamps(&self.releases, current);
         let versions = self.releases.versions().unwrap_or_default();
-        let mut rejections = Vec::new();
+        let (mut rejections, mut is_exhausted) = (Vec::new(), false);
         let candidates: Vec<SnapshotVersion> = match &named {
             Ok(None) => Vec::new(),
             Ok(Some(named)) => once(*named).chain(versions.iter().copied().filter(|version| version < named)).collect(),
@@ -110,7 +110,11 @@ impl Starting {
         };
         let served = candidates.into_iter().find_map(|version| {
             let stamp = self.releases.stamp(Some(version));
-            match guarded(version, || self.releases.open_at_once(version)) {
+            let open = || {
+                let opened = self.releases.open_at_once(version);
+                opened.inspect_err(|error| is_exhausted |= error.is_exhausted())
+            };
+            match guarded(version, open) {
                 Ok(item) => Some((item, Some(Stamps::new(stamp)))),
                 Err(reason) => {
                     rejections.push(reason);
@@ -121,7 +125,7 @@ impl Starting {
         let (served, files) = match (served, &named) {
             (Some(served), _) => served,
             (None, Ok(None)) => (self.releases.unpublished(versions.first().copied())?, None),
-            (None, _) => return Err(ReleaseError::NothingGood { reasons: rejections }),
+            (None, _) => return Err(ReleaseError::NothingGood { reasons: rejections, is_exhausted }),
         };
         // The watcher does not repeat anything reported here or not worth a report.
         let is_settled = !rejections.is_empty() || current.is_none();

@@ -20,6 +20,7 @@ pub use trace::{Api, FrontEnd, RequestTrace, RouteGroup, RouteLabel};
 use crate::RequestId;
 use crate::body::ClientFault;
 use crate::server::streamed_body::BodyEnd;
+use platform::limits::explain;
 use platform::metrics::Counter;
 
 pub(crate) struct FinishedRequest<'a> {
@@ -119,7 +120,7 @@ impl Telemetry {
     pub(crate) fn record_accept_failure(&self, error: &std::io::Error) {
         self.connections.failed.add(1);
         if let Some(suppressed) = self.accept_failures.admit() {
-            tracing::error!(suppressed, "cannot accept a connection, retrying: {error}");
+            tracing::error!(suppressed, "cannot accept a connection, retrying: {}", explain(error));
         }
     }
 }
