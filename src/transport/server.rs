@@ -5,6 +5,7 @@
 
 pub(crate) mod connection;
 pub mod connection_error;
+mod head_scanner;
 mod open_connections;
 pub(crate) mod streamed_body;
 #[cfg(test)]

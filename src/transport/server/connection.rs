@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::future;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, Version};
+use http::uri::Authority;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri, Version};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Either, Full};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
@@ -19,6 +20,7 @@ use tokio::time::Sleep;
 
 use crate::body::{BodyError, announced_length};
 use crate::headers::REQUEST_ID;
+use crate::origin::normal_host;
 use crate::server::Limits;
 use crate::server::connection_error::ConnectionError;
 use crate::server::streamed_body::{BodyEnd, StreamedBody};
@@ -174,11 +176,34 @@ fn head_error(request: &Request<Incoming>, head_bytes: usize) -> Option<Connecti
         return Some(ConnectionError::HeadTooLarge);
     }
     // RFC 9112: an HTTP/1.1 request has exactly one `Host`; hyper does not check it.
-    match request.headers().get_all(HOST).iter().count() {
-        0 if request.version() < Version::HTTP_11 => None,
-        1 => None,
-        _ => Some(ConnectionError::MissingHost),
-    }
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let host = match (hosts.next(), hosts.next()) {
+        (None, _) if request.version() < Version::HTTP_11 => return None,
+        (Some(host), None) if is_host(host.as_bytes()) => host,
+        _ => return Some(ConnectionError::MissingHost),
+    };
+    let is_other = request.uri().authority().is_some() && !has_authority(request.uri(), host.as_bytes());
+    is_other.then_some(ConnectionError::OtherAuthority)
+}
+
+/// True if a `Host` header has only characters of a host and a port. An empty one belongs to a target without a host.
+fn is_host(host: &[u8]) -> bool {
+    host.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-._~:[]%!$&'()*+,;=".contains(byte))
+}
+
+/// True if a whole URL is one of `host`. RFC 9112 lets the URL replace the header; caches and proxies that follow the
+/// header would store the response under another host, so they have to agree.
+fn has_authority(url: &Uri, host: &[u8]) -> bool {
+    let default = match url.scheme_str() {
+        Some("http") => 80,
+        Some("https") => 443,
+        _ => return false,
+    };
+    let host = Authority::try_from(host).ok();
+    let of = |authority: &Authority| (normal_host(authority.host()), authority.port_u16().unwrap_or(default));
+    url.authority()
+        .zip(host.as_ref())
+        .is_some_and(|(target, host)| !target.as_str().contains('@') && of(target) == of(host))
 }
 
 /// A request body that fails with [`BodyTimeout`] if it takes too long in total, or, if it is processed while it
