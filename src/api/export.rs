@@ -14,13 +14,13 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Response};
 
 use auth::Caller;
 use auth::quota::{Overloaded, Quota};
-use catalog::flat::{CsvWriter, FlatColumn, Formulas, list_columns};
+use catalog::flat::{CsvWriter, FlatColumn, list_columns};
 use catalog::json::{FieldSet, Fields};
 use catalog::{ListPosition, ListRows, ParameterError};
 use data::{Date, rfc3339};
 use platform::metrics::panics;
 use service::State;
-use transport::body::{BodyError, ByteStream, Payload};
+use transport::body::{BodyError, ByteStream, ClientFault, Payload};
 use transport::headers::{self, Caching, set};
 use transport::negotiation::{Format, GzipStream, accepts_gzip};
 use transport::problem::Problem;
@@ -267,7 +267,7 @@ impl ExportWriter {
         Box::pin(stream::unfold((state, writer), move |(state, writer)| async move {
             let mut writer = writer.filter(|writer| !writer.has_ended)?;
             if started.elapsed() > MAX_DURATION {
-                return Some((Err("the client takes longer than an hour".into()), (state, None)));
+                return Some((Err(ClientFault("the client takes longer than an hour").into()), (state, None)));
             }
             let part = loop {
                 match state.work.run(|| writer.next_part()).await {
@@ -318,7 +318,7 @@ impl ExportWriter {
 
     fn csv(&mut self) -> Result<Vec<u8>, BodyError> {
         let columns = Arc::clone(&self.columns);
-        let mut csv = CsvWriter::new(Vec::with_capacity(PART), &columns, Formulas::Neutralized);
+        let mut csv = CsvWriter::new(Vec::with_capacity(PART), &columns);
         if !std::mem::replace(&mut self.has_header, true) {
             csv.header()?;
         }

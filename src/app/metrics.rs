@@ -21,6 +21,7 @@ use tokio::task::JoinHandle;
 use auth::AuthService;
 use auth::quota::Tier;
 use data::vocabulary::Vocabulary;
+use platform::limits::Limit;
 use platform::metrics::{BOUNDS, Observations, panics};
 use release::ReleaseHistory;
 use release::remote::Replica;
@@ -147,6 +148,8 @@ impl ServiceMetrics {
         out.histograms("venturedex_http_request_duration", "Time from a request's head to its response", durations)?;
         let cut = self.telemetry.aborted.get();
         out.counter("venturedex_http_responses_cut", "Responses that ended early by a fault of the server", cut)?;
+        let abandoned = self.telemetry.abandoned.get();
+        out.counter("venturedex_http_responses_abandoned", "Responses that their clients ended early", abandoned)?;
         let searches = search::DURATIONS.observations();
         out.histograms::<0>("venturedex_search_duration", "Time of a search by name", [([], searches)])?;
 
@@ -250,7 +253,7 @@ impl ServiceMetrics {
         if let Some(open) = process::open_files() {
             out.gauge("process_open_fds", None, "Open file descriptors", open)?;
         }
-        if let Some(limit) = process::max_files("self").and_then(|limit| i64::try_from(limit).ok()) {
+        if let Some(limit) = Limit::OpenFiles.of_process("self").and_then(|limit| i64::try_from(limit).ok()) {
             out.gauge("process_max_fds", None, "Limit of open file descriptors", limit)?;
         }
         Ok(())

@@ -18,6 +18,7 @@ use tokio::time::MissedTickBehavior;
 use tracing::level_filters::LevelFilter;
 
 use crate::app::alerting::{self, Threads, log_failures};
+use crate::app::limits::{lacks_address_space, lacks_files};
 use crate::app::router::{Gate, is_own_path};
 use crate::app::settings::ServeSettings;
 use crate::app::{MetricsEndpoint, Router};
@@ -29,9 +30,10 @@ use catalog::Catalog;
 use data::{Counts, Table};
 use mcp::{McpQuota, Settings};
 use platform::clock::now;
+use platform::limits::Limit;
 use platform::metrics::panics;
 use release::remote::Replica;
-use release::{ActiveRelease, KeyError, ReleaseError, ReleaseEvent, Starting};
+use release::{ActiveRelease, KeyError, ReleaseError, ReleaseEvent, ReleaseStore, Starting};
 use service::alerts::Alerts;
 use service::alerts::webhook::Networks;
 use service::well_known::{WellKnown, WellKnownError};
@@ -80,7 +82,9 @@ pub enum ServeError {
     #[error(transparent)]
     PublicUrl(#[from] PublicUrlError),
     #[error("--index: {0}")]
-    ObjectStore(#[from] ReleaseError),
+    Releases(#[from] ReleaseError),
+    #[error("{0}")]
+    AddressSpace(String),
     #[error(transparent)]
     System(#[from] io::Error),
 }
@@ -100,6 +104,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let stop = stop_signals()?;
 
     let store = settings.releases()?;
+    check_limits(&settings, &store)?;
     if let Some(problem) = store.permission_problem() {
         tracing::warn!("--index: {problem}");
     }
@@ -227,6 +232,8 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
             open(watcher.active());
             tokio::spawn(watcher.run(release::POLL_INTERVAL))
         }
+        // Waiting would not help, and would look like a service that lacks data.
+        Err(error) if error.needs_restart() => return Err(error.into()),
         Err(error) => {
             let (program, addresses) = (env!("CARGO_PKG_VERSION"), addresses(&public_url));
             greet(&format!("VentureDex {program}, waiting for a release\n\n{addresses}"));
@@ -255,6 +262,21 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
         tracing::warn!("{aborted} connections aborted at the shutdown deadline");
     }
     flushed.map(|_| ()).map_err(store_error)
+}
+
+/// Warns if connections may exceed the limit of open files; an error if the process would run out of address space.
+fn check_limits(settings: &ServeSettings, releases: &ReleaseStore) -> Result<(), ServeError> {
+    const THIS: &str = "this process";
+    let connections = u64::from(settings.max_connections);
+    let files = Limit::OpenFiles.of_process("self").and_then(|limit| lacks_files(THIS, limit, connections));
+    if let Some(shortage) = files {
+        tracing::warn!("--max-connections {connections}: {shortage}");
+    }
+    let space = Limit::AddressSpace.of_process("self").and_then(|limit| {
+        let bytes = releases.bytes_to_load(settings.keep_releases as usize);
+        lacks_address_space(THIS, limit, bytes)
+    });
+    space.map_or(Ok(()), |shortage| Err(ServeError::AddressSpace(shortage.to_string())))
 }
 
 pub(crate) fn mail_transport(settings: &ServeSettings) -> Result<Option<MailTransport>, ServeError> {

@@ -15,6 +15,7 @@ pub mod derive;
 pub mod evidence;
 pub mod field;
 pub mod fold;
+pub mod formula;
 pub mod hex;
 pub mod identifier;
 pub mod import;

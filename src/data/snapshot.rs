@@ -131,6 +131,15 @@ impl Snapshot {
         self.is_checked.load(Ordering::Acquire)
     }
 
+    /// The parts that are still read from the disk when they are needed, and verified then; none if all are in memory.
+    pub fn parts_on_disk(&self) -> impl Iterator<Item = &'static str> {
+        let has_records = matches!(self.records, RecordStore::File(_));
+        let has_tables = !self.archive.is_in_memory();
+        [("records", has_records), ("tables", has_tables)]
+            .into_iter()
+            .filter_map(|(part, on_disk)| on_disk.then_some(part))
+    }
+
     /// Reads and verifies all data that was not needed yet, and checks all values. `advance` gets the number of bytes
     /// of each part that is read. Blocks while the disk is read.
     pub fn check(&self, advance: &(dyn Fn(u64) + Sync)) -> Result<(), ArchiveError> {

@@ -5,6 +5,7 @@ use thiserror::Error;
 
 use catalog::BundledError;
 use data::{ArchiveError, SnapshotVersion};
+use platform::limits::{explain, remedy};
 use search::SearchError;
 
 pub(crate) type ReleaseResult<T> = Result<T, ReleaseError>;
@@ -46,7 +47,11 @@ pub enum ReleaseError {
          VERSION`",
         reasons.join("; ")
     )]
-    NothingGood { reasons: Vec<String> },
+    NothingGood {
+        reasons: Vec<String>,
+        /// True if a release could not be read because the process has reached a limit of the system.
+        is_exhausted: bool,
+    },
     #[error(
         "release {release} is not current: another indexer has made {winner} current in {place} meanwhile (generation \
          {generation}); run the command again if {release} is still wanted"
@@ -56,11 +61,21 @@ pub enum ReleaseError {
     ObjectStore { place: String, error: String },
     #[error(transparent)]
     Bundled(#[from] BundledError),
-    #[error("{}: {error}", path.display())]
+    #[error("{}: {}", path.display(), explain(error))]
     Io { path: PathBuf, error: io::Error },
 }
 
 impl ReleaseError {
+    /// True if the process has reached a limit of the system, such as open files or memory.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        matches!(self, Self::Io { error, .. } if remedy(error).is_some())
+    }
+
+    /// True if waiting for another release would not help: the process must be started with other limits.
+    pub fn needs_restart(&self) -> bool {
+        matches!(self, Self::Bundled(_) | Self::NothingGood { is_exhausted: true, .. }) || self.is_exhausted()
+    }
+
     /// The error for a release with an archive that cannot be opened.
     pub(crate) fn archive(version: SnapshotVersion, error: &ArchiveError) -> Self {
         let reason = format!("tables.bin: {error}");
@@ -95,5 +110,25 @@ pub(crate) fn existing<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
     match opened {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         other => other.map(Some),
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_release_that_a_limit_keeps_from_being_read_names_it_and_is_not_waited_for() {
+        let io =
+            |code| ReleaseError::Io { path: "index/a/tables.bin".into(), error: io::Error::from_raw_os_error(code) };
+        for (code, part) in [(24, "limit of open files"), (12, "raise the limit of memory")] {
+            let error = io(code);
+            assert!(error.needs_restart() && error.to_string().contains(part), "{error}");
+        }
+        let missing = io(2);
+        assert!(!missing.needs_restart() && !missing.to_string().contains("limit"), "{missing}");
+        let reasons = vec![missing.to_string()];
+        let damaged = |is_exhausted| ReleaseError::NothingGood { reasons: reasons.clone(), is_exhausted };
+        assert!(damaged(true).needs_restart() && !damaged(false).needs_restart());
     }
 }

@@ -62,6 +62,15 @@ impl ReleaseStore {
         manifest.in_memory(self.max_records_in_memory).map(|file| file.bytes).sum()
     }
 
+    /// Number of bytes that a server holds in memory which loads the current release and the newest `keep` others.
+    /// Releases that cannot be read count as nothing.
+    pub fn bytes_to_load(&self, keep: usize) -> u64 {
+        let current = self.current().unwrap_or_default();
+        let others = self.versions().unwrap_or_default().into_iter().filter(|version| Some(*version) != current);
+        let manifests = current.into_iter().chain(others.take(keep)).filter_map(|version| self.manifest(version).ok());
+        manifests.map(|manifest| self.bytes_in_memory(&manifest)).sum()
+    }
+
     /// Opens only the tables and records of a release, for a comparison. The records stay on disk.
     pub(crate) fn open_tables(&self, version: SnapshotVersion) -> ReleaseResult<Snapshot> {
         let manifest = self.manifest(version)?;

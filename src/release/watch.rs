@@ -99,7 +99,7 @@ impl Starting {
         let current = named.as_ref().map_or(None, |named| *named);
         let stamps = stamps(&self.releases, current);
         let versions = self.releases.versions().unwrap_or_default();
-        let mut rejections = Vec::new();
+        let (mut rejections, mut is_exhausted) = (Vec::new(), false);
         let candidates: Vec<SnapshotVersion> = match &named {
             Ok(None) => Vec::new(),
             Ok(Some(named)) => once(*named).chain(versions.iter().copied().filter(|version| version < named)).collect(),
@@ -110,7 +110,11 @@ impl Starting {
         };
         let served = candidates.into_iter().find_map(|version| {
             let stamp = self.releases.stamp(Some(version));
-            match guarded(version, || self.releases.open_at_once(version)) {
+            let open = || {
+                let opened = self.releases.open_at_once(version);
+                opened.inspect_err(|error| is_exhausted |= error.is_exhausted())
+            };
+            match guarded(version, open) {
                 Ok(item) => Some((item, Some(Stamps::new(stamp)))),
                 Err(reason) => {
                     rejections.push(reason);
@@ -121,7 +125,7 @@ impl Starting {
         let (served, files) = match (served, &named) {
             (Some(served), _) => served,
             (None, Ok(None)) => (self.releases.unpublished(versions.first().copied())?, None),
-            (None, _) => return Err(ReleaseError::NothingGood { reasons: rejections }),
+            (None, _) => return Err(ReleaseError::NothingGood { reasons: rejections, is_exhausted }),
         };
         // The watcher does not repeat anything reported here or not worth a report.
         let is_settled = !rejections.is_empty() || current.is_none();
@@ -285,7 +289,8 @@ impl Watcher {
         });
         let Some((whole, stamp)) = whole else {
             self.active.note_damage();
-            return self.reject(reason);
+            self.active.note_rejection(reason.clone());
+            return (self.report)(ReleaseEvent::ServedDamaged { version: damaged, reason });
         };
         self.active.note_rejection(reason.clone());
         (self.report)(ReleaseEvent::Rejected { reason, served: None });
@@ -303,7 +308,8 @@ impl Watcher {
         if files.has_changed(stamp) {
             files.known = stamp;
             self.active.count_file_change();
-            (self.report)(ReleaseEvent::FilesChanged { version });
+            let on_disk = parts_on_disk(&self.active.current());
+            (self.report)(ReleaseEvent::FilesChanged { version, on_disk });
         }
     }
 
@@ -323,6 +329,12 @@ impl Watcher {
         self.active.note_rejection(reason.clone());
         (self.report)(ReleaseEvent::Rejected { reason, served: Some(self.active.current().version()) });
     }
+}
+
+/// The parts of an open release that are read from the disk when they are needed.
+fn parts_on_disk(loaded: &Catalog) -> Vec<&'static str> {
+    let bulk_files = (!loaded.bulk_files().is_empty()).then_some("bulk files");
+    loaded.snapshot().parts_on_disk().chain(bulk_files).collect()
 }
 
 /// Calls `poll` off the runtime at this interval, and at once with `true` when `requested`, until it returns a value.
@@ -378,9 +390,16 @@ pub enum ReleaseEvent {
         reason: String,
         served: Option<SnapshotVersion>,
     },
-    /// Files of the served release were changed or removed. Serving does not depend on them.
+    /// The served release was found damaged, and there is no whole one to replace it.
+    ServedDamaged {
+        version: SnapshotVersion,
+        reason: String,
+    },
+    /// Files of the served release were changed or removed. Serving depends only on those `on_disk`: parts that are not
+    /// held in memory, which are verified each time they are read.
     FilesChanged {
         version: SnapshotVersion,
+        on_disk: Vec<&'static str>,
     },
     NotLoaded {
         reason: String,
@@ -402,11 +421,26 @@ impl fmt::Display for ReleaseEvent {
             Self::Rejected { reason, served: Some(served) } => write!(f, "rejected: {reason}; still serving {served}"),
             Self::Rejected { reason, served: None } => write!(f, "rejected: {reason}"),
             Self::NotLoaded { reason } => write!(f, "cursors of an older release expire: {reason}"),
-            Self::FilesChanged { version } => write!(
+            Self::ServedDamaged { version, reason } => write!(
                 f,
-                "files of release {version} were changed or removed; it is served from memory as it was verified, but a restart \
-                 may fail: check it with `indexer verify {version}`, and build it again if it is damaged"
+                "rejected: {reason}; no older release is whole, so {version} is still served: requests that need the damaged \
+                 part are answered with 500 until it is built again or another release is activated"
             ),
+            Self::FilesChanged { version, on_disk } => {
+                write!(f, "files of release {version} were changed or removed; ")?;
+                match on_disk.as_slice() {
+                    [] => f.write_str("it is served from memory as it was verified, but a restart may fail")?,
+                    parts => {
+                        let parts = parts.join(" and ");
+                        write!(
+                            f,
+                            "its {parts} are read from the disk when they are needed: if the change is damage, requests that \
+                             need a damaged part are answered with 500, never with other data, and a restart may fail"
+                        )?;
+                    }
+                }
+                write!(f, ": check it with `indexer verify {version}`, and build it again if it is damaged")
+            }
             Self::NotReady { reason } => write!(f, "not ready, waiting for a release: {reason}"),
             Self::CurrentRemoved { served } => write!(f, "the index names no release; still serving {served}"),
         }

@@ -15,7 +15,7 @@ use crate::error_page::{PageError, path_of};
 use crate::format::ACCEPTS;
 use crate::link::Link;
 use crate::{PageRequest, PageResult, admit_pages, find, format, respond_unless_known, respond_with};
-use catalog::flat::{CsvWriter, Formulas, list_columns};
+use catalog::flat::{CsvWriter, list_columns};
 use catalog::json::{Fields, record};
 use catalog::{Catalog, Interpretation, ParameterError, Query, Request, Resource, SearchReading, WantedPage};
 use data::Table;
@@ -153,7 +153,7 @@ fn csv_response(catalog: &Catalog, request: PageRequest<'_>, subject: TwinSubjec
     admit_pages(request, address, found.rows.len().div_ceil(MAX_PER_PAGE as usize))?;
     let fields = Fields::Default;
     let columns = list_columns(resource, &fields);
-    let mut out = CsvWriter::new(Vec::new(), &columns, Formulas::Neutralized);
+    let mut out = CsvWriter::new(Vec::new(), &columns);
     let mut json = Vec::new();
     let mut write = || {
         out.header()?;

@@ -45,14 +45,32 @@ impl BodyTimeout {
     }
 }
 
+/// Error that ends a response for a reason of its client, such as reading too slowly. It is counted apart from faults of
+/// the server and not logged as one; so are errors of reading the body of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ClientFault(pub &'static str);
+
+impl ClientFault {
+    /// True if the client is at fault for `error`.
+    pub(crate) fn caused(error: &(dyn std::error::Error + 'static)) -> bool {
+        std::iter::successors(Some(error), |error| error.source())
+            .any(|error| error.is::<Self>() || error.is::<BodyReadError>() || error.is::<BodyTimeout>())
+    }
+}
+
+/// The length of a body that its head announces.
+pub(crate) fn announced_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
 /// Reads a body of at most `limit` bytes. A body with a longer announced length is rejected unread.
 pub async fn read<B: Buf, E: std::error::Error + 'static>(
     headers: &HeaderMap,
     body: impl Stream<Item = Result<B, E>>,
     limit: usize,
 ) -> Result<Bytes, BodyReadError> {
-    let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if announced.is_some_and(|announced| announced > limit as u64) {
+    if announced_length(headers).is_some_and(|announced| announced > limit as u64) {
         return Err(BodyReadError::TooLarge(limit));
     }
     let mut body = std::pin::pin!(body);

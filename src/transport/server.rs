@@ -5,8 +5,9 @@
 
 pub(crate) mod connection;
 pub mod connection_error;
+mod head_scanner;
 mod open_connections;
-mod streamed_body;
+pub(crate) mod streamed_body;
 #[cfg(test)]
 mod tests;
 mod timeout_stream;
@@ -192,11 +193,16 @@ impl<H: Handler> Server<H> {
         }
     }
 
-    /// Handles a failed accept: ignores connections that closed early, and waits if there is no free file descriptor.
+    /// Handles a failed accept: ignores the errors of one connection, which its client or the network caused (see
+    /// `accept(2)`), and waits if there is no free file descriptor.
     async fn recover(&self, error: io::Error) -> io::Result<()> {
-        use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted, InvalidInput};
+        use io::ErrorKind::{
+            ConnectionAborted, ConnectionRefused, ConnectionReset, HostUnreachable, Interrupted, InvalidInput,
+            NetworkDown, NetworkUnreachable, PermissionDenied, TimedOut,
+        };
         match error.kind() {
             ConnectionAborted | ConnectionRefused | ConnectionReset | Interrupted => Ok(()),
+            HostUnreachable | NetworkDown | NetworkUnreachable | PermissionDenied | TimedOut => Ok(()),
             InvalidInput => Err(error),
             _ => {
                 if let Some(telemetry) = self.handler.telemetry() {
@@ -277,18 +283,26 @@ async fn stopped(mut stop: watch::Receiver<()>, phase: ConnectionPhase, last_req
     tokio::time::sleep(last_request.saturating_sub(idle)).await;
 }
 
-/// A stream with an item for each SIGTERM or Ctrl-C; an error if the system refuses a signal handler.
+/// A stream with an item for each SIGTERM, SIGQUIT or Ctrl-C; an error if the system refuses a signal handler. From now
+/// on no SIGUSR1, SIGUSR2 or SIGHUP ends the process.
 #[cfg(unix)]
 pub fn stop_signals() -> io::Result<impl Stream<Item = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
-    let terminate = signal(SignalKind::terminate())?;
-    let interrupt = signal(SignalKind::interrupt())?;
-    Ok(futures_util::stream::unfold((terminate, interrupt), |(mut terminate, mut interrupt)| async move {
+    // A handler stays for the life of the process, even if nobody receives its signal. A watcher of releases receives
+    // SIGHUP, but only after the first release was read.
+    for ignored in [SignalKind::user_defined1(), SignalKind::user_defined2(), SignalKind::hangup()] {
+        drop(signal(ignored)?);
+    }
+    let stops = [SignalKind::terminate(), SignalKind::quit(), SignalKind::interrupt()];
+    let [terminate, quit, interrupt] = stops.map(signal);
+    let stops = (terminate?, quit?, interrupt?);
+    Ok(futures_util::stream::unfold(stops, |(mut terminate, mut quit, mut interrupt)| async move {
         tokio::select! {
             _ = terminate.recv() => {}
+            _ = quit.recv() => {}
             _ = interrupt.recv() => {}
         }
-        Some(((), (terminate, interrupt)))
+        Some(((), (terminate, quit, interrupt)))
     }))
 }
 

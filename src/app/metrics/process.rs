@@ -28,13 +28,3 @@ pub(super) fn open_files() -> Option<i64> {
     // One of the open files is this folder itself.
     Some(fs::read_dir("/proc/self/fd").ok()?.count() as i64 - 1)
 }
-
-/// The soft limit of open files of a process: of this one, `self`, or of another by its number. `None` if it has none.
-pub(crate) fn max_files(process: &str) -> Option<u64> {
-    parse_max_files(&fs::read_to_string(format!("/proc/{process}/limits")).ok()?)
-}
-
-pub(crate) fn parse_max_files(limits: &str) -> Option<u64> {
-    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files"))?;
-    line.split_whitespace().next()?.parse().ok()
-}

@@ -1,32 +1,24 @@
 //! Flat rows as CSV: RFC 4180 in UTF-8, lines end with a line feed. An unknown value is an empty cell, a list of texts a
 //! cell that is itself CSV, separated by `;`: nearly always `fintech;payments`, and nothing is lost if a text has a `;`.
+//! A text that a spreadsheet would take for a formula is marked, see [`formula`].
 
 use std::io::{self, Write};
 
 use csv::{QuoteStyle, WriterBuilder};
 
 use crate::flat::{FlatColumn, FlatValue, visit_values};
-
-/// The treatment of texts that a spreadsheet would take for formulas.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Formulas {
-    /// Written unchanged, for programs.
-    Kept,
-    /// Prefixed with `'`, for spreadsheets.
-    Neutralized,
-}
+use data::formula;
 
 pub struct CsvWriter<'c, W: Write> {
     out: csv::Writer<W>,
     columns: &'c [FlatColumn],
-    formulas: Formulas,
     cell: Vec<u8>,
 }
 
 impl<'c, W: Write> CsvWriter<'c, W> {
-    pub fn new(out: W, columns: &'c [FlatColumn], formulas: Formulas) -> Self {
+    pub fn new(out: W, columns: &'c [FlatColumn]) -> Self {
         let out = WriterBuilder::new().quote_style(QuoteStyle::Necessary).from_writer(out);
-        Self { out, columns, formulas, cell: Vec::new() }
+        Self { out, columns, cell: Vec::new() }
     }
 
     pub fn header(&mut self) -> io::Result<()> {
@@ -34,14 +26,14 @@ impl<'c, W: Write> CsvWriter<'c, W> {
     }
 
     pub fn row(&mut self, record: &[u8]) -> io::Result<()> {
-        let (out, cell, formulas) = (&mut self.out, &mut self.cell, self.formulas);
+        let (out, cell) = (&mut self.out, &mut self.cell);
         visit_values(self.columns, record, |_, value| {
             cell.clear();
             write_cell(cell, &value)?;
             // JSON begins with a bracket.
             let is_text = matches!(value, FlatValue::Text(_) | FlatValue::Texts(_));
-            if formulas == Formulas::Neutralized && is_text && begins_formula(cell) {
-                cell.insert(0, b'\'');
+            if is_text && formula::begins_formula(cell) {
+                cell.insert(0, formula::MARK);
             }
             Ok(out.write_field(&cell[..])?)
         })?;
@@ -51,18 +43,6 @@ impl<'c, W: Write> CsvWriter<'c, W> {
     pub fn finish(self) -> io::Result<W> {
         self.out.into_inner().map_err(csv::IntoInnerError::into_error)
     }
-}
-
-fn begins_formula(cell: &[u8]) -> bool {
-    matches!(cell.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r'))
-}
-
-/// Makes a text safe as a cell, so that no spreadsheet takes it for a formula.
-pub fn neutralized(mut text: String) -> String {
-    if begins_formula(text.as_bytes()) {
-        text.insert(0, '\'');
-    }
-    text
 }
 
 fn write_cell(cell: &mut Vec<u8>, value: &FlatValue<'_>) -> io::Result<()> {
@@ -102,9 +82,9 @@ mod tests {
     use crate::flat::table_columns;
     use data::Table;
 
-    fn cells(record: &serde_json::Value, formulas: Formulas) -> Vec<String> {
+    fn cells(record: &serde_json::Value) -> Vec<String> {
         let columns = table_columns(Table::Rounds);
-        let mut out = CsvWriter::new(Vec::new(), &columns, formulas);
+        let mut out = CsvWriter::new(Vec::new(), &columns);
         out.row(record.to_string().as_bytes()).unwrap();
         let text = out.finish().unwrap();
         let mut reader = ReaderBuilder::new().has_headers(false).from_reader(&text[..]);
@@ -129,27 +109,25 @@ mod tests {
 
     #[test]
     fn a_row_has_a_cell_for_each_column() {
-        let cells = cells(&round("r1", &["x".to_owned(), "y".to_owned()]), Formulas::Kept);
+        let cells = cells(&round("r1", &["x".to_owned(), "y".to_owned()]));
         let investors = r#"[{"name":"B;\"B\"","slug":"-b"}]"#;
         assert_eq!(cells, ["r1", "a", "r1", "seed", "", "2026-06-01", "month", "", investors, "x;y", "", "false"]);
     }
 
     #[test]
-    fn formulas_are_neutralized_for_spreadsheets_only() {
-        for text in ["=1+1", "+1", "-1", "@x", "\tx", "\rx"] {
-            let record = round(text, &[text.to_owned()]);
-            let neutral = cells(&record, Formulas::Neutralized);
-            assert_eq!((&neutral[0], neutral[9].as_str()), (&format!("'{text}"), neutral[9].as_str()));
-            assert!(neutral[9].starts_with(['\'', '"']), "{}", neutral[9]);
-            assert_eq!(cells(&record, Formulas::Kept)[0], text);
+    fn texts_that_begin_like_formulas_are_marked() {
+        for text in ["=1+1", "@x", "\tx", "＝1+1"] {
+            let cells = cells(&round(text, &[text.to_owned()]));
+            let marked = format!("'{text}");
+            assert_eq!((&cells[0], &cells[2], &cells[9]), (&marked, &marked, &marked));
         }
-        assert_eq!(cells(&round("x=1", &[]), Formulas::Neutralized)[0], "x=1");
+        assert_eq!(cells(&round("x=1", &[]))[0], "x=1");
     }
 
     #[test]
     fn a_record_that_is_not_one_is_an_error() {
         let columns = table_columns(Table::Sectors);
-        let mut out = CsvWriter::new(Vec::new(), &columns, Formulas::Kept);
+        let mut out = CsvWriter::new(Vec::new(), &columns);
         assert!(out.row(b"{\"slug\":").is_err());
         assert!(out.row(b"{\"slug\":1}").is_err());
     }
@@ -160,10 +138,10 @@ mod tests {
             id in "[a-z;,\"'\r\n =\t\u{e4}\u{1f600}]{1,12}",
             sectors in prop::collection::vec("[a-z;,\"'\r\n =\t\u{e4}]{0,6}", 0..4),
         ) {
-            let cells = cells(&round(&id, &sectors), Formulas::Kept);
-            prop_assert_eq!(&cells[0], &id);
-            prop_assert_eq!(&cells[2], &id);
-            prop_assert_eq!(items(&cells[9]), sectors);
+            let cells = cells(&round(&id, &sectors));
+            prop_assert_eq!(formula::restore(&cells[0]), &id);
+            prop_assert_eq!(formula::restore(&cells[2]), &id);
+            prop_assert_eq!(items(formula::restore(&cells[9])), sectors);
         }
     }
 }

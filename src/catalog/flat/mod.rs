@@ -4,7 +4,7 @@
 mod csv;
 mod value;
 
-pub use csv::{CsvWriter, Formulas, neutralized};
+pub use csv::CsvWriter;
 pub use value::{FlatValue, visit_values};
 
 use crate::Resource;

@@ -2,10 +2,9 @@
 
 use csv::WriterBuilder;
 
-use crate::flat::neutralized;
 use crate::look_up::sheet::{RowEnds, Sheet, SheetOptions, SheetRow};
 use crate::{Catalog, Item, LookUpAnswer, Resource};
-use data::Table;
+use data::{Table, formula};
 
 /// Columns with slugs, ids or page URLs, most reliable first.
 const KEYS: [&str; 6] = ["venturedex_slug", "slug", "id", "venturedex_url", "page", "url"];
@@ -96,7 +95,7 @@ pub fn csv_of(records: impl Iterator<Item = [String; 3]>) -> Vec<u8> {
     let mut writer = WriterBuilder::new().from_writer(Vec::new());
     writer.write_record(["slug", "name", "page"]).expect("writing to memory does not fail");
     for [key, name, page] in records {
-        writer.write_record([key, neutralized(name), page]).expect("writing to memory does not fail");
+        writer.write_record([key, formula::neutralize(name), page]).expect("writing to memory does not fail");
     }
     writer.into_inner().expect("writing to memory does not fail")
 }

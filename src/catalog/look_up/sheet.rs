@@ -4,11 +4,10 @@
 
 use csv::{ByteRecord, Terminator, WriterBuilder};
 
-use crate::flat::neutralized;
 use crate::{Catalog, LookUpAnswer, ParameterError};
 use data::import::csv_reader::{self, CsvError, CsvReader};
 use data::vocabulary::Vocabulary;
-use data::{LookUpStatus, Table, identifier};
+use data::{LookUpStatus, Table, formula, identifier};
 
 use super::columns::{ItemColumns, normal};
 use super::{ItemTexts, ParsedItem, answer_to};
@@ -216,7 +215,7 @@ impl Sheet {
         let mut cells: Vec<Vec<u8>> = row.cells.iter().take(self.header.len()).map(<[u8]>::to_vec).collect();
         for (cell, place) in added.into_iter().zip(self.places) {
             cells.resize(cells.len().max(place + 1), Vec::new());
-            cells[place] = neutralized(cell).into_bytes();
+            cells[place] = formula::neutralize(cell).into_bytes();
         }
         cells.extend(row.cells.iter().skip(self.header.len()).map(<[u8]>::to_vec));
         self.dialect.line(&cells)

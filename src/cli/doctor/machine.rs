@@ -9,7 +9,8 @@ use std::time::{Instant, SystemTime};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::app::metrics::process::{max_files, parse_size};
+use crate::app::limits::{Shortage, lacks_address_space, lacks_files};
+use crate::app::metrics::process::parse_size;
 use crate::app::settings::ServeSettings;
 use crate::cli::doctor::data_folder::DataFolderState;
 use crate::cli::doctor::finding::{Findings, Status};
@@ -17,13 +18,12 @@ use crate::cli::doctor::releases::IndexState;
 use crate::cli::indexer::format;
 use auth::LockHolder;
 use data::{Date, rfc3339};
+use platform::limits::Limit;
 
 const MIB: u64 = 1 << 20;
 /// A disk with less free space has no room for the write-ahead log and the next release.
 const LITTLE_DISK: u64 = 64 * MIB;
 const ENOUGH_DISK: u64 = 1024 * MIB;
-/// Files of the database, releases, log and runtime, in addition to connections.
-const OWN_FILES: u64 = 256;
 /// Memory without releases: response cache, tables of callers, passwords being hashed, connections.
 const OWN_MEMORY: u64 = 256 * MIB;
 /// Permitted difference between the clocks of two machines in seconds.
@@ -34,7 +34,9 @@ pub(super) fn check(settings: &ServeSettings, data: &DataFolderState, index: &In
     let process = server.map_or("self".to_owned(), |process| process.to_string());
     // The limits are those of the server's process if it runs, otherwise of this one.
     let whose = if server.is_some() { "the server" } else { "a process started here" };
-    check_open_files(whose, max_files(&process), u64::from(settings.max_connections), findings);
+    let connections = u64::from(settings.max_connections);
+    check_open_files(whose, Limit::OpenFiles.of_process(&process), connections, findings);
+    check_address_space(whose, Limit::AddressSpace.of_process(&process), index.loaded_bytes, findings);
     check_memory(whose, memory_limit(&process), index.loaded_bytes, findings);
     if let Some(owner) = owner(Path::new(&format!("/proc/{process}"))) {
         check_user(owner, findings);
@@ -45,14 +47,19 @@ pub(super) fn check(settings: &ServeSettings, data: &DataFolderState, index: &In
 fn check_open_files(whose: &str, limit: Option<u64>, connections: u64, findings: &mut Findings) {
     const CHECK: &str = "process.open_files";
     let Some(limit) = limit else { return };
-    let needed = connections + OWN_FILES;
-    if limit < needed {
-        let detail = format!("{whose} may open {limit} files, but {connections} connections need {needed}");
-        let remedy =
-            format!("raise the limit (LimitNOFILE={needed} in a systemd unit, ulimit -n), or lower --max-connections");
-        findings.problem(CHECK, detail, remedy);
-    } else {
-        findings.ok(CHECK, format!("{whose} may open {limit} files"));
+    match lacks_files(whose, limit, connections) {
+        Some(Shortage { detail, remedy }) => findings.problem(CHECK, detail, remedy),
+        None => findings.ok(CHECK, format!("{whose} may open {limit} files")),
+    }
+}
+
+/// Few set such a limit; without one there is nothing to report.
+fn check_address_space(whose: &str, limit: Option<u64>, releases: u64, findings: &mut Findings) {
+    const CHECK: &str = "process.address_space";
+    let Some(limit) = limit else { return };
+    match lacks_address_space(whose, limit, releases) {
+        Some(Shortage { detail, remedy }) => findings.problem(CHECK, detail, remedy),
+        None => findings.ok(CHECK, format!("{whose} may use {} of address space", format::size(limit))),
     }
 }
 
@@ -253,7 +260,6 @@ fn parse_limit(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::metrics::process::parse_max_files;
     use crate::cli::doctor::finding::status_of;
 
     fn found(check: &str, judge: impl FnOnce(&mut Findings)) -> Option<Status> {
@@ -277,6 +283,9 @@ mod tests {
             |limit| found("process.open_files", |findings| check_open_files("it", Some(limit), 4_096, findings));
         assert_eq!((files(1_024), files(4_351)), (Some(Status::Problem), Some(Status::Problem)));
         assert_eq!(files(4_352), Some(Status::Ok));
+        let space =
+            |limit| found("process.address_space", |findings| check_address_space("it", limit, 100 * MIB, findings));
+        assert_eq!([Some(300 * MIB), Some(1 << 40), None].map(space), [Some(Status::Problem), Some(Status::Ok), None]);
         let memory = |limit| found("process.memory", |findings| check_memory("it", Some(limit), 100 * MIB, findings));
         assert_eq!((memory(356 * MIB - 1), memory(356 * MIB)), (Some(Status::Warning), Some(Status::Ok)));
         assert_eq!(found("process.memory", |findings| check_memory("it", None, 0, findings)), None);
@@ -301,10 +310,6 @@ mod tests {
 
     #[test]
     fn limits_are_read_as_the_system_writes_them() {
-        let limits = "Limit                     Soft Limit           Hard Limit           Units     \n\
-             Max open files            1024                 524288               files     \n";
-        assert_eq!(parse_max_files(limits), Some(1_024));
-        assert_eq!(parse_max_files("Max open files            unlimited            unlimited            files"), None);
         let memory = "MemTotal:       24610340 kB\nMemFree: 1 kB\n";
         assert_eq!(parse_size(memory, "MemTotal:"), Some(24_610_340 * 1024));
         assert_eq!(

@@ -83,8 +83,8 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
     let others: Vec<SnapshotVersion> = versions.iter().copied().filter(|version| *version != current).collect();
     let manifest = |version: SnapshotVersion| releases.manifest(version).ok();
     let loaded = |version| manifest(version).map_or(0, |manifest| releases.bytes_in_memory(&manifest));
-    let kept_bytes = others.iter().take(settings.keep_releases as usize).copied().map(loaded).sum::<u64>();
-    index.loaded_bytes = loaded(current) + kept_bytes;
+    index.loaded_bytes = releases.bytes_to_load(settings.keep_releases as usize);
+    let kept_bytes = index.loaded_bytes.saturating_sub(loaded(current));
     check_others(&releases, &others, settings.keep_releases, kept_bytes, findings);
     match releases.permission_problem() {
         Some(problem) => {

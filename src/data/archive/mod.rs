@@ -232,6 +232,12 @@ impl Archive {
         self.sections.iter().map(|section| (section.name.as_str(), section.place.len() as u64))
     }
 
+    /// True if no section is read from the disk any more.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        let has_read = || self.sections.iter().all(|section| section.read.get().is_some());
+        matches!(self.source, ArchiveSource::Memory(_)) || has_read()
+    }
+
     /// Reads and verifies all sections that were not read yet. `advance` gets the size of each.
     pub(crate) fn read_all(&self, advance: &(dyn Fn(u64) + Sync)) -> Result<(), ArchiveError> {
         let mut largest_first: Vec<&ArchiveSection> = self.sections.iter().collect();

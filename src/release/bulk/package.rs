@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::bulk::{BulkFormat, table_name};
 use crate::checksum::Checksum;
 use catalog::flat::{ColumnType, FlatColumn, PRECISIONS, table_columns};
+use data::formula::MARKED_FORMULAS;
 use data::vocabulary::values_of;
 use data::{Snapshot, Table};
 
@@ -92,6 +93,7 @@ impl Package<'_> {
             "format": "csv",
             "mediatype": "text/csv",
             "encoding": "utf-8",
+            MARKED_FORMULAS: true,
             "compression": "gz",
             "bytes": file.bytes,
             "hash": format!("sha256:{}", file.sha256),

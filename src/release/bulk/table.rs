@@ -11,7 +11,7 @@ use zstd::stream::write::Encoder;
 use crate::bulk::BulkFormat;
 use crate::bulk::parquet::ParquetWriter;
 use crate::checksum::{Checksum, HashingWriter};
-use catalog::flat::{CsvWriter, Formulas, table_columns};
+use catalog::flat::{CsvWriter, table_columns};
 use data::{Snapshot, Table};
 
 /// Higher levels make files hardly smaller, but writing takes twice as long.
@@ -42,7 +42,7 @@ fn write_format(snapshot: &Snapshot, table: Table, format: BulkFormat, file: Fil
         }
         BulkFormat::CsvGzip => {
             let columns = table_columns(table);
-            let mut csv = CsvWriter::new(gzip(out), &columns, Formulas::Kept);
+            let mut csv = CsvWriter::new(gzip(out), &columns);
             csv.header()?;
             each_record(snapshot, table, |record| csv.row(record))?;
             csv.finish()?.finish()?

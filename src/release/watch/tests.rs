@@ -262,7 +262,7 @@ fn the_only_release_is_served_though_it_was_found_damaged_until_it_is_repaired()
     let lines = watched.lines();
     assert_eq!((lines.len(), lines[0].as_str()), (2, "serving release 2026-11-01.1"));
     assert!(lines[1].starts_with("rejected: release 2026-11-01.1 is damaged: tables.bin: "), "{lines:?}");
-    assert!(lines[1].ends_with("; still serving 2026-11-01.1"), "{lines:?}");
+    assert!(lines[1].contains("so 2026-11-01.1 is still served: requests that need the damaged part"), "{lines:?}");
     let active = watched.watcher.active();
     assert!(active.is_damaged());
     let damaged = active.current();
@@ -421,6 +421,28 @@ fn changed_files_of_the_served_release_are_reported_once_for_each_change() {
     watched.polls(3);
     assert_eq!(watched.lines().len(), 2);
     assert_eq!((active.history().swaps, active.history().file_changes, active.history().rejections), (1, 3, 0));
+}
+
+#[test]
+fn a_change_of_files_that_are_read_from_the_disk_is_not_called_harmless() {
+    let index = IndexFolder::with(Some("2026-11-01.1"), &[("2026-11-01.1", Opens)]);
+    let watched = watch(&as_if_large(&index.releases));
+    let line = |parts: &str| {
+        format!(
+            "files of release 2026-11-01.1 were changed or removed; its {parts} are read from the disk when they are needed: if \
+             the change is damage, requests that need a damaged part are answered with 500, never with other data, and a restart \
+             may fail: check it with `indexer verify 2026-11-01.1`, and build it again if it is damaged"
+        )
+    };
+    let changed = || {
+        watched.lines();
+        index.touch("2026-11-01.1");
+        watched.polls(3);
+        watched.lines()
+    };
+    assert_eq!(changed(), [line("records and tables")], "the tables are read at the verification at the latest");
+    watched.watcher.verify_loaded();
+    assert_eq!(changed(), [line("records")]);
 }
 
 #[test]

@@ -132,7 +132,7 @@ impl AlertSender {
         let result = |outcome: &str, due_at| DeliveryResult { id: link.id, outcome: outcome.to_owned(), due_at };
         let expired = "it waited for longer than a day";
         if link.expires_at <= now {
-            tracing::error!("the e-mail to account {account} is not sent: {expired}");
+            tracing::warn!("the e-mail to account {account} is not sent: {expired}");
             return Ok(result(expired, None));
         }
         let Some(mail) = link_mail(store, link, transport.service(), &self.public_url, now)? else {
@@ -141,10 +141,9 @@ impl AlertSender {
         let Err(error) = transport.send(&mail) else { return Ok(result(SENT, None)) };
         let wait = WAITS.get(link.attempts as usize).filter(|_| !error.is_permanent);
         let due_at = wait.map(|wait| now.saturating_add(*wait)).filter(|due_at| *due_at < link.expires_at);
-        match due_at {
-            Some(_) => tracing::warn!("the e-mail to account {account} is not sent yet: {error}"),
-            None => tracing::error!("the e-mail to account {account} is not sent: {error}"),
-        }
+        // Not an error of the service: visitors choose the address, also one that no server accepts.
+        let yet = if due_at.is_some() { " yet" } else { "" };
+        tracing::warn!("the e-mail to account {account} is not sent{yet}: {error}");
         Ok(result(&error.to_string(), due_at))
     }
 

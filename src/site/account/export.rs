@@ -8,8 +8,7 @@ use auth::account::{Account, KeyRecord};
 use auth::session::ListedSession;
 use auth::watch::{Alert, AlertId, Watch, Webhook};
 use auth::{AuthService, DayUsage, StoreError, USAGE_DAYS, Visitor};
-use catalog::flat::neutralized;
-use data::{Date, rfc3339};
+use data::{Date, formula, rfc3339};
 
 /// Maximum number of alerts per saved search or list. Alerts are stored for 90 days.
 const MAX_ALERTS: u32 = 10_000;
@@ -19,7 +18,7 @@ pub(crate) async fn usage(request: AccountRequest<'_>, visitor: Visitor) -> Acco
     let mut csv = "day,key,name,requests\r\n".to_owned();
     for (index, day) in usage.days.iter().enumerate() {
         for key in usage.keys.iter().filter(|key| key.requests[index] > 0) {
-            let name = neutralized(key.key.name.clone()).replace('"', "\"\"");
+            let name = formula::neutralize(key.key.name.clone()).replace('"', "\"\"");
             csv.push_str(&format!("{day},{},\"{name}\",{}\r\n", key.key.id.0, key.requests[index]));
         }
         if usage.others[index] > 0 {

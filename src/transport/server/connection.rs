@@ -10,18 +10,20 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::future;
 use http::header::{CONNECTION, CONTENT_LENGTH, HOST};
-use http::{HeaderMap, HeaderValue, Request, Response, Version};
+use http::uri::Authority;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, Uri, Version};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Either, Full};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::service::Service;
 use tokio::time::Sleep;
 
-use crate::body::BodyError;
+use crate::body::{BodyError, announced_length};
 use crate::headers::REQUEST_ID;
+use crate::origin::normal_host;
 use crate::server::Limits;
 use crate::server::connection_error::ConnectionError;
-use crate::server::streamed_body::StreamedBody;
+use crate::server::streamed_body::{BodyEnd, StreamedBody};
 use crate::server::timeout_stream::ConnectionPhase;
 use crate::telemetry::FinishedRequest;
 use crate::{BodyTimeout, Handler, Peer, RequestId, RequestIds, RequestParts, RequestTrace};
@@ -97,13 +99,18 @@ impl<H: Handler> Service<Request<Incoming>> for ConnectionService<H> {
             close(response.headers_mut(), is_reserved || is_unread, &stopping);
             let (status, duration) = (response.status(), started.elapsed());
             let Some(bytes) = response.body().size_hint().exact() else {
-                let report = move |bytes, cut: Option<&BodyError>| {
+                // Of a HEAD request, nothing is sent.
+                let announced = match method {
+                    Method::HEAD => Some(0),
+                    _ => announced_length(response.headers()),
+                };
+                let report = move |bytes, end: BodyEnd<'_>| {
                     phase.set_idle();
                     let finished =
                         FinishedRequest { id, method: Some(&method), status, duration, bytes, trace: &trace };
-                    handler.telemetry().into_iter().for_each(|telemetry| telemetry.record_streamed(&finished, cut));
+                    handler.telemetry().into_iter().for_each(|telemetry| telemetry.record_streamed(&finished, end));
                 };
-                return Ok(response.map(|body| Either::Right(StreamedBody::new(body, report).boxed())));
+                return Ok(response.map(|body| Either::Right(StreamedBody::new(body, announced, report).boxed())));
             };
             phase.set_idle();
             record(&handler, &FinishedRequest { id, method: Some(&method), status, duration, bytes, trace: &trace });
@@ -169,11 +176,34 @@ fn head_error(request: &Request<Incoming>, head_bytes: usize) -> Option<Connecti
         return Some(ConnectionError::HeadTooLarge);
     }
     // RFC 9112: an HTTP/1.1 request has exactly one `Host`; hyper does not check it.
-    match request.headers().get_all(HOST).iter().count() {
-        0 if request.version() < Version::HTTP_11 => None,
-        1 => None,
-        _ => Some(ConnectionError::MissingHost),
-    }
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let host = match (hosts.next(), hosts.next()) {
+        (None, _) if request.version() < Version::HTTP_11 => return None,
+        (Some(host), None) if is_host(host.as_bytes()) => host,
+        _ => return Some(ConnectionError::MissingHost),
+    };
+    let is_other = request.uri().authority().is_some() && !has_authority(request.uri(), host.as_bytes());
+    is_other.then_some(ConnectionError::OtherAuthority)
+}
+
+/// True if a `Host` header has only characters of a host and a port. An empty one belongs to a target without a host.
+fn is_host(host: &[u8]) -> bool {
+    host.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-._~:[]%!$&'()*+,;=".contains(byte))
+}
+
+/// True if a whole URL is one of `host`. RFC 9112 lets the URL replace the header; caches and proxies that follow the
+/// header would store the response under another host, so they have to agree.
+fn has_authority(url: &Uri, host: &[u8]) -> bool {
+    let default = match url.scheme_str() {
+        Some("http") => 80,
+        Some("https") => 443,
+        _ => return false,
+    };
+    let host = Authority::try_from(host).ok();
+    let of = |authority: &Authority| (normal_host(authority.host()), authority.port_u16().unwrap_or(default));
+    url.authority()
+        .zip(host.as_ref())
+        .is_some_and(|(target, host)| !target.as_str().contains('@') && of(target) == of(host))
 }
 
 /// A request body that fails with [`BodyTimeout`] if it takes too long in total, or, if it is processed while it

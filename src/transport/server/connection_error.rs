@@ -17,8 +17,10 @@ use data::Date;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConnectionError {
     InternalError,
-    /// The request has no `Host` header, or several.
+    /// The request has no `Host` header, several, or one that is not a host.
     MissingHost,
+    /// The target is a whole URL, as for a proxy, and not one of the host in the `Host` header.
+    OtherAuthority,
     /// The `Host` is not one of ours.
     Misdirected,
     NotHttp,
@@ -35,7 +37,16 @@ impl ConnectionError {
     fn problem(self) -> Problem {
         let (code, detail) = match self {
             Self::InternalError => (Code::InternalError, "the request failed; please report it with its request id"),
-            Self::MissingHost => (Code::InvalidRequest, "an HTTP/1.1 request needs exactly one `Host` header"),
+            Self::MissingHost => (
+                Code::InvalidRequest,
+                "an HTTP/1.1 request needs exactly one `Host` header, a host with an optional port, such as `Host: \
+                 api.example.com`",
+            ),
+            Self::OtherAuthority => (
+                Code::InvalidRequest,
+                "the URL in the request line is not an http or https one of the host that the `Host` header names: request \
+                 the path alone, such as `GET /api/v3/vcs`",
+            ),
             Self::Misdirected => (
                 Code::MisdirectedRequest,
                 "this service is not known by the `Host` of the request: use its public URL; operators set it with \
@@ -43,7 +54,8 @@ impl ConnectionError {
             ),
             Self::NotHttp => (
                 Code::InvalidRequest,
-                "this is not an HTTP/1.1 request for a path: check the request line and headers, and percent-encode the URL",
+                "this is not an HTTP/1.1 request for a path: check the request line and headers, whose lines end with CR LF, and \
+                 percent-encode the URL",
             ),
             Self::OldHttp => (
                 Code::InvalidRequest,

@@ -369,7 +369,11 @@ async fn a_request_has_exactly_one_host() {
     for (head, status) in [
         ("GET /who HTTP/1.1\r\n\r\n", "400"),
         ("GET /who HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", "400"),
+        ("GET /who HTTP/1.1\r\nHost: a@b\r\n\r\n", "400"),
+        ("GET /who HTTP/1.1\r\nHost: a/b\r\n\r\n", "400"),
+        ("GET /who HTTP/1.1\r\nHost: a b\r\n\r\n", "400"),
         ("GET /who HTTP/1.1\r\nHost: a\r\n\r\n", "200"),
+        ("GET /who HTTP/1.1\r\nHost: [::1]:8080\r\n\r\n", "200"),
         ("GET /who HTTP/1.0\r\n\r\n", "200"),
     ] {
         let mut socket = server.connect().await;
@@ -377,6 +381,57 @@ async fn a_request_has_exactly_one_host() {
         let (response_head, body) = response(&mut socket).await;
         assert_eq!(response_head.split(' ').nth(1), Some(status), "{head} → {response_head}");
         assert_eq!(status == "400", body.contains("`Host` header"), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_whole_url_names_the_host_of_the_header() {
+    let (server, ..) = Running::start(Limits::default()).await;
+    for (url, host, status) in [
+        ("http://here/who", "here", "200"),
+        ("http://HERE:80/who", "here", "200"),
+        ("https://here/who", "here:443", "200"),
+        ("http://other/who", "here", "400"),
+        ("http://here:81/who", "here", "400"),
+        ("https://here/who", "here:80", "400"),
+        ("http://a@here/who", "here", "400"),
+        ("ftp://here/who", "here", "400"),
+        ("http://here/who", "", "400"),
+    ] {
+        let mut socket = server.connect().await;
+        socket.write_all(format!("GET {url} HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes()).await.unwrap();
+        let (head, body) = response(&mut socket).await;
+        assert_eq!(head.split(' ').nth(1), Some(status), "{url} {host}: {head}");
+        assert_eq!(status == "400", body.contains("request the path alone"), "{url} {host}: {body}");
+    }
+}
+
+#[tokio::test]
+async fn a_line_of_a_head_that_ends_without_a_carriage_return_gets_a_400() {
+    let (server, ..) = Running::start(Limits::default()).await;
+    let good = "POST /takes HTTP/1.1\r\nHost: here\r\nContent-Length: 4\r\n\r\na\n\nb";
+    for bad in [
+        "GET /who HTTP/1.1\nHost: here\r\n\r\n",
+        "GET /who HTTP/1.1\r\nHost: here\n\r\n",
+        "GET /who HTTP/1.1\r\nHost: here\r\n\n",
+        "GET /who HTTP/1.1\nHost: here\n\n",
+        "\nGET /who HTTP/1.1\r\nHost: here\r\n\r\n",
+    ] {
+        // At once, and byte by byte; alone, and after a request whose body has line feeds.
+        for (before, is_slow) in [("", false), (good, false), ("", true), (good, true)] {
+            let mut socket = server.connect().await;
+            socket.set_nodelay(true).unwrap();
+            let sent = format!("{before}{bad}");
+            for part in sent.as_bytes().chunks(if is_slow { 1 } else { sent.len() }) {
+                // The server may have answered and closed before the last bytes.
+                let _ = socket.write_all(part).await;
+                tokio::task::yield_now().await;
+            }
+            let text = rest(&mut socket).await;
+            let start = text.find("HTTP/1.1 400").unwrap_or_else(|| panic!("{sent:?}: {text}"));
+            assert_eq!(text[..start].ends_with("4 bytes"), !before.is_empty(), "{sent:?}: {text}");
+            assert_problem(&text[start..], "invalid_request");
+        }
     }
 }
 

@@ -10,6 +10,8 @@
 //! only shuts down its sending side, and discards incoming bytes, within limits of time and size, until the client
 //! closes it.
 //!
+//! A head whose lines do not end with CR LF is rejected, see [`HeadScanner`].
+//!
 //! hyper's own error responses (malformed or oversized heads) have neither our body nor our headers. They are
 //! recognized by the missing `X-Request-Id` and replaced.
 
@@ -27,6 +29,7 @@ use tokio::time::{Instant, Sleep};
 use crate::server::Limits;
 use crate::server::connection::{ConnectionService, record};
 use crate::server::connection_error::ConnectionError;
+use crate::server::head_scanner::HeadScanner;
 use crate::telemetry::FinishedRequest;
 use crate::{Handler, RequestIds, RequestTrace};
 
@@ -120,6 +123,9 @@ pub(crate) struct TimeoutStream<S, H> {
     read_timer: Pin<Box<Sleep>>,
     write_timer: Option<Pin<Box<Sleep>>>,
     head_start: HeadStart,
+    scanner: HeadScanner,
+    /// Bytes for hyper that the client did not send.
+    injected: &'static [u8],
     ids: Arc<RequestIds>,
     handler: H,
     /// The rest of our response in place of one of hyper's.
@@ -193,6 +199,8 @@ impl<S, H: Handler> TimeoutStream<S, H> {
             read_timer: Box::pin(tokio::time::sleep(head)),
             write_timer: None,
             head_start: HeadStart::default(),
+            scanner: HeadScanner::default(),
+            injected: &[],
             ids: Arc::clone(ids),
             handler: handler.clone(),
             replacement: None,
@@ -231,6 +239,18 @@ impl<S, H: Handler> TimeoutStream<S, H> {
     }
 }
 
+impl<S, H> TimeoutStream<S, H> {
+    /// Makes hyper reject a head with a bare line feed in the bytes of `buf` from `before` on, in its turn after the
+    /// requests before it: a byte that is invalid anywhere in a head, then its end, without which hyper would wait.
+    fn end_at_bare_line_feed(&mut self, buf: &mut ReadBuf<'_>, before: usize) {
+        if let Some(at) = self.scanner.find_bare_line_feed(&buf.filled()[before..]) {
+            buf.filled_mut()[before + at] = b'\0';
+            buf.set_filled(before + at + 1);
+            self.injected = b"\n\n";
+        }
+    }
+}
+
 impl<S: AsyncWrite + Unpin, H: Handler> TimeoutStream<S, H> {
     /// Replaces `bytes` by our response if they are an error response of hyper; otherwise returns `None`.
     fn poll_replacement(&mut self, cx: &mut Context<'_>, bytes: &[u8], length: usize) -> Option<PollWritten> {
@@ -259,6 +279,12 @@ impl<S: AsyncWrite + Unpin, H: Handler> TimeoutStream<S, H> {
 impl<S: AsyncRead + Unpin, H: Handler> AsyncRead for TimeoutStream<S, H> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
+        if !this.injected.is_empty() {
+            let (now, later) = this.injected.split_at(this.injected.len().min(buf.remaining()));
+            buf.put_slice(now);
+            this.injected = later;
+            return Poll::Ready(Ok(()));
+        }
         let before = buf.filled().len();
         match Pin::new(&mut this.inner).poll_read(cx, buf) {
             Poll::Pending => this.poll_read_timeout(cx).map(Err),
@@ -268,6 +294,7 @@ impl<S: AsyncRead + Unpin, H: Handler> AsyncRead for TimeoutStream<S, H> {
                     this.head_start = HeadStart::default();
                 }
                 this.head_start.extend(&buf.filled()[before..]);
+                this.end_at_bare_line_feed(buf, before);
                 ready
             }
         }

@@ -18,7 +18,9 @@ pub(crate) use log_limit::LogLimit;
 pub use trace::{Api, FrontEnd, RequestTrace, RouteGroup, RouteLabel};
 
 use crate::RequestId;
-use crate::body::BodyError;
+use crate::body::ClientFault;
+use crate::server::streamed_body::BodyEnd;
+use platform::limits::explain;
 use platform::metrics::Counter;
 
 pub(crate) struct FinishedRequest<'a> {
@@ -38,10 +40,14 @@ pub struct Telemetry {
     slow: Duration,
     pub access_log: Option<AccessLog>,
     failures: LogLimit,
+    /// Separate, so that refused requests, which clients can cause, do not suppress lines about failures.
+    refusals: LogLimit,
     slow_requests: LogLimit,
     accept_failures: LogLimit,
     /// Responses ended early by an error of the server.
     pub aborted: Counter,
+    /// Responses ended early by their clients, which left, read too slowly or sent an incomplete body.
+    pub abandoned: Counter,
     aborted_lines: LogLimit,
 }
 
@@ -53,17 +59,23 @@ impl Telemetry {
             slow,
             access_log,
             failures: LogLimit::new(100),
+            refusals: LogLimit::new(100),
             slow_requests: LogLimit::new(100),
             accept_failures: LogLimit::new(1),
             aborted: Counter::default(),
+            abandoned: Counter::default(),
             aborted_lines: LogLimit::new(100),
         }
     }
 
-    /// Records a request with a streamed response; `cut` is the error for which the server ended it early.
-    pub(crate) fn record_streamed(&self, request: &FinishedRequest<'_>, cut: Option<&BodyError>) {
+    /// Records a request with a streamed response.
+    pub(crate) fn record_streamed(&self, request: &FinishedRequest<'_>, end: BodyEnd<'_>) {
         self.record(request);
-        let Some(cause) = cut else { return };
+        let cause = match end {
+            BodyEnd::Whole => return,
+            BodyEnd::Failed(cause) if !ClientFault::caused(&**cause) => cause,
+            BodyEnd::Abandoned | BodyEnd::Failed(_) => return self.abandoned.add(1),
+        };
         self.aborted.add(1);
         if let Some(suppressed) = self.aborted_lines.admit() {
             let (id, route) = (request.id, request.trace.route());
@@ -85,8 +97,9 @@ impl Telemetry {
 
     #[cold]
     fn log_failure(&self, request: &FinishedRequest<'_>) {
-        let Some(suppressed) = self.failures.admit() else { return };
         let FinishedRequest { id, status, duration, trace, .. } = request;
+        let limit = if *status == StatusCode::INTERNAL_SERVER_ERROR { &self.failures } else { &self.refusals };
+        let Some(suppressed) = limit.admit() else { return };
         let (route, status, duration_ms) = (trace.route(), status.as_u16(), milliseconds(*duration));
         let cause = trace.failure().unwrap_or(if status == 503 { "overloaded" } else { "see its response" });
         if status == 500 {
@@ -107,7 +120,7 @@ impl Telemetry {
     pub(crate) fn record_accept_failure(&self, error: &std::io::Error) {
         self.connections.failed.add(1);
         if let Some(suppressed) = self.accept_failures.admit() {
-            tracing::error!(suppressed, "cannot accept a connection, retrying: {error}");
+            tracing::error!(suppressed, "cannot accept a connection, retrying: {}", explain(error));
         }
     }
 }
@@ -115,4 +128,24 @@ impl Telemetry {
 /// Milliseconds with three decimal places.
 fn milliseconds(duration: Duration) -> f64 {
     duration.as_micros() as f64 / 1e3
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RequestIds;
+
+    #[test]
+    fn refused_requests_do_not_suppress_lines_about_failures() {
+        let (telemetry, trace) = (Telemetry::new(Duration::MAX, None), RequestTrace::default());
+        let id = RequestIds::default().next();
+        let record = |status| {
+            let (method, duration, bytes) = (Some(&Method::GET), Duration::ZERO, 0);
+            telemetry.record(&FinishedRequest { id, method, status, duration, bytes, trace: &trace });
+        };
+        (0..200).for_each(|_| record(StatusCode::SERVICE_UNAVAILABLE));
+        assert_eq!(telemetry.refusals.admit(), None);
+        record(StatusCode::INTERNAL_SERVER_ERROR);
+        assert_eq!(telemetry.failures.admit(), Some(0), "no line was left out");
+    }
 }

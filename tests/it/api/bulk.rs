@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use auth::quota::Tier;
+use data::formula;
 use flate2::read::GzDecoder;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
@@ -13,7 +14,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::api::records::LISTS;
-use crate::support::harness::{Client, Server, bundled_folder};
+use crate::support::harness::{Client, Server, bundled_folder, copy_as};
 use crate::support::installation::{Installation, overwrite, small};
 
 fn build(installation: &Installation, dataset: &Path, arguments: &[&str]) -> Value {
@@ -78,12 +79,14 @@ fn flatten(record: &Map<String, Value>, above: &str, dates: &[String], flat: &mu
 fn cell(text: &str, kind: &str) -> Value {
     match kind {
         "list" => {
-            let mut list = csv::ReaderBuilder::new().has_headers(false).delimiter(b';').from_reader(text.as_bytes());
+            let text = formula::restore(text).as_bytes();
+            let mut list = csv::ReaderBuilder::new().has_headers(false).delimiter(b';').from_reader(text);
             list.records().next().map_or_else(|| json!([]), |row| json!(row.unwrap().iter().collect::<Vec<_>>()))
         }
         _ if text.is_empty() => Value::Null,
         "integer" | "number" | "boolean" | "array" => serde_json::from_str(text).unwrap(),
-        "string" | "date" => json!(text),
+        "string" => json!(formula::restore(text)),
+        "date" => json!(text),
         other => panic!("unknown type {other}"),
     }
 }
@@ -229,4 +232,22 @@ fn a_release_without_bulk_files_gets_them_and_keeps_them() {
     assert_eq!(build(&installation, &small(), &[])["outcome"], "repaired");
     assert!(fs::read(&file).unwrap() == good);
     installation.indexer(&["verify"]);
+}
+
+#[test]
+fn a_name_like_a_formula_is_marked_in_csv_and_exact_elsewhere() {
+    let installation = Installation::new();
+    let dataset = copy_as(&small(), "2026-11-20.1");
+    let startups = dataset.path().join("startups.csv");
+    let text = fs::read_to_string(&startups).unwrap();
+    let named = text.replace("mossworks,Mossworks,", "mossworks,=HYPERLINK(1),");
+    assert_ne!(named, text);
+    fs::write(&startups, named).unwrap();
+    let folder = folder(&build(&installation, dataset.path(), &["--bulk"]));
+    let csv = read(&folder.join("startups.csv.gz"));
+    assert!(csv.contains(",'=HYPERLINK(1),") && !csv.contains(",=HYPERLINK"), "{csv}");
+    assert!(read(&folder.join("startups.ndjson.gz")).contains("\"=HYPERLINK(1)\""));
+    let package: Value = serde_json::from_slice(&fs::read(folder.join("datapackage.json")).unwrap()).unwrap();
+    let resources = package["resources"].as_array().unwrap();
+    assert!(resources.iter().all(|resource| resource[formula::MARKED_FORMULAS] == true), "{package}");
 }

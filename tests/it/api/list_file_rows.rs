@@ -203,5 +203,6 @@ fn flatten(value: &Value, column: &str, columns: &[String], cells: &mut BTreeMap
 
 /// A text that a spreadsheet would take for a formula gets a leading `'`.
 fn neutral(text: String) -> String {
-    if text.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{text}") } else { text }
+    let starts = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+    if text.trim_start_matches('\'').starts_with(starts) { format!("'{text}") } else { text }
 }

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::time::{Duration, Instant};
 
 use auth::quota::Tier;
 use csv::{ByteRecord, ReaderBuilder};
@@ -279,4 +280,35 @@ fn a_wrong_header_is_an_error_before_any_row() {
     }
     assert_eq!(send(&client, PATH, b"name").text.lines().count(), 1);
     assert_eq!(code(&send(&client, &format!("{PATH}?as_of=1999"), b"name\n")).0, 410);
+}
+
+#[test]
+fn a_table_that_its_client_cuts_short_is_no_fault_of_the_server() {
+    let server = Server::bundled();
+    let key = server.client(Tier::Enterprise).key.unwrap();
+    let telemetry = &server.state.telemetry;
+    for count in 1..=2 {
+        let mut socket = TcpStream::connect(server.address).unwrap();
+        write!(
+            socket,
+            "POST {PATH} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {key}\r\ncontent-type: text/csv\r\n\
+             content-length: 1000\r\n\r\nname\nAlder Capital\n",
+            server.address
+        )
+        .unwrap();
+        let mut status = [0; 12];
+        socket.read_exact(&mut status).unwrap();
+        assert_eq!(&status, b"HTTP/1.1 200");
+        // The first client closes its sending side only, the second leaves.
+        if count == 1 {
+            socket.shutdown(std::net::Shutdown::Write).unwrap();
+            let _ = socket.read_to_end(&mut Vec::new());
+        }
+        drop(socket);
+        let began = Instant::now();
+        while telemetry.abandoned.get() < count && began.elapsed() < Duration::from_secs(30) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!((telemetry.abandoned.get(), telemetry.aborted.get()), (count, 0));
+    }
 }

@@ -4,6 +4,7 @@ mod cost;
 mod crash;
 mod full_disk;
 mod health;
+mod process_limits;
 mod quota;
 mod response_cache;
 mod shared_store;

@@ -21,7 +21,7 @@ use catalog::look_up::sheet::{MAX_ROW, RowEnds, Sheet, SheetOptions, SheetRow};
 use data::{Date, rfc3339};
 use platform::metrics::panics;
 use service::State;
-use transport::body::{BodyError, BodyReadError, BodyTimeout, ByteStream, Payload};
+use transport::body::{BodyError, BodyReadError, BodyTimeout, ByteStream, ClientFault, Payload};
 use transport::headers::{self, Caching, set};
 use transport::negotiation::{Format, accepts};
 use transport::problem::{Code, Problem, QUOTA_UNKNOWN, SLOW_DOWN};
@@ -186,7 +186,7 @@ impl LookUpWriter {
         Box::pin(stream::unfold(Some(self), move |writer| async move {
             let mut writer = writer.filter(|writer| !writer.has_ended)?;
             if started.elapsed() > MAX_DURATION {
-                return Some((Err("the table takes longer than an hour".into()), None));
+                return Some((Err(ClientFault("the table takes longer than an hour").into()), None));
             }
             match writer.next_part().await {
                 Ok(part) => Some((Ok(part), Some(writer))),
@@ -201,7 +201,7 @@ impl LookUpWriter {
             if self.is_broken {
                 // An error closes the connection; wait until the last row is sent.
                 tokio::time::sleep(PAUSE).await;
-                return Err("a row is too long".into());
+                return Err(ClientFault("a row is too long").into());
             }
             if !self.ready.is_empty() {
                 return Ok(std::mem::take(&mut self.ready).into());

@@ -82,6 +82,9 @@ fn table(text: &mut String, name: &str, member: &Member, sample: &Sample, descri
     if let Some(encoding) = sample.encoding() {
         line(&format!("encoding = {}", quote(encoding)));
     }
+    if sample.format.has_marked_formulas {
+        line("marked_formulas = true");
+    }
     if !guess.none.is_empty() {
         line(&format!("none = [{}]", guess.none.iter().map(|text| quote(text)).collect::<Vec<_>>().join(", ")));
     }

@@ -8,6 +8,7 @@ use crate::sources::input::{Encoding, InputFormat, Member, Quote};
 use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::money::Decimal;
 use crate::sources::{Source, SourceError};
+use data::formula::MARKED_FORMULAS;
 
 const FILE: &str = "datapackage.json";
 
@@ -44,7 +45,9 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
     let mut names = Vec::new();
     for resource in package["resources"].as_array().into_iter().flatten() {
         let path = resource["path"].as_str().or_else(|| resource["path"][0].as_str()).unwrap_or_default();
-        let Some(found) = members.iter().find(|member| member.path == format!("{folder}{path}")) else {
+        // A compressed file has the path of its content.
+        let inside = format!("{folder}{}", path.strip_suffix(".gz").unwrap_or(path));
+        let Some(found) = members.iter().find(|member| member.path == inside) else {
             return Err(member.error(1, format!("names the file {path:?}, which is not among the inputs")));
         };
         let schema = &resource["schema"];
@@ -68,6 +71,7 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
             delimiter: dialect["delimiter"].as_str().and_then(|text| text.bytes().next()),
             quote: dialect["quoteChar"].as_str().and_then(Quote::named).unwrap_or_default(),
             encoding: Encoding::named(&text(resource, "encoding")).unwrap_or_default(),
+            has_marked_formulas: resource[MARKED_FORMULAS] == true,
             ..InputFormat::default()
         };
         let name = free_name(path, &mut names);

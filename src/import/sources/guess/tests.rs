@@ -110,3 +110,24 @@ fn amounts_and_locations_that_the_values_do_not_explain_are_left_open() {
         assert!(text.contains(line), "{header}: no {line} in\n{text}");
     }
 }
+
+#[test]
+fn a_package_of_bulk_files_is_read_and_its_marks_of_formulas_are_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let package = |marker: &str| {
+        let file = r#"{"name": "startups", "path": "startups.csv.gz", MARKER "schema": {"primaryKey": ["slug"]}}"#;
+        let file = file.replace("MARKER", marker);
+        let text = format!(r#"{{"name": "own", "licenses": [{{"name": "CC0-1.0"}}], "resources": [{file}]}}"#);
+        fs::write(folder.path().join("datapackage.json"), text).unwrap();
+        let text = package::mapping(&Member::list(&[folder.path().to_owned()]).unwrap()).unwrap();
+        crate::sources::mapping::Mapping::read("package.toml", &text, std::path::Path::new(""))
+            .unwrap_or_else(|error| panic!("{error}\n{text}"));
+        text
+    };
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut gzip, b"slug,name\nmossworks,'=HYPERLINK(1)\n").unwrap();
+    fs::write(folder.path().join("startups.csv.gz"), gzip.finish().unwrap()).unwrap();
+    let marked = format!("\"{}\": true,", data::formula::MARKED_FORMULAS);
+    assert!(package(&marked).contains("\nmarked_formulas = true\n"));
+    assert!(!package("").contains("marked_formulas"));
+}

@@ -7,6 +7,7 @@ use encoding_rs_io::DecodeReaderBytesBuilder;
 
 use crate::sources::Result;
 use crate::sources::input::{Encoding, InputFormat, InputRow, Member, RowReceiver};
+use data::formula;
 pub(super) use data::import::csv_reader::{CsvError, CsvReader};
 
 pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, to: &mut dyn RowReceiver) -> Result<()> {
@@ -42,7 +43,8 @@ fn read_bytes(member: &Member, from: &mut dyn Read, format: &InputFormat, to: &m
         row.clear(line);
         let read = positions.iter().try_for_each(|position| {
             let field = position.and_then(|position| raw.get(position)).unwrap_or_default();
-            std::str::from_utf8(field).map(|field| row.push(field)).map_err(|_| {
+            let text = |field| if format.has_marked_formulas { formula::restore(field) } else { field };
+            std::str::from_utf8(field).map(|field| row.push(text(field))).map_err(|_| {
                 let name = position.and_then(|position| names.get(position)).map_or("", String::as_str);
                 format!("{name}: is not UTF-8; name the encoding of the input, such as `windows-1252`")
             })

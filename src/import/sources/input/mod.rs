@@ -72,6 +72,8 @@ pub(crate) struct InputFormat {
     pub sheet: Option<String>,
     /// Lines before the header.
     pub skip: usize,
+    /// True if texts that begin like formulas are marked, as in our own CSV files; the marks are removed.
+    pub has_marked_formulas: bool,
 }
 
 impl InputFormat {

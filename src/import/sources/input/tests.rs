@@ -68,6 +68,16 @@ fn columns_are_found_by_name_and_bad_rows_are_reported() {
 }
 
 #[test]
+fn marks_of_formulas_are_removed_only_where_the_mapping_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = file(&folder, "a.csv", "name,city\n'=HYPERLINK(1),Oslo\n''@b,'t Veen\n'＝c,d\n".as_bytes());
+    let format = |has_marked_formulas| InputFormat { has_marked_formulas, ..InputFormat::default() };
+    let found = |format| rows(&path, &format, &["name", "city"]).0;
+    assert_eq!(found(format(true)), ["2: =HYPERLINK(1)|Oslo", "3: '@b|'t Veen", "4: ＝c|d"]);
+    assert_eq!(found(format(false)), ["2: '=HYPERLINK(1)|Oslo", "3: ''@b|'t Veen", "4: '＝c|d"]);
+}
+
+#[test]
 fn encodings_are_decoded() {
     let folder = tempfile::tempdir().unwrap();
     let format = |encoding| InputFormat { encoding, delimiter: Some(b';'), skip: 1, ..InputFormat::default() };

@@ -138,7 +138,8 @@ impl<'a> MappingReader<'_, 'a> {
     }
 
     fn input(&self, name: &str, node: &TomlNode<'a>) -> MappingInput {
-        let keys = "file delimiter quote encoding sheet skip key none decimal optional names when may_lack";
+        let keys =
+            "file delimiter quote encoding sheet skip marked_formulas key none decimal optional names when may_lack";
         let document = self.document;
         let index = self.inputs.iter().position(|known| known == name).unwrap_or_default();
         let empty = DeTable::new();
@@ -165,6 +166,7 @@ impl<'a> MappingReader<'_, 'a> {
             encoding: encoding.unwrap_or_default(),
             sheet: text("sheet"),
             skip: table.get("skip").and_then(|node| document.number(node)).unwrap_or_default() as usize,
+            has_marked_formulas: table.get("marked_formulas").is_some_and(|node| document.truth(node)),
         };
         let key = table.get("key").and_then(|node| Some((document.text(node)?, document.position_of(node))));
         let names = table.get("names").and_then(|node| document.any_table(node)).into_iter().flatten();
