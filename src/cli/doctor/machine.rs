@@ -15,7 +15,7 @@ use crate::cli::doctor::data_folder::DataFolderState;
 use crate::cli::doctor::finding::{Findings, Status};
 use crate::cli::doctor::releases::IndexState;
 use crate::cli::indexer::format;
-use auth::LockHolder;
+use auth::{ClockJump, LockHolder};
 use data::{Date, rfc3339};
 
 const MIB: u64 = 1 << 20;
@@ -134,6 +134,7 @@ pub(super) fn check_clock(
     let known = KnownTimes {
         program: catalog::bundled().ok().map(|catalog| catalog.snapshot().released_on()),
         database: data.newest_time,
+        jump: data.clock_jump,
         release: built_at.map(OffsetDateTime::unix_timestamp),
     };
     let elapsed = began.0.elapsed().map_or_else(|back| -back.duration().as_secs_f64(), |time| time.as_secs_f64());
@@ -147,12 +148,18 @@ struct KnownTimes {
     /// In Unix seconds, like the following.
     database: Option<i64>,
     release: Option<i64>,
+    /// The last jump of a server's clock.
+    jump: Option<ClockJump>,
 }
+
+/// Time for which a jump of a server's clock is reported.
+const JUMP_IS_RECENT: i64 = 7 * 86_400;
 
 /// `jump` is the number of seconds that the clock advanced beyond the time that passed.
 fn judge_clock(now: i64, known: &KnownTimes, jump: f64, findings: &mut Findings) {
     const CHECK: &str = "clock.time";
     const REMEDY: &str = "set the clock, and keep it with a time service: timedatectl set-ntp true";
+    let recent_jump = known.jump.filter(|jump| now.abs_diff(jump.at) < JUMP_IS_RECENT.unsigned_abs());
     let ahead = |time: Option<i64>| time.filter(|time| *time > now.saturating_add(SKEW));
     let text = rfc3339(now);
     if known.program.is_some_and(|released| now < released.unix()) {
@@ -167,6 +174,9 @@ fn judge_clock(now: i64, known: &KnownTimes, jump: f64, findings: &mut Findings)
         findings.warning(CHECK, detail, "set the clock here or on the machine that built the release");
     } else if jump.abs() > 1.0 {
         findings.warning(CHECK, format!("the clock jumped by {jump:.1} s during this check"), REMEDY);
+    } else if let Some(ClockJump { at, seconds }) = recent_jump {
+        let (at, days) = (rfc3339(at), seconds / 86_400);
+        findings.warning(CHECK, format!("{text}; the clock of the server jumped by {days:+} days at {at}"), REMEDY);
     } else {
         findings.ok(CHECK, text);
     }
@@ -297,6 +307,9 @@ mod tests {
         let release = |time| KnownTimes { release: Some(time), ..KnownTimes::default() };
         assert_eq!(of(release(now + SKEW + 1), 0.0), Some(Status::Warning));
         assert_eq!(of(KnownTimes::default(), -1.5), Some(Status::Warning));
+        let jumped = |at| KnownTimes { jump: Some(ClockJump { at, seconds: -401 * 86_400 }), ..KnownTimes::default() };
+        assert_eq!(of(jumped(now - JUMP_IS_RECENT + 1), 0.0), Some(Status::Warning));
+        assert_eq!(of(jumped(now - JUMP_IS_RECENT), 0.0), Some(Status::Ok));
     }
 
     #[test]

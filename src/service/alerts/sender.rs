@@ -46,13 +46,18 @@ pub struct AlertSender {
     /// Without a trailing slash.
     public_url: String,
     /// Current time in Unix seconds.
-    clock: fn() -> i64,
+    clock: Box<dyn Fn() -> i64 + Send + Sync>,
 }
 
 impl AlertSender {
-    pub fn new(alerts: Arc<Alerts>, mail: Option<MailTransport>, public_url: String, clock: fn() -> i64) -> Self {
+    pub fn new(
+        alerts: Arc<Alerts>,
+        mail: Option<MailTransport>,
+        public_url: String,
+        clock: impl Fn() -> i64 + Send + Sync + 'static,
+    ) -> Self {
         let client = alerts.networks.clone().map(WebhookClient::new);
-        Self { alerts, client, mail, public_url, clock }
+        Self { alerts, client, mail, public_url, clock: Box::new(clock) }
     }
 
     /// Returns the number of delivered alerts. Blocks for some minutes if receivers are slow; stops if `is_stopping`.
