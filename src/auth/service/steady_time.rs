@@ -115,7 +115,7 @@ impl SteadyTime {
             steady_since: passed,
             purge_base: (stored, passed),
             purge_time: stored,
-            stored,
+            // It is stored at once, because it may come from events.
             ..SteadyState::default()
         };
     }

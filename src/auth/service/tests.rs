@@ -2,10 +2,12 @@
 
 use std::path::Path;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
 use crate::account::{Email, KeyRecord, KeyRef};
+use crate::quota::AddedUsage;
 use crate::service::*;
 use crate::{Durability, KeyChanges, ReadKind, SqliteStore, Statements, StoreMeasurements};
 
@@ -19,6 +21,14 @@ impl AuthService {
 
     pub(crate) fn open_with(data: &Path, rate_limits: RateLimitConfig, now: i64) -> StoreResult<Arc<Self>> {
         Self::with_store(Box::new(SqliteStore::open(data)?), rate_limits, now)
+    }
+
+    /// As [`AuthService::open`], with a monotonic clock that shows `passed` seconds.
+    pub(crate) fn open_at(data: &Path, now: i64, passed: &Arc<AtomicU64>) -> StoreResult<Arc<Self>> {
+        let passed = Arc::clone(passed);
+        let monotonic = move || Duration::from_secs(passed.load(Ordering::Relaxed));
+        let store = Box::new(SqliteStore::open(data)?);
+        Self::with_clock(store, RateLimitConfig::default(), now, Arc::new(monotonic))
     }
 }
 
@@ -232,6 +242,67 @@ fn a_new_day_starts_at_zero_and_a_clock_set_back_finds_its_counts() {
     service.flush(NOON + year).unwrap();
     service.flush(NOON).unwrap();
     assert!(service.take(&caller, today()).is_err());
+}
+
+#[test]
+fn a_clock_that_is_wrong_for_two_seconds_deletes_nothing_and_gives_a_used_up_key_nothing() {
+    const DAY: i64 = 86_400;
+    let (data, store) = data(Tier::Free);
+    let (header, record) = add(&store, NOON);
+    // Usage of a year before, and the name of a key that was revoked.
+    let (_, revoked) = add(&store, NOON);
+    store.revoke_key(KeyRef::Id(revoked.id), NOON).unwrap();
+    let old =
+        AddedUsage { key: record.id, counter: record.counter, day: Date::from_unix(NOON - 390 * DAY), requests: 7 };
+    store.add_usage(&[old], NOON).unwrap();
+    for jump in [401, -401, 5_000, -7_000].map(|days| days * DAY) {
+        let passed = Arc::new(AtomicU64::new(0));
+        let service = AuthService::open_at(data.path(), NOON, &passed).unwrap();
+        let admitted = |clock: i64| {
+            let now = service.now(clock);
+            let caller = service.authenticate(Some(&header), now).unwrap();
+            (0..150).filter(|_| service.take(&caller, Date::from_unix(now)).is_ok()).count()
+        };
+        let before = admitted(NOON);
+        assert!(before == 100 || service.peek(&caller(&service, &header), today()).used == 100, "{before}");
+        service.flush(NOON).unwrap();
+        for second in 1..=4 {
+            passed.store(second, Ordering::Relaxed);
+            let clock = NOON + second as i64 + if second <= 2 { jump } else { 0 };
+            // Requests come before and after the server notices the jump by itself.
+            assert_eq!(admitted(clock), 0, "{jump}: second {second}");
+            service.flush(clock).unwrap();
+            assert_eq!(admitted(clock), 0, "{jump}: second {second}");
+        }
+        assert_eq!(service.clock_jumps(), 1);
+        let kept = store.usage(old.day).unwrap();
+        assert_eq!(kept.iter().map(|usage| usage.requests).collect::<Vec<_>>(), [7], "{jump}");
+        assert_eq!(store.key(KeyRef::Id(revoked.id), today()).unwrap().name.as_str(), "test");
+        service.close(NOON + 5).unwrap();
+    }
+}
+
+#[test]
+fn a_start_with_a_wrong_clock_deletes_nothing() {
+    const DAY: i64 = 86_400;
+    let (data, store) = data(Tier::Free);
+    let (_, record) = add(&store, NOON);
+    let old =
+        AddedUsage { key: record.id, counter: record.counter, day: Date::from_unix(NOON - 390 * DAY), requests: 7 };
+    store.add_usage(&[old], NOON).unwrap();
+    for clock in [NOON + 401 * DAY, NOON - 401 * DAY, 0, NOON] {
+        let service = AuthService::open(data.path(), clock).unwrap();
+        service.close(clock).unwrap();
+        assert_eq!(store.usage(old.day).unwrap().len(), 1, "{clock}");
+    }
+    // It is deleted in its time.
+    let passed = Arc::new(AtomicU64::new(0));
+    let service = AuthService::open_at(data.path(), NOON, &passed).unwrap();
+    for day in 1..=11 {
+        passed.store(day * DAY as u64, Ordering::Relaxed);
+        service.flush(NOON + day as i64 * DAY).unwrap();
+        assert_eq!(store.usage(old.day).unwrap().len(), usize::from(day <= 10), "day {day}");
+    }
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Account operations with a real store.
 
+use std::sync::atomic::Ordering;
+
 use tempfile::TempDir;
 
 use crate::account::KeyRef;
@@ -140,8 +142,10 @@ async fn a_session_survives_a_restart_and_is_deleted_after_it_expired() {
     let (data, store, service) = service();
     let (token, visitor) = signed_up(&service).await;
     drop(service);
-    let service = AuthService::open(data.path(), NOON + 1).unwrap();
+    let passed = Arc::default();
+    let service = AuthService::open_at(data.path(), NOON + 1, &passed).unwrap();
     assert_eq!(service.visitor(&token, NOON + 1).await.unwrap(), Some(visitor.clone()));
+    passed.store(30 * 86_400, Ordering::Relaxed);
     service.flush(visitor.expires_at).unwrap();
     assert_eq!(store.session(&token.digest(), NOON).unwrap(), None);
 }
@@ -384,7 +388,9 @@ async fn guesses_of_the_current_password_are_limited_by_session() {
 
 #[tokio::test]
 async fn a_deleted_account_is_removed_and_its_keys_are_revoked_at_once() {
-    let (_data, store, service) = service();
+    let (data, store, _) = service();
+    let passed = Arc::default();
+    let service = AuthService::open_at(data.path(), NOON, &passed).unwrap();
     let (token, visitor) = signed_up(&service).await;
     let key = service.create_key(visitor.account.id, "test".parse().unwrap(), None, NOON).await.unwrap().key;
     let header = format!("Bearer {}", key.reveal());
@@ -397,6 +403,7 @@ async fn a_deleted_account_is_removed_and_its_keys_are_revoked_at_once() {
     assert!(store.accounts().unwrap().is_empty());
     service.flush(NOON).unwrap();
     assert_eq!(store.usage(data::Date::from_unix(NOON)).unwrap().len(), 1, "without a name, until the day is over");
+    passed.store(86_400, Ordering::Relaxed);
     service.flush(NOON + 86_400).unwrap();
     assert!(store.usage(data::Date::from_unix(NOON)).unwrap().is_empty());
     assert!(matches!(store.revoke_key(KeyRef::Digest(key.digest()), NOON), Err(StoreError::NoSuchKey)));
