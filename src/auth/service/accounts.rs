@@ -109,7 +109,7 @@ impl AuthService {
             // A known browser that has used up its own limit is counted like any other.
             let is_known = found.as_ref().zip(browser).is_some_and(|(found, browser)| {
                 let browsers = Client::KnownBrowsers(found.account.0);
-                browser.is_known(&self.browser_secret, found, now)
+                browser.is_known(&self.browser_secret, (found.account, found.version), now)
                     && self.rate_limits.passwords_of_owner.take(self.store.counters(), browsers, now).is_ok()
             });
             let matches = if is_known {
@@ -120,8 +120,7 @@ impl AuthService {
                 let matches = self.matches(found.as_ref(), secret, EnteredBy::Anybody).await;
                 // Without a verification it guessed nothing of the account. It remains counted for its address: a client that
                 // overloads the server must wait like one that guesses.
-                let matches =
-                    matches.inspect_err(|_| limits.sign_ins_of_account.give_back(store, &attempt.of_account))?;
+                let matches = matches.inspect_err(|_| limits.uncount_unverified(store, &attempt))?;
                 if matches {
                     limits.uncount_sign_in(store, &attempt);
                 }

@@ -140,7 +140,8 @@ fn show_code_form(request: AccountRequest<'_>, pending: &str, error: &str) -> Ac
 
 pub(crate) async fn sign_in_with_code(request: AccountRequest<'_>) -> AccountResult {
     let (pending, code) = (request.form.text("pending"), request.form.secret("code"));
-    match request.auth.sign_in_with_code(&pending, &code, request.now).await {
+    let browser = cookie::find(request.page, cookie::BROWSER);
+    match request.auth.sign_in_with_code(&pending, &code, browser, request.now).await {
         Ok(session) => Ok(start_session(request, &session).await),
         Err(error @ (AccountError::SignInExpired | AccountError::Blocked)) => {
             show_sign_in(request, "", &error.to_string())
