@@ -224,29 +224,44 @@ impl AuthService {
         Ok(Caller { key: id, account, tier, masked, counter })
     }
 
-    /// Like [`AuthService::authenticate`], but looks up an unknown key in the store before it is rejected.
+    /// Like [`AuthService::authenticate`], but looks up an unknown key in the store before it is rejected: another process
+    /// may have created it just now. Without an answer of the store it is [`AuthError::StoreAway`].
     ///
-    /// The look-up, on a blocking thread, is for all requests that wait: a flood of invented keys occupies one thread.
-    pub async fn authenticate_fresh(self: &Arc<Self>, header: Option<&str>, now: i64) -> Result<Caller, AuthError> {
+    /// The look-up, on a blocking thread, is for all requests that wait: a flood of invented keys occupies one thread. The
+    /// client at `address` gets a limited number of them per minute; further unknown keys are known with the next periodic
+    /// refresh.
+    pub async fn authenticate_fresh(
+        self: &Arc<Self>,
+        header: Option<&str>,
+        address: IpAddr,
+        now: i64,
+    ) -> Result<Caller, AuthError> {
         match self.authenticate(header, now) {
             Err(AuthError::Invalid) => {}
             decided => return decided,
         }
+        if self.rate_limits.unknown_keys.take_here(Client::Address(address), now).is_err() {
+            let is_away = failure_of(&self.refresh_failure).is_some();
+            return Err(if is_away { AuthError::StoreAway } else { AuthError::Invalid });
+        }
         let refreshes = self.refreshes.load(Ordering::Acquire);
         let lookup = self.key_lookup.lock().await;
         let service = self.clone();
-        // A failure changes nothing here: the key stays invalid, and the server's periodic refresh reports the error.
-        if self.refreshes.load(Ordering::Acquire) == refreshes {
-            let _ = tokio::task::spawn_blocking(move || service.refresh()).await;
+        let is_read = if self.refreshes.load(Ordering::Acquire) == refreshes {
+            tokio::task::spawn_blocking(move || service.refresh().is_ok()).await
         } else {
             // A refresh that started after this request sees the key; wait until it is done.
-            let _ = tokio::task::spawn_blocking(move || drop(service.last_change.lock())).await;
-        }
+            let is_read = move || {
+                drop(service.last_change.lock());
+                failure_of(&service.refresh_failure).is_none()
+            };
+            tokio::task::spawn_blocking(is_read).await
+        };
         drop(lookup);
-        // While the store is away, a key that is not in memory may be valid.
-        let is_away = self.store.counters().is_some() && failure_of(&self.refresh_failure).is_some();
+        // The task fails only if the server is shutting down.
+        let is_read = is_read.unwrap_or(false);
         self.authenticate(header, now).map_err(|error| match error {
-            AuthError::Invalid if is_away => AuthError::StoreAway,
+            AuthError::Invalid if !is_read => AuthError::StoreAway,
             error => error,
         })
     }
@@ -255,11 +270,12 @@ impl AuthService {
     pub async fn authenticate_optional(
         self: &Arc<Self>,
         authorization: Option<&str>,
+        address: IpAddr,
         now: i64,
     ) -> Result<Option<Caller>, AuthError> {
         match bearer_token(authorization) {
             Ok(Some(token)) if token.starts_with(KEY_PREFIX) => {
-                self.authenticate_fresh(authorization, now).await.map(Some)
+                self.authenticate_fresh(authorization, address, now).await.map(Some)
             }
             _ => Ok(None),
         }

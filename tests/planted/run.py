@@ -333,8 +333,8 @@ FAULTS = [
     (
         "unknown keys are rejected while the store is away",
         "src/auth/service.rs",
-        "let is_away = self.store.counters().is_some() &&",
-        "let is_away = self.store.counters().is_none() &&",
+        "AuthError::Invalid if !is_read => AuthError::StoreAway,",
+        "AuthError::Invalid if is_read => AuthError::StoreAway,",
         "auth",
         "postgres::tests::leases::"
         "known_keys_are_served_while_the_database_is_away_and_what_they_used_is_counted_afterwards",

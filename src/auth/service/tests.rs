@@ -8,6 +8,7 @@ use tempfile::TempDir;
 
 use crate::account::{Email, KeyRecord, KeyRef};
 use crate::quota::AddedUsage;
+use crate::rate_limits::UNKNOWN_KEYS_PER_MINUTE;
 use crate::service::*;
 use crate::{Durability, KeyChanges, ReadKind, SqliteStore, Statements, StoreMeasurements};
 
@@ -34,6 +35,10 @@ impl AuthService {
 
 fn today() -> Date {
     Date::from_unix(NOON)
+}
+
+fn home() -> IpAddr {
+    "192.0.2.1".parse().unwrap()
 }
 
 fn email() -> Email {
@@ -118,14 +123,45 @@ async fn a_key_just_created_by_another_process_is_accepted_at_once() {
         let invented = format!("Bearer {}", ApiKey::from_seed(&[number; 32]).reveal());
         let (service, header) = (service.clone(), header.clone());
         tasks.push(tokio::spawn(async move {
-            assert!(service.authenticate_fresh(Some(&header), NOON).await.is_ok());
-            assert_eq!(service.authenticate_fresh(Some(&invented), NOON).await, Err(AuthError::Invalid));
+            let address = IpAddr::from([192, 0, 2, number]);
+            assert!(service.authenticate_fresh(Some(&header), address, NOON).await.is_ok());
+            assert_eq!(service.authenticate_fresh(Some(&invented), address, NOON).await, Err(AuthError::Invalid));
         }));
     }
     for task in tasks {
         task.await.unwrap();
     }
-    assert_eq!(service.authenticate_fresh(None, NOON).await, Err(AuthError::Missing));
+    assert_eq!(service.authenticate_fresh(None, home(), NOON).await, Err(AuthError::Missing));
+}
+
+#[tokio::test]
+async fn a_client_that_sends_invented_keys_has_a_limited_number_of_look_ups() {
+    let (data, store) = data(Tier::Free);
+    let service = AuthService::open(data.path(), NOON).unwrap();
+    let look_ups = || service.refreshes.load(Ordering::Relaxed);
+    let before = look_ups();
+    for number in 0..100 {
+        let invented = format!("Bearer {}", ApiKey::from_seed(&[number; 32]).reveal());
+        assert_eq!(service.authenticate_fresh(Some(&invented), home(), NOON).await, Err(AuthError::Invalid));
+    }
+    assert_eq!(look_ups() - before, u64::from(UNKNOWN_KEYS_PER_MINUTE));
+    let (header, _) = add(&store, NOON);
+    let other = "198.51.100.1".parse().unwrap();
+    assert!(service.authenticate_fresh(Some(&header), other, NOON).await.is_ok(), "another client is not affected");
+    assert!(service.authenticate_fresh(Some(&header), home(), NOON).await.is_ok(), "the key is in memory");
+}
+
+#[tokio::test]
+async fn a_key_that_cannot_be_looked_up_is_not_rejected_as_unknown() {
+    let (_data, store) = data(Tier::Free);
+    let fails = Arc::new(Mutex::new(false));
+    let store = Box::new(FailingStore { store, fails: fails.clone() });
+    let service = AuthService::with_store(store, RateLimitConfig::default(), NOON).unwrap();
+    let key = format!("Bearer {}", ApiKey::from_seed(&[3; 32]).reveal());
+    *fails.lock().unwrap() = true;
+    assert_eq!(service.authenticate_fresh(Some(&key), home(), NOON).await, Err(AuthError::StoreAway));
+    *fails.lock().unwrap() = false;
+    assert_eq!(service.authenticate_fresh(Some(&key), home(), NOON).await, Err(AuthError::Invalid));
 }
 
 #[tokio::test]
@@ -134,14 +170,14 @@ async fn optional_authentication_only_checks_keys_of_this_service() {
     let service = AuthService::open(data.path(), NOON).unwrap();
     let (header, record) = add(&store, NOON);
     for nobody in [None, Some(""), Some("Bearer"), Some("Bearer eyJhbGciOi"), Some("Basic YWRhOmFkYQ==")] {
-        assert_eq!(service.authenticate_optional(nobody, NOON).await, Ok(None), "{nobody:?}");
+        assert_eq!(service.authenticate_optional(nobody, home(), NOON).await, Ok(None), "{nobody:?}");
     }
-    let found = service.authenticate_optional(Some(&header), NOON).await.unwrap();
+    let found = service.authenticate_optional(Some(&header), home(), NOON).await.unwrap();
     assert_eq!(found.map(|caller| caller.key), Some(record.id));
-    assert_eq!(service.authenticate_optional(Some("Bearer vdx_wrong"), NOON).await, Err(AuthError::Malformed));
+    assert_eq!(service.authenticate_optional(Some("Bearer vdx_wrong"), home(), NOON).await, Err(AuthError::Malformed));
     store.revoke_key(KeyRef::Id(record.id), NOON).unwrap();
     service.refresh().unwrap();
-    assert_eq!(service.authenticate_optional(Some(&header), NOON).await, Err(AuthError::Revoked));
+    assert_eq!(service.authenticate_optional(Some(&header), home(), NOON).await, Err(AuthError::Revoked));
 }
 
 #[test]
@@ -346,7 +382,7 @@ fn pages_are_admitted_up_to_the_configured_limit() {
     assert!(service.admit_page(address, NOON + 60).is_ok());
 }
 
-/// A store that fails to write usage if `fails`.
+/// A store that fails to write usage and to read changed keys if `fails`.
 struct FailingStore {
     store: SqliteStore,
     fails: Arc<Mutex<bool>>,
@@ -365,6 +401,9 @@ impl Store for FailingStore {
     }
 
     fn changes(&self, since: i64) -> Result<KeyChanges, StoreError> {
+        if *self.fails.lock().unwrap() {
+            return Err(StoreError::Busy);
+        }
         self.store.changes(since)
     }
 
@@ -381,7 +420,7 @@ impl Store for FailingStore {
 fn usage_that_could_not_be_written_is_written_later_and_only_once() {
     let (_data, store) = data(Tier::Free);
     let (header, _) = add(&store, NOON);
-    let fails = Arc::new(Mutex::new(true));
+    let fails = Arc::new(Mutex::new(false));
     let service = AuthService::with_store(
         Box::new(FailingStore { store, fails: fails.clone() }),
         RateLimitConfig::default(),
@@ -389,6 +428,7 @@ fn usage_that_could_not_be_written_is_written_later_and_only_once() {
     )
     .unwrap();
     let caller = caller(&service, &header);
+    *fails.lock().unwrap() = true;
     service.take(&caller, today()).unwrap();
     assert!(service.flush(NOON).is_err());
     service.take(&caller, today()).unwrap();

@@ -10,6 +10,7 @@ mod releases;
 mod store;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv4Addr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,6 +32,7 @@ const DAY: i64 = 86_400;
 /// Requests of a free key a day.
 const LIMIT: u32 = 100;
 const STEPS: u64 = 80;
+const HOME: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 1));
 
 /// A key, and what the service must say to it.
 struct Key {
@@ -328,8 +330,13 @@ impl World {
         let mut seed = [7; 32];
         seed[0] = self.numbers.upto(256) as u8;
         let header = format!("Bearer {}", ApiKey::from_seed(&seed).reveal());
-        let answered = self.runtime.block_on(auth.authenticate_fresh(Some(&header), self.now));
-        assert_eq!(answered.map(|_| ()), Err(AuthError::Invalid));
+        let address = IpAddr::from([192, 0, 2, seed[0]]);
+        let answered = self.runtime.block_on(auth.authenticate_fresh(Some(&header), address, self.now));
+        match answered {
+            Err(AuthError::Invalid) => {}
+            Err(AuthError::StoreAway) => assert!(self.faults.lock().unwrap().percent > 0, "the store answers"),
+            other => panic!("{other:?}"),
+        }
     }
 
     /// Requests of one key until some are admitted or its quota is used up.
@@ -342,14 +349,14 @@ impl World {
         let is_given_back = self.numbers.upto(4) == 0;
         let (now, today) = (self.now, self.today());
         let key = &self.keys[index];
-        let answered = self.runtime.block_on(auth.authenticate_fresh(Some(&key.header), now));
+        let answered = self.runtime.block_on(auth.authenticate_fresh(Some(&key.header), HOME, now));
         let is_expired = key.expires_at.is_some_and(|end| end <= now);
         match answered {
             Ok(_) => assert!(!(is_expired || key.revoked && key.is_read), "{:?} is accepted", key.id),
             Err(AuthError::Revoked) => assert!(key.revoked, "{:?} is not revoked", key.id),
             // The store ends expired keys, so that they are revoked then.
             Err(AuthError::Expired) => assert!(is_expired, "{:?} has not expired", key.id),
-            Err(AuthError::Invalid) => assert!(!key.is_read, "{:?} is known", key.id),
+            Err(AuthError::StoreAway) => assert!(!key.is_read, "{:?} is known", key.id),
             Err(other) => panic!("{:?}: {other}", key.id),
         }
         let Ok(caller) = answered else { return };
@@ -487,7 +494,7 @@ fn a_flood_of_invented_keys_reads_the_store_twice_at_most() {
     let look_up = |number: u8| {
         let auth = Arc::clone(&auth);
         let header = format!("Bearer {}", ApiKey::from_seed(&[number; 32]).reveal());
-        tokio::spawn(async move { auth.authenticate_fresh(Some(&header), NOON).await.map(|_| ()) })
+        tokio::spawn(async move { auth.authenticate_fresh(Some(&header), HOME, NOON).await.map(|_| ()) })
     };
     // The store answers when all have come.
     let answers_not = faults.lock().unwrap();
