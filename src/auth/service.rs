@@ -6,6 +6,7 @@ pub(crate) mod mails;
 pub(crate) mod operators;
 mod quotas;
 pub(crate) mod second_factor;
+pub(crate) mod sign_in_ticket;
 pub(crate) mod steady_time;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ use crate::password::hasher::PasswordHasher;
 use crate::quota::{Client, ClientCounter, ClientHasher, CounterId, DailyCounter, KeyId, QueueUsage, Tier};
 use crate::rate_limits::RateLimits;
 use crate::service::quotas::SharedQuotas;
+use crate::service::sign_in_ticket::SignInTickets;
 use crate::service::steady_time::{MonotonicClock, SteadyTime, system_monotonic};
 use crate::{
     AccountError, AccountResult, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, RateLimitConfig, RetryAfter,
@@ -79,6 +81,7 @@ pub struct AuthService {
     cursor_secret: Zeroizing<[u8; 32]>,
     browser_secret: DerivedSecret,
     sign_in_secret: DerivedSecret,
+    sign_in_tickets: SignInTickets,
     /// The last change of the store that is in `keys`; locked during a refresh.
     last_change: Mutex<i64>,
     refreshes: AtomicU64,
@@ -133,6 +136,7 @@ impl AuthService {
             hasher: PasswordHasher::default(),
             browser_secret: DerivedSecret::new(&cursor_secret, "known browsers"),
             sign_in_secret: DerivedSecret::new(&cursor_secret, "second step of sign-ins"),
+            sign_in_tickets: SignInTickets::new(DerivedSecret::new(&cursor_secret, "places of sign-ins")),
             cursor_secret,
             last_change: Mutex::new(0),
             refreshes: AtomicU64::new(0),

@@ -9,7 +9,7 @@ use crate::audit::{self, AuditEntry, AuditEvent};
 use crate::link::{LINK_SECONDS, LinkDigest, LinkToken, Purpose};
 use crate::mail::Mail;
 use crate::password::Password;
-use crate::password::hasher::EnteredBy;
+use crate::password::line::EnteredBy;
 use crate::watch::DueLink;
 use crate::{AccountError, AccountResult, AuthService, Store, StoreError, StoreResult};
 

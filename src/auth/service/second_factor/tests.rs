@@ -50,7 +50,7 @@ impl TotpAccount {
     }
 
     async fn password(&self, text: &str) -> Result<StartedSession, AccountError> {
-        self.service.sign_in(ada(), Secret::new(text), home(), None, NOON).await
+        self.service.sign_in(ada(), Secret::new(text), home(), None, None, NOON).await
     }
 
     /// Enters the right password.
