@@ -11,10 +11,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::{RetryAfter, SignInTicket};
 use crate::account::{AccountId, Email};
 use crate::quota::{KeyId, Tier};
 use crate::service::second_factor::PendingSignIn;
+use crate::{RetryAfter, SignInTicket};
 
 pub type StoreResult<T> = Result<T, StoreError>;
 pub(crate) type AccountResult<T> = Result<T, AccountError>;

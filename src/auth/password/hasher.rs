@@ -24,11 +24,7 @@ fn busy<E>(_: E) -> AccountError {
 
 impl Default for PasswordHasher {
     fn default() -> Self {
-        Self {
-            queue: Arc::new(PasswordQueue::new(CONCURRENT)),
-            memories: Arc::default(),
-            verified: Counter::default(),
-        }
+        Self { queue: Arc::new(PasswordQueue::new(CONCURRENT)), memories: Arc::default(), verified: Counter::default() }
     }
 }
 

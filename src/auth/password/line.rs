@@ -71,14 +71,7 @@ struct WaitingNetwork {
 
 impl<W> Line<W> {
     pub(super) fn new(places: usize) -> Self {
-        Self {
-            waiting: BTreeMap::new(),
-            networks: HashMap::new(),
-            round: 1,
-            next_number: 0,
-            strangers: 0,
-            places,
-        }
+        Self { waiting: BTreeMap::new(), networks: HashMap::new(), round: 1, next_number: 0, strangers: 0, places }
     }
 
     /// `None` if too many strangers wait.

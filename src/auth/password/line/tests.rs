@@ -57,9 +57,13 @@ fn owners_come_first_and_strangers_in_the_order_of_their_arrival() {
 #[test]
 fn networks_take_turns() {
     let mut line = Line::new(9);
-    for (by, name) in
-        [(stranger(1, 0), "a1"), (stranger(1, 0), "a2"), (stranger(1, 0), "a3"), (stranger(2, 5), "b1"), (stranger(2, 5), "b2")]
-    {
+    for (by, name) in [
+        (stranger(1, 0), "a1"),
+        (stranger(1, 0), "a2"),
+        (stranger(1, 0), "a3"),
+        (stranger(2, 5), "b1"),
+        (stranger(2, 5), "b2"),
+    ] {
         line.join(by, name).unwrap();
     }
     assert_eq!(line.take_next(), Some("a1"));

@@ -311,7 +311,10 @@ async fn attacked(service: &Arc<AuthService>) {
         }
     }
     assert_eq!(guesses, 50);
-    assert!(matches!(service.sign_in(ada(), secret(GOOD), home(), None, None, NOON).await, Err(AccountError::Throttled(_))));
+    assert!(matches!(
+        service.sign_in(ada(), secret(GOOD), home(), None, None, NOON).await,
+        Err(AccountError::Throttled(_))
+    ));
 }
 
 #[tokio::test]
@@ -362,7 +365,8 @@ async fn guesses_in_a_known_browser_are_limited_and_do_not_lock_out_sessions_and
     let foreign = service.sign_up(zoe, password(GOOD), home(), NOON).await.unwrap().browser;
     let guesses = async |browser| {
         for guess in 0.. {
-            let rejected = service.sign_in(ada(), secret("wrong"), away(1), Some(browser), None, NOON).await.unwrap_err();
+            let rejected =
+                service.sign_in(ada(), secret("wrong"), away(1), Some(browser), None, NOON).await.unwrap_err();
             if matches!(rejected, AccountError::Throttled(_)) {
                 return guess;
             }
