@@ -87,12 +87,13 @@ fn new_browsers_sign_in_during_a_flood_in_which_each_attempt_comes_from_another_
                 let mut stranger = Browser::at(&server);
                 while !is_over.load(Ordering::Relaxed) {
                     let [_, b, c, d] = attempts.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+                    let (from, email) = (format!("10.{b}.{c}.{d}"), format!("user{b}.{c}.{d}@example.com"));
                     let headers = [
                         ("content-type", "application/x-www-form-urlencoded"),
                         ("sec-fetch-site", "same-origin"),
-                        ("x-forwarded-for", &format!("10.{b}.{c}.{d}")),
+                        ("x-forwarded-for", from.as_str()),
                     ];
-                    let form = [("email", &*format!("user{b}{c}{d}@example.com")), ("password", "wrong")];
+                    let form = [("email", email.as_str()), ("password", "wrong")];
                     stranger.send("POST", "/signin", &headers, &form);
                 }
             });
