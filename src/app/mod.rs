@@ -1,6 +1,7 @@
 //! Settings, router, startup and shutdown, logs, metrics.
 
 mod alerting;
+mod memory;
 pub(crate) mod metrics;
 pub(crate) mod router;
 pub(crate) mod serve;

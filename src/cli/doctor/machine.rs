@@ -36,8 +36,8 @@ pub(super) fn check(settings: &ServeSettings, data: &DataFolderState, index: &In
     let whose = if server.is_some() { "the server" } else { "a process started here" };
     check_open_files(whose, max_files(&process), u64::from(settings.max_connections), findings);
     check_memory(whose, memory_limit(&process), index.loaded_bytes, findings);
-    if let Some(owner) = owner(Path::new(&format!("/proc/{process}"))) {
-        check_user(owner, findings);
+    if let Some(user) = fs::read_to_string(format!("/proc/{process}/status")).ok().and_then(|text| parse_user(&text)) {
+        check_user(user, findings);
     }
     check_port(settings.listen, data.holder.as_ref(), findings);
 }
@@ -215,11 +215,9 @@ fn free_space(folder: &Path) -> Option<u64> {
     None
 }
 
-fn owner(path: &Path) -> Option<u32> {
-    #[cfg(unix)]
-    return fs::metadata(path).ok().map(|file| std::os::unix::fs::MetadataExt::uid(&file));
-    #[cfg(not(unix))]
-    None
+/// The effective user in `/proc/PID/status`. The files there belong to root, because the memory of a server is private.
+fn parse_user(status: &str) -> Option<u32> {
+    status.lines().find_map(|line| line.strip_prefix("Uid:"))?.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// True if a process is still a server: another one may have got its number, especially in a container.
@@ -318,6 +316,7 @@ mod tests {
              Max open files            1024                 524288               files     \n";
         assert_eq!(parse_max_files(limits), Some(1_024));
         assert_eq!(parse_max_files("Max open files            unlimited            unlimited            files"), None);
+        assert_eq!(parse_user("Name:\tventuredex\nUid:\t1000\t1001\t1000\t1000\nGid:\t5\t5\t5\t5\n"), Some(1_001));
         let memory = "MemTotal:       24610340 kB\nMemFree: 1 kB\n";
         assert_eq!(parse_size(memory, "MemTotal:"), Some(24_610_340 * 1024));
         assert_eq!(
