@@ -193,7 +193,7 @@ pub fn link_mail(store: &dyn Store, due: &DueLink, service: &str, url: &str, now
         Purpose::SignIn => (
             "Sign in",
             format!(
-                "Hello,\n\nsomebody asked for a link to sign in to the {service} account of this address. If it was you, \
+                "Hello,\n\nsomebody requested a link to sign in to the {service} account of this address. If it was you, \
                  open this link within 15 minutes, in the browser in which you want to sign \
                  in:\n\n{url}/signin/open?token={token}\n\nIf it was not you, ignore this message, and give the link to \
                  nobody: who opens it is signed in.\n"
