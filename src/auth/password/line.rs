@@ -15,7 +15,7 @@
 //!
 //! Weighed against it: a proof of work needs a script, which these pages work without, and costs a telephone more than
 //! the machines of an attacker; tickets that are given at once can be collected in any number; a mailed link needs a mail
-//! server, and is offered in addition where there is one.
+//! server, and is offered in addition to the line.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -10,7 +10,7 @@
 //!
 //! **Purges** use a time of their own, which the store keeps. It advances with the monotonic clock, never passes the
 //! clock of the machine and never goes back. So in a day a purge deletes no more than a day's worth, whatever the clock
-//! says: as long as the stored time was right, no row is deleted before its time. While no server runs, it stands still;
+//! says: as long as the stored time was right, no row is deleted before its time. While no server runs, it does not advance;
 //! it catches up once a server has run for [`TRUSTED_AFTER`] and its clock was not set. Until then data is kept for longer.
 
 #[cfg(test)]
