@@ -135,7 +135,7 @@ impl AlertSender {
     fn send_link(&self, store: &dyn Store, transport: &MailTransport, link: &DueLink) -> StoreResult<DeliveryResult> {
         let (now, account) = ((self.clock)(), link.account.id.0);
         let result = |outcome: &str, due_at| DeliveryResult { id: link.id, outcome: outcome.to_owned(), due_at };
-        let expired = "it waited for longer than a day";
+        let expired = "it waited until its link would be invalid";
         if link.expires_at <= now {
             tracing::error!("the e-mail to account {account} is not sent: {expired}");
             return Ok(result(expired, None));
