@@ -364,7 +364,7 @@ impl AuthService {
     }
 
     fn flush_once(&self, clock: i64, is_last: bool) -> StoreResult<usize> {
-        let flush = || {
+        let flush = || -> StoreResult<usize> {
             self.compare_clocks()?;
             let now = self.now(clock);
             self.end_leases(Date::from_unix(now), is_last)?;
