@@ -127,7 +127,8 @@ pub async fn respond_later<B: Buf + Send + 'static, E: Error + Send + Sync + 'st
     let mut caller = state.auth.authenticate(authorization(request.headers), now);
     let is_unknown = caller == Err(AuthError::Invalid);
     if is_unknown {
-        caller = state.auth.authenticate_fresh(authorization(request.headers), now).await;
+        let address = state.client(request.peer, request.headers);
+        caller = state.auth.authenticate_fresh(authorization(request.headers), address, now).await;
     }
     let (served, pin) = (state.releases.serving(), find_release(state, request));
     let pipeline = Pipeline::new(state, request, &served, &pin, None);

@@ -56,7 +56,8 @@ pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads 
         Ok::<(), StoreError>(())
     });
     let sends_mail = mail.is_some();
-    let sender = AlertSender::new(Arc::clone(&state.alerts), mail, state.public_url.clone(), state.clock);
+    let time = Arc::clone(state);
+    let sender = AlertSender::new(Arc::clone(&state.alerts), mail, state.public_url.clone(), move || time.now());
     let sender = Arc::new(sender);
     let (alert_sender, release) = (Arc::clone(&sender), Arc::clone(&release_claims));
     let alerts = repeat_until_stopped(state, "cannot send alerts", move |state| {

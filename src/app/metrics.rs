@@ -235,6 +235,8 @@ impl ServiceMetrics {
         out.counter("venturedex_quota_unleased_requests", "Requests admitted while the database was away", unleased)?;
         let help = "Seconds by which the clock of the database is ahead";
         out.gauge("venturedex_store_clock_ahead", Some(Unit::Seconds), help, self.auth.clock_ahead())?;
+        let help = "Jumps of the clock by more than a day";
+        out.counter("venturedex_clock_jumps", help, self.auth.clock_jumps())?;
         let is_degraded = i64::from(self.auth.degraded().is_some());
         out.gauge("venturedex_store_degraded", None, "Whether usage is not written (1) or is (0)", is_degraded)
     }

@@ -2,6 +2,7 @@
 
 mod alerting;
 pub(crate) mod limits;
+mod memory;
 pub(crate) mod metrics;
 pub(crate) mod router;
 pub(crate) mod serve;

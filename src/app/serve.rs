@@ -21,7 +21,7 @@ use crate::app::alerting::{self, Threads, log_failures};
 use crate::app::limits::{lacks_address_space, lacks_files};
 use crate::app::router::{Gate, is_own_path};
 use crate::app::settings::ServeSettings;
-use crate::app::{MetricsEndpoint, Router};
+use crate::app::{MetricsEndpoint, Router, memory};
 use auth::audit::AuditLog;
 use auth::mail::{MailSender, MailTransport};
 use auth::quota::Tier;
@@ -98,6 +98,9 @@ impl ServeError {
 /// Serves until SIGTERM or Ctrl-C, then lets running requests finish.
 pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     start_log(settings.log, settings.log_format);
+    if let Err(error) = memory::keep_private() {
+        tracing::warn!("other processes of this user may read the memory of the server: {error}");
+    }
     let listener = listener(settings.listen).await?;
     let metrics_listener = metrics_listener(settings.metrics_listen).await?;
     let bound = listener.local_addr()?;

@@ -70,6 +70,8 @@ vocabulary! {
         AccountDeletion = "account_deletion",
         AccountBlock = "account_block",
         AccountUnblock = "account_unblock",
+        /// A link that signs in; its use is a sign-in.
+        SignInLinkRequest = "sign_in_link_request",
         /// By the link of an e-mail, as the next two.
         AddressVerification = "address_verification",
         PasswordResetRequest = "password_reset_request",

@@ -11,10 +11,10 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::RetryAfter;
 use crate::account::{AccountId, Email};
 use crate::quota::{KeyId, Tier};
 use crate::service::second_factor::PendingSignIn;
+use crate::{RetryAfter, SignInTicket};
 
 pub type StoreResult<T> = Result<T, StoreError>;
 pub(crate) type AccountResult<T> = Result<T, AccountError>;
@@ -201,6 +201,9 @@ coded! {
         Watch(StoreError) => "watch",
         #[error("too many attempts: {0}")]
         Throttled(RetryAfter) => "throttled",
+        /// The sign-in has waited in vain, and its next attempt has the place of this one.
+        #[error("many people are signing in at the moment; your place in the line is kept: enter your password again")]
+        InLine(SignInTicket) => "in_line",
         /// Too many passwords wait to be hashed, the database is locked, or the server is shutting down.
         #[error("the service is busy: {0}")]
         Busy(RetryAfter) => "busy",
@@ -223,6 +226,7 @@ impl AccountError {
         match self {
             Self::Throttled(wait) | Self::Busy(wait) => Some(*wait),
             Self::Unavailable(_) => Some(Self::UNAVAILABLE),
+            Self::InLine(_) => Some(RetryAfter { seconds: 1 }),
             _ => None,
         }
     }

@@ -5,10 +5,10 @@
 
 use std::str::FromStr;
 
+use crate::PasswordVersion;
 use crate::account::AccountId;
 use crate::derived_secret::DerivedSecret;
 use crate::session::ParseTokenError;
-use crate::{Credentials, PasswordVersion};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
@@ -53,11 +53,11 @@ impl BrowserToken {
         Self(token)
     }
 
-    /// True if the token was issued for this account and its current password, and has not expired.
-    pub(crate) fn is_known(&self, secret: &DerivedSecret, credentials: &Credentials, now: i64) -> bool {
+    /// True if the token was issued for an account and the password of this version, and has not expired.
+    pub(crate) fn is_known(&self, secret: &DerivedSecret, owner: (AccountId, PasswordVersion), now: i64) -> bool {
         let (content, tag) = self.0.split_at(CONTENT_LEN);
         let number = |index: usize| i64::from_le_bytes(content[index * 8..][..8].try_into().expect("8 bytes"));
-        let is_current = number(0) == credentials.account.0 && number(1) == credentials.version.0;
+        let is_current = number(0) == owner.0.0 && number(1) == owner.1.0;
         secret.verify(content, tag) && is_current && now < number(2)
     }
 }
@@ -68,8 +68,8 @@ mod tests {
 
     const NOON: i64 = 1_795_262_400;
 
-    fn credentials(account: i64, version: i64) -> Credentials {
-        Credentials { account: AccountId(account), password: None, version: PasswordVersion(version) }
+    fn owner(account: i64, version: i64) -> (AccountId, PasswordVersion) {
+        (AccountId(account), PasswordVersion(version))
     }
 
     #[test]
@@ -78,12 +78,12 @@ mod tests {
         let token = BrowserToken::issue(&secret, AccountId(3), PasswordVersion(2), NOON);
         let token: BrowserToken = token.reveal().parse().unwrap();
         let last = NOON + KNOWN_BROWSER_SECONDS - 1;
-        assert!(token.is_known(&secret, &credentials(3, 2), NOON) && token.is_known(&secret, &credentials(3, 2), last));
-        assert!(!token.is_known(&secret, &credentials(3, 2), last + 1));
-        assert!(!token.is_known(&secret, &credentials(4, 2), NOON));
-        assert!(!token.is_known(&secret, &credentials(3, 3), NOON), "the password changed");
+        assert!(token.is_known(&secret, owner(3, 2), NOON) && token.is_known(&secret, owner(3, 2), last));
+        assert!(!token.is_known(&secret, owner(3, 2), last + 1));
+        assert!(!token.is_known(&secret, owner(4, 2), NOON));
+        assert!(!token.is_known(&secret, owner(3, 3), NOON), "the password changed");
         let other = DerivedSecret::new(&[8; 32], "known browsers");
-        assert!(!token.is_known(&other, &credentials(3, 2), NOON));
+        assert!(!token.is_known(&other, owner(3, 2), NOON));
     }
 
     #[test]
@@ -95,7 +95,7 @@ mod tests {
             changed.0[index] ^= 1;
             let found = i64::from_le_bytes(changed.0[..8].try_into().unwrap());
             let version = i64::from_le_bytes(changed.0[8..16].try_into().unwrap());
-            assert!(!changed.is_known(&secret, &credentials(found, version), NOON), "byte {index}");
+            assert!(!changed.is_known(&secret, owner(found, version), NOON), "byte {index}");
         }
         for text in ["", "x", &token.reveal()[1..], &format!("{}A", token.reveal()), &"é".repeat(27)] {
             assert_eq!(text.parse::<BrowserToken>(), Err(ParseTokenError), "{text}");

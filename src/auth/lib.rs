@@ -81,6 +81,8 @@ pub use service::accounts::{StartedSession, Visitor};
 pub use service::api_keys::{AccountUsage, KeyUsage, NewKey};
 pub use service::mails::link_mail;
 pub(crate) use service::random;
+pub use service::sign_in_ticket::SignInTicket;
+pub use service::steady_time::{ClockJump, MonotonicClock};
 pub use service::{AuthService, Caller, QuotaSubject};
 pub use sqlite::SqliteStore;
 pub use sqlite::database_file::{DatabaseFile, StoreCounts, has_database, install_database};

@@ -4,13 +4,21 @@ use crate::secret_digest::SecretDigest;
 use crate::session::SessionToken;
 use data::vocabulary::{Vocabulary, vocabulary};
 
-/// Seconds for which a link is valid: 24 hours.
-pub(crate) const LINK_SECONDS: i64 = 86_400;
-
 vocabulary! {
     Purpose, "purpose", {
         Verification = "verification",
         Reset = "reset",
+        SignIn = "sign_in",
+    }
+}
+
+impl Purpose {
+    /// Seconds for which a link is valid: 24 hours, or 15 minutes if it signs in.
+    pub(crate) fn seconds(self) -> i64 {
+        match self {
+            Self::Verification | Self::Reset => 86_400,
+            Self::SignIn => 900,
+        }
     }
 }
 

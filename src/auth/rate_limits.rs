@@ -10,14 +10,25 @@ use crate::quota::{Client, ClientHasher, CountedWindow, WindowCounter, run_in_pl
 use crate::{AccountError, AccountResult, CounterStore};
 use platform::metrics::Counter;
 
-/// Failed sign-ins of one account, existing or not, from one network (IPv4 /24, IPv6 /48) per [`SIGN_IN_WINDOW`]; from
-/// all together five times as many. So strangers can guess a password 50 times per window, 4,800 times a day. If they
-/// keep the table of attempts full, they get about one more guess per 100,000 attempts.
-pub(crate) const FAILED_SIGN_INS_OF_ACCOUNT: u32 = 10;
+/// Failed sign-ins of one account, existing or not, from one network (IPv4 /24, IPv6 /48) per [`SIGN_IN_WINDOW`].
+///
+/// The first of each network and its further ones are classes of their own: 17 networks get their first two, and further
+/// ones are enough for two networks. So strangers can guess a password 50 times per window, 4,800 times a day, and those who
+/// guess from fewer than 17 networks do not keep an owner from signing in from another one. If they keep the table of
+/// attempts full, they get about one more guess per 100,000 attempts.
+#[cfg(test)]
+pub(crate) const FAILED_SIGN_INS_OF_NETWORK: u32 = FIRST_SIGN_INS_OF_NETWORK + FURTHER_SIGN_INS_OF_NETWORK;
+const FIRST_SIGN_INS_OF_NETWORK: u32 = 2;
+const FURTHER_SIGN_INS_OF_NETWORK: u32 = 8;
 
-/// Passwords entered in one session, or in all known browsers of an account, per [`SIGN_IN_WINDOW`], right or wrong.
-/// Strangers cannot use them up. A thief of a session or of the cookie of a known browser gets this many more guesses.
+/// Passwords entered in one session, or in all known browsers of an account, per [`SIGN_IN_WINDOW`], right or wrong; and
+/// codes of an app, in known browsers and in others. Strangers cannot use up what is for sessions and known browsers. A thief of
+/// a session or of the cookie of a known browser gets this many more guesses.
 pub(crate) const PASSWORDS_OF_OWNER: u32 = 10;
+
+/// Recovery codes entered for one account, in known browsers and in others, per [`SIGN_IN_WINDOW`]. Nobody guesses one of 80
+/// bits; the limit bounds the work.
+pub(crate) const RECOVERY_CODES_OF_OWNER: u32 = 5;
 
 /// Failed sign-ins from one client address per [`SIGN_IN_WINDOW`], whatever the accounts.
 pub(crate) const FAILED_SIGN_INS_OF_ADDRESS: u32 = 30;
@@ -27,6 +38,9 @@ pub(crate) const MAILS_TO_ACCOUNT: u32 = 3;
 
 /// E-mails requested from one client address per hour.
 pub(crate) const MAILS_FOR_ADDRESS: u32 = 20;
+
+/// Unknown API keys that are looked up for one client address per minute, counted by each server.
+pub(crate) const UNKNOWN_KEYS_PER_MINUTE: u32 = 60;
 
 /// Seconds.
 pub(crate) const SIGN_IN_WINDOW: u32 = 15 * 60;
@@ -85,19 +99,23 @@ type SharedStore<'s> = Option<&'s dyn CounterStore>;
 
 impl RateLimit {
     pub(crate) fn take(&self, store: SharedStore<'_>, client: Client, now: i64) -> AccountResult<CountedRequest> {
-        let Some(store) = store else {
-            return self.take_here(client, now).map_err(AccountError::Throttled);
-        };
-        let windows = self.counter.shared(&client, self.limit);
-        let counted = run_in_place(|| store.count(&windows))?;
-        counted.map(CountedRequest::InStore).map_err(|seconds| AccountError::Throttled(self.deny(seconds)))
+        self.try_take(store, client, now)?.map_err(|seconds| AccountError::Throttled(self.deny(seconds)))
     }
 
     pub(crate) fn take_here(&self, client: Client, now: i64) -> Result<CountedRequest, RetryAfter> {
-        match self.counter.take(&client, self.limit, now) {
-            Ok(_) => Ok(CountedRequest::Here { client, at: now }),
-            Err(seconds) => Err(self.deny(seconds)),
-        }
+        self.try_take_here(client, now).map_err(|seconds| self.deny(seconds))
+    }
+
+    /// Counts a request, or returns the seconds to the end of its window, which is no refusal yet.
+    fn try_take(&self, store: SharedStore<'_>, client: Client, now: i64) -> AccountResult<Result<CountedRequest, u64>> {
+        let Some(store) = store else { return Ok(self.try_take_here(client, now)) };
+        let windows = self.counter.shared(&client, self.limit);
+        let counted = run_in_place(|| store.count(&windows))?;
+        Ok(counted.map(CountedRequest::InStore))
+    }
+
+    fn try_take_here(&self, client: Client, now: i64) -> Result<CountedRequest, u64> {
+        self.counter.take(&client, self.limit, now).map(|_| CountedRequest::Here { client, at: now })
     }
 
     fn deny(&self, seconds: u64) -> RetryAfter {
@@ -118,16 +136,21 @@ impl RateLimit {
 pub(crate) struct RateLimits {
     pub(crate) pages: RateLimit,
     pub(crate) sign_ups: RateLimit,
-    pub(crate) sign_ins_of_account: RateLimit,
+    first_sign_ins_of_account: RateLimit,
+    further_sign_ins_of_account: RateLimit,
     sign_ins_of_address: RateLimit,
-    /// Passwords entered in a known browser or a session of an account, and codes entered for it, from all addresses.
+    /// Passwords entered in a known browser or a session of an account, and codes of its app, from all addresses.
     pub(crate) passwords_of_owner: RateLimit,
+    pub(crate) recovery_codes: RateLimit,
     mails_of_account: RateLimit,
     mails_of_address: RateLimit,
+    pub(crate) unknown_keys: RateLimit,
 }
 
 pub(crate) struct Attempt {
-    pub(crate) of_account: CountedRequest,
+    of_account: CountedRequest,
+    /// True if it is one of the first of its network.
+    is_first: bool,
     of_address: CountedRequest,
 }
 
@@ -142,11 +165,14 @@ impl RateLimits {
         Self {
             pages: limit("pages", config.pages_per_minute, 60),
             sign_ups: limit("sign ups", config.sign_ups_per_hour, 3_600),
-            sign_ins_of_account: limit("sign ins of account", FAILED_SIGN_INS_OF_ACCOUNT, SIGN_IN_WINDOW),
+            first_sign_ins_of_account: limit("first sign ins", FIRST_SIGN_INS_OF_NETWORK, SIGN_IN_WINDOW),
+            further_sign_ins_of_account: limit("sign ins of account", FURTHER_SIGN_INS_OF_NETWORK, SIGN_IN_WINDOW),
             sign_ins_of_address: limit("sign ins of address", FAILED_SIGN_INS_OF_ADDRESS, SIGN_IN_WINDOW),
             passwords_of_owner: limit("passwords of owner", PASSWORDS_OF_OWNER, SIGN_IN_WINDOW),
+            recovery_codes: limit("recovery codes", RECOVERY_CODES_OF_OWNER, SIGN_IN_WINDOW),
             mails_of_account: limit("mails of account", MAILS_TO_ACCOUNT, 3_600),
             mails_of_address: limit("mails of address", MAILS_FOR_ADDRESS, 3_600),
+            unknown_keys: limit("unknown keys", UNKNOWN_KEYS_PER_MINUTE, 60),
         }
     }
 
@@ -159,13 +185,29 @@ impl RateLimits {
         now: i64,
     ) -> AccountResult<Attempt> {
         let of_address = self.sign_ins_of_address.take(store, Client::Address(address), now)?;
-        let of_account = self.sign_ins_of_account.take(store, Client::SignIn(email.into(), address), now)?;
-        Ok(Attempt { of_account, of_address })
+        let (first, further) = (&self.first_sign_ins_of_account, &self.further_sign_ins_of_account);
+        let wait = match first.try_take(store, Client::FirstSignIn(email.into(), address), now)? {
+            Ok(of_account) => return Ok(Attempt { of_account, is_first: true, of_address }),
+            Err(wait) => wait,
+        };
+        match further.try_take(store, Client::FurtherSignIn(email.into(), address), now)? {
+            Ok(of_account) => Ok(Attempt { of_account, is_first: false, of_address }),
+            Err(seconds) => Err(AccountError::Throttled(further.deny(seconds.min(wait)))),
+        }
     }
 
     pub(crate) fn uncount_sign_in(&self, store: SharedStore<'_>, attempt: &Attempt) {
-        self.sign_ins_of_account.give_back(store, &attempt.of_account);
+        self.uncount_unverified(store, attempt);
         self.sign_ins_of_address.give_back(store, &attempt.of_address);
+    }
+
+    /// Uncounts a sign-in whose password was not verified for its account; it remains counted for its address.
+    pub(crate) fn uncount_unverified(&self, store: SharedStore<'_>, attempt: &Attempt) {
+        let limit = match attempt.is_first {
+            true => &self.first_sign_ins_of_account,
+            false => &self.further_sign_ins_of_account,
+        };
+        limit.give_back(store, &attempt.of_account);
     }
 
     pub(crate) fn count_mail(&self, store: SharedStore<'_>, email: &str, from: IpAddr, now: i64) -> AccountResult<()> {
@@ -173,16 +215,26 @@ impl RateLimits {
         self.mails_of_account.take(store, Client::Mailbox(email.into()), now).map(drop)
     }
 
-    fn by_kind(&self) -> [(&'static str, Vec<&RateLimit>); 4] {
+    fn by_kind(&self) -> [(&'static str, Vec<&RateLimit>); 5] {
         [
             ("pages", vec![&self.pages]),
             ("sign_ups", vec![&self.sign_ups]),
-            ("sign_ins", vec![&self.sign_ins_of_account, &self.sign_ins_of_address, &self.passwords_of_owner]),
+            (
+                "sign_ins",
+                vec![
+                    &self.first_sign_ins_of_account,
+                    &self.further_sign_ins_of_account,
+                    &self.sign_ins_of_address,
+                    &self.passwords_of_owner,
+                    &self.recovery_codes,
+                ],
+            ),
             ("mails", vec![&self.mails_of_account, &self.mails_of_address]),
+            ("unknown_keys", vec![&self.unknown_keys]),
         ]
     }
 
-    pub(crate) fn denied(&self) -> [(&'static str, u64); 4] {
+    pub(crate) fn denied(&self) -> [(&'static str, u64); 5] {
         self.by_kind().map(|(kind, limits)| (kind, limits.iter().map(|limit| limit.denied.get()).sum()))
     }
 
@@ -210,10 +262,6 @@ mod tests {
 
         pub(crate) fn count_sign_up(&self, store: SharedStore<'_>, address: IpAddr, now: i64) -> AccountResult<()> {
             self.sign_ups.take(store, Client::Address(address), now).map(drop)
-        }
-
-        fn uncount_unverified(&self, attempt: &Attempt) {
-            self.sign_ins_of_account.give_back(None, &attempt.of_account);
         }
     }
 
@@ -251,7 +299,9 @@ mod tests {
             let address = |host| IpAddr::from([192, 0, network, host]);
             (0..12).filter(|host| limits.count_sign_in(None, "ada@example.com", address(*host), NOON).is_ok()).count()
         };
-        assert_eq!((0..7).map(guesses).collect::<Vec<_>>(), [10, 10, 10, 10, 10, 0, 0], "50 from all networks");
+        let admitted: Vec<usize> = (0..20).map(guesses).collect();
+        assert_eq!(admitted[..4], [10, 10, 2, 2], "a network that has not tried yet gets its first attempts");
+        assert_eq!((admitted.iter().sum::<usize>(), &admitted[16..]), (50, &[2, 0, 0, 0][..]), "50 from all networks");
         assert!(limits.count_sign_in(None, "ada@example.com", ip("198.51.100.1"), NOON).is_err());
         let others = (1..=30).filter(|number| {
             limits.count_sign_in(None, &format!("user{number}@example.com"), ip("198.51.100.1"), NOON).is_ok()
@@ -278,11 +328,11 @@ mod tests {
     fn a_sign_in_that_was_not_verified_counts_for_its_address_and_not_for_the_account() {
         let limits = rate_limits();
         let refused = (0..100).map_while(|_| limits.count_sign_in(None, "ada@example.com", ip("192.0.2.1"), NOON).ok());
-        assert_eq!(refused.map(|attempt| limits.uncount_unverified(&attempt)).count(), 30);
+        assert_eq!(refused.map(|attempt| limits.uncount_unverified(None, &attempt)).count(), 30);
         assert!(limits.count_sign_in(None, "ada@example.com", ip("192.0.2.2"), NOON).is_ok());
         let refused_of_48 = (0..2_000).filter(|number| {
             let attempt = limits.count_sign_in(None, "ada@example.com", ip(&format!("2001:db8:1:{number:x}::1")), NOON);
-            attempt.map(|attempt| limits.uncount_unverified(&attempt)).is_ok()
+            attempt.map(|attempt| limits.uncount_unverified(None, &attempt)).is_ok()
         });
         assert_eq!(refused_of_48.count(), 480);
     }

@@ -6,6 +6,8 @@ pub(crate) mod mails;
 pub(crate) mod operators;
 mod quotas;
 pub(crate) mod second_factor;
+pub(crate) mod sign_in_ticket;
+pub(crate) mod steady_time;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +29,8 @@ use crate::password::hasher::PasswordHasher;
 use crate::quota::{Client, ClientCounter, ClientHasher, CounterId, DailyCounter, KeyId, QueueUsage, Tier};
 use crate::rate_limits::RateLimits;
 use crate::service::quotas::SharedQuotas;
+use crate::service::sign_in_ticket::SignInTickets;
+use crate::service::steady_time::{MonotonicClock, SteadyTime, system_monotonic};
 use crate::{
     AccountError, AccountResult, ApiKey, AuthError, KEY_PREFIX, KeyState, MaskedKey, RateLimitConfig, RetryAfter,
     Store, StoreError, StoreResult,
@@ -77,13 +81,17 @@ pub struct AuthService {
     cursor_secret: Zeroizing<[u8; 32]>,
     browser_secret: DerivedSecret,
     sign_in_secret: DerivedSecret,
+    sign_in_tickets: SignInTickets,
     /// The last change of the store that is in `keys`; locked during a refresh.
     last_change: Mutex<i64>,
     refreshes: AtomicU64,
     /// Locked by the request that looks up an unknown key, while others wait for its result.
     key_lookup: tokio::sync::Mutex<()>,
+    time: SteadyTime,
     /// Day of the usage that was last read from the store; locked while usage is written.
     loaded_day: Mutex<Option<Date>>,
+    /// Day before which old data was last purged.
+    purged_day: Mutex<Option<Date>>,
     next_demo_key: AtomicI64,
     /// Refused requests above the quota of a key, and of a client without one.
     denied_keys: Counter,
@@ -99,6 +107,16 @@ pub struct AuthService {
 impl AuthService {
     /// Loads the keys, and the usage of the day of `now` (Unix seconds).
     pub fn with_store(store: Box<dyn Store>, rate_limits: RateLimitConfig, now: i64) -> StoreResult<Arc<Self>> {
+        Self::with_clock(store, rate_limits, now, system_monotonic())
+    }
+
+    /// As [`AuthService::with_store`], with another monotonic clock than that of the system.
+    pub fn with_clock(
+        store: Box<dyn Store>,
+        rate_limits: RateLimitConfig,
+        now: i64,
+        monotonic: MonotonicClock,
+    ) -> StoreResult<Arc<Self>> {
         let store: Arc<dyn Store> = store.into();
         let cursor_secret = Zeroizing::new(store.cursor_secret(random()?)?);
         let shared = store.counters().map(|_| SharedQuotas::new(Arc::clone(&store), &cursor_secret));
@@ -118,11 +136,14 @@ impl AuthService {
             hasher: PasswordHasher::default(),
             browser_secret: DerivedSecret::new(&cursor_secret, "known browsers"),
             sign_in_secret: DerivedSecret::new(&cursor_secret, "second step of sign-ins"),
+            sign_in_tickets: SignInTickets::new(DerivedSecret::new(&cursor_secret, "places of sign-ins")),
             cursor_secret,
             last_change: Mutex::new(0),
             refreshes: AtomicU64::new(0),
             key_lookup: tokio::sync::Mutex::new(()),
+            time: SteadyTime::new(monotonic),
             loaded_day: Mutex::new(None),
+            purged_day: Mutex::new(None),
             next_demo_key: AtomicI64::new(-1),
             denied_keys: Counter::default(),
             denied_clients: Counter::default(),
@@ -132,7 +153,10 @@ impl AuthService {
             link_sender: OnceCell::new(),
         };
         service.refresh()?;
-        service.load_usage(Date::from_unix(now))?;
+        service.compare_clocks()?;
+        let now_of_store = now.saturating_add(service.clock_ahead());
+        service.time.begin(now_of_store, service.store.steady_time(now_of_store)?);
+        service.load_usage(Date::from_unix(service.now(now)))?;
         match service.flush(now) {
             // Known keys are accepted and pages served; the periodic flush tries again.
             Ok(_) | Err(StoreError::Full(_)) => {}
@@ -204,29 +228,44 @@ impl AuthService {
         Ok(Caller { key: id, account, tier, masked, counter })
     }
 
-    /// Like [`AuthService::authenticate`], but looks up an unknown key in the store before it is rejected.
+    /// Like [`AuthService::authenticate`], but looks up an unknown key in the store before it is rejected: another process
+    /// may have created it just now. Without an answer of the store it is [`AuthError::StoreAway`].
     ///
-    /// The look-up, on a blocking thread, is for all requests that wait: a flood of invented keys occupies one thread.
-    pub async fn authenticate_fresh(self: &Arc<Self>, header: Option<&str>, now: i64) -> Result<Caller, AuthError> {
+    /// The look-up, on a blocking thread, is for all requests that wait: a flood of invented keys occupies one thread. The
+    /// client at `address` gets a limited number of them per minute; further unknown keys are known with the next periodic
+    /// refresh.
+    pub async fn authenticate_fresh(
+        self: &Arc<Self>,
+        header: Option<&str>,
+        address: IpAddr,
+        now: i64,
+    ) -> Result<Caller, AuthError> {
         match self.authenticate(header, now) {
             Err(AuthError::Invalid) => {}
             decided => return decided,
         }
+        if self.rate_limits.unknown_keys.take_here(Client::Address(address), now).is_err() {
+            let is_away = failure_of(&self.refresh_failure).is_some();
+            return Err(if is_away { AuthError::StoreAway } else { AuthError::Invalid });
+        }
         let refreshes = self.refreshes.load(Ordering::Acquire);
         let lookup = self.key_lookup.lock().await;
         let service = self.clone();
-        // A failure changes nothing here: the key stays invalid, and the server's periodic refresh reports the error.
-        if self.refreshes.load(Ordering::Acquire) == refreshes {
-            let _ = tokio::task::spawn_blocking(move || service.refresh()).await;
+        let is_read = if self.refreshes.load(Ordering::Acquire) == refreshes {
+            tokio::task::spawn_blocking(move || service.refresh().is_ok()).await
         } else {
             // A refresh that started after this request sees the key; wait until it is done.
-            let _ = tokio::task::spawn_blocking(move || drop(service.last_change.lock())).await;
-        }
+            let is_read = move || {
+                drop(service.last_change.lock());
+                failure_of(&service.refresh_failure).is_none()
+            };
+            tokio::task::spawn_blocking(is_read).await
+        };
         drop(lookup);
-        // While the store is away, a key that is not in memory may be valid.
-        let is_away = self.store.counters().is_some() && failure_of(&self.refresh_failure).is_some();
+        // The task fails only if the server is shutting down.
+        let is_read = is_read.unwrap_or(false);
         self.authenticate(header, now).map_err(|error| match error {
-            AuthError::Invalid if is_away => AuthError::StoreAway,
+            AuthError::Invalid if !is_read => AuthError::StoreAway,
             error => error,
         })
     }
@@ -235,11 +274,12 @@ impl AuthService {
     pub async fn authenticate_optional(
         self: &Arc<Self>,
         authorization: Option<&str>,
+        address: IpAddr,
         now: i64,
     ) -> Result<Option<Caller>, AuthError> {
         match bearer_token(authorization) {
             Ok(Some(token)) if token.starts_with(KEY_PREFIX) => {
-                self.authenticate_fresh(authorization, now).await.map(Some)
+                self.authenticate_fresh(authorization, address, now).await.map(Some)
             }
             _ => Ok(None),
         }
@@ -298,23 +338,41 @@ impl AuthService {
         Ok(changed)
     }
 
+    /// The time to act by when the clock of this machine shows `clock` (both in Unix seconds): by the clock of the store
+    /// if several servers share one, and as [`steady_time`] says after a jump.
+    pub fn now(&self, clock: i64) -> i64 {
+        self.time.follow(clock.saturating_add(self.clock_ahead()))
+    }
+
+    /// Changes of the clock by more than a day that the monotonic clock contradicts.
+    pub fn clock_jumps(&self) -> u64 {
+        self.time.jumps()
+    }
+
     /// Writes the usage counted since the last call to the store, in one transaction, and returns the number of counts.
-    /// Removes expired rate limit windows. The first call of a day (`now` in Unix seconds) also drops the counters of
-    /// past days, loads the stored usage of the day and of the days before and after it, ends expired sessions and
-    /// keys, and purges data that is stored for a limited time. If the store fails, the next call writes again.
-    pub fn flush(&self, now: i64) -> StoreResult<usize> {
-        let now = now + self.clock_ahead();
-        let flush = || {
-            self.end_leases(Date::from_unix(now), false)?;
-            self.write_usage(now)
-        };
-        note_failure(&self.flush_failure, flush())
+    /// Removes expired rate limit windows. The first call of a day also drops the counters of past days, loads the
+    /// stored usage of the day and of the days before and after it, and ends expired keys; the first after a day of the
+    /// time of purges ends expired sessions, and purges data that is stored for a limited time. If the store fails, the
+    /// next call writes again. `clock` is what the clock of this machine shows, in Unix seconds.
+    pub fn flush(&self, clock: i64) -> StoreResult<usize> {
+        self.flush_once(clock, false)
     }
 
     /// Flushes for the last time, and gives back this server's units of shared counters.
-    pub fn close(&self, now: i64) -> StoreResult<usize> {
-        self.end_leases(Date::from_unix(now + self.clock_ahead()), true)?;
-        self.flush(now)
+    pub fn close(&self, clock: i64) -> StoreResult<usize> {
+        self.flush_once(clock, true)
+    }
+
+    fn flush_once(&self, clock: i64, is_last: bool) -> StoreResult<usize> {
+        let flush = || -> StoreResult<usize> {
+            self.compare_clocks()?;
+            let now = self.now(clock);
+            self.end_leases(Date::from_unix(now), is_last)?;
+            let written = self.write_usage(now)?;
+            self.purge(now, is_last)?;
+            Ok(written)
+        };
+        note_failure(&self.flush_failure, flush())
     }
 
     /// Why usage cannot be stored or changes not be read; `None` if they can. Known keys are accepted regardless.
@@ -339,13 +397,29 @@ impl AuthService {
         if *loaded_day != Some(today) {
             self.key_counter.drop_old(today);
             self.load_usage(today)?;
-            self.store.end_expired_sessions(now)?;
+            // They are accepted again if the clock is set back.
             self.store.end_expired_keys(now)?;
-            self.store.purge(today)?;
             *loaded_day = Some(today);
         }
         self.rate_limits.remove_expired(now);
         Ok(added.len())
+    }
+
+    /// Deletes old data once in a day of the time of purges, and stores that time.
+    fn purge(&self, now: i64, is_last: bool) -> StoreResult<()> {
+        let purge_time = self.time.purge_time(now);
+        let mut purged_day = self.purged_day.lock().unwrap_or_else(PoisonError::into_inner);
+        let day = Date::from_unix(purge_time);
+        if *purged_day != Some(day) {
+            self.store.end_expired_sessions(purge_time)?;
+            self.store.purge(day)?;
+            *purged_day = Some(day);
+        }
+        if let Some(time) = self.time.to_store(is_last) {
+            self.store.store_steady_time(time)?;
+            self.time.set_stored(time);
+        }
+        Ok(())
     }
 
     fn load_usage(&self, today: Date) -> StoreResult<()> {

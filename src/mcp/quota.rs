@@ -73,7 +73,8 @@ impl McpQuota {
             return Err(Problem::new(Code::KeyInUrl, KEY_IN_URL).into());
         }
         let authorization = request.headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
-        match self.state.auth.authenticate_optional(authorization, self.state.now()).await {
+        let address = self.state.client(request.peer, request.headers);
+        match self.state.auth.authenticate_optional(authorization, address, self.state.now()).await {
             Ok(Some(caller)) => {
                 request.trace.set_tier(caller.tier);
                 return Ok(QuotaSubject::Key(caller));
@@ -84,7 +85,6 @@ impl McpQuota {
                 return Err(Problem::from(error).into());
             }
         }
-        let address = self.state.client(request.peer, request.headers);
         Ok(match ClientPool::find(&self.pools, address) {
             Some(pool) => QuotaSubject::Client(pool.client(), pool.daily_limit),
             None => QuotaSubject::Client(Client::Address(address), self.daily_limit),

@@ -206,11 +206,13 @@ fn write_validators(headers: &mut HeaderMap, state: &State, found: &ReleaseFile)
 }
 
 async fn authenticate(state: &State, request: &RequestParts<'_>, quota: &mut Option<Quota>) -> Result<Caller, Problem> {
-    let caller = state.auth.authenticate_fresh(authorization(request.headers), state.now()).await.map_err(|error| {
-        *quota = Some(Quota::zero(state.today()));
-        state.auth.audit_rejected_key(error, || state.origin(request));
-        Problem::from(error)
-    })?;
+    let (address, now) = (state.client(request.peer, request.headers), state.now());
+    let caller =
+        state.auth.authenticate_fresh(authorization(request.headers), address, now).await.map_err(|error| {
+            *quota = Some(Quota::zero(state.today()));
+            state.auth.audit_rejected_key(error, || state.origin(request));
+            Problem::from(error)
+        })?;
     request.trace.set_tier(caller.tier);
     Ok(caller)
 }

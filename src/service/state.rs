@@ -35,7 +35,7 @@ pub struct State {
     /// Queue that runs searches, pages and tool calls.
     pub work: WorkQueue,
     pub trusted_proxies: Vec<IpRange>,
-    /// Current time in Unix seconds.
+    /// What the clock of the machine shows, in Unix seconds.
     pub clock: fn() -> i64,
     pub stopping: AtomicBool,
 }
@@ -63,8 +63,9 @@ impl State {
         RequestOrigin { request: request.id.to_string(), address }
     }
 
+    /// The time to act by, in Unix seconds: see [`AuthService::now`].
     pub fn now(&self) -> i64 {
-        (self.clock)() + self.auth.clock_ahead()
+        self.auth.now((self.clock)())
     }
 
     pub fn today(&self) -> Date {

@@ -104,7 +104,7 @@ impl PageError {
             Self::RateLimited(_) => (StatusCode::TOO_MANY_REQUESTS, "Too many requests"),
             Self::Overloaded | Self::BatchRefused(_) => (StatusCode::SERVICE_UNAVAILABLE, "Busy"),
             Self::Account(AccountError::Throttled(_)) => (StatusCode::TOO_MANY_REQUESTS, "Request failed"),
-            Self::Account(AccountError::Busy(_) | AccountError::Unavailable(_)) => {
+            Self::Account(AccountError::InLine(_) | AccountError::Busy(_) | AccountError::Unavailable(_)) => {
                 (StatusCode::SERVICE_UNAVAILABLE, "Request failed")
             }
             Self::Account(_) => (StatusCode::INTERNAL_SERVER_ERROR, "Request failed"),

@@ -333,8 +333,8 @@ FAULTS = [
     (
         "unknown keys are rejected while the store is away",
         "src/auth/service.rs",
-        "let is_away = self.store.counters().is_some() &&",
-        "let is_away = self.store.counters().is_none() &&",
+        "AuthError::Invalid if !is_read => AuthError::StoreAway,",
+        "AuthError::Invalid if is_read => AuthError::StoreAway,",
         "auth",
         "postgres::tests::leases::"
         "known_keys_are_served_while_the_database_is_away_and_what_they_used_is_counted_afterwards",
@@ -346,6 +346,30 @@ FAULTS = [
         "let Some(store) = store.filter(|_| self.limit == 0) else {",
         "auth",
         "postgres::tests::windows::three_servers_give_no_more_guesses_than_one",
+    ),
+    (
+        "purges follow the clock of the machine",
+        "src/auth/service/steady_time.rs",
+        "let due = base.saturating_add(passed.saturating_sub(since)).min(now);",
+        "let due = base.saturating_add(passed.saturating_sub(since)).max(now);",
+        "it",
+        "simulator::purges::no_row_is_deleted_early_by_a_clock_that_is_wrong_by_years",
+    ),
+    (
+        "quotas follow each jump of the clock",
+        "src/auth/service/steady_time.rs",
+        "if difference > JUMP {",
+        "if difference > JUMP + u64::MAX / 2 {",
+        "it",
+        "simulator::what_is_promised_holds_under_faults",
+    ),
+    (
+        "a network takes all turns in the line of sign-ins",
+        "src/auth/password/line.rs",
+        "of_network.last_round = self.round.max(of_network.last_round + 1);",
+        "of_network.last_round = self.round;",
+        "auth",
+        "password::line::tests::networks_take_turns",
     ),
     (
         "the number of a change is given without a lock, as a sequence would",

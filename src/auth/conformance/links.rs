@@ -43,6 +43,12 @@ pub(crate) fn links_are_valid_once(open: OpenStore<'_>) {
         assert!(is_refused(store.account_of_link(purpose, link, now)), "{purpose:?} {now}");
     }
     assert!(is_refused(store.verify_by_link(&reset, NOON)));
+    assert!(store.use_sign_in_link(&reset, NOON).is_err() && store.use_sign_in_link(&verification, NOON).is_err());
+    // A new password makes links that sign in invalid.
+    let sign_in = link();
+    store.add_link(bob.id, Purpose::SignIn, &sign_in, NOON + DAY).unwrap();
+    store.set_password(bob.id, None, &hash, None).unwrap();
+    assert!(matches!(store.use_sign_in_link(&sign_in, NOON), Err(StoreError::NoSuchLink)));
     assert!(is_refused(store.verify_by_link(&verification, NOON + DAY)));
     assert!(is_refused(store.reset_by_link(&verification, &hash, false, NOON)));
     assert_eq!(store.account_by_id(ada.id).unwrap().verified_at, None);

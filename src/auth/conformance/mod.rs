@@ -10,6 +10,8 @@ mod watches;
 
 use crate::account::{Account, Email, KeyRef};
 use crate::quota::{AddedUsage, KeyId, Tier};
+use crate::service::steady_time::TimeToStore;
+use crate::sql::last_clock_jump;
 use crate::*;
 use data::Date;
 
@@ -19,7 +21,7 @@ pub(crate) type OpenStore<'o> = &'o dyn Fn() -> Box<dyn Store>;
 type ConformanceTest = fn(OpenStore<'_>);
 
 /// Each test with its name; each needs an empty store.
-pub(crate) const TESTS: [(&str, ConformanceTest); 45] = [
+pub(crate) const TESTS: [(&str, ConformanceTest); 46] = [
     ("accounts are found by address and listed by address", accounts_are_found),
     ("a second account of one address is rejected", one_account_per_address),
     ("the number of active keys is never exceeded", keys_are_limited),
@@ -36,6 +38,7 @@ pub(crate) const TESTS: [(&str, ConformanceTest); 45] = [
     ("usage of several handles adds up and is never negative", usage_adds_up),
     ("the recent keys of an account are listed with their usage", recent_keys_are_listed),
     ("old usage and the names of keys revoked long ago are purged", old_data_is_purged),
+    ("the time of purges never goes back", the_time_of_purges_advances),
     ("the cursor secret is set once", the_secret_is_constant),
     ("an account has the password that was set last", accounts::credentials_are_stored),
     ("a session is valid until it expires or is ended", accounts::sessions_are_valid_until_they_end),
@@ -335,6 +338,33 @@ fn old_data_is_purged(open: OpenStore<'_>) {
     assert_eq!(store.usage(Date::from_unix(NOON)).unwrap(), []);
     assert_eq!(store.usage(Date::from_unix(NOON + 86_400)).unwrap()[0].requests, 7);
     assert!(store.changes(last).unwrap().keys.is_empty() && state(&*store, 1).revoked, "keys are rejected as before");
+}
+
+fn the_time_of_purges_advances(open: OpenStore<'_>) {
+    let store = open();
+    assert_eq!(store.steady_time(NOON).unwrap(), NOON, "nothing is stored and nothing happened");
+    ada(&*store, Tier::Pro);
+    assert_eq!(store.steady_time(NOON + 90 * 86_400).unwrap(), NOON, "the newest event");
+    assert_eq!(store.steady_time(NOON - 86_400).unwrap(), NOON - 86_400);
+    for (purge_time, expected) in [(NOON + 7, NOON + 7), (NOON + 5, NOON + 7), (NOON + 9, NOON + 9)] {
+        open().store_steady_time(TimeToStore { purge_time, jump: None }).unwrap();
+        assert_eq!(store.steady_time(NOON + 90 * 86_400).unwrap(), expected);
+    }
+    let last_jump = || {
+        let mut found = None;
+        store
+            .read(ReadKind::List, "read the last jump", &mut |sql| {
+                found = last_clock_jump(sql)?;
+                Ok(())
+            })
+            .unwrap();
+        found
+    };
+    assert_eq!(last_jump(), None);
+    let jump = ClockJump { at: NOON, seconds: -401 * 86_400 };
+    open().store_steady_time(TimeToStore { purge_time: NOON, jump: Some(jump) }).unwrap();
+    open().store_steady_time(TimeToStore { purge_time: NOON + 99, jump: None }).unwrap();
+    assert_eq!((last_jump(), store.steady_time(NOON).unwrap()), (Some(jump), NOON + 99));
 }
 
 fn the_secret_is_constant(open: OpenStore<'_>) {

@@ -66,6 +66,11 @@ pub(crate) fn secrets_are_used_once(open: OpenStore<'_>) {
         Err(StoreError::NoSuchLink) => false,
         verified => verified.is_ok_and(|account| account.verified_at == Some(NOON)),
     }));
+    store.add_link(account, Purpose::SignIn, &link, NOON + 9).unwrap();
+    once(at_once(open, |store, _| match store.use_sign_in_link(&link, NOON) {
+        Err(StoreError::NoSuchLink) => false,
+        used => used.is_ok_and(|used| used == (account, PasswordVersion(0))),
+    }));
     let code = RecoveryCode::generate().unwrap().digest();
     let totp = Totp { secret: TotpSecret::from_bytes([7; 20]), step: 100 };
     once(at_once(open, |store, _| match store.enable_totp(account, &totp, &[code], NOON) {

@@ -1,44 +1,30 @@
-//! A queue for password hashing: a hash costs 50 ms and 19 MiB, so only a few run at once, in memory allocated once.
+//! Password hashing: a hash costs 50 ms and 19 MiB, so only a few run at once, in memory allocated once. Who waits is in the
+//! [`line`](crate::password::line).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::password::Secret;
 use crate::password::hash::{HashMemory, PasswordHash};
-use crate::quota::WorkQueue;
+use crate::password::line::{EnteredBy, MAX_WAIT, PasswordQueue};
 use crate::{AccountError, AccountResult, RetryAfter};
 use platform::metrics::Counter;
 
 pub(crate) const CONCURRENT: usize = 2;
-/// Passwords that may wait, about one second of work; more are rejected.
-pub(crate) const QUEUE: usize = 32;
-/// Extra places for passwords from an account's owner: strangers who fill the queue do not keep owners out.
-const RESERVED: usize = 8;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EnteredBy {
-    Anybody,
-    /// A live session, a known browser of the account, or the link of an e-mail to its owner.
-    Owner,
-}
 
 pub(crate) struct PasswordHasher {
-    pub(crate) queue: WorkQueue,
+    pub(crate) queue: Arc<PasswordQueue>,
     memories: Arc<Mutex<Vec<HashMemory>>>,
     verified: Counter,
 }
 
-/// Too many passwords wait, or the server is shutting down.
+/// The password waited in vain, or the server is shutting down.
 fn busy<E>(_: E) -> AccountError {
     AccountError::Busy(RetryAfter { seconds: 2 })
 }
 
 impl Default for PasswordHasher {
     fn default() -> Self {
-        Self {
-            queue: WorkQueue::with_reserve(CONCURRENT, QUEUE, RESERVED),
-            memories: Arc::default(),
-            verified: Counter::default(),
-        }
+        Self { queue: Arc::new(PasswordQueue::new(CONCURRENT)), memories: Arc::default(), verified: Counter::default() }
     }
 }
 
@@ -61,11 +47,7 @@ impl PasswordHasher {
         by: EnteredBy,
         work: impl FnOnce(&mut HashMemory) -> T + Send + 'static,
     ) -> AccountResult<T> {
-        let turn = match by {
-            EnteredBy::Anybody => self.queue.turn().await,
-            EnteredBy::Owner => self.queue.reserved_turn().await,
-        };
-        let turn = turn.map_err(busy)?;
+        let turn = self.queue.turn(by, MAX_WAIT).await.map_err(busy)?;
         let memories = Arc::clone(&self.memories);
         // The work continues if the caller is gone, and keeps its turn until it is done.
         let work_in_turn = move || {
@@ -82,20 +64,16 @@ impl PasswordHasher {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use super::EnteredBy::*;
     use super::*;
+    use crate::quota::{QueueUsage, sign_in_network};
 
     impl PasswordHasher {
         /// Number of verifications, including those without a hash.
         pub(crate) fn verified(&self) -> u64 {
             self.verified.get()
-        }
-
-        /// As [`WorkQueue::fill`].
-        pub(crate) fn fill(&self) -> impl Sized + use<> {
-            self.queue.fill()
         }
     }
 
@@ -103,32 +81,37 @@ mod tests {
         Secret::new("glacier violin lantern")
     }
 
+    fn stranger(number: u8) -> EnteredBy {
+        EnteredBy::Stranger { network: sign_in_network(IpAddr::from([192, 0, number, 1])), arrived_at: 0 }
+    }
+
     #[tokio::test]
     async fn a_password_is_hashed_with_a_fresh_salt_and_verified() {
         let hasher = PasswordHasher::default();
-        let hash = hasher.hash(secret(), Anybody).await.unwrap();
-        assert_ne!(hasher.hash(secret(), Anybody).await.unwrap(), hash);
-        assert!(hasher.verify(secret(), Some(hash.clone()), Anybody).await.unwrap());
-        assert!(!hasher.verify(Secret::new("glacier violin lamp"), Some(hash), Anybody).await.unwrap());
+        let hash = hasher.hash(secret(), stranger(1)).await.unwrap();
+        assert_ne!(hasher.hash(secret(), stranger(1)).await.unwrap(), hash);
+        assert!(hasher.verify(secret(), Some(hash.clone()), stranger(1)).await.unwrap());
+        assert!(!hasher.verify(Secret::new("glacier violin lamp"), Some(hash), stranger(1)).await.unwrap());
         assert_eq!(hasher.verified(), 2);
     }
 
     #[tokio::test]
     async fn without_a_hash_as_much_is_computed() {
         let hasher = PasswordHasher::default();
-        assert!(!hasher.verify(secret(), None, Anybody).await.unwrap());
+        assert!(!hasher.verify(secret(), None, stranger(1)).await.unwrap());
         assert_eq!(hasher.verified(), 1);
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn a_few_run_at_once_some_wait_and_the_rest_is_rejected() {
+    async fn a_few_run_at_once_and_the_rest_waits() {
+        const WAITING: usize = 30;
         let hasher = Arc::new(PasswordHasher::default());
         let running = Arc::new(AtomicU64::new(0));
         let max_running = Arc::new(AtomicU64::new(0));
         let (release, released) = std::sync::mpsc::channel::<()>();
         let released = Arc::new(std::sync::Mutex::new(released));
-        let tasks: Vec<_> = (0..CONCURRENT + QUEUE)
-            .map(|_| {
+        let tasks: Vec<_> = (0..CONCURRENT + WAITING)
+            .map(|number| {
                 let (hasher, running, max_running, released) =
                     (hasher.clone(), running.clone(), max_running.clone(), released.clone());
                 tokio::spawn(async move {
@@ -137,40 +120,35 @@ mod tests {
                         released.lock().unwrap().recv().unwrap();
                         running.fetch_sub(1, Ordering::SeqCst);
                     };
-                    hasher.run(Anybody, work).await.unwrap();
+                    hasher.run(stranger(number as u8), work).await.unwrap();
                 })
             })
             .collect();
-        while hasher.queue.free_places() > 0 || running.load(Ordering::SeqCst) < CONCURRENT as u64 {
+        let all = QueueUsage { running: CONCURRENT, waiting: WAITING, rejected: 0 };
+        while hasher.queue.usage() != all || running.load(Ordering::SeqCst) < CONCURRENT as u64 {
             tokio::task::yield_now().await;
         }
-        assert!(matches!(hasher.hash(secret(), Anybody).await, Err(AccountError::Busy(_))));
-        assert!(matches!(hasher.verify(secret(), None, Anybody).await, Err(AccountError::Busy(_))));
-        assert_eq!(hasher.verified(), 0);
-        let mut owner = Box::pin(hasher.verify(secret(), None, Owner));
-        assert!(tokio::time::timeout(std::time::Duration::ZERO, &mut owner).await.is_err(), "it waits");
         for _ in &tasks {
             release.send(()).unwrap();
         }
         for task in tasks {
             task.await.unwrap();
         }
-        assert!(owner.await.is_ok());
         assert_eq!(max_running.load(Ordering::SeqCst), CONCURRENT as u64);
-        assert!(hasher.verify(secret(), None, Anybody).await.is_ok());
+        assert!(hasher.verify(secret(), None, stranger(1)).await.is_ok());
     }
 
     #[tokio::test]
-    async fn a_caller_that_leaves_the_queue_returns_its_permit() {
+    async fn a_caller_that_leaves_the_queue_returns_its_turn() {
         let hasher = PasswordHasher::default();
-        for _ in 0..3 * QUEUE {
-            let verify = hasher.verify(secret(), None, Anybody);
+        for _ in 0..100 {
+            let verify = hasher.verify(secret(), None, stranger(1));
             drop(tokio::time::timeout(std::time::Duration::ZERO, verify).await);
         }
         // Those that had started finish by themselves.
-        while hasher.queue.free_places() < CONCURRENT + QUEUE {
+        while hasher.queue.usage().running > 0 {
             tokio::task::yield_now().await;
         }
-        assert!(hasher.verify(secret(), None, Anybody).await.is_ok());
+        assert!(hasher.verify(secret(), None, stranger(1)).await.is_ok());
     }
 }

@@ -6,6 +6,7 @@
 mod common;
 pub mod hash;
 pub(crate) mod hasher;
+pub(crate) mod line;
 
 use unicode_normalization::UnicodeNormalization;
 use zeroize::Zeroizing;

@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use crate::postgres::{PostgresSettings, PostgresStore, schema};
-use crate::sql::{Sql, SqlResult, inspect};
-use crate::{ReadKind, StoreCounts, StoreError};
+use crate::sql::{Sql, SqlResult, inspect, last_clock_jump};
+use crate::{ClockJump, ReadKind, StoreCounts, StoreError};
 
 /// Calls to measure; the fastest is the round-trip time.
 const CALLS: u32 = 5;
@@ -32,6 +32,8 @@ pub struct PostgresTables {
     pub counts: StoreCounts,
     /// The latest time of a past event, in Unix seconds; `None` without accounts.
     pub newest_time: Option<i64>,
+    /// The last jump of a server's clock; `None` also if the tables are too old to have it.
+    pub clock_jump: Option<ClockJump>,
 }
 
 impl PostgresStore {
@@ -57,7 +59,10 @@ impl PostgresStore {
         let sql: &dyn Sql = &*connection;
         let inspect_tables = |schema::Versions { version, oldest }| -> SqlResult<PostgresTables> {
             let (counts, newest_time) = inspect(sql)?;
-            Ok(PostgresTables { version, oldest, supported: schema::STEPS.len() as i64, counts, newest_time })
+            let has_jump = version >= schema::WITH_CLOCK_JUMP;
+            let clock_jump = if has_jump { last_clock_jump(sql)? } else { None };
+            let supported = schema::STEPS.len() as i64;
+            Ok(PostgresTables { version, oldest, supported, counts, newest_time, clock_jump })
         };
         let tables = schema::versions(sql)?.map(inspect_tables).transpose()?;
         let (server_version, is_standby, is_encrypted, max_connections) = sql.one(

@@ -25,7 +25,11 @@ pub(crate) const STEPS: &[MigrationStep] = &[
     MigrationStep { sql: include_str!("migrations/2.sql"), oldest: 1 },
     MigrationStep { sql: include_str!("migrations/3.sql"), oldest: 1 },
     MigrationStep { sql: include_str!("migrations/4.sql"), oldest: 1 },
+    MigrationStep { sql: include_str!("migrations/5.sql"), oldest: 1 },
 ];
+
+/// The first version that notes jumps of the clock.
+pub(crate) const WITH_CLOCK_JUMP: i64 = 5;
 
 /// Timeout of a migration statement: a large table may take long.
 const LIMIT: Duration = Duration::from_secs(900);

@@ -12,12 +12,18 @@ pub enum Client {
     Address(IpAddr),
     /// All addresses of the [`ClientPool`] of this name.
     Pool(Arc<str>),
-    /// A sign-in to this e-mail address, existing or not, from this client. Counted by account, and with its network.
-    SignIn(Arc<str>, IpAddr),
+    /// A sign-in to this e-mail address, existing or not, from this client, which is among the first of its network. Counted
+    /// by account, and with its network.
+    FirstSignIn(Arc<str>, IpAddr),
+    /// As the variant before, after the first.
+    FurtherSignIn(Arc<str>, IpAddr),
     KnownBrowsers(i64),
     Session([u8; 32]),
     /// Codes entered for this account after its password.
-    Codes(i64),
+    Codes {
+        account: i64,
+        in_known_browser: bool,
+    },
     /// E-mails to this address, with an account or without.
     Mailbox(Arc<str>),
 }

@@ -7,10 +7,13 @@ use sha2::Sha256;
 
 use crate::derived_secret::mac;
 use crate::quota::Client;
-use crate::quota::ip_range::{ClientNetwork, client_networks, network};
+use crate::quota::ip_range::{ClientNetwork, client_networks, sign_in_network};
 
-/// Networks from which an account may get the full number of wrong passwords, before all strangers have to wait.
-const NETWORKS_OF_ACCOUNT: u32 = 5;
+/// Networks that get their first attempts to sign in to an account, before those that have not tried yet have to wait.
+const NEW_NETWORKS_OF_ACCOUNT: u32 = 17;
+
+/// Networks that get all further attempts to sign in to an account, before all that have tried have to wait.
+const NETWORKS_OF_ACCOUNT: u32 = 2;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClientRange {
@@ -51,17 +54,23 @@ impl ClientHasher {
                 let (network, multiple) = network?;
                 range(multiple, self.hash(b'a', &bytes_of(network)))
             }),
-            Client::SignIn(email, address) => {
-                // Guesses from one network do not keep the owner from signing in from another.
-                let address = address.to_canonical();
-                let network = bytes_of(network(address, if address.is_ipv4() { 24 } else { 48 }));
-                let from_network = self.hash(b'n', &[&network[..], email.as_bytes()].concat());
-                [None, range(NETWORKS_OF_ACCOUNT, self.hash(b't', email.as_bytes())), range(1, from_network)]
-            }
+            // Guesses from one network do not keep the owner from signing in from another.
+            Client::FirstSignIn(email, address) => [
+                None,
+                range(NEW_NETWORKS_OF_ACCOUNT, self.hash(b'f', email.as_bytes())),
+                range(1, self.hash(b'w', &from_network(email, *address))),
+            ],
+            Client::FurtherSignIn(email, address) => [
+                None,
+                range(NETWORKS_OF_ACCOUNT, self.hash(b't', email.as_bytes())),
+                range(1, self.hash(b'n', &from_network(email, *address))),
+            ],
             Client::Pool(name) => one(b'p', name.as_bytes()),
             Client::KnownBrowsers(account) => one(b'b', &account.to_be_bytes()),
             Client::Session(digest) => one(b's', digest),
-            Client::Codes(account) => one(b'c', &account.to_be_bytes()),
+            Client::Codes { account, in_known_browser } => {
+                one(if *in_known_browser { b'k' } else { b'c' }, &account.to_be_bytes())
+            }
             Client::Mailbox(email) => one(b'm', email.as_bytes()),
         }
     }
@@ -75,6 +84,11 @@ impl ClientHasher {
         let hash = self.0.clone().chain_update([purpose]).chain_update(bytes).finalize().into_bytes();
         u64::from_be_bytes(*hash.first_chunk().expect("a SHA-256 has 32 bytes"))
     }
+}
+
+/// The network of a client (IPv4 /24, IPv6 /48), and an e-mail address.
+fn from_network(email: &str, address: IpAddr) -> Vec<u8> {
+    [&bytes_of(sign_in_network(address))[..], email.as_bytes()].concat()
 }
 
 /// The address of a network, as IPv6, and the length of its prefix.

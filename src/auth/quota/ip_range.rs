@@ -95,8 +95,14 @@ pub fn client_networks(address: IpAddr) -> [Option<(ClientNetwork, u32)>; 3] {
     }
 }
 
+/// The network whose sign-ins are counted and take turns together: an IPv4 /24 or an IPv6 /48.
+pub(crate) fn sign_in_network(address: IpAddr) -> ClientNetwork {
+    let address = address.to_canonical();
+    network(address, if address.is_ipv4() { 24 } else { 48 })
+}
+
 /// The network of an address. `prefix` must be valid for its family.
-pub(crate) fn network(address: IpAddr, prefix: u8) -> ClientNetwork {
+fn network(address: IpAddr, prefix: u8) -> ClientNetwork {
     IpNet::new(address, prefix).expect("the prefix fits the address family").trunc()
 }
 

@@ -8,7 +8,7 @@
 //! least the number needed at once: single units at the end, so that no server refuses a request while another has
 //! units. When a quarter of a lease is left, the next one is taken in the background.
 //!
-//! **Store away.** Counters used in the last [`RECENT_USE`] are served from unused units, and then from a small
+//! **Store away.** Counters used in the last [`RECENT_USE`] are served from unused units, and then from an
 //! [`allowance`]. It is counted as owed, and taken from the counter as soon as the store is back.
 
 #[cfg(test)]
@@ -91,9 +91,10 @@ impl Denied {
     }
 }
 
-/// A hundredth of the limit: what one server admits of a counter while the store is away, beyond its leased units.
+/// A tenth of the limit: what one server admits of a counter while the store is away, beyond its leased units. The quota of
+/// a day protects the service from lasting overuse; exceeding it for one outage costs less than refusing paying callers.
 pub(crate) fn allowance(limit: u32) -> u32 {
-    (limit / 100).max(1)
+    (limit / 10).max(1)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -23,6 +23,7 @@ pub(crate) use client_hasher::ClientHasher;
 pub use daily_counter::{AddedUsage, CounterId, KeyId, StoredUsage};
 pub(crate) use daily_counter::{CountedKey, DailyCounter};
 pub use daily_quota::Quota;
+pub(crate) use ip_range::sign_in_network;
 pub use ip_range::{ClientNetwork, IpRange, ParseIpRangeError, client_address, client_networks};
 pub use lease::{Denied, Grant, LeaseRequest, SharedCounter, UnusedUnits};
 pub use tier::Tier;

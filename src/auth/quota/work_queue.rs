@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, TryAcquireError};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::block_in_place;
 
 use crate::quota::batch::WaitingBatches;
@@ -18,14 +18,12 @@ const WAITING: usize = 32;
 pub struct Overloaded;
 
 pub struct WorkQueue {
-    /// Number of turns at once, and number of places, reserved ones included.
+    /// Number of turns at once, and number of places.
     capacity: (usize, usize),
     pub(super) rejected: Counter,
     running: Arc<Semaphore>,
     /// One permit for each caller that runs or waits.
     places: Arc<Semaphore>,
-    /// Extra places for callers that [`WorkQueue::reserved_turn`] admits.
-    reserved: Arc<Semaphore>,
     /// Extra places for batches: half as many as may wait.
     pub(super) batch_places: Arc<Semaphore>,
     pub(super) waiting_batches: WaitingBatches,
@@ -42,32 +40,18 @@ pub(crate) type WorkTurn = (OwnedSemaphorePermit, OwnedSemaphorePermit);
 
 impl WorkQueue {
     pub(crate) fn new(running: usize, waiting: usize) -> Self {
-        Self::with_reserve(running, waiting, 0)
-    }
-
-    pub(crate) fn with_reserve(running: usize, waiting: usize, reserved: usize) -> Self {
         let batches = waiting / 2;
-        let capacity = (running, running + waiting + reserved + batches);
-        let [running, places, reserved, batch_places] =
-            [running, running + waiting, reserved, batches].map(|permits| Arc::new(Semaphore::new(permits)));
+        let capacity = (running, running + waiting + batches);
+        let [running, places, batch_places] =
+            [running, running + waiting, batches].map(|permits| Arc::new(Semaphore::new(permits)));
         let (rejected, waiting_batches) = (Counter::default(), WaitingBatches::default());
-        Self { capacity, rejected, running, places, reserved, batch_places, waiting_batches }
+        Self { capacity, rejected, running, places, batch_places, waiting_batches }
     }
 
     /// Waits for a turn. A caller that is dropped while it waits leaves the queue.
     pub(crate) async fn turn(&self) -> Result<WorkTurn, Overloaded> {
-        let place = Arc::clone(&self.places).try_acquire_owned();
-        self.wait(place).await
-    }
-
-    /// As [`WorkQueue::turn`]; if the queue is full, in one of the reserved places.
-    pub(crate) async fn reserved_turn(&self) -> Result<WorkTurn, Overloaded> {
-        let place = Arc::clone(&self.places).try_acquire_owned();
-        self.wait(place.or_else(|_| Arc::clone(&self.reserved).try_acquire_owned())).await
-    }
-
-    async fn wait(&self, place: Result<OwnedSemaphorePermit, TryAcquireError>) -> Result<WorkTurn, Overloaded> {
-        let place = place.inspect_err(|_| self.rejected.add(1)).map_err(|_| Overloaded)?;
+        let place = Arc::clone(&self.places).try_acquire_owned().inspect_err(|_| self.rejected.add(1));
+        let place = place.map_err(|_| Overloaded)?;
         Ok((self.next_turn().await, place))
     }
 
@@ -79,7 +63,7 @@ impl WorkQueue {
     pub fn usage(&self) -> QueueUsage {
         let (running, places) = self.capacity;
         let running = running - self.running.available_permits();
-        let free = [&self.places, &self.reserved, &self.batch_places].map(|places| places.available_permits());
+        let free = [&self.places, &self.batch_places].map(|places| places.available_permits());
         let occupied = places - free.iter().sum::<usize>();
         QueueUsage { running, waiting: occupied.saturating_sub(running), rejected: self.rejected.get() }
     }
@@ -121,13 +105,6 @@ mod tests {
         pub(crate) fn free_places(&self) -> usize {
             self.places.available_permits()
         }
-
-        /// Fills the queue, except for the reserved places, until the result is dropped.
-        pub(crate) fn fill(&self) -> OwnedSemaphorePermit {
-            let places = Arc::clone(&self.places);
-            let free = u32::try_from(places.available_permits()).unwrap();
-            places.try_acquire_many_owned(free).unwrap()
-        }
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -160,25 +137,6 @@ mod tests {
             task.await.unwrap();
         }
         assert_eq!((most.load(Ordering::SeqCst), queue.run(|| 7).await), (2, Ok(7)));
-    }
-
-    #[tokio::test]
-    async fn reserved_places_are_for_some_callers_only() {
-        let queue = WorkQueue::with_reserve(1, 1, 1);
-        let running = queue.running.clone().acquire_owned().await.unwrap();
-        let mut first = Box::pin(queue.turn());
-        let mut second = Box::pin(queue.turn());
-        let mut reserved = Box::pin(queue.reserved_turn());
-        assert!(
-            timeout(Duration::ZERO, &mut first).await.is_err() && timeout(Duration::ZERO, &mut second).await.is_err()
-        );
-        assert!(queue.turn().await.is_err(), "the queue is full");
-        assert!(timeout(Duration::ZERO, &mut reserved).await.is_err(), "it waits");
-        assert!(queue.reserved_turn().await.is_err());
-        assert_eq!(queue.usage(), QueueUsage { running: 1, waiting: 2, rejected: 2 });
-        drop((first, second, running));
-        assert!(reserved.await.is_ok());
-        assert_eq!(queue.usage(), QueueUsage { running: 0, waiting: 0, rejected: 2 });
     }
 
     #[tokio::test]

@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use crate::account::{Account, AccountId, Email};
 use crate::audit::{AuditEntry, AuditEvent};
-use crate::password::hasher::EnteredBy;
+use crate::password::line::EnteredBy;
 use crate::password::{Password, Secret};
-use crate::quota::{Client, Tier};
+use crate::quota::{Client, Tier, sign_in_network};
 use crate::service::second_factor::PendingSignIn;
 use crate::session::{
     CONFIRMED_SECONDS, NewSession, OPERATOR_SECONDS, SESSION_SECONDS, SessionDigest, SessionId, SessionToken,
@@ -72,7 +72,8 @@ impl AuthService {
     ) -> AccountResult<StartedSession> {
         let signed_up = async {
             self.rate_limits.sign_ups.take(self.store.counters(), Client::Address(address), now)?;
-            let hash = self.hasher.hash(password.secret().clone(), EnteredBy::Anybody).await?;
+            let stranger = EnteredBy::Stranger { network: sign_in_network(address), arrived_at: now };
+            let hash = self.hasher.hash(password.secret().clone(), stranger).await?;
             let (token, session) = new_session(now)?;
             let created = self.blocking(move |service| {
                 service.store.create_account(&email, Tier::Free, Some(&hash), now)?;
@@ -91,14 +92,16 @@ impl AuthService {
         self.audited(AuditEntry::new(AuditEvent::SignUp, account), signed_up).map(|(_, started)| started)
     }
 
-    /// `browser` is the token that the browser presents, for this account or for another, valid or not.
-    /// [`AccountError::WrongCredentials`], [`AccountError::CodeRequired`], [`AccountError::Throttled`].
+    /// `browser` is the token that the browser presents, for this account or for another, valid or not; `ticket` is that of an
+    /// attempt that waited in vain, if there was one. [`AccountError::WrongCredentials`], [`AccountError::CodeRequired`],
+    /// [`AccountError::InLine`], [`AccountError::Throttled`].
     pub async fn sign_in(
         self: &Arc<Self>,
         email: Email,
         secret: Secret,
         address: IpAddr,
         browser: Option<BrowserToken>,
+        ticket: Option<&str>,
         now: i64,
     ) -> AccountResult<StartedSession> {
         // That of the e-mail address, also if the password is wrong.
@@ -109,7 +112,7 @@ impl AuthService {
             // A known browser that has used up its own limit is counted like any other.
             let is_known = found.as_ref().zip(browser).is_some_and(|(found, browser)| {
                 let browsers = Client::KnownBrowsers(found.account.0);
-                browser.is_known(&self.browser_secret, found, now)
+                browser.is_known(&self.browser_secret, (found.account, found.version), now)
                     && self.rate_limits.passwords_of_owner.take(self.store.counters(), browsers, now).is_ok()
             });
             let matches = if is_known {
@@ -117,11 +120,18 @@ impl AuthService {
             } else {
                 let (limits, store) = (&self.rate_limits, self.store.counters());
                 let attempt = limits.count_sign_in(store, email.as_str(), address, now)?;
-                let matches = self.matches(found.as_ref(), secret, EnteredBy::Anybody).await;
+                let arrived_at = ticket.and_then(|ticket| self.sign_in_tickets.redeem(ticket, now)).unwrap_or(now);
+                let stranger = EnteredBy::Stranger { network: sign_in_network(address), arrived_at };
+                let matches = match self.matches(found.as_ref(), secret, stranger).await {
+                    Err(AccountError::Busy(_)) => Err(match self.sign_in_tickets.issue(arrived_at, now) {
+                        Ok(ticket) => AccountError::InLine(ticket),
+                        Err(error) => error.into(),
+                    }),
+                    matches => matches,
+                };
                 // Without a verification it guessed nothing of the account. It remains counted for its address: a client that
                 // overloads the server must wait like one that guesses.
-                let matches =
-                    matches.inspect_err(|_| limits.sign_ins_of_account.give_back(store, &attempt.of_account))?;
+                let matches = matches.inspect_err(|_| limits.uncount_unverified(store, &attempt))?;
                 if matches {
                     limits.uncount_sign_in(store, &attempt);
                 }

@@ -1,4 +1,4 @@
-//! Links by e-mail, if set up: they verify an address or reset a password, and are made when they are sent.
+//! Links by e-mail, if set up: they verify an address, reset a password or sign in, and are made when they are sent.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -6,12 +6,13 @@ use std::thread::Thread;
 
 use crate::account::{Account, Email};
 use crate::audit::{self, AuditEntry, AuditEvent};
-use crate::link::{LINK_SECONDS, LinkDigest, LinkToken, Purpose};
+use crate::link::{LinkDigest, LinkToken, Purpose};
 use crate::mail::Mail;
 use crate::password::Password;
-use crate::password::hasher::EnteredBy;
+use crate::password::line::EnteredBy;
+use crate::service::second_factor::PendingSignIn;
 use crate::watch::DueLink;
-use crate::{AccountError, AccountResult, AuthService, Store, StoreError, StoreResult};
+use crate::{AccountError, AccountResult, AuthService, StartedSession, Store, StoreError, StoreResult};
 
 impl AuthService {
     /// Sets the thread that sends links, which is unparked when one is requested; no effect if there is one already.
@@ -32,7 +33,7 @@ impl AuthService {
     /// Stores a request and wakes the thread that sends the link, where all that depends on the address happens.
     async fn request_link(self: &Arc<Self>, to: Email, purpose: Purpose, from: IpAddr, now: i64) -> AccountResult<()> {
         self.rate_limits.count_mail(self.store.counters(), to.as_str(), from, now)?;
-        let expires_at = now.saturating_add(LINK_SECONDS);
+        let expires_at = now.saturating_add(purpose.seconds());
         self.blocking(move |service| {
             service.store.request_link(&to, purpose, expires_at, now)?;
             service.link_sender.get().into_iter().for_each(Thread::unpark);
@@ -54,14 +55,31 @@ impl AuthService {
     /// Sends a link to set a new password if the address has an account. Neither the result nor its duration reveals
     /// that: the account is looked up in the background. [`AccountError::Throttled`], [`AccountError::Busy`].
     pub async fn request_reset(self: &Arc<Self>, email: Email, address: IpAddr, now: i64) -> AccountResult<()> {
+        self.request_as_stranger(email, Purpose::Reset, AuditEvent::PasswordResetRequest, address, now).await
+    }
+
+    /// As [`Self::request_reset`], for a link that signs in: strangers who have used up the wrong passwords of an account, or
+    /// overload the server, do not keep its owner out.
+    pub async fn request_sign_in_link(self: &Arc<Self>, email: Email, address: IpAddr, now: i64) -> AccountResult<()> {
+        self.request_as_stranger(email, Purpose::SignIn, AuditEvent::SignInLinkRequest, address, now).await
+    }
+
+    async fn request_as_stranger(
+        self: &Arc<Self>,
+        email: Email,
+        purpose: Purpose,
+        event: AuditEvent,
+        address: IpAddr,
+        now: i64,
+    ) -> AccountResult<()> {
         if !self.sends_mail() {
             return Ok(());
         }
-        let requested = self.request_link(email.clone(), Purpose::Reset, address, now).await;
+        let requested = self.request_link(email.clone(), purpose, address, now).await;
         if let Err(error) = &requested
             && !matches!(error, AccountError::Throttled(_))
         {
-            self.audit(AuditEntry::new(AuditEvent::PasswordResetRequest, None), Some(error));
+            self.audit(AuditEntry::new(event, None), Some(error));
         }
         requested?;
         let service = Arc::clone(self);
@@ -75,13 +93,35 @@ impl AuthService {
                 }
                 Err(error) => (None, Some(error)),
             };
-            service.audit(AuditEntry::new(AuditEvent::PasswordResetRequest, account), refusal.as_ref());
+            service.audit(AuditEntry::new(event, account), refusal.as_ref());
         };
         match origin {
             Some(origin) => drop(tokio::spawn(audit::scope(origin, work))),
             None => drop(tokio::spawn(work)),
         }
         Ok(())
+    }
+
+    /// Signs in by a link, which is used up then. Two-step sign-in still asks for a code.
+    /// [`AccountError::NoSuchLink`], [`AccountError::CodeRequired`], [`AccountError::Blocked`].
+    pub async fn sign_in_by_link(self: &Arc<Self>, token: &str, now: i64) -> AccountResult<StartedSession> {
+        let mut account = None;
+        let started = async {
+            let link = parse_link(token)?;
+            let used = self.blocking(move |service| {
+                let (id, version) = service.store.use_sign_in_link(&link, now)?;
+                Ok((id, version, service.store.totp(id)?.is_some()))
+            });
+            let (id, version, needs_code) = used.await?;
+            account = Some(id);
+            if needs_code {
+                return Err(AccountError::CodeRequired(PendingSignIn::sign(id, version, now, &self.sign_in_secret)));
+            }
+            // The password may have changed after the link was used.
+            self.start_session(id, version, AccountError::NoSuchLink, now).await
+        }
+        .await;
+        self.audited(AuditEntry::new(AuditEvent::SignIn, account), started)
     }
 
     /// Account of a link that resets its password. [`AccountError::NoSuchLink`].
@@ -128,7 +168,7 @@ pub fn link_mail(store: &dyn Store, due: &DueLink, service: &str, url: &str, now
         return Ok(None);
     }
     let token = LinkToken::generate()?;
-    match store.add_link(account.id, purpose, &token.digest(), now.saturating_add(LINK_SECONDS)) {
+    match store.add_link(account.id, purpose, &token.digest(), now.saturating_add(purpose.seconds())) {
         Err(StoreError::AccountGone) => return Ok(None),
         added => added?,
     }
@@ -148,6 +188,15 @@ pub fn link_mail(store: &dyn Store, due: &DueLink, service: &str, url: &str, now
                 "Hello,\n\nsomebody asked to set a new password for the {service} account of this address. If it was \
                  you, open this link within 24 hours:\n\n{url}/reset/password?token={token}\n\nIf it was not you, \
                  ignore this message: nothing has changed.\n"
+            ),
+        ),
+        Purpose::SignIn => (
+            "Sign in",
+            format!(
+                "Hello,\n\nsomebody requested a link to sign in to the {service} account of this address. If it was you, \
+                 open this link within 15 minutes, in the browser in which you want to sign \
+                 in:\n\n{url}/signin/open?token={token}\n\nIf it was not you, ignore this message, and give the link to \
+                 nobody: who opens it is signed in.\n"
             ),
         ),
     };

@@ -217,12 +217,18 @@ impl AuthService {
         self.shared.as_ref().map_or(0, |shared| shared.clock_ahead.load(Ordering::Relaxed).div_euclid(1_000))
     }
 
-    /// Gives back unused units of idle counters (`all`: of all), settles what is owed, reports that this server runs.
-    pub(super) fn end_leases(&self, today: Date, all: bool) -> StoreResult<()> {
+    /// Reports that this server runs, and notes by how much the clock of the store is ahead.
+    pub(super) fn compare_clocks(&self) -> StoreResult<()> {
         let Some(shared) = &self.shared else { return Ok(()) };
         let store_time = shared.store().report_running()?;
         let own_time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64);
         shared.clock_ahead.store(store_time - own_time, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Gives back unused units of idle counters (`all`: of all), and settles what is owed.
+    pub(super) fn end_leases(&self, today: Date, all: bool) -> StoreResult<()> {
+        let Some(shared) = &self.shared else { return Ok(()) };
         for renewal in shared.leases.owing() {
             shared.renew(renewal);
         }

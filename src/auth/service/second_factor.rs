@@ -1,8 +1,9 @@
 //! The second step of a sign-in: a code of an authenticator app, or a recovery code.
 //!
 //! After the password the browser gets a signed [`PendingSignIn`], which it sends back with the code, so that nothing
-//! is stored for a sign-in that is never completed. Wrong codes are limited by account, apart from wrong passwords:
-//! only somebody who knows the password can use them up.
+//! is stored for a sign-in that is never completed. Codes are limited by account, apart from passwords: only somebody who
+//! knows the password can use them up. Recovery codes have a limit of their own, and known browsers have both for
+//! themselves, so that whoever found out the password does not keep its owner out.
 
 #[cfg(test)]
 mod tests;
@@ -15,7 +16,9 @@ use crate::derived_secret::DerivedSecret;
 use crate::password::Secret;
 use crate::quota::Client;
 use crate::totp::{RECOVERY_CODES, RecoveryCode, RecoveryDigest, SecondFactorCode, TotpSecret};
-use crate::{AccountError, AccountResult, AuthService, PasswordVersion, StartedSession, StoreResult, Totp, Visitor};
+use crate::{
+    AccountError, AccountResult, AuthService, BrowserToken, PasswordVersion, StartedSession, StoreResult, Totp, Visitor,
+};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
@@ -58,12 +61,14 @@ impl AuthService {
         self: &Arc<Self>,
         pending: &str,
         code: &str,
+        browser: Option<BrowserToken>,
         now: i64,
     ) -> AccountResult<StartedSession> {
         let opened = PendingSignIn::open(pending, now, &self.sign_in_secret);
         let (account, version) = opened.ok_or(AccountError::SignInExpired)?;
+        let is_known = browser.is_some_and(|browser| browser.is_known(&self.browser_secret, (account, version), now));
         let started = async {
-            self.verify_code(account, code, now).await?;
+            self.verify_code(account, code, is_known, now).await?;
             // The password may have changed after it was entered.
             self.start_session(account, version, AccountError::SignInExpired, now).await
         }
@@ -72,9 +77,19 @@ impl AuthService {
     }
 
     /// Accepts a code once. An account without an app has no valid code.
-    async fn verify_code(self: &Arc<Self>, account: AccountId, code: &str, now: i64) -> AccountResult<()> {
-        self.rate_limits.passwords_of_owner.take(self.store.counters(), Client::Codes(account.0), now)?;
+    async fn verify_code(
+        self: &Arc<Self>,
+        account: AccountId,
+        code: &str,
+        in_known_browser: bool,
+        now: i64,
+    ) -> AccountResult<()> {
         let parsed = SecondFactorCode::parse(code);
+        let limit = match parsed {
+            Some(SecondFactorCode::Recovery(_)) => &self.rate_limits.recovery_codes,
+            _ => &self.rate_limits.passwords_of_owner,
+        };
+        limit.take(self.store.counters(), Client::Codes { account: account.0, in_known_browser }, now)?;
         let accepted = self.blocking(move |service| {
             let Some(Totp { secret, step }) = service.store.totp(account)? else { return Ok(false) };
             match parsed {
@@ -144,7 +159,7 @@ impl AuthService {
         let account = visitor.account.id;
         let disabled = async {
             let version = self.verify_visitor(visitor, password, now).await?.version;
-            self.verify_code(account, code, now).await?;
+            self.verify_code(account, code, true, now).await?;
             self.blocking(move |service| service.store.disable_totp(account, Some(version))).await.map(|_| ())
         }
         .await;

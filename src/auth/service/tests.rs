@@ -2,10 +2,13 @@
 
 use std::path::Path;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use tempfile::TempDir;
 
 use crate::account::{Email, KeyRecord, KeyRef};
+use crate::quota::AddedUsage;
+use crate::rate_limits::UNKNOWN_KEYS_PER_MINUTE;
 use crate::service::*;
 use crate::{Durability, KeyChanges, ReadKind, SqliteStore, Statements, StoreMeasurements};
 
@@ -20,10 +23,22 @@ impl AuthService {
     pub(crate) fn open_with(data: &Path, rate_limits: RateLimitConfig, now: i64) -> StoreResult<Arc<Self>> {
         Self::with_store(Box::new(SqliteStore::open(data)?), rate_limits, now)
     }
+
+    /// As [`AuthService::open`], with a monotonic clock that shows `passed` seconds.
+    pub(crate) fn open_at(data: &Path, now: i64, passed: &Arc<AtomicU64>) -> StoreResult<Arc<Self>> {
+        let passed = Arc::clone(passed);
+        let monotonic = move || Duration::from_secs(passed.load(Ordering::Relaxed));
+        let store = Box::new(SqliteStore::open(data)?);
+        Self::with_clock(store, RateLimitConfig::default(), now, Arc::new(monotonic))
+    }
 }
 
 fn today() -> Date {
     Date::from_unix(NOON)
+}
+
+fn home() -> IpAddr {
+    "192.0.2.1".parse().unwrap()
 }
 
 fn email() -> Email {
@@ -108,14 +123,45 @@ async fn a_key_just_created_by_another_process_is_accepted_at_once() {
         let invented = format!("Bearer {}", ApiKey::from_seed(&[number; 32]).reveal());
         let (service, header) = (service.clone(), header.clone());
         tasks.push(tokio::spawn(async move {
-            assert!(service.authenticate_fresh(Some(&header), NOON).await.is_ok());
-            assert_eq!(service.authenticate_fresh(Some(&invented), NOON).await, Err(AuthError::Invalid));
+            let address = IpAddr::from([192, 0, 2, number]);
+            assert!(service.authenticate_fresh(Some(&header), address, NOON).await.is_ok());
+            assert_eq!(service.authenticate_fresh(Some(&invented), address, NOON).await, Err(AuthError::Invalid));
         }));
     }
     for task in tasks {
         task.await.unwrap();
     }
-    assert_eq!(service.authenticate_fresh(None, NOON).await, Err(AuthError::Missing));
+    assert_eq!(service.authenticate_fresh(None, home(), NOON).await, Err(AuthError::Missing));
+}
+
+#[tokio::test]
+async fn a_client_that_sends_invented_keys_has_a_limited_number_of_look_ups() {
+    let (data, store) = data(Tier::Free);
+    let service = AuthService::open(data.path(), NOON).unwrap();
+    let look_ups = || service.refreshes.load(Ordering::Relaxed);
+    let before = look_ups();
+    for number in 0..100 {
+        let invented = format!("Bearer {}", ApiKey::from_seed(&[number; 32]).reveal());
+        assert_eq!(service.authenticate_fresh(Some(&invented), home(), NOON).await, Err(AuthError::Invalid));
+    }
+    assert_eq!(look_ups() - before, u64::from(UNKNOWN_KEYS_PER_MINUTE));
+    let (header, _) = add(&store, NOON);
+    let other = "198.51.100.1".parse().unwrap();
+    assert!(service.authenticate_fresh(Some(&header), other, NOON).await.is_ok(), "another client is not affected");
+    assert!(service.authenticate_fresh(Some(&header), home(), NOON).await.is_ok(), "the key is in memory");
+}
+
+#[tokio::test]
+async fn a_key_that_cannot_be_looked_up_is_not_rejected_as_unknown() {
+    let (_data, store) = data(Tier::Free);
+    let fails = Arc::new(Mutex::new(false));
+    let store = Box::new(FailingStore { store, fails: fails.clone() });
+    let service = AuthService::with_store(store, RateLimitConfig::default(), NOON).unwrap();
+    let key = format!("Bearer {}", ApiKey::from_seed(&[3; 32]).reveal());
+    *fails.lock().unwrap() = true;
+    assert_eq!(service.authenticate_fresh(Some(&key), home(), NOON).await, Err(AuthError::StoreAway));
+    *fails.lock().unwrap() = false;
+    assert_eq!(service.authenticate_fresh(Some(&key), home(), NOON).await, Err(AuthError::Invalid));
 }
 
 #[tokio::test]
@@ -124,14 +170,14 @@ async fn optional_authentication_only_checks_keys_of_this_service() {
     let service = AuthService::open(data.path(), NOON).unwrap();
     let (header, record) = add(&store, NOON);
     for nobody in [None, Some(""), Some("Bearer"), Some("Bearer eyJhbGciOi"), Some("Basic YWRhOmFkYQ==")] {
-        assert_eq!(service.authenticate_optional(nobody, NOON).await, Ok(None), "{nobody:?}");
+        assert_eq!(service.authenticate_optional(nobody, home(), NOON).await, Ok(None), "{nobody:?}");
     }
-    let found = service.authenticate_optional(Some(&header), NOON).await.unwrap();
+    let found = service.authenticate_optional(Some(&header), home(), NOON).await.unwrap();
     assert_eq!(found.map(|caller| caller.key), Some(record.id));
-    assert_eq!(service.authenticate_optional(Some("Bearer vdx_wrong"), NOON).await, Err(AuthError::Malformed));
+    assert_eq!(service.authenticate_optional(Some("Bearer vdx_wrong"), home(), NOON).await, Err(AuthError::Malformed));
     store.revoke_key(KeyRef::Id(record.id), NOON).unwrap();
     service.refresh().unwrap();
-    assert_eq!(service.authenticate_optional(Some(&header), NOON).await, Err(AuthError::Revoked));
+    assert_eq!(service.authenticate_optional(Some(&header), home(), NOON).await, Err(AuthError::Revoked));
 }
 
 #[test]
@@ -235,6 +281,67 @@ fn a_new_day_starts_at_zero_and_a_clock_set_back_finds_its_counts() {
 }
 
 #[test]
+fn a_clock_that_is_wrong_for_two_seconds_deletes_nothing_and_gives_a_used_up_key_nothing() {
+    const DAY: i64 = 86_400;
+    let (data, store) = data(Tier::Free);
+    let (header, record) = add(&store, NOON);
+    // Usage of a year before, and the name of a key that was revoked.
+    let (_, revoked) = add(&store, NOON);
+    store.revoke_key(KeyRef::Id(revoked.id), NOON).unwrap();
+    let old =
+        AddedUsage { key: record.id, counter: record.counter, day: Date::from_unix(NOON - 390 * DAY), requests: 7 };
+    store.add_usage(&[old], NOON).unwrap();
+    for jump in [401, -401, 5_000, -7_000].map(|days| days * DAY) {
+        let passed = Arc::new(AtomicU64::new(0));
+        let service = AuthService::open_at(data.path(), NOON, &passed).unwrap();
+        let admitted = |clock: i64| {
+            let now = service.now(clock);
+            let caller = service.authenticate(Some(&header), now).unwrap();
+            (0..150).filter(|_| service.take(&caller, Date::from_unix(now)).is_ok()).count()
+        };
+        let before = admitted(NOON);
+        assert!(before == 100 || service.peek(&caller(&service, &header), today()).used == 100, "{before}");
+        service.flush(NOON).unwrap();
+        for second in 1..=4 {
+            passed.store(second, Ordering::Relaxed);
+            let clock = NOON + second as i64 + if second <= 2 { jump } else { 0 };
+            // Requests come before and after the server notices the jump by itself.
+            assert_eq!(admitted(clock), 0, "{jump}: second {second}");
+            service.flush(clock).unwrap();
+            assert_eq!(admitted(clock), 0, "{jump}: second {second}");
+        }
+        assert_eq!(service.clock_jumps(), 1);
+        let kept = store.usage(old.day).unwrap();
+        assert_eq!(kept.iter().map(|usage| usage.requests).collect::<Vec<_>>(), [7], "{jump}");
+        assert_eq!(store.key(KeyRef::Id(revoked.id), today()).unwrap().name.as_str(), "test");
+        service.close(NOON + 5).unwrap();
+    }
+}
+
+#[test]
+fn a_start_with_a_wrong_clock_deletes_nothing() {
+    const DAY: i64 = 86_400;
+    let (data, store) = data(Tier::Free);
+    let (_, record) = add(&store, NOON);
+    let old =
+        AddedUsage { key: record.id, counter: record.counter, day: Date::from_unix(NOON - 390 * DAY), requests: 7 };
+    store.add_usage(&[old], NOON).unwrap();
+    for clock in [NOON + 401 * DAY, NOON - 401 * DAY, 0, NOON] {
+        let service = AuthService::open(data.path(), clock).unwrap();
+        service.close(clock).unwrap();
+        assert_eq!(store.usage(old.day).unwrap().len(), 1, "{clock}");
+    }
+    // It is deleted in its time.
+    let passed = Arc::new(AtomicU64::new(0));
+    let service = AuthService::open_at(data.path(), NOON, &passed).unwrap();
+    for day in 1..=11 {
+        passed.store(day * DAY as u64, Ordering::Relaxed);
+        service.flush(NOON + day as i64 * DAY).unwrap();
+        assert_eq!(store.usage(old.day).unwrap().len(), usize::from(day <= 10), "day {day}");
+    }
+}
+
+#[test]
 fn a_demo_key_works_in_its_process_only_and_is_not_stored() {
     let (data, store) = data(Tier::Free);
     let service = AuthService::open(data.path(), NOON).unwrap();
@@ -275,7 +382,7 @@ fn pages_are_admitted_up_to_the_configured_limit() {
     assert!(service.admit_page(address, NOON + 60).is_ok());
 }
 
-/// A store that fails to write usage if `fails`.
+/// A store that fails to write usage and to read changed keys if `fails`.
 struct FailingStore {
     store: SqliteStore,
     fails: Arc<Mutex<bool>>,
@@ -294,6 +401,9 @@ impl Store for FailingStore {
     }
 
     fn changes(&self, since: i64) -> Result<KeyChanges, StoreError> {
+        if *self.fails.lock().unwrap() {
+            return Err(StoreError::Busy);
+        }
         self.store.changes(since)
     }
 
@@ -310,7 +420,7 @@ impl Store for FailingStore {
 fn usage_that_could_not_be_written_is_written_later_and_only_once() {
     let (_data, store) = data(Tier::Free);
     let (header, _) = add(&store, NOON);
-    let fails = Arc::new(Mutex::new(true));
+    let fails = Arc::new(Mutex::new(false));
     let service = AuthService::with_store(
         Box::new(FailingStore { store, fails: fails.clone() }),
         RateLimitConfig::default(),
@@ -318,6 +428,7 @@ fn usage_that_could_not_be_written_is_written_later_and_only_once() {
     )
     .unwrap();
     let caller = caller(&service, &header);
+    *fails.lock().unwrap() = true;
     service.take(&caller, today()).unwrap();
     assert!(service.flush(NOON).is_err());
     service.take(&caller, today()).unwrap();

@@ -1,12 +1,14 @@
 //! Accounts and their passwords.
 
 use crate::account::{Account, AccountId, Email};
+use crate::link::Purpose;
 use crate::password::hash::PasswordHash;
 use crate::quota::Tier;
 use crate::session::NewSession;
 use crate::sql::{Sql, SqlResult, columns_of, deleted_keys, keys, params, sessions, usage};
 use crate::{Credentials, PasswordVersion, Store, StoreError, StoreResult};
 use data::Date;
+use data::vocabulary::Vocabulary;
 
 pub(crate) const COLUMNS: &str = "accounts.id, accounts.email, accounts.tier, accounts.created_at, \
      (SELECT count(DISTINCT counter) FROM keys WHERE keys.account = accounts.id AND keys.revoked_at IS NULL) AS active_keys, \
@@ -229,6 +231,8 @@ fn set_password(
         "UPDATE accounts SET password = ?1, password_version = password_version + 1 WHERE id = ?2",
         &params![password.as_str(), account.0],
     )?;
+    let sign_in_links = "DELETE FROM links WHERE account = ?1 AND purpose = ?2";
+    sql.execute(sign_in_links, &params![account.0, Purpose::SignIn.name()])?;
     sessions::end_all(sql, account)?;
     session.map_or(Ok(()), |session| sessions::add(sql, account, session))
 }

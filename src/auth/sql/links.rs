@@ -5,7 +5,7 @@ use crate::link::{LinkDigest, Purpose};
 use crate::password::hash::PasswordHash;
 use crate::sql::{Sql, SqlError, SqlResult, accounts, params};
 use crate::watch::{DeliveryId, DueLink};
-use crate::{Store, StoreError, StoreResult};
+use crate::{PasswordVersion, Store, StoreError, StoreResult};
 use data::vocabulary::Vocabulary;
 
 impl dyn Store + '_ {
@@ -56,6 +56,15 @@ impl dyn Store + '_ {
             sql.execute("DELETE FROM links WHERE account = ?1", &params![id.0])?;
             accounts::reset_password(sql, id, password, keeps_keys, now)?;
             accounts::verify(sql, id, now)
+        })
+    }
+
+    /// Uses a link up that signs in. The account and the version of its password. [`StoreError::NoSuchLink`].
+    pub fn use_sign_in_link(&self, link: &LinkDigest, now: i64) -> StoreResult<(AccountId, PasswordVersion)> {
+        self.change("use the link", |sql| {
+            let id = lock_owner(sql, Purpose::SignIn, link, now)?;
+            sql.execute("DELETE FROM links WHERE digest = ?1", &params![link.bytes()])?;
+            Ok((id, sql.one("SELECT password_version FROM accounts WHERE id = ?1", &params![id.0])?))
         })
     }
 

@@ -22,14 +22,37 @@ pub(crate) use connection::{EachResult, Sql};
 pub(crate) use error::{Failure, SqlError, SqlResult};
 pub(crate) use value::{FromColumns, SqlColumns, SqlRow, SqlValue, columns_of, params};
 
+use crate::service::steady_time::TimeToStore;
 use crate::watch::ALERT_DAYS;
-use crate::{REVOKED_NAME_DAYS, Store, StoreCounts, StoreResult, USAGE_DAYS};
+use crate::{ClockJump, REVOKED_NAME_DAYS, Store, StoreCounts, StoreResult, USAGE_DAYS};
 use data::Date;
 
 impl dyn Store + '_ {
     /// The secret that signs cursors; set to `fresh` on the first call.
     pub fn cursor_secret(&self, fresh: [u8; 32]) -> StoreResult<[u8; 32]> {
         self.change("store the cursor secret", |sql| service_secret(sql, fresh))
+    }
+
+    /// The time of purges that a server stored last. If none did, the newest time of an event in the store, but not after
+    /// `now`: a server has run until then.
+    pub(crate) fn steady_time(&self, now: i64) -> StoreResult<i64> {
+        self.list("read the time of the store", |sql| match sql.one::<i64>("SELECT steady_time FROM service", &[])? {
+            0 => Ok(inspect(sql)?.1.unwrap_or(now).min(now)),
+            stored => Ok(stored),
+        })
+    }
+
+    /// Stores the time of purges, unless another server has stored a later one, and the last jump of the clock, if any.
+    pub(crate) fn store_steady_time(&self, time: TimeToStore) -> StoreResult<()> {
+        let TimeToStore { purge_time, jump } = time;
+        self.change_quickly("store the time", |sql| {
+            sql.execute("UPDATE service SET steady_time = ?1 WHERE steady_time < ?1", &params![purge_time])?;
+            if let Some(ClockJump { at, seconds }) = jump {
+                let update = "UPDATE service SET clock_jumped_at = ?1, clock_jump = ?2";
+                sql.execute(update, &params![at, seconds])?;
+            }
+            Ok(())
+        })
     }
 
     /// Deletes usage older than [`USAGE_DAYS`], alerts older than [`ALERT_DAYS`], the names of keys revoked more than
@@ -68,6 +91,12 @@ pub(crate) fn inspect(sql: &dyn Sql) -> SqlResult<(StoreCounts, Option<i64>)> {
 }
 
 columns_of! { StoreCounts: accounts, keys }
+
+/// The last jump of a server's clock that was stored.
+pub(crate) fn last_clock_jump(sql: &dyn Sql) -> SqlResult<Option<ClockJump>> {
+    let (at, seconds): (Option<i64>, Option<i64>) = sql.one("SELECT clock_jumped_at, clock_jump FROM service", &[])?;
+    Ok(at.zip(seconds).map(|(at, seconds)| ClockJump { at, seconds }))
+}
 
 /// Number of the next change. Locks the row of the counter, always as the last lock of a transaction.
 pub(crate) fn next_change(sql: &dyn Sql) -> SqlResult<i64> {

@@ -10,9 +10,9 @@ use std::{fmt, io};
 use rusqlite::{Connection, OpenFlags};
 use serde::{Deserialize, Serialize};
 
-use crate::sql::{SqlResult, inspect};
+use crate::sql::{SqlResult, inspect, last_clock_jump};
 use crate::sqlite::{BUSY_TIMEOUT, database_error, files, open_error, schema};
-use crate::{StoreError, StoreResult};
+use crate::{ClockJump, StoreError, StoreResult};
 use data::number::counted;
 
 pub struct DatabaseFile {
@@ -96,6 +96,14 @@ impl DatabaseFile {
 
     pub fn inspect(&self) -> StoreResult<(StoreCounts, Option<i64>)> {
         inspect(&self.connection).map_err(|error| error.into_store_error("count accounts and keys"))
+    }
+
+    /// The last jump of the clock of a server that used the database; `None` also if its tables are too old to have it.
+    pub fn last_clock_jump(&self) -> StoreResult<Option<ClockJump>> {
+        if self.version < schema::WITH_CLOCK_JUMP {
+            return Ok(None);
+        }
+        last_clock_jump(&self.connection).map_err(|error| error.into_store_error("read the last jump of the clock"))
     }
 
     /// Writes all current content to the folder `to`, for its owner only and without deleted data, and syncs it. One

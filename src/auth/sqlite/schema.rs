@@ -15,7 +15,10 @@ macro_rules! steps {
 }
 
 /// Step `n` migrates a database from version `n` to `n + 1`. Released steps are never changed.
-pub(crate) const STEPS: [&str; 14] = steps![1 2 3 4 5 6 7 8 9 10 11 12 13 14];
+pub(crate) const STEPS: [&str; 15] = steps![1 2 3 4 5 6 7 8 9 10 11 12 13 14 15];
+
+/// The first version that notes jumps of the clock.
+pub(crate) const WITH_CLOCK_JUMP: i64 = 15;
 
 /// Several processes may migrate at the same time.
 pub(crate) fn migrate(connection: &mut Connection, path: &Path) -> SqlResult<()> {

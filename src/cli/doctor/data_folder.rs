@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::cli::doctor::finding::{Findings, Status};
 use crate::cli::doctor::machine;
 use crate::cli::indexer::format;
-use auth::{DataLock, DatabaseFile, LockHolder, StoreError, private_files};
+use auth::{ClockJump, DataLock, DatabaseFile, LockHolder, StoreError, private_files};
 use data::rfc3339;
 
 /// Write-ahead log size, in bytes, that shows that it is no longer moved into the database.
@@ -19,6 +19,7 @@ const AS_OWNER: &str =
 pub(super) struct DataFolderState {
     pub holder: Option<LockHolder>,
     pub newest_time: Option<i64>,
+    pub clock_jump: Option<ClockJump>,
 }
 
 /// Checks the data folder. `is_shared`: accounts are not in the folder, but in a database shared by servers.
@@ -96,6 +97,7 @@ fn database(folder: &Path, data: &mut DataFolderState, findings: &mut Findings) 
         let (version, supported) = file.versions();
         let (counts, newest_time) = file.inspect()?;
         data.newest_time = newest_time;
+        data.clock_jump = file.last_clock_jump()?;
         let mut detail = format!("whole; {}, {}, store version {version}", format::size(bytes), counts);
         if version < supported {
             detail.push_str(&format!(", which `serve` migrates to {supported}"));

@@ -16,7 +16,7 @@ use crate::cli::doctor::data_folder::DataFolderState;
 use crate::cli::doctor::finding::{Findings, Status};
 use crate::cli::doctor::releases::IndexState;
 use crate::cli::indexer::format;
-use auth::LockHolder;
+use auth::{ClockJump, LockHolder};
 use data::{Date, rfc3339};
 use platform::limits::Limit;
 
@@ -38,8 +38,8 @@ pub(super) fn check(settings: &ServeSettings, data: &DataFolderState, index: &In
     check_open_files(whose, Limit::OpenFiles.of_process(&process), connections, findings);
     check_address_space(whose, Limit::AddressSpace.of_process(&process), index.loaded_bytes, findings);
     check_memory(whose, memory_limit(&process), index.loaded_bytes, findings);
-    if let Some(owner) = owner(Path::new(&format!("/proc/{process}"))) {
-        check_user(owner, findings);
+    if let Some(user) = fs::read_to_string(format!("/proc/{process}/status")).ok().and_then(|text| parse_user(&text)) {
+        check_user(user, findings);
     }
     check_port(settings.listen, data.holder.as_ref(), findings);
 }
@@ -141,6 +141,7 @@ pub(super) fn check_clock(
     let known = KnownTimes {
         program: catalog::bundled().ok().map(|catalog| catalog.snapshot().released_on()),
         database: data.newest_time,
+        jump: data.clock_jump,
         release: built_at.map(OffsetDateTime::unix_timestamp),
     };
     let elapsed = began.0.elapsed().map_or_else(|back| -back.duration().as_secs_f64(), |time| time.as_secs_f64());
@@ -154,12 +155,18 @@ struct KnownTimes {
     /// In Unix seconds, like the following.
     database: Option<i64>,
     release: Option<i64>,
+    /// The last jump of a server's clock.
+    jump: Option<ClockJump>,
 }
+
+/// Time for which a jump of a server's clock is reported.
+const JUMP_IS_RECENT: i64 = 7 * 86_400;
 
 /// `jump` is the number of seconds that the clock advanced beyond the time that passed.
 fn judge_clock(now: i64, known: &KnownTimes, jump: f64, findings: &mut Findings) {
     const CHECK: &str = "clock.time";
     const REMEDY: &str = "set the clock, and keep it with a time service: timedatectl set-ntp true";
+    let recent_jump = known.jump.filter(|jump| now.abs_diff(jump.at) < JUMP_IS_RECENT.unsigned_abs());
     let ahead = |time: Option<i64>| time.filter(|time| *time > now.saturating_add(SKEW));
     let text = rfc3339(now);
     if known.program.is_some_and(|released| now < released.unix()) {
@@ -174,6 +181,9 @@ fn judge_clock(now: i64, known: &KnownTimes, jump: f64, findings: &mut Findings)
         findings.warning(CHECK, detail, "set the clock here or on the machine that built the release");
     } else if jump.abs() > 1.0 {
         findings.warning(CHECK, format!("the clock jumped by {jump:.1} s during this check"), REMEDY);
+    } else if let Some(ClockJump { at, seconds }) = recent_jump {
+        let (at, days) = (rfc3339(at), seconds / 86_400);
+        findings.warning(CHECK, format!("{text}; the clock of the server jumped by {days:+} days at {at}"), REMEDY);
     } else {
         findings.ok(CHECK, text);
     }
@@ -212,11 +222,9 @@ fn free_space(folder: &Path) -> Option<u64> {
     None
 }
 
-fn owner(path: &Path) -> Option<u32> {
-    #[cfg(unix)]
-    return fs::metadata(path).ok().map(|file| std::os::unix::fs::MetadataExt::uid(&file));
-    #[cfg(not(unix))]
-    None
+/// The effective user in `/proc/PID/status`. The files there belong to root, because the memory of a server is private.
+fn parse_user(status: &str) -> Option<u32> {
+    status.lines().find_map(|line| line.strip_prefix("Uid:"))?.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// True if a process is still a server: another one may have got its number, especially in a container.
@@ -306,10 +314,14 @@ mod tests {
         let release = |time| KnownTimes { release: Some(time), ..KnownTimes::default() };
         assert_eq!(of(release(now + SKEW + 1), 0.0), Some(Status::Warning));
         assert_eq!(of(KnownTimes::default(), -1.5), Some(Status::Warning));
+        let jumped = |at| KnownTimes { jump: Some(ClockJump { at, seconds: -401 * 86_400 }), ..KnownTimes::default() };
+        assert_eq!(of(jumped(now - JUMP_IS_RECENT + 1), 0.0), Some(Status::Warning));
+        assert_eq!(of(jumped(now - JUMP_IS_RECENT), 0.0), Some(Status::Ok));
     }
 
     #[test]
     fn limits_are_read_as_the_system_writes_them() {
+        assert_eq!(parse_user("Name:\tventuredex\nUid:\t1000\t1001\t1000\t1000\nGid:\t5\t5\t5\t5\n"), Some(1_001));
         let memory = "MemTotal:       24610340 kB\nMemFree: 1 kB\n";
         assert_eq!(parse_size(memory, "MemTotal:"), Some(24_610_340 * 1024));
         assert_eq!(

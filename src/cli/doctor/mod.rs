@@ -50,7 +50,9 @@ pub fn run(
     let is_shared = settings.store.store.is_some();
     let mut data = data_folder::check(&settings.data, is_shared, &mut findings);
     if is_shared {
-        data.newest_time = store::check(&settings.store, &mut findings);
+        let tables = store::check(&settings.store, &mut findings);
+        data.newest_time = tables.and_then(|tables| tables.newest_time);
+        data.clock_jump = tables.and_then(|tables| tables.clock_jump);
     }
     let index = releases::check(settings, checked_at, &mut findings);
     if let Some(place) = object_store {

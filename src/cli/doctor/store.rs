@@ -12,7 +12,8 @@ use data::rfc3339;
 /// Round-trip time that counts as slow: a sign-in or a change of a key makes about ten round trips.
 const SLOW: Duration = Duration::from_millis(20);
 
-pub(super) fn check(settings: &StoreSettings, findings: &mut Findings) -> Option<i64> {
+/// Checks the database, and returns its tables if it could be read and was used.
+pub(super) fn check(settings: &StoreSettings, findings: &mut Findings) -> Option<PostgresTables> {
     if let Some(path) = &settings.store_password_file {
         machine::warn_if_open("store.password", path, findings);
     }
@@ -32,7 +33,7 @@ pub(super) fn check(settings: &StoreSettings, findings: &mut Findings) -> Option
     }
 }
 
-fn judge(found: &PostgresInspection, findings: &mut Findings) -> Option<i64> {
+fn judge(found: &PostgresInspection, findings: &mut Findings) -> Option<PostgresTables> {
     let PostgresInspection { place, server_version, is_encrypted, is_standby, round_trip, .. } = found;
     match is_standby {
         true => findings.problem(
@@ -59,24 +60,23 @@ fn judge(found: &PostgresInspection, findings: &mut Findings) -> Option<i64> {
     let status = if servers < 2 { Status::Warning } else { Status::Ok };
     let remedy = "lower --store-connections, or raise max_connections of PostgreSQL";
     findings.add("store.connections", status, detail, remedy);
-    tables(found.tables.as_ref(), findings)
+    judge_tables(found.tables.as_ref(), findings);
+    found.tables
 }
 
-fn tables(found: Option<&PostgresTables>, findings: &mut Findings) -> Option<i64> {
+fn judge_tables(found: Option<&PostgresTables>, findings: &mut Findings) {
     const CHECK: &str = "store.tables";
-    let Some(PostgresTables { version, oldest, supported, counts, newest_time }) = found else {
+    let Some(PostgresTables { version, oldest, supported, counts, newest_time, .. }) = found else {
         let remedy =
             "for a new service nothing is to be done; to move one, run `venturedex store copy` before the first start";
-        findings.warning(CHECK, "the database is empty", remedy);
-        return None;
+        return findings.warning(CHECK, "the database is empty", remedy);
     };
     let mut detail = format!("{counts}, schema version {version}");
     if oldest > supported {
         detail.push_str(&format!(
             ", which only programs of schema version {oldest} and newer can use; this one has {supported}"
         ));
-        findings.problem(CHECK, detail, "run the newer program");
-        return *newest_time;
+        return findings.problem(CHECK, detail, "run the newer program");
     }
     if version < supported {
         detail.push_str(&format!(", which `serve` migrates to {supported}"));
@@ -87,7 +87,6 @@ fn tables(found: Option<&PostgresTables>, findings: &mut Findings) -> Option<i64
         detail.push_str(&format!(", last used {}", rfc3339(*newest)));
     }
     findings.ok(CHECK, detail);
-    *newest_time
 }
 
 #[cfg(test)]
@@ -103,6 +102,7 @@ mod tests {
             supported: 3,
             counts: StoreCounts { accounts: 1, keys: 2 },
             newest_time: None,
+            clock_jump: None,
         };
         let mut found = PostgresInspection {
             place: "postgres://a@b/c".to_owned(),

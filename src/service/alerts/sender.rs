@@ -46,13 +46,18 @@ pub struct AlertSender {
     /// Without a trailing slash.
     public_url: String,
     /// Current time in Unix seconds.
-    clock: fn() -> i64,
+    clock: Box<dyn Fn() -> i64 + Send + Sync>,
 }
 
 impl AlertSender {
-    pub fn new(alerts: Arc<Alerts>, mail: Option<MailTransport>, public_url: String, clock: fn() -> i64) -> Self {
+    pub fn new(
+        alerts: Arc<Alerts>,
+        mail: Option<MailTransport>,
+        public_url: String,
+        clock: impl Fn() -> i64 + Send + Sync + 'static,
+    ) -> Self {
         let client = alerts.networks.clone().map(WebhookClient::new);
-        Self { alerts, client, mail, public_url, clock }
+        Self { alerts, client, mail, public_url, clock: Box::new(clock) }
     }
 
     /// Returns the number of delivered alerts. Blocks for some minutes if receivers are slow; stops if `is_stopping`.
@@ -130,7 +135,7 @@ impl AlertSender {
     fn send_link(&self, store: &dyn Store, transport: &MailTransport, link: &DueLink) -> StoreResult<DeliveryResult> {
         let (now, account) = ((self.clock)(), link.account.id.0);
         let result = |outcome: &str, due_at| DeliveryResult { id: link.id, outcome: outcome.to_owned(), due_at };
-        let expired = "it waited for longer than a day";
+        let expired = "it waited until its link would be invalid";
         if link.expires_at <= now {
             tracing::warn!("the e-mail to account {account} is not sent: {expired}");
             return Ok(result(expired, None));

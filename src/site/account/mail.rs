@@ -1,11 +1,11 @@
-//! Pages that e-mails link to: verifying an address, setting a password. Without a mail server they are 404.
+//! Pages that e-mails link to: verifying an address, setting a password, signing in. Without a mail server they are 404.
 //!
 //! A link only opens a page with a form, so that programs that scan the links in e-mails change nothing.
 
 use askama::Template;
 use http::StatusCode;
 
-use crate::account::sign::form_status;
+use crate::account::sign::{form_status, show_code_form, show_sign_in, start_session};
 use crate::account::{AccountReply, AccountRequest, AccountResult};
 use crate::error_page::{PageError, sentence};
 use crate::layout::PageLayout;
@@ -40,6 +40,23 @@ struct ResetPage {
     /// Empty before the form is sent.
     error: String,
     is_link_valid: bool,
+}
+
+#[derive(Template)]
+#[template(path = "request_link.html")]
+struct RequestLinkPage {
+    layout: PageLayout,
+    email: String,
+    is_sent: bool,
+    error: String,
+}
+
+#[derive(Template)]
+#[template(path = "open_link.html")]
+struct OpenLinkPage {
+    layout: PageLayout,
+    token: String,
+    error: String,
 }
 
 fn sends_mail(request: AccountRequest<'_>) -> Result<(), AccountReply> {
@@ -137,6 +154,53 @@ pub(crate) async fn reset(request: AccountRequest<'_>) -> AccountResult {
     match request.auth.reset_by_link(&token, new, !request.form.text("keep_keys").is_empty(), request.now).await {
         Ok(_) => Ok(AccountReply::Redirect("/signin".into(), Vec::new())),
         Err(AccountError::NoSuchLink) => show_reset(request, &token, "").await,
+        Err(error) => Err(error.into()),
+    }
+}
+
+pub(crate) async fn request_link_page(request: AccountRequest<'_>) -> AccountResult {
+    sends_mail(request)?;
+    request.not_signed_in().await?;
+    show_link_request(request, "", false, "")
+}
+
+fn show_link_request(request: AccountRequest<'_>, email: &str, is_sent: bool, error: &str) -> AccountResult {
+    let layout = request.layout("Sign in by e-mail", "Get a link that signs you in.");
+    let page = RequestLinkPage { layout, email: email.to_owned(), is_sent, error: sentence(error) };
+    Ok(AccountReply::Page(form_status(error), page.render()?))
+}
+
+/// `POST /signin/link`: the same response whether or not the address has an account.
+pub(crate) async fn request_link(request: AccountRequest<'_>) -> AccountResult {
+    sends_mail(request)?;
+    let address = request.form.text("email");
+    let email: Email = match address.parse() {
+        Ok(email) => email,
+        Err(error) => return show_link_request(request, &address, false, &error.to_string()),
+    };
+    request.auth.request_sign_in_link(email, request.address, request.now).await?;
+    show_link_request(request, "", true, "")
+}
+
+pub(crate) async fn open_page(request: AccountRequest<'_>) -> AccountResult {
+    sends_mail(request)?;
+    show_link(request, request.page.parameter("token").unwrap_or_default().into_owned(), "")
+}
+
+fn show_link(request: AccountRequest<'_>, token: String, error: &str) -> AccountResult {
+    let layout = request.layout("Sign in by e-mail", "Sign in by the link of an e-mail.");
+    let page = OpenLinkPage { layout, token, error: sentence(error) };
+    Ok(AccountReply::Page(form_status(error), page.render()?))
+}
+
+/// `POST /signin/open`: the link is used up, also if a code is still needed.
+pub(crate) async fn open(request: AccountRequest<'_>) -> AccountResult {
+    sends_mail(request)?;
+    match request.auth.sign_in_by_link(&request.form.text("token"), request.now).await {
+        Ok(session) => Ok(start_session(request, &session).await),
+        Err(AccountError::CodeRequired(pending)) => show_code_form(request, pending.reveal(), ""),
+        Err(error @ AccountError::NoSuchLink) => show_link(request, String::new(), &error.to_string()),
+        Err(error @ AccountError::Blocked) => show_sign_in(request, "", &error.to_string()),
         Err(error) => Err(error.into()),
     }
 }

@@ -38,7 +38,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use bytes::Bytes;
-use http::header::SET_COOKIE;
+use http::header::{RETRY_AFTER, SET_COOKIE};
 use http::{HeaderValue, Response, StatusCode};
 
 use crate::account::form::FormData;
@@ -46,7 +46,7 @@ use crate::error_page::PageError;
 use crate::layout::PageLayout;
 use crate::routes::{PageRow, PathValues, account_page};
 use crate::{PageRequest, redirect, respond};
-use auth::{AccountError, AuthService, StoreError, Visitor};
+use auth::{AccountError, AuthService, RetryAfter, StoreError, Visitor};
 use transport::headers::{Caching, CommonHeaders, set};
 use transport::negotiation::has_content_type;
 
@@ -59,6 +59,8 @@ const PAGES: &[PageRow] = &[
     account_page("/signup").get(handler!(sign::sign_up_page)).post(handler!(sign::sign_up)),
     account_page("/signin").get(handler!(sign::sign_in_page)).post(handler!(sign::sign_in)),
     account_page("/signin/code").post(handler!(sign::sign_in_with_code)),
+    account_page("/signin/link").get(handler!(mail::request_link_page)).post(handler!(mail::request_link)),
+    account_page("/signin/open").get(handler!(mail::open_page)).post(handler!(mail::open)),
     account_page("/signout").post(handler!(sign::sign_out)),
     account_page("/account").get(signed_in!(overview::page)),
     account_page("/account/keys").post(signed_in!(keys::create)),
@@ -93,6 +95,8 @@ pub(crate) enum AccountReply {
     Redirect(Cow<'static, str>, Vec<String>),
     /// A download: file name, content type, content.
     File(String, &'static str, Vec<u8>),
+    /// A page for a request that the server was too busy for, and the seconds after which to try again.
+    Busy(String, RetryAfter),
     /// A redirect to the home page that makes the browser forget the session, with cookies to remove.
     SignedOut(Vec<String>),
     Failed(PageError),
@@ -210,6 +214,11 @@ const CLEAR_SITE_DATA: &str = "\"cache\", \"storage\"";
 fn respond_with(request: PageRequest<'_>, reply: AccountReply) -> Response<Vec<u8>> {
     let mut response = match reply {
         AccountReply::Page(status, html) => respond(request, status, html),
+        AccountReply::Busy(html, wait) => {
+            let mut response = respond(request, StatusCode::SERVICE_UNAVAILABLE, html);
+            set(response.headers_mut(), RETRY_AFTER, &wait.seconds.to_string());
+            response
+        }
         AccountReply::NewSession(html, cookies) => with_cookies(respond(request, StatusCode::OK, html), &cookies),
         AccountReply::Redirect(path, cookies) => with_cookies(redirect(&path), &cookies),
         AccountReply::File(name, content_type, body) => {

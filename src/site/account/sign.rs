@@ -8,7 +8,7 @@ use crate::error_page::sentence;
 use crate::layout::PageLayout;
 use auth::account::Email;
 use auth::password::{MAX_LENGTH, MIN_LENGTH, Password, Secret};
-use auth::{AccountError, StartedSession};
+use auth::{AccountError, RetryAfter, StartedSession};
 
 #[derive(Template)]
 #[template(path = "signup.html")]
@@ -24,6 +24,8 @@ struct SignInPage {
     layout: PageLayout,
     email: String,
     error: String,
+    /// The ticket of a sign-in that has waited in vain; empty for others.
+    ticket: String,
     sends_mail: bool,
 }
 
@@ -54,11 +56,19 @@ pub(crate) async fn sign_in_page(request: AccountRequest<'_>) -> AccountResult {
     show_sign_in(request, "", "")
 }
 
-fn show_sign_in(request: AccountRequest<'_>, email: &str, error: &str) -> AccountResult {
-    let layout = request.layout("Sign in", "Sign in to your account.");
-    let sends_mail = request.auth.sends_mail();
-    let page = SignInPage { layout, email: email.to_owned(), error: sentence(error), sends_mail };
-    Ok(AccountReply::Page(form_status(error), page.render()?))
+pub(crate) fn show_sign_in(request: AccountRequest<'_>, email: &str, error: &str) -> AccountResult {
+    Ok(AccountReply::Page(form_status(error), sign_in_html(request, email, error, "")?))
+}
+
+fn sign_in_html(request: AccountRequest<'_>, email: &str, error: &str, ticket: &str) -> Result<String, AccountReply> {
+    let page = SignInPage {
+        layout: request.layout("Sign in", "Sign in to your account."),
+        email: email.to_owned(),
+        error: sentence(error),
+        ticket: ticket.to_owned(),
+        sends_mail: request.auth.sends_mail(),
+    };
+    Ok(page.render()?)
 }
 
 /// The status of a page with a form that shows `error`, which is empty before the form is sent.
@@ -85,7 +95,7 @@ pub(crate) fn form_error(error: AccountError) -> Result<String, AccountReply> {
 }
 
 /// Sets the cookies of a new session, ends the one that they replace, and redirects.
-async fn start_session(request: AccountRequest<'_>, session: &StartedSession) -> AccountReply {
+pub(crate) async fn start_session(request: AccountRequest<'_>, session: &StartedSession) -> AccountReply {
     if let Some(previous) = cookie::find(request.page, cookie::SESSION) {
         // On an error the new session is still valid, and the previous one expires by itself.
         let _ = request.auth.sign_out(&previous, request.now).await;
@@ -125,14 +135,21 @@ pub(crate) async fn sign_in(request: AccountRequest<'_>) -> AccountResult {
     };
     let password = Secret::new(&request.form.secret("password"));
     let browser = cookie::find(request.page, cookie::BROWSER);
-    match request.auth.sign_in(email, password, request.address, browser, request.now).await {
+    let ticket = request.form.text("ticket");
+    let ticket = Some(&*ticket).filter(|ticket| !ticket.is_empty());
+    match request.auth.sign_in(email, password, request.address, browser, ticket, request.now).await {
         Ok(session) => Ok(start_session(request, &session).await),
         Err(AccountError::CodeRequired(pending)) => show_code_form(request, pending.reveal(), ""),
+        Err(AccountError::InLine(ticket)) => {
+            let error = AccountError::InLine(ticket.clone());
+            let html = sign_in_html(request, &address, &error.to_string(), ticket.reveal())?;
+            Ok(AccountReply::Busy(html, RetryAfter { seconds: 1 }))
+        }
         Err(error) => show_sign_in(request, &address, &form_error(error)?),
     }
 }
 
-fn show_code_form(request: AccountRequest<'_>, pending: &str, error: &str) -> AccountResult {
+pub(crate) fn show_code_form(request: AccountRequest<'_>, pending: &str, error: &str) -> AccountResult {
     let layout = request.layout("Enter your code", "The second step of your sign-in.");
     let page = CodePage { layout, pending, error: sentence(error) };
     Ok(AccountReply::Page(form_status(error), page.render()?))
@@ -140,7 +157,8 @@ fn show_code_form(request: AccountRequest<'_>, pending: &str, error: &str) -> Ac
 
 pub(crate) async fn sign_in_with_code(request: AccountRequest<'_>) -> AccountResult {
     let (pending, code) = (request.form.text("pending"), request.form.secret("code"));
-    match request.auth.sign_in_with_code(&pending, &code, request.now).await {
+    let browser = cookie::find(request.page, cookie::BROWSER);
+    match request.auth.sign_in_with_code(&pending, &code, browser, request.now).await {
         Ok(session) => Ok(start_session(request, &session).await),
         Err(error @ (AccountError::SignInExpired | AccountError::Blocked)) => {
             show_sign_in(request, "", &error.to_string())

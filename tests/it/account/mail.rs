@@ -299,6 +299,66 @@ fn after_a_reset_the_code_is_still_asked_and_keys_can_be_kept() {
 }
 
 #[test]
+fn an_owner_who_is_locked_out_signs_in_by_the_link_in_an_e_mail() {
+    let (server, sink) = server(&[]);
+    let mut owner = Browser::signed_up(&server, "ada@example.com");
+    sink.next();
+    let mut browser = Browser::at(&server);
+    for _ in 0..10 {
+        browser.post("/signin", &[("email", "ada@example.com"), ("password", "not that one")]);
+    }
+    let locked = browser.post("/signin", &[("email", "ada@example.com"), ("password", PASSWORD)]);
+    assert_eq!(locked.status, 429, "{}", locked.text);
+    assert!(browser.get("/signin").text.contains("<a href=\"/signin/link\">Get a link by e-mail</a>"));
+    assert!(browser.get("/signin/link").text.contains("Send link"));
+    assert_eq!(browser.post("/signin/link", &[("email", "nonsense")]).status, 422);
+    let unknown = browser.post("/signin/link", &[("email", "nobody@example.com")]);
+    let known = browser.post("/signin/link", &[("email", "ADA@example.com")]);
+    assert_eq!((unknown.status, &unknown.text), (200, &known.text), "both get the same response");
+    let link = sink.link("ada@example.com");
+    assert!(link.starts_with("/signin/open?token="), "{link}");
+
+    let page = browser.get(&link);
+    assert!(page.status == 200 && page.text.contains("This signs you in"), "{}", page.text);
+    assert!(browser.cookies.is_empty(), "opening the link changes nothing");
+    let invented = browser.post("/signin/open", &[("token", "invented")]);
+    assert!(invented.status == 422 && invented.text.contains("Request another link"), "{}", invented.text);
+    let reply = browser.post("/signin/open", &[("token", token(&link))]);
+    assert_eq!((reply.status, reply.header("location")), (303, "/account"));
+    assert_eq!(browser.get("/account").status, 200);
+    let again = Browser::at(&server).post("/signin/open", &[("token", token(&link))]);
+    assert_eq!(again.status, 422, "the link is used up");
+    // The browser is known from now on, so that the password is accepted in it.
+    browser.post("/signout", &[]);
+    assert_eq!(browser.post("/signin", &[("email", "ada@example.com"), ("password", PASSWORD)]).status, 303);
+
+    // Two-step sign-in still asks for a code.
+    let secret: TotpSecret = "A".repeat(32).parse().unwrap();
+    let on = owner.post("/account/totp/enable", &[("secret", &"A".repeat(32)), ("code", &app_code(&secret, NOON))]);
+    assert_eq!(on.status, 201, "{}", on.text);
+    let mut other = Browser::at(&server);
+    other.post("/signin/link", &[("email", "ada@example.com")]);
+    let link = sink.link("ada@example.com");
+    let reply = other.post("/signin/open", &[("token", token(&link))]);
+    assert!(reply.status == 200 && reply.text.contains("<h1>Enter your code</h1>"), "{}", reply.text);
+    assert!(other.cookies.is_empty());
+}
+
+#[test]
+fn a_link_that_signs_in_is_valid_for_fifteen_minutes() {
+    let (server, sink) = server(&[]);
+    Browser::signed_up(&server, "ada@example.com");
+    sink.next();
+    let mut browser = Browser::at(&server);
+    browser.post("/signin/link", &[("email", "ada@example.com")]);
+    let link = sink.link("ada@example.com");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let late = runtime.block_on(server.state.auth.sign_in_by_link(token(&link), NOON + 900));
+    assert!(late.is_err(), "{late:?}");
+    assert!(runtime.block_on(server.state.auth.sign_in_by_link(token(&link), NOON + 899)).is_ok());
+}
+
+#[test]
 fn links_are_requested_a_few_times_an_hour_whether_or_not_there_is_an_account() {
     let (server, sink) = server(&[]);
     Browser::signed_up(&server, "ada@example.com");

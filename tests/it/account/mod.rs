@@ -255,6 +255,8 @@ fn forms_are_accepted_only_from_pages_of_this_site() {
         &format!("/account/keys/{id}/rotate"),
         "/account/sessions/999/end",
         "/signin/code",
+        "/signin/link",
+        "/signin/open",
         "/account/totp/enable",
         "/account/totp/disable",
         "/account/totp/codes",
@@ -294,7 +296,7 @@ fn forms_are_accepted_only_from_pages_of_this_site() {
             }
         }
     }
-    assert_eq!(checked, 6 * 8 * 17 * 6);
+    assert_eq!(checked, 6 * 8 * 19 * 6);
     // The origin is compared with the host name of the request.
     let headers =
         [("content-type", "application/x-www-form-urlencoded"), ("host", &by_name[7..]), ("origin", &by_name)];

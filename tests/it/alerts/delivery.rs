@@ -433,7 +433,8 @@ fn one_email_has_all_alerts_of_an_account() {
         let url = format!("smtp://{}", sink.address).parse().unwrap();
         Some(MailTransport::new(&url, None, crate::account::mail::sender("alerts@example.com")))
     };
-    let sender = |mail, clock| AlertSender::new(Arc::clone(&server.state.alerts), mail, client.base.clone(), clock);
+    let sender =
+        |mail, clock: fn() -> i64| AlertSender::new(Arc::clone(&server.state.alerts), mail, client.base.clone(), clock);
     let send = |sender: AlertSender| sender.send_due(store, &|| false).unwrap();
     assert_eq!(send(sender(transport(&sink), || NOON)), 0);
     let outcome = |owner| store.alerts_after(owner, None, AlertId(0), 1).unwrap()[0].outcome.clone().unwrap();

@@ -30,7 +30,7 @@ pub fn can_sign_in(data: impl AsRef<Path>, password: &str) -> bool {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let email = "ada@example.com".parse().unwrap();
     let address: std::net::IpAddr = "192.0.2.1".parse().unwrap();
-    match runtime.block_on(auth.sign_in(email, Secret::new(password), address, None, NOON)) {
+    match runtime.block_on(auth.sign_in(email, Secret::new(password), address, None, None, NOON)) {
         Ok(_) => true,
         Err(AccountError::WrongCredentials) => false,
         Err(error) => panic!("{error:?}"),

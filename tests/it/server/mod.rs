@@ -1,10 +1,12 @@
-//! The server as a whole: quotas, queues, caches, logs and metrics, crashes, full disks, shared stores.
+//! The server as a whole: quotas, queues, caches, logs and metrics, crashes, full disks, shared stores, secrets in
+//! memory.
 
 mod cost;
 mod crash;
 mod full_disk;
 mod health;
 mod process_limits;
+mod memory;
 mod quota;
 mod response_cache;
 mod shared_store;

@@ -2,24 +2,29 @@
 //! promises holds after each step, through restarts and crashes.
 //!
 //! A failure prints its seed, which `VENTUREDEX_SIM_SEED=N cargo test --test it -- simulator` runs again, step by step.
-//! `VENTUREDEX_SIM_SEEDS` is the number of seeds.
+//! `VENTUREDEX_SIM_SEEDS` is the number of seeds. The clock of the machine is set by years in both directions, here for some
+//! minutes, in `purges` for days.
 
+mod purges;
 mod releases;
 mod store;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::{IpAddr, Ipv4Addr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use auth::account::{AccountId, CounterId, KeyId, KeyRecord, KeyRef};
 use auth::quota::Tier;
-use auth::{ApiKey, AuthError, AuthService, RateLimitConfig, SqliteStore};
+use auth::{ApiKey, AuthError, AuthService, MonotonicClock, RateLimitConfig, SqliteStore};
 use data::{Date, SnapshotVersion};
 use release::{ReleaseEvent, Starting, Watcher};
 use tokio::runtime::Runtime;
 
-use crate::support::harness::{NOON, Numbers};
+use crate::support::harness::{NOON, Numbers, cases};
 use releases::{Behavior, RELEASES, SimulatedIndex, version};
 use store::{Faults, FaultyStore};
 
@@ -27,6 +32,7 @@ const DAY: i64 = 86_400;
 /// Requests of a free key a day.
 const LIMIT: u32 = 100;
 const STEPS: u64 = 80;
+const HOME: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 1));
 
 /// A key, and what the service must say to it.
 struct Key {
@@ -49,8 +55,15 @@ struct Program {
 
 struct World {
     numbers: Numbers,
+    /// The time that the service must act by.
     now: i64,
-    /// The last day that the clock has reached; it moves back to the day before at most.
+    /// The latest `now`; it moves back by a day at most.
+    newest: i64,
+    /// Seconds by which the clock of the machine is wrong; not 0 for less than ten minutes only.
+    error: i64,
+    /// Seconds of the monotonic clock, and those at which the clock became wrong.
+    passed: Arc<AtomicU64>,
+    wrong_since: u64,
     last_day: i32,
     store: Arc<SqliteStore>,
     faults: Arc<Mutex<Faults>>,
@@ -79,6 +92,10 @@ impl World {
         Self {
             numbers,
             now,
+            newest: now,
+            error: 0,
+            passed: Arc::default(),
+            wrong_since: 0,
             last_day: Date::from_unix(now).days(),
             store,
             faults,
@@ -93,6 +110,19 @@ impl World {
             program: None,
             is_traced,
         }
+    }
+
+    /// What the clock of the machine shows.
+    fn clock(&self) -> i64 {
+        self.now + self.error
+    }
+
+    /// Lets seconds pass.
+    fn pass(&mut self, seconds: u64) {
+        self.passed.fetch_add(seconds, Ordering::Relaxed);
+        self.now += seconds as i64;
+        self.newest = self.newest.max(self.now);
+        self.last_day = self.last_day.max(self.today().days());
     }
 
     fn trace(&self, step: impl FnOnce() -> String) {
@@ -110,8 +140,10 @@ impl World {
     }
 
     fn start(&mut self) {
-        let store = FaultyStore { store: Arc::clone(&self.store), faults: Arc::clone(&self.faults) };
-        let auth = match AuthService::with_store(Box::new(store), RateLimitConfig::default(), self.now) {
+        // A start believes a clock that is ahead: the server may have been stopped for that long. See `purges`.
+        self.error = 0;
+        let store = Box::new(FaultyStore { store: Arc::clone(&self.store), faults: Arc::clone(&self.faults) });
+        let auth = match AuthService::with_clock(store, RateLimitConfig::default(), self.now, monotonic(&self.passed)) {
             Ok(auth) => auth,
             // A start that the store refuses is tried again by a later step.
             Err(error) => return self.trace(|| format!("cannot start: {error}")),
@@ -133,7 +165,7 @@ impl World {
     fn end(&mut self, is_crash: bool) {
         let Some(program) = self.program.take() else { return };
         if !is_crash {
-            self.without_faults(|world| program.auth.flush(world.now).unwrap());
+            self.without_faults(|world| program.auth.flush(world.clock()).unwrap());
         }
         self.trace(|| format!("ended, crash: {is_crash}"));
         let stored = self.stored();
@@ -170,7 +202,9 @@ impl World {
     fn step(&mut self) {
         let Some(program) = &self.program else { return self.start() };
         let auth = Arc::clone(&program.auth);
-        match self.numbers.upto(20) {
+        assert_eq!(auth.now(self.clock()), self.now, "a clock that is wrong by {} s", self.error);
+        match self.numbers.upto(21) {
+            20 => self.set_clock(),
             0 => self.move_clock(),
             1 => {
                 let percent = [0, 0, 10, 50, 100][self.pick(5)];
@@ -189,7 +223,7 @@ impl World {
                 self.keys.iter_mut().for_each(|key| key.is_read |= refreshed);
             }
             8 | 9 => {
-                let flushed = auth.flush(self.now).is_ok();
+                let flushed = auth.flush(self.clock()).is_ok();
                 self.trace(|| format!("flushed: {flushed}"));
                 assert!(flushed || auth.degraded().is_some(), "a failed flush is reported");
             }
@@ -200,9 +234,28 @@ impl World {
         }
     }
 
+    /// Sets the clock to a time that is wrong by years, or right again, after some minutes at most.
+    fn set_clock(&mut self) {
+        let passed = self.passed.load(Ordering::Relaxed);
+        if self.error == 0 {
+            let days = 10 + self.numbers.upto(20 * 365) as i64;
+            self.error = if self.numbers.upto(2) == 0 { days * DAY } else { -days * DAY };
+            self.wrong_since = passed;
+        } else {
+            self.error = 0;
+        }
+        self.trace(|| format!("the clock is wrong by {} s", self.error));
+    }
+
     fn move_clock(&mut self) {
+        if self.error != 0 {
+            let left = self.wrong_since + 599 - self.passed.load(Ordering::Relaxed);
+            let seconds = self.numbers.upto(left + 1);
+            self.pass(seconds);
+            return self.trace(|| "time passed".into());
+        }
         let midnight = Date::from_unix(self.now).unix() + DAY;
-        let first = Date::from_days(self.last_day - 1).unix();
+        let first = self.newest - DAY;
         let moved = match self.numbers.upto(6) {
             0 => midnight - 1,
             1 => midnight,
@@ -211,8 +264,13 @@ impl World {
             4 => midnight - DAY - 1,
             _ => midnight + self.numbers.upto(DAY as u64) as i64,
         };
-        self.now = moved.max(first);
-        self.last_day = self.last_day.max(self.today().days());
+        // What lies ahead of the newest time passes; the rest is a clock that is set by a day at most.
+        self.now = moved.clamp(first, self.newest);
+        if let Some(program) = &self.program {
+            assert_eq!(program.auth.now(self.now), self.now);
+        }
+        let ahead = moved.saturating_sub(self.newest).max(0);
+        self.pass(ahead as u64);
         self.trace(|| "the clock moved".into());
     }
 
@@ -272,8 +330,13 @@ impl World {
         let mut seed = [7; 32];
         seed[0] = self.numbers.upto(256) as u8;
         let header = format!("Bearer {}", ApiKey::from_seed(&seed).reveal());
-        let answered = self.runtime.block_on(auth.authenticate_fresh(Some(&header), self.now));
-        assert_eq!(answered.map(|_| ()), Err(AuthError::Invalid));
+        let address = IpAddr::from([192, 0, 2, seed[0]]);
+        let answered = self.runtime.block_on(auth.authenticate_fresh(Some(&header), address, self.now));
+        match answered {
+            Err(AuthError::Invalid) => {}
+            Err(AuthError::StoreAway) => assert!(self.faults.lock().unwrap().percent > 0, "the store answers"),
+            other => panic!("{other:?}"),
+        }
     }
 
     /// Requests of one key until some are admitted or its quota is used up.
@@ -286,14 +349,14 @@ impl World {
         let is_given_back = self.numbers.upto(4) == 0;
         let (now, today) = (self.now, self.today());
         let key = &self.keys[index];
-        let answered = self.runtime.block_on(auth.authenticate_fresh(Some(&key.header), now));
+        let answered = self.runtime.block_on(auth.authenticate_fresh(Some(&key.header), HOME, now));
         let is_expired = key.expires_at.is_some_and(|end| end <= now);
         match answered {
             Ok(_) => assert!(!(is_expired || key.revoked && key.is_read), "{:?} is accepted", key.id),
             Err(AuthError::Revoked) => assert!(key.revoked, "{:?} is not revoked", key.id),
             // The store ends expired keys, so that they are revoked then.
             Err(AuthError::Expired) => assert!(is_expired, "{:?} has not expired", key.id),
-            Err(AuthError::Invalid) => assert!(!key.is_read, "{:?} is known", key.id),
+            Err(AuthError::StoreAway) => assert!(!key.is_read, "{:?} is known", key.id),
             Err(other) => panic!("{:?}: {other}", key.id),
         }
         let Ok(caller) = answered else { return };
@@ -377,6 +440,12 @@ impl World {
     }
 }
 
+/// A monotonic clock that shows the seconds of a simulation.
+fn monotonic(passed: &Arc<AtomicU64>) -> MonotonicClock {
+    let passed = Arc::clone(passed);
+    Arc::new(move || Duration::from_secs(passed.load(Ordering::Relaxed)))
+}
+
 fn run(seed: u64, is_traced: bool) {
     let data = tempfile::tempdir().unwrap();
     let mut world = World::new(seed, data.path(), is_traced);
@@ -390,19 +459,23 @@ fn run(seed: u64, is_traced: bool) {
 
 #[test]
 fn what_is_promised_holds_under_faults() {
+    for_seeds("what_is_promised_holds", 100, run);
+}
+
+/// Runs a simulation with each of 1,000 seeds, or a `few`, or traces the one that the variable names.
+fn for_seeds(test: &str, few: u32, run: fn(u64, bool)) {
     if let Ok(seed) = std::env::var("VENTUREDEX_SIM_SEED") {
         return run(seed.parse().expect("VENTUREDEX_SIM_SEED is a number"), true);
     }
-    let seeds = std::env::var("VENTUREDEX_SIM_SEEDS").map_or(100, |seeds| seeds.parse().expect("a number of seeds"));
+    let few = u64::from(cases(1_000, few));
+    let seeds = std::env::var("VENTUREDEX_SIM_SEEDS").map_or(few, |seeds| seeds.parse().expect("a number of seeds"));
     let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     std::thread::scope(|scope| {
         for thread in 0..threads {
             scope.spawn(move || {
                 for seed in (thread..seeds).step_by(threads as usize) {
                     if catch_unwind(AssertUnwindSafe(|| run(seed, false))).is_err() {
-                        panic!(
-                            "run it again: VENTUREDEX_SIM_SEED={seed} cargo test --test it -- simulator --nocapture"
-                        );
+                        panic!("run it again: VENTUREDEX_SIM_SEED={seed} cargo test --test it -- {test} --nocapture");
                     }
                 }
             });
@@ -421,7 +494,7 @@ fn a_flood_of_invented_keys_reads_the_store_twice_at_most() {
     let look_up = |number: u8| {
         let auth = Arc::clone(&auth);
         let header = format!("Bearer {}", ApiKey::from_seed(&[number; 32]).reveal());
-        tokio::spawn(async move { auth.authenticate_fresh(Some(&header), NOON).await.map(|_| ()) })
+        tokio::spawn(async move { auth.authenticate_fresh(Some(&header), HOME, NOON).await.map(|_| ()) })
     };
     // The store answers when all have come.
     let answers_not = faults.lock().unwrap();

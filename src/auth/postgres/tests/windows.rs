@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use crate::postgres::tests::*;
 use crate::quota::{Client, ClientHasher, CountedWindow, SharedWindow, WindowCounter};
-use crate::rate_limits::{FAILED_SIGN_INS_OF_ACCOUNT, FAILED_SIGN_INS_OF_ADDRESS, RateLimits};
+use crate::rate_limits::{FAILED_SIGN_INS_OF_ADDRESS, FAILED_SIGN_INS_OF_NETWORK, RateLimits};
 use crate::{AccountError, CounterStore, RateLimitConfig};
 
 fn ip(text: &str) -> IpAddr {
@@ -57,9 +57,9 @@ fn three_servers_give_no_more_guesses_than_one() {
             limits.count_sign_in(store, "ada@example.com", ip(address), NOON).map(drop)
         }
     };
-    assert_eq!(admitted(&servers, 60, from("192.0.2.1")), FAILED_SIGN_INS_OF_ACCOUNT as usize);
+    assert_eq!(admitted(&servers, 60, from("192.0.2.1")), FAILED_SIGN_INS_OF_NETWORK as usize);
     assert_eq!(admitted(&servers, 60, from("192.0.2.9")), 0, "its network has used them up");
-    assert_eq!(admitted(&servers, 60, from("198.51.100.1")), FAILED_SIGN_INS_OF_ACCOUNT as usize);
+    assert_eq!(admitted(&servers, 60, from("198.51.100.1")), FAILED_SIGN_INS_OF_NETWORK as usize);
     let of_many = |limits: &RateLimits, store: Option<&dyn CounterStore>, number: usize| {
         limits.count_sign_in(store, &format!("user{number}@example.com"), ip("203.0.113.7"), NOON).map(drop)
     };
@@ -104,7 +104,7 @@ fn the_store_counts_as_the_table_in_memory_does() {
         let (subnet, host) = (random >> 28, (random >> 20) & 3);
         let client = match random >> 31 {
             0 => Client::Address(ip(&format!("2001:db8:1:{subnet:x}{host:02x}::1"))),
-            _ => Client::SignIn(format!("user{host}").into(), ip(&format!("192.0.{subnet}.1"))),
+            _ => Client::FurtherSignIn(format!("user{host}").into(), ip(&format!("192.0.{subnet}.1"))),
         };
         let stored = stores[number % 2].count(&table.shared(&client, 3)).unwrap();
         assert_eq!(stored.is_ok(), table.take(&client, 3, NOON).is_ok(), "request {number}");

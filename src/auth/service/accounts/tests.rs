@@ -1,10 +1,12 @@
 //! Account operations with a real store.
 
+use std::sync::atomic::Ordering;
+
 use tempfile::TempDir;
 
 use crate::account::KeyRef;
 use crate::password::hash::PasswordHash;
-use crate::rate_limits::{FAILED_SIGN_INS_OF_ACCOUNT, FAILED_SIGN_INS_OF_ADDRESS, PASSWORDS_OF_OWNER, SIGN_IN_WINDOW};
+use crate::rate_limits::{FAILED_SIGN_INS_OF_ADDRESS, FAILED_SIGN_INS_OF_NETWORK, PASSWORDS_OF_OWNER, SIGN_IN_WINDOW};
 use crate::service::accounts::*;
 use crate::{AuthError, RateLimitConfig, SqliteStore};
 
@@ -48,7 +50,7 @@ fn away(network: u8) -> IpAddr {
 }
 
 async fn sign_in(service: &Arc<AuthService>, text: &str) -> Result<StartedSession, AccountError> {
-    service.sign_in(ada(), secret(text), home(), None, NOON).await
+    service.sign_in(ada(), secret(text), home(), None, None, NOON).await
 }
 
 #[tokio::test]
@@ -140,8 +142,10 @@ async fn a_session_survives_a_restart_and_is_deleted_after_it_expired() {
     let (data, store, service) = service();
     let (token, visitor) = signed_up(&service).await;
     drop(service);
-    let service = AuthService::open(data.path(), NOON + 1).unwrap();
+    let passed = Arc::default();
+    let service = AuthService::open_at(data.path(), NOON + 1, &passed).unwrap();
     assert_eq!(service.visitor(&token, NOON + 1).await.unwrap(), Some(visitor.clone()));
+    passed.store(30 * 86_400, Ordering::Relaxed);
     service.flush(visitor.expires_at).unwrap();
     assert_eq!(store.session(&token.digest(), NOON).unwrap(), None);
 }
@@ -168,15 +172,15 @@ async fn wrong_password_unknown_address_and_no_password_have_the_same_error_and_
     let nobody: Email = "nobody@example.com".parse().unwrap();
     let mut errors = Vec::new();
     for (index, email) in [ada(), bob, nobody].into_iter().enumerate() {
-        let rejected = service.sign_in(email, secret(OTHER), home(), None, NOON).await.unwrap_err();
+        let rejected = service.sign_in(email, secret(OTHER), home(), None, None, NOON).await.unwrap_err();
         assert_eq!(service.hasher.verified(), index as u64 + 1);
         assert!(matches!(rejected, AccountError::WrongCredentials), "{rejected:?}");
         errors.push(rejected.to_string());
     }
     assert!(errors.iter().all(|error| *error == errors[0]), "{errors:?}");
     // An account without a password has no valid one, not even the empty text.
-    assert!(service.sign_in("bob@example.com".parse().unwrap(), secret(""), home(), None, NOON).await.is_err());
-    assert!(service.sign_in(ada(), secret(&"x".repeat(5_000)), home(), None, NOON).await.is_err());
+    assert!(service.sign_in("bob@example.com".parse().unwrap(), secret(""), home(), None, None, NOON).await.is_err());
+    assert!(service.sign_in(ada(), secret(&"x".repeat(5_000)), home(), None, None, NOON).await.is_err());
     assert_eq!(service.hasher.verified(), 5);
 }
 
@@ -191,25 +195,25 @@ async fn failed_sign_ins_are_limited_by_account_whether_it_exists_or_not() {
             host += 1;
             IpAddr::from([198, 51, 100, host])
         };
-        for _ in 0..FAILED_SIGN_INS_OF_ACCOUNT {
-            let rejected = service.sign_in(email.clone(), secret(OTHER), away(), None, NOON).await.unwrap_err();
+        for _ in 0..FAILED_SIGN_INS_OF_NETWORK {
+            let rejected = service.sign_in(email.clone(), secret(OTHER), away(), None, None, NOON).await.unwrap_err();
             assert!(matches!(rejected, AccountError::WrongCredentials), "{rejected:?}");
         }
         let verified = service.hasher.verified();
-        let rejected = service.sign_in(email.clone(), secret(GOOD), away(), None, NOON + 60).await.unwrap_err();
+        let rejected = service.sign_in(email.clone(), secret(GOOD), away(), None, None, NOON + 60).await.unwrap_err();
         assert_eq!(rejected.retry_after(), Some(RetryAfter { seconds: u64::from(SIGN_IN_WINDOW) - 60 }));
         assert_eq!(rejected.to_string(), "too many attempts: wait 14 minutes and try again");
         assert_eq!(service.hasher.verified(), verified, "the password was not verified");
     }
     let later = NOON + i64::from(SIGN_IN_WINDOW);
-    assert!(service.sign_in(ada(), secret(GOOD), home(), None, later).await.is_ok());
+    assert!(service.sign_in(ada(), secret(GOOD), home(), None, None, later).await.is_ok());
 }
 
 #[tokio::test]
 async fn successful_sign_ins_are_not_limited() {
     let (_data, _, service) = service();
     signed_up(&service).await;
-    for _ in 0..2 * FAILED_SIGN_INS_OF_ACCOUNT {
+    for _ in 0..2 * FAILED_SIGN_INS_OF_NETWORK {
         sign_in(&service, GOOD).await.unwrap();
     }
 }
@@ -252,13 +256,13 @@ async fn of_concurrent_sign_ups_of_one_address_one_succeeds() {
 }
 
 #[tokio::test]
-async fn attempts_refused_for_load_count_for_their_client_and_owners_have_reserved_places() {
+async fn attempts_refused_for_load_count_for_their_client_and_owners_wait() {
     let (_data, _, service) = service();
     let started = service.sign_up(ada(), password(GOOD), away(99), NOON).await.unwrap();
     let visitor = service.visitor(&started.token, NOON).await.unwrap().unwrap();
-    let full = service.hasher.fill();
+    let full = service.hasher.queue.fill().await;
     for _ in 0..FAILED_SIGN_INS_OF_ADDRESS {
-        assert!(matches!(sign_in(&service, GOOD).await, Err(AccountError::Busy(_))));
+        assert!(matches!(sign_in(&service, GOOD).await, Err(AccountError::InLine(_))));
     }
     assert!(matches!(sign_in(&service, GOOD).await, Err(AccountError::Throttled(_))));
     for number in 0..6 {
@@ -266,28 +270,51 @@ async fn attempts_refused_for_load_count_for_their_client_and_owners_have_reserv
         let refused = service.sign_up(email, password(GOOD), home(), NOON).await.unwrap_err();
         assert_eq!(matches!(refused, AccountError::Busy(_)), number < 5, "{number}: {refused}");
     }
-    let known = Some(started.browser);
-    assert!(service.sign_in(ada(), secret(GOOD), home(), known, NOON).await.is_ok());
-    assert!(service.change_password(&visitor, secret(GOOD), password(OTHER), NOON).await.is_ok());
+    // Owners wait for a turn.
+    let (known, owner) = (Some(started.browser), service.clone());
+    let signed_in =
+        tokio::spawn(async move { owner.sign_in(ada(), secret(GOOD), home(), known, None, NOON).await.is_ok() });
+    while service.password_queue().waiting == 0 {
+        tokio::task::yield_now().await;
+    }
     drop(full);
+    assert!(signed_in.await.unwrap());
+    assert!(service.change_password(&visitor, secret(GOOD), password(OTHER), NOON).await.is_ok());
     let neighbor: IpAddr = "192.0.2.2".parse().unwrap();
     assert!(
-        service.sign_in(ada(), secret(OTHER), neighbor, None, NOON).await.is_ok(),
+        service.sign_in(ada(), secret(OTHER), neighbor, None, None, NOON).await.is_ok(),
         "nothing was guessed of the account"
     );
 }
 
-/// Wrong passwords from six networks.
+#[tokio::test]
+async fn an_attempt_that_waited_in_vain_gets_its_place_back() {
+    let (_data, _, service) = service();
+    signed_up(&service).await;
+    let full = service.hasher.queue.fill().await;
+    let Err(AccountError::InLine(ticket)) = sign_in(&service, GOOD).await else { panic!("it does not wait") };
+    drop(full);
+    let again = service.sign_in(ada(), secret(GOOD), home(), None, Some(ticket.reveal()), NOON + 9).await;
+    assert!(again.is_ok());
+    assert_eq!(service.sign_in_tickets.redeem(ticket.reveal(), NOON + 9), None, "it is used");
+}
+
+/// Wrong passwords from twenty networks.
 async fn attacked(service: &Arc<AuthService>) {
-    let mut throttled = 0;
-    for network in 0..6 {
-        for _ in 0..FAILED_SIGN_INS_OF_ACCOUNT {
-            let rejected = service.sign_in(ada(), secret("wrong"), away(network), None, NOON).await.unwrap_err();
-            throttled += usize::from(matches!(rejected, AccountError::Throttled(_)));
+    let mut guesses = 0;
+    for network in 0..20 {
+        loop {
+            match service.sign_in(ada(), secret("wrong"), away(network), None, None, NOON).await.unwrap_err() {
+                AccountError::WrongCredentials => guesses += 1,
+                rejected => break assert!(matches!(rejected, AccountError::Throttled(_)), "{rejected:?}"),
+            }
         }
     }
-    assert_eq!(throttled, 10, "50 guesses are verified");
-    assert!(matches!(service.sign_in(ada(), secret(GOOD), home(), None, NOON).await, Err(AccountError::Throttled(_))));
+    assert_eq!(guesses, 50);
+    assert!(matches!(
+        service.sign_in(ada(), secret(GOOD), home(), None, None, NOON).await,
+        Err(AccountError::Throttled(_))
+    ));
 }
 
 #[tokio::test]
@@ -296,7 +323,7 @@ async fn strangers_do_not_lock_out_an_owner_with_a_session_or_a_known_browser() 
     let started = service.sign_up(ada(), password(GOOD), home(), NOON).await.unwrap();
     let visitor = service.visitor(&started.token, NOON).await.unwrap().unwrap();
     attacked(&service).await;
-    let sign_in = |text, browser| service.sign_in(ada(), secret(text), home(), Some(browser), NOON);
+    let sign_in = |text, browser| service.sign_in(ada(), secret(text), home(), Some(browser), None, NOON);
     let again = sign_in(GOOD, started.browser).await.unwrap();
     assert!(sign_in(GOOD, again.browser).await.is_ok());
 
@@ -309,11 +336,22 @@ async fn strangers_do_not_lock_out_an_owner_with_a_session_or_a_known_browser() 
 }
 
 #[tokio::test]
+async fn guesses_from_five_networks_do_not_lock_out_a_new_browser_in_another() {
+    let (_data, _, service) = service();
+    signed_up(&service).await;
+    for guess in 0..50 {
+        let _ = service.sign_in(ada(), secret("wrong"), away(guess / 10), None, None, NOON).await.unwrap_err();
+    }
+    assert!(matches!(sign_in(&service, OTHER).await, Err(AccountError::WrongCredentials)), "with a slip");
+    assert!(sign_in(&service, GOOD).await.is_ok());
+}
+
+#[tokio::test]
 async fn guesses_from_one_network_do_not_lock_out_another() {
     let (_data, _, service) = service();
     signed_up(&service).await;
-    for _ in 0..2 * FAILED_SIGN_INS_OF_ACCOUNT {
-        assert!(service.sign_in(ada(), secret("wrong"), away(1), None, NOON).await.is_err());
+    for _ in 0..2 * FAILED_SIGN_INS_OF_NETWORK {
+        assert!(service.sign_in(ada(), secret("wrong"), away(1), None, None, NOON).await.is_err());
     }
     assert!(sign_in(&service, GOOD).await.is_ok());
 }
@@ -327,14 +365,15 @@ async fn guesses_in_a_known_browser_are_limited_and_do_not_lock_out_sessions_and
     let foreign = service.sign_up(zoe, password(GOOD), home(), NOON).await.unwrap().browser;
     let guesses = async |browser| {
         for guess in 0.. {
-            let rejected = service.sign_in(ada(), secret("wrong"), away(1), Some(browser), NOON).await.unwrap_err();
+            let rejected =
+                service.sign_in(ada(), secret("wrong"), away(1), Some(browser), None, NOON).await.unwrap_err();
             if matches!(rejected, AccountError::Throttled(_)) {
                 return guess;
             }
         }
         unreachable!()
     };
-    assert_eq!(guesses(started.browser).await, PASSWORDS_OF_OWNER + FAILED_SIGN_INS_OF_ACCOUNT);
+    assert_eq!(guesses(started.browser).await, PASSWORDS_OF_OWNER + FAILED_SIGN_INS_OF_NETWORK);
     assert_eq!(guesses(foreign).await, 0, "the browser of another account is a stranger's");
     assert!(sign_in(&service, GOOD).await.is_ok());
     assert!(service.delete_account(&visitor, secret(GOOD), NOON).await.is_ok());
@@ -384,7 +423,9 @@ async fn guesses_of_the_current_password_are_limited_by_session() {
 
 #[tokio::test]
 async fn a_deleted_account_is_removed_and_its_keys_are_revoked_at_once() {
-    let (_data, store, service) = service();
+    let (data, store, _) = service();
+    let passed = Arc::default();
+    let service = AuthService::open_at(data.path(), NOON, &passed).unwrap();
     let (token, visitor) = signed_up(&service).await;
     let key = service.create_key(visitor.account.id, "test".parse().unwrap(), None, NOON).await.unwrap().key;
     let header = format!("Bearer {}", key.reveal());
@@ -397,6 +438,7 @@ async fn a_deleted_account_is_removed_and_its_keys_are_revoked_at_once() {
     assert!(store.accounts().unwrap().is_empty());
     service.flush(NOON).unwrap();
     assert_eq!(store.usage(data::Date::from_unix(NOON)).unwrap().len(), 1, "without a name, until the day is over");
+    passed.store(86_400, Ordering::Relaxed);
     service.flush(NOON + 86_400).unwrap();
     assert!(store.usage(data::Date::from_unix(NOON)).unwrap().is_empty());
     assert!(matches!(store.revoke_key(KeyRef::Digest(key.digest()), NOON), Err(StoreError::NoSuchKey)));

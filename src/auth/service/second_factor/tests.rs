@@ -50,7 +50,7 @@ impl TotpAccount {
     }
 
     async fn password(&self, text: &str) -> Result<StartedSession, AccountError> {
-        self.service.sign_in(ada(), Secret::new(text), home(), None, NOON).await
+        self.service.sign_in(ada(), Secret::new(text), home(), None, None, NOON).await
     }
 
     /// Enters the right password.
@@ -62,7 +62,7 @@ impl TotpAccount {
     }
 
     async fn enter(&self, pending: &str, code: &str, seconds: i64) -> Result<StartedSession, AccountError> {
-        self.service.sign_in_with_code(pending, code, NOON + seconds).await
+        self.service.sign_in_with_code(pending, code, None, NOON + seconds).await
     }
 }
 
@@ -134,6 +134,34 @@ async fn guessed_codes_are_limited_and_do_not_lock_the_password() {
     }
     assert!(matches!(account.enter(&pending, &account.code(30), 0).await, Err(AccountError::Throttled(_))));
     account.pending().await;
+}
+
+#[tokio::test]
+async fn whoever_knows_the_password_does_not_use_up_recovery_codes_and_known_browsers() {
+    let account = TotpAccount::new().await;
+    let known = account.enter(&account.pending().await, &account.code(30), 0).await.unwrap().browser;
+    let pending = account.pending().await;
+    let wrong = RecoveryCode::generate().unwrap().reveal();
+    for _ in 0..9 {
+        assert!(matches!(account.enter(&pending, "000000", 0).await, Err(AccountError::WrongCode)));
+    }
+    assert!(matches!(account.enter(&pending, "000000", 0).await, Err(AccountError::Throttled(_))));
+    // A recovery code still signs in, and has a limit of its own.
+    account.enter(&pending, &account.codes[0].reveal(), 0).await.unwrap();
+    for _ in 0..4 {
+        assert!(matches!(account.enter(&pending, &wrong, 0).await, Err(AccountError::WrongCode)));
+    }
+    assert!(matches!(account.enter(&pending, &account.codes[1].reveal(), 0).await, Err(AccountError::Throttled(_))));
+    // A known browser has both limits for itself.
+    let in_browser = |code: String, browser| {
+        let (service, pending) = (Arc::clone(&account.service), pending.clone());
+        async move { service.sign_in_with_code(&pending, &code, Some(browser), NOON + 60).await }
+    };
+    in_browser(account.code(60), known).await.unwrap();
+    in_browser(account.codes[1].reveal(), known).await.unwrap();
+    let id = account.visitor.account.id;
+    let forged = BrowserToken::issue(&DerivedSecret::new(&[9; 32], "known browsers"), id, PasswordVersion(0), NOON);
+    assert!(matches!(in_browser(account.code(90), forged).await, Err(AccountError::Throttled(_))));
 }
 
 #[tokio::test]

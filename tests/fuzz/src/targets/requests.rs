@@ -164,6 +164,8 @@ const FORMS: [&str; 14] = [
     "/signin",
     "/signup",
     "/signin/code",
+    "/signin/link",
+    "/signin/open",
     "/account/keys",
     "/account/password",
     "/account/totp/setup",
