@@ -170,6 +170,8 @@ impl Pipeline<'_> {
         *quota = self.charge_quota(caller, requests, quota)?;
         self.refund_failure(&opened, caller, requests, quota);
         let mut opened = opened?;
+        // HEAD tells what GET costs.
+        *quota = quota.with_cost(opened.cost());
         let charged = (*caller, requests, quota.day);
         let headers = self.file_headers(parsed, &opened, quota);
         opened.gzip = accepts_gzip(self.request.headers).then(GzipStream::default);

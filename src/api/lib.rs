@@ -290,7 +290,7 @@ impl<'a> Pipeline<'a> {
                 (false, _) => Err(not_acceptable()),
             };
         }
-        let compute = || self.compute(&caller, parsed.as_ref(), &values, is_conditional, quota);
+        let mut compute = || self.compute(&caller, parsed.as_ref(), &values, is_conditional, quota);
         // What takes no turn is cheap, and its processor time takes long to measure.
         let (response, work) = if may_search { measure(compute) } else { (compute(), Duration::ZERO) };
         self.charge_work(&caller, work, quota);

@@ -63,9 +63,9 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error_page::PageError;
 use crate::layout::{CSP, HTML};
-pub use crate::routes::PageRoute;
 pub(crate) use crate::routes::PathValues;
 use crate::routes::{PageHandler, PageRow, list, page, raw};
+pub use crate::routes::{PageRoute, public_paths};
 use crate::theme::Theme;
 use crate::twin::{TwinFormat, TwinSubject};
 use ::data::Table;

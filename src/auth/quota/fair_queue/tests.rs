@@ -226,7 +226,7 @@ proptest! {
         for _ in 0..2_000 {
             let running = waiting.iter_mut().enumerate().find_map(|(index, pieces)| {
                 let ready = pieces.iter_mut().enumerate().find_map(|(at, piece)| Some((at, piece.now_or_never()?)))?;
-                pieces.remove(ready.0);
+                drop(pieces.remove(ready.0));
                 Some((index, ready.1))
             });
             let (index, turn) = running.expect("somebody has the turn");
