@@ -13,7 +13,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::stream;
 use http::HeaderMap;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
@@ -27,7 +27,7 @@ use transport::{ErrorContext, Handler, RequestParts};
 use venturedex::app::Router;
 
 use crate::client::{Connection, encoded, get, post, tool_call};
-use crate::generate::{Param, Words};
+use crate::generate::{Param, Words, reconciliation};
 use crate::random::Random;
 use crate::{Options, Report, release, service};
 
@@ -347,11 +347,7 @@ fn batches(key: &str) -> [Subject; 5] {
     let page = move |words: &Words, random: &mut Random| {
         post("/resolve", FORM, &format!("text={}", encoded(&names(words, random, 100).join("\n"))))
     };
-    let queries = move |words: &Words, random: &mut Random| {
-        let query = |(number, name)| (format!("q{number}"), json!({ "query": name, "limit": 10 }));
-        let queries: Map<String, Value> = names(words, random, 100).into_iter().enumerate().map(query).collect();
-        post("/reconcile", FORM, &format!("queries={}", encoded(&Value::Object(queries).to_string())))
-    };
+    let queries = |words: &Words, random: &mut Random| reconciliation(words, "", random);
     let extension = |words: &Words, random: &mut Random| {
         let ids: Vec<String> = (0..100).map(|_| format!("vcs/{}", words.slug(random))).collect();
         let properties = ["name", "people", "portfolio", "rounds", "score", "sectors", "co_investors", "website"];

@@ -4,7 +4,7 @@ use catalog::Catalog;
 use data::Table;
 use serde_json::{Map, Value, json};
 
-use crate::client::encoded;
+use crate::client::{encoded, post};
 use crate::random::Random;
 
 /// The longest query that the server reads is some twelve thousand bytes.
@@ -43,7 +43,7 @@ pub struct Words {
     cities: Vec<String>,
 }
 
-const STAGES: [&str; 4] = ["seed", "series_a", "series_b", "late"];
+const STAGES: [&str; 4] = ["seed", "series-a", "growth", "debt"];
 const COUNTRIES: [&str; 8] = ["US", "GB", "DE", "IN", "FR", "SG", "CA", "BR"];
 
 impl Words {
@@ -205,6 +205,14 @@ impl Words {
             _ => random.pick(&self.names).clone(),
         }
     }
+}
+
+/// A reconciliation of as many names as one may have.
+pub fn reconciliation(words: &Words, headers: &str, random: &mut Random) -> Vec<u8> {
+    let query = |number| (format!("q{number}"), json!({ "query": words.looked_up_name(random), "limit": 10 }));
+    let queries: Map<String, Value> = (0..100).map(query).collect();
+    let headers = format!("{headers}content-type: application/x-www-form-urlencoded\r\n");
+    post("/reconcile", &headers, &format!("queries={}", encoded(&Value::Object(queries).to_string())))
 }
 
 /// The values that a schema lists.
