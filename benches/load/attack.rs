@@ -1,4 +1,4 @@
-//! An honest client and a health check, alone and next to attackers at the default limits.
+//! Honest clients and a health check, alone and next to attackers at the default limits.
 
 use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
@@ -21,6 +21,12 @@ const SECONDS: u64 = 15;
 /// Connections of an address: as many as it may have.
 const CONNECTIONS: usize = 64;
 const SEARCHING: usize = 1_000;
+/// Look-ups of a visitor at once: the pages of a minute, of ten names each.
+const BATCHES: usize = 12;
+/// Connections of one key that searches.
+const OF_KEY: usize = 40;
+/// Milliseconds that a caller may add to the p99 of others.
+const DELAY: f64 = 20.0;
 
 pub async fn measure(options: &Options, report: &mut Report) {
     let data = Data::new();
@@ -42,6 +48,33 @@ pub async fn measure(options: &Options, report: &mut Report) {
         report.at_most(&format!("{what}: an honest client's p99"), times.at(0.99), 5.0 * quiet.at(0.99), "ms");
         report.at_most(&format!("{what}: p99 of /healthz"), health.at(0.99), 20.0, "ms");
     }
+    let words = Words::of(&release::catalog(options.index.as_deref()));
+    let (quiet, refused) = visitors(server.address, &words).await;
+    report.at_most("visitors who search alone: refused", refused as f64, 0.0, "");
+    let kinds =
+        [("batches", "a visitor who looks up 12 × 100 names"), ("key", "a key that searches on 40 connections")];
+    for (kind, what) in kinds {
+        let attackers = Attackers::start(kind, server.address, options.index.as_deref(), &key);
+        let (times, refused) = visitors(server.address, &words).await;
+        print!("{}", attackers.end());
+        println!("{what}: p50 {:.2} ms, p99 {:.2} ms, alone {:.2} ms", times.at(0.5), times.at(0.99), quiet.at(0.99));
+        report.at_most(&format!("{what}: added to others' p99"), times.at(0.99) - quiet.at(0.99), DELAY, "ms");
+        report.at_most(&format!("{what}: others who are refused"), refused as f64, 0.0, "");
+    }
+}
+
+/// New searches of visitors without a key, each from an address of its own; the times, and the number of those that failed.
+async fn visitors(server: SocketAddr, words: &Words) -> (Times, usize) {
+    let until = Instant::now() + Duration::from_secs(SECONDS);
+    let names: Vec<String> = {
+        let mut random = Random(0x5eed_0002);
+        (0..SECONDS * 100 + 100).map(|_| words.misspelt_name(&mut random)).collect()
+    };
+    let search = |number: usize| {
+        let from = format!("x-forwarded-for: 203.0.{}.{}\r\n", number / 250, number % 250);
+        get(&format!("/vcs?q={}", encoded(&names[number % names.len()])), &from)
+    };
+    steady(server, until, search).await
 }
 
 /// Lists that are not cached, and health checks, for some seconds.
@@ -78,7 +111,12 @@ pub async fn attack(arguments: Vec<String>) {
     let server: SocketAddr = server.parse().expect("an address");
     let words = Words::of(&release::catalog(Some(index.as_str()).filter(|index| !index.is_empty())));
     let until = Instant::now() + Duration::from_secs(SECONDS + 4);
-    let connections = if kind == "visitors" { 2 * CONNECTIONS } else { SEARCHING };
+    let connections = match kind.as_str() {
+        "visitors" => 2 * CONNECTIONS,
+        "batches" => BATCHES,
+        "key" => OF_KEY,
+        _ => SEARCHING,
+    };
     let work = (0..connections).map(|number| {
         let (words, key, kind) = (&words, &key, &kind);
         async move {
@@ -88,6 +126,9 @@ pub async fn attack(arguments: Vec<String>) {
             while Instant::now() < until {
                 let request = match kind.as_str() {
                     "visitors" => visit(number % 2, words, &mut random),
+                    "batches" => {
+                        crate::generate::reconciliation(words, "x-forwarded-for: 198.51.100.9\r\n", &mut random)
+                    }
                     _ => search(key, words, &mut random),
                 };
                 let mut open = match connection.take() {

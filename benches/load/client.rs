@@ -80,6 +80,9 @@ impl Connection {
         };
         let head = String::from_utf8_lossy(&self.buffer[..head_end]).into_owned();
         let status = head.get(9..12).and_then(|status| status.parse().ok()).ok_or(io::ErrorKind::InvalidData)?;
+        if values(&head, "transfer-encoding").any(|value| value == "chunked") {
+            return Ok(Reply { status, body: self.read_chunks(head_end).await?, head });
+        }
         let length = values(&head, "content-length").find_map(|length| length.parse().ok()).unwrap_or(0);
         while self.buffer.len() < head_end + length {
             self.fill().await?;
@@ -87,6 +90,31 @@ impl Connection {
         let body = String::from_utf8_lossy(&self.buffer[head_end..head_end + length]).into_owned();
         self.buffer.drain(..head_end + length);
         Ok(Reply { status, head, body })
+    }
+
+    /// A body in chunks, of a response whose head ends at `start`.
+    async fn read_chunks(&mut self, mut start: usize) -> io::Result<String> {
+        let mut body = Vec::new();
+        loop {
+            let line_end = loop {
+                match self.buffer[start..].windows(2).position(|two| two == b"\r\n") {
+                    Some(at) => break start + at,
+                    None => self.fill().await?,
+                }
+            };
+            let line = String::from_utf8_lossy(&self.buffer[start..line_end]).into_owned();
+            let length = usize::from_str_radix(&line, 16).map_err(|_| io::ErrorKind::InvalidData)?;
+            let (from, end) = (line_end + 2, line_end + 2 + length);
+            while self.buffer.len() < end + 2 {
+                self.fill().await?;
+            }
+            body.extend_from_slice(&self.buffer[from..end]);
+            start = end + 2;
+            if length == 0 {
+                self.buffer.drain(..start);
+                return Ok(String::from_utf8_lossy(&body).into_owned());
+            }
+        }
     }
 
     async fn fill(&mut self) -> io::Result<()> {

@@ -4,7 +4,7 @@ use catalog::Catalog;
 use data::Table;
 use serde_json::{Map, Value, json};
 
-use crate::client::encoded;
+use crate::client::{encoded, post};
 use crate::random::Random;
 
 /// The longest query that the server reads is some twelve thousand bytes.
@@ -38,9 +38,12 @@ pub struct Words {
     names: Vec<String>,
     firms: Vec<String>,
     startups: Vec<String>,
+    people: Vec<String>,
     sectors: Vec<String>,
+    cities: Vec<String>,
 }
 
+const STAGES: [&str; 4] = ["seed", "series-a", "growth", "debt"];
 const COUNTRIES: [&str; 8] = ["US", "GB", "DE", "IN", "FR", "SG", "CA", "BR"];
 
 impl Words {
@@ -55,7 +58,11 @@ impl Words {
             names: names.collect(),
             firms: slugs(Table::Firms),
             startups: slugs(Table::Startups),
+            people: slugs(Table::People),
             sectors: slugs(Table::Sectors),
+            cities: rows(Table::Startups)
+                .filter_map(|row| catalog.text_field((Table::Startups, row), "city"))
+                .collect(),
         }
     }
 
@@ -163,6 +170,32 @@ impl Words {
         misspelt(&self.names, random)
     }
 
+    /// A name to look up: misspelt, or of twelve random words, as long as a name may be.
+    pub fn looked_up_name(&self, random: &mut Random) -> String {
+        match random.below(2) {
+            0 => misspelt(&self.names, random),
+            _ => (0..12).map(|_| letters(7, random)).collect::<Vec<_>>().join(" "),
+        }
+    }
+
+    /// A value in place of a placeholder of a path: mostly a valid one.
+    pub fn path_value(&self, placeholder: &str, path: &str, random: &mut Random) -> String {
+        if random.below(8) == 0 {
+            return self.slug(random);
+        }
+        match placeholder {
+            "code" => random.pick(&COUNTRIES).to_string(),
+            "name" => random.pick(&self.cities).clone(),
+            "stage" => random.pick(&STAGES).to_string(),
+            "number" | "id" | "key" => (1 + random.below(3)).to_string(),
+            _ if path.contains("/sectors/") => random.pick(&self.sectors).clone(),
+            _ if path.contains("/startups/") => random.pick(&self.startups).clone(),
+            _ if path.contains("/people/") => random.pick(&self.people).clone(),
+            _ if path.contains("/vcs/") => random.pick(&self.firms).clone(),
+            _ => self.slug(random),
+        }
+    }
+
     /// The slug or name of a record, or something like it.
     pub fn slug(&self, random: &mut Random) -> String {
         match random.below(4) {
@@ -172,6 +205,14 @@ impl Words {
             _ => random.pick(&self.names).clone(),
         }
     }
+}
+
+/// A reconciliation of as many names as one may have.
+pub fn reconciliation(words: &Words, headers: &str, random: &mut Random) -> Vec<u8> {
+    let query = |number| (format!("q{number}"), json!({ "query": words.looked_up_name(random), "limit": 10 }));
+    let queries: Map<String, Value> = (0..100).map(query).collect();
+    let headers = format!("{headers}content-type: application/x-www-form-urlencoded\r\n");
+    post("/reconcile", &headers, &format!("queries={}", encoded(&Value::Object(queries).to_string())))
 }
 
 /// The values that a schema lists.

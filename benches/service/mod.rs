@@ -8,9 +8,21 @@ use auth::AuthService;
 use catalog::Catalog;
 use release::ActiveRelease;
 use transport::origin_policy::Hosts;
+use transport::telemetry::AccessLog;
 
 /// `url`: its address in links.
 pub fn state(catalog: Catalog, auth: Arc<AuthService>, url: &str, clock: fn() -> i64) -> Arc<State> {
+    logged_state(catalog, auth, url, clock, None)
+}
+
+/// As [`state`], with an access log.
+pub fn logged_state(
+    catalog: Catalog,
+    auth: Arc<AuthService>,
+    url: &str,
+    clock: fn() -> i64,
+    access_log: Option<AccessLog>,
+) -> Arc<State> {
     Arc::new(State {
         releases: Arc::new(ActiveRelease::new(Arc::new(catalog), 1)),
         alerts: Arc::new(Alerts::new(auth.cursor_secret(), None)),
@@ -24,7 +36,8 @@ pub fn state(catalog: Catalog, auth: Arc<AuthService>, url: &str, clock: fn() ->
         clock,
         stopping: Default::default(),
         work: Default::default(),
-        telemetry: Arc::new(transport::Telemetry::new(std::time::Duration::from_secs(1), None)),
+        work_price: Default::default(),
+        telemetry: Arc::new(transport::Telemetry::new(std::time::Duration::from_secs(1), access_log)),
         hosts: Hosts::new(url, false).expect("a URL"),
         bulk: Default::default(),
         index: None,

@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::stream;
 use http::header::{CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, ETAG};
-use http::{HeaderMap, HeaderName, HeaderValue, Method, Response};
+use http::{HeaderMap, HeaderValue, Method, Response};
 
 use auth::Caller;
-use auth::quota::{Overloaded, Quota};
+use auth::quota::{Overloaded, Quota, WorkCaller, WorkMeter};
 use catalog::flat::{CsvWriter, FlatColumn, list_columns};
 use catalog::json::{FieldSet, Fields};
 use catalog::{ListPosition, ListRows, ParameterError};
@@ -47,7 +47,6 @@ pub(crate) const PAUSE: Duration = Duration::from_millis(100);
 /// Maximum duration of a file or table; until it ends, its release stays in memory.
 pub(crate) const MAX_DURATION: Duration = Duration::from_secs(3_600);
 
-pub(crate) const COST: HeaderName = HeaderName::from_static("x-request-cost");
 pub(crate) const CSV: &str = "text/csv; charset=utf-8; header=present";
 
 /// Splits a path below a version into the path and the format of its extension. Only lists of v3 have formats.
@@ -171,10 +170,13 @@ impl Pipeline<'_> {
         *quota = self.charge_quota(caller, requests, quota)?;
         self.refund_failure(&opened, caller, requests, quota);
         let mut opened = opened?;
+        // HEAD tells what GET costs.
+        *quota = quota.with_cost(opened.cost());
         let charged = (*caller, requests, quota.day);
         let headers = self.file_headers(parsed, &opened, quota);
         opened.gzip = accepts_gzip(self.request.headers).then(GzipStream::default);
-        let mut response = Response::new(Payload::Stream(opened.stream(Arc::clone(self.state), charged)));
+        let meter = Arc::clone(self.request.trace.work());
+        let mut response = Response::new(Payload::Stream(opened.stream(Arc::clone(self.state), meter, charged)));
         *response.headers_mut() = headers;
         Ok(PipelineOutcome::File(response))
     }
@@ -196,7 +198,6 @@ impl Pipeline<'_> {
         let snapshot = list.catalog.version();
         let name = format!("attachment; filename=\"{name}-{snapshot}.{}\"", format.extension());
         set(&mut headers, CONTENT_DISPOSITION, &name);
-        headers.insert(COST, HeaderValue::from(opened.cost()));
         write_warnings(&mut headers, &opened.warnings);
         if let Some(link) = opened.next_link(self.state, path_of_list, path) {
             set(&mut headers, "link", &link);
@@ -262,25 +263,27 @@ impl ExportWriter {
     }
 
     /// `charged` are the requests that are given back if the file fails.
-    fn stream(self, state: Arc<State>, charged: (Caller, u32, Date)) -> ByteStream {
+    fn stream(self, state: Arc<State>, meter: Arc<WorkMeter>, charged: (Caller, u32, Date)) -> ByteStream {
         let (started, writer) = (Instant::now(), Some(self));
-        Box::pin(stream::unfold((state, writer), move |(state, writer)| async move {
+        let (caller, requests, day) = charged;
+        let asker = WorkCaller::Key(caller.key, caller.tier);
+        Box::pin(stream::unfold((state, meter, writer), move |(state, meter, writer)| async move {
             let mut writer = writer.filter(|writer| !writer.has_ended)?;
             if started.elapsed() > MAX_DURATION {
-                return Some((Err(ClientFault("the client takes longer than an hour").into()), (state, None)));
+                let fault = ClientFault("the client takes longer than an hour");
+                return Some((Err(fault.into()), (state, meter, None)));
             }
             let part = loop {
-                match state.work.run(|| writer.next_part()).await {
+                match state.work.run(asker, &meter, || writer.next_part()).await {
                     Ok(part) => break part,
                     Err(Overloaded) => tokio::time::sleep(PAUSE).await,
                 }
             };
             match part {
-                Ok(part) => Some((Ok(part), (state, Some(writer)))),
+                Ok(part) => Some((Ok(part), (state, meter, Some(writer)))),
                 Err(fault) => {
-                    let (caller, requests, day) = charged;
                     state.auth.give_back_several(&caller, requests, day);
-                    Some((Err(fault), (state, None)))
+                    Some((Err(fault), (state, meter, None)))
                 }
             }
         }))

@@ -33,6 +33,7 @@ use std::cell::LazyCell;
 use std::error::Error;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use futures_util::Stream;
@@ -40,13 +41,14 @@ use http::header::{CONTENT_TYPE, ETAG, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, Method, Response};
 
 use auth::account::AccountId;
-use auth::quota::{Denied, Overloaded, Quota, Tier};
-use auth::{AuthError, Caller};
+use auth::quota::{Denied, Overloaded, Quota, Tier, WorkCaller};
+use auth::{AuthError, Caller, QuotaSubject};
 use catalog::Catalog;
 use catalog::json::{FieldSet, Fields};
 use catalog::param_error::shortened;
 use data::{Date, SnapshotVersion};
 
+use platform::clock::measure;
 use platform::metrics::panics;
 use service::State;
 use transport::body::Payload;
@@ -142,7 +144,11 @@ pub async fn respond_later<B: Buf + Send + 'static, E: Error + Send + Sync + 'st
         return response;
     }
     // The request is parsed again, at a hundredth of the cost of a search.
-    match state.work.run(|| pipeline.respond(caller, true)).await {
+    let asker = match caller {
+        Ok(caller) => WorkCaller::Key(caller.key, caller.tier),
+        Err(_) => WorkCaller::Address(state.client(request.peer, request.headers)),
+    };
+    match state.work.run(asker, request.trace.work(), || pipeline.respond(caller, true)).await {
         Ok(response) => response.expect("a request that may search has its response"),
         Err(Overloaded) => pipeline.overloaded(caller),
     }
@@ -285,7 +291,11 @@ impl<'a> Pipeline<'a> {
                 (false, _) => Err(not_acceptable()),
             };
         }
-        let response = self.compute(&caller, parsed.as_ref(), &values, is_conditional, quota)?;
+        let mut compute = || self.compute(&caller, parsed.as_ref(), &values, is_conditional, quota);
+        // What takes no turn is cheap, and its processor time takes long to measure.
+        let (response, work) = if may_search { measure(compute) } else { (compute(), Duration::ZERO) };
+        self.charge_work(&caller, work, quota);
+        let response = response?;
         if is_conditional && is_known(&response, request.headers) {
             return Ok(PipelineOutcome::NotModified(response));
         }
@@ -313,6 +323,14 @@ impl<'a> Pipeline<'a> {
         }
         self.refund_failure(&response, caller, 1, quota);
         response
+    }
+
+    /// Charges what the work of a counted request costs above the requests that are charged already.
+    pub(crate) fn charge_work(&self, caller: &Caller, work: Duration, quota: &mut Quota) {
+        let price = self.state.work_price.requests(work);
+        if quota.cost > 0 && price > quota.cost {
+            *quota = self.state.auth.take_for_work(&QuotaSubject::Key(*caller), price - quota.cost, *quota);
+        }
     }
 
     /// Finds the route and rejects a key in the URL. The URL of a cached response was checked when it was computed.

@@ -174,7 +174,9 @@ impl ServiceMetrics {
         let waiting = queues.map(|(queue, usage)| ([("queue", queue)], usage.waiting as i64));
         out.gauges("venturedex_queue_waiting", None, "Work that waits for its turn", waiting)?;
         let rejected = queues.map(|(queue, usage)| ([("queue", queue)], usage.rejected));
-        out.counters("venturedex_queue_rejections", "Work that found its queue full", rejected)
+        out.counters("venturedex_queue_rejections", "Work that found its queue full", rejected)?;
+        let pieces = self.state.get().map(|state| state.work.pieces()).unwrap_or_default();
+        out.histograms::<0>("venturedex_work_duration", "Processor time of a piece of work", [([], pieces)])
     }
 
     fn connections(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {

@@ -24,7 +24,7 @@ use crate::app::settings::ServeSettings;
 use crate::app::{MetricsEndpoint, Router, memory};
 use auth::audit::AuditLog;
 use auth::mail::{MailSender, MailTransport};
-use auth::quota::Tier;
+use auth::quota::{Tier, WorkPrice};
 use auth::{ApiKey, AuthService, DataLock, StoreError};
 use catalog::Catalog;
 use data::{Counts, Table};
@@ -210,6 +210,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
             clock: now,
             stopping: AtomicBool::new(false),
             work: Default::default(),
+            work_price: WorkPrice { of_request: Duration::from_millis(settings.work_per_request.into()) },
             telemetry,
         });
         metrics.open(Arc::clone(&state));

@@ -456,6 +456,10 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_LOG_SLOW", value_name = "MS", default_value = "1000",
           allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 1..=3_600_000))]
     pub log_slow: u32,
+    /// Milliseconds of processor time that one request of a quota, or one page, pays for: a request that takes more costs more.
+    #[arg(long, env = "VENTUREDEX_WORK_PER_REQUEST", value_name = "MS", default_value = "25",
+          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 1..=60_000))]
+    pub work_per_request: u32,
     /// File to which one line for each request is appended; `-` for stderr [default: none].
     #[arg(long, env = "VENTUREDEX_ACCESS_LOG", value_name = "FILE")]
     pub access_log: Option<PathBuf>,

@@ -152,17 +152,22 @@ impl McpEndpoint {
             message.id.as_ref().map(|id| dispatch(&message, id, context)).transpose()
         };
         let outcome = match message.calls_tool() {
-            true => self.quota.state.work.run(|| catch_panic(request, method)).await.unwrap_or_else(|Overloaded| {
-                let detail = "too many tool calls are waiting; retry in a second";
-                Err(Problem::new(Code::Overloaded, detail).into())
-            }),
+            true => {
+                let caller = self.quota.work_caller(request, charge.as_ref());
+                let work = || catch_panic(request, method);
+                self.quota.state.work.run(caller, request.trace.work(), work).await.unwrap_or_else(|Overloaded| {
+                    let detail = "too many tool calls are waiting; retry in a second";
+                    Err(Problem::new(Code::Overloaded, detail).into())
+                })
+            }
             false => catch_panic(request, method),
         };
         // Only executed calls are counted.
         let is_refunded = outcome.as_ref().map_or(true, |reply| reply.as_ref().is_some_and(|reply| reply.is_refused));
         let quota = match charge {
             Some(charge) if is_refunded => self.quota.refund(charge),
-            _ => quota,
+            Some(charge) => self.quota.charge_work(&charge, request.trace.work().total(), quota),
+            None => quota,
         };
         let response = match outcome {
             Ok(Some(reply)) => response(StatusCode::OK, Some(reply.body)),

@@ -1,12 +1,13 @@
 //! Callers of the endpoint and their daily quota: by API key if one is sent, otherwise by client address.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::header;
 use serde_json::json;
 
 use auth::QuotaSubject;
-use auth::quota::{Client, ClientPool, Denied, Quota};
+use auth::quota::{Client, ClientPool, Denied, Quota, WorkCaller};
 use data::number::counted;
 use data::{Date, rfc3339};
 use transport::problem::{Code, Problem};
@@ -62,6 +63,20 @@ impl McpQuota {
             }
         };
         Admission { quota, charge }
+    }
+
+    /// The caller whose turn the work of a call waits for.
+    pub(crate) fn work_caller(&self, request: &RequestParts<'_>, charge: Option<&Charge>) -> WorkCaller {
+        match charge.map(|charge| &charge.subject) {
+            Some(QuotaSubject::Key(caller)) => WorkCaller::Key(caller.key, caller.tier),
+            _ => WorkCaller::Address(self.state.client(request.peer, request.headers)),
+        }
+    }
+
+    /// Charges what the work of a call costs above the call itself.
+    pub(crate) fn charge_work(&self, charge: &Charge, work: Duration, quota: Quota) -> Quota {
+        let further = self.state.work_price.requests(work) - 1;
+        self.state.auth.take_for_work(&charge.subject, further, quota)
     }
 
     pub(crate) fn refund(&self, charge: Charge) -> Quota {

@@ -9,7 +9,7 @@ use crate::well_known::WellKnown;
 use crate::{BulkAccess, Operator};
 use auth::AuthService;
 use auth::audit::RequestOrigin;
-use auth::quota::{IpRange, WorkQueue, client_address};
+use auth::quota::{FairQueue, IpRange, WorkPrice, client_address};
 use data::Date;
 use release::{ActiveRelease, ReleaseStore};
 use transport::origin_policy::Hosts;
@@ -33,7 +33,8 @@ pub struct State {
     pub response_cache: ResponseCache,
     pub telemetry: Arc<Telemetry>,
     /// Queue that runs searches, pages and tool calls.
-    pub work: WorkQueue,
+    pub work: FairQueue,
+    pub work_price: WorkPrice,
     pub trusted_proxies: Vec<IpRange>,
     /// What the clock of the machine shows, in Unix seconds.
     pub clock: fn() -> i64,

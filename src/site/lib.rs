@@ -63,14 +63,14 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::error_page::PageError;
 use crate::layout::{CSP, HTML};
-pub use crate::routes::PageRoute;
 pub(crate) use crate::routes::PathValues;
 use crate::routes::{PageHandler, PageRow, list, page, raw};
+pub use crate::routes::{PageRoute, public_paths};
 use crate::theme::Theme;
 use crate::twin::{TwinFormat, TwinSubject};
 use ::data::Table;
 use auth::RetryAfter;
-use auth::quota::Overloaded;
+use auth::quota::{Overloaded, WorkCaller};
 use catalog::{Catalog, Resource};
 use service::State;
 use transport::headers::{Caching, CommonHeaders, Vary, set};
@@ -159,11 +159,11 @@ pub async fn answer(
 ) -> Response<Vec<u8>> {
     let values = route.values;
     if let Some(twin) = route.twin {
-        return in_turn(request, |catalog| twin::respond(catalog, request, twin, values[0])).await;
+        return in_turn(request, address, |catalog| twin::respond(catalog, request, twin, values[0])).await;
     }
     match route.handler(form.is_some()) {
         Some(PageHandler::Html(render)) => {
-            in_turn(request, |catalog| {
+            in_turn(request, address, |catalog| {
                 let theme = Theme::from_request(request);
                 let html = theme.apply(render(catalog, request, values)?);
                 let rendered = Arc::new(cacheable_response(request, html.into_bytes(), HTML, Vary::Cookie));
@@ -174,19 +174,25 @@ pub async fn answer(
             })
             .await
         }
-        Some(PageHandler::Raw(respond)) => in_turn(request, |catalog| respond(catalog, request, values)).await,
+        Some(PageHandler::Raw(respond)) => in_turn(request, address, |catalog| respond(catalog, request, values)).await,
         Some(PageHandler::Batch(respond)) => respond(request, form.as_deref().unwrap_or_default(), address).await,
         Some(PageHandler::Account(respond)) => account::answer(respond, values, request, form, address).await,
         None => unknown(request),
     }
 }
 
-async fn in_turn(request: PageRequest<'_>, work: impl FnOnce(&Catalog) -> PageResult) -> Response<Vec<u8>> {
+/// Runs work when it is the turn of `address`, and charges pages for what it takes above one.
+async fn in_turn(
+    request: PageRequest<'_>,
+    address: IpAddr,
+    work: impl FnOnce(&Catalog) -> PageResult,
+) -> Response<Vec<u8>> {
     let work = || {
         let catalog = request.state.releases.current();
         work(&catalog).unwrap_or_else(|error| fail(&error, &catalog, request))
     };
-    let response = request.state.work.run(work).await;
+    let response = request.state.work.run(WorkCaller::Address(address), request.trace.work(), work).await;
+    charge_work(request, address, 1);
     response.unwrap_or_else(|Overloaded| fail(&PageError::Overloaded, &request.state.releases.current(), request))
 }
 
@@ -224,6 +230,13 @@ fn admit_pages(request: PageRequest<'_>, address: IpAddr, pages: usize) -> PageR
         request.state.auth.admit_page(address, request.state.now()).map_err(PageError::RateLimited)?;
     }
     Ok(())
+}
+
+/// Charges an address for the work of a request with this number of items, above what the items cost. The answer is there, so
+/// an address without pages left hears of it with its next request.
+fn charge_work(request: PageRequest<'_>, address: IpAddr, items: usize) {
+    let price = request.state.work_price.requests(request.trace.work().total()) as usize;
+    let _ = admit_pages(request, address, (price + 1).saturating_sub(items.div_ceil(ITEMS_PER_PAGE)));
 }
 
 pub(crate) fn find(catalog: &Catalog, table: Table, slug: &str) -> Result<u32, PageError> {

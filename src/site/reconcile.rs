@@ -16,8 +16,11 @@ use thiserror::Error;
 use crate::error_page::PageError;
 use crate::layout::HTML;
 use crate::routes::{PageRow, batch, raw};
-use crate::{PageRequest, PageResult, PathValues, admit_batch, fail, format, page_headers, response_of, see_other};
-use auth::quota::BatchOwner;
+use crate::{
+    PageRequest, PageResult, PathValues, admit_batch, charge_work, fail, format, in_turn, page_headers, response_of,
+    see_other,
+};
+use auth::quota::WorkCaller;
 use catalog::look_up::{answer as published, id_of, row_of_id};
 use catalog::param_error::shortened;
 use catalog::{Catalog, Item, ItemTexts, LookUpAnswer};
@@ -86,13 +89,11 @@ fn parameter(request: PageRequest<'_>, name: &str) -> String {
 
 /// Answers a request to `/reconcile`; `text` is the query, or the body of a POST.
 async fn answer(request: PageRequest<'_>, text: &[u8], address: IpAddr) -> Response<Vec<u8>> {
+    if text.is_empty() {
+        return in_turn(request, address, |catalog| Ok(manifest_response(catalog, request))).await;
+    }
     let catalog = request.state.releases.current();
-    let response = if text.is_empty() {
-        let manifest = request.state.work.run(|| manifest_response(&catalog, request)).await;
-        manifest.map_err(|_| PageError::Overloaded.into())
-    } else {
-        answer_service(&catalog, request, text, address).await
-    };
+    let response = answer_service(&catalog, request, text, address).await;
     response.or_else(Refusal::response).unwrap_or_else(|error| fail(&error, &catalog, request))
 }
 
@@ -132,7 +133,8 @@ async fn answer_service(
     text: &[u8],
     address: IpAddr,
 ) -> Result<Response<Vec<u8>>, Refusal> {
-    let mut turns = request.state.work.batch(BatchOwner::Address(address)).map_err(PageError::from)?;
+    let mut turns =
+        request.state.work.batch(WorkCaller::Address(address), request.trace.work()).map_err(PageError::from)?;
     let base = &request.state.public_url;
     let mut answers = Map::new();
     let given: Vec<(String, String)> = turns.run(|| form_urlencoded::parse(text).into_owned().collect()).await;
@@ -145,6 +147,7 @@ async fn answer_service(
             for id in &extension.ids {
                 answers.insert(id.clone(), turns.run(|| extension.values(catalog, id)).await);
             }
+            charge_work(request, address, extension.ids.len());
             Ok(turns.run(|| json_response(&extension.answer(answers))).await)
         }
         (queries, _) => {
@@ -157,6 +160,7 @@ async fn answer_service(
                 let answer = turns.run(|| answer_query(catalog, key, query, base)).await?;
                 answers.insert(key.clone(), answer);
             }
+            charge_work(request, address, queries.len());
             Ok(turns.run(|| json_response(&Value::Object(answers))).await)
         }
     }

@@ -7,8 +7,10 @@ use askama::Template;
 use http::{Response, StatusCode};
 
 use crate::layout::PageLayout;
-use crate::{PageRequest, PageResult, PathValues, admit_batch, fail, form_data, format, respond, respond_with};
-use auth::quota::BatchOwner;
+use crate::{
+    PageRequest, PageResult, PathValues, admit_batch, charge_work, fail, form_data, format, respond, respond_with,
+};
+use auth::quota::WorkCaller;
 use catalog::look_up::sheet::{RowEnds, Sheet, SheetOptions, SheetRow};
 use catalog::{Catalog, Item, LookUpAnswer, ParameterError};
 use transport::headers::set;
@@ -94,7 +96,7 @@ pub(crate) async fn answer(request: PageRequest<'_>, body: &[u8], address: IpAdd
 }
 
 async fn answer_form(catalog: &Catalog, request: PageRequest<'_>, body: &[u8], address: IpAddr) -> PageResult {
-    let mut turns = request.state.work.batch(BatchOwner::Address(address))?;
+    let mut turns = request.state.work.batch(WorkCaller::Address(address), request.trace.work())?;
     let read = || {
         let form = ResolveForm::parse(body);
         let read = form.sheet(&request.state.public_url);
@@ -119,6 +121,7 @@ async fn answer_form(catalog: &Catalog, request: PageRequest<'_>, body: &[u8], a
         for row in &rows {
             csv.extend(turns.run(|| sheet.answered_row(catalog, row)).await);
         }
+        charge_work(request, address, rows.len());
         let mut response = respond_with(request, StatusCode::OK, csv, "text/csv; charset=utf-8; header=present");
         let name = format!("attachment; filename=\"resolved-{}.csv\"", catalog.version());
         set(response.headers_mut(), "content-disposition", &name);
@@ -128,6 +131,7 @@ async fn answer_form(catalog: &Catalog, request: PageRequest<'_>, body: &[u8], a
     for row in &rows {
         page.rows.push(turns.run(|| (sheet.label(row), sheet.answer(catalog, row))).await);
     }
+    charge_work(request, address, rows.len());
     let html = turns.run(move || page.render()).await?;
     Ok(respond(request, StatusCode::OK, html))
 }

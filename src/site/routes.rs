@@ -200,6 +200,12 @@ impl<'a> PageRoute<'a> {
     }
 }
 
+/// The paths of the pages that anybody reads by GET, with their placeholders.
+pub fn public_paths() -> impl Iterator<Item = &'static str> {
+    let is_public = |row: &&PageRow| row.get.is_some_and(|handler| !matches!(handler, PageHandler::Account(_)));
+    rows().filter(is_public).map(|row| row.path)
+}
+
 fn rows() -> impl Iterator<Item = &'static PageRow> {
     PAGES.iter().chain(reconcile::PAGES).chain(account::pages())
 }

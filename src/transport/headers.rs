@@ -25,6 +25,8 @@ const ALLOWED: &str = "Authorization, Content-Type, Accept, If-None-Match, Range
 /// Methods of every readable path.
 pub const READS: &str = "GET, HEAD, OPTIONS";
 
+/// Cost of a request in requests of the daily quota.
+pub const COST: HeaderName = HeaderName::from_static("x-request-cost");
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const OPENER_POLICY: HeaderName = HeaderName::from_static("cross-origin-opener-policy");
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
@@ -144,17 +146,19 @@ pub fn set(headers: &mut HeaderMap, name: impl IntoHeaderName, value: &str) {
 /// Reserves headers that differ between requests, so that a copy need not reallocate; two more with a limit.
 pub fn reserve(headers: &mut HeaderMap, has_limit: bool) {
     let ietf = if has_limit { &[IETF_POLICY, IETF_LIMIT][..] } else { &[] };
-    for name in [REQUEST_ID, LIMIT, REMAINING, RESET].iter().chain(ietf) {
+    for name in [REQUEST_ID, LIMIT, REMAINING, RESET, COST].iter().chain(ietf) {
         headers.insert(name, HeaderValue::from_static(""));
     }
 }
 
-/// Writes a quota: always `X-RateLimit-*`, and the IETF pair if there is a limit. `now` is in Unix seconds.
+/// Writes a quota: always `X-RateLimit-*` and the cost of the request, and the IETF pair if there is a limit. `now` is in Unix
+/// seconds.
 pub(crate) fn write_quota(headers: &mut HeaderMap, quota: &Quota, now: i64) {
     let number = |value: Option<u32>| value.map_or(HeaderValue::from_static("unlimited"), HeaderValue::from);
     headers.insert(LIMIT, number(quota.limit));
     headers.insert(REMAINING, number(quota.remaining));
     headers.insert(RESET, HeaderValue::from(quota.resets_at));
+    headers.insert(COST, HeaderValue::from(quota.cost));
     if let Some((limit, remaining)) = quota.limit.zip(quota.remaining) {
         set(headers, IETF_POLICY, &format!("\"daily\";q={limit};w=86400"));
         set(headers, IETF_LIMIT, &format!("\"daily\";r={remaining};t={}", quota.seconds_left(now)));
@@ -220,6 +224,7 @@ mod tests {
         assert_eq!(headers["x-ratelimit-reset"], "1795305600");
         assert_eq!(headers["ratelimit-policy"], "\"daily\";q=100;w=86400");
         assert_eq!(headers["ratelimit"], "\"daily\";r=57;t=10");
+        assert_eq!(headers["x-request-cost"], "0");
         let mut headers = HeaderMap::new();
         write_quota(&mut headers, &Quota::new(None, 43, day), 0);
         assert_eq!(headers["x-ratelimit-limit"], "unlimited");

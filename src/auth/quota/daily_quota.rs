@@ -15,6 +15,8 @@ pub struct Quota {
     /// Unix seconds of the next 00:00 UTC.
     pub resets_at: i64,
     pub tier: Option<Tier>,
+    /// Requests that this one costs, told in `X-Request-Cost`; 0 if it is not counted.
+    pub cost: u32,
 }
 
 impl Quota {
@@ -26,6 +28,7 @@ impl Quota {
             day,
             resets_at: day.unix().saturating_add(86_400),
             tier: None,
+            cost: 0,
         }
     }
 
@@ -36,6 +39,11 @@ impl Quota {
 
     pub(crate) fn with_tier(self, tier: Tier) -> Self {
         Self { tier: Some(tier), ..self }
+    }
+
+    /// The quota after a request that costs `cost` in all.
+    pub fn with_cost(self, cost: u32) -> Self {
+        Self { cost, ..self }
     }
 
     /// Seconds from `now` (Unix) until the count resets; 0 if that time has passed.

@@ -128,7 +128,7 @@ impl AuthService {
                     Some(shared) => shared.take_for_client(&client, limit, today),
                     None => self.client_counter.take(&client, limit, today).map_err(Denied::Exceeded),
                 };
-                taken.inspect_err(|_| self.denied_clients.add(1))
+                taken.map(|quota| quota.with_cost(1)).inspect_err(|_| self.denied_clients.add(1))
             }
         }
     }
@@ -146,10 +146,27 @@ impl AuthService {
             }
             None => self.key_counter.take(counted, requests, tier.daily_limit(), today).map_err(Denied::Exceeded),
         };
-        taken.map(|quota| quota.with_tier(tier)).map_err(|denied| {
+        taken.map(|quota| quota.with_tier(tier).with_cost(requests)).map_err(|denied| {
             self.denied_keys.add(1);
             denied.with_quota(denied.quota().with_tier(tier))
         })
+    }
+
+    /// Charges work that is done already, as far as the quota lasts, and returns the quota after it. `quota` is the one after
+    /// the requests that were charged for it before.
+    pub fn take_for_work(&self, subject: &QuotaSubject, requests: u32, quota: Quota) -> Quota {
+        let left = self.peek(subject.clone(), quota.day).remaining.unwrap_or(u32::MAX).min(requests);
+        match subject {
+            _ if left == 0 => quota,
+            QuotaSubject::Key(caller) => match self.take_several(caller, left, quota.day) {
+                Ok(after) => after.with_cost(quota.cost + left),
+                Err(_) => quota,
+            },
+            QuotaSubject::Client(..) => (0..left).fold(quota, |quota, _| match self.take(subject.clone(), quota.day) {
+                Ok(after) => after.with_cost(quota.cost + 1),
+                Err(_) => quota,
+            }),
+        }
     }
 
     /// The shared counters and the limit of a caller. Demo keys and keys without a limit are counted by this server alone.

@@ -53,6 +53,9 @@ struct LogLine {
     bytes: u64,
     api: Option<&'static str>,
     tier: Option<&'static str>,
+    /// Processor time of the pieces of work that the request queued for, and of the longest one.
+    work_ms: Option<f64>,
+    piece_ms: Option<f64>,
 }
 
 fn write_time<S: Serializer>(time: &i64, serializer: S) -> Result<S::Ok, S::Error> {
@@ -65,13 +68,18 @@ fn write_text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::O
 
 impl LogLine {
     fn text(&self) -> String {
-        let Self { time, request_id, method, route, status, duration_ms, bytes, api, tier } = self;
+        let Self { time, request_id, method, route, status, duration_ms, bytes, api, tier, work_ms, piece_ms } = self;
         let mut text = format!(
             "time={} request_id={request_id} method={method} route={route} status={status} \
              duration_ms={duration_ms} bytes={bytes}",
             rfc3339(*time)
         );
         for (name, value) in [("api", api), ("tier", tier)] {
+            if let Some(value) = value {
+                text.push_str(&format!(" {name}={value}"));
+            }
+        }
+        for (name, value) in [("work_ms", work_ms), ("piece_ms", piece_ms)] {
             if let Some(value) = value {
                 text.push_str(&format!(" {name}={value}"));
             }
@@ -120,6 +128,7 @@ impl AccessLog {
 
     pub(super) fn write(&self, request: &FinishedRequest<'_>) {
         let route = request.trace.route();
+        let (work, piece) = request.trace.measured_work().unzip();
         let line = LogLine {
             time: (self.clock)(),
             request_id: request.id,
@@ -130,6 +139,8 @@ impl AccessLog {
             bytes: if request.method == Some(&Method::HEAD) { 0 } else { request.bytes },
             api: route.api.map(Api::name),
             tier: request.trace.tier().map(Tier::name),
+            work_ms: work.map(milliseconds),
+            piece_ms: piece.map(milliseconds),
         };
         if self.lines.as_ref().is_none_or(|lines| lines.try_send(line).is_err()) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
@@ -209,10 +220,11 @@ mod tests {
         let path = "vcs/{slug}";
         trace.set_route(RouteLabel { group: RouteGroup::Record, api: Some(Api::V2), path });
         trace.set_tier(Tier::Pro);
+        [2, 3].into_iter().for_each(|milliseconds| trace.work().add(Duration::from_millis(milliseconds)));
         let json: Value = serde_json::from_str(&written(LogFormat::Json, &Method::GET, &trace)).unwrap();
         let expected = json!({
             "time": "2026-11-21T12:00:00Z", "request_id": "ID", "method": "GET", "route": "/api/v2/vcs/{slug}",
-            "status": 200, "duration_ms": 1.234, "bytes": 20, "api": "v2", "tier": "pro"
+            "status": 200, "duration_ms": 1.234, "bytes": 20, "api": "v2", "tier": "pro", "work_ms": 5.0, "piece_ms": 3.0
         });
         assert_eq!(json, expected);
         let invented = Method::from_bytes(b"A-SECRET").unwrap();

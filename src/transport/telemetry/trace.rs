@@ -1,8 +1,9 @@
 use std::fmt;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
-use auth::quota::Tier;
+use auth::quota::{Tier, WorkMeter};
 use data::vocabulary::{Vocabulary, vocabulary};
 
 /// Notes of the front ends about a request, for its log lines and the metrics. The first note of each kind stays.
@@ -12,6 +13,8 @@ pub struct RequestTrace {
     tier: OnceLock<Tier>,
     failure: OnceLock<String>,
     streams_body: AtomicBool,
+    /// Unused by requests that take no turn.
+    work: OnceLock<Arc<WorkMeter>>,
 }
 
 impl RequestTrace {
@@ -35,6 +38,16 @@ impl RequestTrace {
 
     pub(crate) fn streams_body(&self) -> bool {
         self.streams_body.load(Ordering::Relaxed)
+    }
+
+    /// The meter of its work, which a response that is made while it is sent shares.
+    pub fn work(&self) -> &Arc<WorkMeter> {
+        self.work.get_or_init(Arc::default)
+    }
+
+    /// Processor time of its work, and of the longest piece; `None` if it took no turn.
+    pub(crate) fn measured_work(&self) -> Option<(Duration, Duration)> {
+        self.work.get().map(|work| (work.total(), work.longest_piece()))
     }
 
     pub fn route(&self) -> RouteLabel {

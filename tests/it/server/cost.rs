@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
-use auth::quota::{Overloaded, Tier};
+use auth::quota::{KeyId, Overloaded, Tier, WorkCaller, WorkMeter};
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
@@ -47,7 +47,7 @@ fn passwords_are_verified_in_memory_that_is_allocated_once() {
     assert!(kept <= 60, "{sign_ins} sign-ins keep {kept} MiB");
 }
 
-/// Takes all places in the queue of searches until it is dropped.
+/// Takes all places in the queue of searches until it is dropped, each for a caller whose share is the largest.
 struct FullQueue {
     release: Arc<(Mutex<bool>, Condvar)>,
     tasks: Vec<JoinHandle<()>>,
@@ -62,12 +62,13 @@ impl FullQueue {
         let mut tasks = Vec::new();
         while rejected.load(Ordering::SeqCst) == 0 {
             let (state, release, rejected) = (Arc::clone(&server.state), Arc::clone(&release), Arc::clone(&rejected));
+            let caller = WorkCaller::Key(KeyId(1_000_000 + tasks.len() as i64), Tier::Enterprise);
             tasks.push(runtime.spawn(async move {
                 let wait = || {
                     let (is_released, changed) = &*release;
                     drop(changed.wait_while(is_released.lock().unwrap(), |is_released| !*is_released));
                 };
-                if state.work.run(wait).await == Err(Overloaded) {
+                if state.work.run(caller, &WorkMeter::default(), wait).await == Err(Overloaded) {
                     rejected.fetch_add(1, Ordering::SeqCst);
                 }
             }));

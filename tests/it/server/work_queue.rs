@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{available_parallelism, scope, yield_now};
 
-use auth::quota::Tier;
+use auth::quota::{KeyId, Tier, WorkCaller, WorkMeter};
 use serde_json::{Map, Value, json};
 use tokio::runtime::{Builder, Runtime};
 
@@ -35,7 +35,8 @@ impl Others {
                     let (is_released, changed) = &*release;
                     drop(changed.wait_while(is_released.lock().unwrap(), |is_released| !*is_released));
                 };
-                state.work.run(wait).await.unwrap();
+                let caller = WorkCaller::Key(KeyId(1_000_000), Tier::Free);
+                state.work.run(caller, &WorkMeter::default(), wait).await.unwrap();
             });
         }
         until(|| waiting(server) + running(server) == before + slots());

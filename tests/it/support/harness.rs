@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use auth::account::KeyName;
-use auth::quota::Tier;
+use auth::quota::{Tier, WorkPrice};
 use auth::watch::{Evaluation, NewWatch};
 use auth::{AuthService, RateLimitConfig, SqliteStore};
 use catalog::{Catalog, TextIndexes};
@@ -354,6 +354,8 @@ fn state_with(
         clock: noon,
         stopping: Default::default(),
         work: Default::default(),
+        // Tests run slow code.
+        work_price: WorkPrice { of_request: Duration::from_secs(1) },
         telemetry: Arc::new(transport::Telemetry::new(std::time::Duration::from_secs(1), None)),
         hosts: Hosts::new(public_url, false).expect("a URL"),
     })

@@ -5,10 +5,9 @@ use std::error::Error;
 
 use bytes::Buf;
 use futures_util::Stream;
-use http::HeaderValue;
 use serde_json::Value;
 
-use auth::quota::{BatchOwner, Quota};
+use auth::quota::{Quota, WorkCaller};
 use auth::{AuthError, Caller};
 use catalog::look_up::{ParsedItem, answer_to};
 use catalog::param_error::shortened;
@@ -21,7 +20,6 @@ use transport::negotiation::{Format, accepts_json, has_content_type};
 use transport::problem::{Code, Problem};
 
 use crate::envelope::json_response;
-use crate::export::COST;
 use crate::pin::{AS_OF, SNAPSHOT};
 use crate::request::{RequestError, panicked};
 use crate::window::PageWindow;
@@ -87,6 +85,7 @@ impl Pipeline<'_> {
             problem
         })?;
         let answered = self.answer_batch(&caller, batch?, &values, *quota).await;
+        self.charge_work(&caller, request.trace.work().total(), quota);
         self.refund_failure(&answered, &caller, requests, quota);
         answered
     }
@@ -128,8 +127,8 @@ impl Pipeline<'_> {
         values: &[(String, String)],
         quota: Quota,
     ) -> Result<PipelineOutcome, Problem> {
-        let (cost, limit, trace) = (batch.cost(), batch.limit, self.request.trace);
-        let mut turns = self.state.work.batch(BatchOwner::Key(caller.key))?;
+        let (limit, trace) = (batch.limit, self.request.trace);
+        let mut turns = self.state.work.batch(WorkCaller::Key(caller.key, caller.tier), trace.work())?;
         let mut answers: Vec<LookUpAnswer> = Vec::with_capacity(batch.items.len());
         for item in batch.items {
             let base = &self.state.public_url;
@@ -142,8 +141,7 @@ impl Pipeline<'_> {
             let response = json_response::<LookUpAnswer>(&request, &answers, &limit.warnings())?;
             Ok(request.finish(trace.route(), false, response))
         };
-        let mut found = turns.run(|| catch_panic(trace, panicked, present)).await?;
-        found.headers.insert(COST, HeaderValue::from(cost));
+        let found = turns.run(|| catch_panic(trace, panicked, present)).await?;
         Ok(PipelineOutcome::Found(found.into()))
     }
 }

@@ -9,7 +9,7 @@ use utoipa::openapi::schema::{
 };
 use utoipa::openapi::{Content, ContentBuilder, Ref, RefOr, Required, Schema};
 
-use auth::quota::MAX_WAITING;
+use auth::quota::BATCHES_OF_CALLER;
 use catalog::look_up::MAX_NAME_WORDS;
 use catalog::params::MAX_TEXT_CHARS;
 use catalog::{Catalog, Item, ItemTexts, Resource};
@@ -220,7 +220,7 @@ pub(super) fn post(route: &Route, get: &Operation, examples: &Examples, base: &s
     let doc = format!(
         "The records that up to {MAX_ITEMS} items mean: one answer for each, in their order. A wrong item is answered as `invalid` \
          with its errors and does not fail the others. Each started {ITEMS_PER_REQUEST} items count as one request \
-         (`X-Request-Cost`). Of one key {MAX_WAITING} look-ups wait for their turn at a time; beyond them the answer is 503 \
+         (`X-Request-Cost`). Of one key {BATCHES_OF_CALLER} look-ups may be under way at a time; beyond them the answer is 503 \
          `overloaded`, which is not counted. A table (`text/csv`) of any length is answered row by row while it arrives. [How it is decided]({base}/docs/resolve)."
     );
     OperationBuilder::new()

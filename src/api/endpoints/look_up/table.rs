@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderValue, Response};
 use tokio::sync::mpsc;
 
 use auth::Caller;
-use auth::quota::{BatchOwner, Denied, Quota};
+use auth::quota::{Denied, Quota, WorkCaller, WorkMeter};
 use catalog::Catalog;
 use catalog::look_up::sheet::{MAX_ROW, RowEnds, Sheet, SheetOptions, SheetRow};
 use data::{Date, rfc3339};
@@ -109,7 +109,9 @@ impl Pipeline<'_> {
         let writer = LookUpWriter {
             state: Arc::clone(self.state),
             catalog: Arc::clone(self.catalog),
+            meter: Arc::clone(self.request.trace.work()),
             caller,
+            charged: 1,
             paid: ITEMS_PER_REQUEST,
             used_up: None,
             ready: sheet.header(),
@@ -158,7 +160,10 @@ impl Pipeline<'_> {
 struct LookUpWriter {
     state: Arc<State>,
     catalog: Arc<Catalog>,
+    meter: Arc<WorkMeter>,
     caller: Caller,
+    /// Requests charged so far.
+    charged: u32,
     /// Number of rows that are charged but not answered yet.
     paid: u64,
     /// Reason why the other rows are not answered.
@@ -258,8 +263,9 @@ impl LookUpWriter {
 
     /// `None` if the queue is full. The batch gives up its position in the queue while the client reads the answers.
     async fn answer_rows(&mut self) -> Result<Option<Vec<u8>>, BodyError> {
-        let state = Arc::clone(&self.state);
-        let Ok(mut turns) = state.work.batch(BatchOwner::Key(self.caller.key)) else { return Ok(None) };
+        let (state, meter) = (Arc::clone(&self.state), Arc::clone(&self.meter));
+        let caller = WorkCaller::Key(self.caller.key, self.caller.tier);
+        let Ok(mut turns) = state.work.batch(caller, &meter) else { return Ok(None) };
         let mut part = Vec::new();
         for _ in 0..ROWS_OF_PART.min(self.rows.len()) {
             part.extend(turns.run(|| panics::catch(|| self.answer_row())).await.map_err(|panic| panic.to_string())?);
@@ -276,12 +282,14 @@ impl LookUpWriter {
         }
     }
 
-    /// Returns true if the next row is paid for; charges one request for each ten rows.
+    /// Returns true if the next row is paid for; charges one request for each ten rows, and what their work costs above it.
     fn pay(&mut self) -> bool {
         if self.paid == 0 && self.used_up.is_none() {
             let day = Date::from_unix(self.state.now());
-            match self.state.auth.take_several(&self.caller, 1, day) {
-                Ok(_) => self.paid = ITEMS_PER_REQUEST,
+            let for_work = self.state.work_price.requests(self.meter.total()).saturating_sub(self.charged);
+            let requests = for_work.max(1);
+            match self.state.auth.take_several(&self.caller, requests, day) {
+                Ok(_) => (self.paid, self.charged) = (ITEMS_PER_REQUEST, self.charged.saturating_add(requests)),
                 Err(Denied::Exceeded(quota)) => {
                     self.used_up = Some(format!(
                         "daily quota exceeded; resets at {}; send this table again then",

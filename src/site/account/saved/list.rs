@@ -10,7 +10,7 @@ use crate::error_page::{PageError, sentence};
 use crate::layout::PageLayout;
 use crate::{admit_batch, format};
 use auth::account::KeyName;
-use auth::quota::BatchOwner;
+use auth::quota::WorkCaller;
 use auth::watch::{MAX_LISTED, NewWatch, Watch, WatchChange};
 use auth::{StoreError, Visitor};
 use catalog::look_up::listed::{ListedLines, row_of};
@@ -236,7 +236,8 @@ async fn read_text(request: AccountRequest<'_>, draft: &mut ListDraft) -> Result
         draft.records.push(catalog.snapshot().slug(table, row).to_owned());
     }
     if !open.is_empty() {
-        let mut turns = state.work.batch(BatchOwner::Address(request.address)).map_err(PageError::from)?;
+        let (caller, meter) = (WorkCaller::Address(request.address), request.page.trace.work());
+        let mut turns = state.work.batch(caller, meter).map_err(PageError::from)?;
         for index in open {
             draft.lines.push(turns.run(|| look_up(&catalog, table, &lines, index)).await);
         }

@@ -17,6 +17,7 @@ use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::routes::{PageRow, account_page};
 use auth::account::{KeyName, ParseKeyNameError};
+use auth::quota::WorkCaller;
 use auth::watch::{Alert, Watch, WatchId};
 use auth::{StoreError, Visitor};
 use data::SnapshotVersion;
@@ -121,7 +122,8 @@ async fn own_watch(request: AccountRequest<'_>, visitor: &Visitor) -> Result<Wat
 
 /// Queues work that may search the catalog, and runs it when it is its turn.
 async fn run_in_turn<T>(request: AccountRequest<'_>, work: impl FnOnce() -> T) -> Result<T, AccountReply> {
-    request.page.state.work.run(work).await.map_err(|_| PageError::Overloaded.into())
+    let (caller, meter) = (WorkCaller::Address(request.address), request.page.trace.work());
+    request.page.state.work.run(caller, meter, work).await.map_err(|_| PageError::Overloaded.into())
 }
 
 /// The name of a search or list; the error is a message.
