@@ -247,7 +247,8 @@ async fn an_expired_key_is_rejected_without_a_look_at_the_store() {
     assert_eq!(authenticate(NOON + 59), Ok(key.record.id));
     let refreshes = service.refreshes.load(std::sync::atomic::Ordering::SeqCst);
     assert_eq!(authenticate(NOON + 60), Err(AuthError::Expired));
-    assert_eq!(service.authenticate_fresh(Some(&header(&key)), NOON + 60).await, Err(AuthError::Expired));
+    let fresh = service.authenticate_fresh(Some(&header(&key)), [192, 0, 2, 1].into(), NOON + 60).await;
+    assert_eq!(fresh, Err(AuthError::Expired));
     assert_eq!(service.refreshes.load(std::sync::atomic::Ordering::SeqCst), refreshes);
     assert!(matches!(service.active_key(ada, key.record.id, NOON + 60).await, Err(AccountError::NoSuchKey)));
     // Each day the server ends them, and another server that starts then rejects them in the same way.

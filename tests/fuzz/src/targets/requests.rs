@@ -160,7 +160,7 @@ pub fn json_rpc(body: &[u8]) {
     }
 }
 
-const FORMS: [&str; 14] = [
+const FORMS: [&str; 16] = [
     "/signin",
     "/signup",
     "/signin/code",
