@@ -1,10 +1,13 @@
 //! Guesses the mapping of a data package, whose files `datapackage.json` (Frictionless Data Package v1) describes.
 
+use std::io::Read;
+
 use serde_json::Value;
 
 use crate::sources::guess::sample::Sample;
 use crate::sources::guess::{FileDescription, free_name, quote, table};
-use crate::sources::input::{Encoding, InputFormat, Member, Quote};
+use crate::sources::input::json_rows::json_error;
+use crate::sources::input::{Encoding, InputFormat, Member, Quote, limits};
 use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::money::Decimal;
 use crate::sources::{Source, SourceError};
@@ -19,9 +22,11 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
         return Err(SourceError::Problems(vec![problem]));
     };
     let mut package = Value::Null;
-    member.open(&mut |from| {
-        package = serde_json::from_reader(from)
-            .map_err(|error| member.error(error.line() as u64, format!("cannot be read as JSON: {error}")))?;
+    member.open(&mut |from: &mut dyn Read| {
+        let mut text = Vec::new();
+        from.take(limits::DOCUMENT.max + 1).read_to_end(&mut text).map_err(|error| member.fault(1, error))?;
+        limits::DOCUMENT.check(text.len() as u64).map_err(|exceeded| member.error(1, exceeded))?;
+        package = serde_json::from_slice(&text).map_err(|error| json_error(member, 1, error))?;
         Ok(())
     })?;
     let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();

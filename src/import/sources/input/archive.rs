@@ -84,10 +84,11 @@ impl Member {
             }
             MemberPlace::Zip(entry) => {
                 let mut file = BufReader::new(self.file.open()?);
+                let (entry, reader) = (OwnedZipFileEntry::as_ref(entry), &mut file);
                 let unreadable = |error: &dyn std::fmt::Display| {
                     self.error(1, format!("the member cannot be unpacked: {error}; pack the archive again"))
                 };
-                let opened = contain(|| entry.as_ref().as_ref().with_reader(&mut file, ZipReadOptions::new()));
+                let opened = contain(move || entry.with_reader(reader, ZipReadOptions::new()));
                 let from = opened.map_err(|panic| unreadable(&panic))?.map_err(|error| unreadable(&error))?;
                 let (packed, size) = (from.compressed_size(), from.size());
                 to(&mut UnpackReader::of_member(from, packed, size))
@@ -194,7 +195,8 @@ impl MemberList {
             let inside = entry.name().map_err(|error| bad_zip(&path, &error))?.replace('\\', "/");
             let size = entry.size();
             unpacked = unpacked.saturating_add(size);
-            UnpackReader::<io::Empty>::check(unpacked, length).map_err(|exceeded| SourceError::invalid(&path, exceeded))?;
+            UnpackReader::<io::Empty>::check(unpacked, length)
+                .map_err(|exceeded| SourceError::invalid(&path, exceeded))?;
             let name = member_name(&path, &inside);
             self.add(&file, name, inside, size, MemberPlace::Zip(Arc::new(entry.into())))?;
         }

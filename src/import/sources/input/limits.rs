@@ -88,7 +88,8 @@ pub(crate) static HELD_TEXT: Limit =
 pub(crate) static XLS: Limit = bytes("xls", 64 << 20, "the workbook has", "save the sheet as XLSX or CSV");
 pub(crate) static SHEETS: Limit = count("sheets", 1_000, "the workbook has", "sheets", AS_CSV);
 /// Texts that the cells of a workbook share.
-pub(crate) static SHARED_STRINGS: Limit = count("shared-strings", 4_000_000, "the workbook has", "shared texts", AS_CSV);
+pub(crate) static SHARED_STRINGS: Limit =
+    count("shared-strings", 4_000_000, "the workbook has", "shared texts", AS_CSV);
 pub(crate) static SHARED_TEXT: Limit = bytes("shared-text", 128 << 20, "the shared texts have", AS_CSV);
 /// A part of a workbook other than sheets and shared texts, such as its styles or a picture.
 pub(crate) static PART: Limit = bytes("part", 64 << 20, "a part of the workbook has", AS_CSV);
@@ -153,7 +154,10 @@ impl Limit {
             LimitUnit::Bytes => {
                 const UNITS: [(u32, &str); 3] = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
                 let whole = UNITS.iter().find(|(shift, _)| self.max.trailing_zeros() >= *shift);
-                whole.map_or_else(|| format!("{} bytes", self.max), |(shift, unit)| format!("{} {unit}", self.max >> shift))
+                whole.map_or_else(
+                    || format!("{} bytes", self.max),
+                    |(shift, unit)| format!("{} {unit}", self.max >> shift),
+                )
             }
             LimitUnit::Count => grouped(self.max),
             LimitUnit::Times => format!("{} times", self.max),
@@ -246,7 +250,9 @@ mod tests {
             "a field has more than 1 MiB, which is the limit `field`; shorten it, close its quotation mark, or leave the \
              column out"
         );
-        assert!(message(&MEMBERS).starts_with("the inputs have more than 100,000 files and members, which is the limit"));
+        assert!(
+            message(&MEMBERS).starts_with("the inputs have more than 100,000 files and members, which is the limit")
+        );
         assert!(message(&RATIO).starts_with("the file unpacks to more than 250 times its size, which is the limit"));
         let error = io::Error::from(ROW.exceeded().at_line(7));
         assert_eq!(LimitExceeded::of(&error), Some(LimitExceeded { limit: &ROW, line: Some(7) }));

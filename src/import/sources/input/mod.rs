@@ -1,9 +1,17 @@
 //! Reads files of a source as rows of text: CSV, Excel and JSON, alone, in folders or in archives.
 
 pub(crate) mod archive;
+mod compound;
+mod contained;
 mod csv_rows;
-mod json_rows;
+pub(crate) mod json_rows;
+mod json_scan;
+pub(crate) mod limits;
+mod ordinary;
 mod sheet_rows;
+mod unpacked;
+mod workbook_parts;
+mod xml_scan;
 
 use std::io::{self, Read};
 
