@@ -5,7 +5,7 @@ use std::io::Read;
 use serde_json::Value;
 
 use crate::sources::guess::sample::Sample;
-use crate::sources::guess::{FileDescription, free_name, quote, table};
+use crate::sources::guess::{FileDescription, InputNames, quote, table};
 use crate::sources::input::json_rows::json_error;
 use crate::sources::input::{Encoding, InputFormat, Member, Quote, limits};
 use crate::sources::mapping::date_format::DateFormat;
@@ -46,7 +46,7 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
         quote(&text(&package, "homepage"))
     );
     let folder = member.path.strip_suffix(FILE).unwrap_or_default();
-    let mut names = Vec::new();
+    let mut names = InputNames::default();
     for resource in package["resources"].as_array().into_iter().flatten() {
         let path = resource["path"].as_str().or_else(|| resource["path"][0].as_str()).unwrap_or_default();
         let Some(found) = members.iter().find(|member| member.path == format!("{folder}{path}")) else {
@@ -75,7 +75,7 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
             encoding: Encoding::named(&text(resource, "encoding")).unwrap_or_default(),
             ..InputFormat::default()
         };
-        let name = free_name(path, &mut names);
+        let name = names.unused(path);
         table(&mut mapping, &name, found, &Sample::read_as(found, format)?, &described);
     }
     Ok(mapping)

@@ -71,9 +71,10 @@ impl<'b> Compound<'b> {
             more = tables.pop().unwrap_or(END_OF_CHAIN);
         }
         for table in tables.into_iter().filter(|table| *table < MAX_SECTOR) {
-            compound.next.extend(longs(compound.sector_at(table)?));
-            // A table that is listed again and again needs more memory than the file has.
-            if compound.next.len() > bytes.len() {
+            let content = compound.sector_at(table)?;
+            compound.next.extend(longs(content));
+            // A table that is listed again and again would need more memory than the file has.
+            if compound.next.len() > 4 * (count + MIN_STREAM) {
                 return Err(CIRCLE);
             }
         }
@@ -91,8 +92,9 @@ impl<'b> Compound<'b> {
     fn chain(&self, start: u32, length: usize) -> Result<Vec<u8>, PartFault> {
         let mut content = Vec::new();
         let (mut number, mut steps) = (start, 0);
+        let sectors = self.bytes.len() / self.sector + 1;
         while number != END_OF_CHAIN && content.len() < length {
-            if steps > self.next.len() {
+            if steps > sectors {
                 return Err(CIRCLE);
             }
             steps += 1;
@@ -171,10 +173,11 @@ const BEGIN: u16 = 0x0809;
 const END: u16 = 0x000a;
 const SHEET: u16 = 0x0085;
 const DIMENSIONS: u16 = 0x0200;
+const FORMULA: u16 = 0x0006;
 const SEVERAL_NUMBERS: u16 = 0x00bd;
 /// Records that begin with row and column: formula, number, label, error, number in short, label of the shared texts,
 /// label with formats.
-const CELLS: [u16; 7] = [0x0006, 0x0203, 0x0204, 0x0205, 0x027e, 0x00fd, 0x00d6];
+const CELLS: [u16; 7] = [FORMULA, 0x0203, 0x0204, 0x0205, 0x027e, 0x00fd, 0x00d6];
 /// Text of the formula before.
 const FORMULA_TEXT: u16 = 0x0207;
 
@@ -186,7 +189,7 @@ fn check_records(stream: &[u8]) -> Result<(), PartFault> {
     for start in starts {
         let sheet = stream.get(start as usize..).ok_or(CUT_OFF)?;
         let mut area = Area::default();
-        let mut depth = 0_u32;
+        let (mut depth, mut has_formula) = (0_u32, false);
         for Record { kind, content } in records(sheet) {
             scanned += content.len() + 4;
             // The records of a sheet belong to no other sheet.
@@ -200,7 +203,8 @@ fn check_records(stream: &[u8]) -> Result<(), PartFault> {
                 // Charts within the sheet have cells of their own.
                 _ if depth > 1 => {}
                 DIMENSIONS => check_dimensions(content)?,
-                FORMULA_TEXT if area.rows.is_none() => area.add(0, 0),
+                // Without a formula, it belongs to the first cell.
+                FORMULA_TEXT if !has_formula => area.add(0, 0),
                 SEVERAL_NUMBERS => {
                     let last = content.len().checked_sub(2).and_then(|at| short(content, at));
                     for column in [short(content, 2), last] {
@@ -208,6 +212,7 @@ fn check_records(stream: &[u8]) -> Result<(), PartFault> {
                     }
                 }
                 _ if CELLS.contains(&kind) => {
+                    has_formula |= kind == FORMULA;
                     area.add(short(content, 0).ok_or(CUT_OFF)?, short(content, 2).ok_or(CUT_OFF)?);
                 }
                 _ => {}
