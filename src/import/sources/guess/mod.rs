@@ -40,7 +40,8 @@ pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
         let name = names.unused(&member.path);
         table(&mut text, &name, member, &Sample::read(member)?, &FileDescription::default());
     }
-    if let further @ 1.. = tables.len().saturating_sub(MAX_TABLES) {
+    let further = tables.len().saturating_sub(MAX_TABLES);
+    if further > 0 {
         let _ = writeln!(text, "\n# {further} more files are not described; give some of them at a time.");
     }
     Ok(text)

@@ -1,5 +1,6 @@
 //! Guesses the mapping of a data package, whose files `datapackage.json` (Frictionless Data Package v1) describes.
 
+use std::collections::HashMap;
 use std::io::Read;
 
 use serde_json::Value;
@@ -47,9 +48,12 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
     );
     let folder = member.path.strip_suffix(FILE).unwrap_or_default();
     let mut names = InputNames::default();
-    for resource in package["resources"].as_array().into_iter().flatten() {
+    let by_path: HashMap<&str, &Member> = members.iter().map(|member| (&*member.path, member)).collect();
+    let resources = package["resources"].as_array().map(Vec::as_slice).unwrap_or_default();
+    limits::RESOURCES.check(resources.len() as u64).map_err(|exceeded| member.error(1, exceeded))?;
+    for resource in resources {
         let path = resource["path"].as_str().or_else(|| resource["path"][0].as_str()).unwrap_or_default();
-        let Some(found) = members.iter().find(|member| member.path == format!("{folder}{path}")) else {
+        let Some(found) = by_path.get(&*format!("{folder}{path}")) else {
             return Err(member.error(1, format!("names the file {path:?}, which is not among the inputs")));
         };
         let schema = &resource["schema"];

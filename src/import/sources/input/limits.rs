@@ -48,6 +48,10 @@ pub(crate) static JSON_DEPTH: Limit =
 pub(crate) static DOCUMENT: Limit =
     bytes("document", 4 << 20, "the document has", "remove from it what does not describe the files");
 
+/// Files that a data package describes. A sample of each is read.
+pub(crate) static RESOURCES: Limit =
+    count("resources", 1_000, "the data package has", "resources", "import a part of them with a mapping");
+
 /// Files of all inputs together. Each is opened, and a line of the summary.
 pub(crate) static MEMBERS: Limit =
     count("members", 100_000, "the inputs have", "files and members", "join small files, or import a part of them");
@@ -106,13 +110,14 @@ pub(crate) static MARKUP: Limit = bytes("markup", 1 << 20, "a tag of the workboo
 pub const MEMORY_MIB: u32 = 2_048;
 
 /// All limits, in the order of the documentation.
-pub static LIMITS: [&Limit; 24] = [
+pub static LIMITS: [&Limit; 25] = [
     &FIELD,
     &ROW,
     &COLUMNS,
     &COLUMN_NAME,
     &JSON_DEPTH,
     &DOCUMENT,
+    &RESOURCES,
     &MEMBERS,
     &MEMBER_NAME,
     &MEMBER_HEADER,
