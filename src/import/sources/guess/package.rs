@@ -48,7 +48,7 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
     );
     let folder = member.path.strip_suffix(FILE).unwrap_or_default();
     let mut names = InputNames::default();
-    let by_path: HashMap<&str, &Member> = members.iter().map(|member| (&*member.path, member)).collect();
+    let by_path: HashMap<&str, &Member> = members.iter().rev().map(|member| (&*member.path, member)).collect();
     let resources = package["resources"].as_array().map(Vec::as_slice).unwrap_or_default();
     limits::RESOURCES.check(resources.len() as u64).map_err(|exceeded| member.error(1, exceeded))?;
     for resource in resources {

@@ -95,11 +95,11 @@ pub(crate) static SHEETS: Limit = count("sheets", 1_000, "the workbook has", "sh
 pub(crate) static SHARED_STRINGS: Limit =
     count("shared-strings", 4_000_000, "the workbook has", "shared texts", AS_CSV);
 pub(crate) static SHARED_TEXT: Limit = bytes("shared-text", 128 << 20, "the shared texts have", AS_CSV);
-/// A part of a workbook other than sheets and shared texts, such as its styles or a picture.
+/// What a reader keeps of a part of a workbook, such as styles and names; also a picture or another part without XML.
 pub(crate) static PART: Limit = bytes("part", 64 << 20, "a part of the workbook has", AS_CSV);
-/// Elements of such a part, and of a sheet without its cells. A style takes up to 300 bytes of memory.
+/// Elements that a reader keeps. A style takes up to 300 bytes of memory.
 pub(crate) static ELEMENTS: Limit =
-    count("elements", 500_000, "a part of the workbook has", "elements that are not cells", AS_CSV);
+    count("elements", 500_000, "a part of the workbook has", "formats, names and relations", AS_CSV);
 pub(crate) static XML_DEPTH: Limit =
     count("xml-depth", 256, "a part of the workbook has", "elements within each other", AS_CSV);
 
