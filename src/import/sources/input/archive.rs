@@ -3,6 +3,7 @@
 //! An archive is listed once. Then each member is read at its place: a packed tar archive, which has no places, is unpacked
 //! to a temporary file while it is listed.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
 use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -246,12 +247,16 @@ fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Name of a member in messages. Whoever packed the archive chose the path: control characters are escaped.
+/// Name of a member in messages.
 fn member_name(archive: &Path, path: &str) -> String {
-    let archive = archive.display();
+    format!("{}/{}", archive.display(), printable(path))
+}
+
+/// A path for messages. Whoever packed the archive chose it: control characters are escaped.
+pub(super) fn printable(path: &str) -> Cow<'_, str> {
     match path.chars().any(char::is_control) {
-        true => format!("{archive}/{}", path.escape_debug()),
-        false => format!("{archive}/{path}"),
+        true => path.escape_debug().to_string().into(),
+        false => path.into(),
     }
 }
 

@@ -174,7 +174,7 @@ pub(crate) fn read_rows(
     progress: &dyn Progress,
     to: &mut dyn RowReceiver,
 ) -> Result<(), SourceError> {
-    progress.step(&member.path, member.size);
+    progress.step(&archive::printable(&member.path), member.size);
     let ending = member.ending();
     let result = member.open(&mut |from: &mut dyn Read| {
         let mut from = ProgressReader { from, done: 0, progress };
