@@ -97,12 +97,12 @@ fn gzip(content: &[u8]) -> Vec<u8> {
     gzip.finish().unwrap()
 }
 
-/// Zeros of this many megabytes, packed a thousand times.
-fn bomb(beginning: &[u8], byte: u8, megabytes: usize) -> Vec<u8> {
-    let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
+/// A text that ends in 80 megabytes of one byte, which are packed to a thousandth.
+fn bomb(beginning: &[u8], byte: u8) -> Vec<u8> {
+    let mut gzip = GzEncoder::new(Vec::new(), Compression::best());
     gzip.write_all(beginning).unwrap();
     let piece = vec![byte; 1 << 20];
-    (0..megabytes).for_each(|_| gzip.write_all(&piece).unwrap());
+    (0..80).for_each(|_| gzip.write_all(&piece).unwrap());
     gzip.finish().unwrap()
 }
 
@@ -179,10 +179,10 @@ fn add_json(cases: &mut Cases) {
 
 fn add_archives(cases: &mut Cases) {
     let text: &[u8] = b"name,city\nAlder,Bonn\nBirch,Kiel\n";
-    cases.add("line-bomb.csv.gz", &bomb(b"name,city\n", b'x', 200), Refused("limit `field`"));
-    cases.add("row-bomb.csv.gz", &bomb(b"name,city\nAlder,Bonn\n", b'\n', 200), Refused("limit `ratio`"));
-    cases.add("bomb.tar.gz", &bomb(&formats::tar_header("a.csv", b'0', 1 << 40), b'x', 200), Refused("limit `ratio`"));
-    cases.add("bomb.json.gz", &bomb(b"[", b' ', 200), Refused("limit `ratio`"));
+    cases.add("line-bomb.csv.gz", &bomb(b"name,city\n", b'x'), Refused("limit `field`"));
+    cases.add("row-bomb.csv.gz", &bomb(b"name,city\nAlder,Bonn\n", b'\n'), Refused("limit `ratio`"));
+    cases.add("bomb.tar.gz", &bomb(&formats::tar_header("a.csv", b'0', 1 << 40), b'x'), Refused("limit `ratio`"));
+    cases.add("bomb.json.gz", &bomb(b"[", b' '), Refused("limit `ratio`"));
     cases.add_damaged("list.csv.gz", &gzip(text), 4, 10);
 
     let member = || ZipMember::deflated("list.csv", text);
@@ -371,7 +371,7 @@ fn add_workbooks(cases: &mut Cases) {
         &formats::zip(&[ZipMember::stored("a.csv", b"name\nAlder\n")]),
         Refused("cannot be read as a workbook"),
     );
-    cases.add("bomb.xlsx.gz", &bomb(b"PK", 0, 200), Refused("limit `ratio`"));
+    cases.add("bomb.xlsx.gz", &bomb(b"PK", 0), Refused("limit `ratio`"));
     for (name, sheet) in [("zeros", vec![0; 1_000]), ("length", vec![0x94, 0x01, 0xff, 0xff, 0xff, 0x7f])] {
         let parts = [
             ZipMember::stored("xl/workbook.bin", b"\x99\x01\x00"),
@@ -420,19 +420,20 @@ fn add_workbooks(cases: &mut Cases) {
     cases.add("farther.xls", &formats::xls(&farther, [0, 2], [0, 2]), Refused("limit `held-cells`"));
     cases.add("rows.xls", &formats::xls(&cells, [0, u32::MAX], [0, 256]), Refused("impossible dimensions"));
     cases.add("backwards.xls", &formats::xls(&cells, [7, 2], [0, 2]), Refused("impossible dimensions"));
-    for (name, at, value) in [
-        ("folder", 48, 1_u32), // The chain of the folder is a circle.
-        ("tables", 68, 0),
-        ("mini", 64, u32::MAX),
-        ("sector", 30, 0x0c),
-        ("start", 48, 0xffff),
+    for (name, at, value, expected) in [
+        // The chain of the folder is a circle.
+        ("folder", 48, 1_u32, Refused("without end")),
+        ("tables", 68, 0, Either),
+        ("mini", 64, u32::MAX, Either),
+        ("sector", 30, 0x0c, Refused("cannot be read as a workbook")),
+        ("start", 48, 0xffff, Refused("is cut off")),
     ] {
         let mut changed = plain.clone();
         changed[at..at + 4].copy_from_slice(&value.to_le_bytes());
         if name == "folder" {
             changed[512 + 4..512 + 8].copy_from_slice(&1_u32.to_le_bytes());
         }
-        cases.add(&format!("list-{name}.xls"), &changed, Refused("list"));
+        cases.add(&format!("list-{name}.xls"), &changed, expected);
     }
     cases.add_damaged("list.xls", &plain, 8, 16);
 }
@@ -462,8 +463,18 @@ fn complaint(case: &Case, error: Option<&str>, took: Duration) -> Option<String>
     (!is_fine).then(|| format!("{name}: expected {:?} after {took:?}, found {error:?}", case.expected))
 }
 
+/// Runs the program on a case: the exit code, the printed JSON and the messages.
+fn program(cases: &Cases, input: &Path, to: &Path) -> (Option<i32>, serde_json::Value, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_indexer"));
+    command.args(["import", "--json", "--on", "2026-11-20", "--max-memory", MAX_MEMORY_MIB, "--mapping"]);
+    command.arg(cases.path("map.toml")).arg(input).arg("--dataset").arg(to);
+    let ended = command.output().unwrap();
+    let messages = String::from_utf8_lossy(&ended.stderr).into_owned();
+    (ended.status.code(), serde_json::from_slice(&ended.stdout).unwrap_or_default(), messages)
+}
+
 #[test]
-fn hostile_files_are_refused_with_a_sentence_or_read() {
+fn hostile_files_are_refused_with_a_sentence_or_read_in_little_memory() {
     let cases = all_cases();
     assert!(cases.cases.len() >= 200, "{}", cases.cases.len());
     let on: Date = "2026-11-20".parse().unwrap();
@@ -478,23 +489,7 @@ fn hostile_files_are_refused_with_a_sentence_or_read() {
         wrong.extend(complaint(case, error.as_deref(), start.elapsed()));
         wrong.extend(is_io.then(|| format!("{}: an error of the disk: {error:?}", case.name)));
     }
-    assert!(wrong.is_empty(), "{} of {} cases:\n{}", wrong.len(), cases.cases.len(), wrong.join("\n"));
-}
-
-/// Runs the program on a case: the exit code, the printed JSON and the messages.
-fn program(cases: &Cases, input: &Path, to: &Path) -> (Option<i32>, serde_json::Value, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_indexer"));
-    command.args(["import", "--json", "--on", "2026-11-20", "--max-memory", MAX_MEMORY_MIB, "--mapping"]);
-    command.arg(cases.path("map.toml")).arg(input).arg("--dataset").arg(to);
-    let ended = command.output().unwrap();
-    let messages = String::from_utf8_lossy(&ended.stderr).into_owned();
-    (ended.status.code(), serde_json::from_slice(&ended.stdout).unwrap_or_default(), messages)
-}
-
-#[test]
-fn hostile_files_need_little_memory() {
-    let cases = all_cases();
-    let mut wrong = Vec::new();
+    // The limit of memory is that of a process. The gate tries one of several.
     for case in cases.cases.iter().step_by(one_of(15)) {
         let to = tempfile::tempdir().unwrap();
         let start = Instant::now();
@@ -506,7 +501,7 @@ fn hostile_files_need_little_memory() {
             wrong.push(format!("{}: code {code:?}: {printed} {messages}", case.name));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "{} complaints of {} cases:\n{}", wrong.len(), cases.cases.len(), wrong.join("\n"));
 }
 
 #[test]

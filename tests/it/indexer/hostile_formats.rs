@@ -13,7 +13,7 @@ pub(super) struct ZipMember {
     pub method: u16,
     pub crc: u32,
     pub size: u32,
-    packed: Vec<u8>,
+    pub packed: Vec<u8>,
 }
 
 impl ZipMember {
@@ -46,18 +46,16 @@ pub(super) fn zip(members: &[ZipMember]) -> Vec<u8> {
     for member in members {
         let start = archive.len() as u32;
         let fields = member.fields();
-        archive.extend([b"PK\x03\x04", &*fields, &[0; 2], &*member.name, &*member.packed].concat());
-        let [nothing, attributes] = [[0; 8], [0; 4]];
-        // Length of extra fields and comment, disk, attributes; attributes of the system; start.
-        folder.extend([b"PK\x01\x02\x14\x00", &*fields, &nothing[..], &attributes[..]].concat());
-        folder.extend([&start.to_le_bytes()[..], &*member.name].concat());
+        archive.extend([&b"PK\x03\x04"[..], &fields, &[0; 2], &member.name, &member.packed].concat());
+        // Lengths of extra fields and comment, disk and kind; attributes of the system; start.
+        let rest = [&[0_u8; 12][..], &start.to_le_bytes(), &member.name].concat();
+        folder.extend([&b"PK\x01\x02\x14\x00"[..], &fields, &rest].concat());
     }
     let (start, length) = (archive.len() as u32, folder.len() as u32);
     let count = (members.len().min(0xffff) as u16).to_le_bytes();
     archive.extend(folder);
-    archive.extend(
-        [b"PK\x05\x06\0\0\0\0", &count[..], &count, &length.to_le_bytes(), &start.to_le_bytes(), &[0; 2]].concat(),
-    );
+    let numbers = [&count[..], &count, &length.to_le_bytes(), &start.to_le_bytes(), &[0; 2]].concat();
+    archive.extend([&b"PK\x05\x06\0\0\0\0"[..], &numbers].concat());
     archive
 }
 
@@ -149,15 +147,9 @@ pub(super) fn xls(cells: &[(u16, u16, &str)], rows: [u32; 2], columns: [u16; 2])
     let end = record(0x000a, &[]);
     let sheet = |start: u32| record(0x0085, &[&start.to_le_bytes()[..], &[0, 0, 1, 0, b'A']].concat());
     let globals = begin(5).len() + sheet(0).len() + end.len();
-    let stated = [
-        &rows[0].to_le_bytes()[..],
-        &rows[1].to_le_bytes(),
-        &columns[0].to_le_bytes(),
-        &columns[1].to_le_bytes(),
-        &[0; 2],
-    ];
-    let mut stream =
-        [begin(5), sheet(globals as u32), end.clone(), begin(16), record(0x0200, &stated.concat())].concat();
+    let [rows, columns] = [rows.map(u32::to_le_bytes).concat(), columns.map(u16::to_le_bytes).concat()];
+    let stated = [rows, columns, vec![0; 2]].concat();
+    let mut stream = [begin(5), sheet(globals as u32), end.clone(), begin(16), record(0x0200, &stated)].concat();
     for (row, column, text) in cells {
         let numbers = [*row, *column, 0, text.len() as u16].map(u16::to_le_bytes).concat();
         stream.extend(record(0x0204, &[&*numbers, &[0], text.as_bytes()].concat()));
