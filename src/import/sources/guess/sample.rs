@@ -21,7 +21,7 @@ pub(crate) struct Sample {
     pub values: Vec<Vec<String>>,
     pub format: InputFormat,
     /// Bytes of all values.
-    bytes: usize,
+    pub bytes: usize,
     /// True if a quoted cell is suspicious.
     pub is_doubtful: bool,
 }

@@ -97,7 +97,7 @@ pub(crate) static SHARED_STRINGS: Limit =
 pub(crate) static SHARED_TEXT: Limit = bytes("shared-text", 128 << 20, "the shared texts have", AS_CSV);
 /// What a reader keeps of a part of a workbook, such as styles and names; also a picture or another part without XML.
 pub(crate) static PART: Limit = bytes("part", 64 << 20, "a part of the workbook has", AS_CSV);
-/// Elements that a reader keeps. A style takes up to 300 bytes of memory.
+/// Elements that a reader keeps. A style needs as much as 300 bytes of memory.
 pub(crate) static ELEMENTS: Limit =
     count("elements", 500_000, "a part of the workbook has", "formats, names and relations", AS_CSV);
 pub(crate) static XML_DEPTH: Limit =

@@ -111,12 +111,11 @@ impl XmlScan {
                 ScanState::Text => {
                     let end = bytes.iter().position(|byte| *byte == b'<');
                     self.add_text(end.unwrap_or(bytes.len()), to)?;
-                    bytes = end.map_or(&[], |end| &bytes[end + 1..]);
-                    if end.is_some() {
-                        self.tag.clear();
-                        self.run = 0;
-                        self.state = ScanState::Tag(None);
-                    }
+                    let Some(end) = end else { return Ok(()) };
+                    bytes = &bytes[end + 1..];
+                    self.tag.clear();
+                    self.run = 0;
+                    self.state = ScanState::Tag(None);
                 }
                 ScanState::Tag(quote) => {
                     bytes = rest;
