@@ -5,5 +5,5 @@ use std::process::ExitCode;
 use time::OffsetDateTime;
 
 fn main() -> ExitCode {
-    ExitCode::from(venturedex::cli::indexer::run(std::env::args_os(), OffsetDateTime::now_utc()) as u8)
+    ExitCode::from(venturedex::cli::indexer::run_program(std::env::args_os(), OffsetDateTime::now_utc()) as u8)
 }

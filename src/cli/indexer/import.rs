@@ -9,17 +9,18 @@ use clap::{ArgGroup, Args};
 use serde::Serialize;
 use time::OffsetDateTime;
 
+use crate::cli::indexer::confined::NotedSteps;
 use crate::cli::indexer::own_files::{FolderError, OwnFiles};
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{CommandError, CommandResult, IndexerExit, Style, format};
-use data::Date;
 use data::import::FileList;
 use data::import::diagnostics::did_you_mean;
+use data::{Date, Progress};
 pub(super) use import::resolve;
 use import::sources::import::{FileSummary, Import, ImportSummary, Omission, SectionSummary, SourceChanges};
 use import::sources::presets::{PRESETS, preset};
 use import::sources::view::{self, Clusters, Detail, ViewSummary};
-use import::sources::{Extent, Source, SourceError, Suppressed, guess};
+use import::sources::{Extent, MEMORY_MIB, Source, SourceError, Suppressed, guess};
 use search::nearest;
 
 #[derive(Args)]
@@ -68,6 +69,9 @@ pub(crate) struct ImportArgs {
     /// Import even if more than a fifth of the records that the source had are gone
     #[arg(long, requires = "sources")]
     force: bool,
+    /// Memory that the import may use, in MiB, of which it needs a few hundred; it is refused if it needs more
+    #[arg(long, value_name = "MIB", default_value_t = MEMORY_MIB, value_parser = clap::value_parser!(u32).range(64..))]
+    pub(super) max_memory: u32,
 }
 
 fn presets_help() -> String {
@@ -126,7 +130,7 @@ pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) ->
     let start = Instant::now();
     let on = arguments.on.unwrap_or_else(|| Date::from_unix(now.unix_timestamp()));
     let import = arguments.import()?;
-    let steps = Steps::new(style.json);
+    let steps = NotedSteps::new(Steps::new(style.json));
     let (to, summary, view) = match (&arguments.sources, &arguments.dataset) {
         (Some(sources), _) => (sources, import.run(sources, on, &steps)?, None),
         (None, Some(dataset)) => {
@@ -184,7 +188,7 @@ fn write_dataset(
     import: Import,
     to: &Path,
     on: Date,
-    steps: &Steps,
+    steps: &dyn Progress,
 ) -> Result<(ImportSummary, ViewSummary), CommandError> {
     let own = OwnFiles::open(to, FileList::IMPORTED)?;
     let scratch = own.scratch()?;

@@ -4,6 +4,7 @@
 mod aliases;
 mod build;
 mod check;
+mod confined;
 mod duplicates;
 pub(crate) mod format;
 mod generate;
@@ -37,8 +38,8 @@ const CODES: &str = "\
 Exit codes:
   0  success
   1  dataset rejected; release damaged, missing, not signed, of another format, already published with different content,
-     or without many rows that the current one has; import without much of what its source had; folder of `generate` or
-     `import` with files of others in the way
+     or without many rows that the current one has; import without much of what its source had; input that is damaged, or
+     above a limit of size or memory; folder of `generate` or `import` with files of others in the way
   2  usage error, or not a key
   3  disk error: no such index folder, no permission, no space
   4  another indexer is using the index; retry later";
@@ -265,6 +266,16 @@ enum IndexerCommand {
     },
 }
 
+/// As [`run`], for the program itself: an import runs in a process of its own, with a limit of memory.
+pub fn run_program(arguments: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -> IndexerExit {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let Ok(Arguments { command: IndexerCommand::Import(import), style }) = Arguments::try_parse_from(&arguments) else {
+        return run(arguments, now);
+    };
+    let result = confined::run(&arguments, import.max_memory, || run(arguments.iter().cloned(), now));
+    result.unwrap_or_else(|error| CommandError::from(error).print(&style))
+}
+
 /// Runs the indexer with command-line arguments, beginning with the program's name. `now` is the time of the build.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -> IndexerExit {
     let arguments = match Arguments::try_parse_from(arguments) {
@@ -362,6 +373,8 @@ pub(crate) enum CommandError {
     Source(#[from] SourceError),
     #[error(transparent)]
     Resolve(#[from] ResolveError),
+    #[error(transparent)]
+    Confined(#[from] confined::ConfinedError),
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
     /// The problems of a dataset, which are printed already.
@@ -381,6 +394,7 @@ impl CommandError {
                 SourceError::Shrunk { .. } => (IndexerExit::Rejected, "shrunk"),
                 _ => (IndexerExit::Rejected, "bad_source"),
             },
+            Self::Confined(error) => error.code(),
             Self::Resolve(ResolveError::Search(_)) => (IndexerExit::Disk, "text_index"),
             Self::Output(error) => {
                 // `| head` closes the pipe after the lines it needs.

@@ -10,7 +10,7 @@ use std::io::{self, Read};
 
 use csv::{ByteRecord, Position, StringRecord};
 
-pub use crate::import::csv_scan::CsvDialect;
+pub use crate::import::csv_scan::{CsvDialect, CsvLimit, MAX_COLUMNS, MAX_FIELD, MAX_ROW};
 use crate::import::csv_scan::{CsvScan, ScannedRow};
 
 /// Minimum delimiters in the lines of a cell that look like rows.
@@ -22,6 +22,9 @@ const BUFFER: usize = 1 << 16;
 pub enum CsvError {
     #[error("cannot be read: {0}")]
     Io(io::Error),
+    /// The text is above a limit; the rest of it is not read.
+    #[error(transparent)]
+    TooLarge(CsvLimit),
     #[error(
         "a quotation mark opens a cell that is never closed, so that all that follows is text of this cell; close it, or write \
          each mark that is part of a text twice, in quotation marks"
@@ -74,7 +77,7 @@ impl<R: Read> CsvReader<R> {
     /// Reads the next row; false at the end. On an error, `row` has the part that was read. The row's position has the
     /// line in which it begins. `width` is the number of columns, 0 if it is unknown.
     pub fn read(&mut self, row: &mut ByteRecord, width: usize) -> Result<bool, CsvError> {
-        if !self.csv.read_byte_record(row).map_err(|error| CsvError::Io(error.into()))? {
+        if !self.csv.read_byte_record(row).map_err(|error| self.fault(error))? {
             return Ok(false);
         }
         let mut position = row.position().cloned().unwrap_or_else(Position::new);
@@ -93,6 +96,17 @@ impl<R: Read> CsvReader<R> {
         self.line = scanned.line;
         self.doubt = self.doubt_of(row, scanned, width);
         Ok(true)
+    }
+
+    fn fault(&mut self, error: csv::Error) -> CsvError {
+        if let Some((line, limit)) = self.csv.get_ref().excess() {
+            self.line = line;
+            return CsvError::TooLarge(limit);
+        }
+        CsvError::Io(match error.into_kind() {
+            csv::ErrorKind::Io(error) => error,
+            kind => io::Error::other(format!("{kind:?}")),
+        })
     }
 
     /// As [`CsvReader::read`], as text. A row that is not `width` fields wide is an error, unless `width` is 0.
@@ -320,6 +334,52 @@ mod tests {
             }
         }
         assert_eq!(problems("a,b\n1,2\r3,4\n"), [(2, Doubt::LoneReturn.to_string())]);
+    }
+
+    /// The first problem of a text that goes on for ever after its first bytes.
+    fn problem_of_endless(beginning: &str, byte: u8) -> (u64, String) {
+        let text = beginning.as_bytes().chain(io::repeat(byte));
+        let mut reader = CsvReader::new(text, CsvDialect::COMMAS);
+        let mut row = ByteRecord::new();
+        loop {
+            match reader.read(&mut row, 0) {
+                Ok(true) => {}
+                Ok(false) => panic!("the text has no end"),
+                Err(error) => return (reader.line(), error.to_string()),
+            }
+        }
+    }
+
+    #[test]
+    fn a_field_a_row_and_its_number_of_fields_have_limits() {
+        let [field, row, columns] = [CsvLimit::Field, CsvLimit::Row, CsvLimit::Columns].map(|limit| limit.to_string());
+        assert_eq!(problem_of_endless("a,b\n1,", b'x'), (2, field.clone()));
+        assert_eq!(problem_of_endless("a,b\n1,2\n\"", b'\n'), (3, field.clone()));
+        assert_eq!(problem_of_endless("a,b\n", b','), (2, columns.clone()));
+        let filled = |length: u64| "x".repeat(length as usize);
+        for (text, expected) in [
+            (format!("a,b\n{},2\n", filled(MAX_FIELD)), vec![]),
+            (format!("a,b\n{},2\n", filled(MAX_FIELD + 1)), vec![(2, field)]),
+            (format!("a{}\n", ",".repeat(MAX_COLUMNS as usize - 1)), vec![]),
+            (format!("a{}\n", ",".repeat(MAX_COLUMNS as usize)), vec![(1, columns)]),
+            (format!("a\nb\n{}\n", [filled(MAX_FIELD), filled(MAX_FIELD), filled(MAX_FIELD)].join(",")), vec![]),
+            (format!("a\nb\n{0},{0},{0},{0}\n", filled(MAX_FIELD)), vec![(3, row)]),
+        ] {
+            assert_eq!(problems(&text), expected, "{}", &text[..9]);
+        }
+    }
+
+    #[test]
+    fn lone_returns_in_quoted_cells_count_no_lines() {
+        for line_end in ["\n", "\r\n"] {
+            let text = ["a,b", "1", "2,\"x\ry\"", "3,\"x\r\ry\"", "4"].join(line_end);
+            let mut reader = CsvReader::new(text.as_bytes(), CsvDialect::COMMAS);
+            let (mut row, mut lines) = (ByteRecord::new(), Vec::new());
+            while reader.read(&mut row, 2).unwrap() {
+                lines.push((reader.line(), row.len()));
+            }
+            assert_eq!(lines, [(1, 2), (2, 1), (3, 2), (4, 2), (5, 1)], "{line_end:?}");
+        }
     }
 
     #[test]

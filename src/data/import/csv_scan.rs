@@ -7,6 +7,26 @@
 use std::collections::VecDeque;
 use std::io::{self, Cursor, Read};
 
+/// Bytes of a field.
+pub const MAX_FIELD: u64 = 1 << 20;
+
+/// Bytes of a row. The `csv` crate holds one in memory, with eight bytes for each field.
+pub const MAX_ROW: u64 = 4 << 20;
+
+/// Fields of a row: as many as columns of a sheet.
+pub const MAX_COLUMNS: u64 = 16_384;
+
+/// A limit that a text is above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CsvLimit {
+    #[error("a field has more than {} bytes; shorten it, or close its quotation mark where it ends", MAX_FIELD)]
+    Field,
+    #[error("a row has more than {} bytes; check the line ends and quotation marks from here on", MAX_ROW)]
+    Row,
+    #[error("a row has more than {} fields; check the line ends and the delimiter", MAX_COLUMNS)]
+    Columns,
+}
+
 /// Byte order mark, removed here because the `csv` crate takes a piece with nothing else for the end.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
@@ -66,6 +86,12 @@ pub(super) struct CsvScan<R> {
     ends_in_return: Option<bool>,
     /// The line of the last mark that opened a cell.
     opened: u64,
+    /// The position of the first byte of the last cell.
+    cell_start: u64,
+    /// Cells of the last row so far.
+    cells: u64,
+    /// The first limit that the text is above, and the line of the row. Nothing is read after it.
+    excess: Option<(u64, CsvLimit)>,
     rows: VecDeque<ScannedRow>,
     has_ended: bool,
 }
@@ -84,6 +110,9 @@ impl<R> CsvScan<R> {
             has_feed: false,
             ends_in_return: None,
             opened: 1,
+            cell_start: 0,
+            cells: 0,
+            excess: None,
             rows: VecDeque::new(),
             has_ended: false,
         }
@@ -100,6 +129,11 @@ impl<R> CsvScan<R> {
     /// The line of the quotation mark of a cell that the input does not close; `None` before the last row is taken.
     pub(super) fn unclosed(&self) -> Option<u64> {
         (self.has_ended && self.rows.is_empty() && self.state == ScanState::Quoted).then_some(self.opened)
+    }
+
+    /// The limit because of which reading failed, and the line in which the row begins.
+    pub(super) fn excess(&self) -> Option<(u64, CsvLimit)> {
+        self.excess
     }
 
     pub(super) fn line_end(&self) -> u8 {
@@ -134,6 +168,32 @@ impl<R> CsvScan<R> {
             }
         }
         self.position = start + bytes.len() as u64;
+        if self.state != ScanState::BetweenRows {
+            self.check_size();
+        }
+    }
+
+    /// Checks the last cell and row up to this position.
+    fn check_size(&mut self) {
+        let Some(row) = self.rows.back() else { return };
+        if self.excess.is_none() {
+            let limit = if self.position - self.cell_start > MAX_FIELD {
+                CsvLimit::Field
+            } else if self.position - row.start > MAX_ROW {
+                CsvLimit::Row
+            } else if self.cells > MAX_COLUMNS {
+                CsvLimit::Columns
+            } else {
+                return;
+            };
+            self.excess = Some((row.line, limit));
+        }
+    }
+
+    fn begin_cell(&mut self) {
+        self.check_size();
+        self.cell_start = self.position + 1;
+        self.cells += 1;
     }
 
     fn step(&mut self, byte: u8) {
@@ -160,10 +220,14 @@ impl<R> CsvScan<R> {
             }
             ScanState::Closing if is_quote => ScanState::Quoted,
             _ if is_line_end => {
+                self.check_size();
                 self.has_feed = byte == b'\n';
                 ScanState::BetweenRows
             }
-            _ if byte == self.dialect.delimiter => ScanState::CellStart,
+            _ if byte == self.dialect.delimiter => {
+                self.begin_cell();
+                ScanState::CellStart
+            }
             ScanState::CellStart if is_quote => {
                 self.opened = self.line();
                 ScanState::Quoted
@@ -188,6 +252,7 @@ impl<R> CsvScan<R> {
         let follows_lone_return = !is_first && !self.has_feed && self.ends_in_return == Some(false);
         let (start, line) = (self.position, self.line());
         self.rows.push_back(ScannedRow { start, line, breaks: 0, torn: None, follows_lone_return });
+        (self.cell_start, self.cells) = (start, 1);
         self.state = ScanState::CellStart;
     }
 }
@@ -207,6 +272,9 @@ impl<R: Read> CsvScan<R> {
 
 impl<R: Read> Read for CsvScan<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.excess.is_some() {
+            return Ok(0);
+        }
         let mut head = match self.head.take() {
             Some(head) => head,
             None => self.read_head()?,
@@ -218,6 +286,9 @@ impl<R: Read> Read for CsvScan<R> {
         }
         self.has_ended = read == 0;
         self.scan(&buffer[..read]);
-        Ok(read)
+        match self.excess {
+            Some((_, limit)) => Err(io::Error::other(limit)),
+            None => Ok(read),
+        }
     }
 }

@@ -22,6 +22,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
+pub use input::limits::{LIMITS, Limit, LimitUnit, MEMORY_MIB};
 pub use statement::{EntityId, EntityKind, Source};
 pub(crate) use statement::{Standing, Statement};
 pub use suppressed::Suppressed;

@@ -1,5 +1,7 @@
 //! The indexer: datasets that are checked, imported, resolved and built.
 
+mod hostile_files;
+mod hostile_formats;
 mod import;
 mod invalid_datasets;
 mod program;

@@ -6,6 +6,7 @@ use auth::quota::Tier;
 use catalog::look_up::MAX_NAME_WORDS;
 use data::derive::score::{DIMENSIONS, GHOSTING, METHOD, PUBLISHED_FROM, RANKED_FROM};
 use data::import::csv_row::{MAX_LINE, MAX_TEXT, MAX_URL, MAX_VALUES};
+use import::sources::{LIMITS, Limit, MEMORY_MIB};
 use serde_json::json;
 
 use crate::support::harness::{Client, Server, grouped};
@@ -102,6 +103,18 @@ fn the_docs_have_the_limits_of_lists_and_of_datasets() {
         format!("at most {values} values in a list"),
     ];
     assert_says(&client, "/docs/operation", &dataset);
+}
+
+#[test]
+fn the_docs_have_the_limits_of_imports() {
+    let server = Server::bundled();
+    let row = |limit: &Limit| format!("<tr><td><code>{}</code></td><td>{}</td><td>", limit.name, limit.amount());
+    let mut texts: Vec<String> = LIMITS.iter().map(|limit| row(limit)).collect();
+    texts.push(format!("may use <code>--max-memory</code> MiB ({MEMORY_MIB})"));
+    assert_says(&server.anonymous(), "/docs/operate/import", &texts);
+    let page = page(&server.anonymous(), "/docs/operate/import");
+    let table = page.split("<th>At most</th>").nth(1).unwrap().split("</table>").next().unwrap();
+    assert_eq!(table.matches("<tr><td>").count(), LIMITS.len());
 }
 
 #[test]

@@ -76,4 +76,7 @@ macro_rules! replayed {
     };
 }
 
-replayed!(cursor key forwarded parameters json_rpc form resolve_json resolve_csv reconcile dataset archive text_index);
+replayed!(
+    cursor key forwarded parameters json_rpc form resolve_json resolve_csv reconcile dataset archive text_index
+    import_csv import_json import_gzip import_zip import_tar import_tar_gz import_xlsx import_xlsb import_xls import_ods
+);

@@ -7,7 +7,7 @@ pub(crate) mod package;
 mod sample;
 mod values;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::path::PathBuf;
 
@@ -16,6 +16,9 @@ use crate::sources::money::Decimal;
 use crate::sources::{EntityKind, SourceError};
 use columns::guess;
 use sample::Sample;
+
+/// Tables that are described: more than a person reads.
+const MAX_TABLES: usize = 200;
 
 pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
     let members = Member::list(inputs)?;
@@ -32,23 +35,37 @@ pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
          title = \"Our list\"\n\
          license = \"LicenseRef-Own\"\n",
     );
-    let mut names: Vec<String> = Vec::new();
-    for member in tables {
-        let name = free_name(&member.path, &mut names);
+    let mut names = InputNames::default();
+    for member in tables.iter().take(MAX_TABLES) {
+        let name = names.unused(&member.path);
         table(&mut text, &name, member, &Sample::read(member)?, &FileDescription::default());
+    }
+    let further = tables.len().saturating_sub(MAX_TABLES);
+    if further > 0 {
+        let _ = writeln!(text, "\n# {further} more files are not described; give some of them at a time.");
     }
     Ok(text)
 }
 
-/// Unused name for an input, made from its path.
-fn free_name(path: &str, names: &mut Vec<String>) -> String {
-    let file = path.rsplit('/').next().unwrap_or_default();
-    let mut name = columns::words(file.rsplit_once('.').map_or(file, |(stem, _)| stem)).join("_");
-    while name.is_empty() || names.contains(&name) {
-        name.push_str("_2");
+/// Names of inputs so far, each with the greatest number that was added to it.
+#[derive(Default)]
+struct InputNames(HashMap<String, u32>);
+
+impl InputNames {
+    /// Unused name for an input, made from its path.
+    fn unused(&mut self, path: &str) -> String {
+        let file = path.rsplit('/').next().unwrap_or_default();
+        let base = columns::words(file.rsplit_once('.').map_or(file, |(stem, _)| stem)).join("_");
+        let base = if base.is_empty() { "table".to_owned() } else { base };
+        let (mut name, mut number) = (base.clone(), self.0.get(&base).copied().unwrap_or(1));
+        while self.0.contains_key(&name) {
+            number += 1;
+            name = format!("{base}_{number}");
+        }
+        self.0.insert(base, number);
+        self.0.entry(name.clone()).or_insert(1);
+        name
     }
-    names.push(name.clone());
-    name
 }
 
 #[derive(Clone, Debug, Default)]

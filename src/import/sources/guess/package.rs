@@ -1,10 +1,14 @@
 //! Guesses the mapping of a data package, whose files `datapackage.json` (Frictionless Data Package v1) describes.
 
+use std::collections::HashMap;
+use std::io::Read;
+
 use serde_json::Value;
 
 use crate::sources::guess::sample::Sample;
-use crate::sources::guess::{FileDescription, free_name, quote, table};
-use crate::sources::input::{Encoding, InputFormat, Member, Quote};
+use crate::sources::guess::{FileDescription, InputNames, quote, table};
+use crate::sources::input::json_rows::json_error;
+use crate::sources::input::{Encoding, InputFormat, Member, Quote, limits};
 use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::money::Decimal;
 use crate::sources::{Source, SourceError};
@@ -20,9 +24,11 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
         return Err(SourceError::Problems(vec![problem]));
     };
     let mut package = Value::Null;
-    member.open(&mut |from| {
-        package = serde_json::from_reader(from)
-            .map_err(|error| member.error(error.line() as u64, format!("cannot be read as JSON: {error}")))?;
+    member.open(&mut |from: &mut dyn Read| {
+        let mut text = Vec::new();
+        from.take(limits::DOCUMENT.max + 1).read_to_end(&mut text).map_err(|error| member.fault(1, error))?;
+        limits::DOCUMENT.check(text.len() as u64).map_err(|exceeded| member.error(1, exceeded))?;
+        package = serde_json::from_slice(&text).map_err(|error| json_error(member, 1, error))?;
         Ok(())
     })?;
     let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
@@ -42,12 +48,15 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
         quote(&text(&package, "homepage"))
     );
     let folder = member.path.strip_suffix(FILE).unwrap_or_default();
-    let mut names = Vec::new();
-    for resource in package["resources"].as_array().into_iter().flatten() {
+    let mut names = InputNames::default();
+    let by_path: HashMap<&str, &Member> = members.iter().rev().map(|member| (&*member.path, member)).collect();
+    let resources = package["resources"].as_array().map(Vec::as_slice).unwrap_or_default();
+    limits::RESOURCES.check(resources.len() as u64).map_err(|exceeded| member.error(1, exceeded))?;
+    for resource in resources {
         let path = resource["path"].as_str().or_else(|| resource["path"][0].as_str()).unwrap_or_default();
         // A compressed file has the path of its content.
         let inside = format!("{folder}{}", path.strip_suffix(".gz").unwrap_or(path));
-        let Some(found) = members.iter().find(|member| member.path == inside) else {
+        let Some(found) = by_path.get(&*inside) else {
             return Err(member.error(1, format!("names the file {path:?}, which is not among the inputs")));
         };
         let schema = &resource["schema"];
@@ -74,7 +83,7 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
             has_marked_formulas: resource[MARKED_FORMULAS] == true,
             ..InputFormat::default()
         };
-        let name = free_name(path, &mut names);
+        let name = names.unused(path);
         table(&mut mapping, &name, found, &Sample::read_as(found, format)?, &described);
     }
     Ok(mapping)

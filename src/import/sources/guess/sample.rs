@@ -8,6 +8,9 @@ use data::NoProgress;
 
 const MAX_ROWS: usize = 1_000;
 
+/// Bytes of values in a sample.
+const MAX_SAMPLE: usize = 16 << 20;
+
 /// Bytes from which encoding and delimiter are detected.
 const MAX_BYTES: u64 = 1 << 18;
 
@@ -17,6 +20,8 @@ pub(crate) struct Sample {
     /// Non-empty values of each column.
     pub values: Vec<Vec<String>>,
     pub format: InputFormat,
+    /// Bytes of all values.
+    pub bytes: usize,
     /// True if a quoted cell is suspicious.
     pub is_doubtful: bool,
 }
@@ -50,7 +55,7 @@ impl Sample {
     }
 
     fn is_full(&self) -> bool {
-        self.values.iter().any(|values| values.len() >= MAX_ROWS)
+        self.bytes >= MAX_SAMPLE || self.values.iter().any(|values| values.len() >= MAX_ROWS)
     }
 }
 
@@ -60,8 +65,8 @@ fn sniff(member: &Member) -> Result<(InputFormat, Vec<u8>), SourceError> {
     member.open(&mut |from: &mut dyn Read| {
         bytes.clear();
         let mut from = BufReader::new(from.take(MAX_BYTES));
-        from.fill_buf().map_err(|error| member.io(error))?;
-        from.read_to_end(&mut bytes).map(drop).map_err(|error| member.io(error))
+        from.fill_buf().map_err(|error| member.fault(1, error))?;
+        from.read_to_end(&mut bytes).map(drop).map_err(|error| member.fault(1, error))
     })?;
     let mut format = InputFormat::default();
     if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
@@ -114,6 +119,7 @@ impl RowReceiver for Sample {
         for (index, values) in self.values.iter_mut().enumerate() {
             let value = row.get(index);
             if !value.is_empty() {
+                self.bytes += value.len();
                 values.push(value.to_owned());
             }
         }

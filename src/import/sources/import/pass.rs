@@ -12,6 +12,7 @@ use crate::sources::mapping::{ColumnRef, Condition, Mapping, MappingInput};
 use crate::sources::sort::{SortedRecords, Sorter};
 use crate::sources::{Result, SourceError};
 use data::Progress;
+use data::parameter_error::shortened;
 
 pub(super) struct Pass {
     from: InputColumns,
@@ -224,6 +225,14 @@ impl PassContext<'_> {
     }
 }
 
+/// Names of the first columns for a message.
+fn shown_columns(names: &[String]) -> String {
+    const MAX_SHOWN: usize = 50;
+    let shown: Vec<_> = names.iter().take(MAX_SHOWN).map(|name| shortened(name)).collect();
+    let more = if names.len() > MAX_SHOWN { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
 struct InputReader<'a, 'r> {
     mapping: &'a Mapping,
     input: &'a MappingInput,
@@ -247,7 +256,7 @@ impl RowReceiver for InputReader<'_, '_> {
             let position = accepted.find_map(|name| known.iter().position(|known| *known == name));
             if position.is_none() && !self.input.optional.contains(&name) {
                 let hint = search::nearest(&name, known.iter().map(String::as_str)).map_or_else(
-                    || format!("; its columns: {}", names.join(", ")),
+                    || format!("; its columns: {}", shown_columns(names)),
                     |near| format!("; did you mean `{near}`?"),
                 );
                 let LineColumn { line, column: at } = column.position;

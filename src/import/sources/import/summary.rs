@@ -1,6 +1,7 @@
 //! Summary of an import: rows read, values mapped, and omissions with their reasons.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use serde::Serialize;
 
@@ -21,6 +22,9 @@ pub(super) const MAX_WARNINGS: usize = 20;
 /// Maximum number of places per reason, in addition to the first.
 const MAX_PLACES: usize = 100;
 
+/// Maximum number of files with places and warnings of their own; of further ones only the first place of a reason is kept.
+const MAX_DETAILED: usize = 1_000;
+
 /// A mapping is wrong if a field drops at least this many values, and more than one in `MAX_SHARE`.
 const MIN_DROPPED: u64 = 10;
 const MAX_SHARE: u64 = 5;
@@ -40,6 +44,9 @@ pub struct ImportSummary {
     pub unused: Vec<String>,
     #[serde(skip)]
     places: Vec<String>,
+    /// Index and input of the files that are added.
+    #[serde(skip)]
+    added: HashSet<(usize, String)>,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -55,8 +62,6 @@ pub struct FileSummary {
     pub warnings: Vec<String>,
     #[serde(skip_serializing_if = "is_zero")]
     pub more_warnings: u64,
-    #[serde(skip)]
-    index: usize,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -118,7 +123,8 @@ impl ImportSummary {
             fields: section.fields.iter().map(|field| named(field.target.name())).collect(),
             ..SectionSummary::default()
         });
-        let is_used = |index: &usize| files.iter().any(|files| files.contains(index));
+        let used: HashSet<usize> = files.iter().flatten().copied().collect();
+        let is_used = |index: &usize| used.contains(index);
         let unused = (0..members.len()).filter(|index| !is_used(index)).map(|index| members[index].path.clone());
         let places = members.iter().map(|member| member.name.clone()).collect();
         Self { sections: sections.collect(), unused: unused.collect(), places, ..Self::default() }
@@ -126,9 +132,16 @@ impl ImportSummary {
 
     /// Adds the summary of a file, unless an earlier pass added it already, so that it is counted once.
     pub(super) fn add_file(&mut self, input: &str, index: usize, counts: FileSummary) {
-        if !self.files.iter().any(|file| file.index == index && file.input == input) {
-            self.files.push(FileSummary { input: input.to_owned(), index, ..counts });
+        if !self.added.insert((index, input.to_owned())) {
+            return;
         }
+        let mut counts = FileSummary { input: input.to_owned(), ..counts };
+        if self.files.len() >= MAX_DETAILED {
+            counts.more_warnings += counts.warnings.len() as u64;
+            counts.warnings.clear();
+            counts.bad.iter_mut().for_each(|omission| omission.others.clear());
+        }
+        self.files.push(counts);
     }
 
     pub(super) fn add_dropped(&mut self, section: usize, field: usize, row: &InputRow, dropped: Dropped) {

@@ -1,13 +1,24 @@
 //! Lists the input files of an import: files, folders, and members of `.zip`, `.tar`, `.tar.gz` and `.gz` archives.
+//!
+//! An archive is listed once. Then each member is read at its place: a packed tar archive, which has no places, is unpacked
+//! to a temporary file while it is listed.
 
+use std::borrow::Cow;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use flate2::read::MultiGzDecoder;
 use regex::{Regex, RegexBuilder};
+use zip::read::OwnedZipFileEntry;
+use zip::{ZipArchive, ZipReadOptions};
 
 use crate::sources::SourceError;
+use crate::sources::input::contained::contain;
+use crate::sources::input::limits::{self, LimitExceeded};
+use crate::sources::input::ordinary::{self, InputFile};
+use crate::sources::input::unpacked::{HeaderReader, SliceReader, UnpackReader, unpack};
 
 /// A file, or a member of an archive.
 #[derive(Clone, Debug)]
@@ -19,16 +30,20 @@ pub(crate) struct Member {
     pub path: String,
     /// Uncompressed size in bytes; 0 if unknown.
     pub size: u64,
-    file: PathBuf,
-    container: Container,
+    file: Arc<InputFile>,
+    place: MemberPlace,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Container {
-    None,
+#[derive(Clone, Debug)]
+enum MemberPlace {
+    /// The file itself.
+    Whole,
     Gzip,
-    Zip(usize),
-    Tar { index: usize, is_packed: bool },
+    Zip(Arc<OwnedZipFileEntry>),
+    /// A piece of a tar archive.
+    Tar {
+        start: u64,
+    },
 }
 
 impl Member {
@@ -36,77 +51,20 @@ impl Member {
     pub(crate) fn list(inputs: &[PathBuf]) -> Result<Vec<Self>, SourceError> {
         let mut members = Vec::new();
         for input in inputs {
-            let mut found = Vec::new();
-            let metadata = fs::metadata(input).map_err(|error| SourceError::io(input, error))?;
-            if metadata.is_dir() {
-                Self::add_folder(input, "", &mut found)?;
+            let mut found = MemberList { members: Vec::new(), earlier: members.len() };
+            if ordinary::is_folder(input)? {
+                let root = fs::canonicalize(input).map_err(|error| SourceError::io(input, error))?;
+                found.add_folder(&root, input, "", 1)?;
             } else {
-                Self::add_file(input, &file_name(input), &mut found)?;
+                found.add_file(input, &file_name(input))?;
             }
-            found.sort_by(|left, right| left.path.cmp(&right.path));
-            members.append(&mut found);
+            found.members.sort_by(|left, right| left.path.cmp(&right.path));
+            members.append(&mut found.members);
         }
         for (index, member) in members.iter_mut().enumerate() {
             member.index = index as u32;
         }
         Ok(members)
-    }
-
-    fn add_folder(folder: &Path, above: &str, members: &mut Vec<Self>) -> Result<(), SourceError> {
-        let unreadable = |error| SourceError::io(folder, error);
-        for entry in fs::read_dir(folder).map_err(unreadable)? {
-            let path = entry.map_err(unreadable)?.path();
-            let name = file_name(&path);
-            if name.starts_with('.') {
-                continue;
-            }
-            let inside = format!("{above}{name}");
-            if path.is_dir() {
-                Self::add_folder(&path, &format!("{inside}/"), members)?;
-            } else {
-                Self::add_file(&path, &inside, members)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn add_file(file: &Path, inside: &str, members: &mut Vec<Self>) -> Result<(), SourceError> {
-        let unreadable = |error| SourceError::io(file, error);
-        let size = fs::metadata(file).map_err(unreadable)?.len();
-        let member = |path: String, size: u64, container: Container| {
-            let file_name = file.display();
-            let name = match container {
-                Container::None | Container::Gzip => file_name.to_string(),
-                Container::Zip(_) | Container::Tar { .. } => format!("{file_name}/{path}"),
-            };
-            Self { index: 0, name, path, size, file: file.to_owned(), container }
-        };
-        let lower = inside.to_ascii_lowercase();
-        if lower.ends_with(".zip") {
-            let mut zip = open_zip(file)?;
-            for index in 0..zip.len() {
-                let entry = zip.by_index_raw(index).map_err(|error| bad_archive(file, error))?;
-                if entry.is_file() {
-                    let path = entry.name().map_err(|error| bad_archive(file, error))?.replace('\\', "/");
-                    members.push(member(path, entry.size(), Container::Zip(index)));
-                }
-            }
-        } else if [".tar", ".tar.gz", ".tgz"].iter().any(|ending| lower.ends_with(ending)) {
-            let is_packed = !lower.ends_with(".tar");
-            let mut tar = tar::Archive::new(open_tar(file, is_packed)?);
-            for (index, entry) in tar.entries().map_err(unreadable)?.enumerate() {
-                let entry = entry.map_err(unreadable)?;
-                if entry.header().entry_type().is_file() {
-                    let path = entry.path().map_err(unreadable)?.display().to_string();
-                    members.push(member(path, entry.size(), Container::Tar { index, is_packed }));
-                }
-            }
-        } else if lower.ends_with(".gz") {
-            members.push(member(inside[..inside.len() - 3].to_owned(), 0, Container::Gzip));
-        } else {
-            members.push(member(inside.to_owned(), size, Container::None));
-        }
-        Ok(())
     }
 
     /// Known file extension in lowercase, without the dot; empty for any other.
@@ -118,20 +76,36 @@ impl Member {
     }
 
     pub(crate) fn open(&self, to: &mut dyn FnMut(&mut dyn Read) -> Result<(), SourceError>) -> Result<(), SourceError> {
-        let unreadable = |error| SourceError::io(&self.file, error);
-        match self.container {
-            Container::None => to(&mut File::open(&self.file).map_err(unreadable)?),
-            Container::Gzip => to(&mut MultiGzDecoder::new(File::open(&self.file).map_err(unreadable)?)),
-            Container::Zip(index) => {
-                let mut zip = open_zip(&self.file)?;
-                to(&mut zip.by_index(index).map_err(|error| bad_archive(&self.file, error))?)
+        match &self.place {
+            MemberPlace::Whole => to(&mut self.file.open()?),
+            MemberPlace::Gzip => {
+                let file = self.file.open()?;
+                let packed = self.file.length(&file)?;
+                to(&mut UnpackReader::new(MultiGzDecoder::new(file), packed))
             }
-            Container::Tar { index, is_packed } => {
-                let mut tar = tar::Archive::new(open_tar(&self.file, is_packed)?);
-                let mut entries = tar.entries().map_err(unreadable)?;
-                let changed = || unreadable(io::Error::other("the archive was changed while it was read"));
-                to(&mut entries.nth(index).ok_or_else(changed)?.map_err(unreadable)?)
+            MemberPlace::Zip(entry) => {
+                let mut file = BufReader::new(self.file.open()?);
+                let (entry, reader) = (OwnedZipFileEntry::as_ref(entry), &mut file);
+                let unreadable = |error: &dyn std::fmt::Display| {
+                    self.error(1, format!("the member cannot be unpacked: {error}; pack the archive again"))
+                };
+                let opened = contain(move || entry.with_reader(reader, ZipReadOptions::new()));
+                let from = opened.map_err(|panic| unreadable(&panic))?.map_err(|error| unreadable(&error))?;
+                let (packed, size) = (from.compressed_size(), from.size());
+                to(&mut UnpackReader::of_member(from, packed, size))
             }
+            MemberPlace::Tar { start } => {
+                let (start, end) = (*start, *start + self.size);
+                self.file.with(|file| to(&mut SliceReader { file, at: start, end }))
+            }
+        }
+    }
+
+    /// The file on disk that the member is, if it is not part of another file.
+    pub(crate) fn open_whole(&self) -> Result<Option<File>, SourceError> {
+        match &self.place {
+            MemberPlace::Whole => self.file.open().map(Some),
+            _ => Ok(None),
         }
     }
 
@@ -139,8 +113,133 @@ impl Member {
         SourceError::at_line(Path::new(&self.name), line, problem)
     }
 
-    pub(crate) fn io(&self, error: io::Error) -> SourceError {
-        SourceError::io(Path::new(&self.name), error)
+    /// Error of reading: a limit, a damaged file, or else a disk that fails. `line` is where a reader that counts no lines
+    /// stopped.
+    pub(crate) fn fault(&self, line: u64, error: io::Error) -> SourceError {
+        if let Some(exceeded) = LimitExceeded::of(&error) {
+            return self.error(exceeded.line.unwrap_or(line), exceeded);
+        }
+        if error.raw_os_error().is_some() {
+            return SourceError::io(Path::new(&self.name), error);
+        }
+        self.error(line, format!("the file is damaged or cut off here: {error}"))
+    }
+}
+
+/// The files of an input.
+struct MemberList {
+    members: Vec<Member>,
+    /// Number of files of the inputs before.
+    earlier: usize,
+}
+
+impl MemberList {
+    /// Adds the files of a folder. `root` is the real path of the input, which links must not leave.
+    fn add_folder(&mut self, root: &Path, folder: &Path, above: &str, depth: u64) -> Result<(), SourceError> {
+        limits::FOLDER_DEPTH.check(depth).map_err(|exceeded| SourceError::invalid(folder, exceeded))?;
+        let unreadable = |error| SourceError::io(folder, error);
+        for entry in fs::read_dir(folder).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let path = entry.path();
+            let name = file_name(&path);
+            if name.starts_with('.') {
+                continue;
+            }
+            let inside = format!("{above}{name}");
+            let kind = entry.file_type().map_err(|error| SourceError::io(&path, error))?;
+            if kind.is_dir() {
+                self.add_folder(root, &path, &format!("{inside}/"), depth + 1)?;
+            } else if kind.is_symlink() {
+                let target = ordinary::target_of_link(root, &path)?;
+                self.add_file(&target, &inside)?;
+            } else {
+                self.add_file(&path, &inside)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_file(&mut self, file: &Path, inside: &str) -> Result<(), SourceError> {
+        let lower = inside.to_ascii_lowercase();
+        let input = InputFile::new(file);
+        let opened = input.open()?;
+        let length = input.length(&opened)?;
+        if lower.ends_with(".zip") {
+            self.add_zip(input, opened)
+        } else if lower.ends_with(".tar") {
+            self.add_tar(input, opened, length)
+        } else if [".tar.gz", ".tgz"].iter().any(|ending| lower.ends_with(ending)) {
+            let mut from = UnpackReader::new(MultiGzDecoder::new(opened), length);
+            let unpacked = unpack(&mut from).map_err(|error| bad_archive(file, error))?;
+            let length = input.length(&unpacked)?;
+            let again = unpacked.try_clone().map_err(|error| SourceError::io(file, error))?;
+            self.add_tar(input.with_content(unpacked), again, length)
+        } else if lower.ends_with(".gz") {
+            let path = inside[..inside.len() - 3].to_owned();
+            self.add(&Arc::new(input), file.display().to_string(), path, 0, MemberPlace::Gzip)
+        } else {
+            self.add(&Arc::new(input), file.display().to_string(), inside.to_owned(), length, MemberPlace::Whole)
+        }
+    }
+
+    fn add_zip(&mut self, file: InputFile, opened: File) -> Result<(), SourceError> {
+        let length = file.length(&opened)?;
+        let path = file.path.clone();
+        let archive = contain(|| ZipArchive::new(BufReader::new(opened)));
+        let archive = archive.map_err(|panic| bad_zip(&path, &panic))?.map_err(|error| bad_zip(&path, &error))?;
+        let (file, mut unpacked) = (Arc::new(file), 0_u64);
+        for index in 0..archive.len() {
+            let entry = archive.by_index_data(index).map_err(|error| bad_zip(&path, &error))?;
+            if !entry.is_file() {
+                continue;
+            }
+            let inside = entry.name().map_err(|error| bad_zip(&path, &error))?.replace('\\', "/");
+            let size = entry.size();
+            unpacked = unpacked.saturating_add(size);
+            UnpackReader::<io::Empty>::check(unpacked, length)
+                .map_err(|exceeded| SourceError::invalid(&path, exceeded))?;
+            let name = member_name(&path, &inside);
+            self.add(&file, name, inside, size, MemberPlace::Zip(Arc::new(entry.into())))?;
+        }
+        Ok(())
+    }
+
+    fn add_tar(&mut self, file: InputFile, opened: File, length: u64) -> Result<(), SourceError> {
+        let (path, file) = (file.path.clone(), Arc::new(file));
+        let headers = HeaderReader::new(opened).map_err(|error| SourceError::io(&path, error))?;
+        let count = headers.count();
+        let mut tar = tar::Archive::new(headers);
+        for entry in tar.entries_with_seek().map_err(|error| bad_archive(&path, error))? {
+            let entry = entry.map_err(|error| bad_archive(&path, error))?;
+            count.set(0);
+            if !entry.header().entry_type().is_file() {
+                continue;
+            }
+            let inside = entry.path().map_err(|error| bad_archive(&path, error))?.display().to_string();
+            let (start, size) = (entry.raw_file_position(), entry.size());
+            let name = member_name(&path, &inside);
+            if start.checked_add(size).is_none_or(|end| end > length) {
+                let problem = format!("the archive ends before this member does, at byte {length}; copy it again");
+                return Err(SourceError::invalid(Path::new(&name), problem));
+            }
+            self.add(&file, name, inside, size, MemberPlace::Tar { start })?;
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        file: &Arc<InputFile>,
+        name: String,
+        path: String,
+        size: u64,
+        place: MemberPlace,
+    ) -> Result<(), SourceError> {
+        let refused = |exceeded: LimitExceeded| SourceError::invalid(&file.path, exceeded);
+        limits::MEMBER_NAME.check(path.len() as u64).map_err(refused)?;
+        limits::MEMBERS.check((self.earlier + self.members.len()) as u64 + 1).map_err(refused)?;
+        self.members.push(Member { index: 0, name, path, size, file: Arc::clone(file), place });
+        Ok(())
     }
 }
 
@@ -148,17 +247,30 @@ fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-fn open_zip(file: &Path) -> Result<zip::ZipArchive<File>, SourceError> {
-    let opened = File::open(file).map_err(|error| SourceError::io(file, error))?;
-    zip::ZipArchive::new(opened).map_err(|error| bad_archive(file, error))
+/// Name of a member in messages.
+fn member_name(archive: &Path, path: &str) -> String {
+    format!("{}/{}", archive.display(), printable(path))
 }
 
-fn open_tar(file: &Path, is_packed: bool) -> Result<Box<dyn Read>, SourceError> {
-    let opened = File::open(file).map_err(|error| SourceError::io(file, error))?;
-    Ok(if is_packed { Box::new(MultiGzDecoder::new(opened)) } else { Box::new(opened) })
+/// A path for messages. Whoever packed the archive chose it: control characters are escaped.
+pub(super) fn printable(path: &str) -> Cow<'_, str> {
+    match path.chars().any(char::is_control) {
+        true => path.escape_debug().to_string().into(),
+        false => path.into(),
+    }
 }
 
-fn bad_archive(file: &Path, error: impl std::fmt::Display) -> SourceError {
+fn bad_archive(file: &Path, error: io::Error) -> SourceError {
+    if let Some(exceeded) = LimitExceeded::of(&error) {
+        return SourceError::invalid(file, exceeded);
+    }
+    if error.raw_os_error().is_some() {
+        return SourceError::io(file, error);
+    }
+    SourceError::invalid(file, format!("cannot be read as an archive: {error}"))
+}
+
+fn bad_zip(file: &Path, error: &dyn std::fmt::Display) -> SourceError {
     SourceError::invalid(file, format!("cannot be read as an archive: {error}"))
 }
 

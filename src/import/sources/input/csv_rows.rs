@@ -6,6 +6,7 @@ use csv::ByteRecord;
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
 use crate::sources::Result;
+use crate::sources::input::limits::LimitExceeded;
 use crate::sources::input::{Encoding, InputFormat, InputRow, Member, RowReceiver};
 use data::formula;
 pub(super) use data::import::csv_reader::{CsvError, CsvReader};
@@ -66,13 +67,16 @@ fn read_row<R: Read>(
     to: &mut dyn RowReceiver,
 ) -> Result<bool> {
     let is_read = csv.read(raw, width).map_err(|error| {
-        let remedy = match error {
+        let line = csv.line();
+        match error {
+            CsvError::Io(error) => member.fault(line, error),
+            CsvError::TooLarge(limit) => member.error(line, LimitExceeded::from(limit)),
             CsvError::Unclosed | CsvError::Torn => {
-                "; an input that quotes no cell needs `quote = \"none\"` in its mapping"
+                let remedy = "an input that quotes no cell needs `quote = \"none\"` in its mapping";
+                member.error(line, format!("{error}; {remedy}"))
             }
-            _ => "",
-        };
-        member.error(csv.line(), format!("{error}{remedy}"))
+            CsvError::Width { .. } | CsvError::NotUtf8 => member.error(line, error),
+        }
     })?;
     if let Some((line, doubt)) = csv.doubt().filter(|_| is_read) {
         to.doubt(line, doubt.to_string());

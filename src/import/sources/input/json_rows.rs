@@ -8,18 +8,20 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_json::Value;
 
 use crate::sources::SourceError;
+use crate::sources::input::json_scan::JsonScan;
+use crate::sources::input::limits::{self, LimitExceeded};
 use crate::sources::input::{InputRow, Member, RowReceiver};
 
 pub(super) fn read(member: &Member, from: &mut dyn Read, to: &mut dyn RowReceiver) -> Result<(), SourceError> {
-    let mut from = BufReader::with_capacity(1 << 16, from);
+    let mut from = BufReader::with_capacity(1 << 16, JsonScan::new(from));
     let wanted = to.wanted();
     if !wanted.is_empty() {
         to.header(&wanted)?;
     }
     let row = InputRow { file: member.index, ..InputRow::default() };
-    let mut rows = JsonRows { columns: wanted, number: 0, row, to, problem: None };
+    let mut rows = JsonRows { member, columns: wanted, number: 0, row, to, problem: None };
     let is_array = loop {
-        match from.fill_buf().map_err(|error| member.io(error))?.first() {
+        match from.fill_buf().map_err(|error| member.fault(1, error))?.first() {
             None => return Err(member.error(1, "file is empty; an array of objects is expected")),
             Some(byte) if byte.is_ascii_whitespace() || [0xef, 0xbb, 0xbf].contains(byte) => from.consume(1),
             Some(byte) => break *byte == b'[',
@@ -35,12 +37,21 @@ pub(super) fn read(member: &Member, from: &mut dyn Read, to: &mut dyn RowReceive
     };
     match (rows.problem.take(), result) {
         (Some(problem), _) => Err(problem),
-        (None, Err(error)) => Err(member.error(error.line() as u64, format!("cannot be read as JSON: {error}"))),
+        (None, Err(error)) => Err(json_error(member, rows.number + 1, error)),
         (None, Ok(())) => Ok(()),
     }
 }
 
+/// Error of the parser, in a row if the file itself cannot be read.
+pub(crate) fn json_error(member: &Member, row: u64, error: serde_json::Error) -> SourceError {
+    match error.is_io() {
+        true => member.fault(row, error.into()),
+        false => member.error(error.line() as u64, format!("cannot be read as JSON: {error}")),
+    }
+}
+
 struct JsonRows<'a> {
+    member: &'a Member,
     columns: Vec<String>,
     number: u64,
     row: InputRow,
@@ -57,30 +68,38 @@ impl JsonRows<'_> {
             return Ok(());
         }
         if self.columns.is_empty() {
-            paths(value, "", &mut self.columns);
-            self.to.header(&self.columns).map_err(|problem| problem.to_string())?;
+            let found = paths(value, "", &mut self.columns);
+            let found = found.map_err(|exceeded| self.member.error(self.number, exceeded));
+            let header = found.and_then(|()| self.to.header(&self.columns).map(drop));
+            header.map_err(|problem| self.stop(problem))?;
         }
         self.row.clear(self.number);
         for column in &self.columns {
             self.row.push(&field(value, column).map(text).unwrap_or_default());
         }
-        self.to.row(&self.row).map_err(|problem| {
-            let message = problem.to_string();
-            self.problem = Some(problem);
-            message
-        })
+        self.to.row(&self.row).map_err(|problem| self.stop(problem))
+    }
+
+    /// Keeps an error, and makes a message of it that stops the parser.
+    fn stop(&mut self, problem: SourceError) -> String {
+        let message = problem.to_string();
+        self.problem = Some(problem);
+        message
     }
 }
 
 /// Collects the paths of an object, which become the columns if the receiver names none.
-fn paths(value: &Value, above: &str, found: &mut Vec<String>) {
+fn paths(value: &Value, above: &str, found: &mut Vec<String>) -> Result<(), LimitExceeded> {
     for (name, value) in value.as_object().into_iter().flatten() {
         let path = format!("{above}{name}");
+        limits::COLUMN_NAME.check(path.len() as u64)?;
         match value {
-            Value::Object(_) => paths(value, &format!("{path}."), found),
+            Value::Object(_) => paths(value, &format!("{path}."), found)?,
             _ => found.push(path),
         }
+        limits::COLUMNS.check(found.len() as u64)?;
     }
+    Ok(())
 }
 
 /// Value at a path. A name that contains a dot takes precedence over a path.

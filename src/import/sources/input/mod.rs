@@ -1,9 +1,17 @@
 //! Reads files of a source as rows of text: CSV, Excel and JSON, alone, in folders or in archives.
 
 pub(crate) mod archive;
+mod compound;
+mod contained;
 mod csv_rows;
-mod json_rows;
+pub(crate) mod json_rows;
+mod json_scan;
+pub(crate) mod limits;
+mod ordinary;
 mod sheet_rows;
+mod unpacked;
+mod workbook_parts;
+mod xml_scan;
 
 use std::io::{self, Read};
 
@@ -168,7 +176,7 @@ pub(crate) fn read_rows(
     progress: &dyn Progress,
     to: &mut dyn RowReceiver,
 ) -> Result<(), SourceError> {
-    progress.step(&member.path, member.size);
+    progress.step(&archive::printable(&member.path), member.size);
     let ending = member.ending();
     let result = member.open(&mut |from: &mut dyn Read| {
         let mut from = ProgressReader { from, done: 0, progress };
