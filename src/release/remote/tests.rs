@@ -44,6 +44,26 @@ fn replica(store: &TestRemote, folder: &TempDir) -> Replica {
     Replica::new(store.open(), ReleaseStore::at(folder.path().join("cache")), 3)
 }
 
+/// A pointer to a release of one day, which is to be served when it is written.
+pub(super) fn pointer(generation: u64, release: u32, written: i64) -> Pointer {
+    Pointer {
+        format: FORMAT,
+        release: version(&format!("2026-11-20.{release}")),
+        manifest: Checksum::of(&release.to_be_bytes()),
+        epoch: 0,
+        generation,
+        activate_at: written,
+        not_before: Some(written),
+        not_after: None,
+        push: format!("{generation}-{written}"),
+        before: Vec::new(),
+    }
+}
+
+pub(super) fn current_of(pointer: Option<Pointer>) -> Current {
+    Current { pointer, document: None, found: None }
+}
+
 fn current(replica: &Replica) -> Option<SnapshotVersion> {
     replica.local.current().unwrap()
 }
