@@ -51,7 +51,7 @@ pub struct Pointer {
 }
 
 /// `current` as read, to be replaced if it is still the same.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Current {
     pub pointer: Option<Pointer>,
     /// The document around a signed pointer.

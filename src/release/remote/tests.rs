@@ -61,7 +61,7 @@ pub(super) fn pointer(generation: u64, release: u32, written: i64) -> Pointer {
 }
 
 pub(super) fn current_of(pointer: Option<Pointer>) -> Current {
-    Current { pointer, document: None, found: None }
+    Current { pointer, ..Current::default() }
 }
 
 fn current(replica: &Replica) -> Option<SnapshotVersion> {
