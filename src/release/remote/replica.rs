@@ -134,12 +134,13 @@ impl Replica {
     pub fn examine(&self, now: i64) -> ReleaseResult<Examination> {
         let read = self.remote.current()?;
         let delegated = self.delegated(&read)?;
+        let proof = delegated.prove(&read);
         let served = self.local.current().ok().flatten();
         let Judgment { follows, fault } = {
             let state = self.lock();
             let known = Known { pointer: state.pointer.as_ref(), served };
             match &read.pointer {
-                Some(found) => Judgment::of(known, found, &delegated.prove(&read), now),
+                Some(found) => Judgment::of(known, found, &proof, now),
                 None => Judgment::of_missing(known),
             }
         };
