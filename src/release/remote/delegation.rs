@@ -49,8 +49,7 @@ pub(super) enum Proof {
 impl Delegation {
     /// Parses a delegation that `trusted` has signed. The error is the rest of a sentence about the object.
     pub(super) fn parse(bytes: &[u8], trusted: &TrustedKey) -> Result<Self, String> {
-        let document: SignedJson =
-            serde_json::from_slice(bytes).map_err(|error| format!("cannot be read: {error}"))?;
+        let document: SignedJson = serde_json::from_slice(bytes).map_err(|error| format!("cannot be read: {error}"))?;
         if document.signer() != Some(trusted) {
             return Err("is not signed with the trusted key".into());
         }
@@ -83,7 +82,9 @@ impl Delegated {
             Self::Nobody => {
                 return Proof::Refused("is signed, but no delegation names the keys that may sign it".into());
             }
-            Self::Refused(reason) => return Proof::Refused(format!("is not proven: `{DELEGATION}` next to it {reason}")),
+            Self::Refused(reason) => {
+                return Proof::Refused(format!("is not proven: `{DELEGATION}` next to it {reason}"));
+            }
             Self::To(delegation) => delegation,
         };
         match (&read.document, read.signer()) {
@@ -124,10 +125,8 @@ impl RemoteStore {
 
     /// Fails unless the delegation of the store lets a key sign: replicas would refuse its pointers.
     pub(super) fn check_delegated(&self, signing: &PointerSigning, now: i64) -> ReleaseResult<()> {
-        let refused = |reason: String| ReleaseError::NotDelegated {
-            place: format!("{}/{DELEGATION}", self.location()),
-            reason,
-        };
+        let refused =
+            |reason: String| ReleaseError::NotDelegated { place: format!("{}/{DELEGATION}", self.location()), reason };
         let delegation = self.read_delegation()?.ok_or_else(|| refused("does not exist".into()))?;
         match delegation.map(|delegation| delegation.refusal(&signing.key.public(), now)) {
             Ok(None) => Ok(()),

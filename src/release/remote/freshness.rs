@@ -129,7 +129,9 @@ impl Judgment {
             // An old release with a warning is better than none: what a replica without one finds is served.
             return match expired {
                 Some(rest) if known.served.is_some() => Self::refuse(FaultKind::Expired, rest),
-                expired => Self { follows: true, fault: expired.map(|rest| PointerFault::new(FaultKind::Expired, rest)) },
+                expired => {
+                    Self { follows: true, fault: expired.map(|rest| PointerFault::new(FaultKind::Expired, rest)) }
+                }
             };
         };
         if found.rank() < pointer.rank() {
@@ -288,7 +290,8 @@ mod tests {
         assert_eq!(judge(nothing, &known), (true, Some(FaultKind::Expired)));
         assert_eq!(judge(nothing, &pointer(5_000, 1, NOW)), (true, None));
         assert_eq!(judge(nothing, &pointer(u64::MAX, 1, NOW)), with(FaultKind::Implausible));
-        let delegated = |until| Judgment::of(nothing, &pointer(1, 1, NOW), &Proof::Accepted { until: Some(until) }, NOW);
+        let delegated =
+            |until| Judgment::of(nothing, &pointer(1, 1, NOW), &Proof::Accepted { until: Some(until) }, NOW);
         assert_eq!((delegated(NOW).fault, delegated(NOW - 1).fault.is_some()), (None, true));
         let refused = Judgment::of(nothing, &pointer(1, 1, NOW), &Proof::Refused("is not signed".into()), NOW);
         let fault = refused.fault.unwrap();

@@ -54,8 +54,9 @@ impl RemoteStore {
     ) -> ReleaseResult<Pushed> {
         local.manifest(version)?;
         self.check_taken(local, version)?;
-        // The release named by `current` is the base of patches, if the folder has it as it was pushed.
-        let base = read.pointer.as_ref().and_then(|pointer| {
+        // The release named by `current` is the base of patches, if the folder has it as it was pushed. The store may have
+        // lost parts of it if it was restored.
+        let base = read.pointer.as_ref().filter(|_| !announcement.is_recovery).and_then(|pointer| {
             let json = fs::read(packing_path(local.folder(), pointer.release)).ok()?;
             let packing: Packing = serde_json::from_slice(&json).ok()?;
             let is_same = Checksum::of(&json) == pointer.manifest && packing.version != version;
@@ -194,7 +195,9 @@ impl RemoteStore {
         self.check_delegated(signing, now)?;
         let read = self.current()?;
         let Some(pointer) = &read.pointer else {
-            return Err(self.objects.error(CURRENT, "does not exist: publish a release with `indexer build --pointer-key`"));
+            return Err(self
+                .objects
+                .error(CURRENT, "does not exist: publish a release with `indexer build --pointer-key`"));
         };
         if let Some(reason) = pointer.implausibility(now) {
             return Err(self.unfollowable(reason));

@@ -6,6 +6,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::sample::{OTHER_PRIVATE_KEY, PRIVATE_KEY, PUBLIC_KEY, compiled, finish, index, names, version};
 use crate::{ReleaseStore, SigningKey};
+use data::vocabulary::Vocabulary;
 
 const FIRST: &str = "2026-11-20.1";
 const SECOND: &str = "2026-11-20.2";
@@ -391,7 +392,9 @@ fn pointers_are_followed_only_with_a_delegated_signature_once_there_was_a_delega
 
     // Unsigned, changed, and signed with a key that nobody has named.
     let good = fs::read(signed.object("current")).unwrap();
-    signed.store.push(&releases, SECOND, NOW);
+    // Its release has a signature, the pointer has none.
+    let (remote, read) = (signed.open(), signed.open().current().unwrap());
+    remote.push(&releases, version(SECOND), Some(&signed.root), &read, &announced(NOW), NOW).unwrap();
     let unsigned = fs::read(signed.object("current")).unwrap();
     let text = String::from_utf8(good.clone()).unwrap();
     let changed = text.replace("\"generation\":1,", "\"generation\":2,").into_bytes();
@@ -416,19 +419,21 @@ fn pointers_are_followed_only_with_a_delegated_signature_once_there_was_a_delega
         fs::write(signed.object("current"), &good).unwrap();
         assert_eq!(follow(&replica, NOW), None);
     }
+    fs::write(signed.object("current"), &unsigned).unwrap();
     let refused = signed.push(&releases, SECOND, NOW, false).unwrap_err();
     assert!(matches!(refused, ReleaseError::NotDelegated { .. }), "{refused}");
 
     // Who has never seen one goes on without signatures.
     let other = tempfile::tempdir().unwrap();
     let other = signed.replica(&other);
+    fs::write(signed.object("current"), &good).unwrap();
     assert_eq!(follow(&other, NOW), Some(FaultKind::Untrusted), "signed by whom?");
     fs::write(signed.object("current"), &unsigned).unwrap();
     assert_eq!(follow(&other, NOW), None);
     assert!(other.accepts_unsigned());
     // A delegation by somebody else is not believed.
-    let stranger = SigningKey::public(&signed.signing.key);
-    signed.store.open().delegate(vec![stranger], &signed.signing.key, 1_000, NOW).unwrap();
+    let stranger = &signed.signing.key;
+    signed.store.open().delegate(vec![stranger.public()], stranger, 1_000, NOW).unwrap();
     fs::write(signed.object("current"), &good).unwrap();
     assert_eq!(follow(&other, NOW), Some(FaultKind::Untrusted));
 }
