@@ -69,6 +69,10 @@ pub enum ReleaseError {
         "{place} {reason}: name the public key of --pointer-key with `indexer delegate --sign-key FILE --key PUBLIC_FILE`"
     )]
     NotDelegated { place: String, reason: String },
+    #[error(
+        "{place} has a delegation, so that replicas refuse a `current` that is not signed: pass --pointer-key FILE"
+    )]
+    NotSigned { place: String },
     #[error("{place}: {error}")]
     ObjectStore { place: String, error: String },
     #[error(transparent)]

@@ -481,6 +481,7 @@ fn code_of(error: &ReleaseError) -> (IndexerExit, &'static str) {
         ReleaseError::Overtaken { .. } => (IndexerExit::Busy, "overtaken"),
         ReleaseError::Unfollowable { .. } => (IndexerExit::Rejected, "unfollowable"),
         ReleaseError::Restored { .. } => (IndexerExit::Rejected, "restored"),
+        ReleaseError::NotSigned { .. } => (IndexerExit::Rejected, "not_signed"),
         ReleaseError::NotDelegated { .. } => (IndexerExit::Rejected, "not_delegated"),
         ReleaseError::ObjectStore { .. } => (IndexerExit::Disk, "object_store"),
         ReleaseError::Text { .. } => (IndexerExit::Disk, "text_index"),

@@ -127,6 +127,7 @@ impl RemoteStore {
         }
         match &announcement.signing {
             Some(signing) => self.check_delegated(signing, now),
+            None if self.delegation()?.is_some() => Err(ReleaseError::NotSigned { place: self.location().to_owned() }),
             None => Ok(()),
         }
     }
