@@ -208,13 +208,13 @@ fn a_pointer_that_is_not_renewed_is_noticed_and_one_that_is_out_of_date_is_not_f
     assert_eq!(fleet.indexer("none", &delegate).0, Some(0));
     fleet.publish("job", "2026-11-20.1", &[]);
     let good = fs::read(fleet.current()).unwrap();
-    let began = unix_seconds();
     fleet.publish("job", "2026-11-20.2", &["--valid-for", "1s"]);
+    let published = unix_seconds();
     let expired = fs::read(fleet.current()).unwrap();
     fs::write(fleet.current(), &good).unwrap();
     let replica = fleet.serve(Installation::new(), &["--trust-key", &public]);
     replica.awaits("2026-11-20.1");
-    replica.server.wait(|| unix_seconds() > began + 30);
+    replica.server.wait(|| unix_seconds() > published + 1);
     fs::write(fleet.current(), &expired).unwrap();
     fleet.is_noticed_by(&replica, "expired", "and is out of date");
     assert_eq!(replica.ready()["snapshot"], "2026-11-20.1");
@@ -289,7 +289,7 @@ fn a_build_waits_until_servers_serve_the_release_and_names_those_that_do_not() {
     // Another server does not answer, and this one does not believe what it finds.
     let silent = format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
     let current = fs::read_to_string(fleet.current()).unwrap();
-    fs::write(fleet.current(), current.replace("\"generation\":2", "\"generation\":1")).unwrap();
+    fs::write(fleet.current(), current.replace("\"generation\":2", "\"generation\":0")).unwrap();
     let words = ["--wait-for", url, "--wait-for", &silent, "--wait-limit", "8s"];
     let (code, text) = fleet.build("fresh", "2026-11-20.3", &[&words, &["--json"][..]].concat());
     assert_eq!(code, Some(5), "{text}");
