@@ -146,7 +146,7 @@ impl RemoteStore {
             Some(trusted) => Delegation::parse(&bytes, trusted),
             None => serde_json::from_slice(&bytes)
                 .map_err(|error| format!("cannot be read: {error}"))
-                .and_then(|document| Delegation::content(&document)),
+                .and_then(|document: SignedJson| Delegation::content(&document)),
         }))
     }
 }
