@@ -24,7 +24,7 @@ use data::vocabulary::Vocabulary;
 use platform::limits::Limit;
 use platform::metrics::{BOUNDS, Observations, panics};
 use release::ReleaseHistory;
-use release::remote::Replica;
+use release::remote::{FaultKind, Replica};
 use service::State;
 use service::alerts::Channel;
 use transport::headers::set;
@@ -207,11 +207,18 @@ impl ServiceMetrics {
         let help = "Times that files of the served release were changed";
         out.counter("venturedex_release_file_changes", help, file_changes)?;
         let replica = releases.and_then(|releases| releases.replica());
-        let generation = replica.map_or(0, Replica::generation) as i64;
+        let generation = i64::try_from(replica.map_or(0, Replica::generation)).unwrap_or(i64::MAX);
         let help = "Changes of the current release, as read last";
         out.gauge("venturedex_object_store_generation", None, help, generation)?;
         let failures = replica.map_or(0, Replica::failures);
-        out.counter("venturedex_object_store_failures", "Reads of the object store that failed", failures)
+        out.counter("venturedex_object_store_failures", "Reads of the object store that failed", failures)?;
+        let faults = replica.map(Replica::fault_counts).unwrap_or_default();
+        let faults = FaultKind::ALL.iter().zip(faults).map(|(kind, count)| ([("fault", kind.name())], count));
+        let help = "Reads of the object store that are not believed";
+        out.counters("venturedex_object_store_pointer_faults", help, faults)?;
+        let until = replica.and_then(Replica::not_after).unwrap_or(0);
+        let help = "Time at which the pointer to the current release is out of date, Unix time";
+        out.gauge("venturedex_object_store_pointer_expiry", Some(Unit::Seconds), help, until)
     }
 
     fn alerts(&self, out: &mut MetricsWriter<'_, '_>) -> fmt::Result {

@@ -20,7 +20,6 @@ use auth::audit;
 use catalog::param_error::shortened;
 use data::SnapshotVersion;
 use mcp::{McpEndpoint, McpPath, McpQuota};
-use release::remote::Replica;
 use service::{State, bulk, security_txt};
 use site::static_pages::StaticPages;
 use site::{PageRequest, PageRoute};
@@ -367,11 +366,13 @@ fn readiness(state: &State) -> Response<Bytes> {
     let catalog = state.releases.current();
     let held: Vec<String> = state.releases.all().iter().map(|catalog| catalog.version().to_string()).collect();
     // 200 without account database or object store: known keys and pages are served; no other server does better.
-    let is_behind = state.releases.replica().is_some_and(Replica::is_failing);
-    let behind = is_behind.then_some("new releases cannot be read from the object store");
+    let behind = state.releases.replica().and_then(|replica| match replica.fault() {
+        Some(fault) => Some(fault.to_string()),
+        None => replica.is_failing().then(|| "new releases cannot be read from the object store".into()),
+    });
     let is_damaged = state.releases.is_damaged();
     let damaged = is_damaged.then_some("the release is damaged, and there is no older one: see the log");
-    let reason = damaged.or(state.auth.degraded()).or(behind);
+    let reason = damaged.or(state.auth.degraded()).map(str::to_owned).or(behind);
     let (code, status) = match &reason {
         _ if state.stopping.load(Ordering::Relaxed) => (StatusCode::SERVICE_UNAVAILABLE, "stopping"),
         // Another server may have an undamaged copy.

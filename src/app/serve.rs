@@ -147,7 +147,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     });
     let slow = Duration::from_millis(u64::from(settings.log_slow));
     let telemetry = Arc::new(Telemetry::new(slow, access_log.transpose()?));
-    let gate = Gate::new(hosts.clone(), public_url.clone(), Arc::clone(&telemetry));
+    let gate = Gate::new(hosts.clone(), public_url.clone(), Arc::clone(&telemetry), replica.clone());
     let metrics = MetricsEndpoint::new(Arc::clone(&telemetry), Arc::clone(&auth), now());
     if let Some(listener) = metrics_listener {
         let address = listener.local_addr()?;
@@ -331,16 +331,18 @@ fn greet(text: &str) {
     let _ = writeln!(io::stdout(), "{text}");
 }
 
-/// Follows the object store as long as the program runs. While it cannot be read, the time between attempts grows.
+/// Follows the object store as long as the program runs. While it cannot be read, the time between attempts grows. Logs
+/// when the store fails or is not believed, and when it is followed again.
 fn follow(replica: Arc<Replica>) -> io::Result<()> {
     const POLL: Duration = Duration::from_secs(1);
     const LONGEST: Duration = Duration::from_secs(10);
     const TICK: Duration = Duration::from_millis(100);
     let run = move || {
         let (mut next, mut pause, mut is_failing) = (Instant::now(), POLL, false);
+        let (mut reported, mut is_warned) = (None, false);
         loop {
             if Instant::now() >= next {
-                let polled = panics::catch(|| replica.poll());
+                let polled = panics::catch(|| replica.poll(now()));
                 match &polled {
                     Ok(Ok(())) if is_failing => tracing::info!("{} is followed again", replica.location()),
                     Ok(Err(error)) if !is_failing => {
@@ -349,6 +351,24 @@ fn follow(replica: Arc<Replica>) -> io::Result<()> {
                     _ => {}
                 }
                 is_failing = !matches!(polled, Ok(Ok(())));
+                let fault = replica.fault();
+                let kind = fault.as_ref().map(|fault| fault.kind);
+                match &fault {
+                    Some(fault) if kind != reported => {
+                        tracing::warn!("the object store is not believed, what is here stays in service: {fault}");
+                    }
+                    None if reported.is_some() => tracing::info!("{} is believed again", replica.location()),
+                    _ => {}
+                }
+                reported = kind;
+                if !is_warned && replica.accepts_unsigned() {
+                    is_warned = true;
+                    tracing::warn!(
+                        "--trust-key: releases must be signed, but `current` in {} is followed without a signature, because no \
+                         delegation was seen: whoever may write there can bring an older release back; see `indexer delegate`",
+                        replica.location()
+                    );
+                }
                 pause = if is_failing { (pause * 2).min(LONGEST) } else { POLL };
                 next = Instant::now() + pause;
             }

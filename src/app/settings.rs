@@ -695,7 +695,7 @@ fn https_url(text: &str) -> Result<String, String> {
     url.ok_or_else(|| "not an https URL without a query; example: https://example.com/privacy".to_owned())
 }
 
-fn public_url(text: &str) -> Result<String, String> {
+pub(crate) fn public_url(text: &str) -> Result<String, String> {
     let message = || "not an http or https URL without a query; example: https://api.example.com".to_owned();
     let url: Uri = text.trim().parse().map_err(|_| message())?;
     let authority = url.authority().ok_or_else(message)?;

@@ -57,6 +57,27 @@ pub enum ReleaseError {
          {generation}); run the command again if {release} is still wanted"
     )]
     Overtaken { place: String, release: SnapshotVersion, winner: SnapshotVersion, generation: u64 },
+    /// `reason` is the rest of a sentence.
+    #[error(
+        "`current` in {place} {reason}: check the clock of this machine and who writes to the bucket, then publish with \
+         `indexer build --recover`, which replaces it"
+    )]
+    Unfollowable { place: String, reason: String },
+    #[error(
+        "{}, although generation {pushed} was pushed to {place} from here: the bucket was restored, moved or emptied, and \
+         replicas ignore what comes again; publish with --recover",
+        lower(*found)
+    )]
+    Restored { place: String, found: Option<u64>, pushed: u64 },
+    /// `reason` is the rest of a sentence.
+    #[error(
+        "{place} {reason}: name the public key of --pointer-key with `indexer delegate --sign-key FILE --key PUBLIC_FILE`"
+    )]
+    NotDelegated { place: String, reason: String },
+    #[error(
+        "{place} has a delegation, so that replicas refuse a `current` that is not signed: pass --pointer-key FILE"
+    )]
+    NotSigned { place: String },
     #[error("{place}: {error}")]
     ObjectStore { place: String, error: String },
     #[error(transparent)]
@@ -87,6 +108,11 @@ impl ReleaseError {
             }
         }
     }
+}
+
+/// What was found in place of a later pointer.
+fn lower(found: Option<u64>) -> String {
+    found.map_or_else(|| "`current` is gone".into(), |generation| format!("`current` has generation {generation}"))
 }
 
 /// The command that makes an index name a release; `newest` is the newest one that it has.

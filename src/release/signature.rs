@@ -1,13 +1,17 @@
-//! Signatures of releases: Ed25519 over the bytes of `manifest.json`, which has the checksums of all other files.
+//! Signatures of releases: Ed25519 over the bytes of `manifest.json`, which has the checksums of all other files; and
+//! JSON documents with their signature inside.
 //!
 //! Keys are PEM files and signatures 64 bytes, as `openssl` writes them: it can sign and verify releases, too.
 
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use ring::signature::{ED25519, Ed25519KeyPair, KeyPair, UnparsedPublicKey};
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
 use thiserror::Error;
 
 use crate::{ReleaseError, ReleaseResult};
@@ -18,8 +22,20 @@ const PUBLIC_KEY_PREFIX: [u8; 12] = [0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0
 
 pub struct SigningKey(Ed25519KeyPair);
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A public key, displayed in Base64: the end of the line in its PEM file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct TrustedKey([u8; 32]);
+
+/// A JSON document and its signature, over the bytes of `signed` exactly as they are in the document.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct SignedJson {
+    signed: Box<RawValue>,
+    /// The key that belongs to the signature.
+    key: TrustedKey,
+    /// 64 bytes in Base64.
+    signature: String,
+}
 
 #[derive(Debug, Error)]
 pub enum KeyError {
@@ -41,7 +57,7 @@ impl SigningKey {
         self.0.sign(bytes).as_ref().to_vec()
     }
 
-    pub(crate) fn public(&self) -> TrustedKey {
+    pub fn public(&self) -> TrustedKey {
         TrustedKey(self.0.public_key().as_ref().try_into().expect("an Ed25519 key has 32 bytes"))
     }
 }
@@ -57,13 +73,56 @@ impl TrustedKey {
 
     /// Refuses a release if `signature` is not that of `signed`, its manifest or packing.
     pub(crate) fn check(&self, version: SnapshotVersion, signed: &[u8], signature: Option<&[u8]>) -> ReleaseResult<()> {
-        let key = UnparsedPublicKey::new(&ED25519, self.0);
         let reason = match signature {
-            Some(signature) if key.verify(signed, signature).is_ok() => return Ok(()),
+            Some(signature) if self.has_signed(signed, signature) => return Ok(()),
             Some(_) => "is not signed with the trusted key, or its manifest was changed",
             None => "is not signed",
         };
         Err(ReleaseError::Untrusted { version, reason })
+    }
+
+    fn has_signed(&self, signed: &[u8], signature: &[u8]) -> bool {
+        UnparsedPublicKey::new(&ED25519, self.0).verify(signed, signature).is_ok()
+    }
+}
+
+impl fmt::Display for TrustedKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&STANDARD.encode(self.0))
+    }
+}
+
+impl From<TrustedKey> for String {
+    fn from(key: TrustedKey) -> Self {
+        key.to_string()
+    }
+}
+
+impl TryFrom<String> for TrustedKey {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, &'static str> {
+        let bytes = STANDARD.decode(text).ok().and_then(|bytes| bytes.try_into().ok());
+        bytes.map(Self).ok_or("not a key of 32 bytes in Base64")
+    }
+}
+
+impl SignedJson {
+    pub(crate) fn new(content: &impl Serialize, key: &SigningKey) -> Self {
+        let signed = to_raw_value(content).expect("texts and numbers serialize");
+        let signature = STANDARD.encode(key.sign(signed.get().as_bytes()));
+        Self { signed, key: key.public(), signature }
+    }
+
+    /// The signed JSON.
+    pub(crate) fn content(&self) -> &str {
+        self.signed.get()
+    }
+
+    /// The key that has signed the content; `None` if the signature is wrong.
+    pub(crate) fn signer(&self) -> Option<&TrustedKey> {
+        let signature = STANDARD.decode(&self.signature).ok()?;
+        self.key.has_signed(self.content().as_bytes(), &signature).then_some(&self.key)
     }
 }
 
@@ -102,6 +161,23 @@ mod tests {
         assert!(!has_signed(b"Venturedex", &signature));
         assert!(!has_signed(b"venturedex", &signature[1..]));
         assert!(!has_signed(b"venturedex", b""));
+    }
+
+    #[test]
+    fn a_signed_document_has_the_signer_of_its_exact_bytes() {
+        let key = SigningKey::read(file(PRIVATE_KEY).path()).unwrap();
+        let json = serde_json::to_string(&SignedJson::new(&["a", "b"], &key)).unwrap();
+        let signer = |json: &str| {
+            let document: SignedJson = serde_json::from_str(json).unwrap();
+            document.signer().cloned()
+        };
+        assert_eq!(signer(&json), Some(key.public()));
+        assert_eq!(signer(&json.replacen(r#"["a","b"]"#, r#"  ["a","b"] "#, 1)), Some(key.public()));
+        assert_eq!(signer(&json.replacen(r#"["a","b"]"#, r#"["a", "b"]"#, 1)), None, "the same values, other bytes");
+        assert_eq!(signer(&json.replacen(r#"["a","b"]"#, r#"["a","c"]"#, 1)), None);
+        let pem = PUBLIC_KEY.lines().nth(1).unwrap();
+        assert!(pem.ends_with(&key.public().to_string()), "{}", key.public());
+        assert!(serde_json::from_str::<SignedJson>(&json.replace(&key.public().to_string(), "AAAA")).is_err());
     }
 
     #[test]

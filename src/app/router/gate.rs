@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::app::router::{self, AppRoute, Router};
 use platform::clock::now;
+use release::remote::Replica;
 use transport::origin_policy::Hosts;
 pub(super) use transport::server::connection_error::ConnectionError;
 use transport::server::{RequestBody, ResponseBody};
@@ -22,6 +23,8 @@ struct Inner {
     router: OnceLock<Router>,
     /// The reason why there is no release yet.
     reason: Mutex<String>,
+    /// The replica that releases come from; what is wrong with its object store is a better reason.
+    replica: Option<Arc<Replica>>,
     hosts: Hosts,
     public_url: String,
     telemetry: Arc<Telemetry>,
@@ -29,9 +32,14 @@ struct Inner {
 }
 
 impl Gate {
-    pub(crate) fn new(hosts: Hosts, public_url: String, telemetry: Arc<Telemetry>) -> Self {
+    pub(crate) fn new(
+        hosts: Hosts,
+        public_url: String,
+        telemetry: Arc<Telemetry>,
+        replica: Option<Arc<Replica>>,
+    ) -> Self {
         let (router, reason, stopping) = Default::default();
-        Self(Arc::new(Inner { router, reason, hosts, public_url, telemetry, stopping }))
+        Self(Arc::new(Inner { router, reason, replica, hosts, public_url, telemetry, stopping }))
     }
 
     pub(crate) fn refuse(&self, reason: String) {
@@ -46,10 +54,14 @@ impl Gate {
     }
 
     fn readiness(&self) -> Response<Bytes> {
-        let reason = self.0.reason.lock().unwrap_or_else(PoisonError::into_inner);
+        let fault = self.0.replica.as_ref().and_then(|replica| replica.fault());
+        let reason = match fault {
+            Some(fault) => fault.to_string(),
+            None => self.0.reason.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        };
         let is_stopping = self.0.stopping.load(Ordering::SeqCst);
         let status = if is_stopping { "stopping" } else { "not_ready" };
-        let body = json!({ "status": status, "snapshot": null, "bundled": false, "held": [], "reason": *reason });
+        let body = json!({ "status": status, "snapshot": null, "bundled": false, "held": [], "reason": reason });
         router::readiness_response(StatusCode::SERVICE_UNAVAILABLE, &body)
     }
 }

@@ -7,12 +7,17 @@ use crate::app::settings::ServeSettings;
 use crate::cli::doctor::finding::{Findings, Status};
 use crate::cli::doctor::machine;
 use crate::cli::indexer::format;
-use data::{Date, SnapshotVersion};
-use release::remote::RemoteStore;
+use data::{Date, SnapshotVersion, rfc3339};
+use release::remote::{Examination, Pointer, RemoteStore};
 use release::{Release, ReleaseError, ReleaseStore};
 
 /// Data is published weekly or monthly; after this many days somebody should find out why it is not.
 const OLD_DAYS: i64 = 35;
+
+const POINTER: &str = "index.pointer";
+const DAY: i64 = 86_400;
+/// Remaining days of a delegation below which the key of releases should be fetched from its safe.
+const DELEGATION_DAYS: i64 = 30;
 
 #[derive(Default)]
 pub(super) struct IndexState {
@@ -50,6 +55,7 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
             return failed("index.trust_key", &error, "name the file of the public key with --trust-key", findings);
         }
     };
+    check_pointer(settings, &releases, now, findings);
     let folder = releases.folder();
     let current = match releases.current() {
         Ok(Some(current)) => current,
@@ -96,6 +102,62 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
     let bytes = manifest(current).map_or(0, |manifest| manifest.bytes(""));
     machine::check_disk("index.disk", folder, 2 * bytes, findings);
     index
+}
+
+/// Reads what names the current release in an object store, as a replica with this cache would.
+fn check_pointer(settings: &ServeSettings, releases: &ReleaseStore, now: i64, findings: &mut Findings) {
+    let place = settings.index.as_deref().and_then(Path::to_str).unwrap_or_default();
+    // Opening the store would create it.
+    if let Some(folder) = place.strip_prefix("file://").filter(|folder| !Path::new(folder).is_dir()) {
+        findings.problem(POINTER, format!("{folder} does not exist"), "check --index and that the disk is mounted");
+        return;
+    }
+    let replica = match settings.replica(releases) {
+        Ok(Some(replica)) => replica,
+        Ok(None) => return,
+        Err(error) => {
+            findings.problem(POINTER, error.to_string(), "check --index and the variables AWS_…");
+            return;
+        }
+    };
+    match replica.examine(now) {
+        Ok(found) => judge_pointer(&found, releases.trusted.is_some(), now, findings),
+        Err(error) => findings.problem(
+            POINTER,
+            error.to_string(),
+            "check the network and the credentials; replace a damaged `current` with `indexer build --recover`",
+        ),
+    }
+}
+
+fn judge_pointer(found: &Examination, has_key: bool, now: i64, findings: &mut Findings) {
+    let Examination { pointer, fault, delegation, .. } = found;
+    if let Some(fault) = fault {
+        return findings.problem(POINTER, &fault.detail, fault.remedy());
+    }
+    let Some(Pointer { release, generation, not_before, not_after, .. }) = pointer else {
+        return findings.problem(POINTER, "the object store names no release", "publish one with `indexer build`");
+    };
+    let until = not_after.map_or_else(String::new, |until| format!(", valid until {}", rfc3339(until)));
+    let detail = format!("{release}, generation {generation}{until}");
+    // Renewals come when at most half of the time is over.
+    let is_late = not_before
+        .zip(*not_after)
+        .is_some_and(|(from, until)| until.saturating_sub(now) < until.saturating_sub(from) / 4);
+    match delegation {
+        _ if is_late => findings.warning(POINTER, detail, "check the job that runs `indexer renew`"),
+        Some(delegation) if delegation.not_after.saturating_sub(now) < DELEGATION_DAYS * DAY => findings.warning(
+            POINTER,
+            format!("{detail}; the delegation ends at {}", rfc3339(delegation.not_after)),
+            "run `indexer delegate` with the key of releases",
+        ),
+        None if has_key => findings.warning(
+            POINTER,
+            format!("{detail}; it is not signed, so whoever may write there can bring an older release back"),
+            "name a key with `indexer delegate`, and publish with --pointer-key",
+        ),
+        _ => findings.ok(POINTER, detail),
+    }
 }
 
 fn failed(check: &'static str, error: &dyn Display, remedy: &str, findings: &mut Findings) -> IndexState {

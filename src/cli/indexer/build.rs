@@ -7,24 +7,41 @@ use serde::{Serialize, Serializer};
 use time::OffsetDateTime;
 
 use crate::cli::indexer::progress::{CompletedStep, Steps};
-use crate::cli::indexer::{CommandResult, Style, check, format};
+use crate::cli::indexer::wait::{WaitedJson, Waiting};
+use crate::cli::indexer::{CommandResult, IndexerExit, Style, check, format, pushed};
 use data::import::DatasetInput;
-use data::{Counts, Diagnostic, Progress, SnapshotVersion, rfc3339};
+use data::{Counts, Diagnostic, Progress, SnapshotVersion};
 use platform::clock;
-use release::remote::{Pushed, RemoteStore};
+use release::remote::{Announcement, Current, Pushed, RemoteStore};
 use release::{Manifest, Policy, Publication, PublicationOutcome, ReleaseError, ReleaseStore, TableChanges, manifest};
 
-/// Builds a release, and pushes it to `remote` for servers to switch to it `activate_in` seconds after the push.
-pub(crate) fn run(
+/// The object store that a release is pushed to.
+pub(super) struct Target {
+    pub(super) remote: RemoteStore,
+    pub(super) announcement: Announcement,
+}
+
+impl Target {
+    /// Copies the current release into the folder `releases`. Fails if replicas would not follow another one.
+    pub(super) fn sync(&self, releases: &ReleaseStore, now: i64) -> Result<Current, ReleaseError> {
+        let read = self.remote.sync(releases, self.announcement.is_recovery)?;
+        self.remote.check(releases, &read, &self.announcement, now)?;
+        Ok(read)
+    }
+}
+
+/// Builds a release, pushes it to an object store, and waits for servers to serve it.
+pub(super) fn run(
     mut dataset: DatasetInput<'_>,
     releases: &ReleaseStore,
     policy: Policy,
-    remote: Option<&RemoteStore>,
-    activate_in: i64,
+    target: Option<&Target>,
+    waiting: &Waiting,
     now: OffsetDateTime,
     style: &Style,
 ) -> CommandResult {
-    let target = remote.map(|remote| Ok::<_, ReleaseError>((remote, remote.sync(releases)?))).transpose()?;
+    let target = target.map(|target| target.sync(releases, now.unix_timestamp()).map(|read| (target, read)));
+    let target = target.transpose()?;
     let start = Instant::now();
     let steps = Steps::new(style.json);
     let building = releases.begin()?.with(policy);
@@ -43,15 +60,23 @@ pub(crate) fn run(
     let Policy { signing_key, .. } = building.end();
     let (difference, not_compared) = compare(releases, &publication, &steps);
     let manifest = &publication.manifest;
-    let pushed = target.map(|(remote, read)| {
+    let pushed = target.map(|(Target { remote, announcement }, read)| {
         steps.step("push", 0);
         // The build has taken its time: count from now.
-        let now = clock::now();
-        let pushed = remote.push(releases, manifest.version, signing_key.as_ref(), &read, now + activate_in, now);
+        let key = signing_key.as_ref();
+        let pushed = remote.push(releases, manifest.version, key, &read, announcement, clock::now());
         steps.done();
         pushed
     });
     let pushed = pushed.transpose()?;
+    let waited = if waiting.is_wanted() {
+        steps.step("wait", 0);
+        let waited = waiting.wait(manifest.version);
+        steps.done();
+        waited
+    } else {
+        WaitedJson::default()
+    };
     let summary = SummaryJson {
         outcome: publication.outcome,
         version: manifest.version,
@@ -75,14 +100,21 @@ pub(crate) fn run(
         difference,
         not_compared,
         pushed,
+        waited,
         warning_count: report.warnings().count(),
         warnings: style.verbose.then(|| report.warnings().collect()),
     };
     drop(steps);
-    style.print(true, &summary, |out| {
+    let failure = summary.waited.message.as_ref();
+    style.print(failure.is_none(), &summary, |out| {
         check::list(&report, style, out)?;
         summary.print(manifest, check::hint(&report, style), out)
-    })
+    })?;
+    let Some(failure) = failure else { return Ok(IndexerExit::Success) };
+    if !style.json {
+        writeln!(io::stderr(), "error: {failure}")?;
+    }
+    Ok(IndexerExit::NotServed)
 }
 
 /// The changes compared with the previous release, or why it cannot be read. Neither if nothing new was published.
@@ -119,6 +151,8 @@ struct SummaryJson<'a> {
     not_compared: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pushed: Option<Pushed>,
+    #[serde(flatten)]
+    waited: WaitedJson,
     warning_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<&'a Diagnostic>>,
@@ -157,9 +191,9 @@ impl SummaryJson<'_> {
         writeln!(out, "  {}{hint}", format::counted(self.warning_count, "warning"))?;
         if let Some(Pushed { pointer, objects, bytes }) = &self.pushed {
             let (objects, bytes) = (format::counted(*objects, "object"), format::size(*bytes));
-            let (generation, at) = (pointer.generation, rfc3339(pointer.activate_at));
-            writeln!(out, "  pushed: {objects}, {bytes}; generation {generation}, served from {at} on")?;
+            writeln!(out, "  pushed: {objects}, {bytes}; {}", pushed::description(pointer))?;
         }
+        self.waited.print(out)?;
         if self.current == Some(*version) {
             return writeln!(out, "  current: {version}");
         }

@@ -11,12 +11,14 @@ mod generate;
 mod import;
 mod own_files;
 mod progress;
+mod publishing;
 mod pushed;
 mod releases;
 mod resolve;
 mod review;
 mod search;
 mod suppress;
+mod wait;
 
 use std::ffi::OsString;
 use std::io::{self, Write};
@@ -26,6 +28,8 @@ use clap::{Args, Parser, Subcommand};
 use serde::Serialize;
 use time::OffsetDateTime;
 
+use crate::cli::indexer::publishing::{Publishing, Validity, parse_time};
+use crate::cli::indexer::wait::Waiting;
 use ::import::sources::SourceError;
 use data::import::DatasetInput;
 use data::import::meta::MetaValues;
@@ -42,7 +46,8 @@ Exit codes:
      above a limit of size or memory; folder of `generate` or `import` with files of others in the way
   2  usage error, or not a key
   3  disk error: no such index folder, no permission, no space
-  4  another indexer is using the index; retry later";
+  4  another indexer is using the index; retry later
+  5  published, but a server of --wait-for does not serve it";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -52,6 +57,8 @@ pub enum IndexerExit {
     Usage = 2,
     Disk = 3,
     Busy = 4,
+    /// Published, but not served by all servers that were waited for.
+    NotServed = 5,
 }
 
 #[derive(Parser)]
@@ -120,17 +127,14 @@ impl IndexArgs {
         is_remote.then(|| RemoteStore::open(&self.index, trusted.cloned())).transpose()
     }
 
+    /// The object store, for commands that need one.
+    fn object_store(&self, trusted: Option<&TrustedKey>) -> Result<RemoteStore, CommandError> {
+        self.remote(trusted)?.ok_or_else(|| CommandError::NoObjectStore(self.index.clone()))
+    }
+
     fn releases(&self) -> ReleaseStore {
         ReleaseStore::of_place(&self.index, &self.cache)
     }
-}
-
-/// When servers that follow an object store switch
-#[derive(Args)]
-struct Activation {
-    /// Seconds until servers switch to the release, for all to fetch it before; only with an object store
-    #[arg(long, value_name = "SECONDS", env = "VENTUREDEX_ACTIVATE_IN", default_value_t = 5)]
-    activate_in: u32,
 }
 
 #[derive(Args)]
@@ -141,9 +145,13 @@ struct Trust {
 }
 
 impl Trust {
+    fn key(&self) -> Result<Option<TrustedKey>, KeyError> {
+        self.trust_key.as_deref().map(TrustedKey::read).transpose()
+    }
+
     fn releases(&self, index: &IndexArgs) -> Result<ReleaseStore, KeyError> {
         let mut releases = index.releases();
-        releases.trusted = self.trust_key.as_deref().map(TrustedKey::read).transpose()?;
+        releases.trusted = self.key()?;
         Ok(releases)
     }
 }
@@ -215,7 +223,9 @@ enum IndexerCommand {
         #[arg(long)]
         bulk: bool,
         #[command(flatten)]
-        activation: Activation,
+        publishing: Publishing,
+        #[command(flatten)]
+        waiting: Waiting,
     },
     /// Import files of other forms: exports, spreadsheets, public data sets
     Import(import::ImportArgs),
@@ -233,7 +243,33 @@ enum IndexerCommand {
         #[arg(long)]
         force: bool,
         #[command(flatten)]
-        activation: Activation,
+        publishing: Publishing,
+        #[command(flatten)]
+        trust: Trust,
+    },
+    /// Name the keys that may sign the object `current` of an object store, in place of those named before
+    Delegate {
+        #[command(flatten)]
+        index: IndexArgs,
+        /// File with the private key (Ed25519, PEM) of releases
+        #[arg(long, value_name = "FILE", env = "VENTUREDEX_SIGN_KEY")]
+        sign_key: PathBuf,
+        /// File with a public key (Ed25519, PEM) that may sign `current`; once for each key
+        #[arg(long = "key", value_name = "FILE", required = true)]
+        keys: Vec<PathBuf>,
+        /// Time until the keys must be named again, such as 365d
+        #[arg(long, value_name = "TIME", default_value = "365d", value_parser = parse_time)]
+        valid_for: i64,
+    },
+    /// Sign the object `current` of an object store once more, before it is out of date
+    Renew {
+        #[command(flatten)]
+        index: IndexArgs,
+        /// File with the private key (Ed25519, PEM) to sign with
+        #[arg(long, value_name = "FILE", env = "VENTUREDEX_POINTER_KEY")]
+        pointer_key: PathBuf,
+        #[command(flatten)]
+        validity: Validity,
         #[command(flatten)]
         trust: Trust,
     },
@@ -298,15 +334,19 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
         IndexerCommand::Check(dataset) => check::run(dataset.input(), style),
         IndexerCommand::Aliases(dataset) => aliases::run(dataset.input(), style),
         IndexerCommand::Duplicates(dataset) => duplicates::run(dataset.input(), style),
-        IndexerCommand::Build { dataset, index, sources, force, sign_key, bulk, activation } => {
+        IndexerCommand::Build { dataset, index, sources, force, sign_key, bulk, publishing, waiting } => {
+            let announcement = publishing.announcement()?;
             let signing_key = sign_key.as_deref().map(SigningKey::read).transpose()?;
             let policy = Policy { is_forced: *force, signing_key, has_bulk: *bulk };
             let view = sources.view(style)?;
             let mut input = dataset.input();
             input.folder = view.as_ref().map_or(input.folder, |view| view.path());
             let (releases, remote) = (index.releases(), index.remote(None)?);
-            let activate_in = i64::from(activation.activate_in);
-            build::run(input, &releases, policy, remote.as_ref(), activate_in, now, style)
+            let target = remote.map(|remote| build::Target { remote, announcement });
+            if publishing.recover && target.is_none() {
+                return Err(CommandError::NoObjectStore(index.index.clone()));
+            }
+            build::run(input, &releases, policy, target.as_ref(), waiting, now, style)
         }
         IndexerCommand::Import(arguments) => import::run(arguments, now, style),
         IndexerCommand::Resolve(arguments) => resolve::run(arguments, today, style),
@@ -316,12 +356,26 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
             Some(remote) => pushed::list(&remote, style),
             None => releases::list(&index.releases(), style),
         },
-        IndexerCommand::Activate { version, index, force, activation, trust } => {
-            let (releases, at) = (trust.releases(index)?, seconds + i64::from(activation.activate_in));
+        IndexerCommand::Activate { version, index, force, publishing, trust } => {
+            let (releases, announcement) = (trust.releases(index)?, publishing.announcement()?);
             match index.remote(releases.trusted.as_ref())? {
-                Some(remote) => pushed::activate(&remote, &releases, *version, *force, at, style),
+                Some(remote) => {
+                    let target = build::Target { remote, announcement };
+                    pushed::activate(&target, &releases, *version, *force, seconds, style)
+                }
+                None if publishing.recover => Err(CommandError::NoObjectStore(index.index.clone())),
                 None => releases::activate(&releases, *version, *force, style),
             }
+        }
+        IndexerCommand::Delegate { index, sign_key, keys, valid_for } => {
+            let key = SigningKey::read(sign_key)?;
+            let keys = keys.iter().map(|path| TrustedKey::read(path)).collect::<Result<_, _>>()?;
+            pushed::delegate(&index.object_store(None)?, keys, &key, *valid_for, seconds, style)
+        }
+        IndexerCommand::Renew { index, pointer_key, validity, trust } => {
+            let signing = validity.signing(SigningKey::read(pointer_key)?);
+            let remote = index.object_store(trust.key()?.as_ref())?;
+            pushed::renew(&remote, &signing, seconds, style)
         }
         IndexerCommand::Prune { keep, grace, index } => match index.remote(None)? {
             Some(remote) => pushed::prune(&remote, *keep, i64::from(*grace) * 3_600, seconds, style),
@@ -330,14 +384,14 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
         IndexerCommand::Search { search, index } => {
             let releases = index.releases();
             if let Some(remote) = index.remote(None)? {
-                remote.sync(&releases)?;
+                remote.sync(&releases, false)?;
             }
             search::run(search, &releases, style)
         }
         IndexerCommand::Verify { version, index, trust } => {
             let releases = trust.releases(index)?;
             if let Some(remote) = index.remote(releases.trusted.as_ref())? {
-                remote.sync(&releases)?;
+                remote.sync(&releases, false)?;
                 if let Some(version) = version {
                     remote.fetch(&releases, pushed::find(&remote, *version)?)?;
                 }
@@ -375,6 +429,12 @@ pub(crate) enum CommandError {
     Resolve(#[from] ResolveError),
     #[error(transparent)]
     Confined(#[from] confined::ConfinedError),
+    #[error(
+        "--index {} is a folder of releases, in which nothing is delegated, renewed or recovered: name an object store, such as \
+         s3://bucket/prefix or file:///folder",
+        .0.display()
+    )]
+    NoObjectStore(PathBuf),
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
     /// The problems of a dataset, which are printed already.
@@ -388,6 +448,7 @@ impl CommandError {
             Self::Release(error) => code_of(error),
             Self::Key(KeyError::Io { .. }) => (IndexerExit::Disk, "io"),
             Self::Key(_) => (IndexerExit::Usage, "bad_key"),
+            Self::NoObjectStore(_) => (IndexerExit::Usage, "no_object_store"),
             Self::Folder(error) => error.code(),
             Self::Source(error) | Self::Resolve(ResolveError::Source(error)) => match error {
                 SourceError::Io { .. } => (IndexerExit::Disk, "io"),
@@ -432,6 +493,10 @@ fn code_of(error: &ReleaseError) -> (IndexerExit, &'static str) {
         ReleaseError::Bundled(_) => (IndexerExit::Rejected, "bundled"),
         ReleaseError::Busy { .. } => (IndexerExit::Busy, "busy"),
         ReleaseError::Overtaken { .. } => (IndexerExit::Busy, "overtaken"),
+        ReleaseError::Unfollowable { .. } => (IndexerExit::Rejected, "unfollowable"),
+        ReleaseError::Restored { .. } => (IndexerExit::Rejected, "restored"),
+        ReleaseError::NotSigned { .. } => (IndexerExit::Rejected, "not_signed"),
+        ReleaseError::NotDelegated { .. } => (IndexerExit::Rejected, "not_delegated"),
         ReleaseError::ObjectStore { .. } => (IndexerExit::Disk, "object_store"),
         ReleaseError::Text { .. } => (IndexerExit::Disk, "text_index"),
         ReleaseError::Io { .. } => (IndexerExit::Disk, "io"),

@@ -1,12 +1,13 @@
-//! `indexer list`, `activate`, `prune` and `verify` for an object store.
+//! `indexer list`, `activate` and `prune` for an object store; `delegate` and `renew`.
 
 use serde::Serialize;
 use serde_json::json;
 
+use crate::cli::indexer::build::Target;
 use crate::cli::indexer::{CommandResult, IndexerExit, Style, format};
 use data::{SnapshotVersion, rfc3339};
-use release::remote::{Pointer, PushedRelease, RemoteStore};
-use release::{ReleaseError, ReleaseStore};
+use release::remote::{Pointer, PointerSigning, PushedRelease, RemoteStore};
+use release::{ReleaseError, ReleaseStore, SigningKey, TrustedKey};
 
 #[derive(Serialize)]
 struct PushedListJson {
@@ -28,13 +29,18 @@ pub(crate) fn list(remote: &RemoteStore, style: &Style) -> CommandResult {
             let PushedRelease { version, manifest } = pushed;
             let named = result.current.as_ref().filter(|current| current.pushed() == pushed);
             let mark = if named.is_some() { '*' } else { ' ' };
-            let served = named.map_or_else(String::new, |pointer| {
-                format!("  generation {}, served from {} on", pointer.generation, rfc3339(pointer.activate_at))
-            });
+            let served = named.map_or_else(String::new, |pointer| format!("  {}", description(pointer)));
             writeln!(out, "{mark} {:<14} {manifest}{served}", version.to_string())?;
         }
         Ok(())
     })
+}
+
+/// When a pointer takes effect, and until when it is valid.
+pub(super) fn description(pointer: &Pointer) -> String {
+    let (generation, at) = (pointer.generation, rfc3339(pointer.activate_at));
+    let until = pointer.not_after.map_or_else(String::new, |until| format!(", valid until {}", rfc3339(until)));
+    format!("generation {generation}, served from {at} on{until}")
 }
 
 pub(crate) fn find(remote: &RemoteStore, version: SnapshotVersion) -> Result<PushedRelease, ReleaseError> {
@@ -42,27 +48,27 @@ pub(crate) fn find(remote: &RemoteStore, version: SnapshotVersion) -> Result<Pus
     found.ok_or_else(|| ReleaseError::Missing { version, index: remote.location().into() })
 }
 
-/// Makes a pushed release current after verifying and testing it here.
-pub(crate) fn activate(
-    remote: &RemoteStore,
+/// Makes a pushed release current after verifying and testing it here. `now` is in Unix seconds.
+pub(super) fn activate(
+    target: &Target,
     releases: &ReleaseStore,
     version: SnapshotVersion,
     is_forced: bool,
-    activate_at: i64,
+    now: i64,
     style: &Style,
 ) -> CommandResult {
-    let read = remote.sync(releases)?;
+    let Target { remote, announcement } = target;
+    let read = target.sync(releases, now)?;
     let pushed = find(remote, version)?;
     remote.fetch(releases, pushed)?;
     let before = read.pointer.as_ref().map(|pointer| pointer.release);
     if !is_forced {
         releases.check_rows(version, releases.manifest(version)?.counts)?;
     }
-    let pointer = remote.point(&read, pushed, activate_at)?;
+    let pointer = remote.point(releases, &read, pushed, announcement, now)?;
     style.write(&json!({ "ok": true, "current": pointer, "before": before }), |out| {
         let before = before.map_or_else(|| "none".into(), |before| before.to_string());
-        let (generation, at) = (pointer.generation, rfc3339(pointer.activate_at));
-        writeln!(out, "current: {version} (generation {generation}), served from {at} on, previously {before}")
+        writeln!(out, "current: {version} ({}), previously {before}", description(&pointer))
     })?;
     Ok(IndexerExit::Success)
 }
@@ -75,5 +81,31 @@ pub(crate) fn prune(remote: &RemoteStore, keep: usize, grace: i64, now: i64, sty
         }
         let (objects, freed) = (format::counted(pruned.objects, "object"), format::size(pruned.bytes));
         writeln!(out, "{}, {objects} removed, {freed} freed", format::counted(pruned.releases.len(), "release"))
+    })
+}
+
+/// Lets keys sign `current`.
+pub(super) fn delegate(
+    remote: &RemoteStore,
+    keys: Vec<TrustedKey>,
+    key: &SigningKey,
+    valid_for: i64,
+    now: i64,
+    style: &Style,
+) -> CommandResult {
+    let delegation = remote.delegate(keys, key, valid_for, now)?;
+    style.print(true, &json!({ "delegation": delegation }), |out| {
+        for key in &delegation.pointer_keys {
+            writeln!(out, "{key} may sign `current` until {}", rfc3339(delegation.not_after))?;
+        }
+        Ok(())
+    })
+}
+
+/// Signs `current` once more.
+pub(super) fn renew(remote: &RemoteStore, signing: &PointerSigning, now: i64, style: &Style) -> CommandResult {
+    let pointer = remote.renew(signing, now)?;
+    style.print(true, &json!({ "current": pointer }), |out| {
+        writeln!(out, "renewed: {} ({})", pointer.release, description(&pointer))
     })
 }

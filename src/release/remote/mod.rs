@@ -8,18 +8,26 @@
 //!
 //! The object `current` names the release to serve, with a generation that each change raises. It is only replaced as
 //! it was read, so one of several indexers succeeds. Content that comes back has another generation, and a replica
-//! accepts no older one from a store that returns stale content.
+//! accepts no older one from a store that returns stale content. It can be signed by a key that is named in the object
+//! `delegation`, which the key of releases signs.
 
 mod credentials;
+mod delegation;
 mod fetch;
+mod freshness;
 mod objects;
+mod pointer;
 mod probe;
 mod push;
+mod replica;
 #[cfg(test)]
 mod tests;
 
-pub use fetch::Replica;
+pub use delegation::Delegation;
+pub use freshness::{FaultKind, PointerFault};
+pub use pointer::{Announcement, Current, MAX_ACTIVATE_IN, Pointer, PointerSigning};
 pub use push::{Pruned, Pushed};
+pub use replica::{Examination, Replica};
 
 use std::path::{Path, PathBuf};
 
@@ -49,37 +57,16 @@ const CONCURRENCY: usize = 8;
 
 const CURRENT: &str = "current";
 
+/// Maximum size of `current` in bytes, and that of an object in its place that a recovery replaces.
+const MAX_POINTER: u64 = 1 << 16;
+const MAX_RECOVERED: u64 = 1 << 30;
+
 /// Number of releases that `current` names besides the one to serve.
 const MAX_BEFORE: usize = 20;
 
 /// True if `--index` names an object store, `s3://bucket/prefix` or `file:///folder`, and not a folder of releases.
 pub fn is_object_store(index: &Path) -> bool {
     index.to_str().is_some_and(|index| index.starts_with("s3://") || index.starts_with("file://"))
-}
-
-/// The object `current`: the release to serve.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pointer {
-    pub format: u32,
-    pub release: SnapshotVersion,
-    /// SHA-256 of its packing.
-    pub manifest: Checksum,
-    /// One more than that of the previous pointer.
-    pub generation: u64,
-    /// Start of serving in Unix seconds; until then, replicas fetch and test the release.
-    pub activate_at: i64,
-    /// Random, so that an indexer recognizes its own pointer if the response to its request was lost.
-    pub push: String,
-    /// Previously current releases, latest first: a new replica fetches them for cursors of others that serve them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    before: Vec<PushedRelease>,
-}
-
-/// `current` as read, to be replaced if it is still the same.
-#[derive(Clone, Debug)]
-pub struct Current {
-    pub pointer: Option<Pointer>,
-    found: Option<objects::StoredObject>,
 }
 
 /// The files of a release in pieces.
@@ -146,17 +133,18 @@ impl RemoteStore {
     }
 
     pub fn current(&self) -> ReleaseResult<Current> {
-        let found = self.objects.get(CURRENT, 1 << 16)?;
-        let pointer = found.as_ref().map(|found| {
-            let pointer: Pointer = serde_json::from_slice(&found.bytes)
-                .map_err(|error| self.objects.error(CURRENT, format!("cannot be read: {error}")))?;
-            if pointer.format == FORMAT {
-                return Ok(pointer);
-            }
-            let reason = format!("has format {}, this program reads {FORMAT}: upgrade it", pointer.format);
-            Err(self.objects.error(CURRENT, reason))
-        });
-        Ok(Current { pointer: pointer.transpose()?, found })
+        let Some(found) = self.objects.get(CURRENT, MAX_POINTER)? else { return Ok(Current::default()) };
+        let (pointer, document) = Pointer::parse(&found.bytes).map_err(|error| self.objects.error(CURRENT, error))?;
+        Ok(Current { pointer: Some(pointer), document, found: Some(found) })
+    }
+
+    /// Like [`RemoteStore::current`]. For a recovery, an object that cannot be read counts as one that names nothing.
+    fn current_to_replace(&self, is_recovery: bool) -> ReleaseResult<Current> {
+        let found = match self.current() {
+            Err(_) if is_recovery => self.objects.get(CURRENT, MAX_RECOVERED)?,
+            other => return other,
+        };
+        Ok(Current { found, ..Current::default() })
     }
 
     /// The pushed releases, newest first. A version pushed twice with different content is listed twice.
@@ -213,12 +201,6 @@ impl Packing {
             }
         }
         Ok(())
-    }
-}
-
-impl Pointer {
-    pub fn pushed(&self) -> PushedRelease {
-        PushedRelease { version: self.release, manifest: self.manifest }
     }
 }
 

@@ -6,13 +6,13 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::iter;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::checksum::Checksum;
 use crate::error::At;
 use crate::remote::{
-    CONCURRENCY, CURRENT, Current, FORMAT, FilePart, MAX_BEFORE, MAX_DEPTH, PIECE, PackedFile, Packing, Piece, Pointer,
-    PushedRelease, REACH, RemoteStore, object_name, packing_path,
+    Announcement, CONCURRENCY, CURRENT, Current, FORMAT, FilePart, MAX_BEFORE, MAX_DEPTH, PIECE, PackedFile, Packing,
+    Piece, Pointer, PointerSigning, PushedRelease, REACH, RemoteStore, object_name, packing_path,
 };
 use crate::{ReleaseError, ReleaseResult, ReleaseStore, SigningKey, files, manifest, permissions};
 use data::parallel::{AfterFailure, try_in_parallel};
@@ -41,21 +41,22 @@ pub struct Pruned {
 }
 
 impl RemoteStore {
-    /// Uploads the missing parts of a release of `local` and makes `current` name it, to be served from `activate_at`
-    /// (Unix seconds). [`ReleaseError::Overtaken`] if `current` has changed since it was `read`.
+    /// Uploads the missing parts of a release of `local` and makes `current` name it. `now` is in Unix seconds.
+    /// [`ReleaseError::Overtaken`] if `current` has changed since it was `read`.
     pub fn push(
         &self,
         local: &ReleaseStore,
         version: SnapshotVersion,
         key: Option<&SigningKey>,
         read: &Current,
-        activate_at: i64,
+        announcement: &Announcement,
         now: i64,
     ) -> ReleaseResult<Pushed> {
         local.manifest(version)?;
         self.check_taken(local, version)?;
-        // The release named by `current` is the base of patches, if the folder has it as it was pushed.
-        let base = read.pointer.as_ref().and_then(|pointer| {
+        // The release named by `current` is the base of patches, if the folder has it as it was pushed. The store may have
+        // lost parts of it if it was restored.
+        let base = read.pointer.as_ref().filter(|_| !announcement.is_recovery).and_then(|pointer| {
             let json = fs::read(packing_path(local.folder(), pointer.release)).ok()?;
             let packing: Packing = serde_json::from_slice(&json).ok()?;
             let is_same = Checksum::of(&json) == pointer.manifest && packing.version != version;
@@ -100,17 +101,67 @@ impl RemoteStore {
         uploaded += json.len() as u64;
         store_packing(local.folder(), version, &json)?;
         self.objects.put(&pushed.packing_name(), json)?;
-        let pointer = self.point(read, pushed, activate_at)?;
+        let pointer = self.point(local, read, pushed, announcement, now)?;
         Ok(Pushed { pointer, objects, bytes: uploaded })
     }
 
-    /// Makes `current` name a pushed release. Errors are those of [`RemoteStore::push`].
-    pub fn point(&self, read: &Current, pushed: PushedRelease, activate_at: i64) -> ReleaseResult<Pointer> {
+    /// Fails if [`RemoteStore::point`] would fail, or if replicas would ignore the pointer because a later one was pushed
+    /// from the folder `local`: [`ReleaseError::Restored`]. Call it after `current` was read, before long work.
+    pub fn check(
+        &self,
+        local: &ReleaseStore,
+        read: &Current,
+        announcement: &Announcement,
+        now: i64,
+    ) -> ReleaseResult<()> {
+        let found = read.pointer.as_ref();
+        if let Some(found) = found {
+            self.next_rank(read, found.release, announcement, now)?;
+        }
+        let pushed = Memory::read(local).filter(|memory| memory.place == self.location());
+        if let Some(Memory { pointer: pushed, .. }) = pushed.filter(|_| !announcement.is_recovery)
+            && found.is_none_or(|found| found.rank() < pushed.rank())
+        {
+            let (place, found) = (self.location().to_owned(), found.map(|found| found.generation));
+            return Err(ReleaseError::Restored { place, found, pushed: pushed.generation });
+        }
+        match &announcement.signing {
+            Some(signing) => self.check_delegated(signing, now),
+            None if self.delegation()?.is_some() => Err(ReleaseError::NotSigned { place: self.location().to_owned() }),
+            None => Ok(()),
+        }
+    }
+
+    fn next_rank(
+        &self,
+        read: &Current,
+        release: SnapshotVersion,
+        announcement: &Announcement,
+        now: i64,
+    ) -> ReleaseResult<(i64, u64)> {
+        let rank = read.next_rank(release, announcement.is_recovery, now);
+        rank.map_err(|reason| self.unfollowable(reason))
+    }
+
+    /// Makes `current` name a pushed release, and notes in the folder `local` that it did. Errors are those of
+    /// [`RemoteStore::push`]; [`ReleaseError::Unfollowable`] if there is no next generation,
+    /// [`ReleaseError::NotDelegated`] if replicas would refuse the signature.
+    pub fn point(
+        &self,
+        local: &ReleaseStore,
+        read: &Current,
+        pushed: PushedRelease,
+        announcement: &Announcement,
+        now: i64,
+    ) -> ReleaseResult<Pointer> {
         let PushedRelease { version: release, manifest } = pushed;
+        let (epoch, generation) = self.next_rank(read, release, announcement, now)?;
+        if let Some(signing) = &announcement.signing {
+            self.check_delegated(signing, now)?;
+        }
         let mut random = [0; 8];
         getrandom::fill(&mut random).map_err(|error| self.objects.error(CURRENT, error))?;
         let push = hex::digits(&random);
-        let generation = read.pointer.as_ref().map_or(1, |pointer| pointer.generation + 1);
         let replaced = read.pointer.iter();
         let replaced = replaced.flat_map(|pointer| iter::once(pointer.pushed()).chain(pointer.before.iter().copied()));
         let mut before: Vec<PushedRelease> = Vec::new();
@@ -119,9 +170,64 @@ impl RemoteStore {
                 before.push(named);
             }
         }
-        let pointer = Pointer { format: FORMAT, release, manifest, generation, activate_at, push, before };
-        let json = serde_json::to_vec(&pointer).expect("texts and numbers serialize");
-        if self.objects.replace(CURRENT, json, read.found.as_ref())? {
+        let activate_at = now.saturating_add(announcement.activate_in.into());
+        let signing = announcement.signing.as_ref();
+        let pointer = Pointer {
+            format: FORMAT,
+            release,
+            manifest,
+            epoch,
+            generation,
+            activate_at,
+            not_before: None,
+            not_after: None,
+            push,
+            before,
+        };
+        let pointer = self.replace_current(read, pointer.renewed(signing, now), signing)?;
+        let memory = Memory { place: self.location().to_owned(), pointer };
+        memory.store(local)?;
+        Ok(memory.pointer)
+    }
+
+    /// Signs `current` once more, to be valid for a time from `now` on. It must be signed already, by the same key or by
+    /// another one that the delegation names, so that nothing gets a signature that somebody else has written.
+    pub fn renew(&self, signing: &PointerSigning, now: i64) -> ReleaseResult<Pointer> {
+        self.check_delegated(signing, now)?;
+        let read = self.current()?;
+        let Some(pointer) = &read.pointer else {
+            return Err(self
+                .objects
+                .error(CURRENT, "does not exist: publish a release with `indexer build --pointer-key`"));
+        };
+        if let Some(reason) = pointer.implausibility(now) {
+            return Err(self.unfollowable(reason));
+        }
+        let is_own = match read.signer() {
+            Some(key) => *key == signing.key.public() || self.may_sign(key, now)?,
+            None => false,
+        };
+        if !is_own {
+            let reason = match &read.document {
+                None => "is not signed".into(),
+                Some(_) => format!("is not signed with the key {}", signing.key.public()),
+            };
+            return Err(self.unfollowable(reason));
+        }
+        self.replace_current(&read, pointer.renewed(Some(signing), now), Some(signing))
+    }
+
+    fn unfollowable(&self, reason: String) -> ReleaseError {
+        ReleaseError::Unfollowable { place: self.location().to_owned(), reason }
+    }
+
+    fn replace_current(
+        &self,
+        read: &Current,
+        pointer: Pointer,
+        signing: Option<&PointerSigning>,
+    ) -> ReleaseResult<Pointer> {
+        if self.objects.replace(CURRENT, pointer.encode(signing), read.found.as_ref())? {
             return Ok(pointer);
         }
         match self.current()?.pointer {
@@ -129,7 +235,7 @@ impl RemoteStore {
             Some(winner) if winner == pointer => Ok(pointer),
             Some(winner) => Err(ReleaseError::Overtaken {
                 place: self.location().to_owned(),
-                release,
+                release: pointer.release,
                 winner: winner.release,
                 generation: winner.generation,
             }),
@@ -288,14 +394,39 @@ pub(super) fn read_part(path: &Path, start: u64, bytes: u64) -> ReleaseResult<Ve
 }
 
 pub(super) fn store_packing(folder: &Path, version: SnapshotVersion, json: &[u8]) -> ReleaseResult<()> {
-    let path = packing_path(folder, version);
+    replace_file(&packing_path(folder, version), json)
+}
+
+/// Replaces a file at once: a killed process leaves the old one or the new one. Creates its folder.
+pub(super) fn replace_file(path: &Path, bytes: &[u8]) -> ReleaseResult<()> {
     let above = path.parent().expect("it is in a folder");
     let write = || {
         permissions::create_folder(above, true)?;
         let mut file = tempfile::NamedTempFile::new_in(above)?;
-        file.write_all(json)?;
-        file.persist(&path).map_err(|error| error.error)?;
+        file.write_all(bytes)?;
+        file.persist(path).map_err(|error| error.error)?;
         Ok(())
     };
-    write().at(&path)
+    write().at(path)
+}
+
+/// The last pointer that was pushed from a folder, by which a restored bucket is recognized.
+#[derive(Serialize, Deserialize)]
+struct Memory {
+    place: String,
+    pointer: Pointer,
+}
+
+impl Memory {
+    const FILE: &'static str = ".pushed";
+
+    fn read(local: &ReleaseStore) -> Option<Self> {
+        let json = fs::read(local.folder().join(Self::FILE)).ok()?;
+        serde_json::from_slice(&json).ok()
+    }
+
+    fn store(&self, local: &ReleaseStore) -> ReleaseResult<()> {
+        let json = serde_json::to_vec(self).expect("texts and numbers serialize");
+        replace_file(&local.folder().join(Self::FILE), &json)
+    }
 }

@@ -14,19 +14,24 @@ const PRIVATE: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIEpFkdDn
 const PUBLIC: &str = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAWQscedaba58nm7jCh/+UVrI7YIRY8nOPErZXEkiZRNM=\n-----END PUBLIC KEY-----\n";
 const OTHER: &str = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAWh0EEdm1T/5z+K+qE2k4LLLg6HC6hiQ8s5b+mt4Jc9k=\n-----END PUBLIC KEY-----\n";
 
+/// A further pair, which signs pointers.
+const POINTER: &str = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgIC\n-----END PRIVATE KEY-----\n";
+const POINTER_PUBLIC: &str = "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAgTl3Dqh9F19Wo1Rmw0x+zMuNipG07jeiXfYPW4/Js5Q=\n-----END PUBLIC KEY-----\n";
+
 /// Keys in a folder.
-struct Keys(tempfile::TempDir);
+pub(super) struct Keys(tempfile::TempDir);
 
 impl Keys {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        for (name, text) in [("private", PRIVATE), ("public", PUBLIC), ("other", OTHER)] {
+        let pointers = [("pointer", POINTER), ("pointer-public", POINTER_PUBLIC)];
+        for (name, text) in [("private", PRIVATE), ("public", PUBLIC), ("other", OTHER)].into_iter().chain(pointers) {
             fs::write(folder.path().join(name), text).unwrap();
         }
         Self(folder)
     }
 
-    fn path(&self, name: &str) -> String {
+    pub(super) fn path(&self, name: &str) -> String {
         self.0.path().join(name).to_str().unwrap().to_owned()
     }
 }

@@ -135,6 +135,11 @@ impl Serving {
         self.log.lock().unwrap().iter().filter(|line| line.contains(text)).count()
     }
 
+    /// The first line of the log that contains a text.
+    pub fn log_line(&self, text: &str) -> Option<String> {
+        self.log.lock().unwrap().iter().find(|line| line.contains(text)).cloned()
+    }
+
     /// Waits until the condition is true and returns how long that took; much longer than promised, for machines under load.
     #[track_caller]
     pub fn wait(&self, condition: impl Fn() -> bool) -> Duration {
