@@ -8,7 +8,7 @@ vocabulary! {
     Purpose, "purpose", {
         Verification = "verification",
         Reset = "reset",
-        SignIn = "sign_in",
+        SignIn = "sign-in",
     }
 }
 

@@ -18,10 +18,10 @@ use crate::openapi::parameter::{any_text, long};
 use crate::openapi::schema::response_name;
 
 /// Number of rows at the start of [`HEADERS`] that every response has; only keys with a daily quota get `RateLimit`.
-const ALWAYS: usize = 11;
+const ALWAYS: usize = 12;
 const CACHEABLE: [&str; 2] = ["ETag", "Vary"];
 /// Headers of lists as CSV and NDJSON.
-const FILE: [&str; 3] = ["X-Request-Cost", "X-Warnings", "Content-Disposition"];
+const FILE: [&str; 2] = ["X-Warnings", "Content-Disposition"];
 
 /// A header, what it says, and its schema.
 type HeaderRow = (&'static str, &'static str, fn() -> ObjectBuilder);
@@ -32,6 +32,13 @@ static HEADERS: [HeaderRow; 20] = [
     ("X-RateLimit-Reset", "When the quota resets: Unix seconds of the next 00:00 UTC.", number),
     ("RateLimit-Policy", "The quota (IETF draft), if there is one.", any_text),
     ("RateLimit", "The remaining quota (IETF draft), if there is one.", any_text),
+    (
+        "X-Request-Cost",
+        "What the request counts as in requests of the quota, 0 if it does not count: mostly 1. A list as CSV or NDJSON counts as \
+         one for each started thousand of its rows (HEAD, which counts as one, has the same number), items of a look-up as one \
+         for each started ten; other requests as more if their work takes long.",
+        number,
+    ),
     (
         "X-Request-Id",
         "The request's own `X-Request-Id`, or else an id of ours; quote it in support requests.",
@@ -52,12 +59,6 @@ static HEADERS: [HeaderRow; 20] = [
         "Link",
         "`rel=\"next\"`: the next page of a list, or the next part of a file (v3), unless longer than 2 KB. `rel=\"successor-version\"`: the same path in v3 (v1, v2).",
         any_text,
-    ),
-    (
-        "X-Request-Cost",
-        "Requests that a list as CSV or NDJSON counts as: one for each started thousand of its rows. HEAD, which counts as one, \
-         returns it as well. Of items as JSON: one for each started ten.",
-        number,
     ),
     (
         "X-Warnings",

@@ -132,8 +132,10 @@ impl SteadyTime {
             self.state().unfollowed = None;
             self.is_apart.store(false, Ordering::Relaxed);
         }
-        if difference > DRIFT {
+        if difference > 0 {
             self.ahead.store(clock.saturating_sub(passed), Ordering::Relaxed);
+        }
+        if difference > DRIFT {
             self.state().steady_since = passed;
         }
         clock

@@ -129,7 +129,12 @@ wrapped! {
     PasswordVersion: PasswordVersion, SessionId: SessionId, WatchId: WatchId, WebhookId: WebhookId,
     Date: Date::from_days, Email: Email::from_stored, PasswordHash: PasswordHash::from_stored,
     SecretDigest: SecretDigest::from_bytes, TotpSecret: TotpSecret::from_bytes,
-    Purpose: |name: String| Purpose::read(&name).unwrap_or(Purpose::Reset),
+}
+
+impl FromValue for Purpose {
+    fn from_value(value: SqlValue<'_>) -> Option<Self> {
+        String::from_value(value).and_then(|name| Self::read(&name))
+    }
 }
 
 pub trait SqlRow {

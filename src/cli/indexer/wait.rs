@@ -108,7 +108,7 @@ impl fmt::Display for ServerJson {
             None => write!(f, "{url} serves nothing")?,
         }
         let unusual = status.as_deref().filter(|status| *status != "ready");
-        match (unusual, reason) {
+        match (unusual, reason.as_deref()) {
             (Some(status), Some(reason)) => write!(f, " ({status}: {reason})"),
             (Some(word), None) | (None, Some(word)) => write!(f, " ({word})"),
             (None, None) => Ok(()),

@@ -199,8 +199,6 @@ pub(super) fn post(route: &Route, get: &Operation, examples: &Examples, base: &s
     if let Some(RefOr::T(success)) = responses.responses.get_mut("200") {
         success.description = "The answers, in the order of the items".to_owned();
         success.headers.remove("ETag");
-        let cost = Ref::new("#/components/headers/X-Request-Cost");
-        success.headers.insert("X-Request-Cost".to_owned(), RefOr::Ref(cost));
         let answer = examples.response(Version::V3, route, base).unwrap_or_default();
         let example = json!({ "data": [answer["data"]], "meta": answer["meta"] });
         let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(ANSWERS))).example(Some(example)).build();

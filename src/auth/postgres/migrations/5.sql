@@ -6,7 +6,7 @@ ALTER TABLE service
     ADD COLUMN clock_jump BIGINT;
 ALTER TABLE links
     DROP CONSTRAINT links_purpose_check,
-    ADD CONSTRAINT links_purpose_check CHECK (purpose IN ('verification', 'reset', 'sign_in'));
+    ADD CONSTRAINT links_purpose_check CHECK (purpose IN ('verification', 'reset', 'sign-in'));
 ALTER TABLE outbox
     DROP CONSTRAINT outbox_link_check,
-    ADD CONSTRAINT outbox_link_check CHECK (link IN ('verification', 'reset', 'sign_in'));
+    ADD CONSTRAINT outbox_link_check CHECK (link IN ('verification', 'reset', 'sign-in'));

@@ -132,7 +132,7 @@ async fn an_idle_caller_saves_up_no_turns_and_a_busy_one_is_not_punished_for_lon
         end(queue.begin(key(1)).await.unwrap(), milliseconds(50));
     }
     assert!(queue.0.turns().groups.is_empty());
-    // Beside another one, it is ahead by the longest lead at most.
+    // With another one, it is ahead by the longest lead at most.
     let other = queue.begin(key(2)).await.unwrap();
     let mut busy = queue.begin(key(1));
     end(other, Duration::ZERO);

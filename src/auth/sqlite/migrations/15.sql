@@ -8,7 +8,7 @@ ALTER TABLE service ADD COLUMN clock_jump INTEGER;
 -- Links that sign in.
 CREATE TABLE links_with_sign_in (
     account INTEGER NOT NULL REFERENCES accounts (id) ON DELETE CASCADE,
-    purpose TEXT NOT NULL CHECK (purpose IN ('verification', 'reset', 'sign_in')),
+    purpose TEXT NOT NULL CHECK (purpose IN ('verification', 'reset', 'sign-in')),
     digest BLOB NOT NULL UNIQUE CHECK (length(digest) = 32),
     expires_at INTEGER NOT NULL,
     PRIMARY KEY (account, purpose)
@@ -23,7 +23,7 @@ CREATE TABLE outbox_with_sign_in (
     alert INTEGER REFERENCES alerts (id) ON DELETE CASCADE,
     account INTEGER REFERENCES accounts (id) ON DELETE CASCADE,
     webhook INTEGER REFERENCES webhooks (id) ON DELETE CASCADE,
-    link TEXT CHECK (link IN ('verification', 'reset', 'sign_in')),
+    link TEXT CHECK (link IN ('verification', 'reset', 'sign-in')),
     email TEXT,
     expires_at INTEGER,
     attempts INTEGER NOT NULL DEFAULT 0,
