@@ -16,8 +16,11 @@ use data::parameter_error::shortened_to;
 /// Variable of the importing process: the file in which it notes what it reads.
 const NOTE: &str = "VENTUREDEX_IMPORT_NOTE";
 
-/// Signals of an aborted process and of one that the system killed for want of memory.
-const WITHOUT_MEMORY: [i32; 2] = [6, 9];
+/// SIGABRT: the standard library aborts a process whose allocation fails.
+const ABORTED: i32 = 6;
+
+/// SIGKILL: perhaps the system wants memory, perhaps a person ended the process.
+const KILLED: i32 = 9;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfinedError {
@@ -28,6 +31,11 @@ pub(crate) enum ConfinedError {
          save workbooks as CSV, or raise `--max-memory`"
     )]
     Memory { read: String, max_memory: u32 },
+    #[error(
+        "{read}: the import was killed; the system kills the largest process when its memory is used up, so lower \
+         `--max-memory`, import fewer files at a time, or use a machine with more memory"
+    )]
+    Killed { read: String },
     #[error("{read}: the import was stopped by the signal {signal}; run it again")]
     Signal { read: String, signal: i32 },
 }
@@ -37,6 +45,7 @@ impl ConfinedError {
         match self {
             Self::Start(_) => (IndexerExit::Disk, "io"),
             Self::Memory { .. } => (IndexerExit::Rejected, "memory"),
+            Self::Killed { .. } => (IndexerExit::Rejected, "killed"),
             Self::Signal { .. } => (IndexerExit::Rejected, "stopped"),
         }
     }
@@ -68,10 +77,10 @@ pub(super) fn run(
     // Without a note, the message lacks the file.
     let _ = note.read_to_string(&mut read);
     let read = if read.is_empty() { "the inputs".to_owned() } else { shortened_to(300, &read).into_owned() };
-    let signal = signal_of(status);
-    Err(match WITHOUT_MEMORY.contains(&signal) {
-        true => ConfinedError::Memory { read, max_memory },
-        false => ConfinedError::Signal { read, signal },
+    Err(match signal_of(status) {
+        ABORTED => ConfinedError::Memory { read, max_memory },
+        KILLED => ConfinedError::Killed { read },
+        signal => ConfinedError::Signal { read, signal },
     })
 }
 
