@@ -10,6 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::support::browser::Browser;
 use crate::support::harness::{Client, Reply, Server};
+use crate::support::program::{Process, run};
 
 /// Work of others, as much as runs at a time, which ends when it is dropped.
 struct Others {
@@ -183,4 +184,31 @@ fn a_fifth_look_up_of_one_caller_is_refused_and_others_are_not() {
         }
     });
     assert_eq!(post_items(&key).status, 200);
+}
+
+#[test]
+fn work_above_the_price_of_the_items_is_charged_and_told() {
+    let data = tempfile::tempdir().unwrap();
+    run(data.path(), &["account", "create", "--email", "ada@example.com", "--tier", "pro"], "").ok();
+    let key = run(data.path(), &["key", "create", "--email", "ada@example.com", "--name", "a"], "").ok();
+    // A hundred names of twelve unknown words each: ten requests by their number.
+    let word = |number: usize| format!("qzvkw{number:03}");
+    let name = |item: usize| (0..12).map(|at| word(12 * item + at)).collect::<Vec<_>>().join(" ");
+    let items: Vec<Value> = (0..100).map(|item| json!({ "name": name(item) })).collect();
+    let body = json!({ "items": items }).to_string();
+    for (milliseconds, is_dear) in [("60000", false), ("1", true)] {
+        let server = Process::start(data.path(), &["--work-per-request", milliseconds]);
+        let client = server.client(key.trim());
+        let remaining = |reply: &Reply| reply.header("x-ratelimit-remaining").parse::<u64>().unwrap();
+        let before = remaining(&client.get("/api/v3/usage"));
+        let reply = client.post("/api/v3/resolve", &body);
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        let cost: u64 = reply.header("x-request-cost").parse().unwrap();
+        assert_eq!(before - remaining(&reply), cost);
+        assert!(if is_dear { cost > 10 } else { cost == 10 }, "{milliseconds} ms a request: {cost}");
+        let search = client.get("/api/v3/vcs?q=kestrelfld");
+        let counted = remaining(&reply) - remaining(&search);
+        assert_eq!(search.header("x-request-cost"), counted.to_string());
+        assert!(counted >= 1 && (is_dear || counted == 1), "{counted}");
+    }
 }
