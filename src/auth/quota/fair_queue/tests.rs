@@ -204,6 +204,8 @@ fn addresses_of_a_network_share() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+
     /// Callers that always have work get processor time in proportion to their weights, whatever their pieces cost.
     #[test]
     fn processor_time_is_shared_by_weight(
