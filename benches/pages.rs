@@ -62,7 +62,7 @@ fn main() {
     let folder = std::env::temp_dir().join(format!("venturedex-pages-{}", std::process::id()));
     let store = SqliteStore::open(&folder).expect("a data folder");
     let auth = AuthService::with_store(Box::new(store), RateLimitConfig::default(), 0).expect("a service");
-    let state = service::state(catalog, auth, "http://127.0.0.1:8080", || 0);
+    let state = service::state(catalog, auth, "http://127.0.0.1:8080", || 0, None);
     let catalog = state.releases.current();
     let snapshot = catalog.snapshot();
     println!("release {}, {} firms", catalog.version(), snapshot.counts().firms);

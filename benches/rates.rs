@@ -75,7 +75,7 @@ fn main() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("a runtime");
     let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a port");
     let base = format!("http://{}", listener.local_addr().expect("an address"));
-    let state = service::state(catalog, auth, &base, now);
+    let state = service::state(catalog, auth, &base, now, None);
     let quota = McpQuota { state: Arc::clone(&state), daily_limit: 100, pools: Vec::new().into() };
     let router = Router::new(&state, quota, &mcp::Settings::new(base.clone()));
     let body: &'static [u8] = vec![b'x'; 1 << 20].leak();

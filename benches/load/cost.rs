@@ -26,7 +26,7 @@ use transport::telemetry::{AccessLog, LogFormat};
 use transport::{ErrorContext, Handler, RequestParts};
 use venturedex::app::Router;
 
-use crate::client::{Connection, encoded, get, post, tool_call};
+use crate::client::{Connection, Reply, encoded, get, post, tool_call};
 use crate::generate::{Param, Words, reconciliation};
 use crate::random::Random;
 use crate::{Options, Report, release, service};
@@ -106,7 +106,7 @@ fn serve(index: Option<&str>, nanos: &Arc<AtomicU64>) -> Served {
     let base = format!("http://{address}");
     let log = folder.path().join("access.log");
     let access_log = AccessLog::open(&log, LogFormat::Json, now).expect("a log");
-    let state = service::logged_state(catalog, auth, &base, now, Some(access_log));
+    let state = service::state(catalog, auth, &base, now, Some(access_log));
     let quota = McpQuota { state: Arc::clone(&state), daily_limit: u32::MAX, pools: Vec::new().into() };
     let router = Router::new(&state, quota, &mcp::Settings::new(base));
     let handler = Measured { router, nanos: Arc::clone(nanos) };
@@ -187,8 +187,8 @@ struct Client<'a> {
 }
 
 impl Client<'_> {
-    /// Microseconds of CPU, and the body.
-    async fn send(&mut self, request: &[u8]) -> io::Result<(f64, String)> {
+    /// Microseconds of CPU, and the response.
+    async fn send(&mut self, request: &[u8]) -> io::Result<(f64, Reply)> {
         let reply = self.connection.send(request).await?;
         let start = self.nanos.load(Ordering::Relaxed);
         if reply.is_last() {
@@ -197,7 +197,7 @@ impl Client<'_> {
         self.connection.send(&get("/healthz", "")).await?;
         let cost = (self.nanos.load(Ordering::Relaxed) - start) as f64 / 1e3;
         assert!(reply.status < 500, "{}: {}", reply.status, String::from_utf8_lossy(request));
-        Ok((cost, reply.body))
+        Ok((cost, reply))
     }
 
     /// Sends a request with an id, by which the access log has its longest piece.
@@ -216,7 +216,8 @@ impl Client<'_> {
         let mut random = Random(0x5eed_cafe_f00d_1234);
         for _ in 0..requests {
             let request = (subject.request)(&self.served.words, &mut random);
-            let (cost, _) = self.send(&request).await.expect("a response");
+            let (cost, reply) = self.send(&request).await.expect("a response");
+            assert!(!subject.name.starts_with("POST") || reply.status == 200, "{}: {}", subject.name, reply.body);
             costs.push(cost);
             if candidates.len() < CANDIDATES || cost > candidates[CANDIDATES - 1].0 {
                 candidates.insert(candidates.partition_point(|(dearer, _)| *dearer > cost), (cost, request));
@@ -286,7 +287,7 @@ async fn subjects(client: &mut Client<'_>) -> Vec<Subject> {
     let mut subjects = Vec::new();
     let mut document = Value::Null;
     for version in ["v1", "v2", "v3"] {
-        let text = client.send(&get(&format!("/openapi/{version}.json"), "")).await.expect("a document").1;
+        let text = client.send(&get(&format!("/openapi/{version}.json"), "")).await.expect("a document").1.body;
         document = serde_json::from_str(&text).expect("JSON");
         for (path, operations) in document["paths"].as_object().expect("paths") {
             let Some(operation) = operations.get("get") else { continue };
@@ -311,7 +312,7 @@ async fn subjects(client: &mut Client<'_>) -> Vec<Subject> {
     }
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
     let call = post("/api/mcp", "content-type: application/json\r\naccept: application/json\r\n", call);
-    let tools: Value = serde_json::from_str(&client.send(&call).await.expect("the tools").1).expect("JSON");
+    let tools: Value = serde_json::from_str(&client.send(&call).await.expect("the tools").1.body).expect("JSON");
     for tool in tools["result"]["tools"].as_array().expect("tools") {
         let name = tool["name"].as_str().expect("a name").to_owned();
         let schema = &tool["inputSchema"];
@@ -345,7 +346,9 @@ fn batches(key: &str) -> [Subject; 5] {
         post("/api/v3/resolve", &headers, &format!("name\n{}\n", names(words, random, 500).join("\n")))
     };
     let page = move |words: &Words, random: &mut Random| {
-        post("/resolve", FORM, &format!("text={}", encoded(&names(words, random, 100).join("\n"))))
+        let text = names(words, random, 100).join("\n");
+        let part = format!("--part\r\nContent-Disposition: form-data; name=\"text\"\r\n\r\n{text}\r\n--part--\r\n");
+        post("/resolve", "content-type: multipart/form-data; boundary=part\r\n", &part)
     };
     let queries = |words: &Words, random: &mut Random| reconciliation(words, "", random);
     let extension = |words: &Words, random: &mut Random| {

@@ -11,12 +11,7 @@ use transport::origin_policy::Hosts;
 use transport::telemetry::AccessLog;
 
 /// `url`: its address in links.
-pub fn state(catalog: Catalog, auth: Arc<AuthService>, url: &str, clock: fn() -> i64) -> Arc<State> {
-    logged_state(catalog, auth, url, clock, None)
-}
-
-/// As [`state`], with an access log.
-pub fn logged_state(
+pub fn state(
     catalog: Catalog,
     auth: Arc<AuthService>,
     url: &str,
