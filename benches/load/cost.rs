@@ -128,7 +128,7 @@ type Generator = dyn Fn(&Words, &mut Random) -> Vec<u8>;
 struct Subject {
     name: String,
     request: Box<Generator>,
-    /// Whether a request has many items, each of which is a piece of work.
+    /// True if a request has many items, and each is a piece of work.
     is_batch: bool,
 }
 

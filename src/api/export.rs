@@ -13,7 +13,7 @@ use http::header::{CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, ETAG};
 use http::{HeaderMap, HeaderValue, Method, Response};
 
 use auth::Caller;
-use auth::quota::{Overloaded, Quota, WorkCaller, WorkMeter};
+use auth::quota::{Overloaded, Quota, WorkMeter};
 use catalog::flat::{CsvWriter, FlatColumn, list_columns};
 use catalog::json::{FieldSet, Fields};
 use catalog::{ListPosition, ListRows, ParameterError};
@@ -266,7 +266,7 @@ impl ExportWriter {
     fn stream(self, state: Arc<State>, meter: Arc<WorkMeter>, charged: (Caller, u32, Date)) -> ByteStream {
         let (started, writer) = (Instant::now(), Some(self));
         let (caller, requests, day) = charged;
-        let asker = WorkCaller::Key(caller.key, caller.tier);
+        let asker = caller.of_work();
         Box::pin(stream::unfold((state, meter, writer), move |(state, meter, writer)| async move {
             let mut writer = writer.filter(|writer| !writer.has_ended)?;
             if started.elapsed() > MAX_DURATION {

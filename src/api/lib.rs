@@ -42,7 +42,7 @@ use http::{HeaderMap, HeaderValue, Method, Response};
 
 use auth::account::AccountId;
 use auth::quota::{Denied, Overloaded, Quota, Tier, WorkCaller};
-use auth::{AuthError, Caller, QuotaSubject};
+use auth::{AuthError, Caller};
 use catalog::Catalog;
 use catalog::json::{FieldSet, Fields};
 use catalog::param_error::shortened;
@@ -145,7 +145,7 @@ pub async fn respond_later<B: Buf + Send + 'static, E: Error + Send + Sync + 'st
     }
     // The request is parsed again, at a hundredth of the cost of a search.
     let asker = match caller {
-        Ok(caller) => WorkCaller::Key(caller.key, caller.tier),
+        Ok(caller) => caller.of_work(),
         Err(_) => WorkCaller::Address(state.client(request.peer, request.headers)),
     };
     match state.work.run(asker, request.trace.work(), || pipeline.respond(caller, true)).await {
@@ -292,7 +292,7 @@ impl<'a> Pipeline<'a> {
             };
         }
         let mut compute = || self.compute(&caller, parsed.as_ref(), &values, is_conditional, quota);
-        // What takes no turn is cheap, and its processor time takes long to measure.
+        // Requests that take no turn are cheap, so measuring their processor time is not worth its own.
         let (response, work) = if may_search { measure(compute) } else { (compute(), Duration::ZERO) };
         self.charge_work(&caller, work, quota);
         let response = response?;
@@ -327,10 +327,7 @@ impl<'a> Pipeline<'a> {
 
     /// Charges what the work of a counted request costs above the requests that are charged already.
     pub(crate) fn charge_work(&self, caller: &Caller, work: Duration, quota: &mut Quota) {
-        let price = self.state.work_price.requests(work);
-        if quota.cost > 0 && price > quota.cost {
-            *quota = self.state.auth.take_for_work(&QuotaSubject::Key(*caller), price - quota.cost, *quota);
-        }
+        *quota = self.state.charge_work(&caller.into(), work, *quota);
     }
 
     /// Finds the route and rejects a key in the URL. The URL of a cached response was checked when it was computed.

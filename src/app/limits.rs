@@ -12,7 +12,7 @@ const OWN_ADDRESS_SPACE: u64 = 384 * MIB;
 /// Address space of the threads of a processor: their stacks, and what the allocator reserves for each.
 const ADDRESS_SPACE_PER_PROCESSOR: u64 = 64 * MIB;
 
-/// What is too low, and how to fix it.
+/// A limit that is too low, and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shortage {
     pub(crate) detail: String,

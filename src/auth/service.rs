@@ -26,7 +26,7 @@ use crate::account::AccountId;
 use crate::audit::{self, AuditEntry, AuditEvent, AuditLog, RequestOrigin};
 use crate::derived_secret::DerivedSecret;
 use crate::password::hasher::PasswordHasher;
-use crate::quota::{Client, ClientCounter, ClientHasher, CounterId, DailyCounter, KeyId, QueueUsage, Tier};
+use crate::quota::{Client, ClientCounter, ClientHasher, CounterId, DailyCounter, KeyId, QueueUsage, Tier, WorkCaller};
 use crate::rate_limits::RateLimits;
 use crate::service::quotas::SharedQuotas;
 use crate::service::sign_in_ticket::SignInTickets;
@@ -47,6 +47,13 @@ pub struct Caller {
     pub tier: Tier,
     pub masked: MaskedKey,
     counter: CounterId,
+}
+
+impl Caller {
+    /// The caller whose turn work for it waits for.
+    pub fn of_work(&self) -> WorkCaller {
+        WorkCaller::Key(self.key, self.tier)
+    }
 }
 
 /// Owner of the daily quota that a request counts on.

@@ -3,7 +3,7 @@
 //! Somebody who names a firm `=HYPERLINK(…)` must not run it in the spreadsheet of whoever opens an export. All CSV files
 //! for download are written by this rule.
 
-/// What a cell begins with that spreadsheets calculate, or skip before they look for a formula. Some read the full-width
+/// Beginnings of cells that spreadsheets calculate, or skip before they look for a formula. Some read the full-width
 /// forms like the ASCII ones.
 const STARTS: [&str; 11] = ["=", "+", "-", "@", "\t", "\r", "\n", "\u{ff1d}", "\u{ff0b}", "\u{ff0d}", "\u{ff20}"];
 

@@ -68,15 +68,14 @@ impl McpQuota {
     /// The caller whose turn the work of a call waits for.
     pub(crate) fn work_caller(&self, request: &RequestParts<'_>, charge: Option<&Charge>) -> WorkCaller {
         match charge.map(|charge| &charge.subject) {
-            Some(QuotaSubject::Key(caller)) => WorkCaller::Key(caller.key, caller.tier),
+            Some(QuotaSubject::Key(caller)) => caller.of_work(),
             _ => WorkCaller::Address(self.state.client(request.peer, request.headers)),
         }
     }
 
     /// Charges what the work of a call costs above the call itself.
     pub(crate) fn charge_work(&self, charge: &Charge, work: Duration, quota: Quota) -> Quota {
-        let further = self.state.work_price.requests(work) - 1;
-        self.state.auth.take_for_work(&charge.subject, further, quota)
+        self.state.charge_work(&charge.subject, work, quota)
     }
 
     pub(crate) fn refund(&self, charge: Charge) -> Quota {

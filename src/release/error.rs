@@ -110,7 +110,7 @@ impl ReleaseError {
     }
 }
 
-/// What was found in place of a later pointer.
+/// The pointer that was found in place of a later one.
 fn lower(found: Option<u64>) -> String {
     found.map_or_else(|| "`current` is gone".into(), |generation| format!("`current` has generation {generation}"))
 }

@@ -1,15 +1,16 @@
 use std::net::IpAddr;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Once};
+use std::time::Duration;
 
 use http::HeaderMap;
 
 use crate::alerts::Alerts;
 use crate::well_known::WellKnown;
 use crate::{BulkAccess, Operator};
-use auth::AuthService;
 use auth::audit::RequestOrigin;
-use auth::quota::{FairQueue, IpRange, WorkPrice, client_address};
+use auth::quota::{FairQueue, IpRange, Quota, WorkPrice, client_address};
+use auth::{AuthService, QuotaSubject};
 use data::Date;
 use release::{ActiveRelease, ReleaseStore};
 use transport::origin_policy::Hosts;
@@ -36,7 +37,7 @@ pub struct State {
     pub work: FairQueue,
     pub work_price: WorkPrice,
     pub trusted_proxies: Vec<IpRange>,
-    /// What the clock of the machine shows, in Unix seconds.
+    /// The clock of the machine, in Unix seconds.
     pub clock: fn() -> i64,
     pub stopping: AtomicBool,
 }
@@ -57,6 +58,12 @@ impl State {
             });
         }
         client_address(peer.0.ip(), forwarded.into_iter(), &self.trusted_proxies)
+    }
+
+    /// Charges what the work of a counted request costs above what is charged already, and returns the quota after it.
+    pub fn charge_work(&self, subject: &QuotaSubject, work: Duration, quota: Quota) -> Quota {
+        let further = self.work_price.requests(work).saturating_sub(quota.cost);
+        if quota.cost == 0 || further == 0 { quota } else { self.auth.take_for_work(subject, further, quota) }
     }
 
     pub fn origin(&self, request: &RequestParts<'_>) -> RequestOrigin {

@@ -236,7 +236,8 @@ fn admit_pages(request: PageRequest<'_>, address: IpAddr, pages: usize) -> PageR
 /// an address without pages left hears of it with its next request.
 fn charge_work(request: PageRequest<'_>, address: IpAddr, items: usize) {
     let price = request.state.work_price.requests(request.trace.work().total()) as usize;
-    let _ = admit_pages(request, address, (price + 1).saturating_sub(items.div_ceil(ITEMS_PER_PAGE)));
+    let further = price.saturating_sub(items.div_ceil(ITEMS_PER_PAGE));
+    let _ = admit_pages(request, address, further + 1);
 }
 
 pub(crate) fn find(catalog: &Catalog, table: Table, slug: &str) -> Result<u32, PageError> {

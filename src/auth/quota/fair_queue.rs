@@ -255,6 +255,13 @@ impl Turns {
         piece
     }
 
+    /// Removes a piece that will not run.
+    fn leave(&mut self, position: usize) -> WaitingPiece {
+        let piece = self.remove_waiting(position);
+        self.end(piece.caller, Duration::ZERO);
+        piece
+    }
+
     /// The piece that runs next.
     fn next(&self) -> Option<usize> {
         let order = |position: &usize| {
@@ -289,14 +296,10 @@ impl Shared {
         turns.enter(caller);
         turns.add_waiting(caller);
         turns.waiting.push(WaitingPiece { number, caller, is_refusable, turn: sender });
-        let mut refused = None;
-        let refusable = turns.waiting.iter().filter(|piece| piece.is_refusable).count();
-        if turns.free == 0 && is_refusable && refusable > self.places {
-            refused = turns.most_refusable().map(|position| turns.remove_waiting(position));
-            if let Some(piece) = &refused {
-                turns.end(piece.caller, Duration::ZERO);
-            }
-        }
+        let is_full = turns.free == 0
+            && is_refusable
+            && turns.waiting.iter().filter(|piece| piece.is_refusable).count() > self.places;
+        let refused = is_full.then(|| turns.most_refusable()).flatten().map(|position| turns.leave(position));
         self.pass_on(turns);
         if let Some(piece) = refused {
             self.rejected.add(1);
@@ -333,8 +336,7 @@ impl Shared {
     fn leave(&self, number: u64) {
         let mut turns = self.turns();
         if let Some(position) = turns.waiting.iter().position(|piece| piece.number == number) {
-            let piece = turns.remove_waiting(position);
-            turns.end(piece.caller, Duration::ZERO);
+            turns.leave(position);
         }
     }
 }
@@ -383,12 +385,12 @@ impl FairQueue {
     /// pieces are never refused.
     pub fn batch<'q>(&'q self, caller: WorkCaller, meter: &'q WorkMeter) -> Result<QueuedBatch<'q>, BatchRefused> {
         let mut turns = self.0.turns();
-        let most = turns.most(caller, |state, multiple| (state.batches as u64).div_ceil(multiple));
+        let own = turns.most(caller, |state, _| state.batches as u64);
         let is_full = turns.most(caller, |state, multiple| state.batches as u64 / multiple) >= BATCHES_OF_CALLER as u64;
         if is_full {
             return Err(BatchRefused::TooManyOfCaller);
         }
-        if turns.batches >= if most > 0 { SHARED_BATCHES } else { BATCHES } {
+        if turns.batches >= if own > 0 { SHARED_BATCHES } else { BATCHES } {
             self.0.rejected.add(1);
             return Err(BatchRefused::Overloaded);
         }

@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(tickets.redeem(issue().reveal(), NOON + 300), None);
         assert_eq!(tickets.redeem(issue().reveal(), NOON - 1), None, "it is issued later");
         assert_eq!(format!("{ticket:?}"), "SignInTicket(…)");
-        // What was used at the end of one period is known in the next.
+        // Tickets used at the end of one period are known in the next.
         let late = tickets.issue(NOON, NOON + 100_000).unwrap();
         assert!(tickets.redeem(late.reveal(), NOON + 100_000).is_some());
         let other = tickets.issue(NOON, NOON + 100_299).unwrap();

@@ -80,7 +80,7 @@ struct SteadyState {
     unstored_jump: Option<ClockJump>,
 }
 
-/// What the store should keep.
+/// Times that the store keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimeToStore {
     /// Unix seconds.
@@ -190,7 +190,7 @@ impl SteadyTime {
         state.purge_time
     }
 
-    /// What to store now, once an hour and after a jump; `is_last`: whatever is not stored.
+    /// The times to store now: once an hour and after a jump; with `is_last`, all that are not stored.
     pub(crate) fn to_store(&self, is_last: bool) -> Option<TimeToStore> {
         let state = self.state();
         let (purge_time, jump) = (state.purge_time, state.unstored_jump);

@@ -32,7 +32,7 @@ pub(super) struct Waiting {
     wait_limit: i64,
 }
 
-/// What a server says at `/readyz`.
+/// The answer of a server at `/readyz`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct ServerJson {
     url: String,

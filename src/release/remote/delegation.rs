@@ -26,7 +26,7 @@ pub struct Delegation {
     pub not_after: i64,
 }
 
-/// What a replica knows of who may sign pointers.
+/// Who may sign the pointers that a replica follows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Delegated {
     /// Nobody has to: there is no trusted key, or no delegation was ever seen.
@@ -37,7 +37,7 @@ pub(super) enum Delegated {
     To(Delegation),
 }
 
-/// Whether a pointer comes from somebody who may write one.
+/// The result of checking the signature of a pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Proof {
     /// `until`: Unix seconds after which the keys that may sign have to be delegated again.

@@ -20,7 +20,7 @@ const MAX_A_DAY: u64 = 1_000;
 const DAY: i64 = 86_400;
 
 vocabulary! {
-    /// What is wrong with a pointer.
+    /// A fault of a pointer.
     FaultKind, "pointer fault", {
         /// Its release is older than the one that is served, and its epoch does not say that this is intended.
         Older = "older",
@@ -53,7 +53,7 @@ impl PointerFault {
         Self { kind, detail: format!("`current` in the object store {rest}") }
     }
 
-    /// What the operator does about it.
+    /// The remedy, for the operator.
     pub fn remedy(&self) -> &'static str {
         match self.kind {
             FaultKind::Older | FaultKind::Lower | FaultKind::Missing => {
@@ -80,7 +80,7 @@ impl fmt::Display for PointerFault {
     }
 }
 
-/// What a replica has seen.
+/// Pointers that a replica has seen.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     /// The last pointer that was followed.
@@ -234,7 +234,7 @@ mod tests {
         Known { pointer: Some(pointer), served: Some(pointer.release) }
     }
 
-    /// Whether the pointer is followed, and the fault.
+    /// True if the pointer is followed, and its fault.
     fn judge(known: Known<'_>, found: &Pointer) -> (bool, Option<FaultKind>) {
         let Judgment { follows, fault } = Judgment::of(known, found, &SIGNED, NOW);
         (follows, fault.map(|fault| fault.kind))

@@ -284,7 +284,7 @@ impl Replica {
         self.failures.load(Ordering::Relaxed)
     }
 
-    /// What is wrong with `current`, once it has been so for some polls.
+    /// The fault of `current`, once it has lasted for some polls.
     pub fn fault(&self) -> Option<PointerFault> {
         self.lock().watch.reported().cloned()
     }

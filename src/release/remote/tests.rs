@@ -510,7 +510,7 @@ fn a_restored_or_emptied_bucket_is_noticed_by_replicas_and_publishers_and_recove
         assert_eq!((follow(&replica, now), replica.generation()), (None, recovered.generation), "{turn}");
         assert_eq!(current(&replica), Some(version(SECOND)));
     }
-    // What is pushed afterwards is of the same epoch.
+    // Later pushes are of the same epoch.
     let next = signed.push(&releases, SECOND, NOW + 20, false).unwrap().pointer;
     assert_eq!((next.epoch, follow(&replica, NOW + 20)), (NOW + 12, None));
 }

@@ -23,13 +23,44 @@ struct VerifyPage {
 }
 
 #[derive(Template)]
-#[template(path = "request_reset.html")]
-struct RequestResetPage {
+#[template(path = "request_link.html")]
+struct RequestLinkPage {
     layout: PageLayout,
+    texts: &'static LinkTexts,
     email: String,
     is_sent: bool,
     error: String,
 }
+
+/// Texts of a page at which anybody requests a link by e-mail.
+struct LinkTexts {
+    title: &'static str,
+    description: &'static str,
+    /// Follows "Enter the address of your account to get".
+    promise: &'static str,
+    /// Follows "If the address has an account".
+    sent: &'static str,
+    sign_in: &'static str,
+    path: &'static str,
+}
+
+const RESET: LinkTexts = LinkTexts {
+    title: "Forgot your password?",
+    description: "Get a link to set a new password.",
+    promise: "a link to set a new password",
+    sent: "a link to set a new password is on its way. It is valid for 24 hours",
+    sign_in: "Sign in",
+    path: "/reset",
+};
+
+const SIGN_IN: LinkTexts = LinkTexts {
+    title: "Sign in by e-mail",
+    description: "Get a link that signs you in.",
+    promise: "a link that signs you in, once",
+    sent: "a link to sign in is on its way. It is valid for 15 minutes",
+    sign_in: "Sign in with your password",
+    path: "/signin/link",
+};
 
 #[derive(Template)]
 #[template(path = "reset.html")]
@@ -40,15 +71,6 @@ struct ResetPage {
     /// Empty before the form is sent.
     error: String,
     is_link_valid: bool,
-}
-
-#[derive(Template)]
-#[template(path = "request_link.html")]
-struct RequestLinkPage {
-    layout: PageLayout,
-    email: String,
-    is_sent: bool,
-    error: String,
 }
 
 #[derive(Template)]
@@ -96,25 +118,49 @@ pub(crate) async fn verify(request: AccountRequest<'_>) -> AccountResult {
 
 pub(crate) async fn request_reset_page(request: AccountRequest<'_>) -> AccountResult {
     sends_mail(request)?;
-    show_request(request, "", false, "")
+    show_request(request, &RESET, "", false, "")
 }
 
-fn show_request(request: AccountRequest<'_>, email: &str, is_sent: bool, error: &str) -> AccountResult {
-    let layout = request.layout("Forgot your password?", "Get a link to set a new password.");
-    let page = RequestResetPage { layout, email: email.to_owned(), is_sent, error: sentence(error) };
+pub(crate) async fn request_link_page(request: AccountRequest<'_>) -> AccountResult {
+    sends_mail(request)?;
+    request.not_signed_in().await?;
+    show_request(request, &SIGN_IN, "", false, "")
+}
+
+fn show_request(
+    request: AccountRequest<'_>,
+    texts: &'static LinkTexts,
+    email: &str,
+    is_sent: bool,
+    error: &str,
+) -> AccountResult {
+    let layout = request.layout(texts.title, texts.description);
+    let page = RequestLinkPage { layout, texts, email: email.to_owned(), is_sent, error: sentence(error) };
     Ok(AccountReply::Page(form_status(error), page.render()?))
+}
+
+/// The address in a form; the error is the page that says what is wrong with it.
+fn requested_email(request: AccountRequest<'_>, texts: &'static LinkTexts) -> Result<Email, AccountReply> {
+    sends_mail(request)?;
+    let address = request.form.text("email");
+    match address.parse::<Email>() {
+        Ok(email) => Ok(email),
+        Err(error) => Err(show_request(request, texts, &address, false, &error.to_string())?),
+    }
 }
 
 /// `POST /reset`: the same response whether or not the address has an account.
 pub(crate) async fn request_reset(request: AccountRequest<'_>) -> AccountResult {
-    sends_mail(request)?;
-    let address = request.form.text("email");
-    let email: Email = match address.parse() {
-        Ok(email) => email,
-        Err(error) => return show_request(request, &address, false, &error.to_string()),
-    };
+    let email = requested_email(request, &RESET)?;
     request.auth.request_reset(email, request.address, request.now).await?;
-    show_request(request, "", true, "")
+    show_request(request, &RESET, "", true, "")
+}
+
+/// `POST /signin/link`: as [`request_reset`].
+pub(crate) async fn request_link(request: AccountRequest<'_>) -> AccountResult {
+    let email = requested_email(request, &SIGN_IN)?;
+    request.auth.request_sign_in_link(email, request.address, request.now).await?;
+    show_request(request, &SIGN_IN, "", true, "")
 }
 
 pub(crate) async fn reset_page(request: AccountRequest<'_>) -> AccountResult {
@@ -156,30 +202,6 @@ pub(crate) async fn reset(request: AccountRequest<'_>) -> AccountResult {
         Err(AccountError::NoSuchLink) => show_reset(request, &token, "").await,
         Err(error) => Err(error.into()),
     }
-}
-
-pub(crate) async fn request_link_page(request: AccountRequest<'_>) -> AccountResult {
-    sends_mail(request)?;
-    request.not_signed_in().await?;
-    show_link_request(request, "", false, "")
-}
-
-fn show_link_request(request: AccountRequest<'_>, email: &str, is_sent: bool, error: &str) -> AccountResult {
-    let layout = request.layout("Sign in by e-mail", "Get a link that signs you in.");
-    let page = RequestLinkPage { layout, email: email.to_owned(), is_sent, error: sentence(error) };
-    Ok(AccountReply::Page(form_status(error), page.render()?))
-}
-
-/// `POST /signin/link`: the same response whether or not the address has an account.
-pub(crate) async fn request_link(request: AccountRequest<'_>) -> AccountResult {
-    sends_mail(request)?;
-    let address = request.form.text("email");
-    let email: Email = match address.parse() {
-        Ok(email) => email,
-        Err(error) => return show_link_request(request, &address, false, &error.to_string()),
-    };
-    request.auth.request_sign_in_link(email, request.address, request.now).await?;
-    show_link_request(request, "", true, "")
 }
 
 pub(crate) async fn open_page(request: AccountRequest<'_>) -> AccountResult {

@@ -449,7 +449,7 @@ fn all_cases() -> Cases {
     cases
 }
 
-/// What is wrong with the outcome of a case; `error` is `None` if it was read.
+/// The fault of the outcome of a case; `error` is `None` if it was read.
 fn complaint(case: &Case, error: Option<&str>, took: Duration) -> Option<String> {
     let name = &case.name;
     let is_expected = match (case.expected, error) {

@@ -112,7 +112,7 @@ impl World {
         }
     }
 
-    /// What the clock of the machine shows.
+    /// The clock of the machine.
     fn clock(&self) -> i64 {
         self.now + self.error
     }
@@ -264,7 +264,7 @@ impl World {
             4 => midnight - DAY - 1,
             _ => midnight + self.numbers.upto(DAY as u64) as i64,
         };
-        // What lies ahead of the newest time passes; the rest is a clock that is set by a day at most.
+        // Time after the newest passes; otherwise the clock is set, by a day at most.
         self.now = moved.clamp(first, self.newest);
         if let Some(program) = &self.program {
             assert_eq!(program.auth.now(self.now), self.now);

@@ -7,7 +7,7 @@ use bytes::Buf;
 use futures_util::Stream;
 use serde_json::Value;
 
-use auth::quota::{Quota, WorkCaller};
+use auth::quota::Quota;
 use auth::{AuthError, Caller};
 use catalog::look_up::{ParsedItem, answer_to};
 use catalog::param_error::shortened;
@@ -85,8 +85,8 @@ impl Pipeline<'_> {
             problem
         })?;
         let answered = self.answer_batch(&caller, batch?, &values, *quota).await;
-        self.charge_work(&caller, request.trace.work().total(), quota);
         self.refund_failure(&answered, &caller, requests, quota);
+        self.charge_work(&caller, request.trace.work().total(), quota);
         answered
     }
 
@@ -128,7 +128,7 @@ impl Pipeline<'_> {
         quota: Quota,
     ) -> Result<PipelineOutcome, Problem> {
         let (limit, trace) = (batch.limit, self.request.trace);
-        let mut turns = self.state.work.batch(WorkCaller::Key(caller.key, caller.tier), trace.work())?;
+        let mut turns = self.state.work.batch(caller.of_work(), trace.work())?;
         let mut answers: Vec<LookUpAnswer> = Vec::with_capacity(batch.items.len());
         for item in batch.items {
             let base = &self.state.public_url;

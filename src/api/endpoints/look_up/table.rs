@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderValue, Response};
 use tokio::sync::mpsc;
 
 use auth::Caller;
-use auth::quota::{Denied, Quota, WorkCaller, WorkMeter};
+use auth::quota::{Denied, Quota, WorkMeter};
 use catalog::Catalog;
 use catalog::look_up::sheet::{MAX_ROW, RowEnds, Sheet, SheetOptions, SheetRow};
 use data::{Date, rfc3339};
@@ -264,8 +264,7 @@ impl LookUpWriter {
     /// `None` if the queue is full. The batch gives up its position in the queue while the client reads the answers.
     async fn answer_rows(&mut self) -> Result<Option<Vec<u8>>, BodyError> {
         let (state, meter) = (Arc::clone(&self.state), Arc::clone(&self.meter));
-        let caller = WorkCaller::Key(self.caller.key, self.caller.tier);
-        let Ok(mut turns) = state.work.batch(caller, &meter) else { return Ok(None) };
+        let Ok(mut turns) = state.work.batch(self.caller.of_work(), &meter) else { return Ok(None) };
         let mut part = Vec::new();
         for _ in 0..ROWS_OF_PART.min(self.rows.len()) {
             part.extend(turns.run(|| panics::catch(|| self.answer_row())).await.map_err(|panic| panic.to_string())?);

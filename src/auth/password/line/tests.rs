@@ -97,7 +97,7 @@ struct Visit {
     tries: u32,
 }
 
-/// What became of new browsers: those that signed in, all that had the time to, and their longest wait in milliseconds.
+/// Counts of new browsers: those that signed in, all that had the time to, and their longest wait in milliseconds.
 #[derive(Debug, Default)]
 struct Outcome {
     signed_in: u32,
@@ -110,7 +110,7 @@ struct Flood {
     connections: usize,
     /// The network of each attempt.
     network: fn(u32) -> u32,
-    /// Whether the flood keeps its places by tickets, as browsers do.
+    /// True if the flood keeps its places by tickets, as browsers do.
     keeps_places: bool,
 }
 

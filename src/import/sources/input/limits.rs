@@ -5,6 +5,7 @@ use std::error::Error;
 use std::{fmt, io};
 
 use data::import::csv_reader::{CsvLimit, MAX_COLUMNS, MAX_FIELD, MAX_ROW};
+use data::number::grouped;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitUnit {
@@ -57,7 +58,7 @@ pub(crate) static MEMBERS: Limit =
     count("members", 100_000, "the inputs have", "files and members", "join small files, or import a part of them");
 pub(crate) static MEMBER_NAME: Limit =
     bytes("member-name", 1 << 10, "the name of a member has", "pack the archive again with shorter names");
-/// What a tar archive states of a member before its content: long names and attributes.
+/// Headers of a member in a tar archive before its content: long names and attributes.
 pub(crate) static MEMBER_HEADER: Limit =
     bytes("member-header", 1 << 20, "the header of a member has", "pack the archive again without extended attributes");
 pub(crate) static FOLDER_DEPTH: Limit =
@@ -95,7 +96,7 @@ pub(crate) static SHEETS: Limit = count("sheets", 1_000, "the workbook has", "sh
 pub(crate) static SHARED_STRINGS: Limit =
     count("shared-strings", 4_000_000, "the workbook has", "shared texts", AS_CSV);
 pub(crate) static SHARED_TEXT: Limit = bytes("shared-text", 128 << 20, "the shared texts have", AS_CSV);
-/// What a reader keeps of a part of a workbook, such as styles and names; also a picture or another part without XML.
+/// A part of a workbook that a reader keeps, such as styles and names; also a picture or another part without XML.
 pub(crate) static PART: Limit = bytes("part", 64 << 20, "a part of the workbook has", AS_CSV);
 /// Elements that a reader keeps. A style needs as much as 300 bytes of memory.
 pub(crate) static ELEMENTS: Limit =
@@ -177,19 +178,6 @@ impl Limit {
     pub(crate) fn check(&'static self, amount: u64) -> Result<(), LimitExceeded> {
         if amount > self.max { Err(self.exceeded()) } else { Ok(()) }
     }
-}
-
-/// Digits with separators between thousands: `100,000`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Error of a file that is above a limit. Whoever reports it adds file, line and member.
