@@ -44,7 +44,7 @@ pub(crate) fn lacks_address_space(whose: &str, limit: u64, releases: u64) -> Opt
     let needed = OWN_ADDRESS_SPACE + processors * ADDRESS_SPACE_PER_PROCESSOR + releases + releases / 2;
     (limit < needed).then(|| Shortage {
         detail: format!(
-            "{whose} may use {} MiB of address space (ulimit -v), but needs {} MiB, of which releases of {} MiB",
+            "{whose} may use {} MiB of address space (ulimit -v), but needs {} MiB, including {} MiB for releases",
             limit / MIB,
             needed.div_ceil(MIB),
             releases.div_ceil(MIB)
@@ -75,7 +75,7 @@ mod tests {
         // A release of 137 MiB, with limits at which a server ended without a sentence or waited for a release.
         for kibibytes in [300_000, 600_000] {
             let shortage = lacks_address_space("it", kibibytes << 10, 137 * MIB).unwrap();
-            assert!(shortage.detail.contains("of which releases of 137 MiB"), "{shortage}");
+            assert!(shortage.detail.contains("including 137 MiB for releases"), "{shortage}");
         }
         assert_eq!(lacks_address_space("it", 1 << 40, 137 * MIB), None);
     }

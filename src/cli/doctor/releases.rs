@@ -87,10 +87,8 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
         Err(error) => findings.problem("index.current", error.to_string(), remedy(&error, current, &versions)),
     }
     let others: Vec<SnapshotVersion> = versions.iter().copied().filter(|version| *version != current).collect();
-    let manifest = |version: SnapshotVersion| releases.manifest(version).ok();
-    let loaded = |version| manifest(version).map_or(0, |manifest| releases.bytes_in_memory(&manifest));
     index.loaded_bytes = releases.bytes_to_load(settings.keep_releases as usize);
-    let kept_bytes = index.loaded_bytes.saturating_sub(loaded(current));
+    let kept_bytes = index.loaded_bytes.saturating_sub(releases.bytes_to_load(0));
     check_others(&releases, &others, settings.keep_releases, kept_bytes, findings);
     match releases.permission_problem() {
         Some(problem) => {
@@ -99,7 +97,7 @@ pub(super) fn check(settings: &ServeSettings, now: i64, findings: &mut Findings)
         None => findings.ok("index.permissions", "only the owner may write to it"),
     }
     // The next release is written before an old one is removed.
-    let bytes = manifest(current).map_or(0, |manifest| manifest.bytes(""));
+    let bytes = releases.manifest(current).map_or(0, |manifest| manifest.bytes(""));
     machine::check_disk("index.disk", folder, 2 * bytes, findings);
     index
 }

@@ -304,26 +304,36 @@ enum IndexerCommand {
 
 /// As [`run`], for the program itself: an import runs in a process of its own, with a limit of memory.
 pub fn run_program(arguments: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -> IndexerExit {
-    let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let Ok(Arguments { command: IndexerCommand::Import(import), style }) = Arguments::try_parse_from(&arguments) else {
-        return run(arguments, now);
+    let words: Vec<OsString> = arguments.into_iter().collect();
+    let arguments = match parse(words.iter().cloned()) {
+        Ok(arguments) => arguments,
+        Err(exit) => return exit,
     };
-    let result = confined::run(&arguments, import.max_memory, || run(arguments.iter().cloned(), now));
-    result.unwrap_or_else(|error| CommandError::from(error).print(&style))
+    let IndexerCommand::Import(import) = &arguments.command else { return execute(&arguments, now) };
+    let result = confined::run(&words, import.max_memory, || execute(&arguments, now));
+    result.unwrap_or_else(|error| CommandError::from(error).print(&arguments.style))
 }
 
 /// Runs the indexer with command-line arguments, beginning with the program's name. `now` is the time of the build.
 pub fn run(arguments: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -> IndexerExit {
-    let arguments = match Arguments::try_parse_from(arguments) {
-        Ok(arguments) => arguments,
-        Err(error) => {
-            let code = if error.use_stderr() { IndexerExit::Usage } else { IndexerExit::Success };
-            return if error.print().is_ok() { code } else { IndexerExit::Disk };
-        }
-    };
-    let style = &arguments.style;
-    let result = run_command(&arguments.command, now, style);
-    warn_of_permissions(&arguments.command);
+    match parse(arguments) {
+        Ok(arguments) => execute(&arguments, now),
+        Err(exit) => exit,
+    }
+}
+
+/// Prints the message of arguments that are wrong or ask for help.
+fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, IndexerExit> {
+    Arguments::try_parse_from(arguments).map_err(|error| {
+        let code = if error.use_stderr() { IndexerExit::Usage } else { IndexerExit::Success };
+        if error.print().is_ok() { code } else { IndexerExit::Disk }
+    })
+}
+
+fn execute(arguments: &Arguments, now: OffsetDateTime) -> IndexerExit {
+    let Arguments { command, style } = arguments;
+    let result = run_command(command, now, style);
+    warn_of_permissions(command);
     result.unwrap_or_else(|error| error.print(style))
 }
 

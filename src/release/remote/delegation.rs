@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::remote::{Current, FORMAT, PointerSigning, RemoteStore};
+use crate::remote::{Current, FORMAT, PointerSigning, RemoteStore, check_format};
 use crate::signature::SignedJson;
 use crate::{ReleaseError, ReleaseResult, SigningKey, TrustedKey};
 use data::rfc3339;
@@ -47,26 +47,21 @@ pub(super) enum Proof {
 }
 
 impl Delegation {
-    /// Parses a delegation that `trusted` has signed. The error is the rest of a sentence about the object.
-    pub(super) fn parse(bytes: &[u8], trusted: &TrustedKey) -> Result<Self, String> {
+    /// Parses a delegation, which `trusted` must have signed if there is one. The error is the rest of a sentence about
+    /// the object.
+    pub(super) fn parse(bytes: &[u8], trusted: Option<&TrustedKey>) -> Result<Self, String> {
         let document: SignedJson = serde_json::from_slice(bytes).map_err(|error| format!("cannot be read: {error}"))?;
-        if document.signer() != Some(trusted) {
+        if trusted.is_some() && document.signer() != trusted {
             return Err("is not signed with the trusted key".into());
         }
-        Self::content(&document)
-    }
-
-    fn content(document: &SignedJson) -> Result<Self, String> {
-        let parsed: Result<Self, _> = serde_json::from_str(document.content());
-        let delegation = parsed.map_err(|error| format!("cannot be read: {error}"))?;
-        match delegation.format {
-            FORMAT => Ok(delegation),
-            other => Err(format!("has format {other}, this program reads {FORMAT}: upgrade it")),
-        }
+        let delegation: Self =
+            serde_json::from_str(document.content()).map_err(|error| format!("cannot be read: {error}"))?;
+        check_format(delegation.format)?;
+        Ok(delegation)
     }
 
     /// The reason why a pointer signed with `key` is not accepted at `now`, as the rest of a sentence about the object.
-    fn refusal(&self, key: &TrustedKey, now: i64) -> Option<String> {
+    pub(super) fn refusal(&self, key: &TrustedKey, now: i64) -> Option<String> {
         if !self.pointer_keys.contains(key) {
             return Some(format!("does not name the pointer key {key}"));
         }
@@ -75,7 +70,14 @@ impl Delegation {
 }
 
 impl Delegated {
-    /// Judges who has written a pointer. Whether the delegation is still valid is for the caller, who knows the time.
+    pub(super) fn delegation(&self) -> Option<&Delegation> {
+        match self {
+            Self::To(delegation) => Some(delegation),
+            Self::Nobody | Self::Refused(_) => None,
+        }
+    }
+
+    /// Judges who has written a pointer. The caller, who knows the time, checks that the delegation is still valid.
     pub(super) fn prove(&self, read: &Current) -> Proof {
         let delegation = match self {
             Self::Nobody if read.document.is_none() => return Proof::Accepted { until: None },
@@ -108,7 +110,7 @@ impl RemoteStore {
         valid_for: i64,
         now: i64,
     ) -> ReleaseResult<Delegation> {
-        let earlier = self.delegation()?.and_then(|bytes| Delegation::parse(&bytes, &key.public()).ok());
+        let earlier = self.delegation()?.and_then(|bytes| Delegation::parse(&bytes, Some(&key.public())).ok());
         // Replicas that have seen the earlier one accept this one though the clock may have gone back.
         let not_before = earlier.map_or(now, |earlier| earlier.not_before.saturating_add(1).max(now));
         let not_after = now.saturating_add(valid_for);
@@ -123,30 +125,15 @@ impl RemoteStore {
         Ok(self.objects.get(DELEGATION, MAX_BYTES)?.map(|found| found.bytes))
     }
 
-    /// Fails unless the delegation of the store lets a key sign: replicas would refuse its pointers.
-    pub(super) fn check_delegated(&self, signing: &PointerSigning, now: i64) -> ReleaseResult<()> {
+    /// The delegation of the store. Fails unless it lets a key sign: replicas would refuse its pointers.
+    pub(super) fn check_delegated(&self, signing: &PointerSigning, now: i64) -> ReleaseResult<Delegation> {
         let refused =
             |reason: String| ReleaseError::NotDelegated { place: format!("{}/{DELEGATION}", self.location()), reason };
-        let delegation = self.read_delegation()?.ok_or_else(|| refused("does not exist".into()))?;
-        match delegation.map(|delegation| delegation.refusal(&signing.key.public(), now)) {
-            Ok(None) => Ok(()),
-            Ok(Some(reason)) | Err(reason) => Err(refused(reason)),
+        let bytes = self.delegation()?.ok_or_else(|| refused("does not exist".into()))?;
+        let delegation = Delegation::parse(&bytes, self.trusted.as_ref()).map_err(refused)?;
+        match delegation.refusal(&signing.key.public(), now) {
+            Some(reason) => Err(refused(reason)),
+            None => Ok(delegation),
         }
-    }
-
-    /// True if the delegation of the store lets a key sign. Always false if the store was opened without a trusted key,
-    /// with which the delegation could be verified.
-    pub(super) fn may_sign(&self, key: &TrustedKey, now: i64) -> ReleaseResult<bool> {
-        let Some(Ok(delegation)) = self.read_delegation()? else { return Ok(false) };
-        Ok(self.trusted.is_some() && delegation.refusal(key, now).is_none())
-    }
-
-    fn read_delegation(&self) -> ReleaseResult<Option<Result<Delegation, String>>> {
-        Ok(self.delegation()?.map(|bytes| match &self.trusted {
-            Some(trusted) => Delegation::parse(&bytes, trusted),
-            None => serde_json::from_slice(&bytes)
-                .map_err(|error| format!("cannot be read: {error}"))
-                .and_then(|document: SignedJson| Delegation::content(&document)),
-        }))
     }
 }

@@ -36,8 +36,7 @@ impl RemoteStore {
         if let Some(pointer) = &current.pointer {
             match self.fetch(local, pointer.pushed()) {
                 Ok(()) => name_current(local, pointer.release)?,
-                Err(error @ ReleaseError::ObjectStore { .. }) => return Err(error),
-                Err(_) if is_recovery => {}
+                Err(ref error) if is_recovery && !matches!(error, ReleaseError::ObjectStore { .. }) => {}
                 Err(error) => return Err(error),
             }
         }

@@ -173,12 +173,18 @@ impl RemoteStore {
     }
 }
 
+/// The error is the rest of a sentence about an object.
+fn check_format(format: u32) -> Result<(), String> {
+    if format == FORMAT {
+        return Ok(());
+    }
+    Err(format!("has format {format}, this program reads {FORMAT}: upgrade it"))
+}
+
 impl Packing {
     /// Rejects contents that would make a replica write outside of its folder or without bounds.
     fn check(&self, version: SnapshotVersion) -> Result<(), String> {
-        if self.format != FORMAT {
-            return Err(format!("has format {}, this program reads {FORMAT}", self.format));
-        }
+        check_format(self.format)?;
         if self.version != version {
             return Err(format!("is that of release {}", self.version));
         }

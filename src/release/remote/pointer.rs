@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::checksum::Checksum;
 use crate::remote::objects::StoredObject;
-use crate::remote::{FORMAT, PushedRelease};
+use crate::remote::{PushedRelease, check_format};
 use crate::signature::SignedJson;
 use crate::{SigningKey, TrustedKey};
 use data::{SnapshotVersion, rfc3339};
@@ -86,10 +86,8 @@ impl Pointer {
         let document: Option<SignedJson> = serde_json::from_slice(bytes).ok();
         let content = document.as_ref().map_or(bytes, |document| document.content().as_bytes());
         let pointer: Self = serde_json::from_slice(content).map_err(|error| format!("cannot be read: {error}"))?;
-        match pointer.format {
-            FORMAT => Ok((pointer, document)),
-            other => Err(format!("has format {other}, this program reads {FORMAT}: upgrade it")),
-        }
+        check_format(pointer.format)?;
+        Ok((pointer, document))
     }
 
     /// The object of this pointer.

@@ -126,7 +126,7 @@ impl RemoteStore {
             return Err(ReleaseError::Restored { place, found, pushed: pushed.generation });
         }
         match &announcement.signing {
-            Some(signing) => self.check_delegated(signing, now),
+            Some(signing) => self.check_delegated(signing, now).map(drop),
             None if self.delegation()?.is_some() => Err(ReleaseError::NotSigned { place: self.location().to_owned() }),
             None => Ok(()),
         }
@@ -193,7 +193,7 @@ impl RemoteStore {
     /// Signs `current` once more, to be valid for a time from `now` on. It must be signed already, by the same key or by
     /// another one that the delegation names, so that nothing gets a signature that somebody else has written.
     pub fn renew(&self, signing: &PointerSigning, now: i64) -> ReleaseResult<Pointer> {
-        self.check_delegated(signing, now)?;
+        let delegation = self.check_delegated(signing, now)?;
         let read = self.current()?;
         let Some(pointer) = &read.pointer else {
             return Err(self
@@ -203,10 +203,10 @@ impl RemoteStore {
         if let Some(reason) = pointer.implausibility(now) {
             return Err(self.unfollowable(reason));
         }
-        let is_own = match read.signer() {
-            Some(key) => *key == signing.key.public() || self.may_sign(key, now)?,
-            None => false,
-        };
+        // Without a trusted key, the delegation may be anybody's.
+        let is_own = read.signer().is_some_and(|key| {
+            *key == signing.key.public() || (self.trusted.is_some() && delegation.refusal(key, now).is_none())
+        });
         if !is_own {
             let reason = match &read.document {
                 None => "is not signed".into(),

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::At;
 use crate::file_system::OsFs;
-use crate::remote::delegation::{Delegated, Delegation};
+use crate::remote::delegation::{Delegated, Delegation, Proof};
 use crate::remote::fetch::{FETCHING, name_current};
 use crate::remote::freshness::{FaultKind, FaultWatch, Judgment, Known, PointerFault};
 use crate::remote::push::replace_file;
@@ -68,8 +68,9 @@ impl Replica {
     pub fn new(remote: RemoteStore, local: ReleaseStore, keep: usize) -> Self {
         let kept = |name: &str| fs::read(local.folder().join(name)).ok();
         let pointer = kept(POINTER).and_then(|json| serde_json::from_slice(&json).ok());
-        let delegation =
-            kept(DELEGATION).zip(remote.trusted.as_ref()).and_then(|(json, key)| Delegation::parse(&json, key).ok());
+        let delegation = kept(DELEGATION)
+            .zip(remote.trusted.as_ref())
+            .and_then(|(json, key)| Delegation::parse(&json, Some(key)).ok());
         let delegated = delegation.map_or(Delegated::Nobody, Delegated::To);
         let state = Mutex::new(ReplicaState { pointer, delegated, ..ReplicaState::default() });
         Self { remote, local, keep, state, failures: AtomicU64::new(0) }
@@ -92,12 +93,13 @@ impl Replica {
         let unwritten = {
             let mut state = self.lock();
             state.watch.note(fault);
-            state.unwritten.take()
+            state.unwritten.clone()
         };
         if let Some(json) = unwritten {
             replace_file(&self.local.folder().join(DELEGATION), &json)?;
+            self.lock().unwritten = None;
         }
-        let (pointer, is_fetched) = {
+        let (pointer, is_fetched, is_new) = {
             let mut state = self.lock();
             state.read = Some(Instant::now());
             // Without a pointer to follow, it goes on with the one that it has.
@@ -108,15 +110,14 @@ impl Replica {
                 state.to_load.clear();
                 state.is_fetched = false;
             }
-            if state.pointer.as_ref() != Some(&pointer) {
-                replace_file(
-                    &self.local.folder().join(POINTER),
-                    &serde_json::to_vec(&pointer).expect("texts and numbers serialize"),
-                )?;
-                state.pointer = Some(pointer.clone());
-            }
-            (pointer, state.is_fetched)
+            let is_new = state.pointer.as_ref() != Some(&pointer);
+            (pointer, state.is_fetched, is_new)
         };
+        if is_new {
+            let json = serde_json::to_vec(&pointer).expect("texts and numbers serialize");
+            replace_file(&self.local.folder().join(POINTER), &json)?;
+            self.lock().pointer = Some(pointer.clone());
+        }
         if !is_fetched {
             self.remote.fetch(&self.local, pointer.pushed())?;
             self.lock().is_fetched = true;
@@ -134,7 +135,11 @@ impl Replica {
     pub fn examine(&self, now: i64) -> ReleaseResult<Examination> {
         let read = self.remote.current()?;
         let delegated = self.delegated(&read)?;
-        let proof = delegated.prove(&read);
+        // Without a trusted key, nobody can be told from a publisher: a signature means nothing.
+        let proof = match &self.remote.trusted {
+            Some(_) => delegated.prove(&read),
+            None => Proof::Accepted { until: None },
+        };
         let served = self.local.current().ok().flatten();
         let Judgment { follows, fault } = {
             let state = self.lock();
@@ -144,15 +149,12 @@ impl Replica {
                 None => Judgment::of_missing(known),
             }
         };
-        let delegation = match delegated {
-            Delegated::To(delegation) => Some(delegation),
-            _ => None,
-        };
+        let delegation = delegated.delegation().cloned();
         Ok(Examination { pointer: read.pointer, fault, delegation, follows })
     }
 
-    /// Who may sign pointers, read again from time to time and when `current` has changed. What was delegated once stays
-    /// so until a later delegation is found, also if the object is removed.
+    /// Who may sign pointers, read again from time to time and when `current` has changed. A delegation stays in force
+    /// until a later one is found, also if the object is removed.
     fn delegated(&self, read: &Current) -> ReleaseResult<Delegated> {
         let Some(trusted) = &self.remote.trusted else { return Ok(Delegated::Nobody) };
         {
@@ -163,13 +165,10 @@ impl Replica {
             }
         }
         let bytes = self.remote.delegation()?;
-        let found = bytes.as_deref().map(|bytes| Delegation::parse(bytes, trusted));
+        let found = bytes.as_deref().map(|bytes| Delegation::parse(bytes, Some(trusted)));
         let mut state = self.lock();
         state.delegation_read = Some(Instant::now());
-        let known = match &state.delegated {
-            Delegated::To(known) => Some(known),
-            _ => None,
-        };
+        let known = state.delegated.delegation();
         match found {
             Some(Ok(found)) if known.is_none_or(|known| found.not_before >= known.not_before) => {
                 if known != Some(&found) {
@@ -267,10 +266,7 @@ impl Replica {
     pub fn not_after(&self) -> Option<i64> {
         let state = self.lock();
         let pointer = state.pointer.as_ref()?.not_after;
-        let delegation = match &state.delegated {
-            Delegated::To(delegation) => Some(delegation.not_after),
-            _ => None,
-        };
+        let delegation = state.delegated.delegation().map(|delegation| delegation.not_after);
         pointer.into_iter().chain(delegation).min()
     }
 

@@ -439,6 +439,31 @@ fn pointers_are_followed_only_with_a_delegated_signature_once_there_was_a_delega
 }
 
 #[test]
+fn without_a_trusted_key_signed_pointers_are_followed_too() {
+    let (signed, (_folder, releases), own) =
+        (SignedRemote::new(), index(&[FIRST, SECOND]), tempfile::tempdir().unwrap());
+    let replica = Replica::new(signed.store.open(), ReleaseStore::at(own.path().join("cache")), 3);
+    for pushed in [FIRST, SECOND] {
+        signed.push(&releases, pushed, NOW, false).unwrap();
+        assert_eq!((follow(&replica, NOW), current(&replica)), (None, Some(version(pushed))));
+    }
+}
+
+#[test]
+fn a_delegation_that_could_not_be_kept_is_kept_later() {
+    let (signed, (_folder, releases), own) = (SignedRemote::new(), index(&[FIRST]), tempfile::tempdir().unwrap());
+    signed.push(&releases, FIRST, NOW, false).unwrap();
+    let replica = signed.replica(&own);
+    let kept = own.path().join("cache/.delegation");
+    // A folder in its place, as a disk that takes no file.
+    fs::create_dir_all(&kept).unwrap();
+    assert!(replica.poll(NOW).is_err());
+    fs::remove_dir(&kept).unwrap();
+    assert_eq!(follow(&replica, NOW), None);
+    assert!(kept.is_file());
+}
+
+#[test]
 fn a_pointer_that_is_not_renewed_is_reported_as_frozen_until_it_is() {
     let (signed, (_folder, releases), own) =
         (SignedRemote::new(), index(&[FIRST, SECOND]), tempfile::tempdir().unwrap());

@@ -72,13 +72,17 @@ impl Fleet {
         assert_eq!(code, Some(0), "{text}");
     }
 
-    fn serve(&self, installation: Installation, settings: &[&str]) -> Replica {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let settings: Vec<String> = settings.iter().map(|word| (*word).to_owned()).collect();
-        let mut command = installation.command(env!("CARGO_BIN_EXE_venturedex"));
-        command.env("VENTUREDEX_INDEX", self.place()).env("VENTUREDEX_CACHE", installation.index());
-        command.env("VENTUREDEX_METRICS_LISTEN", port.to_string()).args(&settings);
-        let server = Serving::start(&mut command);
+    fn serve(&self, settings: &[&str]) -> Replica {
+        let installation = Installation::new();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        let (place, cache) = (self.place(), installation.index());
+        let environment = [
+            ("VENTUREDEX_INDEX", &*place),
+            ("VENTUREDEX_CACHE", cache.to_str().unwrap()),
+            ("VENTUREDEX_METRICS_LISTEN", &*port),
+        ];
+        let server = installation.serve_in(&environment, settings);
+        let settings = settings.iter().map(|word| (*word).to_owned()).collect();
         let metrics = Client::at(&format!("http://{port}"), "");
         Replica { installation, server, metrics, settings }
     }
@@ -153,7 +157,7 @@ fn a_restored_bucket_is_noticed_and_recovered_and_signatures_are_required_once_t
     let backup = fs::read(fleet.current()).unwrap();
     fleet.publish("job", "2026-11-20.2", &[]);
     fleet.publish("job", "2026-11-20.3", &[]);
-    let replica = fleet.serve(Installation::new(), &["--trust-key", &public]);
+    let replica = fleet.serve(&["--trust-key", &public]);
     replica.awaits("2026-11-20.3");
     let findings = fleet.doctor(&replica);
     let finding = findings.iter().find(|finding| finding["check"] == "index.pointer").unwrap();
@@ -212,7 +216,7 @@ fn a_pointer_that_is_not_renewed_is_noticed_and_one_that_is_out_of_date_is_not_f
     let published = unix_seconds();
     let expired = fs::read(fleet.current()).unwrap();
     fs::write(fleet.current(), &good).unwrap();
-    let replica = fleet.serve(Installation::new(), &["--trust-key", &public]);
+    let replica = fleet.serve(&["--trust-key", &public]);
     replica.awaits("2026-11-20.1");
     replica.server.wait(|| unix_seconds() > published + 1);
     fs::write(fleet.current(), &expired).unwrap();
@@ -248,7 +252,7 @@ fn without_keys_rollbacks_and_impossible_generations_are_noticed_and_recovered()
         fs::write(fleet.current(), pointer.to_string()).unwrap();
     };
     assert_eq!(build("2026-11-20.2", &[]).0, Some(0));
-    let replica = fleet.serve(Installation::new(), &[]);
+    let replica = fleet.serve(&[]);
     replica.awaits("2026-11-20.2");
     forged(99);
     fleet.is_noticed_by(&replica, "older", "names release 2026-11-20.1, older than 2026-11-20.2");
@@ -279,7 +283,7 @@ fn without_keys_rollbacks_and_impossible_generations_are_noticed_and_recovered()
 fn a_build_waits_until_servers_serve_the_release_and_names_those_that_do_not() {
     let fleet = Fleet::new();
     assert_eq!(fleet.build("job", "2026-11-20.1", &[]).0, Some(0));
-    let replica = fleet.serve(Installation::new(), &[]);
+    let replica = fleet.serve(&[]);
     replica.awaits("2026-11-20.1");
     let url = &replica.server.base;
     let (code, text) = fleet.build("job", "2026-11-20.2", &["--wait-for", url]);
