@@ -21,6 +21,7 @@ use data::identifier;
 use data::import::clean::{clean, clean_line};
 use data::import::csv_row::{MAX_LINE, MAX_TEXT, MAX_URL};
 use data::import::website;
+use data::parameter_error::shortened_to;
 use data::vocabulary::{Vocabulary, with_article};
 use data::{Country, FirmKind, PartialDate, Stage, StartupStatus};
 
@@ -150,6 +151,7 @@ impl KeyForm {
             Self::Scheme(scheme) => format!("{scheme}:{}", identifier::normalize(scheme, text)?),
             Self::Name => fold(text),
         };
+        check_length(&key, MAX_URL)?;
         if key.is_empty() { Err("has no letter or digit".into()) } else { Ok(key) }
     }
 }
@@ -194,7 +196,9 @@ impl<'a> Converter<'a> {
             match self.convert(&text.value, row) {
                 Ok((value, is_private)) => {
                     let is_same = value == text.original || is_private;
-                    let original = if is_same { String::new() } else { clean(&text.original) };
+                    // `shortened_to` adds a character.
+                    let cut = || shortened_to(MAX_TEXT - 1, &clean(&text.original)).into_owned();
+                    let original = if is_same { String::new() } else { cut() };
                     values.push(ConvertedValue { value, original });
                 }
                 Err(reason) => {

@@ -275,6 +275,36 @@ fn a_list_of_firms_is_a_dataset() {
 }
 
 #[test]
+fn what_an_import_keeps_can_be_read_by_the_next_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let city = "city = { column = \"Cities\", do = [\"split(|)\", \"first\", \"regex(^(A[0-9]+))\"] }";
+    let mapping = SMALL.replace("none = [\"-\"]", "").replace("country = \"Land\"", &format!("key = \"Key\"\n{city}"));
+    fs::write(path("map.toml"), mapping).unwrap();
+    // Cells above the limit of a field once they are joined, and a key that is far too long.
+    let cities: Vec<String> = (0..3_000).map(|number| format!("A{number}{}", "x".repeat(500))).collect();
+    let rows = serde_json::json!([
+        { "Name": "Alder", "Key": "alder", "Cities": cities },
+        { "Name": "Birch", "Key": "b".repeat(1_000_000), "Cities": [] },
+    ]);
+    fs::write(path("list.json"), rows.to_string()).unwrap();
+    for _ in 0..2 {
+        let ran = indexer(&[
+            "import",
+            "--mapping",
+            &path("map.toml"),
+            &path("list.json"),
+            "--sources",
+            &path("sources"),
+            "--on",
+            ON,
+        ]);
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        assert!(ran.out.contains("has more than 2000 characters"), "{}", ran.out);
+    }
+}
+
+#[test]
 fn mistakes_of_a_mapping_are_reported_with_line_column_and_remedy() {
     let csv = "Name,Land\nAlder,DE\n";
     for (from, to, problem) in [

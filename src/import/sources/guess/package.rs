@@ -25,9 +25,7 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
     };
     let mut package = Value::Null;
     member.open(&mut |from: &mut dyn Read| {
-        let mut text = Vec::new();
-        from.take(limits::DOCUMENT.max + 1).read_to_end(&mut text).map_err(|error| member.fault(1, error))?;
-        limits::DOCUMENT.check(text.len() as u64).map_err(|exceeded| member.error(1, exceeded))?;
+        let text = limits::DOCUMENT.read(from).map_err(|error| member.fault(1, error))?;
         package = serde_json::from_slice(&text).map_err(|error| json_error(member, 1, error))?;
         Ok(())
     })?;

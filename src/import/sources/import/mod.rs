@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use crate::sources::evidence::ImportEvidence;
 use crate::sources::guess::package;
 use crate::sources::input::Member;
-use crate::sources::input::archive::path_pattern;
+use crate::sources::input::archive::{listed, path_pattern};
 use crate::sources::mapping::{Mapping, SourceValues};
 use crate::sources::money::Rates;
 use crate::sources::presets::Preset;
@@ -121,7 +121,7 @@ fn assign_files(mapping: &Mapping, members: &[Member]) -> Result<Vec<Vec<usize>>
         let reads = |member: &Member| pattern.as_ref().is_none_or(|pattern| pattern.is_match(&member.path));
         let found: Vec<usize> = (0..members.len()).filter(|index| reads(&members[*index])).collect();
         if found.is_empty() && !input.may_lack {
-            let given: Vec<&str> = members.iter().take(20).map(|member| &*member.path).collect();
+            let given = listed(members.iter().map(|member| &member.path));
             let pattern = input.file.as_deref().unwrap_or("*");
             let (name, position) = (&mapping.name, input.position);
             problems.push(format!(
@@ -129,7 +129,7 @@ fn assign_files(mapping: &Mapping, members: &[Member]) -> Result<Vec<Vec<usize>>
                 position.line,
                 position.column,
                 input.name,
-                if given.is_empty() { "none".to_owned() } else { given.join(", ") }
+                if given.is_empty() { "none" } else { &*given }
             ));
         }
         files.push(found);

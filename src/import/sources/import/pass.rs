@@ -6,13 +6,13 @@ use std::path::Path;
 use crate::sources::convert::meets;
 use crate::sources::import::records::StatementCollector;
 use crate::sources::import::summary::{FileSummary, MAX_WARNINGS, add_omission};
+use crate::sources::input::archive::listed;
 use crate::sources::input::{self, InputRow, Member, RowReceiver, column_name};
 use crate::sources::mapping::document::LineColumn;
 use crate::sources::mapping::{ColumnRef, Condition, Mapping, MappingInput};
 use crate::sources::sort::{SortedRecords, Sorter};
 use crate::sources::{Result, SourceError};
 use data::Progress;
-use data::parameter_error::shortened;
 
 pub(super) struct Pass {
     from: InputColumns,
@@ -225,14 +225,6 @@ impl PassContext<'_> {
     }
 }
 
-/// Names of the first columns for a message.
-fn shown_columns(names: &[String]) -> String {
-    const MAX_SHOWN: usize = 50;
-    let shown: Vec<_> = names.iter().take(MAX_SHOWN).map(|name| shortened(name)).collect();
-    let more = if names.len() > MAX_SHOWN { ", …" } else { "" };
-    format!("{}{more}", shown.join(", "))
-}
-
 struct InputReader<'a, 'r> {
     mapping: &'a Mapping,
     input: &'a MappingInput,
@@ -256,7 +248,7 @@ impl RowReceiver for InputReader<'_, '_> {
             let position = accepted.find_map(|name| known.iter().position(|known| *known == name));
             if position.is_none() && !self.input.optional.contains(&name) {
                 let hint = search::nearest(&name, known.iter().map(String::as_str)).map_or_else(
-                    || format!("; its columns: {}", shown_columns(names)),
+                    || format!("; its columns: {}", listed(names)),
                     |near| format!("; did you mean `{near}`?"),
                 );
                 let LineColumn { line, column: at } = column.position;

@@ -13,6 +13,8 @@ use crate::sources::mapping::{KeyForm, Mapping, MappingSection};
 use crate::sources::money::Rates;
 use crate::sources::sort::{Sorter, put_text, take_text};
 use crate::sources::{EntityId, EntityKind, NewStatement, SourceError, Update};
+use data::import::csv_row::MAX_LINE;
+use data::parameter_error::shortened_to;
 
 /// Maximum number of sectors of a source. A column with more values does not contain sectors.
 const MAX_SECTORS: usize = 10_000;
@@ -102,6 +104,7 @@ impl<'a> StatementCollector<'a> {
             };
             let entity = format!("{}:{key}", section.kind);
             let source_key = section.source_key.as_ref().and_then(|value| value.text(row)).unwrap_or(text);
+            let source_key = shortened_to(MAX_LINE - 1, &source_key);
             self.value.clear();
             put_text(&mut self.value, &source_key);
             for (at, field) in section.fields.iter().enumerate() {

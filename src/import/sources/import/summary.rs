@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::sources::SourceError;
 use crate::sources::convert::Dropped;
+use crate::sources::input::archive::printable;
 use crate::sources::input::{InputRow, Member};
 use crate::sources::mapping::{Mapping, Unknown};
 use crate::sources::update::StatementChanges;
@@ -125,7 +126,9 @@ impl ImportSummary {
         });
         let used: HashSet<usize> = files.iter().flatten().copied().collect();
         let is_used = |index: &usize| used.contains(index);
-        let unused = (0..members.len()).filter(|index| !is_used(index)).map(|index| members[index].path.clone());
+        let unused = (0..members.len())
+            .filter(|index| !is_used(index))
+            .map(|index| printable(&members[index].path).into_owned());
         let places = members.iter().map(|member| member.name.clone()).collect();
         Self { sections: sections.collect(), unused: unused.collect(), places, ..Self::default() }
     }

@@ -15,10 +15,11 @@ use zip::read::OwnedZipFileEntry;
 use zip::{ZipArchive, ZipReadOptions};
 
 use crate::sources::SourceError;
-use crate::sources::input::contained::contain;
+use crate::sources::input::contained::contain_result;
 use crate::sources::input::limits::{self, LimitExceeded};
 use crate::sources::input::ordinary::{self, InputFile};
-use crate::sources::input::unpacked::{HeaderReader, SliceReader, UnpackReader, unpack};
+use crate::sources::input::unpacked::{HeaderReader, SliceReader, UnpackReader, check_unpacked, unpack};
+use data::parameter_error::shortened;
 
 /// A file, or a member of an archive.
 #[derive(Clone, Debug)]
@@ -86,13 +87,11 @@ impl Member {
             MemberPlace::Zip(entry) => {
                 let mut file = BufReader::new(self.file.open()?);
                 let (entry, reader) = (OwnedZipFileEntry::as_ref(entry), &mut file);
-                let unreadable = |error: &dyn std::fmt::Display| {
-                    self.error(1, format!("the member cannot be unpacked: {error}; pack the archive again"))
-                };
-                let opened = contain(move || entry.with_reader(reader, ZipReadOptions::new()));
-                let from = opened.map_err(|panic| unreadable(&panic))?.map_err(|error| unreadable(&error))?;
-                let (packed, size) = (from.compressed_size(), from.size());
-                to(&mut UnpackReader::of_member(from, packed, size))
+                let opened = contain_result(move || entry.with_reader(reader, ZipReadOptions::new()));
+                let from = opened.map_err(|problem| {
+                    self.error(1, format!("the member cannot be unpacked: {problem}; pack the archive again"))
+                })?;
+                to(&mut UnpackReader::of_member(from))
             }
             MemberPlace::Tar { start } => {
                 let (start, end) = (*start, *start + self.size);
@@ -165,7 +164,7 @@ impl MemberList {
         let opened = input.open()?;
         let length = input.length(&opened)?;
         if lower.ends_with(".zip") {
-            self.add_zip(input, opened)
+            self.add_zip(input, opened, length)
         } else if lower.ends_with(".tar") {
             self.add_tar(input, opened, length)
         } else if [".tar.gz", ".tgz"].iter().any(|ending| lower.ends_with(ending)) {
@@ -182,11 +181,10 @@ impl MemberList {
         }
     }
 
-    fn add_zip(&mut self, file: InputFile, opened: File) -> Result<(), SourceError> {
-        let length = file.length(&opened)?;
+    fn add_zip(&mut self, file: InputFile, opened: File, length: u64) -> Result<(), SourceError> {
         let path = file.path.clone();
-        let archive = contain(|| ZipArchive::new(BufReader::new(opened)));
-        let archive = archive.map_err(|panic| bad_zip(&path, &panic))?.map_err(|error| bad_zip(&path, &error))?;
+        let archive = contain_result(|| ZipArchive::new(BufReader::new(opened)));
+        let archive = archive.map_err(|problem| bad_zip(&path, &problem))?;
         let (file, mut unpacked) = (Arc::new(file), 0_u64);
         for index in 0..archive.len() {
             let entry = archive.by_index_data(index).map_err(|error| bad_zip(&path, &error))?;
@@ -196,8 +194,7 @@ impl MemberList {
             let inside = entry.name().map_err(|error| bad_zip(&path, &error))?.replace('\\', "/");
             let size = entry.size();
             unpacked = unpacked.saturating_add(size);
-            UnpackReader::<io::Empty>::check(unpacked, length)
-                .map_err(|exceeded| SourceError::invalid(&path, exceeded))?;
+            check_unpacked(unpacked, length).map_err(|exceeded| SourceError::invalid(&path, exceeded))?;
             let name = member_name(&path, &inside);
             self.add(&file, name, inside, size, MemberPlace::Zip(Arc::new(entry.into())))?;
         }
@@ -206,7 +203,7 @@ impl MemberList {
 
     fn add_tar(&mut self, file: InputFile, opened: File, length: u64) -> Result<(), SourceError> {
         let (path, file) = (file.path.clone(), Arc::new(file));
-        let headers = HeaderReader::new(opened).map_err(|error| SourceError::io(&path, error))?;
+        let headers = HeaderReader::new(opened);
         let count = headers.count();
         let mut tar = tar::Archive::new(headers);
         for entry in tar.entries_with_seek().map_err(|error| bad_archive(&path, error))? {
@@ -253,11 +250,21 @@ fn member_name(archive: &Path, path: &str) -> String {
 }
 
 /// A path for messages. Whoever packed the archive chose it: control characters are escaped.
-pub(super) fn printable(path: &str) -> Cow<'_, str> {
+pub(crate) fn printable(path: &str) -> Cow<'_, str> {
     match path.chars().any(char::is_control) {
         true => path.escape_debug().to_string().into(),
         false => path.into(),
     }
+}
+
+/// The first of several names, for messages.
+pub(crate) fn listed(names: impl IntoIterator<Item = impl AsRef<str>>) -> String {
+    const MAX_SHOWN: usize = 50;
+    let mut names = names.into_iter();
+    let first = names.by_ref().take(MAX_SHOWN);
+    let mut shown: Vec<String> = first.map(|name| printable(&shortened(name.as_ref())).into_owned()).collect();
+    shown.extend(names.next().map(|_| "…".to_owned()));
+    shown.join(", ")
 }
 
 fn bad_archive(file: &Path, error: io::Error) -> SourceError {

@@ -40,6 +40,33 @@ fn longs(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
     bytes.chunks_exact(4).filter_map(|bytes| long(bytes, 0))
 }
 
+/// A sector of `size` bytes; the last one may be shorter.
+fn piece(bytes: &[u8], size: usize, index: usize) -> Result<&[u8], PartFault> {
+    let rest = bytes.get(index.saturating_mul(size)..).filter(|rest| !rest.is_empty()).ok_or(CUT_OFF)?;
+    Ok(&rest[..rest.len().min(size)])
+}
+
+/// Content of a chain of at most `count` sectors, up to a length.
+fn follow<'c>(
+    next: &[u32],
+    count: usize,
+    start: u32,
+    length: usize,
+    sector: impl Fn(u32) -> Result<&'c [u8], PartFault>,
+) -> Result<Vec<u8>, PartFault> {
+    let (mut content, mut number, mut steps) = (Vec::new(), start, 0);
+    while number != END_OF_CHAIN && content.len() < length {
+        if steps > count {
+            return Err(CIRCLE);
+        }
+        steps += 1;
+        content.extend_from_slice(sector(number)?);
+        number = *next.get(number as usize).ok_or(CUT_OFF)?;
+    }
+    content.truncate(length);
+    Ok(content)
+}
+
 struct Compound<'b> {
     bytes: &'b [u8],
     sector: usize,
@@ -83,26 +110,12 @@ impl<'b> Compound<'b> {
 
     /// A sector; the last one of the file may be shorter.
     fn sector_at(&self, number: u32) -> Result<&'b [u8], PartFault> {
-        let start = (number as usize).saturating_add(1).saturating_mul(self.sector);
-        let rest = self.bytes.get(start..).filter(|rest| !rest.is_empty()).ok_or(CUT_OFF)?;
-        Ok(&rest[..rest.len().min(self.sector)])
+        piece(self.bytes, self.sector, (number as usize).saturating_add(1))
     }
 
     /// Content of a chain of sectors, up to a length.
     fn chain(&self, start: u32, length: usize) -> Result<Vec<u8>, PartFault> {
-        let mut content = Vec::new();
-        let (mut number, mut steps) = (start, 0);
-        let sectors = self.bytes.len() / self.sector + 1;
-        while number != END_OF_CHAIN && content.len() < length {
-            if steps > sectors {
-                return Err(CIRCLE);
-            }
-            steps += 1;
-            content.extend_from_slice(self.sector_at(number)?);
-            number = *self.next.get(number as usize).ok_or(CUT_OFF)?;
-        }
-        content.truncate(length);
-        Ok(content)
+        follow(&self.next, self.bytes.len() / self.sector + 1, start, length, |number| self.sector_at(number))
     }
 
     /// The stream of the workbook. All chains that lead there have an end.
@@ -132,24 +145,12 @@ impl<'b> Compound<'b> {
             mini_next = longs(&self.chain(start, mini_tables.saturating_mul(self.sector))?).collect();
         }
         let stream = entry("Workbook").or_else(|| entry("Book"));
-        let missing = PartFault::Damaged("has no workbook; remove the password, if it has one,");
+        let missing = PartFault::Damaged("has no workbook; remove the password, if it has one");
         let (start, length) = place(stream.ok_or(missing)?)?;
         if length >= MIN_STREAM {
             return self.chain(start, length);
         }
-        let (mut content, mut number, mut steps) = (Vec::new(), start, 0);
-        while number != END_OF_CHAIN && content.len() < length {
-            if steps > mini_next.len() {
-                return Err(CIRCLE);
-            }
-            steps += 1;
-            let at = (number as usize).saturating_mul(MINI_SECTOR);
-            let rest = mini.get(at..).filter(|rest| !rest.is_empty()).ok_or(CUT_OFF)?;
-            content.extend_from_slice(&rest[..rest.len().min(MINI_SECTOR)]);
-            number = *mini_next.get(number as usize).ok_or(CUT_OFF)?;
-        }
-        content.truncate(length);
-        Ok(content)
+        follow(&mini_next, mini_next.len(), start, length, |number| piece(&mini, MINI_SECTOR, number as usize))
     }
 }
 

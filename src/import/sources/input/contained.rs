@@ -1,10 +1,11 @@
 //! Turns panics of the crates that parse archives and workbooks into errors.
 //!
 //! They index and add what a damaged file states, as in `self.strings[index]`, and some such places are found only by a file
-//! that leads there. What a caught panic leaves behind is dropped together with the reader.
+//! that leads there. A reader that panicked is dropped, and its state with it.
 
 use std::any::Any;
 use std::cell::Cell;
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
@@ -30,6 +31,11 @@ pub(super) fn contain<T>(parse: impl FnOnce() -> T) -> Result<T, String> {
     result.map_err(|payload| {
         format!("its parser stopped at a damaged place ({}); save the file again", message(payload.as_ref()))
     })
+}
+
+/// As [`contain`], for a parser that has errors of its own.
+pub(super) fn contain_result<T, E: Display>(parse: impl FnOnce() -> Result<T, E>) -> Result<T, String> {
+    contain(parse)?.map_err(|error| error.to_string())
 }
 
 fn message(payload: &(dyn Any + Send)) -> &str {

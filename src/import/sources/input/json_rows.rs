@@ -8,7 +8,7 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_json::Value;
 
 use crate::sources::SourceError;
-use crate::sources::input::json_scan::JsonScan;
+use crate::sources::input::json_scan::{JsonScan, is_blank};
 use crate::sources::input::limits::{self, LimitExceeded};
 use crate::sources::input::{InputRow, Member, RowReceiver};
 
@@ -23,7 +23,7 @@ pub(super) fn read(member: &Member, from: &mut dyn Read, to: &mut dyn RowReceive
     let is_array = loop {
         match from.fill_buf().map_err(|error| member.fault(1, error))?.first() {
             None => return Err(member.error(1, "file is empty; an array of objects is expected")),
-            Some(byte) if byte.is_ascii_whitespace() || [0xef, 0xbb, 0xbf].contains(byte) => from.consume(1),
+            Some(byte) if is_blank(*byte) => from.consume(1),
             Some(byte) => break *byte == b'[',
         }
     };

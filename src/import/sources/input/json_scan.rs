@@ -4,6 +4,11 @@ use std::io::{self, Read};
 
 use crate::sources::input::limits::{self, Limit};
 
+/// True for white space and marks before the first row.
+pub(super) fn is_blank(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || [0xef, 0xbb, 0xbf].contains(&byte)
+}
+
 pub(super) struct JsonScan<R> {
     from: R,
     /// From 1.
@@ -36,7 +41,7 @@ impl<R> JsonScan<R> {
         } else {
             let row_depth = match self.row_depth {
                 Some(depth) => depth,
-                None if byte.is_ascii_whitespace() || [0xef, 0xbb, 0xbf].contains(&byte) => return Ok(()),
+                None if is_blank(byte) => return Ok(()),
                 None => *self.row_depth.insert(u64::from(byte == b'[')),
             };
             match byte {

@@ -2,6 +2,7 @@
 //! limit bounds memory or time whatever a file states, and is well above what publishers write.
 
 use std::error::Error;
+use std::io::Read;
 use std::{fmt, io};
 
 use data::import::csv_reader::{CsvLimit, MAX_COLUMNS, MAX_FIELD, MAX_ROW};
@@ -53,7 +54,7 @@ pub(crate) static DOCUMENT: Limit =
 pub(crate) static RESOURCES: Limit =
     count("resources", 1_000, "the data package has", "resources", "import a part of them with a mapping");
 
-/// Files of all inputs together. Each is opened, and a line of the summary.
+/// Files of all inputs together. Each is opened, and has a line in the summary.
 pub(crate) static MEMBERS: Limit =
     count("members", 100_000, "the inputs have", "files and members", "join small files, or import a part of them");
 pub(crate) static MEMBER_NAME: Limit =
@@ -172,6 +173,14 @@ impl Limit {
 
     pub(crate) const fn exceeded(&'static self) -> LimitExceeded {
         LimitExceeded { limit: self, line: None }
+    }
+
+    /// Reads all bytes; more than the maximum are an error.
+    pub(crate) fn read(&'static self, from: impl Read) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        from.take(self.max + 1).read_to_end(&mut bytes)?;
+        self.check(bytes.len() as u64)?;
+        Ok(bytes)
     }
 
     /// Checks an amount.

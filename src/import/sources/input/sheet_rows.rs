@@ -8,7 +8,8 @@ use std::io::{BufReader, Cursor, Read, Seek};
 use calamine::{Cell, Data, DataRef, Ods, Range, Reader, Xls, Xlsb, Xlsx};
 
 use crate::sources::Result;
-use crate::sources::input::contained::contain;
+use crate::sources::input::archive::listed;
+use crate::sources::input::contained::{contain, contain_result};
 use crate::sources::input::limits::{self, LimitExceeded};
 use crate::sources::input::unpacked::unpack;
 use crate::sources::input::workbook_parts::{self, WorkbookKind};
@@ -26,9 +27,7 @@ pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, t
     file.rewind().map_err(unreadable)?;
     let mut rows = SheetRows::new(member, format.skip, to);
     if signature == compound::SIGNATURE {
-        let mut bytes = Vec::new();
-        (&file).take(limits::XLS.max + 1).read_to_end(&mut bytes).map_err(unreadable)?;
-        limits::XLS.check(bytes.len() as u64).map_err(|exceeded| member.error(1, exceeded))?;
+        let bytes = limits::XLS.read(&file).map_err(unreadable)?;
         compound::check(&bytes).map_err(|fault| match fault {
             PartFault::Limit(exceeded) => member.error(1, exceeded),
             fault @ PartFault::Damaged(_) => damaged(member, 1, &fault),
@@ -72,11 +71,11 @@ pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, t
 }
 
 /// Calls a parser of workbooks.
-fn open<T, E: Display>(member: &Member, parse: impl FnOnce() -> Result<T, E>) -> Result<T> {
-    contain(parse).map_err(|panic| damaged(member, 1, &panic))?.map_err(|error| damaged(member, 1, &error))
+pub(super) fn open<T, E: Display>(member: &Member, parse: impl FnOnce() -> Result<T, E>) -> Result<T> {
+    contain_result(parse).map_err(|problem| damaged(member, 1, &problem))
 }
 
-fn damaged(member: &Member, line: u64, problem: &dyn Display) -> crate::sources::SourceError {
+pub(super) fn damaged(member: &Member, line: u64, problem: &dyn Display) -> crate::sources::SourceError {
     member.error(line, format!("cannot be read as a workbook: {problem}"))
 }
 
@@ -88,8 +87,7 @@ fn choose(member: &Member, names: Vec<String>, format: &InputFormat) -> Result<S
     if names.contains(wanted) {
         return Ok(wanted.clone());
     }
-    let known: Vec<String> = names.into_iter().take(20).collect();
-    Err(member.error(1, format!("has no sheet {wanted:?}; its sheets are: {}", known.join(", "))))
+    Err(member.error(1, format!("has no sheet {wanted:?}; its sheets are: {}", listed(&names))))
 }
 
 /// Makes rows of cells, which come in the order of their rows.
@@ -135,8 +133,8 @@ impl<'a> SheetRows<'a> {
     ) -> Result<()> {
         loop {
             let line = u64::from(self.current) + 1;
-            let cell = contain(&mut next).map_err(|panic| damaged(self.member, line, &panic))?;
-            let Some(cell) = cell.map_err(|error| damaged(self.member, line, &error))? else { return Ok(()) };
+            let cell = contain_result(&mut next).map_err(|problem| damaged(self.member, line, &problem))?;
+            let Some(cell) = cell else { return Ok(()) };
             self.push(cell.get_position(), &Data::from(cell.get_value().clone()))?;
         }
     }

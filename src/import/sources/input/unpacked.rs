@@ -2,8 +2,10 @@
 
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::rc::Rc;
+
+use zip::read::ZipFile;
 
 use crate::sources::input::limits::{self, LimitExceeded};
 use data::read_at::read_exact_at;
@@ -21,19 +23,21 @@ impl<R> UnpackReader<R> {
     pub(super) fn new(from: R, packed: u64) -> Self {
         Self { from, packed, size: None, done: 0 }
     }
+}
 
+impl<'z, R: Read> UnpackReader<ZipFile<'z, R>> {
     /// A member whose archive states its unpacked size.
-    pub(super) fn of_member(from: R, packed: u64, size: u64) -> Self {
-        Self { from, packed, size: Some(size), done: 0 }
+    pub(super) fn of_member(from: ZipFile<'z, R>) -> Self {
+        Self { packed: from.compressed_size(), size: Some(from.size()), done: 0, from }
     }
+}
 
-    /// Checks a number of unpacked bytes.
-    pub(super) fn check(unpacked: u64, packed: u64) -> Result<(), LimitExceeded> {
-        limits::UNPACKED.check(unpacked)?;
-        match unpacked > limits::RATIO_FROM {
-            true => limits::RATIO.check(unpacked / packed.max(1)),
-            false => Ok(()),
-        }
+/// Checks a number of unpacked bytes.
+pub(super) fn check_unpacked(unpacked: u64, packed: u64) -> Result<(), LimitExceeded> {
+    limits::UNPACKED.check(unpacked)?;
+    match unpacked > limits::RATIO_FROM {
+        true => limits::RATIO.check(unpacked / packed.max(1)),
+        false => Ok(()),
     }
 }
 
@@ -41,7 +45,7 @@ impl<R: Read> Read for UnpackReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.from.read(buffer)?;
         self.done += read as u64;
-        Self::check(self.done, self.packed)?;
+        check_unpacked(self.done, self.packed)?;
         if self.size.is_some_and(|size| self.done > size) {
             return Err(io::Error::other("the member has more bytes than the archive states"));
         }
@@ -51,14 +55,9 @@ impl<R: Read> Read for UnpackReader<R> {
 
 /// Unpacks into a temporary file without a name. The position is at its beginning.
 pub(super) fn unpack(from: &mut dyn Read) -> io::Result<File> {
-    let mut file = tempfile::tempfile()?;
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match from.read(&mut buffer)? {
-            0 => break,
-            read => file.write_all(&buffer[..read])?,
-        }
-    }
+    let mut file = io::BufWriter::with_capacity(1 << 16, tempfile::tempfile()?);
+    io::copy(from, &mut file)?;
+    let mut file = file.into_inner()?;
     file.rewind()?;
     Ok(file)
 }
@@ -87,9 +86,8 @@ pub(super) struct HeaderReader {
 }
 
 impl HeaderReader {
-    pub(super) fn new(mut from: File) -> io::Result<Self> {
-        from.rewind()?;
-        Ok(Self { from, count: Rc::default() })
+    pub(super) fn new(from: File) -> Self {
+        Self { from, count: Rc::default() }
     }
 
     /// The count, which the caller resets after each member.
@@ -115,6 +113,8 @@ impl Seek for HeaderReader {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+
     use super::*;
 
     fn outcome(from: impl Read, packed: u64, size: Option<u64>) -> String {

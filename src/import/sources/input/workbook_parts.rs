@@ -8,10 +8,13 @@ use zip::read::ZipFile;
 
 use crate::sources::Result;
 use crate::sources::input::Member;
+use crate::sources::input::archive::printable;
 use crate::sources::input::contained::contain;
 use crate::sources::input::limits::{self, LimitExceeded};
-use crate::sources::input::unpacked::UnpackReader;
+use crate::sources::input::sheet_rows::{damaged, open};
+use crate::sources::input::unpacked::{UnpackReader, check_unpacked};
 use crate::sources::input::xml_scan::{PartFault, XmlEvent, XmlScan, XmlTag};
+use data::parameter_error::shortened;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum WorkbookKind {
@@ -20,23 +23,21 @@ pub(super) enum WorkbookKind {
     Ods,
 }
 
-/// Checks all parts: which ones are read, the parts themselves decide.
+/// Checks all parts, since the parts themselves decide which ones are read.
 pub(super) fn check(member: &Member, file: &File) -> Result<WorkbookKind> {
-    let refused = |problem: &dyn std::fmt::Display| member.error(1, format!("cannot be read as a workbook: {problem}"));
+    let refused = |problem: &dyn std::fmt::Display| damaged(member, 1, problem);
     let shared = file.try_clone().map_err(|error| member.fault(1, error))?;
     let packed = file.metadata().map_err(|error| member.fault(1, error))?.len();
-    let archive = contain(|| ZipArchive::new(BufReader::new(shared)));
-    let mut archive = archive.map_err(|panic| refused(&panic))?.map_err(|error| refused(&error))?;
+    let mut archive = open(member, || ZipArchive::new(BufReader::new(shared)))?;
     limits::MEMBERS.check(archive.len() as u64).map_err(|exceeded| member.error(1, exceeded))?;
     let (mut unpacked, mut kind) = (0_u64, WorkbookKind::Xlsx);
     for index in 0..archive.len() {
         let source = &mut archive;
-        let part = contain(move || source.by_index(index)).map_err(|panic| refused(&panic))?;
-        let part = part.map_err(|error| refused(&error))?;
+        let part = open(member, move || source.by_index(index))?;
         let name = part.name().map_err(|error| refused(&error))?.replace('\\', "/").to_ascii_lowercase();
-        let shown: String = name.chars().take(100).flat_map(char::escape_debug).collect();
+        let shown = printable(&shortened(&name)).into_owned();
         unpacked = unpacked.saturating_add(part.size());
-        UnpackReader::<File>::check(unpacked, packed).map_err(|exceeded| member.error(1, exceeded))?;
+        check_unpacked(unpacked, packed).map_err(|exceeded| member.error(1, exceeded))?;
         match &*name {
             "content.xml" => kind = WorkbookKind::Ods,
             "xl/workbook.bin" => kind = WorkbookKind::Xlsb,
@@ -64,8 +65,7 @@ impl From<PartFault> for PartError {
 }
 
 fn check_part<R: Read>(name: &str, part: ZipFile<'_, R>) -> Result<(), PartError> {
-    let (packed, size) = (part.compressed_size(), part.size());
-    let mut from = UnpackReader::of_member(part, packed, size);
+    let mut from = UnpackReader::of_member(part);
     let mut check = PartCheck::new(name);
     let mut buffer = vec![0; 1 << 16];
     loop {
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_readers_keep_of_a_part_is_limited() {
+    fn the_kept_elements_of_a_part_are_limited() {
         for (name, content, limit) in [
             ("xl/sharedstrings.xml", "<sst uniqueCount='4000000000'/>".to_owned(), "`shared-strings`"),
             ("xl/styles.xml", format!("<a>{}</a>", "<xf/>".repeat(500_001)), "`elements`"),
