@@ -16,6 +16,7 @@ use data::archive::facet_column::RowSet;
 use data::field::model;
 use data::vocabulary::{Vocabulary, normal, vocabulary};
 use data::{Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table};
+use platform::pause;
 
 pub const DEFAULT_GROUPS: usize = 20;
 pub const MAX_GROUPS: usize = 100;
@@ -242,10 +243,12 @@ impl Catalog {
         rows: &MatchedRows,
         counter: &mut Option<AmountCounter<'_>>,
     ) -> Grouping {
+        pause::point();
         let column = GroupColumn::new(self.snapshot(), table, by);
         let mut places = Vec::new();
         let mut groups = column.groups(rows, &mut places);
         let mut amounts_of = |group: &ValueRows<'_>| {
+            pause::point();
             let (counter, count) = (counter.as_mut()?, group.count);
             Some(match (group.rows, rows) {
                 (RowSet::Dense(words), MatchedRows::Many(bits)) => counter.summarize(each_common(words, bits), count),

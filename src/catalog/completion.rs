@@ -10,6 +10,7 @@ use data::fold::fold;
 use data::number::counted;
 use data::vocabulary::normal;
 use data::{Country, Facet, MAX_PROMINENCE, Table};
+use platform::pause;
 use search::{Completed, Completion, MatchClass, texts, typed_part};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -128,6 +129,7 @@ impl Catalog {
         let known: HashSet<(Table, u32)> = found.iter().map(|found| (found.table, found.row)).collect();
         for table in tables.iter().copied().filter(|table| *table != Table::Sectors || tables.len() == 1) {
             let Some(index) = self.text_index(table) else { continue };
+            pause::point();
             let names = self.snapshot().names(table);
             let hits = index.search(&names, text).hits.into_iter().take(2 * limit);
             let hits = hits.filter(|hit| hit.score >= MIN_NEAR && !known.contains(&(table, hit.row)));

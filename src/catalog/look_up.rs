@@ -17,6 +17,7 @@ use data::name::OwnName;
 use data::{Country, Facet, LookUpStatus, Names, Table};
 use import::resolve::SourceRecord;
 use import::resolve::look_up::{ScoredCandidate, look_up, status};
+use platform::pause;
 
 const MAX_BY_NAME: usize = 10;
 /// Maximum number of records with exactly the name that are compared: a place or a website may single one of them out.
@@ -40,6 +41,7 @@ impl Catalog {
         let item = with_host.as_ref().unwrap_or(item);
         let mut candidates: Vec<(Table, u32, ScoredCandidate)> = Vec::new();
         for table in item.tables.iter().copied() {
+            pause::point();
             let (rows, is_sure) = self.candidates(item, table);
             let others = rows.iter().map(|row| self.record_to_compare(item, table, *row));
             let mut records: Vec<SourceRecord> = std::iter::once(item.record(table)).chain(others).collect();

@@ -6,6 +6,7 @@
 pub mod clock;
 pub mod limits;
 pub mod metrics;
+pub mod pause;
 pub mod tls;
 
 /// Name and version of the program, in what it writes.

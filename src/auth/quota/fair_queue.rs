@@ -1,14 +1,17 @@
 //! Turns for work that costs processor time. Few pieces run at once, and the turns go round the callers: whoever has
-//! used the least gets the next one, so that no caller delays another by more than a piece or two.
+//! used the least gets the next one, so that no caller delays another by more than a piece or two. Work that takes longer
+//! gives its turn back at its [pauses](platform::pause) and waits for the next one.
 //!
 //! Each caller has a virtual time, which grows by the measured processor time of its pieces, divided by the weight of
 //! its class (start-time fair queueing). A caller that has not used its share for a while starts at the time of the queue, so
 //! that nobody saves up turns; one that is ahead of the queue waits until the others have caught up. If all places are
 //! taken, the caller that occupies most of them loses its newest one.
 
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::num::NonZeroUsize;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 use std::time::Duration;
@@ -19,8 +22,9 @@ use tokio::sync::oneshot;
 use tokio::task::block_in_place;
 
 use crate::quota::{ClientNetwork, KeyId, Tier, WorkMeter, client_networks};
-use platform::clock::measure;
+use platform::clock::thread_time;
 use platform::metrics::{Counter, Histogram, Observations};
+use platform::pause::with_pauses;
 
 /// Pieces that may wait for each one that runs: some tens of milliseconds.
 const WAITING: usize = 32;
@@ -39,6 +43,9 @@ const MAX_LEAD: Duration = Duration::from_secs(1);
 
 /// Callers without work that are remembered before those that the queue has caught up with are forgotten.
 const REMEMBERED: usize = 4_096;
+
+/// Work that can pause gives its turn back after this processor time.
+const PIECE: Duration = Duration::from_millis(1);
 
 /// Whoever asks for work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,6 +170,24 @@ struct FairTurn {
     queue: Arc<Shared>,
     caller: WorkCaller,
     cost: Duration,
+}
+
+/// Work that runs, with the turn of its current piece.
+struct RunningWork {
+    turn: Option<FairTurn>,
+    /// Processor time of the thread at the start of the piece.
+    start: Duration,
+    pieces: WorkMeter,
+}
+
+impl RunningWork {
+    /// Ends the piece and passes the turn on.
+    fn end_piece(&mut self) {
+        let Some(mut turn) = self.turn.take() else { return };
+        turn.cost = thread_time().saturating_sub(self.start);
+        self.pieces.add(turn.cost);
+        turn.queue.pieces.observe(turn.cost);
+    }
 }
 
 impl Drop for FairTurn {
@@ -308,6 +333,11 @@ impl Shared {
         PlaceInQueue { queue: self, number, turn }
     }
 
+    async fn turn(self: &Arc<Self>, caller: WorkCaller, is_refusable: bool) -> Result<FairTurn, Overloaded> {
+        let mut place = self.wait(caller, is_refusable);
+        (&mut place.turn).await.unwrap_or(Err(Overloaded))
+    }
+
     /// Grants free turns to those who wait.
     fn pass_on(self: &Arc<Self>, mut turns: MutexGuard<'_, Turns>) {
         let mut unclaimed = Vec::new();
@@ -369,15 +399,32 @@ impl FairQueue {
     }
 
     async fn turn(&self, caller: WorkCaller, is_refusable: bool) -> Result<FairTurn, Overloaded> {
-        let mut place = self.0.wait(caller, is_refusable);
-        (&mut place.turn).await.unwrap_or(Err(Overloaded))
+        self.0.turn(caller, is_refusable).await
     }
 
-    fn run_in<T>(&self, mut turn: FairTurn, meter: &WorkMeter, work: impl FnOnce() -> T) -> T {
-        let (result, cost) = run_in_place(|| measure(work));
-        turn.cost = cost;
-        meter.add(cost);
-        self.0.pieces.observe(cost);
+    /// Runs work in pieces: at its [pauses](platform::pause::point), it waits for another turn.
+    fn run_in<T>(&self, turn: FairTurn, meter: &WorkMeter, work: impl FnOnce() -> T) -> T {
+        let (queue, caller) = (Arc::clone(&turn.queue), turn.caller);
+        let (result, running) = run_in_place(|| {
+            let running = RunningWork { turn: Some(turn), start: thread_time(), pieces: WorkMeter::default() };
+            let running = Rc::new(RefCell::new(running));
+            let shared = Rc::clone(&running);
+            let pause = move || {
+                let mut running = shared.borrow_mut();
+                let Ok(runtime) = Handle::try_current() else { return };
+                // Elsewhere this thread runs the other tasks, too.
+                let may_wait = runtime.runtime_flavor() == RuntimeFlavor::MultiThread;
+                if may_wait && thread_time().saturating_sub(running.start) >= PIECE {
+                    running.end_piece();
+                    running.turn = runtime.block_on(queue.turn(caller, false)).ok();
+                    running.start = thread_time();
+                }
+            };
+            let result = with_pauses(Rc::new(pause), work);
+            running.borrow_mut().end_piece();
+            (result, running)
+        });
+        meter.add_pieces(&running.borrow().pieces);
         result
     }
 

@@ -17,6 +17,11 @@ impl WorkMeter {
         self.longest.fetch_max(nanoseconds, Ordering::Relaxed);
     }
 
+    pub(super) fn add_pieces(&self, pieces: &Self) {
+        self.total.fetch_add(pieces.total.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.longest.fetch_max(pieces.longest.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
     pub fn total(&self) -> Duration {
         Duration::from_nanos(self.total.load(Ordering::Relaxed))
     }

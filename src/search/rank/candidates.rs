@@ -22,8 +22,9 @@ pub(crate) enum SearchStep {
 
 /// Maximum number of rows read for a query. Further rows of a word are no candidates.
 const MAX_ROWS_READ: u32 = 150_000;
-/// Maximum steps in the dictionary for a query: in one of a million words, all within two edits of two usual words.
-const MAX_STEPS: u32 = 20_000;
+/// Maximum steps in the dictionary for a query: in one of a million words, all within two edits of a usual word. A name of
+/// unknown words then costs about three times as much as a misspelt word.
+const MAX_STEPS: u32 = 12_000;
 /// Up to this many candidates are scored without looking up their words, which would cost more.
 const FEW: usize = 24;
 /// The share of a query's weight that a row must contain to match by its words.

@@ -203,6 +203,35 @@ fn addresses_of_a_network_share() {
     assert!(queue.0.turns().groups.is_empty());
 }
 
+/// A search that comes while a long aggregate runs does not wait for its end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn long_work_gives_its_turn_back_at_its_pauses() {
+    let queue = Arc::new(FairQueue::new(1, 8));
+    let (other_ran, meter) = (Arc::new(AtomicUsize::new(0)), Arc::new(WorkMeter::default()));
+    let (started, has_started) = tokio::sync::oneshot::channel();
+    let long = {
+        let (queue, other_ran, meter) = (queue.clone(), other_ran.clone(), meter.clone());
+        tokio::spawn(async move {
+            let work = || {
+                started.send(()).unwrap();
+                // Ends only if the other work runs in the meantime.
+                while other_ran.load(Ordering::SeqCst) == 0 {
+                    let part = thread_time();
+                    while thread_time() - part < 2 * PIECE {}
+                    platform::pause::point();
+                }
+            };
+            queue.run(key(1), &meter, work).await.unwrap();
+        })
+    };
+    has_started.await.unwrap();
+    let other = WorkMeter::default();
+    queue.run(key(2), &other, || other_ran.fetch_add(1, Ordering::SeqCst)).await.unwrap();
+    long.await.unwrap();
+    assert!(meter.longest_piece() >= 2 * PIECE && meter.total() >= meter.longest_piece());
+    assert_eq!(queue.usage(), QueueUsage { running: 0, waiting: 0, rejected: 0 });
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
