@@ -323,6 +323,10 @@ pub struct ServeSettings {
     /// Folder for the releases of an object store, of this server alone; kept, so that a restart does not need the store.
     #[arg(long, env = "VENTUREDEX_CACHE", value_name = "DIR", default_value = "cache")]
     pub cache: PathBuf,
+    /// Milliseconds between two reads of the object store; never longer than a second, within which replicas find a release.
+    #[arg(long, env = "VENTUREDEX_POLL_INTERVAL", value_name = "MS", default_value = "1000",
+          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 20..=1_000))]
+    pub poll_interval: u32,
     /// File with the public key (Ed25519, PEM) of whoever may publish: releases that are not signed with it are refused
     /// [default: none].
     #[arg(long, env = "VENTUREDEX_TRUST_KEY", value_name = "FILE")]
