@@ -174,8 +174,9 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let is_tried = bound.ip().is_loopback() && settings.public_url.is_none() && io::stdout().is_terminal();
     let demo_key = is_tried.then(|| auth.add_demo_key(Tier::Free)).transpose().map_err(store_error)?;
     let limits = settings.limits(bound);
+    let drain = limits.drain;
     // Empty until the server is ready.
-    let alerting = Arc::new(OnceLock::new());
+    let alerting = Arc::new(OnceLock::<Threads>::new());
     let (opening, alerting_threads) = (gate.clone(), Arc::clone(&alerting));
     let (base, owner) = (public_url.clone(), Arc::clone(&auth));
     // Builds the router once there is a release, and starts the threads that evaluate searches and send messages.
@@ -260,7 +261,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     for task in background {
         task.abort();
     }
-    blocking(move || alerting.get().map(Threads::finish)).await?;
+    blocking(move || alerting.get().map(|threads| threads.finish(drain))).await?;
     let flushed = blocking(move || last_flush(&auth)).await?;
     if aborted > 0 {
         tracing::warn!("{aborted} connections aborted at the shutdown deadline");

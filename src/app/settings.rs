@@ -416,7 +416,7 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_DRAIN_DELAY", value_name = "SECONDS",
           allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 0..=3_600))]
     pub drain_delay: Option<u32>,
-    /// Seconds for running requests to finish at shutdown.
+    /// Seconds for running requests to finish at shutdown, and then, up to ten, for links that wait to be sent by e-mail.
     #[arg(long, env = "VENTUREDEX_DRAIN_SECONDS", value_name = "SECONDS", default_value = "20",
           allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 0..=3_600))]
     pub drain_seconds: u32,

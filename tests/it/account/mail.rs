@@ -492,7 +492,8 @@ fn a_server_that_stops_sends_what_waits_and_leaves_the_rest_to_the_next() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let data = tempfile::tempdir().unwrap();
     let url = format!("smtp://{}", silent.local_addr().unwrap());
-    let mut process = Process::start(data.path(), &sending_to(&url));
+    let settings = [&sending_to(&url)[..], &["--drain-seconds", "1"]].concat();
+    let mut process = Process::start(data.path(), &settings);
     request_six(&process);
     assert_eq!(process.terminate(), Some(0), "a mail server that says nothing does not keep it");
     assert_eq!(waiting(data.path()), 6);
