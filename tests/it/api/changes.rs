@@ -435,7 +435,7 @@ fn the_bulk_file_of_changes_is_what_the_api_lists() {
         let lines = BufReader::new(GzDecoder::new(file)).lines();
         let changes: Vec<Value> = lines.map(|line| serde_json::from_str(&line.unwrap()).unwrap()).collect();
         assert!(changes.len() > 100);
-        assert_eq!(changes, walk(&client, &format!("changes?from={since}&limit=100")), "{since}");
+        assert_eq!(changes, walk(&client, &format!("changes?from={since}&limit=1000")), "{since}");
     }
     // The first release has none before it.
     let first = fs::read_dir(installation.index().join(FIRST).join("bulk")).unwrap();

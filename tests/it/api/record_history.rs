@@ -54,7 +54,7 @@ fn notes_of(client: &crate::support::harness::Client, version: &str) -> Notes {
     let mut notes = Notes::new();
     for path in PATHS {
         let key = if matches!(path, "funding-rounds" | "reviews") { "id" } else { "slug" };
-        let query = format!("{path}?fields={key},firstSeen,changed_in&limit=100&snapshot={version}");
+        let query = format!("{path}?fields={key},firstSeen,changed_in&limit=1000&snapshot={version}");
         for record in walk(client, &query) {
             let value = |name: &str| record[name].as_str().map(str::to_owned);
             assert!(record.as_object().unwrap().len() == 3, "{record}");
