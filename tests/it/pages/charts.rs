@@ -33,12 +33,12 @@ pub fn all(client: &Client, path: &str) -> Vec<Value> {
 /// All records of a list with parameters.
 pub fn all_of(client: &Client, path: &str, parameters: &str) -> Vec<Value> {
     let mut records = Vec::new();
-    let mut next = format!("/api/v3/{path}?limit=100&{parameters}");
+    let mut next = format!("/api/v3/{path}?limit=1000&{parameters}");
     loop {
         let page = client.get(&next).json();
         records.extend(page["data"].as_array().unwrap().iter().cloned());
         match page["pagination"]["next_cursor"].as_str() {
-            Some(cursor) => next = format!("/api/v3/{path}?limit=100&cursor={cursor}"),
+            Some(cursor) => next = format!("/api/v3/{path}?limit=1000&cursor={cursor}"),
             None => return records,
         }
     }
@@ -116,9 +116,10 @@ fn years_of(column: &str) -> Option<std::ops::RangeInclusive<i32>> {
 #[test]
 fn charts_of_all_firms_count_the_rounds_of_the_api() {
     let server = Server::bundled();
-    let firms = all(&server.client(Tier::Enterprise), "vcs");
+    // The first ones have most rounds, the last ones hardly any.
+    let firms: Vec<Value> = all(&server.client(Tier::Enterprise), "vcs").into_iter().step_by(one_of(2)).collect();
     let (with_gaps, with_graph, undated) = compare_firms(&server, &firms);
-    assert!(with_gaps > 0 && with_graph > 100 && undated > 0, "{with_gaps} {with_graph} {undated}");
+    assert!(with_gaps > 0 && with_graph > 100 / one_of(2) as u32 && undated > 0, "{with_gaps} {with_graph} {undated}");
 }
 
 #[test]
