@@ -513,7 +513,7 @@ fn servers_that_are_killed_right_after_their_answers_lose_no_link() {
     let url = format!("smtp://{}", sink.address);
     let data = tempfile::tempdir().unwrap();
     let mut expected = BTreeSet::new();
-    for round in 0..rounds(40, 6) {
+    for round in 0..rounds(40, 3) {
         let mut process = Process::start(data.path(), &sending_to(&url));
         for number in 0..3 {
             let email = format!("user{round}.{number}@example.com");
