@@ -341,7 +341,9 @@ fn a_firm_with_all_its_charts_is_a_small_page() {
     headers.insert("accept-encoding", "gzip".parse().unwrap());
     let catalog = server.state.releases.current();
     let snapshot = catalog.snapshot();
-    for row in 0..snapshot.rows(Table::Firms) {
+    // The first ones have the largest pages.
+    let (largest, others) = (0..50, (50..snapshot.rows(Table::Firms)).step_by(one_of(4)));
+    for row in largest.chain(others) {
         let path = format!("/vcs/{}", snapshot.slug(Table::Firms, row));
         let response = answer(&server, &path, &headers);
         assert_eq!(response.headers()["content-encoding"], "gzip");

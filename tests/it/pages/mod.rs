@@ -264,7 +264,7 @@ fn a_firm_with_few_reviews_has_no_score_and_says_so() {
     let reviews = Table::Firms.sort_key("review_count");
     let (counts, ranks) = (snapshot.values(Table::Firms, reviews), snapshot.ranks(Table::Firms, reviews));
     let (mut scored, mut few, mut none) = (0, 0, 0);
-    for row in 0..snapshot.rows(Table::Firms) {
+    for row in (0..snapshot.rows(Table::Firms)).step_by(one_of(2)) {
         let page = rendered(&server, &format!("/vcs/{}", snapshot.slug(Table::Firms, row)));
         let count = counts[ranks[row as usize] as usize];
         match count {
@@ -286,7 +286,8 @@ fn a_firm_with_few_reviews_has_no_score_and_says_so() {
         assert_eq!(page.contains("<small>of 100</small>"), count >= 3);
         assert!(page.contains("href=\"/docs/score\""));
     }
-    assert!(scored > 100 && few > 5 && none > 20, "{scored} {few} {none}");
+    let part = one_of(2);
+    assert!(scored > 100 / part && few > 5 / part && none > 20 / part, "{scored} {few} {none}");
 }
 
 #[test]
