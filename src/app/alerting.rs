@@ -17,10 +17,10 @@ use service::alerts::{AlertSender, evaluate};
 /// Interval between checks for a new release and for due messages.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Time for sending links at shutdown; other messages wait for the next start or for another server.
+/// Longest time for sending links at shutdown; other messages wait for the next start or for another server.
 const LAST_LINKS: Duration = Duration::from_secs(10);
-/// Time for all threads to finish at shutdown.
-const FINISH: Duration = Duration::from_secs(11);
+/// Time after that for all threads to finish.
+const FINISH: Duration = Duration::from_secs(1);
 
 pub(super) struct Threads {
     handles: Vec<JoinHandle<()>>,
@@ -91,12 +91,13 @@ pub(super) fn start(state: &Arc<State>, mail: Option<MailTransport>) -> Threads 
 }
 
 impl Threads {
-    /// Sends the waiting links, and waits as long as one message takes, for the outcome of those in transit.
-    pub(super) fn finish(&self) {
-        let started = Instant::now();
-        let _ = self.last_links.set(started + LAST_LINKS);
+    /// Sends the waiting links, for no longer than requests had for finishing (`drain`), and waits for the outcome of those in
+    /// transit.
+    pub(super) fn finish(&self, drain: Duration) {
+        let end = Instant::now() + LAST_LINKS.min(drain);
+        let _ = self.last_links.set(end);
         self.handles.iter().for_each(|handle| handle.thread().unpark());
-        while started.elapsed() < FINISH && !self.handles.iter().all(JoinHandle::is_finished) {
+        while Instant::now() < end + FINISH && !self.handles.iter().all(JoinHandle::is_finished) {
             sleep(Duration::from_millis(20));
         }
     }

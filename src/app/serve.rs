@@ -113,7 +113,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     }
     let replica = settings.replica(&store)?.map(Arc::new);
     if let Some(replica) = &replica {
-        follow(Arc::clone(replica))?;
+        follow(Arc::clone(replica), Duration::from_millis(settings.poll_interval.into()))?;
     }
     let starting = Starting::new(store, settings.keep_releases as usize, |event| match event {
         ReleaseEvent::Serving { .. } | ReleaseEvent::Verified { .. } => tracing::info!("{event}"),
@@ -174,8 +174,9 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     let is_tried = bound.ip().is_loopback() && settings.public_url.is_none() && io::stdout().is_terminal();
     let demo_key = is_tried.then(|| auth.add_demo_key(Tier::Free)).transpose().map_err(store_error)?;
     let limits = settings.limits(bound);
+    let drain = limits.drain;
     // Empty until the server is ready.
-    let alerting = Arc::new(OnceLock::new());
+    let alerting = Arc::new(OnceLock::<Threads>::new());
     let (opening, alerting_threads) = (gate.clone(), Arc::clone(&alerting));
     let (base, owner) = (public_url.clone(), Arc::clone(&auth));
     // Builds the router once there is a release, and starts the threads that evaluate searches and send messages.
@@ -260,7 +261,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
     for task in background {
         task.abort();
     }
-    blocking(move || alerting.get().map(Threads::finish)).await?;
+    blocking(move || alerting.get().map(|threads| threads.finish(drain))).await?;
     let flushed = blocking(move || last_flush(&auth)).await?;
     if aborted > 0 {
         tracing::warn!("{aborted} connections aborted at the shutdown deadline");
@@ -331,14 +332,13 @@ fn greet(text: &str) {
     let _ = writeln!(io::stdout(), "{text}");
 }
 
-/// Follows the object store as long as the program runs. While it cannot be read, the time between attempts grows. Logs
-/// when the store fails or is not believed, and when it is followed again.
-fn follow(replica: Arc<Replica>) -> io::Result<()> {
-    const POLL: Duration = Duration::from_secs(1);
+/// Follows the object store, read once in each `interval`, as long as the program runs. While it cannot be read, the time
+/// between attempts grows. Logs when the store fails or is not believed, and when it is followed again.
+fn follow(replica: Arc<Replica>, interval: Duration) -> io::Result<()> {
     const LONGEST: Duration = Duration::from_secs(10);
     const TICK: Duration = Duration::from_millis(100);
     let run = move || {
-        let (mut next, mut pause, mut is_failing) = (Instant::now(), POLL, false);
+        let (mut next, mut pause, mut is_failing) = (Instant::now(), interval, false);
         let (mut reported, mut is_warned) = (None, false);
         loop {
             if Instant::now() >= next {
@@ -369,14 +369,14 @@ fn follow(replica: Arc<Replica>) -> io::Result<()> {
                         replica.location()
                     );
                 }
-                pause = if is_failing { (pause * 2).min(LONGEST) } else { POLL };
+                pause = if is_failing { (pause * 2).min(LONGEST) } else { interval };
                 next = Instant::now() + pause;
             }
             if let Err(error) = replica.activate(now()) {
                 tracing::warn!("cannot activate the release of the object store: {error}");
-                thread::sleep(POLL);
+                thread::sleep(interval);
             }
-            thread::sleep(TICK);
+            thread::sleep(TICK.min(interval));
         }
     };
     thread::Builder::new().name("replica".into()).spawn(run).map(|_| ())

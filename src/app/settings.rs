@@ -323,6 +323,10 @@ pub struct ServeSettings {
     /// Folder for the releases of an object store, of this server alone; kept, so that a restart does not need the store.
     #[arg(long, env = "VENTUREDEX_CACHE", value_name = "DIR", default_value = "cache")]
     pub cache: PathBuf,
+    /// Milliseconds between two reads of the object store; never longer than a second, within which replicas find a release.
+    #[arg(long, env = "VENTUREDEX_POLL_INTERVAL", value_name = "MS", default_value = "1000",
+          allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 20..=1_000))]
+    pub poll_interval: u32,
     /// File with the public key (Ed25519, PEM) of whoever may publish: releases that are not signed with it are refused
     /// [default: none].
     #[arg(long, env = "VENTUREDEX_TRUST_KEY", value_name = "FILE")]
@@ -412,7 +416,7 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_DRAIN_DELAY", value_name = "SECONDS",
           allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 0..=3_600))]
     pub drain_delay: Option<u32>,
-    /// Seconds for running requests to finish at shutdown.
+    /// Seconds for running requests to finish at shutdown, and then, up to ten, for links that wait to be sent by e-mail.
     #[arg(long, env = "VENTUREDEX_DRAIN_SECONDS", value_name = "SECONDS", default_value = "20",
           allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 0..=3_600))]
     pub drain_seconds: u32,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use data::{ArchiveError, Checksums, RecordStore, Snapshot};
+use data::{ArchiveError, Checksums, Date, RecordStore, Snapshot};
 use search::SearchError;
 
 use crate::{Catalog, TextIndexes};
@@ -24,8 +24,17 @@ pub enum BundledError {
     Search(#[from] SearchError),
 }
 
+fn open() -> Result<Snapshot, ArchiveError> {
+    Snapshot::open(Arc::new(&ARCHIVE.0), RecordStore::Memory(Arc::new(RECORDS)), Checksums::Trust)
+}
+
+/// The day of the bundled snapshot. Builds no text indexes, which take much longer.
+pub fn bundled_released_on() -> Result<Date, BundledError> {
+    Ok(open()?.released_on())
+}
+
 pub fn bundled() -> Result<Catalog, BundledError> {
-    let snapshot = Snapshot::open(Arc::new(&ARCHIVE.0), RecordStore::Memory(Arc::new(RECORDS)), Checksums::Trust)?;
+    let snapshot = open()?;
     let texts = TextIndexes::in_memory(&snapshot)?;
     Ok(Catalog { is_bundled: true, ..Catalog::new(snapshot, texts) })
 }

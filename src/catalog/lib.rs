@@ -53,7 +53,7 @@ pub use amounts::Amounts;
 pub use answer::{ComputedRows, ListAnswer, ListParts, ListRows, WantedPage};
 pub use ask::{Interpretation, ReadPart};
 pub use bulk_file::BulkFile;
-pub use bundled::{BundledError, bundled};
+pub use bundled::{BundledError, bundled, bundled_released_on};
 pub use changes::{ChangeCounts, ChangeFilter, ChangePage, RowChange, row_changes};
 pub use comparison::{RecordChange, ReleaseComparison};
 pub use completion::Suggestion;

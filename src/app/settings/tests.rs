@@ -29,7 +29,7 @@ fn without_a_command_the_server_starts_with_the_documented_defaults() {
     assert_eq!((settings.index, settings.data), (None, PathBuf::from("data")));
     assert_eq!((settings.public_url, settings.allowed_origins), (None, None));
     assert_eq!((settings.mcp_daily_limit, settings.trusted_proxies.len(), settings.mcp_pools.len()), (100, 0, 0));
-    assert_eq!(settings.keep_releases, 3);
+    assert_eq!((settings.keep_releases, settings.poll_interval), (3, 1_000));
 }
 
 #[test]
@@ -96,6 +96,8 @@ fn an_error_names_the_setting_and_an_accepted_value() {
         (["--sign-ups-per-hour", "-5"], "--sign-ups-per-hour: `-5`", "a whole number from 1"),
         (["--max-connections", "0"], "--max-connections: `0`", "from 1 to 1000000"),
         (["--keep-releases", "21"], "--keep-releases: `21`", "from 0 to 20"),
+        (["--poll-interval", "0"], "--poll-interval: `0`", "from 20 to 1000"),
+        (["--poll-interval", "1001"], "--poll-interval: `1001`", "from 20 to 1000"),
         (["--drain-seconds", "-1"], "--drain-seconds: `-1`", "from 0 to 3600"),
         (["--log", "loud"], "--log", "error, warn, info"),
     ] {

@@ -139,7 +139,7 @@ pub(super) fn check_clock(
 ) {
     let built_at = index.built_at.as_deref().and_then(|text| OffsetDateTime::parse(text, &Rfc3339).ok());
     let known = KnownTimes {
-        program: catalog::bundled().ok().map(|catalog| catalog.snapshot().released_on()),
+        program: catalog::bundled_released_on().ok(),
         database: data.newest_time,
         jump: data.clock_jump,
         release: built_at.map(OffsetDateTime::unix_timestamp),

@@ -11,7 +11,7 @@ use crate::remote::delegation::Proof;
 use data::vocabulary::{Vocabulary, vocabulary};
 use data::{SnapshotVersion, rfc3339};
 
-/// Number of consecutive polls, one a second, after which a fault is reported.
+/// Number of consecutive polls, by default one a second, after which a fault is reported.
 const PATIENCE: u32 = 5;
 
 /// Publications of a day. A generation that is higher by more was written to freeze replicas.

@@ -492,7 +492,8 @@ fn a_server_that_stops_sends_what_waits_and_leaves_the_rest_to_the_next() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let data = tempfile::tempdir().unwrap();
     let url = format!("smtp://{}", silent.local_addr().unwrap());
-    let mut process = Process::start(data.path(), &sending_to(&url));
+    let settings = [&sending_to(&url)[..], &["--drain-seconds", "1"]].concat();
+    let mut process = Process::start(data.path(), &settings);
     request_six(&process);
     assert_eq!(process.terminate(), Some(0), "a mail server that says nothing does not keep it");
     assert_eq!(waiting(data.path()), 6);
@@ -512,7 +513,7 @@ fn servers_that_are_killed_right_after_their_answers_lose_no_link() {
     let url = format!("smtp://{}", sink.address);
     let data = tempfile::tempdir().unwrap();
     let mut expected = BTreeSet::new();
-    for round in 0..rounds(40, 6) {
+    for round in 0..rounds(40, 3) {
         let mut process = Process::start(data.path(), &sending_to(&url));
         for number in 0..3 {
             let email = format!("user{round}.{number}@example.com");

@@ -115,7 +115,7 @@ fn a_search_brings_what_the_later_list_has_and_the_earlier_had_not() {
             let records = walk(&client, &format!("{path}?fields=*&limit=100&snapshot={SECOND}"));
             whole.insert(path, keys(&client, path, "", FIRST).unwrap().into_iter().collect::<BTreeSet<_>>());
             let mut all: BTreeSet<String> = BTreeSet::from([String::new()]);
-            for _ in 0..6 {
+            for _ in 0..rounds(6, 3) {
                 let record = &records[dice.upto(records.len() as u64) as usize];
                 all.extend(queries(table, record, &mut dice));
             }
@@ -352,7 +352,7 @@ fn killed_servers_deliver_each_match_once() {
             publish(&installation, version, number);
         }
         let mut server = installation.serve_in(&environment, &WEBHOOKS);
-        if kills < rounds(40, 8) {
+        if kills < rounds(40, 5) {
             std::thread::sleep(Duration::from_millis(dice.upto(900)));
         } else {
             server.wait(|| open() == 0);

@@ -9,7 +9,10 @@ use proptest::test_runner::{Config, TestRunner};
 use serde_json::Value;
 
 use crate::api::changes::{FIRST, SECOND, two_releases};
-use crate::support::harness::{Client, Dice, Reply, Server, bundled_folder, cases, catalog_of, code, copy_as};
+use crate::support::harness::{
+    Client, Dice, Reply, Server, bundled_folder, cases, catalog_of, code, copy_as, published,
+};
+use crate::support::installation::small;
 
 /// Equivalent spellings of a parameter; an empty one omits it, as a default may be.
 type Spellings = &'static [&'static str];
@@ -245,11 +248,12 @@ fn what_a_release_does_not_change_keeps_its_etag() {
         let mark = if path.contains('?') { '&' } else { '?' };
         client.get(&format!("{path}{mark}snapshot={version}"))
     };
+    let (records, firms) = (cases(300, 150), cases(150, 60));
     let mut paths = Vec::new();
     for (list, key) in
         [("vcs", "slug"), ("startups", "slug"), ("people", "slug"), ("funding-rounds", "id"), ("sectors", "slug")]
     {
-        let page = client.get(&format!("/api/v3/{list}?limit=300&fields={key}")).json();
+        let page = client.get(&format!("/api/v3/{list}?limit={records}&fields={key}")).json();
         for record in page["data"].as_array().unwrap() {
             paths.push(format!("/api/v3/{list}/{}", record[key].as_str().unwrap()));
         }
@@ -258,7 +262,7 @@ fn what_a_release_does_not_change_keeps_its_etag() {
             paths.push(format!("/api/v3/{list}?country={country}&limit=2"));
         }
     }
-    for firm in client.get("/api/v3/vcs?limit=150").slugs() {
+    for firm in client.get(&format!("/api/v3/vcs?limit={firms}")).slugs() {
         for list in ["portfolio", "rounds", "people", "reviews"] {
             paths.push(format!("/api/v3/vcs/{firm}/{list}?limit=1000"));
         }
@@ -288,25 +292,24 @@ fn what_a_release_does_not_change_keeps_its_etag() {
         }
     }
     // Most records are the same in both, and lists of them are not.
-    assert!(same > 500 && other > 300, "{same} and {other}");
+    assert!(same > cases(500, 200) && other > cases(300, 120), "{same} and {other}");
     // What changed since a release names the one that a copy continues from.
     let path = format!("/api/v3/changes?from={FIRST}&op=merge&table=sectors");
     let etag = client.get(&path).header("etag").to_owned();
-    server.state.releases.replace(Arc::new(catalog_of(copy_as(&bundled_folder(), "2026-11-22.1").path())));
+    server.state.releases.replace(Arc::new(catalog_of(copy_as(&small(), "2026-11-22.1").path())));
     assert_eq!(client.send("GET", &path, &[("if-none-match", &etag)]).status, 200);
 }
 
 #[test]
 fn versions_have_different_etags_and_pages_of_v1_and_v2_keep_theirs() {
-    let folder = bundled_folder();
-    let server = Server::of(catalog_of(&folder));
+    let server = Server::of(published());
     let client = server.client(Tier::Pro);
     let paths: Vec<String> = ["v1", "v2", "v3"].iter().map(|version| format!("/api/{version}/vcs?limit=3")).collect();
     let etags = |client: &Client| -> Vec<String> {
         paths.iter().map(|path| client.get(path).header("etag").to_owned()).collect()
     };
     let before = etags(&client);
-    server.state.releases.replace(Arc::new(catalog_of(copy_as(&folder, "2026-11-20.2").path())));
+    server.state.releases.replace(Arc::new(catalog_of(copy_as(&bundled_folder(), "2026-11-20.2").path())));
     let after = etags(&client);
     assert_eq!(before[..2], after[..2]);
     assert!(before[2] != after[2], "its cursor belongs to its release");

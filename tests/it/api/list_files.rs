@@ -11,7 +11,8 @@ use serde_json::Value;
 use tokio::net::TcpSocket;
 use transport::telemetry::RouteGroup;
 
-use crate::support::harness::{Client, Server, bundled_folder, catalog_of, code, copy_as};
+use crate::support::harness::{Client, Server, catalog_of, code, copy_as};
+use crate::support::installation::small;
 
 #[test]
 fn the_parts_of_a_file_make_the_whole() {
@@ -247,7 +248,7 @@ fn a_file_stays_on_its_release_and_slow_readers_take_no_place() {
     let [ended, ..] = server.state.telemetry.requests.by_status(RouteGroup::List);
     assert!(ended <= 1, "{} files were sent although nobody reads them", ended - 1);
     assert_eq!(client.get("/api/v3/vcs?q=capital").status, 200);
-    let copy = copy_as(&bundled_folder(), "2026-11-20.2");
+    let copy = copy_as(&small(), "2026-11-20.2");
     server.state.releases.replace(Arc::new(catalog_of(copy.path())));
     assert_eq!(client.get("/api/v3/stats").header("x-snapshot"), "2026-11-20.2");
     for mut socket in sockets {

@@ -6,13 +6,12 @@ use catalog::Resource;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::support::harness::{bundled_folder, cases, catalog_of};
+use crate::support::harness::{bundled_folder, cases, published};
 use crate::support::naive::{Naive, NaiveFirm, asked};
 
 #[test]
 fn every_list_equals_that_of_a_naive_scan() {
-    let folder = bundled_folder();
-    let (catalog, naive) = (catalog_of(&folder), Naive::read(&folder));
+    let (catalog, naive) = (published(), Naive::read(&bundled_folder()));
     let options = |of: fn(&NaiveFirm) -> Vec<String>| -> Vec<String> {
         naive.firms.iter().flat_map(of).filter(|value| !value.is_empty()).collect::<BTreeSet<_>>().into_iter().collect()
     };

@@ -7,10 +7,12 @@ use api::DEFAULT_LIMIT;
 use auth::quota::Tier;
 use data::Table;
 use serde_json::json;
+use tempfile::TempDir;
 
 use crate::support::harness::{
-    Client, Server, bundled_folder, catalog_of, code, copy_as, real_catalog, real_data, runs_long_tests,
+    Client, Server, bundled_folder, catalog_of, code, copy_as, published, real_catalog, real_data, runs_long_tests,
 };
+use crate::support::installation::small;
 
 /// Pages through a list to its end; `between` runs after each page.
 fn walk(
@@ -112,20 +114,17 @@ fn cursors_return_every_record_of_other_lists_once() {
 
 #[test]
 fn a_release_swap_does_not_affect_a_cursor() {
-    let folder = bundled_folder();
-    let server = Server::of(catalog_of(&folder));
+    let server = Server::of(published());
     let client = server.client(Tier::Enterprise);
     let (before, _) = walk(&client, "/api/v3/vcs", &[("limit", "30"), ("sort", "-name")], |_| {});
-    // Three more releases without reviews, so that scores and orders differ.
-    let mut releases: Vec<_> = (2..5)
-        .map(|counter| {
-            let copy = copy_as(&folder, &format!("2026-11-20.{counter}"));
-            let place = copy.path().join("reviews.csv");
-            let header = std::fs::read_to_string(&place).unwrap().lines().next().unwrap().to_owned();
-            std::fs::write(place, format!("{header}\n")).unwrap();
-            Arc::new(catalog_of(copy.path()))
-        })
-        .collect();
+    // Three more releases: two of other firms, and one of the same without reviews, so that scores and orders differ.
+    let without_reviews = copy_as(&bundled_folder(), "2026-11-20.2");
+    let place = without_reviews.path().join("reviews.csv");
+    let header = std::fs::read_to_string(&place).unwrap().lines().next().unwrap().to_owned();
+    std::fs::write(place, format!("{header}\n")).unwrap();
+    let of_others = ["2026-11-20.3", "2026-11-20.4"].map(|version| copy_as(&small(), version));
+    let [third, fourth] = of_others.each_ref().map(TempDir::path);
+    let mut releases = [fourth, without_reviews.path(), third].map(|folder| Arc::new(catalog_of(folder))).to_vec();
     let active = Arc::clone(&server.state.releases);
     let (walked, total) = walk(&client, "/api/v3/vcs", &[("limit", "30"), ("sort", "-name")], |page| {
         if page % 3 == 0
@@ -141,7 +140,7 @@ fn a_release_swap_does_not_affect_a_cursor() {
     // Further releases unload the first.
     let first = client.get("/api/v3/vcs?limit=5").json()["pagination"]["next_cursor"].as_str().unwrap().to_owned();
     for counter in 6..11 {
-        let copy = copy_as(&folder, &format!("2026-11-20.{counter}"));
+        let copy = copy_as(&small(), &format!("2026-11-20.{counter}"));
         active.replace(Arc::new(catalog_of(copy.path())));
     }
     let expired = client.list("/api/v3/vcs", &[("cursor", &first)]);

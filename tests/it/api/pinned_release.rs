@@ -2,15 +2,31 @@
 //! release is held.
 
 use std::fs;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use auth::quota::Tier;
 use catalog::Catalog;
 use serde_json::{Value, json};
 
 use crate::support::harness::{Client, Reply, Server, bundled_folder, catalog_of, code, copy_as};
+use crate::support::installation::small;
 
-/// A release of the bundled data without reviews and with another name for each firm, so that most responses differ.
+const FIRST: &str = "2026-11-20.1";
+
+/// The first release, which all tests share: the bundled data without reviews and with another name for a firm, so that most
+/// responses differ from those of the next.
+fn first() -> Arc<Catalog> {
+    static FIRST_RELEASE: OnceLock<Arc<Catalog>> = OnceLock::new();
+    Arc::clone(FIRST_RELEASE.get_or_init(|| Arc::new(release(FIRST))))
+}
+
+/// The bundled data as the release of the next day.
+fn next() -> Arc<Catalog> {
+    static NEXT_RELEASE: OnceLock<Arc<Catalog>> = OnceLock::new();
+    let compiled = || Arc::new(catalog_of(copy_as(&bundled_folder(), "2026-11-21.1").path()));
+    Arc::clone(NEXT_RELEASE.get_or_init(compiled))
+}
+
 fn release(version: &str) -> Catalog {
     let copy = copy_as(&bundled_folder(), version);
     let reviews = copy.path().join("reviews.csv");
@@ -54,7 +70,7 @@ fn content(reply: &Reply) -> (u16, String, String, String) {
 
 #[test]
 fn a_pinned_release_answers_as_it_did_when_it_was_served() {
-    let server = Server::of(release("2026-11-20.1"));
+    let server = Server::of(first());
     let client = server.client(Tier::Enterprise);
     let get = |path: &str| content(&client.get(&format!("/api/v3/{path}")));
     let before: Vec<_> = PATHS.iter().map(|path| get(path)).collect();
@@ -62,7 +78,7 @@ fn a_pinned_release_answers_as_it_did_when_it_was_served() {
         // The served release may be named, too, and is the same resource.
         assert_eq!(content(&client.get(&pinned(path, "2026-11-20.1"))), *response, "{path}");
     }
-    server.state.releases.replace(Arc::new(catalog_of(copy_as(&bundled_folder(), "2026-11-21.1").path())));
+    server.state.releases.replace(next());
     let mut changed = 0;
     for (path, response) in PATHS.iter().zip(&before) {
         let now = get(path);
@@ -104,10 +120,10 @@ fn follow(client: &Client, mut path: String, version: &str) -> Vec<String> {
 
 #[test]
 fn a_cursor_stays_in_the_pinned_release() {
-    let server = Server::of(release("2026-11-20.1"));
+    let server = Server::of(first());
     let client = server.client(Tier::Enterprise);
     let before = follow(&client, "/api/v3/vcs?limit=50".to_owned(), "2026-11-20.1");
-    server.state.releases.replace(Arc::new(catalog_of(copy_as(&bundled_folder(), "2026-11-21.1").path())));
+    server.state.releases.replace(next());
     assert_ne!(follow(&client, "/api/v3/vcs?limit=50".to_owned(), "2026-11-21.1"), before);
     assert_eq!(follow(&client, pinned("vcs?limit=50", "2026-11-20.1"), "2026-11-20.1"), before);
 
@@ -122,17 +138,15 @@ fn a_cursor_stays_in_the_pinned_release() {
 
 #[test]
 fn a_release_that_is_not_held_is_gone_and_the_held_ones_are_named() {
-    let server = Server::of(release("2026-11-20.1"));
+    let server = Server::of(first());
     let client = server.client(Tier::Enterprise);
     for _ in 0..3 {
         assert_eq!(client.get(&pinned("stats", "2026-11-20.1")).status, 200);
     }
     // The harness holds three releases in addition to the served one.
     for counter in 2..6 {
-        server
-            .state
-            .releases
-            .replace(Arc::new(catalog_of(copy_as(&bundled_folder(), &format!("2026-11-20.{counter}")).path())));
+        let copy = copy_as(&small(), &format!("2026-11-20.{counter}"));
+        server.state.releases.replace(Arc::new(catalog_of(copy.path())));
     }
     for path in PATHS.iter().chain(&["snapshots", "usage"]) {
         let reply = client.get(&pinned(path, "2026-11-20.1"));
@@ -176,9 +190,9 @@ fn a_malformed_snapshot_is_reported_with_the_other_faults() {
     assert_eq!(client.send("OPTIONS", "/api/v3/vcs?snapshot=latest", &[]).status, 204);
 }
 
-/// The bundled data as a release of another day.
+/// Other data as a release of another day.
 fn release_of(day: &str) -> Arc<Catalog> {
-    let copy = copy_as(&bundled_folder(), &format!("{day}.1"));
+    let copy = copy_as(&small(), &format!("{day}.1"));
     let place = copy.path().join("snapshot.toml");
     let text = fs::read_to_string(&place).unwrap();
     let lines = text.lines().filter(|line| !line.starts_with("released_on"));
@@ -190,7 +204,7 @@ fn release_of(day: &str) -> Arc<Catalog> {
 
 #[test]
 fn a_day_selects_the_newest_release_until_then() {
-    let server = Server::of(release("2026-11-20.1"));
+    let server = Server::of(first());
     let client = server.client(Tier::Enterprise);
     for day in ["2026-12-04", "2026-11-27"] {
         server.state.releases.replace(release_of(day));

@@ -10,7 +10,7 @@ use data::SnapshotVersion;
 use release::ReleaseStore;
 use serde_json::{Value, json};
 
-use crate::api::changes::{Copy, PATHS, copy_of, edit, key_of, walk};
+use crate::api::changes::{Copy, PATHS, copy_of, edit, key_of, thin_reviews, walk};
 use crate::support::harness::{Dice, Server, bundled_folder, copy_as};
 use crate::support::installation::Installation;
 
@@ -54,7 +54,7 @@ fn notes_of(client: &crate::support::harness::Client, version: &str) -> Notes {
     let mut notes = Notes::new();
     for path in PATHS {
         let key = if matches!(path, "funding-rounds" | "reviews") { "id" } else { "slug" };
-        let query = format!("{path}?fields={key},firstSeen,changed_in&limit=100&snapshot={version}");
+        let query = format!("{path}?fields={key},firstSeen,changed_in&limit=1000&snapshot={version}");
         for record in walk(client, &query) {
             let value = |name: &str| record[name].as_str().map(str::to_owned);
             assert!(record.as_object().unwrap().len() == 3, "{record}");
@@ -70,6 +70,7 @@ fn records_have_the_releases_in_which_they_appeared_and_changed() {
     let mut dice = Dice(23);
     let datasets = VERSIONS.map(|version| {
         let dataset = copy_as(&bundled_folder(), version);
+        thin_reviews(dataset.path());
         edit(dataset.path(), &mut dice);
         installation.indexer(&["build", "--force", "--dataset", dataset.path().to_str().unwrap()]);
         dataset

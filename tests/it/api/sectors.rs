@@ -6,16 +6,15 @@ use auth::quota::Tier;
 use catalog::Resource;
 use data::{Facet, Table};
 
-use crate::support::harness::{Server, bundled_folder, catalog_of};
+use crate::support::harness::{Server, bundled_folder, published};
 use crate::support::naive::{Naive, asked};
 
 #[test]
 fn a_sector_includes_its_descendants() {
-    let folder = bundled_folder();
-    let naive = Naive::read(&folder);
+    let naive = Naive::read(&bundled_folder());
     let deepest = naive.lineage.values().map(BTreeSet::len).max().unwrap();
     assert!(deepest >= 2, "the bundled sectors make a tree");
-    let catalog = catalog_of(&folder);
+    let catalog = published();
     for sector in naive.lineage.keys() {
         let expected = naive.firms.iter().filter(|firm| firm.sectors.contains(sector)).count() as u64;
         assert_eq!(asked(&catalog, Resource::Firms, &[("sector", sector.clone())], 0, 1).1, expected, "{sector}");

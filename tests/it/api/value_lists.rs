@@ -13,7 +13,7 @@ use mcp::Tool;
 use serde_json::{Value, json};
 
 use crate::mcp::tools::TestTools;
-use crate::support::harness::{Client, Dice, bundled, catalog_of, real_catalog};
+use crate::support::harness::{Client, Dice, bundled, catalog_of, one_of, real_catalog};
 use crate::support::html::{Markup, parse, text_of};
 use crate::support::two_firms::{dataset_with, serve};
 
@@ -87,6 +87,18 @@ fn parsed(catalog: &Catalog, resource: Resource, options: ParseOptions, name: &s
     }
 }
 
+/// Values of a parameter, and the pairs of them that spell a third.
+type Values = (Vec<String>, Vec<(String, String)>);
+
+/// Names the values of a parameter in a release: all parameters that take records of a table have the same ones.
+fn values_name(resource: Resource, parameter: &Parameter) -> String {
+    match parameter.kind {
+        ParamType::Records(table, _) | ParamType::Rows(table) => table.name().to_owned(),
+        ParamType::Organizations => "organizations".to_owned(),
+        _ => format!("{} {}", resource.path(), parameter.name),
+    }
+}
+
 /// Two values of which the text of both, spelled as one, is a third.
 fn pairs_that_spell_another(values: &BTreeSet<String>) -> Vec<(String, String)> {
     let by_fold: HashMap<String, &String> = values.iter().map(|value| (fold(value), value)).collect();
@@ -95,7 +107,9 @@ fn pairs_that_spell_another(values: &BTreeSet<String>) -> Vec<(String, String)> 
             .match_indices(' ')
             .filter_map(|(at, _)| Some((*by_fold.get(&whole[..at])?, *by_fold.get(&whole[at + 1..])?)))
     });
-    halves.map(|(left, right)| (left.clone(), right.clone())).collect()
+    let mut pairs: Vec<(String, String)> = halves.map(|(left, right)| (left.clone(), right.clone())).collect();
+    pairs.sort_unstable();
+    pairs
 }
 
 /// How many pairs of values are requested, and how many of these spell another value. Each is the same request in each order,
@@ -104,15 +118,22 @@ fn check_all_pairs(catalog: &Catalog) -> (usize, usize) {
     let snapshot = catalog.snapshot();
     let (mut requested, mut spelling) = (0, 0);
     let mut dice = Dice(1);
+    let mut known: HashMap<String, Values> = HashMap::new();
     for resource in Resource::ALL.iter().copied().filter(|resource| *resource != Resource::CoInvestors) {
         for parameter in resource.parameters().iter().filter(|parameter| takes_lists(parameter)) {
-            let values = values_of(snapshot, parameter);
-            let all: Vec<&String> = values.iter().collect();
-            let mut pairs = pairs_that_spell_another(&values);
-            spelling += pairs.len();
+            let computed = known.entry(values_name(resource, parameter)).or_insert_with(|| {
+                let values = values_of(snapshot, parameter);
+                let spelling = pairs_that_spell_another(&values);
+                (values.into_iter().collect(), spelling)
+            });
+            let (all, spelling_another) = &*computed;
+            spelling += spelling_another.len();
+            // The gate requests some of many.
+            let few = if spelling_another.len() > 100 { one_of(4) } else { 1 };
+            let mut pairs: Vec<(String, String)> = spelling_another.iter().step_by(few).cloned().collect();
             if !all.is_empty() {
                 let mut any = || all[dice.below(all.len())].clone();
-                pairs.extend((0..PAIRS).map(|_| (any(), any())));
+                pairs.extend((0..PAIRS / one_of(2)).map(|_| (any(), any())));
             }
             for (a, b) in pairs.iter().filter(|(a, b)| !a.contains(',') && !b.contains(',')) {
                 for options in [STRICT, LENIENT] {
@@ -132,14 +153,14 @@ fn check_all_pairs(catalog: &Catalog) -> (usize, usize) {
 #[test]
 fn a_list_is_the_same_request_in_each_order_and_repeated() {
     let (requested, spelling) = check_all_pairs(&bundled());
-    assert!(requested > 3_000 && spelling > 10, "{requested} {spelling}");
+    assert!(requested > 3_000 / one_of(2) && spelling > 10, "{requested} {spelling}");
 }
 
 #[test]
 fn a_list_of_real_values_is_the_same_request_in_each_order_and_repeated() {
     let Some(catalog) = real_catalog() else { return };
     let (requested, spelling) = check_all_pairs(&catalog);
-    assert!(requested > 3_000 && spelling > 1_000, "{requested} {spelling}");
+    assert!(requested > 3_000 / one_of(2) && spelling > 1_000, "{requested} {spelling}");
 }
 
 /// Sectors, cities, firms and startups of which two spell a third, and names with commas.

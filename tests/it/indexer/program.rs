@@ -344,7 +344,7 @@ fn concurrent_builds_succeed_or_report_that_the_index_is_busy() {
 fn a_kill_at_any_moment_leaves_the_old_or_the_new_release() {
     // Many kills are of small builds.
     let dataset = if wants_rounds() { small() } else { bundled_folder() };
-    let moments = rounds(500, 8) as u32;
+    let moments = rounds(500, 5) as u32;
     let index = Index::new();
     let (old, new) = (copy_as(&dataset, "2026-11-20.1"), copy_as(&dataset, "2026-11-27.1"));
     index.build(old.path()).code(0);

@@ -6,7 +6,7 @@ use catalog::Resource;
 use data::Table;
 
 use crate::support::harness::{real_catalog, real_data};
-use crate::support::naive::{Naive, asked};
+use crate::support::naive::{Naive, NaiveFirm, asked};
 
 #[test]
 fn real_data_is_compiled_found_and_counted() {
@@ -40,10 +40,10 @@ fn real_data_is_compiled_found_and_counted() {
     let mut compared = 0;
     for stage in &stages {
         for sector in &sectors {
+            let of_both = |firm: &&NaiveFirm| firm.stages.contains(*stage) && firm.sectors.contains(*sector);
+            let of_both: Vec<&NaiveFirm> = naive.firms.iter().filter(of_both).collect();
             for country in &countries {
-                let expected = naive.firms.iter().filter(|firm| {
-                    firm.stages.contains(*stage) && firm.sectors.contains(*sector) && firm.country == *country
-                });
+                let expected = of_both.iter().filter(|firm| firm.country == *country);
                 let values = [
                     ("stage", (*stage).to_owned()),
                     ("sector", (*sector).to_owned()),

@@ -195,10 +195,14 @@ fn questions_about_real_data_have_the_answers_of_its_files() {
 
     // How much was invested in a sector and its descendants in a year?
     let sectors: BTreeSet<&String> = files.parents.values().filter(|parent| !parent.is_empty()).collect();
+    let mut of_years: HashMap<&str, Vec<&HashMap<String, String>>> = HashMap::new();
+    for round in &files.rounds {
+        of_years.entry(round["announced_on"].get(..4).unwrap_or_default()).or_default().push(round);
+    }
     for (sector, year) in sectors.into_iter().step_by(4).zip((2008..2016).cycle()) {
-        let of_year = |round: &&HashMap<String, String>| round["announced_on"].starts_with(&year.to_string());
-        let rounds: Vec<_> =
-            files.rounds.iter().filter(of_year).filter(|round| files.is_in(&round["startup"], sector)).collect();
+        let of_year = of_years.get(year.to_string().as_str()).into_iter().flatten().copied();
+        let rounds: Vec<&HashMap<String, String>> =
+            of_year.filter(|round| files.is_in(&round["startup"], sector)).collect();
         check(
             format!("how much went into {sector} in {year}?"),
             json!([{ "tool": "get_funding_rounds", "arguments":

@@ -33,12 +33,12 @@ pub fn all(client: &Client, path: &str) -> Vec<Value> {
 /// All records of a list with parameters.
 pub fn all_of(client: &Client, path: &str, parameters: &str) -> Vec<Value> {
     let mut records = Vec::new();
-    let mut next = format!("/api/v3/{path}?limit=100&{parameters}");
+    let mut next = format!("/api/v3/{path}?limit=1000&{parameters}");
     loop {
         let page = client.get(&next).json();
         records.extend(page["data"].as_array().unwrap().iter().cloned());
         match page["pagination"]["next_cursor"].as_str() {
-            Some(cursor) => next = format!("/api/v3/{path}?limit=100&cursor={cursor}"),
+            Some(cursor) => next = format!("/api/v3/{path}?limit=1000&cursor={cursor}"),
             None => return records,
         }
     }
@@ -116,9 +116,10 @@ fn years_of(column: &str) -> Option<std::ops::RangeInclusive<i32>> {
 #[test]
 fn charts_of_all_firms_count_the_rounds_of_the_api() {
     let server = Server::bundled();
-    let firms = all(&server.client(Tier::Enterprise), "vcs");
+    // The first ones have most rounds, the last ones hardly any.
+    let firms: Vec<Value> = all(&server.client(Tier::Enterprise), "vcs").into_iter().step_by(one_of(2)).collect();
     let (with_gaps, with_graph, undated) = compare_firms(&server, &firms);
-    assert!(with_gaps > 0 && with_graph > 100 && undated > 0, "{with_gaps} {with_graph} {undated}");
+    assert!(with_gaps > 0 && with_graph > 100 / one_of(2) as u32 && undated > 0, "{with_gaps} {with_graph} {undated}");
 }
 
 #[test]
@@ -340,7 +341,9 @@ fn a_firm_with_all_its_charts_is_a_small_page() {
     headers.insert("accept-encoding", "gzip".parse().unwrap());
     let catalog = server.state.releases.current();
     let snapshot = catalog.snapshot();
-    for row in 0..snapshot.rows(Table::Firms) {
+    // The first ones have the largest pages.
+    let (largest, others) = (0..50, (50..snapshot.rows(Table::Firms)).step_by(one_of(4)));
+    for row in largest.chain(others) {
         let path = format!("/vcs/{}", snapshot.slug(Table::Firms, row));
         let response = answer(&server, &path, &headers);
         assert_eq!(response.headers()["content-encoding"], "gzip");

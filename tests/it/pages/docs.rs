@@ -416,7 +416,8 @@ fn clients_wait_for_retry_after_and_restart_if_a_cursor_has_expired() {
         commands.push(interpreter("node", "page_through.mjs"));
     }
     commands.extend(compiled());
-    for mut command in commands {
+    // They wait at the same time.
+    let check = |mut command: Command| {
         let (address, thread) = scripted(responses.clone());
         let began = Instant::now();
         let output = command.arg("vcs").env("VENTUREDEX_URL", address).env("VENTUREDEX_KEY", "vdx_x").output().unwrap();
@@ -435,7 +436,12 @@ fn clients_wait_for_retry_after_and_restart_if_a_cursor_has_expired() {
         let output = command.env("VENTUREDEX_URL", address).output().unwrap();
         assert!(!output.status.success() && !output.stderr.is_empty(), "{command:?}");
         thread.join().unwrap();
-    }
+    };
+    std::thread::scope(|scope| {
+        for command in commands {
+            scope.spawn(|| check(command));
+        }
+    });
 }
 
 #[test]

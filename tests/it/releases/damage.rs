@@ -50,7 +50,7 @@ fn no_flipped_bit_is_opened() {
     let pair = Pair::new();
     let mut dice = Dice(1);
     let total: usize = pair.files.iter().map(|(_, bytes)| bytes.len()).sum();
-    for _ in 0..rounds(10_000, 300) {
+    for _ in 0..rounds(10_000, 120) {
         let mut at = dice.upto(total as u64) as usize;
         let file = pair.files.iter().position(|(_, bytes)| match at.checked_sub(bytes.len()) {
             Some(rest) => {
@@ -74,7 +74,7 @@ fn no_flipped_bit_is_opened() {
 fn no_cut_extended_deleted_or_exchanged_file_is_opened() {
     let pair = Pair::new();
     let mut dice = Dice(2);
-    for round in 0..rounds(200, 12) {
+    for round in 0..rounds(200, 8) {
         // Not an empty one, which cannot be cut.
         let file = loop {
             let file = dice.upto(pair.files.len() as u64) as usize;

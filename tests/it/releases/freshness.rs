@@ -80,6 +80,7 @@ impl Fleet {
             ("VENTUREDEX_INDEX", &*place),
             ("VENTUREDEX_CACHE", cache.to_str().unwrap()),
             ("VENTUREDEX_METRICS_LISTEN", &*port),
+            ("VENTUREDEX_POLL_INTERVAL", "50"),
         ];
         let server = installation.serve_in(&environment, settings);
         let settings = settings.iter().map(|word| (*word).to_owned()).collect();
@@ -294,7 +295,7 @@ fn a_build_waits_until_servers_serve_the_release_and_names_those_that_do_not() {
     let silent = format!("http://{}", TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap());
     let current = fs::read_to_string(fleet.current()).unwrap();
     fs::write(fleet.current(), current.replace("\"generation\":2", "\"generation\":0")).unwrap();
-    let words = ["--wait-for", url, "--wait-for", &silent, "--wait-limit", "8s"];
+    let words = ["--wait-for", url, "--wait-for", &silent, "--wait-limit", "2s"];
     let (code, text) = fleet.build("fresh", "2026-11-20.3", &[&words, &["--json"][..]].concat());
     assert_eq!(code, Some(5), "{text}");
     let result: Value = serde_json::from_str(&text).unwrap();
@@ -302,7 +303,7 @@ fn a_build_waits_until_servers_serve_the_release_and_names_those_that_do_not() {
     assert_eq!(result["servers"][0]["serves"], "2026-11-20.2");
     let message = result["message"].as_str().unwrap();
     let expected =
-        format!("2026-11-20.3 is published, but not served by all after 8 seconds: {url} serves 2026-11-20.2");
+        format!("2026-11-20.3 is published, but not served by all after 2 seconds: {url} serves 2026-11-20.2");
     assert!(message.starts_with(&expected), "{message}");
     assert!(message.contains(&format!("{silent} serves nothing (no answer: ")), "{message}");
     let (code, text) = fleet.build("fresh", "2026-11-20.3", &["--recover", "--wait-for", url]);

@@ -84,7 +84,7 @@ fn files_changed_under_load_change_nothing_that_is_served() {
             });
         }
         let mut dice = Dice(3);
-        for _ in 0..rounds(200, 3) {
+        for _ in 0..rounds(200, 2) {
             let file = &files[dice.upto(files.len() as u64) as usize];
             let original = fs::read(file).unwrap();
             for kind in CHANGES {

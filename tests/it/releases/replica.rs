@@ -37,7 +37,8 @@ fn a_replica_that_is_behind_refuses_nothing_for_good_and_says_when_it_cannot_fol
     copy_folder(&ahead.data(), &behind.data());
     let serve = |installation: &Installation| {
         let cache = installation.index().join("replica");
-        installation.serve_in(&[("VENTUREDEX_INDEX", &place), ("VENTUREDEX_CACHE", cache.to_str().unwrap())], &[])
+        let environment = [("VENTUREDEX_INDEX", &*place), ("VENTUREDEX_CACHE", cache.to_str().unwrap())];
+        installation.serve_in(&environment, &["--poll-interval", "100"])
     };
     // One that has nothing yet says where a release is missing.
     let empty = Installation::new();

@@ -271,10 +271,14 @@ fn a_server_ends_although_its_index_does_not_answer() {
     traced.args(["-D", "-f", "-qq", "-o", "/dev/null", "-e", "inject=openat:delay_enter=30s:when=3+", "-P"]);
     let server = Serving::start(traced.arg(current).arg(env!("CARGO_BIN_EXE_venturedex")));
     sleep(Duration::from_secs(3));
+    let status = format!("/proc/{}/status", server.child.id());
+    let text = fs::read_to_string(&status).unwrap();
+    let tracer = text.lines().find_map(|line| line.strip_prefix("TracerPid:")).unwrap().trim().to_owned();
     server.signal("-TERM");
     let stopped = Instant::now();
     // The thread that opens it is held by strace for half a minute; the program ends without it, which makes it a zombie.
-    let status = format!("/proc/{}/status", server.child.id());
     server.wait(|| fs::read_to_string(&status).unwrap().contains("State:\tZ"));
     assert!(stopped.elapsed() < Duration::from_secs(20), "{:?}", stopped.elapsed());
+    // Without strace, nobody has to wait for that thread any longer.
+    assert!(Command::new("kill").args(["-KILL", &tracer]).status().unwrap().success());
 }

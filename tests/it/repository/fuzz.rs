@@ -7,7 +7,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use crate::support::harness::Numbers;
+use crate::support::harness::{Numbers, cases};
 use targets::{TARGETS, Target};
 
 /// The inputs that the repository keeps for a target.
@@ -54,7 +54,7 @@ fn replay(name: &str) {
     }
     let seed = std::env::var("VENTUREDEX_FUZZ_SEED").map_or(1, |seed| seed.parse().expect("a number"));
     let mut numbers = Numbers(seed);
-    for _ in 0..target.mutations {
+    for _ in 0..cases(target.mutations, target.mutations / 2) {
         let bytes = mutated(&inputs, &mut numbers);
         if catch_unwind(AssertUnwindSafe(|| (target.run)(&bytes))).is_err() {
             panic!("fails; keep it in tests/fuzz/corpus/{name}: {}", bytes.escape_ascii());

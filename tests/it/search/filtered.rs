@@ -8,7 +8,7 @@ use data::{Direction, Facet, Table};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-use crate::support::harness::{Dice, bundled, cases, catalog_of, real_catalog, real_data};
+use crate::support::harness::{Dice, bundled, cases, real_catalog};
 
 const TABLES: [(Resource, Table); 3] =
     [(Resource::Firms, Table::Firms), (Resource::Startups, Table::Startups), (Resource::People, Table::People)];
@@ -171,7 +171,7 @@ fn share_of_wrong_names(catalog: &Catalog) -> f64 {
 fn a_name_that_is_not_in_the_data_surely_matches_no_other() {
     let share = share_of_wrong_names(&bundled());
     assert!(share <= 0.03, "{share}");
-    let Some(folder) = real_data() else { return };
-    let share = share_of_wrong_names(&catalog_of(&folder));
+    let Some(catalog) = real_catalog() else { return };
+    let share = share_of_wrong_names(&catalog);
     assert!(share <= 0.03, "{share}");
 }

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::mcp::tools::TestTools;
 use crate::pages::listed;
-use crate::support::harness::{Client, Reply, Server, grouped};
+use crate::support::harness::{Client, Reply, Server, grouped, one_of};
 use crate::support::html::{Markup, parse, text_of};
 
 const LISTS: [(Tool, &str, &str); 3] = [
@@ -39,6 +39,8 @@ fn texts(catalog: &Catalog) -> Vec<String> {
         let name = snapshot.name(Table::Sectors, row);
         texts.extend([name.to_owned(), format!("{name} Germany"), format!("seed {name} startups")]);
     }
+    // The gate tries some of these, and all of the following.
+    let mut texts: BTreeSet<String> = texts.into_iter().step_by(one_of(3)).collect();
     let others = [
         "software teams",
         "capital",
@@ -147,7 +149,7 @@ fn pages_twins_tools_and_the_api_read_a_text_alike() {
     let (client, nobody) = (server.client(Tier::Enterprise), server.anonymous());
     let tools = TestTools::of(server.state.releases.current());
     let texts = texts(&tools.catalog);
-    assert!(texts.len() >= 200, "{}", texts.len());
+    assert!(texts.len() >= 200 / one_of(3), "{}", texts.len());
     let mut read = [0; 3];
     for text in &texts {
         for (tool, path, list) in LISTS {
@@ -182,7 +184,7 @@ fn pages_twins_tools_and_the_api_read_a_text_alike() {
             }
         }
     }
-    assert!(read.iter().all(|count| *count > 20), "{read:?}");
+    assert!(read.iter().all(|count| *count > 20 / one_of(3)), "{read:?}");
 }
 
 #[test]

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use auth::quota::Tier;
 use http::HeaderMap;
 
-use crate::support::harness::{Server, bundled_folder, catalog_of, copy_as};
+use crate::support::harness::{Server, catalog_of, copy_as};
+use crate::support::installation::small;
 
 /// The headers that are the same for every caller at any time.
 fn constant(headers: &HeaderMap) -> Vec<(String, String)> {
@@ -99,7 +100,7 @@ fn a_page_of_a_new_release_and_one_over_the_limit_are_not_those_of_the_cache() {
     let server = Server::allowing(30, 1);
     let client = server.anonymous();
     let before = (0..3).map(|_| client.get("/vcs").text).next_back().unwrap();
-    let folder = copy_as(&bundled_folder(), "2026-12-24.7");
+    let folder = copy_as(&small(), "2026-12-24.7");
     server.state.releases.replace(Arc::new(catalog_of(folder.path())));
     let after = client.get("/vcs").text;
     assert!(after.contains("2026-12-24.7") && !before.contains("2026-12-24.7"));
@@ -126,7 +127,7 @@ fn a_new_release_has_its_own_responses() {
     let path = "/api/v3/vcs?limit=3";
     let before = client.get(path);
     assert_eq!(client.get(path).text, before.text);
-    let folder = copy_as(&bundled_folder(), "2026-12-24.7");
+    let folder = copy_as(&small(), "2026-12-24.7");
     server.state.releases.replace(Arc::new(catalog_of(folder.path())));
     let after = client.get(path);
     assert_eq!(after.header("x-snapshot"), "2026-12-24.7");

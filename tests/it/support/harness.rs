@@ -200,6 +200,12 @@ pub fn bundled() -> Arc<Catalog> {
     Arc::clone(CATALOG.get_or_init(|| Arc::new(catalog::bundled().unwrap())))
 }
 
+/// The bundled dataset as if it were published, so that it is held when another release replaces it. All tests share it.
+pub fn published() -> Arc<Catalog> {
+    static CATALOG: OnceLock<Arc<Catalog>> = OnceLock::new();
+    Arc::clone(CATALOG.get_or_init(|| Arc::new(catalog_of(&bundled_folder()))))
+}
+
 /// All tests come from one address.
 const PLENTY: RateLimitConfig = RateLimitConfig { pages_per_minute: 1_000_000, sign_ups_per_hour: 1_000 };
 

@@ -202,9 +202,10 @@ fn difference(catalog: &Catalog, oracle: &Oracle, random: &mut Numbers, planted:
     let found = &catalog.aggregate(&parse(&values), &options).0;
     let has_amounts = matches!(resource, Resource::Rounds | Resource::Startups);
     let amounts = |rows: &[&Row]| has_amounts.then(|| amounts_of(rows, planted));
+    let grouped: Vec<(&Row, Vec<String>)> = expected.iter().map(|row| (*row, groups_of(row, by))).collect();
     let mut groups: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
-    for row in &expected {
-        groups_of(row, by).into_iter().for_each(|group| groups.entry(group).or_default().push(row));
+    for (row, own) in &grouped {
+        own.iter().for_each(|group| groups.entry(group.clone()).or_default().push(*row));
     }
     let grouping = &found.groups[0];
     let mut wrong = Vec::new();
@@ -237,11 +238,10 @@ fn difference(catalog: &Catalog, oracle: &Oracle, random: &mut Numbers, planted:
     if grouping.other_values as usize != groups.len().saturating_sub(limit) {
         wrong.push(format!("{} other values of {}", grouping.other_values, groups.len()));
     }
-    let is_listed = |row: &&&Row| groups_of(row, by).iter().any(|group| listed.contains(group));
-    let is_unknown = |row: &&&Row| groups_of(row, by).is_empty();
-    let unknown: Vec<&Row> = expected.iter().filter(is_unknown).copied().collect();
-    let is_other = |row: &&&Row| !is_listed(row) && (planted == Planted::OtherHasUnknown || !is_unknown(row));
-    let other: Vec<&Row> = expected.iter().filter(is_other).copied().collect();
+    let is_listed = |own: &[String]| own.iter().any(|group| listed.contains(group));
+    let is_other = |own: &[String]| !is_listed(own) && (planted == Planted::OtherHasUnknown || !own.is_empty());
+    let unknown: Vec<&Row> = grouped.iter().filter(|(_, own)| own.is_empty()).map(|(row, _)| *row).collect();
+    let other: Vec<&Row> = grouped.iter().filter(|(_, own)| is_other(own)).map(|(row, _)| *row).collect();
     for (rest, rows) in [(&grouping.unknown, &unknown), (&grouping.other, &other)] {
         if (rest.count, rest.amounts) != (rows.len() as u64, amounts(rows)) {
             wrong.push(format!("{rest:?}, expected {}, {:?}", rows.len(), amounts(rows)));
@@ -280,7 +280,7 @@ fn every_list_and_aggregate_of_a_hostile_dataset_is_that_of_the_oracle() {
 #[test]
 fn every_list_and_aggregate_of_the_real_dataset_is_that_of_the_oracle() {
     let (Some(folder), Some(catalog)) = (real_data(), real_catalog()) else { return };
-    agree(&folder, &catalog, cases(400, 25) as usize);
+    agree(&folder, &catalog, cases(400, 15) as usize);
 }
 
 #[test]

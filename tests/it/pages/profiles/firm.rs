@@ -120,7 +120,7 @@ fn a_firm_begins_with_facts_and_a_sentence_that_its_rounds_confirm() {
     let client = server.client(Tier::Enterprise);
     let rounds = rounds(&client);
     let (mut sentences, mut with) = (0, 0);
-    for firm in all(&client, "vcs") {
+    for firm in all(&client, "vcs").into_iter().step_by(one_of(2)) {
         let slug = text(&firm["slug"]);
         let page = parse(&rendered(&server, &format!("/vcs/{slug}")));
         let facts = page.first("main > dl.facts.strip");
@@ -155,7 +155,7 @@ fn a_firm_begins_with_facts_and_a_sentence_that_its_rounds_confirm() {
             assert!(seed * 10 >= growth.len() * 6, "{slug}: {sentence}");
         }
     }
-    assert!(sentences > 200 && with > 5, "{sentences} {with}");
+    assert!(sentences > 200 / one_of(2) && with > 5 / one_of(2), "{sentences} {with}");
 }
 
 #[test]
