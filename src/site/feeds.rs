@@ -105,7 +105,7 @@ pub(crate) fn release_feed(_: &Catalog, request: PageRequest<'_>, _: PathValues<
     Feed::new(request, "releases", "/releases", with_changes(&releases).map(entry).collect()).respond(request)
 }
 
-/// `/rounds.atom`, `/rounds.json`: the newest rounds that match the filters of `/funding-rounds`.
+/// `/rounds.atom`, `/rounds/feed.json`: the newest rounds that match the filters of `/funding-rounds`.
 pub(crate) fn round_feed(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_>) -> PageResult {
     let values: Vec<(String, String)> = form_urlencoded::parse(request.query.as_bytes()).into_owned().collect();
     let options = ParseOptions { strict: true, review_statuses: &[], other_names: &[] };

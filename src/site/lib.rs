@@ -122,7 +122,7 @@ pub(crate) const PAGES: &[PageRow] = &[
     raw("/startups/{slug}.png", |catalog, request, [slug, _]| card::respond(catalog, request, Table::Startups, slug)),
     list("/rounds", lists::rounds, Resource::Rounds).cached().in_menu("Rounds"),
     raw("/rounds.atom", feeds::round_feed),
-    raw("/rounds.json", feeds::round_feed),
+    raw("/rounds/feed.json", feeds::round_feed),
     page("/markets", market::page).cached().in_menu("Markets").in_sitemap(),
     page("/sectors/{slug}", market::page).cached(),
     page("/sectors/{slug}/{stage}", market::page).cached(),

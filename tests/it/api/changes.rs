@@ -402,7 +402,7 @@ fn releases_and_rounds_have_feeds() {
         assert!(atom.text.contains(&format!("<id>{}</id>", item["id"].as_str().unwrap())), "{}", atom.text);
     }
 
-    let rounds = anonymous.get("/rounds.json?stage=seed&min_amount_usd=1").json();
+    let rounds = anonymous.get("/rounds/feed.json?stage=seed&min_amount_usd=1").json();
     let listed = client.get("/api/v3/funding-rounds?stage=seed&min_amount_usd=1&limit=50&fields=id,startup").json();
     let ids: Vec<String> = listed["data"]
         .as_array()

@@ -61,7 +61,7 @@ fn the_matrix_of_all_startups_has_who_joined_and_led_each_round() {
         cut += u32::from(left_out > 0);
         drawn += 1;
     }
-    assert!(drawn > 300 / one_of(3) && led > 300 / one_of(3), "{drawn} {led} {cut}");
+    assert!(drawn > 300 / one_of(3) && led as usize > 300 / one_of(3), "{drawn} {led} {cut}");
 }
 
 #[test]
@@ -103,5 +103,5 @@ fn similar_startups_are_counted_as_the_list_counts_them_and_the_next_round_has_f
             matches += u32::from(parse(&rendered(&server, href)).find("main ul.matches").is_some());
         }
     }
-    assert!(checked > 20 / one_of(3) && matches > 20 / one_of(3), "{checked} {matches}");
+    assert!(checked > 20 / one_of(3) && matches as usize > 20 / one_of(3), "{checked} {matches}");
 }
