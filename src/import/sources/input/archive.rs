@@ -175,13 +175,7 @@ impl MemberList {
         self.add_opened(input, opened, length, inside)
     }
 
-    fn add_opened(
-        &mut self,
-        input: InputFile,
-        opened: File,
-        length: u64,
-        inside: &str,
-    ) -> Result<(), SourceError> {
+    fn add_opened(&mut self, input: InputFile, opened: File, length: u64, inside: &str) -> Result<(), SourceError> {
         let lower = inside.to_ascii_lowercase();
         let file = &input.path.clone();
         if lower.ends_with(".zip") {

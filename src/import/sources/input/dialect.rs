@@ -116,8 +116,7 @@ fn delimiter(text: &[u8], default: u8) -> u8 {
     for delimiter in std::iter::once(default).chain(DELIMITERS.into_iter().filter(|known| *known != default)) {
         let dialect = CsvDialect { delimiter, quote: Quote::default().0 };
         let is_filled = |record: &ByteRecord| record.iter().any(|cell| !cell.trim_ascii().is_empty());
-        let widths: Vec<usize> =
-            records(text, dialect).filter(is_filled).map(|record| record.len()).collect();
+        let widths: Vec<usize> = records(text, dialect).filter(is_filled).map(|record| record.len()).collect();
         let (share, width) = agreement(&widths);
         if width > 1 && (share, width) > (best.0, best.1) {
             best = (share, width, delimiter);

@@ -10,8 +10,8 @@ use std::io::Read;
 use chardetng::EncodingDetector;
 use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 
-use crate::sources::input::Member;
 use crate::sources::Result;
+use crate::sources::input::Member;
 use data::import::diagnostics::quoted;
 
 /// Bytes that are read at most.
@@ -98,9 +98,7 @@ pub(super) fn detect(member: &Member) -> Result<&'static Encoding> {
     member.open(&mut |from: &mut dyn Read| {
         found = match scan(from) {
             Scanned::Encoding(encoding) => encoding,
-            Scanned::Bytes(scan) => {
-                decide(&scan).map_err(|problem| member.error(scan.line.unwrap_or(1), problem))?
-            }
+            Scanned::Bytes(scan) => decide(&scan).map_err(|problem| member.error(scan.line.unwrap_or(1), problem))?,
             // The reader of rows meets the same fault, and tells its place.
             Scanned::Fault => UTF_8,
         };

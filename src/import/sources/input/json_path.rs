@@ -45,9 +45,13 @@ impl fmt::Display for JsonPath {
 
 /// An object or an array around the current place.
 enum Frame {
-    Object { name: String },
+    Object {
+        name: String,
+    },
     /// Objects of the array so far.
-    Array { objects: u64 },
+    Array {
+        objects: u64,
+    },
 }
 
 /// Finds the longest list of objects in the beginning of a document that is an object. `None` if there is no such list, and
@@ -145,7 +149,10 @@ mod tests {
     fn the_longest_list_of_objects_has_the_records() {
         for (text, expected) in [
             (r#"{"data": [{"name": "A"}, {"name": "B"}], "meta": {"pages": [1, 2, 3]}}"#, Some("data")),
-            (r#"{"meta": {"links": [{"u": "x"}]}, "response": {"hits": [{"a": [{}, {}]}, {}]}}"#, Some("response.hits")),
+            (
+                r#"{"meta": {"links": [{"u": "x"}]}, "response": {"hits": [{"a": [{}, {}]}, {}]}}"#,
+                Some("response.hits"),
+            ),
             (r#"{"status": "ok", "x\"y": [{"a": 1}, {"a"#, Some("x\"y")),
             (r#"{"name": "A", "city": "B", "web": "C", "investors": [{"name": "x"}, {"name": "y"}]}"#, None),
             (r#"{"a": "A", "b": "B", "c": "C", "results": [{"name": "x"}]}"#, Some("results")),
@@ -162,9 +169,7 @@ mod tests {
 
     #[test]
     fn paths_are_written_in_several_ways() {
-        for (text, expected) in
-            [("data[*]", "data"), ("$.a.b[]", "a.b"), ("$", ""), ("a.b", "a.b"), ("$[*]", "")]
-        {
+        for (text, expected) in [("data[*]", "data"), ("$.a.b[]", "a.b"), ("$", ""), ("a.b", "a.b"), ("$[*]", "")] {
             assert_eq!(JsonPath::parse(text).map(|path| path.to_string()).as_deref(), Some(expected));
         }
         assert_eq!(JsonPath::parse("a[0].b"), None);

@@ -240,7 +240,8 @@ fn is_workbook(beginning: &[u8]) -> bool {
 fn is_text(beginning: &[u8]) -> bool {
     let has_mark = beginning.starts_with(&[0xff, 0xfe]) || beginning.starts_with(b"\xef\xbb\xbf");
     let is_plain = |byte: &u8| *byte >= b' ' || byte.is_ascii_whitespace();
-    has_mark || !beginning.is_empty() && !beginning.trim_ascii_start().starts_with(b"<") && beginning.iter().all(is_plain)
+    has_mark
+        || !beginning.is_empty() && !beginning.trim_ascii_start().starts_with(b"<") && beginning.iter().all(is_plain)
 }
 
 pub(crate) fn read_rows(

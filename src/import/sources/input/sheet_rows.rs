@@ -318,7 +318,8 @@ impl<'a> SheetRows<'a> {
                 });
             }
             Some(groups) => {
-                let start = groups.iter().position(|cell| !cell.trim().is_empty()).map_or(start, |at| start.min(at as u32));
+                let start =
+                    groups.iter().position(|cell| !cell.trim().is_empty()).map_or(start, |at| start.min(at as u32));
                 let lower = dense(cells, start);
                 let names = header::names(groups.get(start as usize..), &lower);
                 return self.begin(start, row, names, lower);

@@ -60,11 +60,7 @@ fn rows(path: &Path, format: &InputFormat, wanted: &[&'static str]) -> (Vec<Stri
     (rows.rows, rows.bad)
 }
 
-fn collected(
-    path: &Path,
-    format: &InputFormat,
-    wanted: &[&'static str],
-) -> Result<CollectedRows, SourceError> {
+fn collected(path: &Path, format: &InputFormat, wanted: &[&'static str]) -> Result<CollectedRows, SourceError> {
     let mut rows = CollectedRows { wanted: wanted.to_vec(), ..CollectedRows::default() };
     for member in Member::list(&[path.to_owned()])? {
         read_rows(&member, format, &NoProgress, &mut rows)?;
@@ -285,7 +281,8 @@ fn workbook(path: &Path, sheets: &[(&str, &str, &str)]) {
     let relation = |id: &str, kind: &str, target: &str| {
         format!(r#"<Relationship Id="{id}" Type="{relations}/{kind}" Target="{target}"/>"#)
     };
-    let listed = |relations: &str| format!(r#"<Relationships xmlns="{package}/relationships">{relations}</Relationships>"#);
+    let listed =
+        |relations: &str| format!(r#"<Relationships xmlns="{package}/relationships">{relations}</Relationships>"#);
     let types = r#"<Default Extension="xml" ContentType="application/xml"/>"#;
     let (mut names, mut targets) = (String::new(), relation("s", "styles", "styles.xml"));
     for (number, (name, attributes, _)) in sheets.iter().enumerate() {

@@ -60,7 +60,8 @@ mod tests {
 
     #[test]
     fn lines_of_sums_notes_and_errors_are_told_from_names() {
-        for label in ["Total", "TOTAL:", "Grand total (12)", "Summe 2024", "Total général", "合计", "Итого:", "סה\"כ"] {
+        for label in ["Total", "TOTAL:", "Grand total (12)", "Summe 2024", "Total général", "合计", "Итого:", "סה\"כ"]
+        {
             assert!(is_total(label), "{label}");
         }
         for label in ["TotalEnergies", "Total Capital Partners", "Sumup", "3i", "", "2024"] {

@@ -139,8 +139,7 @@ impl<'a> MappingReader<'_, 'a> {
     }
 
     fn input(&self, name: &str, node: &TomlNode<'a>) -> MappingInput {
-        let keys =
-            "file delimiter quote encoding sheet skip header path marked_formulas key none decimal optional names when \
+        let keys = "file delimiter quote encoding sheet skip header path marked_formulas key none decimal optional names when \
              may_lack";
         let document = self.document;
         let index = self.inputs.iter().position(|known| known == name).unwrap_or_default();
