@@ -2,8 +2,9 @@
 //!
 //! A file is UTF-8 by the share of valid sequences, so that a stray byte does not change how the rest is read. For other
 //! files a detector names an encoding. Its answer counts if the decoded words look like words: a wrong table gives symbols
-//! within words, capital letters behind small ones, or letters of two scripts in one word. If several tables give words,
-//! and they differ, the file is refused: text in the wrong letters looks right to nobody but a program.
+//! within words, capital letters behind small ones, or letters of two scripts in one word. If several tables give words, the
+//! one counts whose words are of few languages. If that is not clear either, the file is refused: text in the wrong letters
+//! looks right to nobody but a program.
 
 use std::io::Read;
 
@@ -12,6 +13,7 @@ use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::sources::Result;
 use crate::sources::input::Member;
+use crate::sources::input::words::alphabets;
 use data::import::diagnostics::quoted;
 
 /// Bytes that are read at most.
@@ -175,17 +177,20 @@ fn decide(scan: &ByteScan) -> Result<&'static Encoding, String> {
         .map(|encoding| Decoded::new(encoding, &scan.sample))
         .collect();
     let fitting: Vec<&Decoded> = candidates.iter().filter(|decoded| decoded.fits()).collect();
-    let chosen = match &*fitting {
-        [only] => Some(only),
-        // Two-byte encodings have rivals that decode anything; the detector knows which one is meant.
-        [first, ..] if first.encoding == guess && !guess.is_single_byte() => Some(first),
-        [first, others @ ..] => {
-            let differs = |other: &&Decoded| (1..MIN_WORDS).contains(&first.differing(other));
-            let is_equal = others.iter().all(|other| first.differing(other) == 0);
-            (is_equal || first.encoding == guess && !others.iter().any(|other| differs(other))).then_some(first)
-        }
-        [] => None,
-    };
+    // The detector's encoding is the first if it fits.
+    let chosen = fitting.first().filter(|first| first.encoding == guess && !guess.is_single_byte()).or_else(|| {
+        let languages: Vec<usize> = fitting.iter().map(|decoded| decoded.languages()).collect();
+        let fewest = languages.iter().min()?;
+        let best = languages.iter().position(|count| count == fewest)?;
+        let decoded = fitting.get(best)?;
+        let is_clear = |(other, count): (&&Decoded, &usize)| match decoded.differing(other) {
+            0 => true,
+            // The detector decides between encodings with the same number of languages.
+            words if decoded.encoding == guess => words >= MIN_WORDS || *count > fewest + 1,
+            words => words >= MIN_WORDS && *count > fewest + 1,
+        };
+        fitting.iter().zip(&languages).all(is_clear).then_some(decoded)
+    });
     chosen.map(|decoded| decoded.encoding).ok_or_else(|| {
         let shown = if fitting.is_empty() { candidates.iter().take(2).collect() } else { fitting };
         unclear(&shown)
@@ -220,6 +225,35 @@ impl Decoded {
 
     fn fits(&self) -> bool {
         self.faults * WORDS_PER_FAULT <= self.words.len()
+    }
+
+    /// Number of languages of the words, from a few that together have them all; a word of no language counts as one.
+    fn languages(&self) -> usize {
+        let letters = |word: &String| -> Vec<char> {
+            word.to_lowercase()
+                .chars()
+                .filter(|char| !char.is_ascii() && script(*char) == Some(Script::Latin))
+                .collect()
+        };
+        let mut words: Vec<Vec<char>> = self.words.iter().take(5_000).map(letters).collect();
+        words.iter_mut().for_each(|word| {
+            word.sort_unstable();
+            word.dedup();
+        });
+        words.sort_unstable();
+        words.dedup();
+        words.retain(|word| !word.is_empty());
+        let mut count = 0;
+        while !words.is_empty() {
+            let has = |alphabet: &str, word: &[char]| word.iter().all(|char| alphabet.contains(*char));
+            let covered = |alphabet: &&&str| words.iter().filter(|word| has(alphabet, word)).count();
+            let Some(best) = alphabets().iter().max_by_key(covered).filter(|best| covered(best) > 0) else {
+                return count + words.len();
+            };
+            words.retain(|word| !has(best, word));
+            count += 1;
+        }
+        count
     }
 
     /// Number of different words that another encoding reads otherwise.
@@ -377,7 +411,7 @@ mod tests {
             let problem = scanned(bytes).unwrap_err();
             assert!(problem.contains("encoding = \"windows-1250\""), "{problem}");
         }
-        assert!(scanned(b"Name\nPe\xf1a\n").unwrap_err().contains("windows-1252 it has 'Pe\u{f1}a'"));
+        assert!(scanned(b"Name\nPe\xf1a\n").unwrap_err().contains("Pe\u{f1}a"));
     }
 
     #[test]

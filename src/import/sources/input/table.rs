@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::sources::Result;
 use crate::sources::input::header::is_value;
-use crate::sources::input::words::{is_error, is_footer, is_missing, is_total};
+use crate::sources::input::words::{is_error, is_footer, is_marked_note, is_missing, is_total};
 use crate::sources::input::{InputFormat, InputRow, Member, RowReceiver, cell_text};
 use data::formula;
 use data::import::diagnostics::quoted;
@@ -142,7 +142,11 @@ impl<'a> TableRows<'a> {
             return Ok(());
         }
         let width = self.names.len();
-        let is_note = shape.filled <= (width / 2).max(1) && is_footer(shape.first) && width > 1;
+        // A note may have the delimiter.
+        let is_long =
+            shape.filled > (width / 2).max(1) && (shape.filled >= width || !shape.first.contains([':', '：']));
+        let is_note =
+            width > 1 && (is_footer(shape.first) && !is_long || shape.filled == 1 && is_marked_note(shape.first));
         let is_sum = shape.texts == 1 && is_total(shape.label) && width > 1;
         let reason = if shape.repeats_header {
             self.other = None;

@@ -5,15 +5,15 @@ use std::sync::LazyLock;
 
 use data::word_file;
 
-static WORDS: LazyLock<[Vec<&'static str>; 5]> = LazyLock::new(|| {
-    ["total", "footer", "error", "missing", "records"].map(|kind| {
+static WORDS: LazyLock<[Vec<&'static str>; 6]> = LazyLock::new(|| {
+    ["total", "footer", "error", "missing", "records", "letters"].map(|kind| {
         let lines = word_file::entries(include_str!("words.txt")).filter_map(|line| line.split_once(": "));
         let words = lines.filter(|(name, _)| *name == kind).flat_map(|(_, words)| words.split(", "));
         words.collect()
     })
 });
 
-static SETS: LazyLock<[HashSet<&'static str>; 5]> =
+static SETS: LazyLock<[HashSet<&'static str>; 6]> =
     LazyLock::new(|| WORDS.each_ref().map(|words| words.iter().copied().collect()));
 
 /// Bytes of the longest text that is looked up: words are shorter.
@@ -31,12 +31,18 @@ pub(super) fn is_total(label: &str) -> bool {
 
 /// True for the beginning of a note below a table, such as `Source: …`.
 pub(super) fn is_footer(text: &str) -> bool {
-    let mut beginning = text.chars();
-    if beginning.next().is_some_and(|char| "*†‡©".contains(char)) && !text.ends_with(['*', '†', '‡']) {
-        return true;
-    }
     let beginning: String = text.chars().take(MAX_WORD).collect::<String>().to_lowercase();
     WORDS[1].iter().any(|word| beginning.starts_with(word))
+}
+
+/// True for a note that a sign begins, such as `* estimates`. Some lists mark names in the same way.
+pub(super) fn is_marked_note(text: &str) -> bool {
+    text.starts_with(['*', '†', '‡', '©', '¹']) && !text.ends_with(['*', '†', '‡'])
+}
+
+/// Alphabets of languages that are written in Latin letters: their letters beyond ASCII.
+pub(super) fn alphabets() -> &'static [&'static str] {
+    &WORDS[5]
 }
 
 /// True for what a spreadsheet writes in place of a value, such as `#REF!`, or `####` in a column that is too narrow.
@@ -67,12 +73,13 @@ mod tests {
         for label in ["TotalEnergies", "Total Capital Partners", "Sumup", "3i", "", "2024"] {
             assert!(!is_total(label), "{label}");
         }
-        for text in ["Source: own list", "* estimates", "Quelle: x", "© Alder", "来源：x", "Stand: 1.1.2026"] {
+        for text in ["Source: own list", "Quelle: x", "来源：x", "Stand: 1.1.2026"] {
             assert!(is_footer(text), "{text}");
         }
-        for text in ["Sourcegraph", "Notes Capital", "**", "Standard", "Alder*"] {
+        for text in ["Sourcegraph", "Notes Capital", "**", "Standard", "* estimates"] {
             assert!(!is_footer(text), "{text}");
         }
+        assert!(is_marked_note("* estimates") && !is_marked_note("**") && !is_marked_note("Alder*"));
         for text in ["#REF!", "#N/A", "#BEZUG!", "#¡REF!", "#ССЫЛКА!", "#####", "Err:508"] {
             assert!(is_error(text), "{text}");
         }
