@@ -10,6 +10,9 @@ pub(super) const SAMPLE_ROWS: usize = 200;
 /// Cells of a row that are looked at.
 pub(super) const SAMPLE_CELLS: usize = 1_000;
 
+/// Bytes of the longest number, day or address.
+const MAX_VALUE: usize = 300;
+
 /// Where the header is: rows before it, and its rows, of which the first of two has groups of columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct HeaderPlace {
@@ -81,6 +84,9 @@ fn value_kind(text: &str) -> Option<ValueKind> {
 
 /// True for a value such as a number, a day or an address, which is neither a name of a column nor the label of a sum.
 pub(super) fn is_value(text: &str) -> bool {
+    if text.len() > MAX_VALUE {
+        return false;
+    }
     let first = text.trim_start_matches(|char: char| "$€£¥₹~<>+-–−(≈ ".contains(char)).chars().next();
     first.is_some_and(|char| char.is_ascii_digit())
         || text.contains("://")

@@ -288,10 +288,10 @@ impl<'a> TableRows<'a> {
         self.settle(false)?;
         for (column, ErrorCells { count, line, first }) in std::mem::take(&mut self.errors) {
             let name = quoted(self.name(column));
-            let cells = if count == 1 { "cell has an error".to_owned() } else { format!("{count} cells have errors") };
+            let cells = if count == 1 { "1 cell".to_owned() } else { format!("{count} cells") };
+            let place = &self.member.name;
             self.to.note(format!(
-                "column {name}: {cells} of a spreadsheet in place of a value and count as empty; the first: {}:{line}: {first}",
-                self.member.name
+                "column {name}: {cells} with an error of a spreadsheet, read as empty; the first: {place}:{line}: {first}"
             ));
         }
         let (count, line) = self.beyond;

@@ -169,7 +169,7 @@ fn what_is_no_row_of_the_table_is_left_out_and_told() {
         let lines: Vec<&str> = found.bad.iter().filter_map(|row| row.split(':').next()).collect();
         assert_eq!((found.rows.len(), lines.join(" ").as_str()), (kept, bad), "{rest} {:?}", found.bad);
         let errors = rest.matches('#').count();
-        assert_eq!(found.notes.iter().any(|note| note.contains("2 cells have errors")), errors == 2, "{rest}");
+        assert_eq!(found.notes.iter().any(|note| note.contains("2 cells with an error")), errors == 2, "{rest}");
     }
     // Without another column, only the end of a table tells a line of sums from a firm.
     for (text, kept) in [("Name,AUM\nTotal,7\nAlder,10\n", 2), ("Name,AUM\nAlder,10\nTotal,10\n", 1)] {
@@ -367,7 +367,7 @@ fn the_sheet_with_the_table_is_read_and_all_are_told() {
     assert_eq!(found.bad, ["7: is a line of sums, not a row of the table"]);
     assert_eq!(found.format.toml_lines(), ["sheet = \"Firms\"", "skip = 2"]);
     let notes = found.notes.join("\n");
-    for part in ["of Old (hidden), Read me, Firms, Deals", "hidden rows (1)", "cell has an error", "a.xlsx:6"] {
+    for part in ["of Old (hidden), Read me, Firms, Deals", "hidden rows (1)", "1 cell with an error", "a.xlsx:6"] {
         assert!(notes.contains(part), "{part}: {notes}");
     }
     assert_eq!(rows(&path, &InputFormat::default(), &["startup"]).0, ["2: Ampelo", "3: Cor"]);
