@@ -218,9 +218,12 @@ impl ImportJson {
         let ImportSummary { files, sections, entities, statements, unused, extent, later_import, .. } = &self.summary;
         let (rows, took) = (format::count(self.summary.rows()), format::time(self.took));
         writeln!(out, "imported {rows} rows in {took}: {}", self.to)?;
-        for FileSummary { input, file, rows, left_out, bad, warnings, more_warnings, .. } in files {
+        for FileSummary { input, file, rows, left_out, bad, notes, warnings, more_warnings, .. } in files {
             let left_out = left_out_by_when(*left_out);
             writeln!(out, "  {input}: {} rows{left_out} of {file}", format::count(*rows))?;
+            for note in notes {
+                writeln!(out, "      {note}")?;
+            }
             print_reasons(bad, out, style)?;
             for warning in warnings {
                 writeln!(out, "      warning: {warning}")?;

@@ -87,21 +87,10 @@ fn table(text: &mut String, name: &str, member: &Member, sample: &Sample, descri
     line("");
     line(&format!("[input.{}]", quote(name)));
     line(&format!("file = {}", quote(&format!("**/{}", member.path.rsplit('/').next().unwrap_or_default()))));
-    if let Some(delimiter) = sample.format.delimiter {
-        line(&format!("delimiter = {}", quote(&char::from(delimiter).to_string())));
+    if sample.format.quote == Some(Quote(None)) {
+        line("# In quotation marks a cell would go on over several rows: here they are text.");
     }
-    if sample.format.quote != Quote::default() {
-        if sample.format.quote == Quote(None) {
-            line("# In quotation marks a cell would go on over several rows: here they are text.");
-        }
-        line(&format!("quote = {}", quote(&sample.format.quote.name())));
-    }
-    if let Some(encoding) = sample.encoding() {
-        line(&format!("encoding = {}", quote(encoding)));
-    }
-    if sample.format.has_marked_formulas {
-        line("marked_formulas = true");
-    }
+    sample.format.toml_lines().iter().for_each(|key| line(key));
     if !guess.none.is_empty() {
         line(&format!("none = [{}]", guess.none.iter().map(|text| quote(text)).collect::<Vec<_>>().join(", ")));
     }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::sources::guess::sample::Sample;
 use crate::sources::guess::{FileDescription, InputNames, quote, table};
 use crate::sources::input::json_rows::json_error;
-use crate::sources::input::{Encoding, InputFormat, Member, Quote, limits};
+use crate::sources::input::{InputFormat, Member, Quote, encoding, limits};
 use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::money::Decimal;
 use crate::sources::{Source, SourceError};
@@ -76,8 +76,8 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
         described.decimal = decimals.first().copied().filter(|_| is_one);
         let format = InputFormat {
             delimiter: dialect["delimiter"].as_str().and_then(|text| text.bytes().next()),
-            quote: dialect["quoteChar"].as_str().and_then(Quote::named).unwrap_or_default(),
-            encoding: Encoding::named(&text(resource, "encoding")).unwrap_or_default(),
+            quote: dialect["quoteChar"].as_str().and_then(Quote::named),
+            encoding: encoding::named(&text(resource, "encoding")),
             has_marked_formulas: resource[MARKED_FORMULAS] == true,
             ..InputFormat::default()
         };

@@ -284,6 +284,10 @@ impl RowReceiver for InputReader<'_, '_> {
         }
     }
 
+    fn note(&mut self, note: String) {
+        self.counts.notes.push(note);
+    }
+
     fn wanted(&self) -> Vec<String> {
         self.part.columns.iter().map(|column| column.name.clone()).collect()
     }

@@ -58,6 +58,9 @@ pub struct FileSummary {
     /// Rows that the input's `when` leaves out.
     pub left_out: u64,
     pub bad: Vec<Omission>,
+    /// What was detected about the file, and what of it is not read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Rows that are probably misread, each with its place. At most [`MAX_WARNINGS`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -142,6 +145,7 @@ impl ImportSummary {
         if self.files.len() >= MAX_DETAILED {
             counts.more_warnings += counts.warnings.len() as u64;
             counts.warnings.clear();
+            counts.notes.clear();
             counts.bad.iter_mut().for_each(|omission| omission.others.clear());
         }
         self.files.push(counts);

@@ -1,7 +1,7 @@
 //! Lists the input files of an import: files, folders, and members of `.zip`, `.tar`, `.tar.gz` and `.gz` archives.
 //!
 //! An archive is listed once. Then each member is read at its place: a packed tar archive, which has no places, is unpacked
-//! to a temporary file while it is listed.
+//! to a temporary file while it is listed, and so is an archive within an archive.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
@@ -52,7 +52,7 @@ impl Member {
     pub(crate) fn list(inputs: &[PathBuf]) -> Result<Vec<Self>, SourceError> {
         let mut members = Vec::new();
         for input in inputs {
-            let mut found = MemberList { members: Vec::new(), earlier: members.len() };
+            let mut found = MemberList { earlier: members.len(), ..MemberList::default() };
             if ordinary::is_folder(input)? {
                 let root = fs::canonicalize(input).map_err(|error| SourceError::io(input, error))?;
                 found.add_folder(&root, input, "", 1)?;
@@ -80,12 +80,11 @@ impl Member {
         match &self.place {
             MemberPlace::Whole => to(&mut self.file.open()?),
             MemberPlace::Gzip => {
-                let file = self.file.open()?;
-                let packed = self.file.length(&file)?;
-                to(&mut UnpackReader::new(MultiGzDecoder::new(file), packed))
+                let (file, packed) = self.file.reader()?;
+                to(&mut UnpackReader::new(MultiGzDecoder::new(BufReader::new(file)), packed))
             }
             MemberPlace::Zip(entry) => {
-                let mut file = BufReader::new(self.file.open()?);
+                let mut file = BufReader::new(self.file.reader()?.0);
                 let (entry, reader) = (OwnedZipFileEntry::as_ref(entry), &mut file);
                 let opened = contain_result(move || entry.with_reader(reader, ZipReadOptions::new()));
                 let from = opened.map_err(|problem| {
@@ -125,11 +124,21 @@ impl Member {
     }
 }
 
+/// Archives within an archive that are unpacked, each in the one before.
+const MAX_NESTED: u64 = 2;
+
 /// The files of an input.
+#[derive(Default)]
 struct MemberList {
     members: Vec<Member>,
     /// Number of files of the inputs before.
     earlier: usize,
+    /// Archives around the files that are added, and the path to them.
+    depth: u64,
+    above: String,
+    /// Bytes of the outermost archive on disk. All that unpacks from it counts against them.
+    packed: u64,
+    unpacked: u64,
 }
 
 impl MemberList {
@@ -141,7 +150,7 @@ impl MemberList {
             let entry = entry.map_err(unreadable)?;
             let path = entry.path();
             let name = file_name(&path);
-            if name.starts_with('.') {
+            if is_debris(&name) {
                 continue;
             }
             let inside = format!("{above}{name}");
@@ -159,10 +168,16 @@ impl MemberList {
     }
 
     fn add_file(&mut self, file: &Path, inside: &str) -> Result<(), SourceError> {
-        let lower = inside.to_ascii_lowercase();
         let input = InputFile::new(file);
         let opened = input.open()?;
         let length = input.length(&opened)?;
+        (self.packed, self.unpacked) = (length, 0);
+        self.add_opened(input, opened, length, inside)
+    }
+
+    fn add_opened(&mut self, input: InputFile, opened: File, length: u64, inside: &str) -> Result<(), SourceError> {
+        let lower = inside.to_ascii_lowercase();
+        let file = &input.path.clone();
         if lower.ends_with(".zip") {
             self.add_zip(input, opened, length)
         } else if lower.ends_with(".tar") {
@@ -174,7 +189,7 @@ impl MemberList {
             let again = unpacked.try_clone().map_err(|error| SourceError::io(file, error))?;
             self.add_tar(input.with_content(unpacked), again, length)
         } else if lower.ends_with(".gz") {
-            let path = inside[..inside.len() - 3].to_owned();
+            let path = inside.get(..inside.len() - 3).unwrap_or_default().to_owned();
             self.add(&Arc::new(input), file.display().to_string(), path, 0, MemberPlace::Gzip)
         } else {
             self.add(&Arc::new(input), file.display().to_string(), inside.to_owned(), length, MemberPlace::Whole)
@@ -185,7 +200,7 @@ impl MemberList {
         let path = file.path.clone();
         let archive = contain_result(|| ZipArchive::new(BufReader::new(opened)));
         let archive = archive.map_err(|problem| bad_zip(&path, &problem))?;
-        let (file, mut unpacked) = (Arc::new(file), 0_u64);
+        let file = Arc::new(file);
         for index in 0..archive.len() {
             let entry = archive.by_index_data(index).map_err(|error| bad_zip(&path, &error))?;
             if !entry.is_file() {
@@ -193,8 +208,9 @@ impl MemberList {
             }
             let inside = entry.name().map_err(|error| bad_zip(&path, &error))?.replace('\\', "/");
             let size = entry.size();
-            unpacked = unpacked.saturating_add(size);
-            check_unpacked(unpacked, length).map_err(|exceeded| SourceError::invalid(&path, exceeded))?;
+            self.unpacked = self.unpacked.saturating_add(size);
+            check_unpacked(self.unpacked, self.packed.min(length))
+                .map_err(|exceeded| SourceError::invalid(&path, exceeded))?;
             let name = member_name(&path, &inside);
             self.add(&file, name, inside, size, MemberPlace::Zip(Arc::new(entry.into())))?;
         }
@@ -235,9 +251,58 @@ impl MemberList {
         let refused = |exceeded: LimitExceeded| SourceError::invalid(&file.path, exceeded);
         limits::MEMBER_NAME.check(path.len() as u64).map_err(refused)?;
         limits::MEMBERS.check((self.earlier + self.members.len()) as u64 + 1).map_err(refused)?;
-        self.members.push(Member { index: 0, name, path, size, file: Arc::clone(file), place });
+        let is_whole = matches!(place, MemberPlace::Whole | MemberPlace::Gzip);
+        if !is_whole && path.split(['/', '\\']).any(is_debris) {
+            return Ok(());
+        }
+        let member = Member { index: 0, name, path, size, file: Arc::clone(file), place };
+        if !is_whole && is_packed(&member.path) {
+            return self.add_nested(&member);
+        }
+        self.members.push(Member { path: format!("{}{}", self.above, member.path), ..member });
         Ok(())
     }
+
+    /// Adds the files of an archive within an archive.
+    fn add_nested(&mut self, member: &Member) -> Result<(), SourceError> {
+        if self.depth >= MAX_NESTED {
+            let problem = format!("is an archive within {MAX_NESTED} others; unpack it and name its files as inputs");
+            return Err(SourceError::invalid(Path::new(&member.name), problem));
+        }
+        let mut content = None;
+        member.open(&mut |from: &mut dyn Read| {
+            content = Some(unpack(from).map_err(|error| member.fault(1, error))?);
+            Ok(())
+        })?;
+        let Some(content) = content else { return Ok(()) };
+        let path = Path::new(&member.name);
+        let again = content.try_clone().map_err(|error| SourceError::io(path, error))?;
+        let input = InputFile::new(path).with_content(content);
+        let length = input.length(&again)?;
+        let name = member.path.rsplit('/').next().unwrap_or_default();
+        let outer = (self.depth, self.above.clone());
+        self.depth += 1;
+        let lower = name.to_ascii_lowercase();
+        if !lower.ends_with(".gz") || lower.ends_with(".tar.gz") {
+            self.above = format!("{}{}/", self.above, member.path);
+        }
+        let result = self.add_opened(input, again, length, name);
+        (self.depth, self.above) = outer;
+        result
+    }
+}
+
+/// True for a file that a system or a program leaves beside the files of people, such as `__MACOSX/._list.csv`.
+fn is_debris(name: &str) -> bool {
+    const NAMES: [&str; 4] = ["__MACOSX", "Thumbs.db", "ehthumbs.db", "desktop.ini"];
+    let is_hidden = name.starts_with('.') && !name.chars().all(|char| char == '.');
+    is_hidden || name.starts_with("~$") || NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// True for the name of an archive or a packed file.
+fn is_packed(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    [".zip", ".tar", ".tgz", ".gz"].iter().any(|ending| lower.ends_with(ending))
 }
 
 fn file_name(path: &Path) -> String {

@@ -5,6 +5,7 @@
 //! as the rectangle of its cells needs.
 
 use crate::sources::input::limits;
+use crate::sources::input::workbook_parts::Hidden;
 use crate::sources::input::xml_scan::PartFault;
 
 pub(super) const SIGNATURE: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
@@ -24,7 +25,7 @@ const CUT_OFF: PartFault = PartFault::Damaged("is cut off");
 const CIRCLE: PartFault = PartFault::Damaged("has a chain of sectors without end");
 
 /// Checks a file that begins with [`SIGNATURE`].
-pub(super) fn check(bytes: &[u8]) -> Result<(), PartFault> {
+pub(super) fn check(bytes: &[u8]) -> Result<Hidden, PartFault> {
     check_records(&Compound::open(bytes)?.workbook()?)
 }
 
@@ -174,6 +175,8 @@ const BEGIN: u16 = 0x0809;
 const END: u16 = 0x000a;
 const SHEET: u16 = 0x0085;
 const DIMENSIONS: u16 = 0x0200;
+const ROW: u16 = 0x0208;
+const COLUMN: u16 = 0x007d;
 const FORMULA: u16 = 0x0006;
 const SEVERAL_NUMBERS: u16 = 0x00bd;
 /// Records that begin with row and column: formula, number, label, error, number in short, label of the shared texts,
@@ -182,11 +185,11 @@ const CELLS: [u16; 7] = [FORMULA, 0x0203, 0x0204, 0x0205, 0x027e, 0x00fd, 0x00d6
 /// Text of the formula before.
 const FORMULA_TEXT: u16 = 0x0207;
 
-fn check_records(stream: &[u8]) -> Result<(), PartFault> {
+fn check_records(stream: &[u8]) -> Result<Hidden, PartFault> {
     let sheets = records(stream).take_while(|record| record.kind != END).filter(|record| record.kind == SHEET);
     let starts: Vec<u32> = sheets.filter_map(|record| long(record.content, 0)).collect();
     limits::SHEETS.check(starts.len() as u64)?;
-    let (mut cells, mut scanned) = (0_u64, 0);
+    let (mut cells, mut scanned, mut hidden) = (0_u64, 0, Hidden::default());
     for start in starts {
         let sheet = stream.get(start as usize..).ok_or(CUT_OFF)?;
         let mut area = Area::default();
@@ -204,6 +207,8 @@ fn check_records(stream: &[u8]) -> Result<(), PartFault> {
                 // Charts within the sheet have cells of their own.
                 _ if depth > 1 => {}
                 DIMENSIONS => check_dimensions(content)?,
+                ROW => hidden.rows += u64::from(short(content, 12).is_some_and(|flags| flags & 0x20 != 0)),
+                COLUMN => hidden.has_columns |= short(content, 8).is_some_and(|flags| flags & 1 != 0),
                 // Without a formula, it belongs to the first cell.
                 FORMULA_TEXT if !has_formula => area.add(0, 0),
                 SEVERAL_NUMBERS => {
@@ -222,7 +227,7 @@ fn check_records(stream: &[u8]) -> Result<(), PartFault> {
         cells += area.cells();
         limits::HELD_CELLS.check(cells)?;
     }
-    Ok(())
+    Ok(hidden)
 }
 
 /// Checks the area that a sheet states.

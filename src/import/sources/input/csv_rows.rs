@@ -2,69 +2,209 @@
 
 use std::io::Read;
 
-use csv::ByteRecord;
+use csv::{ByteRecord, StringRecord};
+use encoding_rs::UTF_8;
 use encoding_rs_io::DecodeReaderBytesBuilder;
 
 use crate::sources::Result;
+use crate::sources::input::dialect::{Beginning, is_separator_row};
+use crate::sources::input::encoding::{self, repair};
+use crate::sources::input::header::{self, SampleRow};
 use crate::sources::input::limits::LimitExceeded;
-use crate::sources::input::{Encoding, InputFormat, InputRow, Member, RowReceiver};
-use data::formula;
+use crate::sources::input::table::TableRows;
+use crate::sources::input::{InputFormat, Member, RowReceiver, tell_header, wanted};
+use data::import::csv_reader::CsvDialect;
 pub(super) use data::import::csv_reader::{CsvError, CsvReader};
+use data::import::diagnostics::quoted;
 
-pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, to: &mut dyn RowReceiver) -> Result<()> {
+/// Calls `read` with the text of a file in UTF-8, in which single bytes may be wrong.
+pub(super) fn decoded(
+    member: &Member,
+    from: &mut dyn Read,
+    format: &mut InputFormat,
+    to: &mut dyn RowReceiver,
+    read: impl FnOnce(&mut dyn Read, &mut InputFormat, &mut dyn RowReceiver) -> Result<()>,
+) -> Result<()> {
     let encoding = match format.encoding {
-        // Without decoding, a field that is not UTF-8 can be reported with its line.
-        Encoding::Utf8 => return read_bytes(member, from, format, to),
-        Encoding::Windows1252 => encoding_rs::WINDOWS_1252,
-        Encoding::Utf16 => encoding_rs::UTF_16LE,
+        Some(encoding) => encoding,
+        None => {
+            let found = encoding::detect(member)?;
+            if found != UTF_8 {
+                to.note(format!("encoding {}, detected", found.name().to_lowercase()));
+            }
+            format.encoding = Some(found).filter(|found| *found != UTF_8);
+            found
+        }
     };
+    if encoding == UTF_8 {
+        return read(from, format, to);
+    }
     // A byte order mark may name another encoding.
     let mut decoded = DecodeReaderBytesBuilder::new().encoding(Some(encoding)).build(from);
-    read_bytes(member, &mut decoded, format, to)
+    read(&mut decoded, format, to)
 }
 
-fn read_bytes(member: &Member, from: &mut dyn Read, format: &InputFormat, to: &mut dyn RowReceiver) -> Result<()> {
-    let mut csv = CsvReader::new(from, format.dialect(member));
-    let mut raw = ByteRecord::new();
-    for _ in 0..=format.skip {
-        if !read_row(&mut csv, &mut raw, 0, member, to)? {
-            return Err(member.error(1, "file is empty; the header line is missing"));
-        }
+pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, to: &mut dyn RowReceiver) -> Result<()> {
+    let mut format = format.clone();
+    decoded(member, from, &mut format, to, |from, format, to| read_text(member, from, format, to))
+}
+
+fn read_text(member: &Member, from: &mut dyn Read, format: &mut InputFormat, to: &mut dyn RowReceiver) -> Result<()> {
+    let mut beginning = Beginning::read(from);
+    let default = InputFormat::default_delimiter(member);
+    let dialect = beginning.dialect(format, default);
+    let rows = beginning.rows(dialect);
+    find_header(member, &rows, dialect, format, to)?;
+    format.delimiter = Some(dialect.delimiter).filter(|delimiter| *delimiter != default);
+    if format.quote.is_none() && dialect.quote.is_none() {
+        to.note("no cell is quoted: in quotation marks a cell would go on over several rows".to_owned());
     }
-    let names: Vec<String> = raw.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
-    let (width, positions) = (raw.len(), to.header(&names)?);
-    let mut row = InputRow { file: member.index, ..InputRow::default() };
-    while read_row(&mut csv, &mut raw, width, member, to)? {
-        let line = csv.line();
-        // Spreadsheets omit empty fields at the end, and write empty lines. Only extra values are an error.
-        if raw.len() > width && raw.iter().skip(width).any(|field| !field.is_empty()) {
-            to.bad_row(line, format!("{} fields, the header has {width}", raw.len()));
-            continue;
-        }
-        row.clear(line);
-        let read = positions.iter().try_for_each(|position| {
-            let field = position.and_then(|position| raw.get(position)).unwrap_or_default();
-            let text = |field| if format.has_marked_formulas { formula::restore(field) } else { field };
-            std::str::from_utf8(field).map(|field| row.push(text(field))).map_err(|_| {
-                let name = position.and_then(|position| names.get(position)).map_or("", String::as_str);
-                format!("{name}: is not UTF-8; name the encoding of the input, such as `windows-1252`")
-            })
-        });
-        match read {
-            Ok(()) => to.row(&row)?,
-            Err(problem) => to.bad_row(line, problem),
-        }
+    format.quote = Some(crate::sources::input::Quote(dialect.quote));
+    to.format(format);
+    let mut from = beginning.chain(from);
+    read_rows(member, &mut from, dialect, format, &rows, to)
+}
+
+/// Finds the rows of the header that the format does not state.
+fn find_header(
+    member: &Member,
+    rows: &[Vec<String>],
+    dialect: CsvDialect,
+    format: &mut InputFormat,
+    to: &mut dyn RowReceiver,
+) -> Result<()> {
+    if format.skip.is_some() || format.header_rows.is_some() {
+        return Ok(());
     }
+    let separators = usize::from(rows.first().is_some_and(|row| is_separator_row(row, dialect.delimiter)));
+    let sample: Vec<SampleRow> = rows
+        .iter()
+        .enumerate()
+        .skip(separators)
+        .map(|(position, row)| SampleRow::new(position, position as u64 + 1, row.clone()))
+        .collect();
+    let place = header::find(&sample, &wanted(to)).map_err(|(line, value)| no_header(member, line, value))?;
+    tell_header(place, separators, to);
+    format.skip = Some(place.skip.max(separators)).filter(|skip| *skip > 0);
+    format.header_rows = Some(place.rows).filter(|rows| *rows != 1);
     Ok(())
 }
 
+pub(super) fn no_header(member: &Member, line: u64, value: &str) -> crate::sources::SourceError {
+    let problem = format!("has the value {} where the names of the columns should be", quoted(value));
+    let remedy = "add a line with names above it, or write `header = false` in the input of the mapping: the columns \
+                  are then named A, B, C";
+    member.error(line, format!("{problem}; {remedy}"))
+}
+
+fn read_rows(
+    member: &Member,
+    from: &mut dyn Read,
+    dialect: CsvDialect,
+    format: &InputFormat,
+    sample: &[Vec<String>],
+    to: &mut dyn RowReceiver,
+) -> Result<()> {
+    let mut csv = CsvReader::new(from, dialect);
+    let mut raw = ByteRecord::new();
+    let next = |csv: &mut CsvReader<_>, raw: &mut ByteRecord, to: &mut dyn RowReceiver| {
+        let missing = || member.error(1, "file is empty; the header line is missing");
+        if read_row(csv, raw, 0, member, to)? { Ok(text_of(raw)) } else { Err(missing()) }
+    };
+    for _ in 0..format.skip.unwrap_or_default() {
+        next(&mut csv, &mut raw, to)?;
+    }
+    let (names, lower) = match format.header_rows {
+        Some(0) => {
+            let width = sample.iter().map(Vec::len).max().unwrap_or_default();
+            ((0..width).map(header::letters).collect(), Vec::new())
+        }
+        Some(2) => {
+            let groups = next(&mut csv, &mut raw, to)?;
+            let lower = next(&mut csv, &mut raw, to)?;
+            (header::names(Some(&groups), &lower), lower)
+        }
+        _ => {
+            let lower = next(&mut csv, &mut raw, to)?;
+            (header::names(None, &lower), lower)
+        }
+    };
+    let width = names.len();
+    let mut end = csv.line() + feeds(&raw);
+    let mut rows = TableRows::new(member, to, format, names, lower, true)?;
+    let mut record = StringRecord::new();
+    while read_row(&mut csv, &mut raw, width, member, &mut rows)? {
+        let line = csv.line();
+        let breaks = feeds(&raw);
+        record = match StringRecord::from_byte_record(raw) {
+            Ok(record) => record,
+            Err(error) => {
+                let mut repaired = record;
+                repaired.clear();
+                for (column, cell) in error.into_byte_record().iter().enumerate() {
+                    repaired.push_field(&repaired_cell(line, column, cell, &mut rows));
+                }
+                repaired
+            }
+        };
+        rows.add(line, &record, line > end + 1)?;
+        end = line + breaks;
+        raw = std::mem::take(&mut record).into_byte_record();
+    }
+    rows.finish()
+}
+
+/// Line breaks in the cells of a row.
+fn feeds(row: &ByteRecord) -> u64 {
+    row.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64
+}
+
+fn text_of(row: &ByteRecord) -> Vec<String> {
+    row.iter().map(|cell| repair(cell).0.unwrap_or_else(|| String::from_utf8_lossy(cell).into_owned())).collect()
+}
+
+/// Text of a cell that may not be UTF-8, which is told.
+fn repaired_cell(line: u64, column: usize, cell: &[u8], rows: &mut TableRows<'_>) -> String {
+    if let Ok(text) = std::str::from_utf8(cell) {
+        return text.to_owned();
+    }
+    let (text, strays) = repair(cell);
+    if rows.is_wanted(column) {
+        let shown = text.as_ref().map_or_else(
+            || "is no letter in windows-1252 either: the cell is left empty".to_owned(),
+            |text| format!("is read as in windows-1252: {}", quoted(text)),
+        );
+        let name = rows.name(column).to_owned();
+        let problem = format!("{name}: {strays} is not UTF-8, the encoding of the file, and {shown}; correct the cell");
+        rows.doubt(line, problem);
+    }
+    text.unwrap_or_default()
+}
+
+/// Takes suspicious quoting.
+trait Doubts {
+    fn doubt(&mut self, line: u64, problem: String);
+}
+
+impl Doubts for dyn RowReceiver + '_ {
+    fn doubt(&mut self, line: u64, problem: String) {
+        RowReceiver::doubt(self, line, problem);
+    }
+}
+
+impl Doubts for TableRows<'_> {
+    fn doubt(&mut self, line: u64, problem: String) {
+        TableRows::doubt(self, line, problem);
+    }
+}
+
 /// Reads the next row and reports suspicious quoting; false at the end.
-fn read_row<R: Read>(
+fn read_row<R: Read, D: Doubts + ?Sized>(
     csv: &mut CsvReader<R>,
     raw: &mut ByteRecord,
     width: usize,
     member: &Member,
-    to: &mut dyn RowReceiver,
+    to: &mut D,
 ) -> Result<bool> {
     let is_read = csv.read(raw, width).map_err(|error| {
         let line = csv.line();

@@ -14,7 +14,7 @@ pub(super) struct JsonScan<R> {
     /// From 1.
     line: u64,
     depth: u64,
-    /// Depth of a row: 1 in an array, otherwise 0. `None` before the first character.
+    /// Depth of a row: 1 in an array, 0 for rows without one, more below a path. `None` before the first character.
     row_depth: Option<u64>,
     /// Bytes of the text so far; `None` outside of texts.
     text: Option<u64>,
@@ -23,8 +23,9 @@ pub(super) struct JsonScan<R> {
 }
 
 impl<R> JsonScan<R> {
-    pub(super) fn new(from: R) -> Self {
-        Self { from, line: 1, depth: 0, row_depth: None, text: None, is_escaped: false, row: 0 }
+    /// `row_depth` is known below a path; otherwise the first character decides.
+    pub(super) fn new(from: R, row_depth: Option<u64>) -> Self {
+        Self { from, line: 1, depth: 0, row_depth, text: None, is_escaped: false, row: 0 }
     }
 
     fn step(&mut self, byte: u8) -> Result<(), &'static Limit> {
@@ -81,7 +82,7 @@ mod tests {
 
     /// The limit and line at which reading stops; `None` if it reads all.
     fn stop(from: impl Read) -> Option<(&'static str, Option<u64>)> {
-        let error = io::copy(&mut JsonScan::new(from), &mut io::sink()).err()?;
+        let error = io::copy(&mut JsonScan::new(from, None), &mut io::sink()).err()?;
         LimitExceeded::of(&error).map(|exceeded| (exceeded.limit.name, exceeded.line))
     }
 

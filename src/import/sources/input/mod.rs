@@ -4,44 +4,34 @@ pub(crate) mod archive;
 mod compound;
 mod contained;
 mod csv_rows;
+mod dialect;
+pub(crate) mod encoding;
+mod header;
+pub(crate) mod json_path;
 pub(crate) mod json_rows;
 mod json_scan;
 pub(crate) mod limits;
 mod ordinary;
 mod sheet_rows;
+mod table;
 mod unpacked;
+mod words;
 mod workbook_parts;
 mod xml_scan;
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::io::{self, Read};
+
+use encoding_rs::Encoding;
 
 use crate::sources::SourceError;
 pub(crate) use crate::sources::input::archive::Member;
+use crate::sources::input::header::HeaderPlace;
+use crate::sources::input::json_path::JsonPath;
 use crate::sources::sort::{put_text, take_text};
 use data::Progress;
-use data::import::csv_reader::CsvDialect;
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Encoding {
-    #[default]
-    Utf8,
-    Windows1252,
-    Utf16,
-}
-
-impl Encoding {
-    pub(crate) const ALL: [(&'static str, Self); 4] = [
-        ("utf-8", Self::Utf8),
-        ("windows-1252", Self::Windows1252),
-        ("iso-8859-1", Self::Windows1252),
-        ("utf-16", Self::Utf16),
-    ];
-
-    pub(crate) fn named(name: &str) -> Option<Self> {
-        let name = name.to_ascii_lowercase();
-        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, encoding)| *encoding)
-    }
-}
+use data::import::clean::is_hidden;
 
 /// Mark around cells that contain delimiters or line breaks. `None`: no cell is quoted, and marks are text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,24 +60,45 @@ impl Quote {
     }
 }
 
+/// How a file is written. What a mapping does not state is detected, each time by the same rules.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputFormat {
-    /// Defaults to a tab in files that end in `.tsv` or `.tab`, otherwise to a comma.
     pub delimiter: Option<u8>,
-    pub quote: Quote,
-    pub encoding: Encoding,
-    /// Sheet of a workbook; defaults to the first.
+    pub quote: Option<Quote>,
+    pub encoding: Option<&'static Encoding>,
+    /// Sheet of a workbook.
     pub sheet: Option<String>,
-    /// Lines before the header.
-    pub skip: usize,
+    /// Rows before the header. Empty lines of text do not count.
+    pub skip: Option<usize>,
+    /// Rows of the header: 0 without one, 2 with a row of groups above it.
+    pub header_rows: Option<u8>,
+    /// Place of the records in a JSON document.
+    pub path: Option<JsonPath>,
     /// True if texts that begin like formulas are marked, as in our own CSV files; the marks are removed.
     pub has_marked_formulas: bool,
 }
 
 impl InputFormat {
-    pub(crate) fn dialect(&self, member: &Member) -> CsvDialect {
-        let default = if ["tsv", "tab"].contains(&member.ending()) { b'\t' } else { b',' };
-        CsvDialect { delimiter: self.delimiter.unwrap_or(default), quote: self.quote.0 }
+    /// A tab in files that end in `.tsv` or `.tab`, otherwise a comma.
+    fn default_delimiter(member: &Member) -> u8 {
+        if ["tsv", "tab"].contains(&member.ending()) { b'\t' } else { b',' }
+    }
+
+    /// Lines of an `[input.NAME]` table of a mapping, for all that is not usual.
+    pub(crate) fn toml_lines(&self) -> Vec<String> {
+        let text = |text: &str| toml::Value::String(text.to_owned()).to_string();
+        let mut lines = Vec::new();
+        let mut add = |key: &str, value: Option<String>| lines.extend(value.map(|value| format!("{key} = {value}")));
+        add("encoding", self.encoding.map(|encoding| text(&encoding.name().to_lowercase())));
+        add("delimiter", self.delimiter.map(|delimiter| text(&char::from(delimiter).to_string())));
+        add("quote", self.quote.filter(|quote| *quote != Quote::default()).map(|quote| text(&quote.name())));
+        add("sheet", self.sheet.as_deref().map(text));
+        add("skip", self.skip.map(|skip| skip.to_string()));
+        let header = |rows| if rows == 0 { "false".to_owned() } else { format!("{rows}") };
+        add("header", self.header_rows.map(header));
+        add("path", self.path.as_ref().map(|path| text(&path.to_string())));
+        add("marked_formulas", self.has_marked_formulas.then(|| "true".to_owned()));
+        lines
     }
 }
 
@@ -158,6 +169,12 @@ pub(crate) trait RowReceiver {
     /// Takes a problem with a row that is read, but probably not as intended.
     fn doubt(&mut self, line: u64, problem: String);
 
+    /// Takes what was detected about the file, or what of it is not read, as a sentence.
+    fn note(&mut self, _note: String) {}
+
+    /// Takes the format in which the file is read, with all that was detected.
+    fn format(&mut self, _format: &InputFormat) {}
+
     /// Names of the wanted columns, for files with named values in each row (JSON). If empty, the first row decides.
     fn wanted(&self) -> Vec<String> {
         Vec::new()
@@ -170,6 +187,63 @@ pub(crate) fn column_name(name: &str) -> String {
     name.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Folded names of the columns that a receiver wants; none if it takes all.
+fn wanted(to: &dyn RowReceiver) -> HashSet<String> {
+    to.wanted().iter().map(|name| column_name(name)).collect()
+}
+
+/// Notes a header that is not in the first row. `known` rows before it are no loss.
+fn tell_header(place: HeaderPlace, known: usize, to: &mut dyn RowReceiver) {
+    if place.skip > known {
+        let rows = if place.skip == known + 1 { "1 row".to_owned() } else { format!("{} rows", place.skip - known) };
+        to.note(format!("{rows} above the names of the columns, not read (`skip`)"));
+    }
+    if place.rows == 2 {
+        to.note("two rows with names of columns: the upper one has groups (`header = 2`)".to_owned());
+    }
+}
+
+/// Text of a cell: without blanks around it, double ones within a line, and invisible characters. The text of a formula
+/// `="007"`, as Excel writes a text that looks like a number, is that text.
+pub(crate) fn cell_text(text: &str) -> Cow<'_, str> {
+    let text = text.trim();
+    if let Some(inner) = text.strip_prefix("=\"").and_then(|text| text.strip_suffix('"'))
+        && !inner.replace("\"\"", "").contains('"')
+    {
+        return Cow::Owned(cell_text(&inner.replace("\"\"", "\"")).into_owned());
+    }
+    let mut before = 0;
+    let is_plain = |byte: u8| {
+        let is_double = byte == b' ' && before == b' ';
+        before = byte;
+        !is_double && byte.is_ascii() && (byte >= b' ' || byte == b'\n' || byte == b'\r')
+    };
+    if text.bytes().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    // Joiners are part of the spelling of some languages.
+    let is_kept = |char: &char| !is_hidden(*char) || matches!(char, '\r' | '\u{200c}' | '\u{200d}' | '\u{ad}');
+    let blank = |char: char| if char.is_whitespace() && !matches!(char, '\n' | '\r') { ' ' } else { char };
+    let clean: String = text.chars().filter(is_kept).map(blank).collect();
+    match clean.contains(['\n', '\r']) || !clean.contains("  ") {
+        true => Cow::Owned(clean.trim().to_owned()),
+        false => Cow::Owned(clean.split(' ').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")),
+    }
+}
+
+/// True for the beginning of a workbook, whatever the file is called.
+fn is_workbook(beginning: &[u8]) -> bool {
+    beginning == compound::SIGNATURE || beginning.starts_with(b"PK\x03\x04")
+}
+
+/// True if a file that is called a workbook is text, as some programs write it.
+fn is_text(beginning: &[u8]) -> bool {
+    let has_mark = beginning.starts_with(&[0xff, 0xfe]) || beginning.starts_with(b"\xef\xbb\xbf");
+    let is_plain = |byte: &u8| *byte >= b' ' || byte.is_ascii_whitespace();
+    has_mark
+        || !beginning.is_empty() && !beginning.trim_ascii_start().starts_with(b"<") && beginning.iter().all(is_plain)
+}
+
 pub(crate) fn read_rows(
     member: &Member,
     format: &InputFormat,
@@ -180,9 +254,18 @@ pub(crate) fn read_rows(
     let ending = member.ending();
     let result = member.open(&mut |from: &mut dyn Read| {
         let mut from = ProgressReader { from, done: 0, progress };
+        let mut beginning = Vec::new();
+        let fault = Read::by_ref(&mut from).take(compound::SIGNATURE.len() as u64).read_to_end(&mut beginning).err();
+        if let Some(fault) = fault {
+            return Err(member.fault(1, fault));
+        }
+        let mut from = beginning.as_slice().chain(from);
         match ending {
+            // Some programs write text into a file that ends in `.xls`.
+            "xls" if is_text(&beginning) => csv_rows::read(member, &mut from, format, to),
             "xlsx" | "xlsm" | "xlsb" | "xls" | "ods" => sheet_rows::read(member, &mut from, format, to),
-            "json" | "jsonl" | "ndjson" => json_rows::read(member, &mut from, to),
+            "json" | "jsonl" | "ndjson" => json_rows::read(member, &mut from, format, to),
+            _ if is_workbook(&beginning) => sheet_rows::read(member, &mut from, format, to),
             _ => csv_rows::read(member, &mut from, format, to),
         }
     });

@@ -1,9 +1,11 @@
 //! Opens ordinary files, and nothing else: a pipe or a device can wait for ever or never end.
 
 use std::fs::{self, File, FileType, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use crate::sources::SourceError;
+use crate::sources::input::unpacked::SliceReader;
 
 /// A file of the inputs.
 #[derive(Debug)]
@@ -27,6 +29,21 @@ impl InputFile {
         open(&self.path)
     }
 
+    /// A reader with a position of its own, and the length of the unpacked content or else of the file.
+    pub(super) fn reader(&self) -> Result<(FileReader<'_>, u64), SourceError> {
+        match &self.content {
+            Some(file) => {
+                let end = self.length(file)?;
+                Ok((FileReader::Content(SliceReader { file, at: 0, end }), end))
+            }
+            None => {
+                let file = self.open()?;
+                let length = self.length(&file)?;
+                Ok((FileReader::Disk(file), length))
+            }
+        }
+    }
+
     /// Calls `read` with the unpacked content, or else the file.
     pub(super) fn with<T>(&self, read: impl FnOnce(&File) -> Result<T, SourceError>) -> Result<T, SourceError> {
         match &self.content {
@@ -37,6 +54,29 @@ impl InputFile {
 
     pub(super) fn length(&self, file: &File) -> Result<u64, SourceError> {
         file.metadata().map(|metadata| metadata.len()).map_err(|error| SourceError::io(&self.path, error))
+    }
+}
+
+pub(super) enum FileReader<'f> {
+    Disk(File),
+    Content(SliceReader<'f>),
+}
+
+impl Read for FileReader<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Disk(file) => file.read(buffer),
+            Self::Content(content) => content.read(buffer),
+        }
+    }
+}
+
+impl Seek for FileReader<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Self::Disk(file) => file.seek(to),
+            Self::Content(content) => content.seek(to),
+        }
     }
 }
 

@@ -5,16 +5,24 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek};
 
-use calamine::{Cell, Data, DataRef, Ods, Range, Reader, Xls, Xlsb, Xlsx};
+use calamine::{Cell, Data, DataRef, Ods, Range, Reader, Sheet, SheetVisible, Xls, Xlsb, Xlsx};
 
 use crate::sources::Result;
 use crate::sources::input::archive::listed;
 use crate::sources::input::contained::{contain, contain_result};
+use crate::sources::input::csv_rows::no_header;
+use crate::sources::input::header::{self, HeaderPlace, SAMPLE_CELLS, SAMPLE_ROWS, SampleRow};
 use crate::sources::input::limits::{self, LimitExceeded};
+use crate::sources::input::table::{Cells, TableRows};
 use crate::sources::input::unpacked::unpack;
 use crate::sources::input::workbook_parts::{self, WorkbookKind};
 use crate::sources::input::xml_scan::PartFault;
-use crate::sources::input::{InputFormat, InputRow, Member, RowReceiver, compound};
+use crate::sources::input::{InputFormat, Member, RowReceiver, compound, tell_header, wanted};
+use data::import::diagnostics::quoted;
+
+/// Sheets that are looked at for the one with the table, and cells of each.
+const SAMPLE_SHEETS: usize = 30;
+const MAX_SAMPLE: usize = 20_000;
 
 pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, to: &mut dyn RowReceiver) -> Result<()> {
     let unreadable = |error| member.fault(1, error);
@@ -25,49 +33,139 @@ pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, t
     let mut signature = Vec::new();
     (&file).take(compound::SIGNATURE.len() as u64).read_to_end(&mut signature).map_err(unreadable)?;
     file.rewind().map_err(unreadable)?;
-    let mut rows = SheetRows::new(member, format.skip, to);
-    if signature == compound::SIGNATURE {
+    let (mut book, hidden) = if signature == compound::SIGNATURE {
         let bytes = limits::XLS.read(&file).map_err(unreadable)?;
-        compound::check(&bytes).map_err(|fault| match fault {
+        let hidden = compound::check(&bytes).map_err(|fault| match fault {
             PartFault::Limit(exceeded) => member.error(1, exceeded),
             fault @ PartFault::Damaged(_) => damaged(member, 1, &fault),
         })?;
-        let mut book = open(member, || Xls::new(Cursor::new(bytes)))?;
-        let sheet = choose(member, book.sheet_names(), format)?;
-        let range = open(member, || book.worksheet_range(&sheet))?;
-        drop(book);
-        rows.push_range(&range)?;
+        (Book::Xls(open(member, || Xls::new(Cursor::new(bytes)))?), hidden)
     } else if signature.starts_with(b"PK") {
-        let kind = workbook_parts::check(member, &file)?;
+        let (kind, hidden) = workbook_parts::check(member, &file)?;
         file.rewind().map_err(unreadable)?;
         let file = BufReader::new(file);
-        match kind {
-            WorkbookKind::Xlsx => {
-                let mut book: Xlsx<BufReader<File>> = open(member, || Xlsx::new(file))?;
-                let sheet = choose(member, book.sheet_names(), format)?;
-                let source = &mut book;
-                let mut cells = open(member, move || source.worksheet_cells_reader(&sheet))?;
-                rows.push_cells(|| cells.next_cell())?;
-            }
-            WorkbookKind::Xlsb => {
-                let mut book: Xlsb<BufReader<File>> = open(member, || Xlsb::new(file))?;
-                let sheet = choose(member, book.sheet_names(), format)?;
-                let source = &mut book;
-                let mut cells = open(member, move || source.worksheet_cells_reader(&sheet))?;
-                rows.push_cells(|| cells.next_cell())?;
-            }
-            WorkbookKind::Ods => {
-                let mut book: Ods<BufReader<File>> = open(member, || Ods::new(file))?;
-                let sheet = choose(member, book.sheet_names(), format)?;
-                let range = open(member, || book.worksheet_range(&sheet))?;
-                drop(book);
-                rows.push_range(&range)?;
-            }
-        }
+        let book = match kind {
+            WorkbookKind::Xlsx => Book::Xlsx(open(member, || Xlsx::new(file))?),
+            WorkbookKind::Xlsb => Book::Xlsb(open(member, || Xlsb::new(file))?),
+            WorkbookKind::Ods => Book::Ods(open(member, || Ods::new(file))?),
+        };
+        (book, hidden)
     } else {
-        return Err(damaged(member, 1, &"it is neither an Excel nor an OpenDocument file; check its ending"));
+        let problem = "it is neither an Excel nor an OpenDocument file; save it as XLSX or CSV, or correct its ending";
+        return Err(damaged(member, 1, &problem));
+    };
+    let mut format = format.clone();
+    prepare(member, &mut book, &mut format, to)?;
+    if let Some(hidden) = hidden.message() {
+        to.note(hidden);
     }
+    to.format(&format);
+    let Some(sheet) = format.sheet.clone() else { return Err(member.error(1, "has no sheet")) };
+    let mut rows = SheetRows { member, format: &format, to: Some(to), skipped: None, groups: None, table: None };
+    book.each_row(member, &sheet, &mut |row, cells| rows.add(row, cells).map(|()| true))?;
     rows.finish()
+}
+
+/// Chooses the sheet, and finds its header, unless the format states them.
+fn prepare(member: &Member, book: &mut Book, format: &mut InputFormat, to: &mut dyn RowReceiver) -> Result<()> {
+    let sheets = book.sheets();
+    let is_hidden = |sheet: &Sheet| sheet.visible != SheetVisible::Visible;
+    if let Some(wanted) = &format.sheet
+        && !sheets.iter().any(|sheet| sheet.name == *wanted)
+    {
+        let names = listed(sheets.iter().map(|sheet| &sheet.name));
+        return Err(member.error(1, format!("has no sheet {wanted:?}; its sheets are: {names}")));
+    }
+    let is_stated = format.skip.is_some() || format.header_rows.is_some();
+    let wanted = wanted(to);
+    let mut best: Option<(usize, bool, usize, String, Vec<SampleRow>)> = None;
+    let stated = format.sheet.clone();
+    let named = sheets.iter().filter(|sheet| stated.as_ref().map_or(!is_hidden(sheet), |name| sheet.name == *name));
+    let mut candidates: Vec<&Sheet> = named.take(SAMPLE_SHEETS).collect();
+    if candidates.is_empty() {
+        candidates.extend(sheets.first());
+    }
+    let only = candidates.len() == 1;
+    for sheet in candidates {
+        if only && is_stated {
+            format.sheet = Some(sheet.name.clone());
+            return Ok(());
+        }
+        let rows = book.sample(member, &sheet.name)?;
+        let matches = rows.iter().map(|row| row.named(&wanted)).max().unwrap_or_default();
+        let is_table = rows.iter().filter(|row| row.count() > 1).count() > 1;
+        let score = (matches, is_table, rows.len().min(1));
+        if best.as_ref().is_none_or(|(matches, is_table, any, ..)| score > (*matches, *is_table, *any)) {
+            best = Some((score.0, score.1, score.2, sheet.name.clone(), rows));
+        }
+    }
+    let Some((.., name, rows)) = best else { return Err(member.error(1, "has no sheet")) };
+    if sheets.len() > 1 {
+        let shown = sheets.iter().map(|sheet| match is_hidden(sheet) {
+            true => format!("{} (hidden)", sheet.name),
+            false => sheet.name.clone(),
+        });
+        to.note(format!("sheet {} is read, of {}; `sheet` names another", quoted(&name), listed(shown)));
+    }
+    if !is_stated {
+        let place = header::find(&rows, &wanted).map_err(|(line, value)| no_header(member, line, value))?;
+        let first = rows.first().map_or(0, |row| row.position);
+        let place = HeaderPlace { skip: place.skip.saturating_sub(first), ..place };
+        tell_header(place, 0, to);
+        format.skip = Some(place.skip).filter(|skip| *skip > 0);
+        format.header_rows = Some(place.rows).filter(|rows| *rows != 1);
+    }
+    format.sheet = Some(name);
+    Ok(())
+}
+
+enum Book {
+    Xls(Xls<Cursor<Vec<u8>>>),
+    Xlsx(Xlsx<BufReader<File>>),
+    Xlsb(Xlsb<BufReader<File>>),
+    Ods(Ods<BufReader<File>>),
+}
+
+impl Book {
+    fn sheets(&self) -> Vec<Sheet> {
+        match self {
+            Self::Xls(book) => book.sheets_metadata(),
+            Self::Xlsx(book) => book.sheets_metadata(),
+            Self::Xlsb(book) => book.sheets_metadata(),
+            Self::Ods(book) => book.sheets_metadata(),
+        }
+        .to_vec()
+    }
+
+    /// Visits the rows with a value, each with its cells in the order of their columns, until `visit` returns false.
+    fn each_row(&mut self, member: &Member, sheet: &str, visit: &mut RowVisitor<'_>) -> Result<()> {
+        let mut scan = SheetScan { member, visit, current: 0, cells: Vec::new(), bytes: 0, count: 0 };
+        match self {
+            Self::Xlsx(book) => {
+                let mut cells = open(member, move || book.worksheet_cells_reader(sheet))?;
+                scan.push_cells(|| cells.next_cell())
+            }
+            Self::Xlsb(book) => {
+                let mut cells = open(member, move || book.worksheet_cells_reader(sheet))?;
+                scan.push_cells(|| cells.next_cell())
+            }
+            Self::Xls(book) => scan.push_range(&open(member, move || book.worksheet_range(sheet))?),
+            Self::Ods(book) => scan.push_range(&open(member, move || book.worksheet_range(sheet))?),
+        }
+    }
+
+    /// The first rows of a sheet.
+    fn sample(&mut self, member: &Member, sheet: &str) -> Result<Vec<SampleRow>> {
+        let (mut rows, mut count) = (Vec::new(), 0);
+        self.each_row(member, sheet, &mut |row, cells| {
+            let last = cells.0.last().map_or(0, |(column, _)| *column as usize).min(SAMPLE_CELLS);
+            count += last + 1;
+            let texts = (0..=last).map(|column| cells.get(column).to_owned()).collect();
+            rows.push(SampleRow::new(row as usize, u64::from(row) + 1, texts));
+            Ok(rows.len() < SAMPLE_ROWS && count < MAX_SAMPLE)
+        })?;
+        Ok(rows)
+    }
 }
 
 /// Calls a parser of workbooks.
@@ -79,54 +177,38 @@ pub(super) fn damaged(member: &Member, line: u64, problem: &dyn Display) -> crat
     member.error(line, format!("cannot be read as a workbook: {problem}"))
 }
 
-/// Name of the wanted sheet.
-fn choose(member: &Member, names: Vec<String>, format: &InputFormat) -> Result<String> {
-    let Some(wanted) = &format.sheet else {
-        return names.into_iter().next().ok_or_else(|| member.error(1, "has no sheet"));
-    };
-    if names.contains(wanted) {
-        return Ok(wanted.clone());
+/// Cells of a row in the order of their columns, each with its column from 0.
+struct SheetCells(Vec<(u32, String)>);
+
+impl Cells for SheetCells {
+    fn get(&self, column: usize) -> &str {
+        // Of several cells with one position, the last counts.
+        let end = self.0.partition_point(|(known, _)| *known as usize <= column);
+        let last = self.0.get(..end).and_then(<[_]>::last);
+        last.filter(|(known, _)| *known as usize == column).map_or("", |(_, text)| text.as_str())
     }
-    Err(member.error(1, format!("has no sheet {wanted:?}; its sheets are: {}", listed(&names))))
+
+    fn each<'c>(&'c self, visit: &mut dyn FnMut(usize, &'c str)) {
+        self.0.iter().for_each(|(column, text)| visit(*column as usize, text));
+    }
 }
 
+type RowVisitor<'v> = dyn FnMut(u32, &mut SheetCells) -> Result<bool> + 'v;
+
 /// Makes rows of cells, which come in the order of their rows.
-struct SheetRows<'a> {
-    member: &'a Member,
-    /// Rows before the header, from the first one with a value.
-    skip: u32,
-    to: &'a mut dyn RowReceiver,
-    /// First row with a value, from 0.
-    first: Option<u32>,
-    /// Row of the cells so far.
+struct SheetScan<'s, 'v> {
+    member: &'s Member,
+    visit: &'s mut RowVisitor<'v>,
+    /// Row of the cells so far, from 0.
     current: u32,
-    /// Column and text of each cell of the row.
     cells: Vec<(u32, String)>,
     /// Bytes of the texts of the row.
     bytes: u64,
     /// Cells of the sheet so far.
     count: u64,
-    /// First column of the header, and positions of the wanted columns from there.
-    header: Option<(u32, Vec<Option<usize>>)>,
-    row: InputRow,
 }
 
-impl<'a> SheetRows<'a> {
-    fn new(member: &'a Member, skip: usize, to: &'a mut dyn RowReceiver) -> Self {
-        Self {
-            member,
-            skip: u32::try_from(skip).unwrap_or(u32::MAX),
-            to,
-            first: None,
-            current: 0,
-            cells: Vec::new(),
-            bytes: 0,
-            count: 0,
-            header: None,
-            row: InputRow { file: member.index, ..InputRow::default() },
-        }
-    }
-
+impl SheetScan<'_, '_> {
     fn push_cells<'c, E: Display>(
         &mut self,
         mut next: impl FnMut() -> Result<Option<Cell<DataRef<'c>>>, E>,
@@ -134,8 +216,10 @@ impl<'a> SheetRows<'a> {
         loop {
             let line = u64::from(self.current) + 1;
             let cell = contain_result(&mut next).map_err(|problem| damaged(self.member, line, &problem))?;
-            let Some(cell) = cell else { return Ok(()) };
-            self.push(cell.get_position(), &Data::from(cell.get_value().clone()))?;
+            let Some(cell) = cell else { return self.end_row().map(drop) };
+            if !self.push(cell.get_position(), &Data::from(cell.get_value().clone()))? {
+                return Ok(());
+            }
         }
     }
 
@@ -143,15 +227,18 @@ impl<'a> SheetRows<'a> {
         let (row, column) = range.start().unwrap_or_default();
         for (cells, row) in range.rows().zip(row..) {
             for (cell, column) in cells.iter().zip(column..) {
-                self.push((row, column), cell)?;
+                if !self.push((row, column), cell)? {
+                    return Ok(());
+                }
             }
         }
-        Ok(())
+        self.end_row().map(drop)
     }
 
-    fn push(&mut self, (row, column): (u32, u32), value: &Data) -> Result<()> {
+    /// Adds a cell; false if no more are wanted.
+    fn push(&mut self, (row, column): (u32, u32), value: &Data) -> Result<bool> {
         if *value == Data::Empty {
-            return Ok(());
+            return Ok(true);
         }
         let line = u64::from(row) + 1;
         let refused = |exceeded: LimitExceeded| self.member.error(line, exceeded);
@@ -163,7 +250,9 @@ impl<'a> SheetRows<'a> {
             return Err(damaged(self.member, line, &"its rows are not in order; save it again"));
         }
         if row > self.current {
-            self.end_row()?;
+            if !self.end_row()? {
+                return Ok(false);
+            }
             self.current = row;
         }
         let text = contain(|| text(value)).map_err(|panic| damaged(self.member, line, &panic))?;
@@ -171,75 +260,115 @@ impl<'a> SheetRows<'a> {
         let size = limits::FIELD.check(text.len() as u64).and_then(|()| limits::ROW.check(self.bytes));
         size.map_err(|exceeded| self.member.error(line, format!("cell {}: {exceeded}", cell_name(row, column))))?;
         self.cells.push((column, text));
-        Ok(())
+        Ok(true)
     }
 
     /// Passes the row on.
-    fn end_row(&mut self) -> Result<()> {
-        let mut cells = std::mem::take(&mut self.cells);
+    fn end_row(&mut self) -> Result<bool> {
+        let mut cells = SheetCells(std::mem::take(&mut self.cells));
         self.bytes = 0;
-        if cells.is_empty() {
+        if cells.0.is_empty() {
+            return Ok(true);
+        }
+        cells.0.sort_by_key(|(column, _)| *column);
+        (self.visit)(self.current, &mut cells)
+    }
+}
+
+/// Passes the rows below the header on.
+struct SheetRows<'a> {
+    member: &'a Member,
+    format: &'a InputFormat,
+    /// `None` once the table has it.
+    to: Option<&'a mut dyn RowReceiver>,
+    /// First row with a value, from 0.
+    skipped: Option<u32>,
+    groups: Option<Vec<String>>,
+    /// First column of the header, the row before, and the table.
+    table: Option<(u32, u32, TableRows<'a>)>,
+}
+
+impl<'a> SheetRows<'a> {
+    fn add(&mut self, row: u32, cells: &mut SheetCells) -> Result<()> {
+        let first = *self.skipped.get_or_insert(row);
+        if ((row - first) as usize) < self.format.skip.unwrap_or_default() {
             return Ok(());
         }
-        let first = *self.first.get_or_insert(self.current);
-        if self.current - first < self.skip {
+        let line = u64::from(row) + 1;
+        if let Some((start, last, table)) = &mut self.table {
+            // Cells left of the header have no name.
+            cells.0.retain(|(column, _)| column >= start);
+            cells.0.iter_mut().for_each(|(column, _)| *column -= *start);
+            let is_apart = row > *last + 1;
+            *last = row;
+            return table.add(line, cells, is_apart);
+        }
+        let filled = |(_, text): &&(u32, String)| !text.trim().is_empty();
+        let Some(start) = cells.0.iter().find(filled).map(|(column, _)| *column) else { return Ok(()) };
+        if self.format.header_rows == Some(2) && self.groups.is_none() {
+            self.groups = Some(dense(cells, 0));
             return Ok(());
         }
-        // Of several cells with one position, the last counts.
-        cells.sort_by_key(|(column, _)| *column);
-        match &self.header {
+        let (names, header) = match &self.groups {
+            _ if self.format.header_rows == Some(0) => {
+                let letters = dense(cells, 0).iter().enumerate().map(|(column, _)| header::letters(column)).collect();
+                return self.begin(0, row, letters, Vec::new()).and_then(|()| match &mut self.table {
+                    Some((.., table)) => table.add(line, cells, false),
+                    None => Ok(()),
+                });
+            }
+            Some(groups) => {
+                let start =
+                    groups.iter().position(|cell| !cell.trim().is_empty()).map_or(start, |at| start.min(at as u32));
+                let lower = dense(cells, start);
+                let names = header::names(groups.get(start as usize..), &lower);
+                return self.begin(start, row, names, lower);
+            }
             None => {
-                let (start, end) = (cells[0].0, cells[cells.len() - 1].0);
-                let mut names = vec![String::new(); (end - start) as usize + 1];
-                for (column, text) in cells {
-                    names[(column - start) as usize] = text;
-                }
-                self.header = Some((start, self.to.header(&names)?));
+                let lower = dense(cells, start);
+                (header::names(None, &lower), lower)
             }
-            Some((start, positions)) => {
-                self.row.clear(u64::from(self.current) + 1);
-                for position in positions {
-                    let text = position.and_then(|position| {
-                        let column = *start + position as u32;
-                        let end = cells.partition_point(|(known, _)| *known <= column);
-                        cells[..end].last().filter(|(known, _)| *known == column).map(|(_, text)| text.as_str())
-                    });
-                    self.row.push(text.unwrap_or_default());
-                }
-                self.to.row(&self.row)?;
-            }
+        };
+        self.begin(start, row, names, header)
+    }
+
+    fn begin(&mut self, start: u32, row: u32, names: Vec<String>, header: Vec<String>) -> Result<()> {
+        if let Some(to) = self.to.take() {
+            self.table = Some((start, row, TableRows::new(self.member, to, self.format, names, header, false)?));
         }
         Ok(())
     }
 
-    fn finish(mut self) -> Result<()> {
-        self.end_row()?;
-        match self.header {
-            Some(_) => Ok(()),
+    fn finish(self) -> Result<()> {
+        match self.table {
+            Some((.., table)) => table.finish(),
             None => Err(self.member.error(1, "sheet is empty; the header is missing")),
         }
     }
 }
 
-/// Name of a cell, such as `B3`, from its row and column, each from 0.
-fn cell_name(row: u32, column: u32) -> String {
-    let (mut letters, mut rest) = (Vec::new(), u64::from(column) + 1);
-    while rest > 0 {
-        letters.push(char::from(b'A' + ((rest - 1) % 26) as u8));
-        rest = (rest - 1) / 26;
-    }
-    let letters: String = letters.into_iter().rev().collect();
-    format!("{letters}{}", u64::from(row) + 1)
+/// All cells from a column up to the last one, empty ones included.
+fn dense(cells: &SheetCells, start: u32) -> Vec<String> {
+    let end = cells.0.last().map_or(start, |(column, _)| column + 1);
+    (start..end).map(|column| cells.get(column as usize).to_owned()).collect()
 }
 
-/// Text of a cell as in CSV: dates as `YYYY-MM-DD`, whole numbers without a fraction, errors as an empty text.
+/// Name of a cell, such as `B3`, from its row and column, each from 0.
+fn cell_name(row: u32, column: u32) -> String {
+    format!("{}{}", header::letters(column as usize), u64::from(row) + 1)
+}
+
+/// Text of a cell as in CSV: dates as `YYYY-MM-DD`, whole numbers without a fraction.
 fn text(cell: &Data) -> String {
     match cell {
         Data::DateTime(time) if !time.is_duration() => {
             let (year, month, day, ..) = time.to_ymd_hms_milli();
             format!("{year:04}-{month:02}-{day:02}")
         }
-        Data::Error(_) => String::new(),
+        Data::DateTimeIso(time) => match time.split_once('T') {
+            Some((day, _)) if day.len() == 10 => day.to_owned(),
+            _ => time.clone(),
+        },
         other => other.to_string(),
     }
 }

@@ -14,11 +14,16 @@ struct CollectedRows {
     wanted: Vec<&'static str>,
     rows: Vec<String>,
     bad: Vec<String>,
-    doubts: Vec<u64>,
+    doubts: Vec<String>,
+    notes: Vec<String>,
+    /// Names of all columns.
+    names: Vec<String>,
+    format: InputFormat,
 }
 
 impl RowReceiver for CollectedRows {
     fn header(&mut self, names: &[String]) -> Result<Vec<Option<usize>>, SourceError> {
+        self.names = names.to_vec();
         let names: Vec<String> = names.iter().map(|name| column_name(name)).collect();
         Ok(self.wanted.iter().map(|wanted| names.iter().position(|name| name == wanted)).collect())
     }
@@ -33,8 +38,16 @@ impl RowReceiver for CollectedRows {
         self.bad.push(format!("{line}: {problem}"));
     }
 
-    fn doubt(&mut self, line: u64, _problem: String) {
-        self.doubts.push(line);
+    fn doubt(&mut self, line: u64, problem: String) {
+        self.doubts.push(format!("{line}: {problem}"));
+    }
+
+    fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+
+    fn format(&mut self, format: &InputFormat) {
+        self.format = format.clone();
     }
 
     fn wanted(&self) -> Vec<String> {
@@ -43,11 +56,16 @@ impl RowReceiver for CollectedRows {
 }
 
 fn rows(path: &Path, format: &InputFormat, wanted: &[&'static str]) -> (Vec<String>, Vec<String>) {
-    let mut rows = CollectedRows { wanted: wanted.to_vec(), ..CollectedRows::default() };
-    for member in Member::list(&[path.to_owned()]).unwrap() {
-        read_rows(&member, format, &NoProgress, &mut rows).unwrap();
-    }
+    let rows = collected(path, format, wanted).unwrap();
     (rows.rows, rows.bad)
+}
+
+fn collected(path: &Path, format: &InputFormat, wanted: &[&'static str]) -> Result<CollectedRows, SourceError> {
+    let mut rows = CollectedRows { wanted: wanted.to_vec(), ..CollectedRows::default() };
+    for member in Member::list(&[path.to_owned()])? {
+        read_rows(&member, format, &NoProgress, &mut rows)?;
+    }
+    Ok(rows)
 }
 
 fn file(folder: &tempfile::TempDir, name: &str, content: &[u8]) -> std::path::PathBuf {
@@ -61,10 +79,11 @@ fn columns_are_found_by_name_and_bad_rows_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let text = b"\xef\xbb\xbfName,\"Main\n Office  City\",Other\n A ,Oslo,x\n\"B\nC\",Rome\nD,E,F,G\nH,\xff,I\nJ,K,\xff\nL,M,,\n\n";
     let wanted = ["main office city", "name", "none"];
-    let (found, bad) = rows(&file(&folder, "a.csv", text), &InputFormat::default(), &wanted);
-    assert_eq!(found, ["3: Oslo|A|", "4: Rome|B\nC|", "8: K|J|", "9: M|L|"]);
-    assert_eq!(bad[0], "6: 4 fields, the header has 3");
-    assert!(bad[1].starts_with("7: Main\n Office  City: is not UTF-8"), "{bad:?}");
+    let found = collected(&file(&folder, "a.csv", text), &InputFormat::default(), &wanted).unwrap();
+    assert_eq!(found.names, ["Name", "Main Office City", "Other"]);
+    assert_eq!(found.rows, ["3: Oslo|A|", "4: Rome|B\nC|", "7: ÿ|H|", "8: K|J|", "9: M|L|"]);
+    assert_eq!(found.bad, ["6: 4 fields, the header has 3"]);
+    assert!(found.doubts[0].starts_with("7: Main Office City: 0xFF is not UTF-8"), "{:?}", found.doubts);
 }
 
 #[test]
@@ -80,13 +99,82 @@ fn marks_of_formulas_are_removed_only_where_the_mapping_says_so() {
 #[test]
 fn encodings_are_decoded() {
     let folder = tempfile::tempdir().unwrap();
-    let format = |encoding| InputFormat { encoding, delimiter: Some(b';'), skip: 1, ..InputFormat::default() };
+    let format = |label| InputFormat { encoding: encoding::named(label), skip: Some(1), ..InputFormat::default() };
     let path = file(&folder, "a.csv", b"Report of today\nname;city\nCaf\xe9;Li\xe8ge\n");
-    assert_eq!(rows(&path, &format(Encoding::Windows1252), &["name", "city"]).0, ["3: Café|Liège"]);
-    let utf16: Vec<u8> =
-        "\u{feff}x\nname;city\nCafé;Łódź\n".encode_utf16().flat_map(|unit| unit.to_le_bytes()).collect();
+    assert_eq!(rows(&path, &format("latin1"), &["name", "city"]).0, ["3: Café|Liège"]);
+    let text = "\u{feff}x\nname;city\nCafé;Łódź\n";
+    let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let path = file(&folder, "b.csv", &utf16);
-    assert_eq!(rows(&path, &format(Encoding::Utf16), &["name", "city"]).0, ["3: Café|Łódź"]);
+    assert_eq!(rows(&path, &format("utf-16"), &["name", "city"]).0, ["3: Café|Łódź"]);
+    let found = collected(&path, &InputFormat::default(), &["name", "city"]).unwrap();
+    assert_eq!((found.rows, found.format.skip), (vec!["3: Café|Łódź".to_owned()], Some(1)));
+    assert_eq!(found.notes[0], "encoding utf-16le, detected");
+}
+
+#[test]
+fn the_layout_of_a_file_is_detected_and_written_for_a_mapping() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases: [(&str, &[&str], &[&str]); 8] = [
+        ("name,city\nAlder,Oslo\n", &[], &["2: Alder|Oslo"]),
+        (
+            "sep=;\nName;City\n=\"Alder\";\"Oslo  \"\n=\"Birch & \"\"Co\"\"\";=\"007\"\n",
+            &["delimiter = \";\"", "skip = 1"],
+            &["3: Alder|Oslo", "4: Birch & \"Co\"|007"],
+        ),
+        ("List,,\nof 2026,,\n,,\nName,City,Site\nAlder,Oslo,x\n", &["skip = 3"], &["5: Alder|Oslo"]),
+        (
+            "Firm\t\tCheck\t\nName\tCity\tMin\tMax\nAlder\tOslo\t1\t2\n",
+            &["delimiter = \"\\t\"", "header = 2"],
+            &["3: Alder|Oslo"],
+        ),
+        ("name|city\nAlder|Oslo\n", &["delimiter = \"|\""], &["2: Alder|Oslo"]),
+        ("\n\nname,city\n\nAlder,Oslo\n", &[], &["5: Alder|Oslo"]),
+        ("name,city\nx,\"open\ny,z\n", &["quote = \"none\""], &["2: x|\"open", "3: y|z"]),
+        (" Name\u{a0}, \u{feff}City\nAl\u{a0} der,\"Oslo  \n  N\"\n", &[], &["2: Al der|Oslo  \n  N"]),
+    ];
+    for (text, lines, expected) in cases {
+        let path = file(&folder, "a.csv", text.as_bytes());
+        for wanted in [["name", "city"], ["name", "none"]] {
+            let found = collected(&path, &InputFormat::default(), &wanted).unwrap();
+            assert_eq!(found.format.toml_lines(), lines, "{text}");
+            // What is written for a mapping gives the same rows.
+            assert_eq!(rows(&path, &found.format, &["name", "city"]).0, expected, "{text}");
+        }
+    }
+    let path = file(&folder, "b.csv", b"Alder,https://alder.example\nBirch,https://birch.example\n");
+    let error = collected(&path, &InputFormat::default(), &["a"]).err().unwrap().to_string();
+    assert!(error.contains("b.csv:1:") && error.contains("header = false"), "{error}");
+    let format = InputFormat { header_rows: Some(0), ..InputFormat::default() };
+    assert_eq!(rows(&path, &format, &["a"]).0, ["1: Alder", "2: Birch"]);
+}
+
+#[test]
+fn what_is_no_row_of_the_table_is_left_out_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = "Name,Land,AUM\nAlder,DE,10\nBirch,FR,20\n";
+    for (rest, kept, bad) in [
+        ("Total,,30\n,,\nGrand total:,,30\n", 2, "4 6"),
+        ("Total,FR,30\n", 3, ""),
+        ("Cedar,ES,#REF!\nName,Land,AUM\nDorn,PT,#WERT!\n", 4, "5"),
+        ("\nSource: own list, of today\n* estimates,,\n", 2, "5 6"),
+        ("\nNotes follow\n\nCedar,ES,5\n", 3, "5"),
+        ("\n,,\nDeals,,\nStartup,Round,Amount\nAmpelo,Seed,5\nCor,Seed,6\n", 2, "6 7 8 9"),
+        ("\nCedar,ES,n/a\nDorn,PT,7\n", 4, ""),
+        ("Cedar,ES\nDorn\n", 4, ""),
+        ("Cedar,ES,5,extra\n", 2, "4"),
+        ("3i,GB,7\nTotalEnergies,,\n", 4, ""),
+    ] {
+        let path = file(&folder, "a.csv", format!("{table}{rest}").as_bytes());
+        let found = collected(&path, &InputFormat::default(), &["name", "aum"]).unwrap();
+        let lines: Vec<&str> = found.bad.iter().filter_map(|row| row.split(':').next()).collect();
+        assert_eq!((found.rows.len(), lines.join(" ").as_str()), (kept, bad), "{rest} {:?}", found.bad);
+        let errors = rest.matches('#').count();
+        assert_eq!(found.notes.iter().any(|note| note.contains("2 cells with an error")), errors == 2, "{rest}");
+    }
+    // Without another column, only the end of a table tells a line of sums from a firm.
+    for (text, kept) in [("Name,AUM\nTotal,7\nAlder,10\n", 2), ("Name,AUM\nAlder,10\nTotal,10\n", 1)] {
+        assert_eq!(rows(&file(&folder, "a.csv", text.as_bytes()), &InputFormat::default(), &["name"]).0.len(), kept);
+    }
 }
 
 #[test]
@@ -101,7 +189,9 @@ fn json_objects_are_rows() {
     let expected = ["1: A|Oslo|x|y|7|true|", "2: B|Rome||||"];
     let array = file(&folder, "a.json", format!("\n [{}]", objects.join(",\n")).as_bytes());
     let lines = file(&folder, "a.jsonl", objects.join("\n").as_bytes());
-    for path in [array, lines] {
+    let answer = format!("{{\"meta\": {{\"pages\": [1]}}, \"data\": [{}], \"next\": null}}", objects.join(","));
+    let answer = file(&folder, "c.json", answer.as_bytes());
+    for path in [array, lines, answer] {
         let (found, bad) = rows(&path, &InputFormat::default(), &wanted);
         assert_eq!(found, expected);
         assert_eq!(bad, ["3: is not an object"]);
@@ -114,12 +204,39 @@ fn json_objects_are_rows() {
 }
 
 #[test]
+fn columns_of_json_are_those_of_all_rows_and_of_objects_in_lists() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"{"data": [{"name": "A"}, {"name": "B", "investors": [{"name": "X"}, {"name": "Y", "id": 3}]}]}"#;
+    let path = file(&folder, "a.json", text.as_bytes());
+    let found = collected(&path, &InputFormat::default(), &[]).unwrap();
+    assert_eq!(found.names, ["name", "investors.name", "investors.id"]);
+    assert_eq!(found.format.toml_lines(), ["path = \"data\""]);
+    let found = rows(&path, &found.format, &["name", "investors.name", "investors.id"]);
+    assert_eq!(found.0, ["1: A||", "2: B|X|Y|3"]);
+    let format = InputFormat { path: JsonPath::parse("items"), ..InputFormat::default() };
+    let error = collected(&path, &format, &["name"]).err().unwrap().to_string();
+    assert!(error.contains("has no list at `items`"), "{error}");
+}
+
+#[test]
 fn archives_and_folders_are_lists_of_files() {
     let folder = tempfile::tempdir().unwrap();
     let mut zip = zip::ZipWriter::new(File::create(folder.path().join("a.zip")).unwrap());
-    for (name, text) in [("in/b.tsv", "name\tcity\nB\tRome\n"), ("in/a.tsv", "name\tcity\nA\tOslo\n")] {
+    let mut inner = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    inner.start_file("e.csv", SimpleFileOptions::default()).unwrap();
+    inner.write_all("name,city\nÉ,Évry\n".as_bytes()).unwrap();
+    let inner = inner.finish().unwrap().into_inner();
+    for (name, content) in [
+        ("in/b.tsv", &b"name\tcity\nB\tRome\n"[..]),
+        ("in/a.tsv", b"name\tcity\nA\tOslo\n"),
+        ("in/more.ZIP", &inner),
+        ("__MACOSX/in/._a.tsv", b"\0\x05\x16\x07"),
+        ("in/.DS_Store", b"\0\0\0\x01Bud1"),
+        ("in/Thumbs.db", b"x"),
+        ("in/~$list.xlsx", b"x"),
+    ] {
         zip.start_file(name, SimpleFileOptions::default()).unwrap();
-        zip.write_all(text.as_bytes()).unwrap();
+        zip.write_all(content).unwrap();
     }
     zip.finish().unwrap();
     let gzip = GzEncoder::new(File::create(folder.path().join("c.tar.gz")).unwrap(), flate2::Compression::fast());
@@ -137,9 +254,9 @@ fn archives_and_folders_are_lists_of_files() {
 
     let members = Member::list(&[folder.path().to_owned()]).unwrap();
     let paths: Vec<&str> = members.iter().map(|member| &*member.path).collect();
-    assert_eq!(paths, ["d.csv", "export/c.csv", "in/a.tsv", "in/b.tsv"]);
+    assert_eq!(paths, ["d.csv", "export/c.csv", "in/a.tsv", "in/b.tsv", "in/more.ZIP/e.csv"]);
     let (found, _) = rows(folder.path(), &InputFormat::default(), &["name", "city"]);
-    assert_eq!(found, ["2: D|Kyiv", "2: C|Bonn", "2: A|Oslo", "2: B|Rome"]);
+    assert_eq!(found, ["2: D|Kyiv", "2: C|Bonn", "2: A|Oslo", "2: B|Rome", "2: É|Évry"]);
 }
 
 #[test]
@@ -155,48 +272,43 @@ fn an_encoded_row_is_decoded_as_it_was() {
     assert_eq!([0, 1, 2, 3, 4, 5].map(|index| other.get(index)), ["a", "", "bé", "a", "", "bé"]);
 }
 
-/// Writes a minimal workbook with one sheet. Style 1 is a date.
-fn workbook(path: &Path, cells: &str) {
+/// Writes a minimal workbook. A sheet has a name, attributes and rows. Style 1 is a date.
+fn workbook(path: &Path, sheets: &[(&str, &str, &str)]) {
     let mut zip = zip::ZipWriter::new(File::create(path).unwrap());
     let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
     let relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
     let package = "http://schemas.openxmlformats.org/package/2006";
-    for (name, text) in [
+    let relation = |id: &str, kind: &str, target: &str| {
+        format!(r#"<Relationship Id="{id}" Type="{relations}/{kind}" Target="{target}"/>"#)
+    };
+    let listed =
+        |relations: &str| format!(r#"<Relationships xmlns="{package}/relationships">{relations}</Relationships>"#);
+    let types = r#"<Default Extension="xml" ContentType="application/xml"/>"#;
+    let (mut names, mut targets) = (String::new(), relation("s", "styles", "styles.xml"));
+    for (number, (name, attributes, _)) in sheets.iter().enumerate() {
+        names += &format!(r#"<sheet name="{name}" sheetId="{}" r:id="r{number}" {attributes}/>"#, number + 1);
+        targets += &relation(&format!("r{number}"), "worksheet", &format!("worksheets/sheet{number}.xml"));
+    }
+    let mut parts = vec![
+        ("[Content_Types].xml".to_owned(), format!(r#"<Types xmlns="{package}/content-types">{types}</Types>"#)),
+        ("_rels/.rels".to_owned(), listed(&relation("r1", "officeDocument", "xl/workbook.xml"))),
         (
-            "[Content_Types].xml",
-            format!(
-                r#"<Types xmlns="{package}/content-types"><Default Extension="xml" ContentType="application/xml"/></Types>"#
-            ),
+            "xl/workbook.xml".to_owned(),
+            format!(r#"<workbook xmlns="{main}" xmlns:r="{relations}"><sheets>{names}</sheets></workbook>"#),
         ),
+        ("xl/_rels/workbook.xml.rels".to_owned(), listed(&targets)),
         (
-            "_rels/.rels",
-            format!(
-                r#"<Relationships xmlns="{package}/relationships"><Relationship Id="r1" Type="{relations}/officeDocument" Target="xl/workbook.xml"/></Relationships>"#
-            ),
-        ),
-        (
-            "xl/workbook.xml",
-            format!(
-                r#"<workbook xmlns="{main}" xmlns:r="{relations}"><sheets><sheet name="Funds" sheetId="1" r:id="r1"/></sheets></workbook>"#
-            ),
-        ),
-        (
-            "xl/_rels/workbook.xml.rels",
-            format!(
-                r#"<Relationships xmlns="{package}/relationships"><Relationship Id="r1" Type="{relations}/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="r2" Type="{relations}/styles" Target="styles.xml"/></Relationships>"#
-            ),
-        ),
-        (
-            "xl/styles.xml",
+            "xl/styles.xml".to_owned(),
             format!(
                 r#"<styleSheet xmlns="{main}"><cellXfs count="2"><xf numFmtId="0"/><xf numFmtId="14"/></cellXfs></styleSheet>"#
             ),
         ),
-        (
-            "xl/worksheets/sheet1.xml",
-            format!(r#"<worksheet xmlns="{main}"><sheetData>{cells}</sheetData></worksheet>"#),
-        ),
-    ] {
+    ];
+    for (number, (_, _, rows)) in sheets.iter().enumerate() {
+        let sheet = format!(r#"<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>"#);
+        parts.push((format!("xl/worksheets/sheet{number}.xml"), sheet));
+    }
+    for (name, text) in parts {
         zip.start_file(name, SimpleFileOptions::default()).unwrap();
         zip.write_all(text.as_bytes()).unwrap();
     }
@@ -217,7 +329,7 @@ fn workbooks_are_rows_with_dates_and_whole_numbers() {
         text("A3", "Alder"),
         text("A5", "Birch"),
     );
-    workbook(&path, &cells);
+    workbook(&path, &[("Funds", "", &cells)]);
     let (found, _) = rows(&path, &InputFormat::default(), &["fund", "since", "size"]);
     assert_eq!(found, ["3: Alder|2024-01-01|2500000", "5: Birch||0.5"]);
     let format = InputFormat { sheet: Some("Deals".to_owned()), ..InputFormat::default() };
@@ -225,4 +337,45 @@ fn workbooks_are_rows_with_dates_and_whole_numbers() {
     let member = &Member::list(&[path]).unwrap()[0];
     let error = read_rows(member, &format, &NoProgress, &mut to).unwrap_err().to_string();
     assert!(error.contains("has no sheet \"Deals\"; its sheets are: Funds"), "{error}");
+}
+
+/// Rows of a sheet from lines of cells.
+fn sheet(lines: &str) -> String {
+    let cell = |(column, text): (usize, &str)| {
+        let letter = char::from(b'A' + column as u8);
+        (letter, if text.is_empty() { String::new() } else { format!("<is><t>{text}</t></is>") })
+    };
+    let row = |(index, line): (usize, &str)| {
+        let cells = line.split(',').enumerate().map(cell).filter(|(_, text)| !text.is_empty());
+        let cells = cells.map(|(letter, text)| format!(r#"<c r="{letter}{}" t="inlineStr">{text}</c>"#, index + 1));
+        let hidden = if line.contains("hidden") { r#" hidden="1""# } else { "" };
+        format!(r#"<row r="{}"{hidden}>{}</row>"#, index + 1, cells.collect::<String>())
+    };
+    lines.split('\n').enumerate().map(row).collect()
+}
+
+#[test]
+fn the_sheet_with_the_table_is_read_and_all_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.xlsx");
+    let table = sheet("List of firms\n\n,Name,City\n,Alder,Oslo\n,hidden,Rome\n,Cedar,#N/A,right\n,Total,\n");
+    let deals = sheet("Startup,Round\nAmpelo,Seed\nCor,Seed");
+    let hidden = (r"Old", r#"state="hidden""#, &*sheet("Name,City\nA,B\nC,D"));
+    workbook(&path, &[hidden, ("Read me", "", &sheet("Notes of today")), ("Firms", "", &table), ("Deals", "", &deals)]);
+    let found = collected(&path, &InputFormat::default(), &["name", "city"]).unwrap();
+    assert_eq!(found.rows, ["4: Alder|Oslo", "5: hidden|Rome", "6: Cedar|"]);
+    assert_eq!(found.bad, ["7: is a line of sums, not a row of the table"]);
+    assert_eq!(found.format.toml_lines(), ["sheet = \"Firms\"", "skip = 2"]);
+    let notes = found.notes.join("\n");
+    for part in ["of Old (hidden), Read me, Firms, Deals", "hidden rows (1)", "1 cell with an error", "a.xlsx:6"] {
+        assert!(notes.contains(part), "{part}: {notes}");
+    }
+    assert_eq!(rows(&path, &InputFormat::default(), &["startup"]).0, ["2: Ampelo", "3: Cor"]);
+    let format = InputFormat { sheet: Some("Old".to_owned()), ..InputFormat::default() };
+    assert_eq!(rows(&path, &format, &["name"]).0, ["2: A", "3: C"]);
+    // The ending may be wrong.
+    fs::rename(&path, folder.path().join("a.csv")).unwrap();
+    assert_eq!(rows(&folder.path().join("a.csv"), &InputFormat::default(), &["startup"]).0.len(), 2);
+    let text = file(&folder, "b.xls", b"name\tcity\nAlder\tOslo\n");
+    assert_eq!(rows(&text, &InputFormat::default(), &["name", "city"]).0, ["2: Alder|Oslo"]);
 }

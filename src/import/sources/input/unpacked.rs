@@ -78,6 +78,19 @@ impl Read for SliceReader<'_> {
     }
 }
 
+impl Seek for SliceReader<'_> {
+    /// Positions are those of the file.
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let at = match to {
+            SeekFrom::Start(at) => Some(at),
+            SeekFrom::End(by) => self.end.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = at.ok_or_else(|| io::Error::other("the archive names a place before its beginning"))?;
+        Ok(self.at)
+    }
+}
+
 /// A tar archive of which only the headers of members are read. The names of a member are read whole, so they are limited.
 pub(super) struct HeaderReader {
     from: File,

@@ -23,14 +23,39 @@ pub(super) enum WorkbookKind {
     Ods,
 }
 
+/// Rows and columns of all sheets that a spreadsheet does not show.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Hidden {
+    pub rows: u64,
+    pub has_columns: bool,
+}
+
+impl Hidden {
+    pub(super) fn message(self) -> Option<String> {
+        let Self { rows, has_columns } = self;
+        let found = match (rows, has_columns) {
+            (0, false) => return None,
+            (0, true) => "hidden columns".to_owned(),
+            (rows, false) => format!("hidden rows ({rows})"),
+            (rows, true) => format!("hidden rows ({rows}) and hidden columns"),
+        };
+        Some(format!("the workbook has {found}, which are read like the others; delete what is not meant"))
+    }
+
+    fn add(&mut self, other: Self) {
+        self.rows += other.rows;
+        self.has_columns |= other.has_columns;
+    }
+}
+
 /// Checks all parts, since the parts themselves decide which ones are read.
-pub(super) fn check(member: &Member, file: &File) -> Result<WorkbookKind> {
+pub(super) fn check(member: &Member, file: &File) -> Result<(WorkbookKind, Hidden)> {
     let refused = |problem: &dyn std::fmt::Display| damaged(member, 1, problem);
     let shared = file.try_clone().map_err(|error| member.fault(1, error))?;
     let packed = file.metadata().map_err(|error| member.fault(1, error))?.len();
     let mut archive = open(member, || ZipArchive::new(BufReader::new(shared)))?;
     limits::MEMBERS.check(archive.len() as u64).map_err(|exceeded| member.error(1, exceeded))?;
-    let (mut unpacked, mut kind) = (0_u64, WorkbookKind::Xlsx);
+    let (mut unpacked, mut kind, mut hidden) = (0_u64, WorkbookKind::Xlsx, Hidden::default());
     for index in 0..archive.len() {
         let source = &mut archive;
         let part = open(member, move || source.by_index(index))?;
@@ -44,13 +69,13 @@ pub(super) fn check(member: &Member, file: &File) -> Result<WorkbookKind> {
             _ => {}
         }
         let checked = contain(|| check_part(&name, part)).map_err(|panic| refused(&format!("{shown}: {panic}")))?;
-        checked.map_err(|error| match error {
+        hidden.add(checked.map_err(|error| match error {
             PartError::Fault(PartFault::Limit(exceeded)) => member.error(1, format!("{shown}: {exceeded}")),
             PartError::Fault(fault) => refused(&format!("{shown}: {fault}")),
             PartError::Io(error) => member.fault(1, error),
-        })?;
+        })?);
     }
-    Ok(kind)
+    Ok((kind, hidden))
 }
 
 enum PartError {
@@ -64,13 +89,16 @@ impl From<PartFault> for PartError {
     }
 }
 
-fn check_part<R: Read>(name: &str, part: ZipFile<'_, R>) -> Result<(), PartError> {
+fn check_part<R: Read>(name: &str, part: ZipFile<'_, R>) -> Result<Hidden, PartError> {
     let mut from = UnpackReader::of_member(part);
     let mut check = PartCheck::new(name);
     let mut buffer = vec![0; 1 << 16];
     loop {
         match from.read(&mut buffer).map_err(PartError::Io)? {
-            0 => return Ok(check.finish()?),
+            0 => {
+                check.finish()?;
+                return Ok(check.sizes.hidden);
+            }
             read => check.add(&buffer[..read])?,
         }
     }
@@ -172,6 +200,7 @@ struct PartSizes {
     /// Bytes of the texts of the cell.
     text: u64,
     held: HeldSizes,
+    hidden: Hidden,
 }
 
 impl PartSizes {
@@ -203,7 +232,13 @@ impl PartSizes {
             }
             // Spaces of a text in an `.ods` workbook, with their number.
             b"s" if self.is_in_cell => self.add_text(tag.number(b"c").unwrap_or(1))?,
-            b"table-row" => self.held.begin_row(tag),
+            b"table-row" => {
+                self.hidden.rows += u64::from(tag.has(b"visibility", &[b"collapse", b"filter"]));
+                self.held.begin_row(tag);
+            }
+            b"row" if self.is_streamed => self.hidden.rows += u64::from(tag.has(b"hidden", &[b"1", b"true"])),
+            b"col" if self.is_streamed => self.hidden.has_columns |= tag.has(b"hidden", &[b"1", b"true"]),
+            b"table-column" => self.hidden.has_columns |= tag.has(b"visibility", &[b"collapse", b"filter"]),
             name if KEPT.contains(&name) => {
                 (self.is_kept, self.kept) = (true, self.kept + 1);
                 limits::ELEMENTS.check(self.kept)?;

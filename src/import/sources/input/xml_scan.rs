@@ -48,6 +48,15 @@ impl<'t> XmlTag<'t> {
 
     /// Number in the attribute with this local name; `None` if there is no such attribute or no number in it.
     pub(super) fn number(self, name: &[u8]) -> Option<u64> {
+        std::str::from_utf8(self.attribute(name)?).ok()?.trim().parse().ok()
+    }
+
+    /// True if the attribute with this local name has one of these values.
+    pub(super) fn has(self, name: &[u8], values: &[&[u8]]) -> bool {
+        self.attribute(name).is_some_and(|value| values.contains(&value))
+    }
+
+    fn attribute(self, name: &[u8]) -> Option<&'t [u8]> {
         let mut rest = &self.0[self.name().len()..];
         loop {
             let equals = rest.iter().position(|byte| *byte == b'=')?;
@@ -56,7 +65,7 @@ impl<'t> XmlTag<'t> {
             let (quote, value) = value.split_first()?;
             let end = value.iter().position(|byte| byte == quote)?;
             if found {
-                return std::str::from_utf8(&value[..end]).ok()?.trim().parse().ok();
+                return Some(&value[..end]);
             }
             rest = &value[end + 1..];
         }

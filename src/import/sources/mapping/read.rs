@@ -8,7 +8,8 @@ use regex::RegexBuilder;
 use toml::de::DeTable;
 
 use crate::sources::field::{FieldForm, SourceField};
-use crate::sources::input::{Encoding, InputFormat, Quote, column_name};
+use crate::sources::input::json_path::JsonPath;
+use crate::sources::input::{InputFormat, Quote, column_name, encoding};
 use crate::sources::mapping::date_format::DateFormat;
 use crate::sources::mapping::document::{Document, LineColumn, TomlNode, unknown};
 use crate::sources::mapping::transform::Transform;
@@ -138,8 +139,8 @@ impl<'a> MappingReader<'_, 'a> {
     }
 
     fn input(&self, name: &str, node: &TomlNode<'a>) -> MappingInput {
-        let keys =
-            "file delimiter quote encoding sheet skip marked_formulas key none decimal optional names when may_lack";
+        let keys = "file delimiter quote encoding sheet skip header path marked_formulas key none decimal optional names when \
+             may_lack";
         let document = self.document;
         let index = self.inputs.iter().position(|known| known == name).unwrap_or_default();
         let empty = DeTable::new();
@@ -147,10 +148,10 @@ impl<'a> MappingReader<'_, 'a> {
         let text = |key: &str| table.get(key).and_then(|node| document.text(node));
         let texts = |key: &str| table.get(key).map(|node| document.plain_texts(node)).unwrap_or_default();
         let delimiter = |text: &str| match *text.as_bytes() {
-            [byte] => Some(byte),
+            [byte] if byte.is_ascii() && !matches!(byte, b'\n' | b'\r') => Some(byte),
             _ => None,
         };
-        let not_delimiter = |_: &str| "is not one character, such as `;`".to_owned();
+        let not_delimiter = |text: &str| format!("{} is not one ASCII character, such as `;`", quoted(text));
         let not_quote = |quote: &str| {
             format!(
                 "{} is no quotation mark: one character, such as `'`, or `{}` if no cell is quoted",
@@ -158,14 +159,19 @@ impl<'a> MappingReader<'_, 'a> {
                 Quote::NONE
             )
         };
-        let not_encoding = |name: &str| unknown("encoding", name, Encoding::ALL.map(|(name, _)| name));
-        let encoding = table.get("encoding").and_then(|node| document.word(node, Encoding::named, not_encoding));
+        let not_encoding = |name: &str| {
+            let examples = "such as `utf-8`, `windows-1252`, `windows-1250`, `shift_jis` or `utf-16le`";
+            format!("{} is no encoding of the Encoding Standard, {examples}", quoted(name))
+        };
+        let not_path = |path: &str| format!("{} is not a path of names, such as `data` or `$.data[*]`", quoted(path));
         let format = InputFormat {
             delimiter: table.get("delimiter").and_then(|node| document.word(node, delimiter, not_delimiter)),
-            quote: table.get("quote").and_then(|node| document.word(node, Quote::named, not_quote)).unwrap_or_default(),
-            encoding: encoding.unwrap_or_default(),
+            quote: table.get("quote").and_then(|node| document.word(node, Quote::named, not_quote)),
+            encoding: table.get("encoding").and_then(|node| document.word(node, encoding::named, not_encoding)),
             sheet: text("sheet"),
-            skip: table.get("skip").and_then(|node| document.number(node)).unwrap_or_default() as usize,
+            skip: table.get("skip").and_then(|node| document.number(node)).map(|skip| skip as usize),
+            header_rows: table.get("header").and_then(|node| self.header_rows(node)),
+            path: table.get("path").and_then(|node| document.word(node, JsonPath::parse, not_path)),
             has_marked_formulas: table.get("marked_formulas").is_some_and(|node| document.truth(node)),
         };
         let key = table.get("key").and_then(|node| Some((document.text(node)?, document.position_of(node))));
@@ -184,6 +190,19 @@ impl<'a> MappingReader<'_, 'a> {
             decimal: table.get("decimal").and_then(|node| self.decimal(node)),
             position: document.position_of(node),
         }
+    }
+
+    /// Reads the number of rows of a header: `true` is 1, `false` 0.
+    fn header_rows(&self, node: &TomlNode<'a>) -> Option<u8> {
+        if node.get_ref().as_bool().is_some() {
+            return Some(u8::from(self.document.truth(node)));
+        }
+        let rows = self.document.number(node)?;
+        if !(1..=2).contains(&rows) {
+            let problem = "is not the number of rows of a header: 1, 2, or false without a header";
+            self.document.problem(self.document.position_of(node), problem);
+        }
+        u8::try_from(rows).ok().filter(|rows| (1..=2).contains(rows))
     }
 
     fn section(&self, kind: EntityKind, node: &TomlNode<'a>) -> Option<MappingSection> {

@@ -1,0 +1,306 @@
+//! The rows of a table: those of its records go to the receiver, cleaned; lines of sums, notes, repeated headers and other
+//! tables below the first are left out and told.
+
+use std::collections::{BTreeMap, HashSet};
+
+use crate::sources::Result;
+use crate::sources::input::header::is_value;
+use crate::sources::input::words::{is_error, is_footer, is_marked_note, is_missing, is_total};
+use crate::sources::input::{InputFormat, InputRow, Member, RowReceiver, cell_text};
+use data::formula;
+use data::import::diagnostics::quoted;
+
+/// Rows that tell of which kind the values of a column are.
+const EVIDENCE_ROWS: u64 = 1_000;
+
+/// Cells of a row.
+pub(super) trait Cells {
+    fn get(&self, column: usize) -> &str;
+
+    /// Visits the cells, of which some may be empty.
+    fn each<'c>(&'c self, visit: &mut dyn FnMut(usize, &'c str));
+}
+
+impl Cells for csv::StringRecord {
+    fn get(&self, column: usize) -> &str {
+        Self::get(self, column).unwrap_or_default()
+    }
+
+    fn each<'c>(&'c self, visit: &mut dyn FnMut(usize, &'c str)) {
+        self.iter().enumerate().for_each(|(column, cell)| visit(column, cell));
+    }
+}
+
+#[derive(Clone, Copy, Default)]
+struct ColumnSeen {
+    filled: u64,
+    values: u64,
+}
+
+impl ColumnSeen {
+    /// True if most cells are numbers, days or addresses.
+    fn has_values(self) -> bool {
+        self.filled > 0 && self.values * 5 >= self.filled * 4
+    }
+}
+
+/// Errors in the cells of a column.
+struct ErrorCells {
+    count: u64,
+    line: u64,
+    first: String,
+}
+
+pub(super) struct TableRows<'a> {
+    member: &'a Member,
+    to: &'a mut dyn RowReceiver,
+    names: Vec<String>,
+    /// The cells of the header as they are written.
+    header: Vec<String>,
+    /// Positions of the wanted columns.
+    positions: Vec<Option<usize>>,
+    has_marked_formulas: bool,
+    /// True if values behind the last column of the header make a row wrong, as in delimited text.
+    is_strict: bool,
+    columns: Vec<ColumnSeen>,
+    rows: u64,
+    /// True after an empty row, and after a title below it.
+    is_apart: bool,
+    /// Line of the header of another table.
+    other: Option<u64>,
+    /// A row that is a line of sums if no row follows it.
+    pending: Option<InputRow>,
+    errors: BTreeMap<usize, ErrorCells>,
+    /// Values behind the last column: their number and the line of the first.
+    beyond: (u64, u64),
+    row: InputRow,
+}
+
+/// What the cells of a row are.
+#[derive(Default)]
+struct RowShape<'c> {
+    filled: usize,
+    /// Cells that are texts, not numbers, days or addresses.
+    texts: usize,
+    first: &'c str,
+    label: &'c str,
+    repeats_header: bool,
+    /// Number of texts in columns of values.
+    misfits: usize,
+    /// Columns up to the last cell with a value.
+    width: usize,
+}
+
+impl<'a> TableRows<'a> {
+    pub(super) fn new(
+        member: &'a Member,
+        to: &'a mut dyn RowReceiver,
+        format: &InputFormat,
+        names: Vec<String>,
+        header: Vec<String>,
+        is_strict: bool,
+    ) -> Result<Self> {
+        let positions = to.header(&names)?;
+        Ok(Self {
+            member,
+            to,
+            header: header.into_iter().map(|cell| cell.trim().to_owned()).collect(),
+            positions,
+            has_marked_formulas: format.has_marked_formulas,
+            is_strict,
+            columns: vec![ColumnSeen::default(); names.len()],
+            names,
+            rows: 0,
+            is_apart: false,
+            other: None,
+            pending: None,
+            errors: BTreeMap::new(),
+            beyond: (0, 0),
+            row: InputRow { file: member.index, ..InputRow::default() },
+        })
+    }
+
+    pub(super) fn is_wanted(&self, column: usize) -> bool {
+        self.positions.contains(&Some(column))
+    }
+
+    pub(super) fn doubt(&mut self, line: u64, problem: String) {
+        self.to.doubt(line, problem);
+    }
+
+    /// Name of a column in messages.
+    pub(super) fn name(&self, column: usize) -> &str {
+        self.names.get(column).map_or("", String::as_str)
+    }
+
+    /// Adds a row. `is_apart` is true if an empty line precedes it.
+    pub(super) fn add(&mut self, line: u64, cells: &impl Cells, is_apart: bool) -> Result<()> {
+        self.is_apart |= is_apart;
+        let shape = self.shape(cells);
+        if shape.filled == 0 {
+            self.is_apart = true;
+            return Ok(());
+        }
+        let width = self.names.len();
+        // A note may have the delimiter.
+        let is_long =
+            shape.filled > (width / 2).max(1) && (shape.filled >= width || !shape.first.contains([':', '：']));
+        let is_note =
+            width > 1 && (is_footer(shape.first) && !is_long || shape.filled == 1 && is_marked_note(shape.first));
+        let is_sum = shape.texts == 1 && is_total(shape.label) && width > 1;
+        let reason = if shape.repeats_header {
+            self.other = None;
+            "repeats the names of the columns"
+        } else if self.other.is_some() {
+            "is part of another table below the first; save each table as a file of its own"
+        } else if is_note {
+            "is a note about the table, not a row of it"
+        } else if is_sum && self.lacks_usual(cells) {
+            "is a line of sums, not a row of the table"
+        } else if self.is_apart && self.rows > 0 && shape.filled == 1 && width > 2 {
+            self.leave_out(line, "stands alone below an empty row, as a title or a note does");
+            return Ok(());
+        } else if self.is_apart && self.rows > 0 && self.is_other_header(cells, &shape) {
+            self.other = Some(line);
+            "begins another table below the first, of which nothing is read; save each table as a file of its own"
+        } else if self.is_strict && shape.width > width {
+            self.settle(true)?;
+            self.is_apart = false;
+            self.to.bad_row(line, format!("{} fields, the header has {width}", shape.width));
+            return Ok(());
+        } else {
+            return self.add_record(line, cells, shape.width, is_sum);
+        };
+        self.leave_out(line, reason);
+        self.is_apart = false;
+        Ok(())
+    }
+
+    fn shape<'c>(&self, cells: &'c impl Cells) -> RowShape<'c> {
+        let mut shape = RowShape { repeats_header: true, ..RowShape::default() };
+        cells.each(&mut |column, cell| {
+            let cell = cell.trim();
+            if cell.is_empty() {
+                return;
+            }
+            shape.filled += 1;
+            shape.width = column + 1;
+            shape.repeats_header &= self.header.get(column).is_some_and(|name| name == cell);
+            if shape.filled == 1 {
+                shape.first = cell;
+            }
+            if !is_value(cell) {
+                (shape.texts, shape.label) = (shape.texts + 1, cell);
+                shape.misfits += usize::from(self.columns.get(column).is_some_and(|seen| seen.has_values()));
+            }
+        });
+        shape.repeats_header &= shape.filled > 1;
+        shape
+    }
+
+    /// True if a column that most rows fill is empty.
+    fn lacks_usual(&self, cells: &impl Cells) -> bool {
+        let is_usual = |seen: &ColumnSeen| seen.filled * 2 > self.rows.min(EVIDENCE_ROWS);
+        let mut columns = self.columns.iter().enumerate();
+        columns.any(|(column, seen)| is_usual(seen) && cells.get(column).trim().is_empty())
+    }
+
+    /// True if all cells are texts that could be names of columns, and one is where the table has values.
+    fn is_other_header(&self, cells: &impl Cells, shape: &RowShape<'_>) -> bool {
+        if shape.filled < 2 || shape.texts < shape.filled || shape.misfits == 0 {
+            return false;
+        }
+        let (mut seen, mut is_header) = (HashSet::new(), true);
+        cells.each(&mut |_, cell| {
+            let cell = cell.trim();
+            is_header &= cell.is_empty() || !is_missing(cell) && !is_error(cell) && seen.insert(cell);
+        });
+        is_header
+    }
+
+    fn leave_out(&mut self, line: u64, reason: &str) {
+        // What follows a line of sums is no row.
+        if let Some(pending) = self.pending.take() {
+            self.to.bad_row(pending.line, "is a line of sums, not a row of the table".to_owned());
+        }
+        self.to.bad_row(line, reason.to_owned());
+    }
+
+    /// Passes a pending row on, or leaves it out if no row follows.
+    fn settle(&mut self, is_row: bool) -> Result<()> {
+        match self.pending.take() {
+            Some(pending) if is_row => self.to.row(&pending),
+            Some(pending) => {
+                self.to.bad_row(pending.line, "is a line of sums, not a row of the table".to_owned());
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn add_record(&mut self, line: u64, cells: &impl Cells, width: usize, is_sum: bool) -> Result<()> {
+        self.settle(!self.is_apart)?;
+        self.is_apart = false;
+        if width > self.names.len() {
+            self.beyond = (self.beyond.0 + 1, if self.beyond.0 == 0 { line } else { self.beyond.1 });
+        }
+        if self.rows < EVIDENCE_ROWS && !is_sum {
+            let columns = &mut self.columns;
+            cells.each(&mut |column, cell| {
+                let cell = cell.trim();
+                if let Some(seen) = columns.get_mut(column).filter(|_| !cell.is_empty()) {
+                    seen.filled += 1;
+                    seen.values += u64::from(is_value(cell));
+                }
+            });
+        }
+        self.rows += u64::from(!is_sum);
+        self.row.clear(line);
+        for index in 0..self.positions.len() {
+            let position = self.positions.get(index).copied().flatten();
+            let cell = position.map(|column| cells.get(column)).unwrap_or_default();
+            self.push(line, position.unwrap_or_default(), cell);
+        }
+        if is_sum {
+            self.pending = Some(self.row.clone());
+            return Ok(());
+        }
+        self.to.row(&self.row)
+    }
+
+    fn push(&mut self, line: u64, column: usize, cell: &str) {
+        let text = cell_text(if self.has_marked_formulas { formula::restore(cell) } else { cell });
+        if is_error(&text) {
+            let first = || ErrorCells { count: 0, line, first: text.to_string() };
+            self.errors.entry(column).or_insert_with(first).count += 1;
+            return self.row.push("");
+        }
+        if !text.is_ascii() && text.contains('\u{fffd}') {
+            let problem = "has bytes that are no letters in the encoding of the file, or were lost before";
+            let problem = format!("{}: {} {problem}; the cell is left empty", self.name(column), quoted(&text));
+            self.to.doubt(line, problem);
+            return self.row.push("");
+        }
+        self.row.push(&text);
+    }
+
+    pub(super) fn finish(mut self) -> Result<()> {
+        self.settle(false)?;
+        for (column, ErrorCells { count, line, first }) in std::mem::take(&mut self.errors) {
+            let name = quoted(self.name(column));
+            let cells = if count == 1 { "1 cell".to_owned() } else { format!("{count} cells") };
+            let place = &self.member.name;
+            self.to.note(format!(
+                "column {name}: {cells} with an error of a spreadsheet, read as empty; the first: {place}:{line}: {first}"
+            ));
+        }
+        let (count, line) = self.beyond;
+        if count > 0 {
+            self.to.note(format!(
+                "values right of the last named column are not read, in {count} rows; the first: {}:{line}",
+                self.member.name
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,90 @@
+//! Words that tell lines of sums, notes and errors from values, in the languages of spreadsheets.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use data::word_file;
+
+static WORDS: LazyLock<[Vec<&'static str>; 6]> = LazyLock::new(|| {
+    ["total", "footer", "error", "missing", "records", "letters"].map(|kind| {
+        let lines = word_file::entries(include_str!("words.txt")).filter_map(|line| line.split_once(": "));
+        let words = lines.filter(|(name, _)| *name == kind).flat_map(|(_, words)| words.split(", "));
+        words.collect()
+    })
+});
+
+static SETS: LazyLock<[HashSet<&'static str>; 6]> =
+    LazyLock::new(|| WORDS.each_ref().map(|words| words.iter().copied().collect()));
+
+/// Bytes of the longest text that is looked up: words are shorter.
+const MAX_WORD: usize = 80;
+
+fn is_one(kind: usize, text: &str) -> bool {
+    text.len() <= MAX_WORD && SETS.get(kind).is_some_and(|words| words.contains(&*text.to_lowercase()))
+}
+
+/// True for the label of a line of sums, such as `Grand total (12):`.
+pub(super) fn is_total(label: &str) -> bool {
+    label.len() <= MAX_WORD && is_one(0, label.trim_matches(|char: char| !char.is_alphabetic()))
+        || is_one(0, label.trim())
+}
+
+/// True for the beginning of a note below a table, such as `Source: …`.
+pub(super) fn is_footer(text: &str) -> bool {
+    let beginning: String = text.chars().take(MAX_WORD).collect::<String>().to_lowercase();
+    WORDS[1].iter().any(|word| beginning.starts_with(word))
+}
+
+/// True for a note that a sign begins, such as `* estimates`. Some lists mark names in the same way.
+pub(super) fn is_marked_note(text: &str) -> bool {
+    text.starts_with(['*', '†', '‡', '©', '¹']) && !text.ends_with(['*', '†', '‡'])
+}
+
+/// Alphabets of languages that are written in Latin letters: their letters beyond ASCII.
+pub(super) fn alphabets() -> &'static [&'static str] {
+    &WORDS[5]
+}
+
+/// True for what a spreadsheet writes in place of a value, such as `#REF!`, or `####` in a column that is too narrow.
+pub(super) fn is_error(text: &str) -> bool {
+    let begins = text.starts_with('#') || text.starts_with("Err:");
+    begins && (is_one(2, text) || text.len() >= 3 && text.bytes().all(|byte| byte == b'#'))
+}
+
+pub(super) fn is_missing(text: &str) -> bool {
+    is_one(3, text)
+}
+
+/// True for a member of a JSON document that usually has its records.
+pub(super) fn holds_records(name: &str) -> bool {
+    is_one(4, name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_sums_notes_and_errors_are_told_from_names() {
+        for label in ["Total", "TOTAL:", "Grand total (12)", "Summe 2024", "Total général", "合计", "Итого:", "סה\"כ"]
+        {
+            assert!(is_total(label), "{label}");
+        }
+        for label in ["TotalEnergies", "Total Capital Partners", "Sumup", "3i", "", "2024"] {
+            assert!(!is_total(label), "{label}");
+        }
+        for text in ["Source: own list", "Quelle: x", "来源：x", "Stand: 1.1.2026"] {
+            assert!(is_footer(text), "{text}");
+        }
+        for text in ["Sourcegraph", "Notes Capital", "**", "Standard", "* estimates"] {
+            assert!(!is_footer(text), "{text}");
+        }
+        assert!(is_marked_note("* estimates") && !is_marked_note("**") && !is_marked_note("Alder*"));
+        for text in ["#REF!", "#N/A", "#BEZUG!", "#¡REF!", "#ССЫЛКА!", "#####", "Err:508"] {
+            assert!(is_error(text), "{text}");
+        }
+        for text in ["#1 Ventures", "##", "#", "Error Labs", "#fintech"] {
+            assert!(!is_error(text), "{text}");
+        }
+    }
+}
