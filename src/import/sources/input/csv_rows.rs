@@ -41,6 +41,12 @@ fn read_bytes(member: &Member, from: &mut dyn Read, format: &InputFormat, to: &m
             to.bad_row(line, format!("{} fields, the header has {width}", raw.len()));
             continue;
         }
+        if to.is_sampling() {
+            for (_, (name, field)) in names.iter().zip(&raw).enumerate().filter(|(at, _)| !positions.contains(&Some(*at))) {
+                to.sample(name, &String::from_utf8_lossy(field));
+            }
+            to.end_sample();
+        }
         row.clear(line);
         let read = positions.iter().try_for_each(|position| {
             let field = position.and_then(|position| raw.get(position)).unwrap_or_default();

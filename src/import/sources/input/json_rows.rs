@@ -73,6 +73,14 @@ impl JsonRows<'_> {
             let header = found.and_then(|()| self.to.header(&self.columns).map(drop));
             header.map_err(|problem| self.stop(problem))?;
         }
+        if self.to.is_sampling() {
+            let mut names = Vec::new();
+            paths(value, "", &mut names).map_err(|exceeded| self.stop(self.member.error(self.number, exceeded)))?;
+            for name in names.iter().filter(|name| !self.columns.contains(name)) {
+                self.to.sample(name, &field(value, name).map(text).unwrap_or_default());
+            }
+            self.to.end_sample();
+        }
         self.row.clear(self.number);
         for column in &self.columns {
             self.row.push(&field(value, column).map(text).unwrap_or_default());

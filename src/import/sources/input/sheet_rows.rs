@@ -108,6 +108,7 @@ struct SheetRows<'a> {
     count: u64,
     /// First column of the header, and positions of the wanted columns from there.
     header: Option<(u32, Vec<Option<usize>>)>,
+    names: Vec<String>,
     row: InputRow,
 }
 
@@ -123,6 +124,7 @@ impl<'a> SheetRows<'a> {
             bytes: 0,
             count: 0,
             header: None,
+            names: Vec::new(),
             row: InputRow { file: member.index, ..InputRow::default() },
         }
     }
@@ -195,8 +197,17 @@ impl<'a> SheetRows<'a> {
                     names[(column - start) as usize] = text;
                 }
                 self.header = Some((start, self.to.header(&names)?));
+                self.names = names;
             }
             Some((start, positions)) => {
+                if self.to.is_sampling() {
+                    for (column, text) in &cells {
+                        let at = column.checked_sub(*start).map(|at| at as usize);
+                        let name = at.filter(|_| !positions.contains(&at)).and_then(|at| self.names.get(at));
+                        name.into_iter().for_each(|name| self.to.sample(name, text));
+                    }
+                    self.to.end_sample();
+                }
                 self.row.clear(u64::from(self.current) + 1);
                 for position in positions {
                     let text = position.and_then(|position| {
