@@ -231,7 +231,8 @@ impl ImportJson {
         writeln!(out, "imported {rows} rows in {took}: {}", self.to)?;
         for FileSummary { input, file, rows, used, left_out, blank, bad, warnings, more_warnings, .. } in files {
             let bad_rows = bad.iter().map(|reason| reason.count).sum();
-            let parts = [(*used, "used"), (*left_out, "left out by `when`"), (*blank, "blank"), (bad_rows, "unreadable")];
+            let parts =
+                [(*used, "used"), (*left_out, "left out by `when`"), (*blank, "blank"), (bad_rows, "unreadable")];
             writeln!(out, "  {input}: {} of {file}{}", format::counted(*rows, "row"), sum(&parts))?;
             print_reasons("left out", bad, out, style)?;
             for warning in warnings {
@@ -247,7 +248,12 @@ impl ImportJson {
                 (*unmatched, "to which no row refers"),
                 (*repeated, "with the key of an earlier one"),
             ];
-            writeln!(out, "  {input} is joined: {}{}", format::counted(used + unmatched + repeated, "row"), sum(&parts))?;
+            writeln!(
+                out,
+                "  {input} is joined: {}{}",
+                format::counted(used + unmatched + repeated, "row"),
+                sum(&parts)
+            )?;
         }
         for section in sections {
             section_text(section, out, style)?;

@@ -36,12 +36,11 @@ impl SuspicionRule {
             Self::NameIsNumber => ("names without a letter", "check which column the names are from"),
             Self::NameIsAddress => ("names that are web addresses", "check which column the names are from"),
             Self::CommonName => ("name that most records have", "check which column the names are from"),
-            Self::AliasIsName => {
-                ("aliases that are names of other records", "check which column the aliases are from")
-            }
-            Self::SharedWebsite => {
-                ("websites of three records or more", "check whether the records are one, or the website is of a directory")
-            }
+            Self::AliasIsName => ("aliases that are names of other records", "check which column the aliases are from"),
+            Self::SharedWebsite => (
+                "websites of three records or more",
+                "check whether the records are one, or the website is of a directory",
+            ),
             Self::SmallAmount => {
                 ("amounts below a thousandth of the median of their column", "check whether they lack their unit")
             }
@@ -106,19 +105,21 @@ fn as_name<S: Serializer>(rule: &SuspicionRule, serializer: S) -> Result<S::Ok, 
 }
 
 impl fmt::Display for Suspicion {
-    /// `2 names without a letter: "42", "7"; check …`
+    /// `names without a letter: "42", "7" and 3 more; check …`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { warning, count, examples, .. } = self;
         let (what, check) = warning.texts();
         let listed: Vec<String> = examples.iter().map(|example| quoted(example)).collect();
-        let more = if *count > listed.len() as u64 { ", …" } else { "" };
-        let first = examples.first().map_or("", String::as_str);
-        let (name, file) = (warning.name(), SettledLine::FILE);
+        let more = match count.saturating_sub(listed.len() as u64) {
+            0 => String::new(),
+            hidden => format!(" and {hidden} more"),
+        };
+        let line = quoted(&format!("{warning},{}", examples.first().map_or("", String::as_str)));
+        let file = SettledLine::FILE;
         write!(
             f,
-            "{count} {what}: {}{more}; {check}, or settle them in {file}: {}",
-            listed.join(", "),
-            quoted(&format!("{name},{first}"))
+            "{what}: {}{more}; {check}; if they are right, settle them with lines such as {line} in {file}",
+            listed.join(", ")
         )
     }
 }
@@ -132,6 +133,9 @@ const MAX_ALIASES: usize = 500_000;
 
 /// Fewest records of one website, and fewest of one name.
 const MANY: u32 = 3;
+
+/// Aliases that are names of other records are suspicious if more than one in this many is.
+const MIN_SHARE: usize = 30;
 
 /// Fewest amounts of which a median says something.
 const MIN_AMOUNTS: usize = 5;
@@ -286,7 +290,11 @@ impl TableTally {
         }
         let names = &self.names;
         let is_name = |(alias, name, _): &&(u64, u64, Box<str>)| alias != name && names.contains_key(alias);
-        tell(SuspicionRule::AliasIsName, "aliases", &mut self.aliases.iter().filter(is_name).map(|(.., alias)| &**alias));
+        // Firms are also called like others; a column of other names has more of them.
+        if self.aliases.iter().filter(is_name).count() * MIN_SHARE > self.aliases.len() {
+            let aliases = self.aliases.iter().filter(is_name);
+            tell(SuspicionRule::AliasIsName, "aliases", &mut aliases.map(|(.., alias)| &**alias));
+        }
         tell(SuspicionRule::SharedWebsite, "website", &mut self.shared.iter().map(String::as_str));
         tell(SuspicionRule::FutureYear, "founded_year", &mut self.years.iter().map(String::as_str));
         let mut columns: Vec<(String, Vec<u64>)> = std::mem::take(&mut self.amounts).into_iter().collect();
@@ -376,7 +384,10 @@ mod tests {
     use super::*;
 
     /// Names, aliases, websites and amounts of records of one table.
-    fn found(records: &[(&str, &str, &str, u64)], settled: &[(SuspicionRule, &str)]) -> Vec<(&'static str, u64, String)> {
+    fn found(
+        records: &[(&str, &str, &str, u64)],
+        settled: &[(SuspicionRule, &str)],
+    ) -> Vec<(&'static str, u64, String)> {
         let mut suspicions = Suspicions::default();
         let tally = suspicions.of("firm").unwrap();
         for (name, alias, website, amount) in records {
@@ -409,7 +420,11 @@ mod tests {
             (vec![("https://fir.example", "", "w", 0)], SuspicionRule::NameIsAddress, 1, "https://fir.example"),
             (vec![("Fir", "CEDAR", "w", 0)], SuspicionRule::AliasIsName, 1, "CEDAR"),
             (
-                vec![("Fir", "", "https://list.example/", 0), ("Gum", "", "https://list.example", 0), ("Hop", "", "https://list.example", 0)],
+                vec![
+                    ("Fir", "", "https://list.example/", 0),
+                    ("Gum", "", "https://list.example", 0),
+                    ("Hop", "", "https://list.example", 0),
+                ],
                 SuspicionRule::SharedWebsite,
                 1,
                 "https://list.example",
@@ -417,7 +432,14 @@ mod tests {
             (vec![("Fir", "", "w", 5_000)], SuspicionRule::SmallAmount, 1, "5000"),
             (vec![("Yew", "", "w", 0)], SuspicionRule::FutureYear, 1, "2027"),
             (
-                vec![("Seed", "", "1", 0), ("seed", "", "2", 0), ("Seed", "", "3", 0), ("Seed", "", "4", 0), ("Seed", "", "5", 0), ("Seed", "", "6", 0)],
+                vec![
+                    ("Seed", "", "1", 0),
+                    ("seed", "", "2", 0),
+                    ("Seed", "", "3", 0),
+                    ("Seed", "", "4", 0),
+                    ("Seed", "", "5", 0),
+                    ("Seed", "", "6", 0),
+                ],
                 SuspicionRule::CommonName,
                 1,
                 "Seed",

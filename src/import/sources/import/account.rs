@@ -8,15 +8,15 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::sources::convert::{Dropped, NOT_FIRST, NOT_KEPT, Converter};
+use crate::sources::convert::{Converter, Dropped, NOT_FIRST, NOT_KEPT};
 use crate::sources::field::FieldForm;
 use crate::sources::import::rejects::{Reject, Rejects, quoted_if_shown};
 use crate::sources::import::summary::{
     FileRows, FileSummary, ImportSummary, JoinSummary, MAX_DETAILED, MAX_SHARE, MIN_DROPPED, MostRows, Omission,
     SectionSummary, UnusedColumn, add_omission, total,
 };
-use crate::sources::input::{InputRow, Member, Place, column_name};
-use crate::sources::mapping::{Condition, FieldValue, Mapping, MappedValue, Unknown};
+use crate::sources::input::{InputRow, Member, Place};
+use crate::sources::mapping::{Condition, FieldValue, MappedValue, Mapping, Unknown};
 use crate::sources::{EntityKind, SourceError};
 use data::import::diagnostics::quoted;
 use data::vocabulary::Vocabulary as _;
@@ -258,7 +258,8 @@ impl<'a> Account<'a> {
             }
         }
         for join in &self.summary.joined {
-            let used: u64 = self.summary.files.iter().filter(|file| file.input == join.input).map(|file| file.used).sum();
+            let used: u64 =
+                self.summary.files.iter().filter(|file| file.input == join.input).map(|file| file.used).sum();
             if used != join.used + join.unmatched + join.repeated {
                 wrong.push(format!("rows of {}", join.input));
             }
@@ -350,7 +351,8 @@ impl<'a> Account<'a> {
         let mut problems = Vec::new();
         for input in &self.mapping.inputs {
             let sections = || self.summary.sections.iter().filter(|section| section.from == input.name);
-            let rows: u64 = self.summary.files.iter().filter(|file| file.input == input.name).map(|file| file.rows).sum();
+            let rows: u64 =
+                self.summary.files.iter().filter(|file| file.input == input.name).map(|file| file.rows).sum();
             if rows > 0 && sections().count() > 0 && sections().all(|section| kept(section) == 0) {
                 let kinds: Vec<&str> = sections().map(|section| section.kind).collect();
                 let left_out: u64 = sections().map(|section| section.counts.left_out).max().unwrap_or_default();

@@ -18,13 +18,13 @@ use crate::sources::mapping::{Mapping, SourceValues};
 use crate::sources::money::Rates;
 use crate::sources::presets::Preset;
 use crate::sources::{Extent, Source, SourceError, Update, read_edited};
+use account::Account;
+pub use account::RowCounts;
+use data::import::suspicions::{Settled, SettledLine};
 use data::vocabulary::Vocabulary as _;
 use data::{Date, Progress};
-use account::Account;
-use data::import::suspicions::{Settled, SettledLine};
 use pass::{Pass, PassContext};
 use records::StatementCollector;
-pub use account::RowCounts;
 pub use summary::{
     FieldSummary, FileRows, FileSummary, ImportSummary, JoinSummary, MostRows, Omission, SectionSummary, UnusedColumn,
 };

@@ -132,7 +132,8 @@ impl Pass {
         }
         for (read, input) in read.iter_mut().zip(&mapping.inputs) {
             let others = input.names.iter().filter(|(name, _)| read.contains(&column_name(name)));
-            let others: Vec<String> = others.flat_map(|(_, others)| others.iter().map(|name| column_name(name))).collect();
+            let others: Vec<String> =
+                others.flat_map(|(_, others)| others.iter().map(|name| column_name(name))).collect();
             read.extend(others);
         }
         read
@@ -321,8 +322,18 @@ impl PassContext<'_> {
             counts.file.clone_from(&member.name);
             let (unused, sampled) = (Vec::new(), 0);
             let read = &self.read[part.input];
-            let mut reader =
-                InputReader { mapping: self.mapping, input, member, part, counts, records, read, unused, sampled, each };
+            let mut reader = InputReader {
+                mapping: self.mapping,
+                input,
+                member,
+                part,
+                counts,
+                records,
+                read,
+                unused,
+                sampled,
+                each,
+            };
             input::read_rows(member, &input.format, self.progress, &mut reader)?;
             let (counts, unused) = (reader.counts, reader.unused);
             records.account.add_file(&input.name, *index, counts, unused);
@@ -431,7 +442,8 @@ impl RowReceiver for InputReader<'_, '_> {
         if let Some(known) = self.unused.iter_mut().find(is_column) {
             known.add(value);
         } else if self.unused.len() < MAX_UNUSED && !self.is_read(column) {
-            let mut unused = UnusedColumn { input: self.input.name.clone(), column: column.to_owned(), ..Default::default() };
+            let mut unused =
+                UnusedColumn { input: self.input.name.clone(), column: column.to_owned(), ..Default::default() };
             unused.add(value);
             self.unused.push(unused);
         }

@@ -15,8 +15,8 @@ use crate::sources::sort::{Sorter, put_text, take_text};
 use crate::sources::{EntityId, EntityKind, NewStatement, SourceError, Update};
 use data::import::csv_row::MAX_LINE;
 use data::import::suspicions::{Settled, Suspicions};
-use data::vocabulary::Vocabulary as _;
 use data::parameter_error::shortened_to;
+use data::vocabulary::Vocabulary as _;
 
 /// Maximum number of sectors of a source. A column with more values does not contain sectors.
 const MAX_SECTORS: usize = 10_000;
@@ -262,7 +262,8 @@ impl<'a> StatementCollector<'a> {
         while let Some((key, value)) = sorted.next().map_err(io)? {
             let end = key.iter().position(|byte| *byte == END).unwrap_or(key.len());
             let (name, rest) = key.split_at(end);
-            let number = |at: usize| rest.get(at..at + 2).map_or(CREATED, |bytes| u16::from_be_bytes([bytes[0], bytes[1]]));
+            let number =
+                |at: usize| rest.get(at..at + 2).map_or(CREATED, |bytes| u16::from_be_bytes([bytes[0], bytes[1]]));
             if name != entity.name.as_bytes() {
                 entity.write(&mut output)?;
                 entity.name.push_str(std::str::from_utf8(name).unwrap_or_default());
@@ -304,7 +305,6 @@ impl<'a> StatementCollector<'a> {
 
 /// What the statements of all entities are written to, with what is known of the fields.
 struct EntityOutput<'o, 'a> {
-    mapping: &'a Mapping,
     account: &'o mut Account<'a>,
     update: &'o mut Update,
     /// Names of the fields, sorted.
@@ -341,7 +341,6 @@ impl<'o, 'a> EntityOutput<'o, 'a> {
             names.filter_map(|name| Some((index(name)?, *name))).collect()
         });
         Self {
-            mapping,
             account,
             update,
             fields,

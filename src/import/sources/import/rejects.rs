@@ -104,8 +104,10 @@ pub(super) fn quoted_if_shown(column: &str, value: &str) -> Cow<'static, str> {
 
 /// A number with a country code, or groups of digits that no amount or date has.
 static PHONE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\s*(?:tel\S*\s*)?(?:(?:\+|00)[1-9][0-9 ()./-]{6,}|\(?0?[0-9]{2,5}\)?[ /-][0-9]{3,4}[ -][0-9]{3,4})\s*$")
-        .expect("a valid expression")
+    Regex::new(
+        r"^\s*(?:tel\S*\s*)?(?:(?:\+|00)[1-9][0-9 ()./-]{6,}|\(?0?[0-9]{2,5}\)?[ /-][0-9]{3,4}[ -][0-9]{3,4})\s*$",
+    )
+    .expect("a valid expression")
 });
 
 /// Parts of headers, in lowercase, of columns whose values are private.

@@ -42,7 +42,9 @@ fn read_bytes(member: &Member, from: &mut dyn Read, format: &InputFormat, to: &m
             continue;
         }
         if to.is_sampling() {
-            for (_, (name, field)) in names.iter().zip(&raw).enumerate().filter(|(at, _)| !positions.contains(&Some(*at))) {
+            for (_, (name, field)) in
+                names.iter().zip(&raw).enumerate().filter(|(at, _)| !positions.contains(&Some(*at)))
+            {
                 to.sample(name, &String::from_utf8_lossy(field));
             }
             to.end_sample();

@@ -138,8 +138,7 @@ impl<'a> MappingReader<'_, 'a> {
     }
 
     fn input(&self, name: &str, node: &TomlNode<'a>) -> MappingInput {
-        let keys =
-            "file delimiter quote encoding sheet skip marked_formulas key none decimal optional ignore names when may_lack";
+        let keys = "file delimiter quote encoding sheet skip marked_formulas key none decimal optional ignore names when may_lack";
         let document = self.document;
         let index = self.inputs.iter().position(|known| known == name).unwrap_or_default();
         let empty = DeTable::new();

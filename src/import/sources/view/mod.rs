@@ -21,9 +21,9 @@ use serde::Serialize;
 use crate::sources::sort::Sorter;
 use crate::sources::{EntityId, EntityKind, Source, SourceError, Suppressed};
 use data::import::csv_row::distinct;
+use data::import::csv_table::TableRow as _;
 use data::import::diagnostics::{did_you_mean, quoted};
 use data::import::meta::{self, SnapshotMeta};
-use data::import::csv_table::TableRow as _;
 use data::import::redirects::Redirect;
 use data::import::suspicions::SettledLine;
 use data::vocabulary::Vocabulary as _;
@@ -112,7 +112,11 @@ impl fmt::Display for LeftOut {
             "" => write!(f, "{kind} {record}: has no {field} (source {source}, key {})", quoted(key)),
             value => {
                 let value = quoted(value);
-                write!(f, "{kind} {record}: {field} is {value}, which no source has (source {source}, key {})", quoted(key))
+                write!(
+                    f,
+                    "{kind} {record}: {field} is {value}, which no source has (source {source}, key {})",
+                    quoted(key)
+                )
             }
         }
     }

@@ -121,7 +121,12 @@ pub(super) struct ViewRecord {
 
 impl ViewRecord {
     /// Writes the record. Returns the name of a required field that is missing.
-    pub(super) fn write(&mut self, entities: &Entities, sources: &[Source], files: &mut Files<'_>) -> Result<Option<&'static str>> {
+    pub(super) fn write(
+        &mut self,
+        entities: &Entities,
+        sources: &[Source],
+        files: &mut Files<'_>,
+    ) -> Result<Option<&'static str>> {
         self.statements.sort_by(|left, right| left.field.cmp(&right.field).then_with(|| left.rank(right, sources)));
         self.add_aliases();
         let slug = &entities.record(self.number).slug;
