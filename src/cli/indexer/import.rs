@@ -230,7 +230,7 @@ impl ImportJson {
         let (rows, took) = (format::count(self.summary.rows()), format::time(self.took));
         writeln!(out, "imported {rows} rows in {took}: {}", self.to)?;
         for FileSummary { input, file, rows, used, left_out, blank, bad, warnings, more_warnings, .. } in files {
-            let bad_rows = bad.iter().map(|reason| reason.count).sum();
+            let bad_rows: u64 = bad.iter().map(|reason| reason.count).sum();
             let parts =
                 [(*used, "used"), (*left_out, "left out by `when`"), (*blank, "blank"), (bad_rows, "unreadable")];
             writeln!(out, "  {input}: {} of {file}{}", format::counted(*rows, "row"), sum(&parts))?;
@@ -345,7 +345,7 @@ fn print_not_used(columns: &[UnusedColumn], out: &mut dyn Write, style: &Style) 
     }
     let listed = if style.verbose { usize::MAX } else { MAX_LISTED };
     let texts = columns.iter().take(listed).map(|UnusedColumn { column, values, is_private, .. }| {
-        let values = match (is_private, values.len()) {
+        let values = match (*is_private, values.len()) {
             (true, _) => "private".to_owned(),
             (false, 0) => "empty".to_owned(),
             (false, _) => values.join(", "),

@@ -128,7 +128,7 @@ impl fmt::Display for Suspicion {
 const MAX_EXAMPLES: usize = 3;
 
 /// Number of records of a table that are looked at, and of its aliases: the first ones.
-const MAX_RECORDS: usize = 2_000_000;
+const MAX_RECORDS: usize = 1_000_000;
 const MAX_ALIASES: usize = 500_000;
 
 /// Fewest records of one website, and fewest of one name.
@@ -434,7 +434,7 @@ mod tests {
             (
                 vec![
                     ("Seed", "", "1", 0),
-                    ("seed", "", "2", 0),
+                    ("SEED", "", "2", 0),
                     ("Seed", "", "3", 0),
                     ("Seed", "", "4", 0),
                     ("Seed", "", "5", 0),

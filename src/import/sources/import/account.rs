@@ -76,8 +76,13 @@ pub(super) struct Lost<'a> {
     pub value: &'a str,
     pub name: &'a str,
     pub key: &'a str,
+    /// True if the mapping's `latest_by` decides.
+    pub is_older: bool,
 }
 
+const REPLACED: &str = "is replaced by that of a later row of the same key";
+const FURTHER_NAME: &str = "is a further name for the key of another row";
+const OTHER_VALUE: &str = "is not the value that another row of the same key has";
 const DIFFERENT: &str = "if they are different, give their rows a `key` that tells them apart, such as their websites";
 
 impl<'a> Account<'a> {
@@ -187,20 +192,21 @@ impl<'a> Account<'a> {
 
     /// Counts a value that another row of the entity replaced.
     pub(super) fn lost(&mut self, lost: &Lost<'_>) {
-        let Lost { section, field, place, value, name, key } = *lost;
+        let Lost { section, field, place, value, name, key, is_older } = *lost;
         let Some(known) = self.mapping.sections[section].fields.get(field) else { return };
         let is_name = known.target.name() == "name";
         let column = known.value.columns.first().map_or("", |column| &*column.name);
         let into = format!("merged into {name} (its key {})", quoted(key));
-        let what = if is_name { "which has another name" } else { "which has another value" };
-        self.reject(&Reject { place, column, value, reason: &format!("{into}, {what}"), remedy: DIFFERENT });
-        let first = || format!("{}, {into}", place_text(&self.places, place, column, value));
-        let reason = if is_name {
-            "is a further name for the key of another row"
-        } else {
-            "is not the value that another row of the same key has"
+        let (what, reason, remedy) = match (is_older, is_name) {
+            (true, _) => {
+                ("a later row of which has another value", REPLACED, "none, if `latest_by` names the right column")
+            }
+            (_, true) => ("which has another name", FURTHER_NAME, DIFFERENT),
+            (_, false) => ("which has another value", OTHER_VALUE, DIFFERENT),
         };
-        add_omission(&mut self.summary.sections[section].fields[field].merged, reason, DIFFERENT, first);
+        self.reject(&Reject { place, column, value, reason: &format!("{into}, {what}"), remedy });
+        let first = || format!("{}, {into}", place_text(&self.places, place, column, value));
+        add_omission(&mut self.summary.sections[section].fields[field].merged, reason, remedy, first);
     }
 
     /// Counts the first row of an entity in a section, or a further one.

@@ -314,6 +314,284 @@ struct EntityOutput<'o, 'a> {
     sums: HashSet<u16>,
     /// Fields with one value.
     single: Vec<bool>,
+    /// Fields whose values are entities.
+    refers: Vec<bool>,
+    /// Names of each section's fields.
+    of_sections: Vec<Vec<u16>>,
+    /// Required fields that sections of each kind have.
+    required: Vec<Vec<(u16, &'static str)>>,
+    suspicions: Suspicions,
+}
+
+impl<'o, 'a> EntityOutput<'o, 'a> {
+    fn new(
+        mapping: &'a Mapping,
+        fields: &'o [String],
+        converters: &[Vec<(u16, Converter<'_>)>],
+        account: &'o mut Account<'a>,
+        update: &'o mut Update,
+    ) -> Self {
+        let sums = converters.iter().flatten().filter(|(_, converter)| converter.field.is_sum).map(|(name, _)| *name);
+        // A name means the same in all kinds.
+        let known = |name: &String| EntityKind::ALL.iter().find_map(|kind| SourceField::named(*kind, name));
+        let is_single = |name: &String| known(name).is_some_and(|field| !field.is_list);
+        let refers = |name: &String| {
+            known(name).is_some_and(|field| matches!(field.form, FieldForm::Reference(_) | FieldForm::Sector))
+        };
+        let index = |name: &str| fields.iter().position(|known| known == name).unwrap_or_default() as u16;
+        let converters = mapping.sections.iter().map(|section| {
+            let fields = section.fields.iter();
+            fields.map(|field| (index(&field.target.name()), Converter::new(field, rates, evidence))).collect()
+        });
+        Self {
+            mapping,
+            folder,
+            account,
+            converters: converters.collect(),
+            fields,
+            sectors: HashSet::new(),
+            created: HashSet::new(),
+            sorter: Sorter::new(folder),
+            key: Vec::new(),
+            value: Vec::new(),
+            converted: Vec::new(),
+            dropped: Vec::new(),
+        }
+    }
+
+    pub(super) fn evidence(&self) -> ImportEvidence {
+        let mut evidence = ImportEvidence::default();
+        for (_, converter) in self.converters.iter().flatten() {
+            evidence.add(&converter.field.value, &converter.seen);
+        }
+        evidence
+    }
+
+    pub(super) fn add(&mut self, sections: &[usize], row: &InputRow) -> Result<(), SourceError> {
+        let mapping = self.mapping;
+        let (mut unmet, mut is_taken) = (None, false);
+        for index in sections.iter().copied() {
+            let section = &mapping.sections[index];
+            self.account.rows(index, row.file).rows += 1;
+            let is_unmet = |condition: &&Condition| !meets(row, std::slice::from_ref(*condition));
+            if let Some(condition) = section.when.iter().find(is_unmet) {
+                self.account.rows(index, row.file).left_out += 1;
+                unmet = unmet.or(Some((condition, section.kind)));
+                continue;
+            }
+            is_taken = true;
+            let (key, text) = match self.key(index, section, row) {
+                Ok(key) => key,
+                Err(reason) => {
+                    self.account.without_key(index, row, &reason);
+                    continue;
+                }
+            };
+            let entity = format!("{}:{key}", section.kind);
+            let source_key = section.source_key.as_ref().and_then(|value| value.text(row)).unwrap_or(text);
+            let source_key = shortened_to(MAX_LINE - 1, &source_key);
+            self.value.clear();
+            put_text(&mut self.value, &source_key);
+            for (at, field) in section.fields.iter().enumerate() {
+                let (name, converter) = &mut self.converters[index][at];
+                let name = *name;
+                self.converted.clear();
+                converter.values(row, &mut self.converted, &mut self.dropped);
+                // A missing amount would falsify the sum; an empty value marks it as unknown.
+                if field.is_sum && self.converted.is_empty() && !self.dropped.is_empty() {
+                    put_value(&mut self.value, name, "", "");
+                }
+                for dropped in self.dropped.drain(..) {
+                    self.account.dropped(index, at, row, &dropped);
+                }
+                let converted = std::mem::take(&mut self.converted);
+                for ConvertedValue { value, original } in &converted {
+                    let mut value = value.as_str();
+                    let reference;
+                    if field.target.form() == FieldForm::Sector {
+                        match self.sector(value)? {
+                            Ok(sector) => reference = sector,
+                            Err(reason) => {
+                                let dropped = Dropped { text: value.to_owned(), reason: reason.into() };
+                                self.account.dropped(index, at, row, &dropped);
+                                continue;
+                            }
+                        }
+                        value = &reference;
+                    } else if field.reference.as_ref().is_some_and(|reference| reference.is_created) {
+                        let key = || value.split_once(':').map_or("", |(_, key)| key);
+                        self.create(value, if original.is_empty() { key() } else { original })?;
+                    } else if field.reference.is_some() {
+                        self.refer(value, (index, at), row.place(), original)?;
+                    }
+                    put_value(&mut self.value, name, value, original);
+                    self.account.summary.sections[index].fields[at].values += 1;
+                }
+                self.converted = converted;
+            }
+            self.key.clear();
+            self.key.extend_from_slice(entity.as_bytes());
+            self.key.push(END);
+            self.key.extend_from_slice(&(index as u16).to_be_bytes());
+            if let Some(latest_by) = &section.latest_by {
+                self.key.extend_from_slice(latest_by.order(row).as_bytes());
+            }
+            // Equal rows keep the order of the files, which joins change.
+            self.key.push(END);
+            self.key.extend_from_slice(&row.place().bytes());
+            self.sorter.push(&self.key, &self.value).map_err(|error| SourceError::io(self.folder, error))?;
+        }
+        if let (Some((condition, kind)), false) = (unmet, is_taken) {
+            self.account.left_out(row, condition, kind);
+        }
+        Ok(())
+    }
+
+    /// Key of a row's entity, and the text from which it was made.
+    fn key(&mut self, index: usize, section: &MappingSection, row: &InputRow) -> Result<(String, String), String> {
+        if let Some((value, form)) = &section.key {
+            let mut dropped = Vec::new();
+            let text = value.texts(row, &mut dropped).into_iter().next();
+            let text = text.ok_or_else(|| match dropped.pop() {
+                Some(Dropped { reason, .. }) => format!("its key {reason}"),
+                None => "its key is empty".to_owned(),
+            })?;
+            let key = form.make_key(&text.value).map_err(|reason| format!("its key {reason}"))?;
+            return Ok((key, text.value.into_owned()));
+        }
+        let field = |name: &str| section.fields.iter().position(|field| field.target.name() == name);
+        let name = field("name").and_then(|at| section.fields[at].value.text(row));
+        let name = name.ok_or_else(|| "its name is empty".to_owned())?;
+        let mut country = Vec::new();
+        if let Some(at) = field("country") {
+            self.converters[index][at].1.values(row, &mut country, &mut Vec::new());
+        }
+        let country = country.first().map_or("", |converted| &converted.value);
+        let key = KeyForm::Name.make_key(&name).map_err(|reason| format!("its name {reason}"))?;
+        Ok((format!("{key}|{country}"), name))
+    }
+
+    /// Entity of a sector; a new one is created. The inner error is the reason to drop the value.
+    fn sector(&mut self, name: &str) -> Result<Result<String, String>, SourceError> {
+        let Some(slug) = slug(name) else { return Ok(Err("has no letter or digit".to_owned())) };
+        let entity = format!("{}:{slug}", EntityKind::Sector);
+        if !self.sectors.contains(&slug) {
+            if self.sectors.len() >= MAX_SECTORS {
+                return Ok(Err(format!("is one of more than {MAX_SECTORS} sectors; map them with `map`")));
+            }
+            self.sectors.insert(slug);
+            self.push_name(&entity, name)?;
+        }
+        Ok(Ok(entity))
+    }
+
+    fn create(&mut self, entity: &str, name: &str) -> Result<(), SourceError> {
+        if self.created.contains(entity) {
+            return Ok(());
+        }
+        if self.created.len() < MAX_CREATED {
+            self.created.insert(entity.to_owned());
+        }
+        self.push_name(entity, name)
+    }
+
+    /// Adds a reference, which is told if no row names the entity.
+    fn refer(
+        &mut self,
+        entity: &str,
+        (section, field): (usize, usize),
+        place: Place,
+        original: &str,
+    ) -> Result<(), SourceError> {
+        self.key.clear();
+        self.key.extend_from_slice(entity.as_bytes());
+        self.key.push(END);
+        for number in [REFERENCED, section as u16, field as u16] {
+            self.key.extend_from_slice(&number.to_be_bytes());
+        }
+        self.key.extend_from_slice(&place.bytes());
+        self.sorter.push(&self.key, original.as_bytes()).map_err(|error| SourceError::io(self.folder, error))
+    }
+
+    fn push_name(&mut self, entity: &str, name: &str) -> Result<(), SourceError> {
+        let field = self.fields.iter().position(|known| known == "name").unwrap_or_default() as u16;
+        let mut key = entity.as_bytes().to_vec();
+        key.push(END);
+        key.extend_from_slice(&CREATED.to_be_bytes());
+        let mut value = Vec::new();
+        put_text(&mut value, entity.split_once(':').map_or("", |(_, key)| key));
+        put_value(&mut value, field, name, "");
+        self.sorter.push(&key, &value).map_err(|error| SourceError::io(self.folder, error))
+    }
+
+    /// Writes the statements. The inner result tells whether the sums of the account are right.
+    pub(super) fn write(
+        self,
+        update: &mut Update,
+        settled: &Settled,
+    ) -> Result<(Account<'a>, Result<(), SourceError>), SourceError> {
+        let Self { mapping, folder, mut account, fields, sorter, converters, .. } = self;
+        let io = |error| SourceError::io(folder, error);
+        let mut output = EntityOutput::new(mapping, &fields, &converters, &mut account, update);
+        let mut entity = EntityStatements { sums: output.sums.clone(), ..EntityStatements::default() };
+        let mut sorted = sorter.finish().map_err(io)?;
+        while let Some((key, value)) = sorted.next().map_err(io)? {
+            let end = key.iter().position(|byte| *byte == END).unwrap_or(key.len());
+            let (name, rest) = key.split_at(end);
+            let number =
+                |at: usize| rest.get(at..at + 2).map_or(CREATED, |bytes| u16::from_be_bytes([bytes[0], bytes[1]]));
+            if name != entity.name.as_bytes() {
+                entity.write(&mut output)?;
+                entity.name.push_str(std::str::from_utf8(name).unwrap_or_default());
+            }
+            match number(1) {
+                CREATED => entity.begin(CREATED, None, value),
+                REFERENCED => {
+                    if !entity.has(output.name) && !output.update.keeps(&entity.name)? {
+                        let text = std::str::from_utf8(value).unwrap_or_default();
+                        let text = if text.is_empty() { entity.key() } else { text };
+                        let place = Place::of_key(key).unwrap_or_default();
+                        output.account.dangling(usize::from(number(3)), usize::from(number(5)), place, text);
+                    }
+                }
+                section => {
+                    let place = Place::of_key(key).unwrap_or_default();
+                    let is_next = entity.section == Some(section);
+                    entity.rows = if is_next { entity.rows + 1 } else { 1 };
+                    output.account.grouped(usize::from(section), place, entity.rows, entity.key());
+                    let is_latest =
+                        mapping.sections.get(usize::from(section)).is_some_and(|known| known.latest_by.is_some());
+                    if is_next && is_latest {
+                        entity.replace(place, value, &mut output);
+                    } else if is_next {
+                        entity.add(Some(place), value);
+                    } else {
+                        entity.begin(section, Some(place), value);
+                    }
+                }
+            }
+        }
+        entity.write(&mut output)?;
+        let suspicions = output.suspicions.finish(settled);
+        account.summary.suspicions = suspicions;
+        let finished = account.finish(&converters);
+        Ok((account, finished))
+    }
+}
+
+/// What the statements of all entities are written to, with what is known of the fields.
+struct EntityOutput<'o, 'a> {
+    account: &'o mut Account<'a>,
+    update: &'o mut Update,
+    /// Names of the fields, sorted.
+    fields: &'o [String],
+    /// Field `name`.
+    name: u16,
+    sums: HashSet<u16>,
+    /// Fields with one value.
+    single: Vec<bool>,
+    /// Fields whose values are entities.
+    refers: Vec<bool>,
     /// Names of each section's fields.
     of_sections: Vec<Vec<u16>>,
     /// Required fields that sections of each kind have.
@@ -347,6 +625,7 @@ impl<'o, 'a> EntityOutput<'o, 'a> {
             name: index("name").unwrap_or_default(),
             sums: sums.collect(),
             single: fields.iter().map(is_single).collect(),
+            refers: fields.iter().map(refers).collect(),
             of_sections: converters.iter().map(|of| of.iter().map(|(name, _)| *name).collect()).collect(),
             required: required.collect(),
             suspicions: Suspicions::default(),
@@ -354,12 +633,17 @@ impl<'o, 'a> EntityOutput<'o, 'a> {
     }
 
     /// Tells of a value that another row of the entity replaces.
-    fn lose(&mut self, lost: &RowStatement, name: &str, key: &str) {
+    fn lose(&mut self, lost: &RowStatement, name: &str, key: &str, is_older: bool) {
         let section = usize::from(lost.section);
         let field = self.of_sections.get(section).and_then(|of| of.iter().position(|name| *name == lost.field));
         let (Some(field), Some(place)) = (field, lost.place) else { return };
-        let value = if lost.original.is_empty() { &lost.value } else { &lost.original };
-        self.account.lost(&Lost { section, field, place, value, name, key });
+        let refers = self.refers.get(usize::from(lost.field)).is_some_and(|refers| *refers);
+        let value = match (lost.original.as_str(), lost.value.split_once(':')) {
+            ("", Some((_, key))) if refers => key,
+            ("", _) => &lost.value,
+            (original, _) => original,
+        };
+        self.account.lost(&Lost { section, field, place, value, name, key, is_older });
     }
 }
 
@@ -415,7 +699,7 @@ impl EntityStatements {
             } else if same.all(|known| known.value != statement.value) {
                 let names = later.iter().chain(&self.statements);
                 let name = names.filter(|known| known.field == output.name).map(|known| &*known.value).next();
-                output.lose(&statement, name.unwrap_or(self.key()), self.key());
+                output.lose(&statement, name.unwrap_or(self.key()), self.key(), true);
             }
         }
         self.statements.extend(later);
@@ -453,7 +737,8 @@ impl EntityStatements {
         if let (false, Ok(EntityId { kind, key })) = (self.statements.is_empty(), self.name.parse::<EntityId>()) {
             kind.count(&mut output.account.summary.entities);
             let place = self.statements.iter().filter_map(|statement| statement.place).min();
-            for (field, name) in output.required[kind.index()].clone() {
+            for at in 0..output.required[kind.index()].len() {
+                let (field, name) = output.required[kind.index()][at];
                 if !self.has(field) && !output.update.keeps(&self.name)? {
                     output.account.incomplete(kind, name, place, &key);
                 }
@@ -466,7 +751,7 @@ impl EntityStatements {
             let is_sum = self.sums.contains(&same[0].field);
             if !is_sum && output.single.get(usize::from(same[0].field)).is_some_and(|is_single| *is_single) {
                 // A record takes the first value.
-                same[1..].iter().for_each(|lost| output.lose(lost, &name, self.key()));
+                same[1..].iter().for_each(|lost| output.lose(lost, &name, self.key(), false));
             }
             for statements in same.chunks(if is_sum { same.len() } else { 1 }) {
                 let RowStatement { field, value, original, source_key, .. } = &statements[0];

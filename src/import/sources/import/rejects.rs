@@ -94,7 +94,7 @@ const HIDDEN: &str = " (the value is private and not shown)";
 
 /// A value that may be shown; `None` if it is private: an e-mail address, or a telephone number.
 pub(super) fn shown<'v>(column: &str, value: &'v str) -> Option<&'v str> {
-    (!has_email(value) && !PHONE.is_match(value) && !is_private(column)).then_some(value)
+    (!has_email(value) && !PHONE.is_match(value.trim()) && !is_private(column)).then_some(value)
 }
 
 /// Quotes a value for a message; `(private)` if it may not be shown.
@@ -102,12 +102,11 @@ pub(super) fn quoted_if_shown(column: &str, value: &str) -> Cow<'static, str> {
     shown(column, value).map_or("(private)".into(), |value| data::import::diagnostics::quoted(value).into())
 }
 
-/// A number with a country code, or groups of digits that no amount or date has.
+/// A number with a country or area code; groups of three digits alone are an amount.
 static PHONE: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(
-        r"^\s*(?:tel\S*\s*)?(?:(?:\+|00)[1-9][0-9 ()./-]{6,}|\(?0?[0-9]{2,5}\)?[ /-][0-9]{3,4}[ -][0-9]{3,4})\s*$",
-    )
-    .expect("a valid expression")
+    let area = r"(?:\([0-9]{2,5}\)|0[0-9]{1,4}|[0-9]{3})[ /-][0-9]{3,4}[ -][0-9]{4}";
+    let pattern = format!(r"^(?:tel\S*\s*)?(?:(?:\+|00)[1-9][0-9 ()./-]{{6,}}|{area}|0[0-9]{{1,4}}[ /-][0-9]{{5,8}})$");
+    Regex::new(&pattern).expect("a valid expression")
 });
 
 /// Parts of headers, in lowercase, of columns whose values are private.
@@ -133,6 +132,7 @@ mod tests {
             ("Contact", "+49 30 555 0100"),
             ("Contact", "(020) 555-0100"),
             ("Contact", "555-555-0100"),
+            ("Contact", "030 5550100"),
             ("Work phone", "5550100"),
             ("E-Mail", "none"),
             ("Telefonnummer", "5550100"),
@@ -143,7 +143,9 @@ mod tests {
         for (column, value) in [
             ("Owner", "Ana Reed"),
             ("Amount", "1500000"),
-            ("Amount", "1 500 000"),
+            ("Amount", "12 500 000"),
+            ("Amount", "500-1000"),
+            ("Date", "01/2026"),
             ("Amount", "+5.2%"),
             ("Date", "2026-11-20"),
             ("Mailand", "x"),

@@ -328,7 +328,7 @@ fn references_to_nothing_and_incomplete_records_are_told_with_their_lines() {
     let investors = investors.unwrap();
     assert_eq!((investors.values, investors.dropped[0].count), (3, 1));
     assert!(rejects.iter().any(|line| line.starts_with("rounds.csv,4,By,f3,refers to a firm that")), "{rejects:?}");
-    assert!(rejects.iter().any(|line| line.starts_with("rounds.csv,3,,2,is a round without `stage`")), "{rejects:?}");
+    assert!(rejects.iter().any(|line| line.starts_with("rounds.csv,3,,2,\"is a round without `stage`")), "{rejects:?}");
     // An increment may refer to what the source has.
     let increment = mapping.replace("[input.rounds]", "import = \"increment\"\n[input.rounds]");
     let files = [("rounds.csv", "Id,Company,Stage,By\n4,Dorn,seed,f2;f9\n"), ("firms.csv", "Id,Name\nf7,Hop\n")];
@@ -351,4 +351,26 @@ fn suspicious_values_are_told_until_they_are_settled() {
     assert!(warnings.len() == 1 && warnings[0].starts_with("names without a letter: \"1024\"; check"), "{warnings:?}");
     assert!(warnings[0].ends_with("lines such as \"name-is-number,1024\" in settled.csv"), "{warnings:?}");
     assert_eq!(told("warning,value,note\nname-is-number,1024,a firm\n"), Vec::<String>::new());
+}
+
+/// The import itself compares its sums; here for the files of each preset, read as one list of statements.
+#[test]
+fn the_account_of_every_preset_adds_up() {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/fixtures/import");
+    for preset in crate::sources::presets::PRESETS {
+        let (to, input) = (tempfile::tempdir().unwrap(), fixtures.join(preset.name).join("input"));
+        let rejects = to.path().join("rejects.csv");
+        let changes = SourceChanges { rejects: Some(rejects.clone()), ..SourceChanges::default() };
+        let import = Import::preset(preset, vec![input]).unwrap().with(changes).unwrap();
+        let summary = import.run(to.path(), "2026-11-20".parse().unwrap(), &NoProgress);
+        let summary = summary.unwrap_or_else(|error| panic!("{}: {error}", preset.name));
+        let lines = fs::read_to_string(&rejects).unwrap().lines().count() - 1;
+        let of_files = summary.files.iter().map(|file| summary::total(&file.bad) + file.blank);
+        let of_sections = summary.sections.iter().map(|section| {
+            let values: u64 = section.fields.iter().map(|field| summary::total(&field.dropped)).sum();
+            values + section.counts.without_key
+        });
+        let least: u64 = of_files.chain(of_sections).sum();
+        assert!(summary.rows() > 0 && lines as u64 >= least, "{}: {lines} of {least}", preset.name);
+    }
 }
