@@ -79,6 +79,7 @@ impl Import {
     /// Imports the files into the folder of sources. The statements are seen on the day `on`.
     pub fn run(self, sources: &Path, on: Date, progress: &dyn Progress) -> Result<ImportSummary, SourceError> {
         let Self { mut mapping, inputs, is_forced, rejects, settled } = self;
+        rejects.as_deref().map(rejects::check).transpose()?;
         let members = Member::list(&inputs)?;
         let files = assign_files(&mapping, &members)?;
         let rates = mapping.rates.as_deref().map(Rates::read).transpose()?.unwrap_or_default();

@@ -1,12 +1,13 @@
 //! The file of what an import leaves out: a line for each row and value, with its place, the reason and the remedy.
 
 use std::borrow::Cow;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::Regex;
 
+use crate::sources::SourceError;
 use crate::sources::convert::has_email;
 use crate::sources::input::Place;
 use crate::sources::sort::{Sorter, put_text, take_text};
@@ -19,6 +20,22 @@ const HEADER: [&str; 6] = ["file", "line", "column", "value", "reason", "remedy"
 
 /// Maximum number of characters of a value in the file.
 const MAX_VALUE: usize = 1_000;
+
+/// Refuses to replace a file that no import wrote, such as one of the inputs.
+pub(super) fn check(to: &Path) -> Result<(), SourceError> {
+    let mut begin = Vec::new();
+    let header = HEADER.join(",");
+    match std::fs::File::open(to) {
+        Ok(file) => {
+            file.take(header.len() as u64).read_to_end(&mut begin).map_err(|error| SourceError::io(to, error))?
+        }
+        Err(_) => return Ok(()),
+    };
+    if begin.is_empty() || begin == header.as_bytes() {
+        return Ok(());
+    }
+    Err(SourceError::invalid(to, "is not a file of `--rejects`, and is not replaced; name another one"))
+}
 
 /// A row or value that is left out.
 pub(super) struct Reject<'a> {
@@ -167,5 +184,8 @@ mod tests {
         let expected = "file,line,column,value,reason,remedy\nf.csv,2,City,\"a, \"\"b\"\"\",is wrong,\n\
                         f.csv,2,City,,is wrong (the value is private and not shown),\nf.csv,9,City,'=1+1,is wrong,\n";
         assert_eq!(std::fs::read_to_string(&to).unwrap(), expected);
+        assert!(check(&to).is_ok());
+        std::fs::write(&to, "Name,Land\n").unwrap();
+        assert!(check(&to).unwrap_err().to_string().contains("is not a file of `--rejects`"));
     }
 }

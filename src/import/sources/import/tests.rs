@@ -107,7 +107,7 @@ fn amounts_are_converted_by_the_rate_of_their_day() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
     let mapping = "rates = \"rates.csv\"\n[source]\nid = \"s\"\ntitle = \"S\"\nlicense = \"CC0-1.0\"\n[input.deals]\nfile = \"deals.csv\"\n\
-                   [[round]]\nkey = \"ID\"\nstage = { value = \"seed\" }\nannounced_on = \"DAY\"\n\
+                   [[round]]\nkey = \"ID\"\nstage = { value = \"seed\" }\nstartup = { value = \"Alder\", create = true }\nannounced_on = \"DAY\"\n\
                    amount_usd = { column = \"AMOUNT\", currency = { column = \"CURRENCY\" }, rate_on = \"DAY\" }\n";
     fs::write(path("map.toml"), mapping).unwrap();
     fs::write(path("rates.csv"), "currency,date,usd\nEUR,2024-01-01,1.1\nEUR,2024-06-01,1.2\n").unwrap();
