@@ -68,7 +68,7 @@ pub(crate) struct ImportArgs {
     /// The files have what is new or changed, whatever the mapping says: what they lack stays
     #[arg(long, requires = "sources")]
     increment: bool,
-    /// Write all rows and values that are left out to this file, with the reason and the remedy (CSV); that of an earlier import is replaced
+    /// Write what is left out to this file (CSV), with reasons and remedies; one that an import wrote is replaced
     #[arg(long, value_name = "FILE", conflicts_with = "guess")]
     rejects: Option<PathBuf>,
     /// Import even if more than a fifth of the records that the source had are gone
