@@ -103,6 +103,7 @@ pub(super) fn run(
         waited,
         warning_count: report.warnings().count(),
         warnings: style.verbose.then(|| report.warnings().collect()),
+        suspicions: report.suspicions().collect(),
     };
     drop(steps);
     let failure = summary.waited.message.as_ref();
@@ -156,6 +157,8 @@ struct SummaryJson<'a> {
     warning_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<&'a Diagnostic>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suspicions: Vec<&'a Diagnostic>,
 }
 
 fn as_map<S: Serializer>(sizes: &[(&'static str, u64)], serializer: S) -> Result<S::Ok, S::Error> {

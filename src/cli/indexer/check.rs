@@ -9,7 +9,7 @@ use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{CommandError, CommandResult, Style, format};
 use data::compile::DatasetQuality;
 use data::import::DatasetInput;
-use data::{Compiled, Diagnostic, DiagnosticReport, Table};
+use data::{Compiled, Diagnostic, DiagnosticReport, Severity, Table};
 
 /// Number of findings per kind that are listed without `--verbose`.
 const MAX_LISTED: usize = 5;
@@ -25,6 +25,9 @@ struct ReportJson<'r> {
     errors: Vec<&'r Diagnostic>,
     #[serde(skip_serializing_if = "Option::is_none")]
     warnings: Option<Vec<&'r Diagnostic>>,
+    /// Warnings about many values together, which are always listed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    suspicions: Vec<&'r Diagnostic>,
     /// Only for a dataset without errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     quality: Option<&'r DatasetQuality<'r>>,
@@ -58,6 +61,7 @@ fn print(report: &DiagnosticReport, quality: Option<&DatasetQuality<'_>>, from: 
         warning_count,
         errors,
         warnings: style.verbose.then_some(warnings),
+        suspicions: report.suspicions().collect(),
         quality,
     };
     style.print(!report.has_errors(), &result, |out| {
@@ -122,10 +126,11 @@ fn print_hidden(count: usize, listed: usize, out: &mut dyn Write) -> io::Result<
 
 pub(crate) fn list(report: &DiagnosticReport, style: &Style, out: &mut dyn Write) -> io::Result<()> {
     report.errors().try_for_each(|problem| writeln!(out, "error: {problem}"))?;
-    report.warnings().filter(|_| style.verbose).try_for_each(|problem| writeln!(out, "warning: {problem}"))
+    let is_listed = |problem: &&Diagnostic| style.verbose || problem.severity == Severity::Suspicion;
+    report.warnings().filter(is_listed).try_for_each(|problem| writeln!(out, "warning: {problem}"))
 }
 
 pub(crate) fn hint(report: &DiagnosticReport, style: &Style) -> &'static str {
-    let hidden = !style.verbose && report.warnings().next().is_some();
+    let hidden = !style.verbose && report.warnings().any(|problem| problem.severity != Severity::Suspicion);
     if hidden { " (list them with --verbose)" } else { "" }
 }

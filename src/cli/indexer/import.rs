@@ -14,10 +14,12 @@ use crate::cli::indexer::own_files::{FolderError, OwnFiles};
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::{CommandError, CommandResult, IndexerExit, Style, format};
 use data::import::FileList;
-use data::import::diagnostics::did_you_mean;
+use data::import::diagnostics::{did_you_mean, quoted};
 use data::{Date, Progress};
 pub(super) use import::resolve;
-use import::sources::import::{FileSummary, Import, ImportSummary, Omission, SectionSummary, SourceChanges};
+use import::sources::import::{
+    FileSummary, Import, ImportSummary, JoinSummary, MostRows, Omission, SectionSummary, SourceChanges, UnusedColumn,
+};
 use import::sources::presets::{PRESETS, preset};
 use import::sources::view::{self, Clusters, Detail, ViewSummary};
 use import::sources::{Extent, MEMORY_MIB, Source, SourceError, Suppressed, guess};
@@ -66,6 +68,9 @@ pub(crate) struct ImportArgs {
     /// The files have what is new or changed, whatever the mapping says: what they lack stays
     #[arg(long, requires = "sources")]
     increment: bool,
+    /// Write what is left out to this file (CSV), with reasons and remedies; one that an import wrote is replaced
+    #[arg(long, value_name = "FILE", conflicts_with = "guess")]
+    rejects: Option<PathBuf>,
     /// Import even if more than a fifth of the records that the source had are gone
     #[arg(long, requires = "sources")]
     force: bool,
@@ -106,7 +111,7 @@ impl SourceArgs {
             for message in suppressed.find_unknown(folder, &all)? {
                 writeln!(out, "warning: {message}")?;
             }
-            print_left_out(&summary, &mut out)?;
+            print_left_out(&summary, &mut out, style)?;
         }
         Ok(Some(to))
     }
@@ -140,7 +145,8 @@ pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) ->
         (None, None) => return Ok(IndexerExit::Usage),
     };
     drop(steps);
-    let result = ImportJson { to: to.display().to_string(), took: start.elapsed(), summary, view };
+    let rejects = arguments.rejects.as_ref().map(|file| file.display().to_string());
+    let result = ImportJson { to: to.display().to_string(), took: start.elapsed(), summary, view, rejects };
     style.print(true, &result, |out| result.print(style, out))
 }
 
@@ -171,6 +177,8 @@ impl ImportArgs {
             },
             rates: self.rates.clone(),
             is_forced: self.force,
+            rejects: self.rejects.clone(),
+            settled: self.dataset.clone(),
         })
     }
 }
@@ -211,20 +219,25 @@ struct ImportJson {
     summary: ImportSummary,
     #[serde(skip_serializing_if = "Option::is_none")]
     view: Option<ViewSummary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rejects: Option<String>,
 }
 
 impl ImportJson {
     fn print(&self, style: &Style, out: &mut dyn Write) -> io::Result<()> {
-        let ImportSummary { files, sections, entities, statements, unused, extent, later_import, .. } = &self.summary;
+        let ImportSummary { files, joined, sections, incomplete, suspicions, .. } = &self.summary;
+        let ImportSummary { entities, statements, unused, not_used, extent, later_import, .. } = &self.summary;
         let (rows, took) = (format::count(self.summary.rows()), format::time(self.took));
         writeln!(out, "imported {rows} rows in {took}: {}", self.to)?;
-        for FileSummary { input, file, rows, left_out, bad, notes, warnings, more_warnings, .. } in files {
-            let left_out = left_out_by_when(*left_out);
-            writeln!(out, "  {input}: {} rows{left_out} of {file}", format::count(*rows))?;
+        for FileSummary { input, file, rows, used, left_out, blank, bad, notes, warnings, more_warnings, .. } in files {
+            let bad_rows: u64 = bad.iter().map(|reason| reason.count).sum();
+            let parts =
+                [(*used, "used"), (*left_out, "left out by `when`"), (*blank, "blank"), (bad_rows, "unreadable")];
+            writeln!(out, "  {input}: {} of {file}{}", format::counted(*rows, "row"), sum(&parts))?;
             for note in notes {
                 writeln!(out, "      {note}")?;
             }
-            print_reasons(bad, out, style)?;
+            print_reasons("left out", bad, out, style)?;
             for warning in warnings {
                 writeln!(out, "      warning: {warning}")?;
             }
@@ -232,9 +245,27 @@ impl ImportJson {
                 writeln!(out, "      warning: {} more rows of this file", format::count(*more_warnings))?;
             }
         }
+        for JoinSummary { input, used, unmatched, repeated } in joined {
+            let parts = [
+                (*used, "used"),
+                (*unmatched, "to which no row refers"),
+                (*repeated, "with the key of an earlier one"),
+            ];
+            writeln!(
+                out,
+                "  {input} is joined: {}{}",
+                format::counted(used + unmatched + repeated, "row"),
+                sum(&parts)
+            )?;
+        }
         for section in sections {
             section_text(section, out, style)?;
         }
+        print_reasons("not published", incomplete, out, style)?;
+        for suspicion in suspicions {
+            writeln!(out, "  warning: {}: {}: {suspicion}", suspicion.file, suspicion.column)?;
+        }
+        print_not_used(not_used, out, style)?;
         if !unused.is_empty() {
             writeln!(out, "  not read: {}", unused.join(", "))?;
         }
@@ -256,36 +287,51 @@ impl ImportJson {
         if let Some(day) = later_import {
             writeln!(out, "  an earlier import was of {day}, a later day; this one replaces it")?;
         }
-        self.view.as_ref().map_or(Ok(()), |view| print_left_out(view, out))
+        if let Some(rejects) = &self.rejects {
+            writeln!(out, "  all that is left out: {rejects}")?;
+        }
+        self.view.as_ref().map_or(Ok(()), |view| print_left_out(view, out, style))
     }
 }
 
-fn left_out_by_when(count: u64) -> String {
-    if count == 0 { String::new() } else { format!(" ({} left out by `when`)", format::count(count)) }
+/// The parts of a count, as in ` = 9 kept + 2 merged`; empty if all of it is the first part.
+fn sum(parts: &[(u64, &str)]) -> String {
+    let is_whole = parts.iter().skip(1).all(|(count, _)| *count == 0);
+    let parts = parts.iter().filter(|(count, _)| *count > 0);
+    let parts: Vec<String> = parts.map(|(count, what)| format!("{} {what}", format::count(*count))).collect();
+    if is_whole { String::new() } else { format!(" = {}", parts.join(" + ")) }
 }
 
 fn section_text(section: &SectionSummary, out: &mut dyn Write, style: &Style) -> io::Result<()> {
-    let SectionSummary { kind, from, rows, left_out, without_key, replaced, fields } = section;
-    let left_out = left_out_by_when(*left_out);
-    writeln!(
-        out,
-        "  {kind} from {from}: {} rows{left_out}, {} replaced or completed by later ones",
-        format::count(*rows),
-        format::count(*replaced)
-    )?;
-    print_reasons(without_key, out, style)?;
+    let SectionSummary { kind, from, counts, most, without_key, fields } = section;
+    let parts = [
+        (counts.kept, "kept"),
+        (counts.merged, "merged into others"),
+        (counts.left_out, "left out by `when`"),
+        (counts.without_key, "without a key"),
+    ];
+    writeln!(out, "  {kind} from {from}: {}{}", format::counted(counts.rows, "row"), sum(&parts))?;
+    if let Some(MostRows { rows, key }) = most {
+        let key = quoted(key);
+        writeln!(out, "      rows with the same key are one {kind}: {} of the key {key}", format::count(*rows))?;
+    }
+    print_reasons("left out", without_key, out, style)?;
     for field in fields {
-        if style.verbose || !field.dropped.is_empty() {
-            writeln!(out, "    {}: {} values", field.field, format::count(field.values))?;
+        if style.verbose || !field.dropped.is_empty() || !field.merged.is_empty() {
+            writeln!(out, "    {}: {}", field.field, format::counted(field.values, "value"))?;
         }
-        print_reasons(&field.dropped, out, style)?;
+        print_reasons("left out", &field.dropped, out, style)?;
+        print_reasons("merged", &field.merged, out, style)?;
     }
     Ok(())
 }
 
-fn print_reasons(reasons: &[Omission], out: &mut dyn Write, style: &Style) -> io::Result<()> {
-    for Omission { reason, count, first, others } in reasons {
-        writeln!(out, "      {} left out: {reason}; the first: {first}", format::count(*count))?;
+fn print_reasons(what: &str, reasons: &[Omission], out: &mut dyn Write, style: &Style) -> io::Result<()> {
+    for Omission { reason, remedy, count, first, others } in reasons {
+        writeln!(out, "      {} {what}: {reason}; the first: {first}", format::count(*count))?;
+        if !remedy.is_empty() {
+            writeln!(out, "        remedy: {remedy}")?;
+        }
         for place in others.iter().filter(|_| style.verbose) {
             writeln!(out, "        {place}")?;
         }
@@ -293,7 +339,31 @@ fn print_reasons(reasons: &[Omission], out: &mut dyn Write, style: &Style) -> io
     Ok(())
 }
 
-fn print_left_out(view: &ViewSummary, out: &mut dyn Write) -> io::Result<()> {
+/// Number of columns, records and references that are listed without `--verbose`.
+const MAX_LISTED: usize = 20;
+
+fn print_not_used(columns: &[UnusedColumn], out: &mut dyn Write, style: &Style) -> io::Result<()> {
+    if columns.is_empty() {
+        return Ok(());
+    }
+    let listed = if style.verbose { usize::MAX } else { MAX_LISTED };
+    let texts = columns.iter().take(listed).map(|UnusedColumn { column, values, is_private, .. }| {
+        let values = match (*is_private, values.len()) {
+            (true, _) => "private".to_owned(),
+            (false, 0) => "empty".to_owned(),
+            (false, _) => values.join(", "),
+        };
+        format!("{} ({values})", quoted(column))
+    });
+    let texts: Vec<String> = texts.collect();
+    let more = match columns.len().saturating_sub(listed) {
+        0 => String::new(),
+        hidden => format!(", and {} more (list them with --verbose)", format::counted(hidden, "column")),
+    };
+    writeln!(out, "  not used: {}{more}", texts.join(", "))
+}
+
+fn print_left_out(view: &ViewSummary, out: &mut dyn Write, style: &Style) -> io::Result<()> {
     for (count, what) in [
         (view.incomplete, "without a name, startup or organization"),
         (view.dangling, "references to something that no source has"),
@@ -304,5 +374,12 @@ fn print_left_out(view: &ViewSummary, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "  left out: {} {what}", format::count(count))?;
         }
     }
-    Ok(())
+    let listed = if style.verbose { usize::MAX } else { MAX_LISTED };
+    for left_out in view.left_out.iter().take(listed) {
+        writeln!(out, "    {left_out}")?;
+    }
+    match view.left_out.len().saturating_sub(listed) {
+        0 => Ok(()),
+        hidden => writeln!(out, "    and {} more (list them with --verbose)", format::count(hidden)),
+    }
 }

@@ -11,6 +11,8 @@ pub enum Severity {
     Error,
     /// The dataset compiles; the value should be checked.
     Warning,
+    /// A warning about many values together, which is always listed until it is settled.
+    Suspicion,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -47,7 +49,11 @@ impl DiagnosticReport {
     }
 
     pub fn warnings(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.problems.iter().filter(|problem| problem.severity == Severity::Warning)
+        self.problems.iter().filter(|problem| problem.severity != Severity::Error)
+    }
+
+    pub fn suspicions(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.problems.iter().filter(|problem| problem.severity == Severity::Suspicion)
     }
 
     pub fn has_errors(&self) -> bool {
@@ -71,6 +77,10 @@ impl<'a> Diagnostics<'a> {
 
     pub(crate) fn warning(&mut self, line: Option<u64>, column: Option<&str>, message: String) {
         self.push(Severity::Warning, line, column, message);
+    }
+
+    pub(crate) fn suspicion(&mut self, column: &str, message: String) {
+        self.push(Severity::Suspicion, None, Some(column), message);
     }
 
     pub fn unreadable(&mut self, error: &io::Error) {

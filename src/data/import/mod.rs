@@ -18,6 +18,7 @@ pub mod provenance;
 pub mod redirects;
 pub mod referable;
 pub mod rows;
+pub mod suspicions;
 pub(crate) mod text_store;
 pub mod website;
 
@@ -33,6 +34,7 @@ use crate::import::provenance::{Provenance, Source, SourceStatement};
 use crate::import::redirects::Redirect;
 use crate::import::referable::Referable;
 use crate::import::rows::{DatasetFirm, DatasetPerson, DatasetReview, DatasetRound, DatasetSector, DatasetStartup};
+use crate::import::suspicions::{Settled, SettledLine};
 use crate::import::text_store::TextStore;
 use crate::{DiagnosticReport, Progress};
 
@@ -46,8 +48,8 @@ pub(crate) const TABLES: [(&str, &str, &str); 6] = [
     (DatasetSector::FILE, DatasetSector::HEADER, DatasetSector::REQUIRED),
 ];
 
-const OPTIONAL_FILES: [&str; 5] =
-    [Alias::FILE, RecordIdentifier::FILE, Redirect::FILE, Source::FILE, SourceStatement::FILE];
+const OPTIONAL_FILES: [&str; 6] =
+    [Alias::FILE, RecordIdentifier::FILE, Redirect::FILE, SettledLine::FILE, Source::FILE, SourceStatement::FILE];
 
 /// The list of the files that a command wrote into a folder.
 #[derive(Clone, Copy, Debug)]
@@ -117,6 +119,7 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
     let identifiers = identifiers::read(&mut files, &records);
     let redirects = redirects::read(&mut files, &records);
     let provenance = provenance::read(&mut files, &records);
+    let settled = Settled::new(files.read(SettledLine::read).rows);
     let Some(meta) = meta.filter(|_| !report.has_errors()) else { return (None, report) };
     let mut dataset = Dataset {
         meta,
@@ -132,6 +135,7 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
     };
     aliases.into_iter().for_each(|alias| alias.add_to(&mut dataset));
     identifiers.into_iter().for_each(|carried| carried.add_to(&mut dataset));
+    suspicions::check(&dataset, &settled, &mut report);
     (Some(dataset), report)
 }
 

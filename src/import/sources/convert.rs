@@ -11,7 +11,7 @@ use crate::sources::field::FieldForm;
 use crate::sources::input::InputRow;
 use crate::sources::location::{self, Codes};
 use crate::sources::mapping::date_format::DateFormat;
-use crate::sources::mapping::transform::MappedText;
+use crate::sources::mapping::transform::{MappedText, Transform};
 use crate::sources::mapping::{
     CellTest, Condition, Currency, FieldTarget, FieldValue, KeyForm, MappedValue, MappingVocabulary, Unknown,
 };
@@ -38,6 +38,12 @@ pub(crate) struct Dropped {
     pub reason: Cow<'static, str>,
 }
 
+/// Reason for a text that the steps of a mapping drop.
+pub(crate) const NOT_KEPT: &str = "has nothing that `do` keeps";
+
+/// Reason for the texts after the first one of a field with one value.
+pub(crate) const NOT_FIRST: &str = "is not the first value of a field that has one";
+
 const MAX_MEMO: usize = 10_000;
 
 pub(crate) struct Converter<'a> {
@@ -48,6 +54,8 @@ pub(crate) struct Converter<'a> {
     /// Evidence about the columns from an earlier run.
     known: ColumnEvidence,
     pub seen: ColumnEvidence,
+    /// Number of texts that were converted or dropped.
+    pub read: u64,
 }
 
 impl CellTest {
@@ -93,6 +101,11 @@ impl MappedValue {
             texts.push(MappedText { value: Cow::Borrowed(constant), original: Cow::Borrowed("") });
         }
         for step in &self.steps {
+            if let Transform::Capture(pattern) = step {
+                let without = texts.iter().filter(|text| !pattern.is_match(&text.value));
+                let reason = || Cow::Borrowed(NOT_KEPT);
+                dropped.extend(without.map(|text| Dropped { text: text.value.clone().into_owned(), reason: reason() }));
+            }
             step.apply(&mut texts);
         }
         if !self.steps.is_empty() && !self.none.is_empty() {
@@ -108,7 +121,7 @@ impl MappedValue {
                     })),
                     None if self.unknown == Unknown::Keep => mapped.push(text),
                     None => {
-                        let reason = "is not in the vocabulary".into();
+                        let reason = "is not in the vocabulary; add it to the table that `map` names".into();
                         dropped.push(Dropped { text: text.value.into_owned(), reason });
                     }
                 }
@@ -175,7 +188,7 @@ impl<'a> Converter<'a> {
         );
         let depends_on_one = field.value.columns.len() == 1 && field.value.when.is_empty();
         let memo = (has_few && depends_on_one).then(HashMap::new);
-        Self { field, rates, memo, known: evidence.for_value(&field.value), seen: ColumnEvidence::default() }
+        Self { field, rates, memo, known: evidence.for_value(&field.value), seen: ColumnEvidence::default(), read: 0 }
     }
 
     pub(crate) fn values(&mut self, row: &InputRow, values: &mut Vec<ConvertedValue>, dropped: &mut Vec<Dropped>) {
@@ -185,13 +198,20 @@ impl<'a> Converter<'a> {
             && let Some(known) = memo.get(key)
         {
             values.extend_from_slice(known);
+            self.read += known.len() as u64;
             return;
         }
         let (first, before) = (values.len(), dropped.len());
-        for text in field.value.texts(row, dropped) {
-            // A field with one value takes the first usable text.
+        let texts = field.value.texts(row, dropped);
+        self.read += (texts.len() + dropped.len() - before) as u64;
+        for text in texts {
+            // A field with one value takes the first usable text; further columns stand in for it.
             if !field.target.is_list() && values.len() > first {
-                break;
+                match field.value.columns.len() {
+                    1 => dropped.push(Dropped { text: text.value.into_owned(), reason: NOT_FIRST.into() }),
+                    _ => self.read -= 1,
+                }
+                continue;
             }
             match self.convert(&text.value, row) {
                 Ok((value, is_private)) => {
@@ -222,7 +242,7 @@ impl<'a> Converter<'a> {
         let value = match self.field.target.form() {
             FieldForm::Line | FieldForm::Sector => convert_line(text)?,
             FieldForm::Text => {
-                let has_email = text.contains('@') && EMAIL.is_match(text);
+                let has_email = has_email(text);
                 let text = if has_email { EMAIL.replace_all(text, "") } else { Cow::Borrowed(text) };
                 let text = clean(&text);
                 check_length(&text, MAX_TEXT)?;
@@ -313,8 +333,12 @@ static EMAIL: LazyLock<Regex> =
 
 const IS_EMAIL: &str = "is an e-mail address, which is private";
 
+pub(crate) fn has_email(text: &str) -> bool {
+    text.contains('@') && EMAIL.is_match(text)
+}
+
 fn refuse_email(text: &str) -> Result<(), Cow<'static, str>> {
-    if text.contains('@') && EMAIL.is_match(text) { Err(IS_EMAIL.into()) } else { Ok(()) }
+    if has_email(text) { Err(IS_EMAIL.into()) } else { Ok(()) }
 }
 
 fn check_length(text: &str, max: usize) -> Result<(), Cow<'static, str>> {

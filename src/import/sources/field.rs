@@ -90,6 +90,17 @@ const SECTOR: &[SourceField] = &[
     one("description", FieldForm::Text),
 ];
 
+impl EntityKind {
+    /// Fields without which a record is not published.
+    pub(crate) fn required(self) -> &'static [&'static str] {
+        match self {
+            Self::Round => &["startup", "stage"],
+            Self::Person => &["name", "organization"],
+            Self::Firm | Self::Startup | Self::Sector => &["name"],
+        }
+    }
+}
+
 impl SourceField {
     /// Fields of a kind of entity, in the order of the dataset's columns.
     pub(crate) fn of_kind(kind: EntityKind) -> &'static [Self] {

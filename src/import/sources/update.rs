@@ -223,6 +223,32 @@ impl Update {
         written
     }
 
+    /// True if the source has the entity, and keeps what this import does not state of it. Ask in the order of the entities.
+    pub(crate) fn keeps(&mut self, entity: &str) -> Result<bool, SourceError> {
+        if self.tally.is_complete {
+            return Ok(false);
+        }
+        while self.next.as_ref().is_some_and(|next| *next.entity.to_string() < *entity) {
+            self.copy_earlier()?;
+        }
+        Ok(self.next.as_ref().is_some_and(|next| next.standing != Standing::Gone && next.entity.to_string() == entity))
+    }
+
+    /// Ends an import that is not kept. The folder of a source that is new is removed.
+    pub(crate) fn abandon(self) {
+        let Self { before, folder, out, .. } = self;
+        drop(out);
+        if before.is_none() {
+            // Only an empty folder is removed.
+            let _ = fs::remove_dir(&folder);
+        }
+    }
+
+    /// Year of the import.
+    pub(crate) fn year(&self) -> i32 {
+        self.source.imported_on.year()
+    }
+
     /// Latest day of the earlier imports, if it is after the day of this one.
     pub(crate) fn later_day(&self) -> Option<Date> {
         let before = self.before.as_ref()?.imported_on;

@@ -127,11 +127,7 @@ fn add_texts(cases: &mut Cases) {
         ),
         ("quotes", format!("name,city\n{}", filled("\"", 999_999)).into(), Either),
         ("not-utf8", b"name,city\n\xff\xfe,\xc3\x28\nAlder,Bonn\n".to_vec(), Either),
-        (
-            "utf16",
-            "\u{feff}name,city\nAlder,Bonn\n".encode_utf16().flat_map(u16::to_le_bytes).collect(),
-            Read,
-        ),
+        ("utf16", "\u{feff}name,city\nAlder,Bonn\n".encode_utf16().flat_map(u16::to_le_bytes).collect(), Read),
         ("zeros", vec![0; 100_000], Refused(":1: ")),
         ("empty", Vec::new(), Refused("file is empty")),
         ("mark", b"\xef\xbb\xbf".to_vec(), Refused("file is empty")),

@@ -280,6 +280,72 @@ fn a_list_of_firms_is_a_dataset() {
     assert!(ran.out.contains("\nbirch,Birch,,,,,,"), "{}", ran.out);
 }
 
+/// An import of a list to `--sources`, with more arguments; and the file of the rejects, if there is one.
+fn list_with_rejects(mapping: &str, csv: &str, more: &[&str]) -> (Ran, String, bool) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("map.toml"), mapping).unwrap();
+    fs::write(path("list.csv"), csv).unwrap();
+    let (map, list, sources, rejects) = (path("map.toml"), path("list.csv"), path("sources"), path("rejects.csv"));
+    let arguments = ["import", "--mapping", &map, &list, "--sources", &sources, "--on", ON, "--rejects", &rejects];
+    let ran = indexer(&arguments.iter().chain(more).copied().collect::<Vec<_>>());
+    let above = format!("{}/", folder.path().display());
+    let rejects = fs::read_to_string(path("rejects.csv")).unwrap_or_default().replace(&above, "");
+    (ran, rejects, Path::new(&sources).exists())
+}
+
+#[test]
+fn all_that_is_left_out_is_in_the_file_of_the_rejects() {
+    let csv =
+        "Name,Land,Owner\nAlder,DE,Ana Reed\n,FR,Bo Li\nCedar,=1+1,Cy Ito\nDorn,DE,Di Orr\nElm,ana@elm.example,\n";
+    let (ran, rejects, _) = list_with_rejects(SMALL, csv, &[]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let lines = rows(&rejects);
+    let found: Vec<[&str; 3]> = lines.iter().map(|row| [&*row["line"], &*row["column"], &*row["value"]]).collect();
+    assert_eq!(found, [["3", "Name", ""], ["4", "Land", "'=1+1"], ["6", "Land", ""]]);
+    assert!(
+        lines.iter().all(|row| row["file"] == "list.csv" && !row["reason"].is_empty() && !row["remedy"].is_empty())
+    );
+    for told in
+        ["5 rows = 4 kept + 1 without a key", "not used: \"Owner\" (Ana Reed, Bo Li, Cy Ito)", "remedy: fill the cell"]
+    {
+        assert!(ran.out.contains(told), "no {told} in\n{}", ran.out);
+    }
+    let (ran, ..) = list_with_rejects(SMALL, csv, &["--json"]);
+    let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
+    assert_eq!(json["sections"][0]["kept"], 4);
+    assert_eq!(json["files"][0]["sections"][0]["without_key"], 1);
+    assert_eq!(json["not_used"][0]["column"], "Owner");
+}
+
+#[test]
+fn an_import_of_which_nearly_nothing_is_kept_is_refused_and_leaves_no_folder() {
+    let (ran, rejects, has_sources) = list_with_rejects(SMALL, "Name,Land\n,DE\n,FR\nCedar,ES\n", &[]);
+    assert_eq!(ran.code, 1, "{}", ran.out);
+    assert!(ran.err.contains("2 of 3 rows are left out") && ran.err.contains("list.csv:2"), "{}", ran.err);
+    assert!(!has_sources);
+    assert_eq!(rejects.lines().count(), 3, "{rejects}");
+}
+
+#[test]
+fn suspicious_values_are_told_by_every_build_until_they_are_settled() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("map.toml"), SMALL).unwrap();
+    fs::write(path("list.csv"), "Name,Land\n1517,DE\nBirch,FR\n").unwrap();
+    let (map, list, sources, index) = (path("map.toml"), path("list.csv"), path("sources"), path("index"));
+    let told = |ran: &Ran| ran.out.contains("names without a letter: \"1517\"");
+    let import = || indexer(&["import", "--mapping", &map, &list, "--sources", &sources, "--on", ON]);
+    let build = || indexer(&["build", "--sources", &sources, "--index", &index]);
+    assert!(told(&import()));
+    for _ in 0..2 {
+        let ran = build();
+        assert!(ran.code == 0 && told(&ran), "{}{}", ran.out, ran.err);
+    }
+    fs::write(path("sources/settled.csv"), "warning,value,note\nname-is-number,1517,its name\n").unwrap();
+    assert!(!told(&import()) && !told(&build()));
+}
+
 #[test]
 fn what_an_import_keeps_can_be_read_by_the_next_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -633,8 +699,8 @@ fn an_amount_of_two_meanings_is_left_out_with_its_line_unless_the_mapping_says_i
     let ran = mapped(AMOUNTS, csv);
     assert_eq!(cells(&ran, "aum_usd"), expected(&[("Alder", ""), ("Birch", ""), ("Cedar", "")]));
     let told = "3 left out: is ambiguous: it has a decimal point or comma, or groups of digits, and no other amount of its \
-                column tells which; write `decimal = \".\"` or `decimal = \",\"` in the mapping; \
-                the first: list.csv:2: \"1.234\"\n        list.csv:3: \"2,500\"\n        list.csv:4: \"3.125\"\n";
+                column tells which; the first: list.csv:2: \"1.234\" in Size\n        remedy: write `decimal = \".\"` or \
+                `decimal = \",\"` in the mapping\n        list.csv:3: \"2,500\" in Size\n        list.csv:4: \"3.125\" in Size\n";
     assert!(ran.out.contains(told), "{}", ran.out);
     let millions = "aum_usd = { column = \"Size\", decimal = \".\", unit = \"Mio.\",";
     for (mapping, sizes) in [

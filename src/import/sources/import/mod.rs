@@ -2,8 +2,10 @@
 //! Memory use does not depend on the size of the files: joining rows and grouping the statements of an entity sort on disk.
 //! A pass reads one input for all sections that use it with the same joins.
 
+mod account;
 mod pass;
 mod records;
+mod rejects;
 mod summary;
 
 use std::path::{Path, PathBuf};
@@ -15,17 +17,24 @@ use crate::sources::input::archive::{listed, path_pattern};
 use crate::sources::mapping::{Mapping, SourceValues};
 use crate::sources::money::Rates;
 use crate::sources::presets::Preset;
-use crate::sources::{Extent, Source, SourceError, Update};
+use crate::sources::{Extent, Source, SourceError, Update, read_edited};
+use account::Account;
+pub use account::RowCounts;
+use data::import::suspicions::{Settled, SettledLine};
 use data::vocabulary::Vocabulary as _;
 use data::{Date, Progress};
 use pass::{Pass, PassContext};
 use records::StatementCollector;
-pub use summary::{FieldSummary, FileSummary, ImportSummary, Omission, SectionSummary};
+pub use summary::{
+    FieldSummary, FileRows, FileSummary, ImportSummary, JoinSummary, MostRows, Omission, SectionSummary, UnusedColumn,
+};
 
 pub struct Import {
     mapping: Mapping,
     inputs: Vec<PathBuf>,
     is_forced: bool,
+    rejects: Option<PathBuf>,
+    settled: Option<PathBuf>,
 }
 
 impl Import {
@@ -33,19 +42,23 @@ impl Import {
         let made = if preset.mapping.is_none() { package::mapping(&Member::list(&inputs)?)? } else { String::new() };
         let text = preset.mapping.unwrap_or(&made);
         let mapping = Mapping::read(&format!("{}.toml", preset.name), text, Path::new(""))?;
-        Ok(Self { mapping, inputs, is_forced: false })
+        Ok(Self::new(mapping, inputs))
     }
 
     pub fn mapping(file: &Path, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
         let text = std::fs::read_to_string(file).map_err(|error| SourceError::io(file, error))?;
         let folder = file.parent().unwrap_or(Path::new(""));
         let mapping = Mapping::read(&file.display().to_string(), &text, folder)?;
-        Ok(Self { mapping, inputs, is_forced: false })
+        Ok(Self::new(mapping, inputs))
+    }
+
+    fn new(mapping: Mapping, inputs: Vec<PathBuf>) -> Self {
+        Self { mapping, inputs, is_forced: false, rejects: None, settled: None }
     }
 
     /// Replaces values of the source that the mapping sets.
     pub fn with(mut self, values: SourceChanges) -> Result<Self, SourceError> {
-        let SourceChanges { id, title, license, priority, extent, rates, is_forced } = values;
+        let SourceChanges { id, title, license, priority, extent, rates, is_forced, rejects, settled } = values;
         if let Some(id) = &id
             && !Source::is_id(id)
         {
@@ -60,21 +73,33 @@ impl Import {
         source.priority = priority.unwrap_or(source.priority);
         source.extent = extent.unwrap_or(source.extent);
         self.mapping.rates = rates.or(self.mapping.rates);
-        Ok(Self { is_forced, ..self })
+        Ok(Self { is_forced, rejects, settled, ..self })
     }
 
     /// Imports the files into the folder of sources. The statements are seen on the day `on`.
     pub fn run(self, sources: &Path, on: Date, progress: &dyn Progress) -> Result<ImportSummary, SourceError> {
-        let Self { mut mapping, inputs, is_forced } = self;
+        let Self { mut mapping, inputs, is_forced, rejects, settled } = self;
+        rejects.as_deref().map(rejects::check).transpose()?;
         let members = Member::list(&inputs)?;
         let files = assign_files(&mapping, &members)?;
         let rates = mapping.rates.as_deref().map(Rates::read).transpose()?.unwrap_or_default();
+        let settled = read_settled(settled.as_deref().unwrap_or(sources))?;
+        let is_new = !sources.exists();
         std::fs::create_dir_all(sources).map_err(|error| SourceError::io(sources, error))?;
         let passes = Pass::plan(&mut mapping);
-        let context = PassContext { mapping: &mapping, members: &members, files: &files, folder: sources, progress };
+        let (columns, readers) = (Pass::read_columns(&passes, &mapping), Pass::readers(&passes, &mapping));
+        let context = PassContext {
+            mapping: &mapping,
+            members: &members,
+            files: &files,
+            read: &columns,
+            readers: &readers,
+            folder: sources,
+            progress,
+        };
         let read = |evidence: &ImportEvidence| {
-            let summary = ImportSummary::new(&mapping, &members, &files);
-            let mut records = StatementCollector::new(&mapping, sources, &rates, evidence, summary);
+            let account = Account::new(&mapping, &members, &files, rejects.as_ref().map(|_| sources));
+            let mut records = StatementCollector::new(&mapping, sources, &rates, evidence, account);
             passes.iter().try_for_each(|pass| pass.run(&context, &mut records))?;
             Ok::<_, SourceError>(records)
         };
@@ -85,12 +110,27 @@ impl Import {
             drop(records);
             records = read(&evidence)?;
         }
-        records.summary.check(&mapping)?;
         let SourceValues { id, title, license, url, priority, extent } = mapping.source.clone();
         let source = Source { id, title, license, url, priority, imported_on: on, imports: 0, last_complete: 0 };
         let mut update = Update::begin(sources, source, extent)?;
         progress.step("write statements", 0);
-        let mut summary = records.write(&mut update)?;
+        let written = records.write(&mut update, &settled).and_then(|(mut account, finished)| {
+            if let Some(to) = &rejects {
+                account.write_rejects(to)?;
+            }
+            finished.and_then(|()| account.check()).map(|()| account.summary)
+        });
+        let mut summary = match written {
+            Ok(summary) => summary,
+            Err(error) => {
+                update.abandon();
+                if is_new {
+                    // Only an empty folder is removed.
+                    let _ = std::fs::remove_dir(sources);
+                }
+                return Err(error);
+            }
+        };
         summary.extent = extent.name();
         summary.later_import = update.later_day();
         summary.statements = update.finish(is_forced)?;
@@ -110,6 +150,15 @@ pub struct SourceChanges {
     pub rates: Option<PathBuf>,
     /// True if a complete import may lack much of what the source had.
     pub is_forced: bool,
+    /// File to write what is left out to.
+    pub rejects: Option<PathBuf>,
+    /// Folder with the list of settled warnings; by default that of the sources.
+    pub settled: Option<PathBuf>,
+}
+
+/// Reads the warnings that an operator has settled.
+fn read_settled(folder: &Path) -> Result<Settled, SourceError> {
+    read_edited(folder, SettledLine::read, |lines, _| Settled::new(lines))
 }
 
 /// Finds the files of each input, as indexes of `members`.

@@ -1,13 +1,15 @@
 //! A pass over an input, for all sections that use it with the same joins.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
 use crate::sources::convert::meets;
+use crate::sources::import::account::{Account, split_remedy};
 use crate::sources::import::records::StatementCollector;
-use crate::sources::import::summary::{FileSummary, MAX_WARNINGS, add_omission};
+use crate::sources::import::rejects::Reject;
+use crate::sources::import::summary::{FileSummary, JoinSummary, MAX_WARNINGS, UnusedColumn, add_omission};
 use crate::sources::input::archive::listed;
-use crate::sources::input::{self, InputRow, Member, RowReceiver, column_name};
+use crate::sources::input::{self, InputRow, Member, Place, RowReceiver, column_name};
 use crate::sources::mapping::document::LineColumn;
 use crate::sources::mapping::{ColumnRef, Condition, Mapping, MappingInput};
 use crate::sources::sort::{SortedRecords, Sorter};
@@ -33,6 +35,9 @@ struct JoinGroup {
     /// Joined inputs, each with the position of its key.
     parts: Vec<(InputColumns, usize)>,
 }
+
+/// Columns of each input that any pass reads, by their names for comparison.
+pub(super) type ReadColumns = Vec<HashSet<String>>;
 
 impl InputColumns {
     /// Position of a column; a new column is added.
@@ -113,6 +118,34 @@ impl Pass {
         Self { from, groups, sections }
     }
 
+    /// Inputs that the pass reads, the joined ones after the first.
+    fn parts(&self) -> impl Iterator<Item = &InputColumns> {
+        let joined = self.groups.iter().flat_map(|group| group.parts.iter().map(|(part, _)| part));
+        std::iter::once(&self.from).chain(joined)
+    }
+
+    /// Collects the columns that passes read of each input.
+    pub(super) fn read_columns(passes: &[Self], mapping: &Mapping) -> ReadColumns {
+        let mut read = vec![HashSet::new(); mapping.inputs.len()];
+        for part in passes.iter().flat_map(Self::parts) {
+            read[part.input].extend(part.columns.iter().map(|column| column_name(&column.name)));
+        }
+        for (read, input) in read.iter_mut().zip(&mapping.inputs) {
+            let others = input.names.iter().filter(|(name, _)| read.contains(&column_name(name)));
+            let others: Vec<String> =
+                others.flat_map(|(_, others)| others.iter().map(|name| column_name(name))).collect();
+            read.extend(others);
+        }
+        read
+    }
+
+    /// Counts the passes and joins that read each input.
+    pub(super) fn readers(passes: &[Self], mapping: &Mapping) -> Vec<usize> {
+        let mut readers = vec![0; mapping.inputs.len()];
+        passes.iter().flat_map(Self::parts).for_each(|part| readers[part.input] += 1);
+        readers
+    }
+
     pub(super) fn run(&self, context: &PassContext<'_>, records: &mut StatementCollector<'_>) -> Result<()> {
         let io = |error| SourceError::io(context.folder, error);
         let Some(first) = self.groups.first() else {
@@ -123,7 +156,7 @@ impl Pass {
             let mut lookups = Vec::new();
             for (part, key) in &group.parts {
                 let rows = context.sort_input(part, *key, records)?.finish().map_err(io)?;
-                lookups.push(Lookup::new(rows, part.columns.len()).map_err(io)?);
+                lookups.push(Lookup::new(rows, part, *key, context).map_err(io)?);
             }
             context.progress.step("join", 0);
             let next = self.groups.get(index + 1);
@@ -132,12 +165,15 @@ impl Pass {
             while let Some((key, value)) = rows.next().map_err(io)? {
                 row.decode(value);
                 for lookup in &mut lookups {
-                    lookup.add(key, &mut row).map_err(io)?;
+                    lookup.add(key, &mut row, &mut records.account).map_err(io)?;
                 }
                 match next {
                     Some(next) => push_row(&mut sorter, &row, next.column, &mut bytes).map_err(io)?,
                     None => records.add(&self.sections, &row)?,
                 }
+            }
+            for lookup in lookups {
+                lookup.finish(&mut records.account).map_err(io)?;
             }
             context.progress.done();
         }
@@ -153,35 +189,99 @@ fn push_row(sorter: &mut Sorter, row: &InputRow, column: usize, bytes: &mut Vec<
 }
 
 /// Rows of a joined input, read in the order of their keys.
-struct Lookup {
+struct Lookup<'a> {
     rows: SortedRecords,
     /// Key and bytes of the next or current row.
     current: Option<(Vec<u8>, Vec<u8>)>,
+    /// True if a row has the key of the current one.
+    is_used: bool,
     width: usize,
+    /// Name of the key column.
+    column: &'a str,
+    counts: JoinSummary,
+    /// True if no other pass or section reads the input, so that its rows are accounted for here.
+    is_sole: bool,
 }
 
-impl Lookup {
-    fn new(mut rows: SortedRecords, width: usize) -> std::io::Result<Self> {
+impl<'a> Lookup<'a> {
+    fn new(
+        mut rows: SortedRecords,
+        part: &'a InputColumns,
+        key: usize,
+        context: &PassContext<'_>,
+    ) -> std::io::Result<Self> {
         let current = rows.next()?.map(|(key, value)| (key.to_vec(), value.to_vec()));
-        Ok(Self { rows, current, width })
+        let input = context.mapping.inputs[part.input].name.clone();
+        Ok(Self {
+            rows,
+            current,
+            is_used: false,
+            width: part.columns.len(),
+            column: part.columns.get(key).map_or("", |column| &column.name),
+            counts: JoinSummary { input, ..JoinSummary::default() },
+            is_sole: context.readers[part.input] == 1,
+        })
     }
 
     /// Adds the columns of the first row with this key, or empty columns if there is none. Keys must ascend.
-    fn add(&mut self, key: &[u8], row: &mut InputRow) -> std::io::Result<()> {
-        while let Some((known, value)) = self.current.as_mut().filter(|(known, _)| known.as_slice() < key) {
+    fn add(&mut self, key: &[u8], row: &mut InputRow, account: &mut Account<'_>) -> std::io::Result<()> {
+        while self.current.as_ref().is_some_and(|(known, _)| known.as_slice() < key) {
+            self.advance(account)?;
+        }
+        match &self.current {
+            Some((known, value)) if known == key && !key.is_empty() => {
+                self.is_used = true;
+                row.append(value);
+            }
+            _ => (0..self.width).for_each(|_| row.push("")),
+        }
+        Ok(())
+    }
+
+    /// Moves on to the next row with another key, and counts what became of those before it.
+    fn advance(&mut self, account: &mut Account<'_>) -> std::io::Result<()> {
+        let Some((known, value)) = &mut self.current else { return Ok(()) };
+        let (column, is_sole) = (self.column, self.is_sole);
+        let mut reject = |key: &[u8], row: &[u8], reason: &str, remedy: &str| {
+            let place = InputRow::encoded_place(row).unwrap_or_default();
+            let value = String::from_utf8_lossy(key);
+            if is_sole {
+                account.reject(&Reject { place, column, value: &value, reason, remedy });
+            }
+        };
+        match self.is_used {
+            true => self.counts.used += 1,
+            false => {
+                self.counts.unmatched += 1;
+                reject(known, value, "has a key to which no row refers", "see the `join` of the mapping");
+            }
+        }
+        self.is_used = false;
+        loop {
             match self.rows.next()? {
-                // Skip further rows of a key.
-                Some((next, _)) if next == known.as_slice() => {}
+                Some((next, bytes)) if next == known.as_slice() => {
+                    self.counts.repeated += 1;
+                    reject(next, bytes, "has the key of an earlier row, which is joined", "give each row its own key");
+                }
                 Some((next, bytes)) => {
                     next.clone_into(known);
                     bytes.clone_into(value);
+                    return Ok(());
                 }
-                None => self.current = None,
+                None => {
+                    self.current = None;
+                    return Ok(());
+                }
             }
         }
-        match &self.current {
-            Some((known, value)) if known == key && !key.is_empty() => row.append(value),
-            _ => (0..self.width).for_each(|_| row.push("")),
+    }
+
+    fn finish(mut self, account: &mut Account<'_>) -> std::io::Result<()> {
+        while self.current.is_some() {
+            self.advance(account)?;
+        }
+        if self.is_sole {
+            account.joined(self.counts);
         }
         Ok(())
     }
@@ -192,6 +292,10 @@ pub(super) struct PassContext<'a> {
     pub members: &'a [Member],
     /// Files of each input, as indexes of `members`.
     pub files: &'a [Vec<usize>],
+    /// Columns of each input that any pass reads.
+    pub read: &'a ReadColumns,
+    /// Number of passes and joins that read each input.
+    pub readers: &'a [usize],
     pub folder: &'a Path,
     pub progress: &'a dyn Progress,
 }
@@ -216,10 +320,23 @@ impl PassContext<'_> {
             let member = &self.members[*index];
             let mut counts = FileSummary::default();
             counts.file.clone_from(&member.name);
-            let mut reader = InputReader { mapping: self.mapping, input, member, part, counts, records, each };
+            let (unused, sampled) = (Vec::new(), 0);
+            let read = &self.read[part.input];
+            let mut reader = InputReader {
+                mapping: self.mapping,
+                input,
+                member,
+                part,
+                counts,
+                records,
+                read,
+                unused,
+                sampled,
+                each,
+            };
             input::read_rows(member, &input.format, self.progress, &mut reader)?;
-            let counts = reader.counts;
-            records.summary.add_file(&input.name, *index, counts);
+            let (counts, unused) = (reader.counts, reader.unused);
+            records.account.add_file(&input.name, *index, counts, unused);
         }
         Ok(())
     }
@@ -232,7 +349,25 @@ struct InputReader<'a, 'r> {
     part: &'a InputColumns,
     counts: FileSummary,
     records: &'a mut StatementCollector<'r>,
+    /// Columns that any pass reads of the input.
+    read: &'a HashSet<String>,
+    /// Columns that none reads.
+    unused: Vec<UnusedColumn>,
+    /// Number of rows whose values of unused columns were seen.
+    sampled: u32,
     each: &'a mut dyn FnMut(&InputRow, &mut StatementCollector<'r>) -> Result<()>,
+}
+
+/// Number of rows of a file, and of its columns, that are looked at for the values of columns that are not used.
+const MAX_SAMPLED: u32 = 200;
+const MAX_UNUSED: usize = 1_000;
+
+impl InputReader<'_, '_> {
+    /// True if a pass reads the column, or the mapping ignores it.
+    fn is_read(&self, column: &str) -> bool {
+        let name = column_name(column);
+        name.is_empty() || self.read.contains(&name) || self.input.ignore.contains(&name)
+    }
 }
 
 impl RowReceiver for InputReader<'_, '_> {
@@ -264,16 +399,30 @@ impl RowReceiver for InputReader<'_, '_> {
 
     fn row(&mut self, row: &InputRow) -> Result<()> {
         self.counts.rows += 1;
-        if !meets(row, &self.part.when) {
-            self.counts.left_out += 1;
+        if row.is_blank() && !self.part.columns.is_empty() {
+            self.counts.blank += 1;
+            let (reason, remedy) = ("has no value in a column that is used", "fill the row, or delete it");
+            self.records.account.reject(&Reject { place: row.place(), column: "", value: "", reason, remedy });
             return Ok(());
         }
+        let is_unmet = |condition: &&Condition| !meets(row, std::slice::from_ref(*condition));
+        if let Some(condition) = self.part.when.iter().find(is_unmet) {
+            self.counts.left_out += 1;
+            let (column, value) = (&*condition.column.name, row.get(condition.column.index));
+            let (reason, remedy) = ("is left out by `when` of the input", "correct `when` if the row is wanted");
+            self.records.account.reject(&Reject { place: row.place(), column, value, reason, remedy });
+            return Ok(());
+        }
+        self.counts.used += 1;
         (self.each)(row, self.records)
     }
 
     fn bad_row(&mut self, line: u64, problem: String) {
         self.counts.rows += 1;
-        add_omission(&mut self.counts.bad, problem.into(), || format!("{}:{line}", self.member.name));
+        let (reason, remedy) = split_remedy(&problem, "correct the row: its delimiters and quotation marks");
+        let place = Place { file: self.member.index, line };
+        self.records.account.reject(&Reject { place, column: "", value: "", reason, remedy });
+        add_omission(&mut self.counts.bad, reason, remedy, || format!("{}:{line}", self.member.name));
     }
 
     fn doubt(&mut self, line: u64, problem: String) {
@@ -286,6 +435,26 @@ impl RowReceiver for InputReader<'_, '_> {
 
     fn note(&mut self, note: String) {
         self.counts.notes.push(note);
+    }
+
+    fn is_sampling(&self) -> bool {
+        self.sampled < MAX_SAMPLED
+    }
+
+    fn sample(&mut self, column: &str, value: &str) {
+        let is_column = |known: &&mut UnusedColumn| known.column == column;
+        if let Some(known) = self.unused.iter_mut().find(is_column) {
+            known.add(value);
+        } else if self.unused.len() < MAX_UNUSED && !self.is_read(column) {
+            let mut unused =
+                UnusedColumn { input: self.input.name.clone(), column: column.to_owned(), ..Default::default() };
+            unused.add(value);
+            self.unused.push(unused);
+        }
+    }
+
+    fn end_sample(&mut self) {
+        self.sampled += 1;
     }
 
     fn wanted(&self) -> Vec<String> {

@@ -6,15 +6,17 @@ use std::rc::Rc;
 
 use crate::sources::convert::{ConvertedValue, Converter, Dropped, meets, slug};
 use crate::sources::evidence::ImportEvidence;
-use crate::sources::field::FieldForm;
-use crate::sources::import::summary::ImportSummary;
-use crate::sources::input::InputRow;
-use crate::sources::mapping::{KeyForm, Mapping, MappingSection};
+use crate::sources::field::{FieldForm, SourceField};
+use crate::sources::import::account::{Account, Lost};
+use crate::sources::input::{InputRow, Place};
+use crate::sources::mapping::{Condition, KeyForm, Mapping, MappingSection};
 use crate::sources::money::Rates;
 use crate::sources::sort::{Sorter, put_text, take_text};
 use crate::sources::{EntityId, EntityKind, NewStatement, SourceError, Update};
 use data::import::csv_row::MAX_LINE;
+use data::import::suspicions::{Settled, Suspicions};
 use data::parameter_error::shortened_to;
+use data::vocabulary::Vocabulary as _;
 
 /// Maximum number of sectors of a source. A column with more values does not contain sectors.
 const MAX_SECTORS: usize = 10_000;
@@ -26,12 +28,15 @@ const MAX_CREATED: usize = 100_000;
 const END: u8 = 0;
 
 /// Section of entities that fields create: sectors, and those of `create`.
-const CREATED: u16 = u16::MAX;
+const CREATED: u16 = u16::MAX - 1;
+
+/// Section of references to an entity, which come after all of its rows.
+const REFERENCED: u16 = u16::MAX;
 
 pub(super) struct StatementCollector<'a> {
     mapping: &'a Mapping,
     folder: &'a Path,
-    pub summary: ImportSummary,
+    pub account: Account<'a>,
     /// Names of all fields, sorted. Statements refer to them by index.
     fields: Vec<String>,
     /// Fields of each section: index of the name, and converter.
@@ -51,7 +56,7 @@ impl<'a> StatementCollector<'a> {
         folder: &'a Path,
         rates: &'a Rates,
         evidence: &ImportEvidence,
-        summary: ImportSummary,
+        account: Account<'a>,
     ) -> Self {
         let names = mapping.sections.iter().flat_map(|section| &section.fields).map(|field| field.target.name());
         let mut fields: Vec<String> = names.chain(["name".to_owned()]).collect();
@@ -65,7 +70,7 @@ impl<'a> StatementCollector<'a> {
         Self {
             mapping,
             folder,
-            summary,
+            account,
             converters: converters.collect(),
             fields,
             sectors: HashSet::new(),
@@ -88,17 +93,21 @@ impl<'a> StatementCollector<'a> {
 
     pub(super) fn add(&mut self, sections: &[usize], row: &InputRow) -> Result<(), SourceError> {
         let mapping = self.mapping;
+        let (mut unmet, mut is_taken) = (None, false);
         for index in sections.iter().copied() {
             let section = &mapping.sections[index];
-            self.summary.sections[index].rows += 1;
-            if !meets(row, &section.when) {
-                self.summary.sections[index].left_out += 1;
+            self.account.rows(index, row.file).rows += 1;
+            let is_unmet = |condition: &&Condition| !meets(row, std::slice::from_ref(*condition));
+            if let Some(condition) = section.when.iter().find(is_unmet) {
+                self.account.rows(index, row.file).left_out += 1;
+                unmet = unmet.or(Some((condition, section.kind)));
                 continue;
             }
+            is_taken = true;
             let (key, text) = match self.key(index, section, row) {
                 Ok(key) => key,
                 Err(reason) => {
-                    self.summary.without_key(index, row, reason.into());
+                    self.account.without_key(index, row, &reason);
                     continue;
                 }
             };
@@ -117,7 +126,7 @@ impl<'a> StatementCollector<'a> {
                     put_value(&mut self.value, name, "", "");
                 }
                 for dropped in self.dropped.drain(..) {
-                    self.summary.add_dropped(index, at, row, dropped);
+                    self.account.dropped(index, at, row, &dropped);
                 }
                 let converted = std::mem::take(&mut self.converted);
                 for ConvertedValue { value, original } in &converted {
@@ -128,7 +137,7 @@ impl<'a> StatementCollector<'a> {
                             Ok(sector) => reference = sector,
                             Err(reason) => {
                                 let dropped = Dropped { text: value.to_owned(), reason: reason.into() };
-                                self.summary.add_dropped(index, at, row, dropped);
+                                self.account.dropped(index, at, row, &dropped);
                                 continue;
                             }
                         }
@@ -136,9 +145,11 @@ impl<'a> StatementCollector<'a> {
                     } else if field.reference.as_ref().is_some_and(|reference| reference.is_created) {
                         let key = || value.split_once(':').map_or("", |(_, key)| key);
                         self.create(value, if original.is_empty() { key() } else { original })?;
+                    } else if field.reference.is_some() {
+                        self.refer(value, (index, at), row.place(), original)?;
                     }
                     put_value(&mut self.value, name, value, original);
-                    self.summary.sections[index].fields[at].values += 1;
+                    self.account.summary.sections[index].fields[at].values += 1;
                 }
                 self.converted = converted;
             }
@@ -151,9 +162,11 @@ impl<'a> StatementCollector<'a> {
             }
             // Equal rows keep the order of the files, which joins change.
             self.key.push(END);
-            self.key.extend_from_slice(&row.file.to_be_bytes());
-            self.key.extend_from_slice(&row.line.to_be_bytes());
+            self.key.extend_from_slice(&row.place().bytes());
             self.sorter.push(&self.key, &self.value).map_err(|error| SourceError::io(self.folder, error))?;
+        }
+        if let (Some((condition, kind)), false) = (unmet, is_taken) {
+            self.account.left_out(row, condition, kind);
         }
         Ok(())
     }
@@ -206,6 +219,24 @@ impl<'a> StatementCollector<'a> {
         self.push_name(entity, name)
     }
 
+    /// Adds a reference, which is told if no row names the entity.
+    fn refer(
+        &mut self,
+        entity: &str,
+        (section, field): (usize, usize),
+        place: Place,
+        original: &str,
+    ) -> Result<(), SourceError> {
+        self.key.clear();
+        self.key.extend_from_slice(entity.as_bytes());
+        self.key.push(END);
+        for number in [REFERENCED, section as u16, field as u16] {
+            self.key.extend_from_slice(&number.to_be_bytes());
+        }
+        self.key.extend_from_slice(&place.bytes());
+        self.sorter.push(&self.key, original.as_bytes()).map_err(|error| SourceError::io(self.folder, error))
+    }
+
     fn push_name(&mut self, entity: &str, name: &str) -> Result<(), SourceError> {
         let field = self.fields.iter().position(|known| known == "name").unwrap_or_default() as u16;
         let mut key = entity.as_bytes().to_vec();
@@ -217,32 +248,128 @@ impl<'a> StatementCollector<'a> {
         self.sorter.push(&key, &value).map_err(|error| SourceError::io(self.folder, error))
     }
 
-    pub(super) fn write(self, update: &mut Update) -> Result<ImportSummary, SourceError> {
-        let Self { mapping, folder, mut summary, fields, sorter, converters, .. } = self;
+    /// Writes the statements. The inner result tells whether the sums of the account are right.
+    pub(super) fn write(
+        self,
+        update: &mut Update,
+        settled: &Settled,
+    ) -> Result<(Account<'a>, Result<(), SourceError>), SourceError> {
+        let Self { mapping, folder, mut account, fields, sorter, converters, .. } = self;
         let io = |error| SourceError::io(folder, error);
-        let sums = converters.iter().flatten().filter(|(_, converter)| converter.field.is_sum).map(|(name, _)| *name);
-        let mut entity = EntityStatements { sums: sums.collect(), ..EntityStatements::default() };
+        let mut output = EntityOutput::new(mapping, &fields, &converters, &mut account, update);
+        let mut entity = EntityStatements { sums: output.sums.clone(), ..EntityStatements::default() };
         let mut sorted = sorter.finish().map_err(io)?;
         while let Some((key, value)) = sorted.next().map_err(io)? {
             let end = key.iter().position(|byte| *byte == END).unwrap_or(key.len());
             let (name, rest) = key.split_at(end);
-            let section = rest.get(1..3).map_or(CREATED, |bytes| u16::from_be_bytes([bytes[0], bytes[1]]));
+            let number =
+                |at: usize| rest.get(at..at + 2).map_or(CREATED, |bytes| u16::from_be_bytes([bytes[0], bytes[1]]));
             if name != entity.name.as_bytes() {
-                entity.write(&fields, update, &mut summary)?;
+                entity.write(&mut output)?;
                 entity.name.push_str(std::str::from_utf8(name).unwrap_or_default());
             }
-            let is_latest = mapping.sections.get(usize::from(section)).is_some_and(|known| known.latest_by.is_some());
-            if is_latest && entity.section == Some(section) {
-                summary.sections[usize::from(section)].replaced += 1;
-                entity.replace(value);
-            } else {
-                entity.section = Some(section);
-                entity.first = entity.statements.len();
-                entity.add(value);
+            match number(1) {
+                CREATED => entity.begin(CREATED, None, value),
+                REFERENCED => {
+                    if !entity.has(output.name) && !output.update.keeps(&entity.name)? {
+                        let text = std::str::from_utf8(value).unwrap_or_default();
+                        let text = if text.is_empty() { entity.key() } else { text };
+                        let place = Place::of_key(key).unwrap_or_default();
+                        output.account.dangling(usize::from(number(3)), usize::from(number(5)), place, text);
+                    }
+                }
+                section => {
+                    let place = Place::of_key(key).unwrap_or_default();
+                    let is_next = entity.section == Some(section);
+                    entity.rows = if is_next { entity.rows + 1 } else { 1 };
+                    output.account.grouped(usize::from(section), place, entity.rows, entity.key());
+                    let is_latest =
+                        mapping.sections.get(usize::from(section)).is_some_and(|known| known.latest_by.is_some());
+                    if is_next && is_latest {
+                        entity.replace(place, value, &mut output);
+                    } else if is_next {
+                        entity.add(Some(place), value);
+                    } else {
+                        entity.begin(section, Some(place), value);
+                    }
+                }
             }
         }
-        entity.write(&fields, update, &mut summary)?;
-        Ok(summary)
+        entity.write(&mut output)?;
+        let suspicions = output.suspicions.finish(settled);
+        account.summary.suspicions = suspicions;
+        let finished = account.finish(&converters);
+        Ok((account, finished))
+    }
+}
+
+/// What the statements of all entities are written to, with what is known of the fields.
+struct EntityOutput<'o, 'a> {
+    account: &'o mut Account<'a>,
+    update: &'o mut Update,
+    /// Names of the fields, sorted.
+    fields: &'o [String],
+    /// Field `name`.
+    name: u16,
+    sums: HashSet<u16>,
+    /// Fields with one value.
+    single: Vec<bool>,
+    /// Fields whose values are entities.
+    refers: Vec<bool>,
+    /// Names of each section's fields.
+    of_sections: Vec<Vec<u16>>,
+    /// Required fields of each kind that has sections; the index is missing if no section has the field.
+    required: Vec<Vec<(Option<u16>, &'static str)>>,
+    suspicions: Suspicions,
+}
+
+impl<'o, 'a> EntityOutput<'o, 'a> {
+    fn new(
+        mapping: &'a Mapping,
+        fields: &'o [String],
+        converters: &[Vec<(u16, Converter<'_>)>],
+        account: &'o mut Account<'a>,
+        update: &'o mut Update,
+    ) -> Self {
+        let sums = converters.iter().flatten().filter(|(_, converter)| converter.field.is_sum).map(|(name, _)| *name);
+        // A name means the same in all kinds.
+        let known = |name: &String| EntityKind::ALL.iter().find_map(|kind| SourceField::named(*kind, name));
+        let is_single = |name: &String| known(name).is_some_and(|field| !field.is_list);
+        let refers = |name: &String| {
+            known(name).is_some_and(|field| matches!(field.form, FieldForm::Reference(_) | FieldForm::Sector))
+        };
+        let index = |name: &str| fields.iter().position(|known| known == name).map(|at| at as u16);
+        let required = EntityKind::ALL.iter().map(|kind| {
+            let has_section = mapping.sections.iter().any(|section| section.kind == *kind);
+            let names = kind.required().iter().filter(|_| has_section);
+            names.map(|name| (index(name), *name)).collect()
+        });
+        Self {
+            account,
+            update,
+            fields,
+            name: index("name").unwrap_or_default(),
+            sums: sums.collect(),
+            single: fields.iter().map(is_single).collect(),
+            refers: fields.iter().map(refers).collect(),
+            of_sections: converters.iter().map(|of| of.iter().map(|(name, _)| *name).collect()).collect(),
+            required: required.collect(),
+            suspicions: Suspicions::default(),
+        }
+    }
+
+    /// Tells of a value that another row of the entity replaces.
+    fn lose(&mut self, lost: &RowStatement, name: &str, key: &str, is_older: bool) {
+        let section = usize::from(lost.section);
+        let field = self.of_sections.get(section).and_then(|of| of.iter().position(|name| *name == lost.field));
+        let (Some(field), Some(place)) = (field, lost.place) else { return };
+        let refers = self.refers.get(usize::from(lost.field)).is_some_and(|refers| *refers);
+        let value = match (lost.original.as_str(), lost.value.split_once(':')) {
+            ("", Some((_, key))) if refers => key,
+            ("", _) => &lost.value,
+            (original, _) => original,
+        };
+        self.account.lost(&Lost { section, field, place, value, name, key, is_older });
     }
 }
 
@@ -251,6 +378,8 @@ struct EntityStatements {
     name: String,
     statements: Vec<RowStatement>,
     section: Option<u16>,
+    /// Number of rows of that section so far.
+    rows: u64,
     /// Index of the first statement of that section.
     first: usize,
     sums: HashSet<u16>,
@@ -263,27 +392,54 @@ struct RowStatement {
     value: String,
     original: String,
     source_key: Rc<str>,
+    section: u16,
+    /// Place of its row; `None` if a field created the entity.
+    place: Option<Place>,
 }
 
 impl EntityStatements {
+    fn key(&self) -> &str {
+        self.name.split_once(':').map_or("", |(_, key)| key)
+    }
+
+    fn has(&self, field: u16) -> bool {
+        self.statements.iter().any(|statement| statement.field == field)
+    }
+
+    /// Adds the first row of a section.
+    fn begin(&mut self, section: u16, place: Option<Place>, row: &[u8]) {
+        self.section = Some(section);
+        self.first = self.statements.len();
+        self.add(place, row);
+    }
+
     /// Adds a later row, which replaces the fields of earlier rows of its section.
-    fn replace(&mut self, row: &[u8]) {
+    fn replace(&mut self, place: Place, row: &[u8], output: &mut EntityOutput<'_, '_>) {
         let earlier = self.statements.split_off(self.first);
-        self.add(row);
+        self.add(Some(place), row);
         let later = self.statements.split_off(self.first);
-        let is_kept = |statement: &RowStatement| later.iter().all(|known| known.field != statement.field);
-        self.statements.extend(earlier.into_iter().filter(is_kept));
+        for statement in earlier {
+            let mut same = later.iter().filter(|known| known.field == statement.field).peekable();
+            if same.peek().is_none() {
+                self.statements.push(statement);
+            } else if same.all(|known| known.value != statement.value) {
+                let names = later.iter().chain(&self.statements);
+                let name = names.filter(|known| known.field == output.name).map(|known| &*known.value).next();
+                output.lose(&statement, name.unwrap_or(self.key()), self.key(), true);
+            }
+        }
         self.statements.extend(later);
     }
 
-    fn add(&mut self, mut row: &[u8]) {
+    fn add(&mut self, place: Option<Place>, mut row: &[u8]) {
+        let section = self.section.unwrap_or(CREATED);
         let Some(source_key) = take_text(&mut row).map(Rc::<str>::from) else { return };
         while let Some((field, rest)) = row.split_first_chunk::<2>() {
             row = rest;
             let (Some(value), Some(original)) = (take_text(&mut row), take_text(&mut row)) else { return };
             let (value, original) = (value.to_owned(), original.to_owned());
             let (field, source_key) = (u16::from_le_bytes(*field), source_key.clone());
-            self.statements.push(RowStatement { field, value, original, source_key });
+            self.statements.push(RowStatement { field, value, original, source_key, section, place });
         }
         if self.statements.len() > self.limit.max(10_000) {
             self.sort();
@@ -302,34 +458,68 @@ impl EntityStatements {
     }
 
     /// Writes the statements in order and resets for the next entity.
-    fn write(&mut self, fields: &[String], update: &mut Update, counts: &mut ImportSummary) -> Result<(), SourceError> {
+    fn write(&mut self, output: &mut EntityOutput<'_, '_>) -> Result<(), SourceError> {
         self.sort();
+        if let (false, Ok(EntityId { kind, key })) = (self.statements.is_empty(), self.name.parse::<EntityId>()) {
+            kind.count(&mut output.account.summary.entities);
+            let place = self.statements.iter().filter_map(|statement| statement.place).min();
+            for at in 0..output.required[kind.index()].len() {
+                let (field, name) = output.required[kind.index()][at];
+                if !field.is_some_and(|field| self.has(field)) && !output.update.keeps(&self.name)? {
+                    output.account.incomplete(kind, name, place, &key);
+                }
+            }
+            self.observe(kind, output);
+        }
+        let name = self.statements.iter().find(|statement| statement.field == output.name);
+        let name = name.map_or(self.key(), |statement| &*statement.value).to_owned();
         for same in self.statements.chunk_by(|left, right| left.field == right.field) {
             let is_sum = self.sums.contains(&same[0].field);
+            if !is_sum && output.single.get(usize::from(same[0].field)).is_some_and(|is_single| *is_single) {
+                // A record takes the first value.
+                same[1..].iter().for_each(|lost| output.lose(lost, &name, self.key(), false));
+            }
             for statements in same.chunks(if is_sum { same.len() } else { 1 }) {
-                let RowStatement { field, value, original, source_key } = &statements[0];
+                let RowStatement { field, value, original, source_key, .. } = &statements[0];
                 let values = statements.iter().map(|statement| statement.value.as_str());
                 let sum = match is_sum {
                     true if values.clone().any(str::is_empty) => continue,
                     true => values.filter_map(|value| value.parse().ok()).fold(0, u64::saturating_add).to_string(),
                     false => String::new(),
                 };
-                update.add(NewStatement {
+                output.update.add(NewStatement {
                     entity: &self.name,
-                    field: &fields[usize::from(*field)],
+                    field: &output.fields[usize::from(*field)],
                     value: if is_sum { &sum } else { value },
                     original: if statements.len() > 1 { "" } else { original },
                     source_key,
                 })?;
             }
         }
-        if let (false, Ok(EntityId { kind, .. })) = (self.statements.is_empty(), self.name.parse::<EntityId>()) {
-            kind.count(&mut counts.entities);
-        }
         self.name.clear();
         self.statements.clear();
-        (self.section, self.first, self.limit) = (None, 0, 0);
+        (self.section, self.rows, self.first, self.limit) = (None, 0, 0, 0);
         Ok(())
+    }
+
+    /// Passes the values on to the rules about whole columns.
+    fn observe(&self, kind: EntityKind, output: &mut EntityOutput<'_, '_>) {
+        let Some(tally) = output.suspicions.of(kind.name()) else { return };
+        // A record begins with its name; further names become aliases.
+        let mut names = self.statements.iter().filter(|statement| statement.field == output.name);
+        tally.begin(names.next().map_or("", |statement| &statement.value));
+        names.for_each(|statement| tally.alias(&statement.value));
+        for RowStatement { field, value, .. } in &self.statements {
+            match output.fields[usize::from(*field)].as_str() {
+                "aliases" => tally.alias(value),
+                "website" => tally.website(value),
+                "founded_year" => tally.founded(value.parse().unwrap_or_default(), output.update.year()),
+                column if column.ends_with("_usd") && !self.sums.contains(field) => {
+                    value.parse().into_iter().for_each(|amount| tally.amount(column, amount));
+                }
+                _ => {}
+            }
+        }
     }
 }
 

@@ -1,18 +1,17 @@
-//! Summary of an import: rows read, values mapped, and omissions with their reasons.
+//! Summary of an import: rows read, values mapped, and omissions with their reasons and remedies.
 
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 use serde::Serialize;
 
-use crate::sources::SourceError;
-use crate::sources::convert::Dropped;
+use crate::sources::import::account::RowCounts;
+use crate::sources::import::rejects::shown;
+use crate::sources::input::Member;
 use crate::sources::input::archive::printable;
-use crate::sources::input::{InputRow, Member};
-use crate::sources::mapping::{Mapping, Unknown};
+use crate::sources::mapping::Mapping;
 use crate::sources::update::StatementChanges;
 use data::Date;
-use data::import::diagnostics::quoted;
+use data::import::suspicions::Suspicion;
 use data::vocabulary::Vocabulary as _;
 
 /// Maximum number of reasons per field; further ones count towards the last.
@@ -24,16 +23,25 @@ pub(super) const MAX_WARNINGS: usize = 20;
 const MAX_PLACES: usize = 100;
 
 /// Maximum number of files with places and warnings of their own; of further ones only the first place of a reason is kept.
-const MAX_DETAILED: usize = 1_000;
+pub(super) const MAX_DETAILED: usize = 1_000;
 
 /// A mapping is wrong if a field drops at least this many values, and more than one in `MAX_SHARE`.
-const MIN_DROPPED: u64 = 10;
-const MAX_SHARE: u64 = 5;
+pub(super) const MIN_DROPPED: u64 = 10;
+pub(super) const MAX_SHARE: u64 = 5;
+
+/// Number of values of a column that are shown, and of characters of each.
+const MAX_SHOWN: usize = 3;
+const MAX_SHOWN_TEXT: usize = 40;
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ImportSummary {
     pub files: Vec<FileSummary>,
     pub sections: Vec<SectionSummary>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub joined: Vec<JoinSummary>,
+    /// Entities that lack a required field, and are not published for it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub incomplete: Vec<Omission>,
     pub entities: Vec<(&'static str, u64)>,
     /// `complete` or `increment`.
     pub extent: &'static str,
@@ -43,29 +51,44 @@ pub struct ImportSummary {
     pub later_import: Option<Date>,
     /// Files that no input of the mapping reads.
     pub unused: Vec<String>,
-    #[serde(skip)]
-    places: Vec<String>,
-    /// Index and input of the files that are added.
-    #[serde(skip)]
-    added: HashSet<(usize, String)>,
+    /// Columns that no section reads.
+    pub not_used: Vec<UnusedColumn>,
+    pub suspicions: Vec<Suspicion>,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct FileSummary {
     pub input: String,
     pub file: String,
+    #[serde(skip)]
+    pub(super) index: usize,
+    /// All rows: those below, and the bad ones.
     pub rows: u64,
+    /// Rows that are used by sections or joins.
+    pub used: u64,
     /// Rows that the input's `when` leaves out.
     pub left_out: u64,
+    /// Rows without a value in the columns that are used.
+    pub blank: u64,
     pub bad: Vec<Omission>,
     /// What was detected about the file, and what of it is not read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What became of the rows in each section.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sections: Vec<FileRows>,
     /// Rows that are probably misread, each with its place. At most [`MAX_WARNINGS`].
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
     #[serde(skip_serializing_if = "is_zero")]
     pub more_warnings: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct FileRows {
+    pub kind: &'static str,
+    #[serde(flatten)]
+    pub counts: RowCounts,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -77,12 +100,31 @@ fn is_zero(count: &u64) -> bool {
 pub struct SectionSummary {
     pub kind: &'static str,
     pub from: String,
-    pub rows: u64,
-    pub left_out: u64,
+    #[serde(flatten)]
+    pub counts: RowCounts,
+    /// The entity of most rows, if it has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most: Option<MostRows>,
+    #[serde(rename = "without_key_reasons")]
     pub without_key: Vec<Omission>,
-    /// Rows that a later row of the same entity replaced or completed.
-    pub replaced: u64,
     pub fields: Vec<FieldSummary>,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct MostRows {
+    pub rows: u64,
+    pub key: String,
+}
+
+/// What became of the rows of an input that is read for joins only.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct JoinSummary {
+    pub input: String,
+    pub used: u64,
+    /// Rows to whose key no row refers.
+    pub unmatched: u64,
+    /// Rows with the key of an earlier one.
+    pub repeated: u64,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -90,12 +132,19 @@ pub struct FieldSummary {
     pub field: String,
     pub values: u64,
     pub dropped: Vec<Omission>,
+    /// Values that another row of the same entity replaced, which are counted as values, too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub merged: Vec<Omission>,
+    #[serde(skip)]
+    pub(super) dangling: u64,
 }
 
 /// Reason for leaving something out, with the number of cases and their places.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Omission {
-    pub reason: Cow<'static, str>,
+    pub reason: String,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub remedy: String,
     pub count: u64,
     /// File, line and value of the first case.
     pub first: String,
@@ -104,7 +153,35 @@ pub struct Omission {
     pub others: Vec<String>,
 }
 
-pub(super) fn add_omission(reasons: &mut Vec<Omission>, reason: Cow<'static, str>, place: impl FnOnce() -> String) {
+/// A column that no section reads, with its first distinct values.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct UnusedColumn {
+    pub input: String,
+    pub column: String,
+    pub values: Vec<String>,
+    /// True if it has values that are not shown.
+    pub is_private: bool,
+}
+
+impl UnusedColumn {
+    /// Adds a value, unless there are enough.
+    pub(super) fn add(&mut self, value: &str) {
+        let value = value.trim();
+        if value.is_empty() || self.is_private || self.values.len() >= MAX_SHOWN {
+            return;
+        }
+        let Some(value) = shown(&self.column, value) else {
+            self.is_private = true;
+            return self.values.clear();
+        };
+        let value = data::parameter_error::shortened_to(MAX_SHOWN_TEXT, value);
+        if !self.values.iter().any(|known| *known == value) {
+            self.values.push(value.into_owned());
+        }
+    }
+}
+
+pub(super) fn add_omission(reasons: &mut Vec<Omission>, reason: &str, remedy: &str, place: impl FnOnce() -> String) {
     let known = reasons.iter().position(|known| known.reason == reason);
     match known.or_else(|| (reasons.len() >= MAX_REASONS).then_some(MAX_REASONS - 1)) {
         Some(known) => {
@@ -114,8 +191,18 @@ pub(super) fn add_omission(reasons: &mut Vec<Omission>, reason: Cow<'static, str
                 others.push(place());
             }
         }
-        None => reasons.push(Omission { reason, count: 1, first: place(), others: Vec::new() }),
+        None => reasons.push(Omission {
+            reason: reason.to_owned(),
+            remedy: remedy.to_owned(),
+            count: 1,
+            first: place(),
+            others: Vec::new(),
+        }),
     }
+}
+
+pub(super) fn total(reasons: &[Omission]) -> u64 {
+    reasons.iter().map(|reason| reason.count).sum()
 }
 
 impl ImportSummary {
@@ -132,59 +219,7 @@ impl ImportSummary {
         let unused = (0..members.len())
             .filter(|index| !is_used(index))
             .map(|index| printable(&members[index].path).into_owned());
-        let places = members.iter().map(|member| member.name.clone()).collect();
-        Self { sections: sections.collect(), unused: unused.collect(), places, ..Self::default() }
-    }
-
-    /// Adds the summary of a file, unless an earlier pass added it already, so that it is counted once.
-    pub(super) fn add_file(&mut self, input: &str, index: usize, counts: FileSummary) {
-        if !self.added.insert((index, input.to_owned())) {
-            return;
-        }
-        let mut counts = FileSummary { input: input.to_owned(), ..counts };
-        if self.files.len() >= MAX_DETAILED {
-            counts.more_warnings += counts.warnings.len() as u64;
-            counts.warnings.clear();
-            counts.notes.clear();
-            counts.bad.iter_mut().for_each(|omission| omission.others.clear());
-        }
-        self.files.push(counts);
-    }
-
-    pub(super) fn add_dropped(&mut self, section: usize, field: usize, row: &InputRow, dropped: Dropped) {
-        let place = &self.places[row.file as usize];
-        let first = || format!("{place}:{}: {}", row.line, quoted(&dropped.text));
-        add_omission(&mut self.sections[section].fields[field].dropped, dropped.reason, first);
-    }
-
-    pub(super) fn without_key(&mut self, section: usize, row: &InputRow, reason: Cow<'static, str>) {
-        let place = &self.places[row.file as usize];
-        add_omission(&mut self.sections[section].without_key, reason, || format!("{place}:{}", row.line));
-    }
-
-    /// Rejects an import that drops many values of a field, because then the mapping is wrong.
-    pub(super) fn check(&self, mapping: &Mapping) -> Result<(), SourceError> {
-        let mut problems = Vec::new();
-        for (section, summary) in mapping.sections.iter().zip(&self.sections) {
-            for (field, counts) in section.fields.iter().zip(&summary.fields) {
-                let dropped: u64 = counts.dropped.iter().map(|reason| reason.count).sum();
-                let all = dropped + counts.values;
-                if field.value.unknown == Unknown::Drop || dropped < MIN_DROPPED || dropped * MAX_SHARE <= all {
-                    continue;
-                }
-                let Some(most) = counts.dropped.iter().max_by_key(|reason| reason.count) else { continue };
-                problems.push(format!(
-                    "{}:{}:{}: {}: {dropped} of {all} values cannot be used, the first at {} {}; correct the mapping, or \
-                     accept it with `unknown = \"drop\"`",
-                    mapping.name, field.position.line, field.position.column, counts.field, most.first, most.reason
-                ));
-            }
-        }
-        let without_key = |section: &SectionSummary| section.without_key.iter().map(|reason| reason.count).sum::<u64>();
-        if self.sections.iter().all(|section| section.rows == section.left_out + without_key(section)) {
-            problems.push(format!("{}: no row became an entity; see `when` and `key`", mapping.name));
-        }
-        if problems.is_empty() { Ok(()) } else { Err(SourceError::Problems(problems)) }
+        Self { sections: sections.collect(), unused: unused.collect(), ..Self::default() }
     }
 
     pub fn rows(&self) -> u64 {

@@ -135,6 +135,17 @@ impl JsonRows<'_> {
             self.to.bad_row(self.number, "is not an object".to_owned());
             return Ok(());
         }
+        if self.to.is_sampling() {
+            let (mut names, mut known) = (Vec::new(), HashSet::new());
+            let found = paths(value, "", &mut names, &mut known);
+            found.map_err(|exceeded| self.stop(self.member.error(self.number, exceeded)))?;
+            for name in names.iter().filter(|name| !self.columns.contains(name)) {
+                let mut texts = Vec::new();
+                collect(value, name, &mut texts);
+                self.to.sample(name, &texts.join("|"));
+            }
+            self.to.end_sample();
+        }
         self.row.clear(self.number);
         for column in &self.columns {
             let mut texts = Vec::new();

@@ -102,6 +102,33 @@ impl InputFormat {
     }
 }
 
+/// Line of an input: index of the file and number of the line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Place {
+    pub file: u32,
+    pub line: u64,
+}
+
+impl Place {
+    /// Number of bytes that [`Place::bytes`] returns.
+    pub(crate) const SIZE: usize = 12;
+
+    /// Bytes that sort like the place.
+    pub(crate) fn bytes(self) -> [u8; Self::SIZE] {
+        let mut bytes = [0; Self::SIZE];
+        bytes[..4].copy_from_slice(&self.file.to_be_bytes());
+        bytes[4..].copy_from_slice(&self.line.to_be_bytes());
+        bytes
+    }
+
+    /// Place from the last bytes of a key.
+    pub(crate) fn of_key(key: &[u8]) -> Option<Self> {
+        let (rest, line) = key.split_last_chunk::<8>()?;
+        let (_, file) = rest.split_last_chunk::<4>()?;
+        Some(Self { file: u32::from_be_bytes(*file), line: u64::from_be_bytes(*line) })
+    }
+}
+
 /// Wanted columns of a row, as text without surrounding white space.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct InputRow {
@@ -113,6 +140,15 @@ pub(crate) struct InputRow {
 }
 
 impl InputRow {
+    pub(crate) fn place(&self) -> Place {
+        Place { file: self.file, line: self.line }
+    }
+
+    /// True if no column has a value.
+    pub(crate) fn is_blank(&self) -> bool {
+        self.text.is_empty()
+    }
+
     pub(crate) fn clear(&mut self, line: u64) {
         self.line = line;
         self.text.clear();
@@ -147,6 +183,13 @@ impl InputRow {
         }
     }
 
+    /// Place of an encoded row.
+    pub(crate) fn encoded_place(bytes: &[u8]) -> Option<Place> {
+        let (line, rest) = bytes.split_first_chunk::<8>()?;
+        let (file, _) = rest.split_first_chunk::<4>()?;
+        Some(Place { file: u32::from_le_bytes(*file), line: u64::from_le_bytes(*line) })
+    }
+
     /// Appends the columns of an encoded row.
     pub(crate) fn append(&mut self, bytes: &[u8]) {
         let mut fields = bytes.get(12..).unwrap_or_default();
@@ -174,6 +217,17 @@ pub(crate) trait RowReceiver {
 
     /// Takes the format in which the file is read, with all that was detected.
     fn format(&mut self, _format: &InputFormat) {}
+
+    /// True as long as it takes values of columns that it does not want.
+    fn is_sampling(&self) -> bool {
+        false
+    }
+
+    /// Takes a value of a column that it does not want.
+    fn sample(&mut self, _column: &str, _value: &str) {}
+
+    /// Ends a row of which it sampled values.
+    fn end_sample(&mut self) {}
 
     /// Names of the wanted columns, for files with named values in each row (JSON). If empty, the first row decides.
     fn wanted(&self) -> Vec<String> {

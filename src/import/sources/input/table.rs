@@ -255,6 +255,15 @@ impl<'a> TableRows<'a> {
             });
         }
         self.rows += u64::from(!is_sum);
+        if self.to.is_sampling() {
+            let Self { to, names, positions, .. } = self;
+            cells.each(&mut |column, cell| {
+                if let Some(name) = names.get(column).filter(|_| !positions.contains(&Some(column))) {
+                    to.sample(name, cell);
+                }
+            });
+            to.end_sample();
+        }
         self.row.clear(line);
         for index in 0..self.positions.len() {
             let position = self.positions.get(index).copied().flatten();

@@ -49,6 +49,8 @@ pub(crate) struct MappingInput {
     /// Texts that stand for an unknown value.
     pub none: Vec<String>,
     pub optional: Vec<String>,
+    /// Columns that are not read on purpose.
+    pub ignore: Vec<String>,
     /// Alternative names of columns, from other versions of the files.
     pub names: Vec<(String, Vec<String>)>,
     pub when: Vec<Condition>,

@@ -139,7 +139,7 @@ impl<'a> MappingReader<'_, 'a> {
     }
 
     fn input(&self, name: &str, node: &TomlNode<'a>) -> MappingInput {
-        let keys = "file delimiter quote encoding sheet skip header path marked_formulas key none decimal optional names when \
+        let keys = "file delimiter quote encoding sheet skip header path marked_formulas key none decimal optional ignore names when \
              may_lack";
         let document = self.document;
         let index = self.inputs.iter().position(|known| known == name).unwrap_or_default();
@@ -184,6 +184,7 @@ impl<'a> MappingReader<'_, 'a> {
             key: key.map(|(name, position)| ColumnRef { input: index, name, position, index: 0 }),
             none: texts("none"),
             optional: texts("optional").iter().map(|name| column_name(name)).collect(),
+            ignore: texts("ignore").iter().map(|name| column_name(name)).collect(),
             names: names.collect(),
             when: table.get("when").map(|node| self.conditions(node, index, &[])).unwrap_or_default(),
             may_lack: table.get("may_lack").is_some_and(|node| document.truth(node)),

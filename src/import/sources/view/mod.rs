@@ -12,6 +12,7 @@ mod files;
 mod record;
 
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::fs;
 use std::path::Path;
 
@@ -20,9 +21,11 @@ use serde::Serialize;
 use crate::sources::sort::Sorter;
 use crate::sources::{EntityId, EntityKind, Source, SourceError, Suppressed};
 use data::import::csv_row::distinct;
+use data::import::csv_table::TableRow as _;
 use data::import::diagnostics::{did_you_mean, quoted};
 use data::import::meta::{self, SnapshotMeta};
 use data::import::redirects::Redirect;
+use data::import::suspicions::SettledLine;
 use data::vocabulary::Vocabulary as _;
 use data::{Progress, SnapshotVersion};
 use entities::Entities;
@@ -81,6 +84,50 @@ pub struct ViewSummary {
     pub gone: u64,
     /// Suppressed records, and records that depend on one: rounds of a startup, people of an organization.
     pub suppressed: u64,
+    /// The incomplete records and dangling references, at most [`MAX_TOLD`].
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Maximum number of records and references that are told one by one.
+const MAX_TOLD: usize = 10_000;
+
+/// A record that lacks a required value, or a reference to an entity that no source has by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LeftOut {
+    pub kind: &'static str,
+    /// Slug of the record.
+    pub record: String,
+    pub source: String,
+    /// Key of the row in the source.
+    pub key: String,
+    pub field: String,
+    /// The reference; empty if the field is missing.
+    pub value: String,
+}
+
+impl fmt::Display for LeftOut {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, record, source, key, field, value } = self;
+        match &**value {
+            "" => write!(f, "{kind} {record}: has no {field} (source {source}, key {})", quoted(key)),
+            value => {
+                let value = quoted(value);
+                write!(
+                    f,
+                    "{kind} {record}: {field} is {value}, which no source has (source {source}, key {})",
+                    quoted(key)
+                )
+            }
+        }
+    }
+}
+
+impl ViewSummary {
+    fn tell(&mut self, left_out: LeftOut) {
+        if self.left_out.len() < MAX_TOLD {
+            self.left_out.push(left_out);
+        }
+    }
 }
 
 /// Finds the entities of the record with a slug in the view, or with one that was merged away. Each with its source.
@@ -136,7 +183,11 @@ pub fn write(
                     statement.encode(&mut bytes);
                     sorter.push(&number.to_be_bytes(), &bytes).map_err(io)?;
                 }
-                Err(StatementExclusion::Dangling) => summary.dangling += 1,
+                Err(StatementExclusion::Dangling(left_out)) => {
+                    summary.dangling += 1;
+                    let (source, record) = (source.id.clone(), entities.record(number).slug.clone());
+                    summary.tell(LeftOut { source, record, ..*left_out });
+                }
                 Err(StatementExclusion::Orphaned) => drop(orphans.insert(number)),
                 Err(StatementExclusion::Irrelevant) => {}
             }
@@ -149,14 +200,26 @@ pub fn write(
     let mut is_written = vec![false; entities.records.len()];
     let mut finish = |record: Option<ViewRecord>, summary: &mut ViewSummary| -> Result<(), SourceError> {
         let Some(mut record) = record else { return Ok(()) };
-        if record.write(&entities, sources, &mut files)? {
+        let Some(field) = record.write(&entities, sources, &mut files)? else {
             is_written[record.number as usize] = true;
             record.kind.count(&mut summary.records);
-        } else if orphans.contains(&record.number) {
+            return Ok(());
+        };
+        if orphans.contains(&record.number) {
             summary.suppressed += 1;
-        } else {
-            summary.incomplete += 1;
+            return Ok(());
         }
+        summary.incomplete += 1;
+        let first = record.statements.iter().find(|statement| statement.is_current);
+        let (source, key) = first.map_or(("", ""), |first| (&sources[usize::from(first.source)].id, &first.source_key));
+        summary.tell(LeftOut {
+            kind: record.kind.name(),
+            record: entities.record(record.number).slug.clone(),
+            source: source.to_owned(),
+            key: key.to_owned(),
+            field: field.to_owned(),
+            value: String::new(),
+        });
         Ok(())
     };
     while let Some((key, value)) = sorted.next().map_err(io)? {
@@ -174,6 +237,7 @@ pub fn write(
     }
     files.finish()?;
     write_meta(folder, sources, to)?;
+    copy_settled(folder, to)?;
     progress.done();
     Ok(summary)
 }
@@ -199,6 +263,15 @@ fn write_meta(folder: &Path, sources: &[Source], to: &Path) -> Result<(), Source
     };
     let text = toml::to_string(&meta).map_err(|error| SourceError::invalid(&file, error.to_string()))?;
     fs::write(&file, text).map_err(|error| SourceError::io(&file, error))
+}
+
+/// Copies the list of settled warnings to the dataset.
+fn copy_settled(folder: &Path, to: &Path) -> Result<(), SourceError> {
+    let given = folder.join(SettledLine::FILE);
+    if !given.exists() {
+        return Ok(());
+    }
+    fs::copy(&given, to.join(SettledLine::FILE)).map(drop).map_err(|error| SourceError::io(&given, error))
 }
 
 /// Filters sources by license; an empty `allowed` keeps all. A license that no source has is an error.

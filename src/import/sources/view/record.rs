@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::sources::field::{FieldForm, SourceField};
 use crate::sources::sort::{put_text, take_text};
+use crate::sources::view::LeftOut;
 use crate::sources::view::entities::Entities;
 use crate::sources::view::files::Files;
 use crate::sources::{EntityId, EntityKind, Result, Source, Standing, Statement};
@@ -31,7 +32,7 @@ pub(super) struct ViewStatement {
 /// Reason why a statement is not part of a view.
 pub(super) enum StatementExclusion {
     /// It refers to a record that is not in the view.
-    Dangling,
+    Dangling(Box<LeftOut>),
     /// It refers to the startup or organization of the record, which is suppressed.
     Orphaned,
     /// It refers to another suppressed record, is an outdated reference to a missing one, or has an unknown field.
@@ -55,7 +56,14 @@ impl ViewStatement {
                     _ if !is_current => StatementExclusion::Irrelevant,
                     "startup" | "organization" if is_suppressed => StatementExclusion::Orphaned,
                     _ if is_suppressed => StatementExclusion::Irrelevant,
-                    _ => StatementExclusion::Dangling,
+                    _ => StatementExclusion::Dangling(Box::new(LeftOut {
+                        kind: entity.kind.name(),
+                        record: String::new(),
+                        source: String::new(),
+                        key: source_key,
+                        field: field.clone(),
+                        value: value.clone(),
+                    })),
                 });
             }
         } else if known.is_none() && !field.starts_with(identifier::FIELD) {
@@ -112,8 +120,13 @@ pub(super) struct ViewRecord {
 }
 
 impl ViewRecord {
-    /// Writes the record. Returns `false` if a required value is missing.
-    pub(super) fn write(&mut self, entities: &Entities, sources: &[Source], files: &mut Files<'_>) -> Result<bool> {
+    /// Writes the record. Returns the name of a required field that is missing.
+    pub(super) fn write(
+        &mut self,
+        entities: &Entities,
+        sources: &[Source],
+        files: &mut Files<'_>,
+    ) -> Result<Option<&'static str>> {
         self.statements.sort_by(|left, right| left.field.cmp(&right.field).then_with(|| left.rank(right, sources)));
         self.add_aliases();
         let slug = &entities.record(self.number).slug;
@@ -130,9 +143,8 @@ impl ViewRecord {
                     values.push(value);
                 }
             }
-            let required = if self.kind == EntityKind::Round { ["startup", "stage"] } else { ["name", "organization"] };
-            if required.contains(&field.name) && values.is_empty() {
-                return Ok(false);
+            if self.kind.required().contains(&field.name) && values.is_empty() {
+                return Ok(Some(field.name));
             }
             if field.name == "organization" {
                 row.push(kind.to_owned());
@@ -159,7 +171,7 @@ impl ViewRecord {
             let original = if statement.original.is_empty() { key } else { &statement.original };
             files.write_provenance(self.kind, slug, statement, &entities.record(number).slug, original)?;
         }
-        Ok(true)
+        Ok(None)
     }
 
     /// Turns further names into aliases, and removes the record's name from the aliases.
