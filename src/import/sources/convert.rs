@@ -10,19 +10,23 @@ use crate::sources::evidence::{ColumnEvidence, ImportEvidence};
 use crate::sources::field::FieldForm;
 use crate::sources::input::InputRow;
 use crate::sources::location::{self, Codes};
-use crate::sources::mapping::date_format::DateFormat;
+use crate::sources::mapping::date_format::{self, DateEvidence, DateFormat, WrittenDate};
+use crate::sources::mapping::list::{split_clear, split_list};
 use crate::sources::mapping::transform::MappedText;
 use crate::sources::mapping::{
     CellTest, Condition, Currency, FieldTarget, FieldValue, KeyForm, MappedValue, MappingVocabulary, Unknown,
 };
-use crate::sources::money::{MoneyCell, Rates, Sign};
+use crate::sources::missing::{self, MissingIn};
+use crate::sources::money::{Decimal, MoneyCell, Rates, Sign};
 use data::fold::fold;
 use data::identifier;
 use data::import::clean::{clean, clean_line};
 use data::import::csv_row::{MAX_LINE, MAX_TEXT, MAX_URL};
+use data::import::diagnostics::quoted;
 use data::import::website;
+use data::meaning::Meaning;
 use data::parameter_error::shortened_to;
-use data::vocabulary::{Vocabulary, with_article};
+use data::vocabulary::with_article;
 use data::{Country, FirmKind, PartialDate, Stage, StartupStatus};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +51,9 @@ pub(crate) struct Converter<'a> {
     memo: Option<HashMap<String, Vec<ConvertedValue>>>,
     /// Evidence about the columns from an earlier run.
     known: ColumnEvidence,
+    /// The same about the column with the day of the rate.
+    known_days: DateEvidence,
+    missing: MissingIn,
     pub seen: ColumnEvidence,
 }
 
@@ -93,7 +100,7 @@ impl MappedValue {
             texts.push(MappedText { value: Cow::Borrowed(constant), original: Cow::Borrowed("") });
         }
         for step in &self.steps {
-            step.apply(&mut texts);
+            step.apply(&mut texts, dropped);
         }
         if !self.steps.is_empty() && !self.none.is_empty() {
             texts.retain(|text| !is_none(&text.value));
@@ -106,7 +113,8 @@ impl MappedValue {
                         let original = text.original.clone();
                         MappedText { value: Cow::Borrowed(word), original }
                     })),
-                    None if self.unknown == Unknown::Keep => mapped.push(text),
+                    // The field's own words stay known.
+                    None if self.unknown == Unknown::Keep || self.extends_words => mapped.push(text),
                     None => {
                         let reason = "is not in the vocabulary".into();
                         dropped.push(Dropped { text: text.value.into_owned(), reason });
@@ -122,30 +130,30 @@ impl MappedValue {
         self.texts(row, &mut Vec::new()).into_iter().next().map(|text| text.value.into_owned())
     }
 
-    fn date(&self, row: &InputRow) -> Option<PartialDate> {
-        self.texts(row, &mut Vec::new()).iter().find_map(|text| self.read_date(&text.value))
+    fn date(&self, row: &InputRow, column: &DateEvidence) -> Option<PartialDate> {
+        self.texts(row, &mut Vec::new()).iter().find_map(|text| self.read_date(&text.value, column))
     }
 
     /// Sort key for the rows of an entity. Dates become `YYYY-MM-DD`.
     pub(crate) fn order(&self, row: &InputRow) -> String {
         let text = self.text(row).unwrap_or_default();
-        self.read_date(&text).map_or(text, |date| date.to_string())
+        self.read_date(&text, &DateEvidence::default()).map_or(text, |date| date.to_string())
     }
 
-    fn formats(&self) -> &[DateFormat] {
-        if self.dates.is_empty() { &ISO } else { &self.dates }
-    }
-
-    fn read_date(&self, text: &str) -> Option<PartialDate> {
-        self.formats().iter().find_map(|format| format.read(text))
+    /// Reads a date in the formats of the mapping, or in any that the column's evidence allows.
+    fn read_date(&self, text: &str, column: &DateEvidence) -> Option<PartialDate> {
+        match &*self.dates {
+            [] => WrittenDate::read(text)?.decide(None, column).ok(),
+            formats => formats.iter().find_map(|format| format.read(text)),
+        }
     }
 }
 
-static ISO: LazyLock<Vec<DateFormat>> =
-    LazyLock::new(|| ["%Y-%m-%d", "%Y-%m", "%Y"].iter().filter_map(|text| DateFormat::parse(text).ok()).collect());
-
 impl KeyForm {
     pub(crate) fn make_key(&self, text: &str) -> Result<String, Cow<'static, str>> {
+        if matches!(self, Self::Name) && (MissingIn::Name.is_missing(text) || missing::is_placeholder(text)) {
+            return Err(IS_PLACEHOLDER.into());
+        }
         let key = match self {
             Self::Plain => clean_line(text),
             Self::Scheme(scheme) => format!("{scheme}:{}", identifier::normalize(scheme, text)?),
@@ -175,7 +183,45 @@ impl<'a> Converter<'a> {
         );
         let depends_on_one = field.value.columns.len() == 1 && field.value.when.is_empty();
         let memo = (has_few && depends_on_one).then(HashMap::new);
-        Self { field, rates, memo, known: evidence.for_value(&field.value), seen: ColumnEvidence::default() }
+        let known_days = field.rate_on.as_ref().map(|value| evidence.for_value(value).dates).unwrap_or_default();
+        let missing = MissingIn::field(&field.target.name(), field.target.form());
+        let known = evidence.for_value(&field.value);
+        Self { field, rates, memo, known, known_days, missing, seen: ColumnEvidence::default() }
+    }
+
+    /// True if a text stands for a missing value: an amount of 0, too, unless amounts are added up.
+    fn is_missing(&self, text: &str) -> bool {
+        let may_be_zero = self.missing == MissingIn::Amount && !self.field.is_sum;
+        let is_zero = || {
+            !text.contains(|char| matches!(char, '1'..='9')) && MoneyCell::read(text).is_some_and(|cell| cell.is_zero())
+        };
+        self.missing.is_missing(text) || (may_be_zero && is_zero())
+    }
+
+    /// Splits lists of a field that takes several values and has no steps, as far as the text alone tells that it is a list.
+    fn split<'t>(&self, texts: Vec<MappedText<'t>>, dropped: &mut Vec<Dropped>) -> Vec<MappedText<'t>> {
+        let FieldValue { target, value, reference, .. } = self.field;
+        let is_key = reference.as_ref().is_some_and(|reference| !matches!(reference.key, KeyForm::Name));
+        let is_identifier = target.form() == FieldForm::Identifier;
+        if !target.is_list() || is_key || is_identifier || !value.steps.is_empty() || value.vocabulary.is_some() {
+            return texts;
+        }
+        let is_stage = |part: &String| Stage::meaning(part).is_some();
+        let split = |text: &str| match split_clear(text) {
+            None if target.form() == FieldForm::Stage && Stage::meaning(text).is_none() => {
+                split_list(text).map(|parts| Some(parts).filter(|parts| parts.iter().all(is_stage)))
+            }
+            parts => Ok(parts),
+        };
+        let mut all = Vec::with_capacity(texts.len());
+        for text in texts {
+            match split(&text.value) {
+                Ok(Some(parts)) => all.extend(parts.into_iter().map(MappedText::from)),
+                Ok(None) => all.push(text),
+                Err(reason) => dropped.push(Dropped { text: text.value.into_owned(), reason }),
+            }
+        }
+        all
     }
 
     pub(crate) fn values(&mut self, row: &InputRow, values: &mut Vec<ConvertedValue>, dropped: &mut Vec<Dropped>) {
@@ -188,7 +234,16 @@ impl<'a> Converter<'a> {
             return;
         }
         let (first, before) = (values.len(), dropped.len());
-        for text in field.value.texts(row, dropped) {
+        let texts = field.value.texts(row, dropped);
+        let mut texts = self.split(texts, dropped);
+        texts.retain(|text| !self.is_missing(&text.value));
+        // The default also takes the place of texts that are no values.
+        let default = field.value.default.as_deref().map(MappedText::from);
+        let count = texts.len();
+        for (at, text) in texts.into_iter().chain(default).enumerate() {
+            if at >= count && values.len() > first {
+                break;
+            }
             // A field with one value takes the first usable text.
             if !field.target.is_list() && values.len() > first {
                 break;
@@ -220,7 +275,12 @@ impl<'a> Converter<'a> {
     /// Converts a text. The flag is true if the original contains private data.
     fn convert(&mut self, text: &str, row: &InputRow) -> Result<(String, bool), Cow<'static, str>> {
         let value = match self.field.target.form() {
-            FieldForm::Line | FieldForm::Sector => convert_line(text)?,
+            FieldForm::Line | FieldForm::Sector => {
+                if self.missing == MissingIn::Name && missing::is_placeholder(text) {
+                    return Err(IS_PLACEHOLDER.into());
+                }
+                convert_line(text)?
+            }
             FieldForm::Text => {
                 let has_email = text.contains('@') && EMAIL.is_match(text);
                 let text = if has_email { EMAIL.replace_all(text, "") } else { Cow::Borrowed(text) };
@@ -233,14 +293,8 @@ impl<'a> Converter<'a> {
             }
             FieldForm::Website => web_address(text)?,
             FieldForm::Country => self.country(text, row)?.alpha2().to_owned(),
-            FieldForm::Year => self.year(text)?,
-            FieldForm::Date => {
-                let date = self.field.value.read_date(text).ok_or_else(|| {
-                    let formats: Vec<&str> = self.field.value.formats().iter().map(|format| &*format.text).collect();
-                    format!("is not a date of the form {}; name its format in `dates`", formats.join(", "))
-                })?;
-                date.to_string()
-            }
+            FieldForm::Year => self.year(text, row)?,
+            FieldForm::Date => self.date(text, row)?.to_string(),
             FieldForm::Dollars => self.dollars(text, row)?,
             FieldForm::Stage => read_word::<Stage>(text)?,
             FieldForm::FirmKind => read_word::<FirmKind>(text)?,
@@ -278,6 +332,18 @@ impl<'a> Converter<'a> {
     fn dollars(&mut self, text: &str, row: &InputRow) -> Result<String, Cow<'static, str>> {
         let field = self.field;
         let cell = MoneyCell::read(text).ok_or("is not an amount of money, such as `1500000` or `$1.5M`")?;
+        if let Some(decimal) = cell.proven_decimal().filter(|_| field.amount.decimal.is_none()) {
+            self.seen.decimals.note(decimal == Decimal::Point, row.line, text);
+            if let Some(((line, point), (other, comma))) = self.known.decimals.both() {
+                return Err(format!(
+                    "is in a column that contradicts itself: line {line} has a decimal point ({}), line {other} a decimal comma \
+                     ({}); correct the column, or write `decimal = \".\"` or `decimal = \",\"` in the mapping",
+                    quoted(point),
+                    quoted(comma)
+                )
+                .into());
+            }
+        }
         self.seen.notation.add(&cell, &field.amount);
         let (amount, sign) = cell.amount(&field.amount, &self.known.notation)?;
         let stated = match &field.currency {
@@ -294,17 +360,52 @@ impl<'a> Converter<'a> {
             (None, Some(stated)) => stated,
             (Some(Sign::Shared(..)) | None, None) => return Err("has no currency, which is never guessed".into()),
         };
-        let day = field.rate_on.as_ref().and_then(|value| value.date(row));
+        let day = field.rate_on.as_ref().and_then(|value| value.date(row, &self.known_days));
         let dollars = (amount * self.rates.rate_on(&currency, day)?).round();
         Ok(format!("{dollars:.0}"))
     }
 
-    fn year(&self, text: &str) -> Result<String, Cow<'static, str>> {
+    /// Reads the date as far as it is written, in the formats of the mapping or in any usual one.
+    fn date(&mut self, text: &str, row: &InputRow) -> Result<PartialDate, Cow<'static, str>> {
+        let date = match &*self.field.value.dates {
+            [] => {
+                let written = self.written_date(text, row)?;
+                written.decide(None, &self.known.dates)?
+            }
+            formats => formats.iter().find_map(|format| format.read(text)).ok_or_else(|| not_a_date(formats))?,
+        };
+        if date_format::is_placeholder(date) { Err("is a day that stands for an unknown one".into()) } else { Ok(date) }
+    }
+
+    fn written_date(&mut self, text: &str, row: &InputRow) -> Result<WrittenDate, Cow<'static, str>> {
+        let written = WrittenDate::read(text).ok_or_else(|| not_a_date(&[]))?;
+        self.seen.dates.add(&written, row.line, text);
+        Ok(written)
+    }
+
+    fn year(&mut self, text: &str, row: &InputRow) -> Result<String, Cow<'static, str>> {
         let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
-        let year = if is_year { text.parse().ok() } else { self.field.value.read_date(text).map(PartialDate::year) };
+        let year = match (is_year, &*self.field.value.dates) {
+            (true, _) => text.parse().map_err(|_| IS_NO_YEAR)?,
+            (_, []) => self.written_date(text, row)?.year(&self.known.dates)?,
+            _ => self.date(text, row)?.year(),
+        };
         // No company is older; an earlier year is a placeholder or a typing error.
-        let year = year.filter(|year| (1000..=9999).contains(year));
-        year.map(|year| year.to_string()).ok_or_else(|| "is not a year from 1000 to 9999".into())
+        if (1000..=9999).contains(&year) { Ok(year.to_string()) } else { Err(IS_NO_YEAR.into()) }
+    }
+}
+
+const IS_NO_YEAR: &str = "is not a year from 1000 to 9999";
+
+const IS_PLACEHOLDER: &str = "stands in the place of a name and is none";
+
+fn not_a_date(formats: &[DateFormat]) -> Cow<'static, str> {
+    match formats {
+        [] => "is not a date, such as `2026-11-20`; name its format in `dates`, as in `dates = [\"%d %m %Y\"]`".into(),
+        formats => {
+            let formats: Vec<&str> = formats.iter().map(|format| &*format.text).collect();
+            format!("is not a date of the form {}; name its format in `dates`", formats.join(", ")).into()
+        }
     }
 }
 
@@ -322,8 +423,19 @@ fn check_length(text: &str, max: usize) -> Result<(), Cow<'static, str>> {
     if is_long { Err(format!("has more than {max} characters").into()) } else { Ok(()) }
 }
 
+/// A formula of a spreadsheet, with the text that a link shows.
+static FORMULA: LazyLock<Regex> = LazyLock::new(|| {
+    let link = r#"HYPERLINK\(\s*"[^"]*"\s*[,;]\s*"(?<text>[^"]+)"\s*\)"#;
+    Regex::new(&format!(r"(?i)^=(?:{link}$|[@+-]?[\p{{Lu}}\p{{Ll}}.]+\d*[(:+*/&!-]|[\p{{Lu}}]{{1,3}}\d+$|['\(])"))
+        .expect("a valid expression")
+});
+
 fn convert_line(text: &str) -> Result<String, Cow<'static, str>> {
-    let line = clean_line(text);
+    let shown = match FORMULA.captures(text.trim()).filter(|_| text.trim_start().starts_with('=')) {
+        Some(found) => found.name("text").ok_or("is a formula; save the values of the sheet")?.as_str(),
+        None => text,
+    };
+    let line = clean_line(shown).split_whitespace().collect::<Vec<_>>().join(" ");
     if line.is_empty() {
         return Err("is empty without invisible characters".into());
     }
@@ -351,8 +463,8 @@ fn web_address(text: &str) -> Result<String, Cow<'static, str>> {
     }
 }
 
-fn read_word<V: Vocabulary>(text: &str) -> Result<String, Cow<'static, str>> {
-    V::read(text).map(|word| word.name().to_owned()).ok_or_else(|| {
+fn read_word<V: Meaning>(text: &str) -> Result<String, Cow<'static, str>> {
+    V::meaning(text).map(|word| word.name().to_owned()).ok_or_else(|| {
         let noun = with_article(V::NOUN);
         format!("is not {noun}: {}; translate it with `map`", V::names().join(", ")).into()
     })
@@ -388,6 +500,23 @@ mod tests {
         assert!(convert_line("Write to ana.reed+x@alder.example").unwrap_err().contains("private"));
         assert_eq!(EMAIL.replace_all("Ask ana@alder.example, not @alder", ""), "Ask , not @alder");
         assert!(convert_line(&"x".repeat(201)).unwrap_err().contains("more than 200"));
+    }
+
+    #[test]
+    fn names_are_cleaned_and_formulas_are_none() {
+        for (text, name) in [
+            ("Alder  \u{a0}Capital", Some("Alder Capital")),
+            ("\u{3000}Alder\u{202f}Labs ", Some("Alder Labs")),
+            (r#"=HYPERLINK("https://alder.example";"Alder")"#, Some("Alder")),
+            ("=VLOOKUP(A2;B:C;2)", None),
+            ("=A2&B2", None),
+            ("=B7", None),
+            ("='Sheet 1'!A2", None),
+            ("+1 Ventures", Some("+1 Ventures")),
+            ("= Equal", Some("= Equal")),
+        ] {
+            assert_eq!(convert_line(text).ok().as_deref(), name, "{text}");
+        }
     }
 
     #[test]

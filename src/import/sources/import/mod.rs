@@ -68,7 +68,7 @@ impl Import {
         let Self { mut mapping, inputs, is_forced } = self;
         let members = Member::list(&inputs)?;
         let files = assign_files(&mapping, &members)?;
-        let rates = mapping.rates.as_deref().map(Rates::read).transpose()?.unwrap_or_default();
+        let rates = mapping.rates.as_deref().map(Rates::read).transpose()?.unwrap_or_default().on(on);
         std::fs::create_dir_all(sources).map_err(|error| SourceError::io(sources, error))?;
         let passes = Pass::plan(&mut mapping);
         let context = PassContext { mapping: &mapping, members: &members, files: &files, folder: sources, progress };

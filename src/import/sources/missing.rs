@@ -1,0 +1,160 @@
+//! Texts that stand for a missing value. Which they are depends on the field: `NA` is Namibia among countries, and a firm may be called
+//! None.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use crate::sources::field::FieldForm;
+use data::Country;
+use data::vocabulary::{Vocabulary, vocabulary};
+
+vocabulary! {
+    /// A section of `missing.txt`, which says where its texts are missing values.
+    MissingWords, "missing words", {
+        Everywhere = "everywhere",
+        NotInNames = "not in names",
+        Undisclosed = "undisclosed",
+        Nowhere = "nowhere",
+        Placeholders = "placeholders",
+    }
+}
+
+/// The texts of each section, in lower case. A line of texts with blanks has `|` between them.
+static WORDS: LazyLock<Vec<HashSet<&'static str>>> = LazyLock::new(|| {
+    let mut words = vec![HashSet::new(); MissingWords::ALL.len()];
+    let mut section = 0;
+    for line in include_str!("missing.txt").lines().filter(|line| !line.is_empty() && !line.starts_with("# ")) {
+        let heading = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
+        let heading = heading.and_then(|name| MissingWords::ALL.iter().find(|section| section.name() == name));
+        match heading {
+            Some(heading) => section = heading.index(),
+            None if line.contains('|') => words[section].extend(line.split('|')),
+            None => words[section].extend(line.split(' ')),
+        }
+    }
+    words
+});
+
+/// The longest text of the lists.
+static LONGEST: LazyLock<usize> =
+    LazyLock::new(|| WORDS.iter().flatten().map(|word| word.len()).max().unwrap_or_default());
+
+impl MissingWords {
+    fn contains(self, lower: &str) -> bool {
+        WORDS.get(self.index()).is_some_and(|words| words.contains(lower))
+    }
+}
+
+/// What a field is about, as far as its missing values depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MissingIn {
+    /// A name of a record.
+    Name,
+    Country,
+    /// A city or another place.
+    Place,
+    Amount,
+    /// A name of another record.
+    Reference,
+    Other,
+}
+
+impl MissingIn {
+    /// That of the field with this name and form.
+    pub(crate) fn field(name: &str, form: FieldForm) -> Self {
+        match form {
+            FieldForm::Line if matches!(name, "name" | "aliases") => Self::Name,
+            FieldForm::Line if name == "city" => Self::Place,
+            FieldForm::Country => Self::Country,
+            FieldForm::Dollars => Self::Amount,
+            FieldForm::Reference(_) => Self::Reference,
+            _ => Self::Other,
+        }
+    }
+
+    /// True if a text stands for a missing value.
+    pub(crate) fn is_missing(self, text: &str) -> bool {
+        if text.len() > *LONGEST {
+            return false;
+        }
+        let lower = text.trim().to_lowercase();
+        let is = |words: MissingWords| words.contains(&lower);
+        let is_usual = is(MissingWords::Everywhere);
+        match self {
+            Self::Name => is_usual,
+            Self::Country => {
+                let is_none = is_usual || is(MissingWords::NotInNames) || is(MissingWords::Nowhere);
+                is_none && Country::read(text).is_none()
+            }
+            Self::Place => is_usual || is(MissingWords::NotInNames),
+            Self::Amount | Self::Reference => is_usual || is(MissingWords::NotInNames) || is(MissingWords::Undisclosed),
+            Self::Other => is_usual || is(MissingWords::NotInNames),
+        }
+    }
+
+    /// The different texts of a column that stand for missing values in the field, in their order.
+    pub(crate) fn words_in<'v>(self, values: impl IntoIterator<Item = &'v str>) -> Vec<&'v str> {
+        let mut words: Vec<&str> = Vec::new();
+        for value in values {
+            if !value.is_empty() && !words.contains(&value) && self.is_missing(value) {
+                words.push(value);
+            }
+        }
+        words
+    }
+}
+
+/// True for `TBD` and `Test`: a text in the place of a name that nobody has.
+pub(crate) fn is_placeholder(name: &str) -> bool {
+    name.len() <= *LONGEST && MissingWords::Placeholders.contains(&name.trim().to_lowercase())
+}
+
+/// True for `Remote` and `Worldwide`, which are no places.
+pub(crate) fn is_nowhere(place: &str) -> bool {
+    place.len() <= *LONGEST && MissingWords::Nowhere.contains(&place.trim().to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_section_has_words_and_all_are_in_lower_case() {
+        for (section, words) in MissingWords::ALL.iter().zip(WORDS.iter()) {
+            assert!(words.len() > 10, "{section}");
+            for word in words {
+                assert_eq!((word.to_lowercase().as_str(), word.trim()), (*word, *word), "{section}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_is_missing_by_its_field() {
+        use MissingIn::*;
+        for (text, fields) in [
+            ("-", &[Name, Country, Place, Amount, Reference, Other][..]),
+            ("N/A", &[Name, Country, Place, Amount, Reference, Other]),
+            ("#REF!", &[Name, Country, Place, Amount, Reference, Other]),
+            ("\\N", &[Name, Country, Place, Amount, Reference, Other]),
+            ("keine Angabe", &[Name, Country, Place, Amount, Reference, Other]),
+            ("Sin datos", &[Name, Country, Place, Amount, Reference, Other]),
+            ("н/д", &[Name, Country, Place, Amount, Reference, Other]),
+            ("なし", &[Name, Country, Place, Amount, Reference, Other]),
+            ("NA", &[Place, Amount, Reference, Other]),
+            ("None", &[Country, Place, Amount, Reference, Other]),
+            ("Unknown", &[Country, Place, Amount, Reference, Other]),
+            ("Undisclosed", &[Amount, Reference]),
+            ("非公開", &[Amount, Reference]),
+            ("Remote", &[Country]),
+            ("Nantes", &[]),
+            ("0", &[]),
+        ] {
+            for field in [Name, Country, Place, Amount, Reference, Other] {
+                assert_eq!(field.is_missing(text), fields.contains(&field), "{text} in {field:?}");
+            }
+        }
+        assert!(is_placeholder("TBD") && is_placeholder("Test") && !is_placeholder("Testo"));
+        assert!(is_nowhere("Fully remote") && !is_nowhere("Rome"));
+        assert_eq!(Other.words_in(["a", "NaN", "", "-", "NaN"]), ["NaN", "-"]);
+    }
+}
