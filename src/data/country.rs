@@ -130,11 +130,14 @@ fn plain_name(name: &'static str) -> &'static str {
 impl Country {
     /// Reads an alpha-2 or alpha-3 code or a name in any of many languages, in any letter case. `UK` is accepted.
     pub fn read(text: &str) -> Option<Self> {
-        // A name in another script is never a code: romanized, the Arabic name of Egypt is that of Montserrat.
+        // A name is never a code, although the Arabic one of Egypt, romanized, is that of Montserrat.
         if !is_latin(text) {
             return TRANSLATIONS.get(&translation_key(text)).copied().flatten();
         }
         let folded = fold(text);
+        if folded.len() < 4 && !text.is_ascii() {
+            return None;
+        }
         let known = TABLE.by_text.get(&folded).or_else(|| TABLE.by_text.get(folded.strip_prefix("the ")?)).copied();
         known.or_else(|| TRANSLATIONS.get(&folded).copied().flatten())
     }

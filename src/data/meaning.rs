@@ -72,7 +72,7 @@ impl Meaning for Stage {
     fn meaning(text: &str) -> Option<Self> {
         let folded = folded(text);
         let known = Self::read(text).or_else(|| named(&STAGES, &folded));
-        known.or_else(|| {
+        known.or_else(|| inner_name(&folded)).or_else(|| {
             let words: Vec<&str> = folded.split(' ').filter(|word| !STAGES.extra.contains(*word)).collect();
             match words[..] {
                 [] => None,
@@ -90,6 +90,23 @@ impl Meaning for Stage {
 
 fn is_number(word: &str) -> bool {
     word.len() <= 2 && word.bytes().all(|byte| byte.is_ascii_digit()) || word == "i"
+}
+
+/// The stage that a folded text names between words that say nothing: `Private Equity Round`.
+fn inner_name(folded: &str) -> Option<Stage> {
+    let is_extra = |word: &&str| STAGES.extra.contains(*word);
+    let mut rest = folded;
+    loop {
+        let [first, last] = [rest.split_once(' '), rest.rsplit_once(' ')];
+        rest = match (first.filter(|(first, _)| is_extra(first)), last.filter(|(_, last)| is_extra(last))) {
+            (_, Some((begin, _))) => begin,
+            (Some((_, end)), None) => end,
+            (None, None) => return None,
+        };
+        if let Some(stage) = named(&STAGES, rest) {
+            return Some(stage);
+        }
+    }
 }
 
 /// The letter of the series before.

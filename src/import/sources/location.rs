@@ -161,6 +161,17 @@ pub(crate) fn first_location(cell: &str) -> &str {
     cell.split([';', '|', '\n']).map(str::trim).find(|location| !location.is_empty()).unwrap_or_default()
 }
 
+/// True if a part of a location names a street or a building.
+fn is_street(part: &str) -> bool {
+    static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+        word_file::entries(include_str!("street_words.txt")).flat_map(|line| line.split(' ')).collect()
+    });
+    let is_street = |word: &str| {
+        WORDS.iter().any(|known| known.strip_prefix('*').map_or(*known == word, |end| word.ends_with(end)))
+    };
+    part.contains(|char: char| char.is_ascii_digit()) && fold(part).split(' ').any(is_street)
+}
+
 /// Countries that are cities.
 const CITY_STATES: [&str; 5] = ["SG", "HK", "MO", "MC", "LU"];
 
@@ -205,7 +216,8 @@ pub(crate) fn read_city(cell: &str) -> Result<Option<String>, Reason> {
         parts.remove(0);
     }
     let has_digit = |part: &&str| part.contains(|char: char| char.is_ascii_digit());
-    let behind_street = parts.iter().rposition(|part| has_digit(&&*town(part))).map_or(0, |street| street + 1);
+    let behind_street =
+        parts.iter().rposition(|part| is_street(part) || has_digit(&&*town(part))).map_or(0, |street| street + 1);
     let Some(city) = parts.get(behind_street).map(|part| town(part)) else {
         let is_street = !parts.is_empty();
         return if is_street { Err("is a street, and has no city".into()) } else { Ok(None) };
@@ -238,7 +250,7 @@ fn without_state(part: &str) -> &str {
 fn town(part: &str) -> Cow<'_, str> {
     let is_code = |word: &&str| {
         let digits = word.bytes().filter(u8::is_ascii_digit).count();
-        digits >= 3 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+        digits >= 4 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
             || word.len() == 2 && digits == 0 && word.bytes().all(|byte| byte.is_ascii_uppercase())
     };
     let mut words: Vec<&str> = part.split_whitespace().collect();
@@ -249,7 +261,6 @@ fn town(part: &str) -> Cow<'_, str> {
         words.pop();
     }
     let first = words.iter().position(|word| !is_code(word)).unwrap_or(words.len());
-    // A street may begin with its number, but then that is a short one.
     Cow::Owned(words[first..].join(" "))
 }
 

@@ -236,7 +236,13 @@ impl DatePart {
             {
                 return None;
             }
-            before = if first == '’' { '\'' } else { first };
+            before = match first {
+                char if char.is_alphanumeric() => ' ',
+                // `4. 3. 2019` has points.
+                ' ' | '\u{a0}' | '\u{202f}' if before != ' ' => before,
+                '’' => '\'',
+                separator => separator,
+            };
         }
         Some(parts)
     }

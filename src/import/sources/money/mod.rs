@@ -11,7 +11,7 @@ use crate::sources::Reason;
 pub(crate) use number::Decimal;
 use number::ParsedNumber;
 pub(crate) use rates::Rates;
-use words::{BETWEEN, Bound, ends_between, read_words};
+use words::{BETWEEN, Bound, ends_between, is_joined, read_words, without_from};
 pub(crate) use words::{Sign, name_of_unit, unit, unit_of_header};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -152,7 +152,12 @@ impl WrittenAmount {
         let sign = Sign::combine(before.sign, behind.sign).ok()?;
         let digits: Option<String> = text[start..end].chars().map(digit_or_separator).collect();
         let (numbers, unit) = match &digits {
-            Some(digits) => (Decimal::ALL.map(|decimal| decimal.read(digits)), unit),
+            Some(digits) => {
+                let [point, comma] = Decimal::ALL.map(|decimal| decimal.read(digits));
+                // `1,500万` has a group of digits.
+                let has_point = point.is_some() && unit.is_some() && text[end..].trim_start().starts_with(is_joined);
+                ([point, comma.filter(|_| !has_point)], unit)
+            }
             None => {
                 let value = read_compound(&text[start..end], unit.unwrap_or(1.0))?;
                 ([Some(ParsedNumber { value, decimals: 0 }); 2], Some(1.0))
@@ -278,8 +283,8 @@ impl MoneyCell {
         }
         let splits = BETWEEN.iter().filter_map(|between| text.split_once(between.as_str()));
         ends_between(&text).into_iter().chain(splits).find_map(|(low, high)| {
-            let [low, high] =
-                [low, high].map(|end| WrittenAmount::read(end.trim()).filter(|amount| !amount.is_negative));
+            let [low, high] = [without_from(low), high]
+                .map(|end| WrittenAmount::read(end.trim()).filter(|amount| !amount.is_negative));
             Some(Self::Range(low?, high?))
         })
     }

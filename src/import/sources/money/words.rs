@@ -35,7 +35,9 @@ impl Sign {
     /// True if its users write amounts with a decimal point.
     pub(super) fn has_decimal_point(&self) -> bool {
         match self {
-            Self::Code(code) => ["USD", "GBP"].contains(&&**code),
+            Self::Code(code) => {
+                "USD GBP JPY CNY KRW INR HKD SGD TWD AUD NZD ILS THB PHP".split(' ').any(|known| known == code)
+            }
             Self::Shared(sign, _) => *sign == "$" || sign.starts_with("dollar"),
         }
     }
@@ -64,7 +66,7 @@ static WORDS: LazyLock<Vec<(&'static str, MoneyWord)>> = LazyLock::new(|| {
         ("most", _) => MoneyWord::Bound(Bound::Most),
         _ => MoneyWord::Currency(text.split(' ').collect()),
     };
-    let words = sections().filter(|(meaning, _)| !["to", "between", "and"].contains(meaning));
+    let words = sections().filter(|(meaning, _)| !["to", "from", "between", "and"].contains(meaning));
     let words = words.flat_map(|(meaning, words)| words.split(", ").map(move |word| (word, meaning_of(meaning))));
     let mut words: Vec<_> = words.collect();
     words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
@@ -96,8 +98,14 @@ pub(super) fn ends_between(text: &str) -> Option<(&str, &str)> {
     is_between.then(|| and.iter().find_map(|and| text[first..].split_once(and.as_str()))).flatten()
 }
 
+/// The first end of a range without the word before it: `de 1` in `de 1 à 3 millions`.
+pub(super) fn without_from(low: &str) -> &str {
+    static FROM: LazyLock<Vec<String>> = LazyLock::new(|| range_words("from"));
+    FROM.iter().find_map(|from| low.strip_prefix(from.trim_start())).unwrap_or(low)
+}
+
 /// True for a letter of a script without blanks between words.
-fn is_joined(char: char) -> bool {
+pub(super) fn is_joined(char: char) -> bool {
     matches!(char, '\u{2e80}'..='\u{d7ff}' | '\u{ff00}'..='\u{ffef}')
 }
 
