@@ -303,7 +303,7 @@ mod tests {
         for (code, names) in
             word_file::entries(include_str!("country_translations.txt")).filter_map(|line| line.split_once('|'))
         {
-            for name in names.split('|') {
+            for name in names.split('|').filter(|name| !is_latin(name) || name.chars().count() > 3) {
                 let read = Country::read(name);
                 assert!(read.is_none_or(|country| country.alpha2() == code), "{name} of {code}: {read:?}");
             }

@@ -431,11 +431,14 @@ static FORMULA: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 fn convert_line(text: &str) -> Result<String, Cow<'static, str>> {
-    let shown = match FORMULA.captures(text.trim()).filter(|_| text.trim_start().starts_with('=')) {
+    let shown = match Some(text.trim()).filter(|text| text.starts_with('=')).and_then(|text| FORMULA.captures(text)) {
         Some(found) => found.name("text").ok_or("is a formula; save the values of the sheet")?.as_str(),
         None => text,
     };
-    let line = clean_line(shown).split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut line = clean_line(shown);
+    if line.contains("  ") || line.contains(|char: char| char.is_whitespace() && char != ' ') {
+        line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
     if line.is_empty() {
         return Err("is empty without invisible characters".into());
     }
@@ -524,5 +527,90 @@ mod tests {
         assert_eq!(slug("Ünïcorn & Söhne").as_deref(), Some("unicorn-and-sohne"));
         assert_eq!(slug("★"), None);
         assert!(slug(&"word ".repeat(50)).unwrap().len() <= MAX_SLUG);
+    }
+
+    /// The values of a table after an import, as `key field value`, and what was left out.
+    fn imported(mapping: &str, table: &str) -> (Vec<String>, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let source = "[source]\nid = \"s\"\ntitle = \"S\"\nlicense = \"CC0-1.0\"\n[input.t]\nfile = \"t.csv\"\n";
+        std::fs::write(path("map.toml"), format!("{source}{mapping}")).unwrap();
+        std::fs::write(path("t.csv"), table).unwrap();
+        let import = crate::sources::import::Import::mapping(&path("map.toml"), vec![path("t.csv")]).unwrap();
+        let to = tempfile::tempdir().unwrap();
+        let summary = import.run(to.path(), "2026-11-20".parse().unwrap(), &data::NoProgress).unwrap();
+        let sources = crate::sources::Source::list(to.path()).unwrap();
+        let statements = sources[0].statements(to.path()).unwrap().map(Result::unwrap);
+        let values = statements.filter(|statement| statement.field != "name");
+        let values = values
+            .map(|one| format!("{} {} {}", one.entity.to_string().split_once(':').unwrap().1, one.field, one.value));
+        let fields = summary.sections.iter().flat_map(|section| &section.fields);
+        let dropped =
+            fields.flat_map(|field| &field.dropped).map(|dropped| format!("{} {}", dropped.first, dropped.reason));
+        let named = dropped.map(|text| text.rsplit_once("t.csv:").unwrap().1.to_owned());
+        (values.collect(), named.collect())
+    }
+
+    #[test]
+    fn a_vocabulary_adds_to_the_words_of_a_field_and_a_default_replaces_what_is_unknown() {
+        let mapping = "[[startup]]\nkey = \"Id\"\nname = \"Id\"\n\
+                       stage = { column = \"Stage\", map = \"stages\", default = \"other\", unknown = \"drop\" }\n\
+                       status = { column = \"State\", unknown = \"drop\" }\n[vocabulary.stages]\n\"Kickoff\" = \"seed\"\n";
+        let (values, dropped) = imported(mapping, "Id,Stage,State\na,Kickoff,Active\nb,A轮,N/A\nc,Zebra,Private\n");
+        assert_eq!(values, ["a stage seed", "a status operating", "b stage series-a", "c stage other"]);
+        assert!(
+            dropped[0].starts_with("4: \"Zebra\" is not a stage") && dropped[1].starts_with("4: \"Private\""),
+            "{dropped:?}"
+        );
+    }
+
+    #[test]
+    fn columns_are_read_by_all_of_their_cells() {
+        let mapping = "[[startup]]\nkey = \"Id\"\nname = \"Id\"\ncountry = { column = \"C\", unknown = \"drop\" }\n\
+                       city = { column = \"P\", do = [\"place(city)\"], unknown = \"drop\" }\n\
+                       founded_year = \"F\"\naliases = \"A\"\nsectors = { column = \"S\", do = [\"list\"] }\n\
+                       [[round]]\nkey = \"Id\"\nannounced_on = { column = \"D\", unknown = \"drop\" }\n\
+                       amount_usd = { column = \"M\", currency = \"USD\", unknown = \"drop\" }\n";
+        let table = "Id,C,P,F,A,S,D,M\na,NA,\"Austin, TX\",2019.0,None,\"['x', 'y']\",3/4/2009,250.000\n\
+                     b,n/a,Remote,43831,X; Y,\"x, y\",25/4/2009,\"1.500.000,00\"\nc,DE,-,nan,-,-,1970-01-01,0\n";
+        let (values, dropped) = imported(mapping, table);
+        let has = |value: &str| values.iter().any(|known| known == value);
+        for value in [
+            "a country NA",
+            "a city Austin",
+            "a founded_year 2019",
+            "a aliases None",
+            "a announced_on 2009-04-03",
+            "a amount_usd 250000",
+            "b aliases X",
+            "b aliases Y",
+            "b announced_on 2009-04-25",
+            "b amount_usd 1500000",
+            "c country DE",
+        ] {
+            assert!(has(value), "{value}: {values:#?}");
+        }
+        assert_eq!(values.iter().filter(|value| value.contains(" sectors ")).count(), 4);
+        assert!(!values.iter().any(|value| value.starts_with("c ") && !value.contains("country")), "{values:?}");
+        for text in ["3: \"Remote\" is no city", "3: \"43831\" is a number", "4: \"1970-01-01\" is a day that stands"] {
+            assert!(dropped.iter().any(|known| known.starts_with(text)), "{text}: {dropped:#?}");
+        }
+    }
+
+    #[test]
+    fn a_column_that_contradicts_itself_is_left_out_with_its_lines() {
+        let mapping = "[[round]]\nkey = \"Id\"\nannounced_on = { column = \"D\", unknown = \"drop\" }\n\
+                       amount_usd = { column = \"M\", currency = \"USD\", unknown = \"drop\" }\n";
+        let (values, dropped) = imported(
+            mapping,
+            "Id,D,M\na,31/12/2020,\"1.500.000,00\"\nb,12/31/2020,\"1,500,000.00\"\nc,1/2/2020,2000000\n",
+        );
+        assert_eq!(values, ["c amount_usd 2000000"]);
+        for text in [
+            "line 2 has the day first (\"31/12/2020\"), line 3",
+            "line 3 has a decimal point (\"1,500,000.00\"), line 2",
+        ] {
+            assert!(dropped.iter().any(|known| known.contains(text)), "{text}: {dropped:#?}");
+        }
     }
 }

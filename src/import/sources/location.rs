@@ -199,6 +199,8 @@ pub(crate) fn read_city(cell: &str) -> Result<Option<String>, Reason> {
             .is_some_and(|known| !has_state && country.is_none_or(|country| country == known))
         {
             country = Country::read(&folded).filter(|_| !is_country_code);
+            // The code may be that of a state.
+            has_state = is_country_code && !city::states_called(&folded).is_empty();
         } else if !has_state && !city::states_called(&folded).is_empty() {
             has_state = true;
         } else if !(country.is_some() && is_area(&folded)) {
@@ -223,13 +225,16 @@ pub(crate) fn read_city(cell: &str) -> Result<Option<String>, Reason> {
         return if is_street { Err("is a street, and has no city".into()) } else { Ok(None) };
     };
     let folded = words(&city);
-    let is_state = city::state(&folded).is_some_and(|state| !state.cities.contains(&folded.as_str()));
+    // `TX, USA`; but NY is also a city.
+    let is_code = country.is_some() && city.len() == 2 && city::names_of(&folded).is_empty();
+    let is_code = is_code && !city::states_called(&folded).is_empty();
+    let is_state = is_code || city::state(&folded).is_some_and(|state| !state.cities.contains(&folded.as_str()));
     let is_region = Country::of_region(&folded).is_some();
     if missing::is_nowhere(&city) || is_area(&folded) || is_region {
         return Err("is no city; leave it out, or write the city".into());
     }
-    let is_country = Country::read(&folded)
-        .is_some_and(|known| !CITY_STATES.contains(&known.alpha2()) && country.is_none() && folded.len() > 2);
+    let names_country = |known: Country| !CITY_STATES.contains(&known.alpha2()) && country.is_none() && !has_state;
+    let is_country = folded.len() > 2 && Country::read(&folded).is_some_and(names_country);
     Ok(Some(city.into_owned()).filter(|_| !(is_state || is_country)))
 }
 

@@ -35,6 +35,16 @@ static WORDS: LazyLock<Vec<HashSet<&'static str>>> = LazyLock::new(|| {
     words
 });
 
+/// True if a word of the lists has the length of a text and its first byte, which few texts share.
+fn is_like_a_word(text: &str) -> bool {
+    static SHAPES: LazyLock<HashSet<(usize, u8)>> = LazyLock::new(|| {
+        WORDS.iter().flatten().filter_map(|word| Some((word.len(), *word.as_bytes().first()?))).collect()
+    });
+    // The length of letters that are not in ASCII may depend on their case.
+    let first = text.bytes().next().unwrap_or_default().to_ascii_lowercase();
+    text.len() <= *LONGEST && (!text.is_ascii() || SHAPES.contains(&(text.len(), first)))
+}
+
 /// The longest text of the lists.
 static LONGEST: LazyLock<usize> =
     LazyLock::new(|| WORDS.iter().flatten().map(|word| word.len()).max().unwrap_or_default());
@@ -74,10 +84,11 @@ impl MissingIn {
 
     /// True if a text stands for a missing value.
     pub(crate) fn is_missing(self, text: &str) -> bool {
-        if text.len() > *LONGEST {
+        let text = text.trim();
+        if !is_like_a_word(text) {
             return false;
         }
-        let lower = text.trim().to_lowercase();
+        let lower = text.to_lowercase();
         let is = |words: MissingWords| words.contains(&lower);
         let is_usual = is(MissingWords::Everywhere);
         match self {
@@ -90,17 +101,6 @@ impl MissingIn {
             Self::Amount | Self::Reference => is_usual || is(MissingWords::NotInNames) || is(MissingWords::Undisclosed),
             Self::Other => is_usual || is(MissingWords::NotInNames),
         }
-    }
-
-    /// The different texts of a column that stand for missing values in the field, in their order.
-    pub(crate) fn words_in<'v>(self, values: impl IntoIterator<Item = &'v str>) -> Vec<&'v str> {
-        let mut words: Vec<&str> = Vec::new();
-        for value in values {
-            if !value.is_empty() && !words.contains(&value) && self.is_missing(value) {
-                words.push(value);
-            }
-        }
-        words
     }
 }
 
@@ -155,6 +155,5 @@ mod tests {
         }
         assert!(is_placeholder("TBD") && is_placeholder("Test") && !is_placeholder("Testo"));
         assert!(is_nowhere("Fully remote") && !is_nowhere("Rome"));
-        assert_eq!(Other.words_in(["a", "NaN", "", "-", "NaN"]), ["NaN", "-"]);
     }
 }

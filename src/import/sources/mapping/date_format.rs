@@ -77,11 +77,6 @@ impl DateEvidence {
         self.orders.only().map(one)
     }
 
-    /// True if the column has dates of which either number may be the day, and none that decides.
-    pub(crate) fn is_undecided(&self) -> bool {
-        self.has_ambiguous && self.order().is_none()
-    }
-
     fn are_serials(&self) -> bool {
         self.has_serials && !self.has_others
     }
@@ -334,6 +329,7 @@ fn full_year(digits: &str) -> Option<u32> {
 fn date_of(year: u32, month: Option<u32>, day: Option<u32>) -> Option<PartialDate> {
     let text = match (month.filter(|month| *month > 0), day.filter(|day| *day > 0)) {
         (None, Some(_)) => return None,
+        (None, None) if year == 0 => return None,
         (None, None) => format!("{year:04}"),
         (Some(month), None) => format!("{year:04}-{month:02}"),
         (Some(month), Some(day)) => format!("{year:04}-{month:02}-{day:02}"),

@@ -169,10 +169,16 @@ fn next_word(lower: &str, text: &str) -> Option<(usize, Words)> {
         (Some((word, unit)), _) if ends(word) && !is_longer(word) => Some((word.len(), with_unit(unit))),
         (_, Some((length, sign))) => Some((*length, Words { sign: Some(sign.clone()), ..Words::default() })),
         // `M€`, `MEUR` and `万元` consist of a unit and a currency.
-        (unit, None) => {
-            let (word, unit) = unit.or_else(|| lower.starts_with('t').then_some(("t", 1e3)))?;
-            let is_joined = read_currency(&lower[word.len()..], text.get(word.len()..)?).is_some();
-            is_joined.then(|| (word.len(), with_unit(unit)))
+        (_, None) => {
+            let units = WORDS.iter().filter_map(|(word, meaning)| match meaning {
+                MoneyWord::Unit(unit) => lower.starts_with(word).then_some((*word, *unit)),
+                _ => None,
+            });
+            let units = units.chain(lower.starts_with('t').then_some(("t", 1e3)));
+            let is_joined = |word: &str| {
+                text.get(word.len()..).is_some_and(|text| read_currency(&lower[word.len()..], text).is_some())
+            };
+            { units }.find(|(word, _)| is_joined(word)).map(|(word, unit)| (word.len(), with_unit(unit)))
         }
     }
 }
