@@ -134,10 +134,13 @@ impl MappedValue {
         self.texts(row, &mut Vec::new()).iter().find_map(|text| self.read_date(&text.value, column))
     }
 
-    /// Sort key for the rows of an entity. Dates become `YYYY-MM-DD`.
-    pub(crate) fn order(&self, row: &InputRow) -> String {
+    /// Sort key for the rows of an entity. Dates become `YYYY-MM-DD`. The evidence of the column gets what the row adds.
+    pub(crate) fn order(&self, row: &InputRow, known: &DateEvidence, seen: &mut DateEvidence) -> String {
         let text = self.text(row).unwrap_or_default();
-        self.read_date(&text, &DateEvidence::default()).map_or(text, |date| date.to_string())
+        if let (true, Some(date)) = (self.dates.is_empty(), WrittenDate::read(&text)) {
+            seen.add(&date, row.line, &text);
+        }
+        self.read_date(&text, known).map_or(text, |date| date.to_string())
     }
 
     /// Reads a date in the formats of the mapping, or in any that the column's evidence allows.
@@ -612,5 +615,13 @@ mod tests {
         ] {
             assert!(dropped.iter().any(|known| known.contains(text)), "{text}: {dropped:#?}");
         }
+    }
+
+    #[test]
+    fn the_latest_row_is_that_of_the_latest_date_in_any_order_of_day_and_month() {
+        let mapping = "[[startup]]\nkey = \"Id\"\nlatest_by = \"D\"\nname = \"Id\"\nfounded_year = \"F\"\n";
+        let (values, _) =
+            imported(mapping, "Id,D,F\na,2/12/2020,2001\na,13/1/2020,2002\nb,3/2/2020,2003\nb,1/3/2020,2004\n");
+        assert_eq!(values, ["a founded_year 2001", "b founded_year 2004"]);
     }
 }

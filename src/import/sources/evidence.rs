@@ -86,6 +86,11 @@ impl ImportEvidence {
         self.0.entry(columns_key(value)).or_default().merge(seen);
     }
 
+    /// Adds evidence about the dates of a value that is no field.
+    pub(crate) fn add_dates(&mut self, value: &MappedValue, seen: &DateEvidence) {
+        self.0.entry(columns_key(value)).or_default().dates.merge(seen);
+    }
+
     pub(crate) fn decides_more_than(&self, known: &Self) -> bool {
         self.0.iter().any(|(columns, seen)| {
             let known = known.0.get(columns).cloned().unwrap_or_default();

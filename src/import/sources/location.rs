@@ -191,16 +191,16 @@ pub(crate) fn read_city(cell: &str) -> Result<Option<String>, Reason> {
     while let [.., before, last] = parts[..] {
         let folded = words(last);
         let both = format!("{before}, {last}");
-        let is_country_code = folded.len() < 4 && folded.len() == last.len();
+        // `Peru, IN` may end with a state.
+        let may_be_state = folded.len() == 2 && !city::states_called(&folded).is_empty();
         if let Some(known) = Country::read(&both).filter(|_| parts.len() > 2) {
             country = Some(known);
             parts.pop();
         } else if Country::read(&folded)
             .is_some_and(|known| !has_state && country.is_none_or(|country| country == known))
         {
-            country = Country::read(&folded).filter(|_| !is_country_code);
-            // The code may be that of a state.
-            has_state = is_country_code && !city::states_called(&folded).is_empty();
+            country = Country::read(&folded).filter(|_| !may_be_state);
+            has_state = may_be_state;
         } else if !has_state && !city::states_called(&folded).is_empty() {
             has_state = true;
         } else if !(country.is_some() && is_area(&folded)) {
