@@ -64,8 +64,8 @@ pub(crate) enum MissingIn {
     /// A city or another place.
     Place,
     Amount,
-    /// A name of another record.
-    Reference,
+    /// The name or key of an investor of a round.
+    Investor,
     Other,
 }
 
@@ -77,7 +77,9 @@ impl MissingIn {
             FieldForm::Line if name == "city" => Self::Place,
             FieldForm::Country => Self::Country,
             FieldForm::Dollars => Self::Amount,
-            FieldForm::Reference(_) => Self::Reference,
+            FieldForm::Reference(_) if name.ends_with("investors") => Self::Investor,
+            // A startup may be called None, too.
+            FieldForm::Reference(_) => Self::Name,
             _ => Self::Other,
         }
     }
@@ -98,7 +100,7 @@ impl MissingIn {
                 is_none && Country::read(text).is_none()
             }
             Self::Place => is_usual || is(MissingWords::NotInNames),
-            Self::Amount | Self::Reference => is_usual || is(MissingWords::NotInNames) || is(MissingWords::Undisclosed),
+            Self::Amount | Self::Investor => is_usual || is(MissingWords::NotInNames) || is(MissingWords::Undisclosed),
             Self::Other => is_usual || is(MissingWords::NotInNames),
         }
     }
@@ -132,24 +134,24 @@ mod tests {
     fn a_word_is_missing_by_its_field() {
         use MissingIn::*;
         for (text, fields) in [
-            ("-", &[Name, Country, Place, Amount, Reference, Other][..]),
-            ("N/A", &[Name, Country, Place, Amount, Reference, Other]),
-            ("#REF!", &[Name, Country, Place, Amount, Reference, Other]),
-            ("\\N", &[Name, Country, Place, Amount, Reference, Other]),
-            ("keine Angabe", &[Name, Country, Place, Amount, Reference, Other]),
-            ("Sin datos", &[Name, Country, Place, Amount, Reference, Other]),
-            ("н/д", &[Name, Country, Place, Amount, Reference, Other]),
-            ("なし", &[Name, Country, Place, Amount, Reference, Other]),
-            ("NA", &[Place, Amount, Reference, Other]),
-            ("None", &[Country, Place, Amount, Reference, Other]),
-            ("Unknown", &[Country, Place, Amount, Reference, Other]),
-            ("Undisclosed", &[Amount, Reference]),
-            ("非公開", &[Amount, Reference]),
+            ("-", &[Name, Country, Place, Amount, Investor, Other][..]),
+            ("N/A", &[Name, Country, Place, Amount, Investor, Other]),
+            ("#REF!", &[Name, Country, Place, Amount, Investor, Other]),
+            ("\\N", &[Name, Country, Place, Amount, Investor, Other]),
+            ("keine Angabe", &[Name, Country, Place, Amount, Investor, Other]),
+            ("Sin datos", &[Name, Country, Place, Amount, Investor, Other]),
+            ("н/д", &[Name, Country, Place, Amount, Investor, Other]),
+            ("なし", &[Name, Country, Place, Amount, Investor, Other]),
+            ("NA", &[Place, Amount, Investor, Other]),
+            ("None", &[Country, Place, Amount, Investor, Other]),
+            ("Unknown", &[Country, Place, Amount, Investor, Other]),
+            ("Undisclosed", &[Amount, Investor]),
+            ("非公開", &[Amount, Investor]),
             ("Remote", &[Country]),
             ("Nantes", &[]),
             ("0", &[]),
         ] {
-            for field in [Name, Country, Place, Amount, Reference, Other] {
+            for field in [Name, Country, Place, Amount, Investor, Other] {
                 assert_eq!(field.is_missing(text), fields.contains(&field), "{text} in {field:?}");
             }
         }

@@ -372,13 +372,19 @@ fn the_ends_of_a_range_share_unit_and_currency() {
     assert_eq!(range_ends("2019 – 2021"), ("2019", "2021"));
 }
 
-/// Writes a number of cents in one of five notations.
+/// Writes a number of cents in one of six notations, the last that of India.
 fn written(cents: u64, notation: usize, has_cents: bool) -> String {
     let digits = (cents / 100).to_string();
     let groups = |separator: &str| {
         let mut grouped = String::new();
         for (at, digit) in digits.chars().enumerate() {
-            if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            let behind = digits.len() - at;
+            let is_start = if notation == 5 {
+                behind == 3 || (behind > 3 && !behind.is_multiple_of(2))
+            } else {
+                behind.is_multiple_of(3)
+            };
+            if at > 0 && is_start {
                 grouped.push_str(separator);
             }
             grouped.push(digit);
@@ -386,7 +392,7 @@ fn written(cents: u64, notation: usize, has_cents: bool) -> String {
         grouped
     };
     let (whole, separator) = match notation {
-        0 => (groups(","), "."),
+        0 | 5 => (groups(","), "."),
         1 => (groups("."), ","),
         2 => (groups("'"), "."),
         3 => (groups("\u{a0}"), ","),
@@ -418,12 +424,13 @@ proptest! {
     #[test]
     fn one_number_explains_its_column(
         amounts in proptest::collection::vec((100_000..100_000_000_000_u64, any::<bool>()), 1..12),
-        notation in 0..2_usize,
+        notation in 0..6_usize,
     ) {
         let mut cells: Vec<String> =
             amounts.iter().map(|(cents, has_cents)| written(*cents, notation, *has_cents)).collect();
         cells.push(written(123_456_750, notation, true));
         let read = column(&cells.iter().map(String::as_str).collect::<Vec<_>>());
-        prop_assert!(read.iter().all(Option::is_some), "{cells:?}: {read:?}");
+        let meant = amounts.iter().map(|(cents, has_cents)| Some(if *has_cents { *cents as f64 / 100.0 } else { (*cents / 100) as f64 }));
+        prop_assert!(meant.eq(read[..amounts.len()].iter().copied()), "{cells:?}: {read:?}");
     }
 }
