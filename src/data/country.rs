@@ -29,8 +29,8 @@ const USUAL_NAMES: &str = include_str!("country_names.txt");
 
 const ALIASES: &str = include_str!("country_aliases.txt");
 
-/// Names in other languages: `None` for one that several countries have. Those in Latin letters are folded. Others are in
-/// lower case as they are written, because the romanized names of several scripts have too few letters.
+/// Names in other languages: `None` for one that several countries have. Those in Latin letters are folded. Others are
+/// in lower case as they are written, because the romanized names of several scripts have too few letters.
 static TRANSLATIONS: Lazy<HashMap<String, Option<Country>>> = Lazy::new(|| {
     let mut translations: HashMap<String, Option<Country>> = HashMap::new();
     for (code, names) in

@@ -1,5 +1,5 @@
-//! What lists call the values of a vocabulary, in many languages. Only imports read texts so: requests and datasets have the names of
-//! [`Vocabulary`].
+//! What lists call the values of a vocabulary, in many languages. Only imports read texts so: requests and datasets
+//! have the names of [`Vocabulary`].
 
 use std::collections::{HashMap, HashSet};
 

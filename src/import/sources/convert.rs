@@ -134,7 +134,8 @@ impl MappedValue {
         self.texts(row, &mut Vec::new()).iter().find_map(|text| self.read_date(&text.value, column))
     }
 
-    /// Sort key for the rows of an entity. Dates become `YYYY-MM-DD`. The evidence of the column gets what the row adds.
+    /// Sort key for the rows of an entity. Dates become `YYYY-MM-DD`. The evidence of the column gets what the row
+    /// adds.
     pub(crate) fn order(&self, row: &InputRow, known: &DateEvidence, seen: &mut DateEvidence) -> String {
         let text = self.text(row).unwrap_or_default();
         if let (true, Some(date)) = (self.dates.is_empty(), WrittenDate::read(&text)) {
@@ -201,7 +202,8 @@ impl<'a> Converter<'a> {
         self.missing.is_missing(text) || (may_be_zero && is_zero())
     }
 
-    /// Splits lists of a field that takes several values and has no steps, as far as the text alone tells that it is a list.
+    /// Splits lists of a field that takes several values and has no steps, as far as the text alone tells that it is a
+    /// list.
     fn split<'t>(&self, texts: Vec<MappedText<'t>>, dropped: &mut Vec<Dropped>) -> Vec<MappedText<'t>> {
         let FieldValue { target, value, reference, .. } = self.field;
         let is_key = reference.as_ref().is_some_and(|reference| !matches!(reference.key, KeyForm::Name));
@@ -339,8 +341,8 @@ impl<'a> Converter<'a> {
             self.seen.decimals.note(decimal == Decimal::Point, row.line, text);
             if let Some(((line, point), (other, comma))) = self.known.decimals.both() {
                 return Err(format!(
-                    "is in a column that contradicts itself: line {line} has a decimal point ({}), line {other} a decimal comma \
-                     ({}); correct the column, or write `decimal = \".\"` or `decimal = \",\"` in the mapping",
+                    "is in a column that contradicts itself: line {line} has a decimal point ({}), line {other} a \
+                     decimal comma ({}); correct the column, or write `decimal = \".\"` or `decimal = \",\"` in the mapping",
                     quoted(point),
                     quoted(comma)
                 )

@@ -175,8 +175,8 @@ fn is_street(part: &str) -> bool {
 /// Countries that are cities.
 const CITY_STATES: [&str; 5] = ["SG", "HK", "MO", "MC", "LU"];
 
-/// Reads the city of a location, or of the first of several; `None` for one that has only a country or a state. Streets, postcodes and
-/// districts are no cities, nor is `Greater Boston Area` or `Remote`.
+/// Reads the city of a location, or of the first of several; `None` for one that has only a country or a state.
+/// Streets, postcodes and districts are no cities, nor is `Greater Boston Area` or `Remote`.
 pub(crate) fn read_city(cell: &str) -> Result<Option<String>, Reason> {
     let location = first_location(cell);
     if let Some(country) = Country::read(location) {

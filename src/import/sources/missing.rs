@@ -1,5 +1,5 @@
-//! Texts that stand for a missing value. Which they are depends on the field: `NA` is Namibia among countries, and a firm may be called
-//! None.
+//! Texts that stand for a missing value. Which they are depends on the field: `NA` is Namibia among countries, and a
+//! firm may be called None.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

@@ -1,7 +1,8 @@
 //! Dates as people write them, and date formats with the codes of `strftime`, which a mapping may name.
 //!
-//! Which of two numbers is the day, and whether a number counts days as a spreadsheet does, only the column tells: one date with a 13 or
-//! more decides for all. A column that has none is undecided, and one that has both orders contradicts itself.
+//! Which of two numbers is the day, and whether a number counts days as a spreadsheet does, only the column tells: one
+//! date with a 13 or more decides for all. A column that has none is undecided, and one that has both orders
+//! contradicts itself.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -106,8 +107,8 @@ impl WrittenDate {
         let is_contradicted = || {
             let ((day_line, day), (month_line, month)) = column.orders.both()?;
             Some(format!(
-                "is in a column that contradicts itself: line {day_line} has the day first ({}), line {month_line} the month \
-                 ({}); correct the column, or write `dates = [\"%d/%m/%Y\"]` or `dates = [\"%m/%d/%Y\"]` in the mapping",
+                "is in a column that contradicts itself: line {day_line} has the day first ({}), line {month_line} the \
+                 month ({}); correct the column, or write `dates = [\"%d/%m/%Y\"]` or `dates = [\"%m/%d/%Y\"]` in the mapping",
                 quoted(day),
                 quoted(month)
             ))
@@ -288,7 +289,8 @@ fn read_parts(parts: &[DatePart]) -> Option<WrittenDate> {
     }
 }
 
-/// Reads a date without separators: `20190304`, `201903`, the days of a spreadsheet, seconds or milliseconds since 1970.
+/// Reads a date without separators: `20190304`, `201903`, the days of a spreadsheet, seconds or milliseconds since
+/// 1970.
 fn read_number(text: &str) -> Option<WrittenDate> {
     let (digits, fraction) = text.split_once('.').unwrap_or((text, ""));
     if !digits.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit()) {

@@ -82,8 +82,8 @@ pub(crate) fn split_clear(text: &str) -> Option<Vec<String>> {
     Some(values.filter(|value| !value.is_empty()).collect())
 }
 
-/// Splits a list. Commas and the word *and* separate too, except in names: `Acme, Inc.`, `Johnson & Johnson`. An error if a text may be
-/// one name or two.
+/// Splits a list. Commas and the word *and* separate too, except in names: `Acme, Inc.`, `Johnson & Johnson`. An error
+/// if a text may be one name or two.
 pub(crate) fn split_list(text: &str) -> Result<Vec<String>, Reason> {
     let text = text.trim();
     if let Some(values) = split_clear(text) {

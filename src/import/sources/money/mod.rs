@@ -122,7 +122,8 @@ impl Notation {
 }
 
 impl WrittenAmount {
-    /// Reads `1,500,000`, `$1.5M`, `EUR 250k`, `2,5 Mio. €`, `750'000.-`, `~2M` or `1億5000万円`. Negative amounts are marked as such.
+    /// Reads `1,500,000`, `$1.5M`, `EUR 250k`, `2,5 Mio. €`, `750'000.-`, `~2M` or `1億5000万円`. Negative amounts are
+    /// marked as such.
     fn read(text: &str) -> Option<Self> {
         let in_brackets = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
         let text = in_brackets.unwrap_or(text);
