@@ -29,6 +29,37 @@ const USUAL_NAMES: &str = include_str!("country_names.txt");
 
 const ALIASES: &str = include_str!("country_aliases.txt");
 
+/// Names in other languages: `None` for one that several countries have. Those in Latin letters are folded. Others are
+/// in lower case as they are written, because the romanized names of several scripts have too few letters.
+static TRANSLATIONS: Lazy<HashMap<String, Option<Country>>> = Lazy::new(|| {
+    let mut translations: HashMap<String, Option<Country>> = HashMap::new();
+    for (code, names) in
+        word_file::entries(include_str!("country_translations.txt")).filter_map(|line| line.split_once('|'))
+    {
+        let country = Country::from_alpha2(code);
+        // Three letters may mean anything, unless they are an acronym.
+        let is_acronym = |name: &str| name.len() == 3 && name.bytes().all(|byte| byte.is_ascii_uppercase());
+        let is_clear = |name: &&str| !is_latin(name) || name.chars().count() > 3 || is_acronym(name);
+        for name in names.split('|').filter(is_clear) {
+            let name = translation_key(name);
+            translations
+                .entry(name)
+                .and_modify(|known| *known = known.filter(|_| *known == country))
+                .or_insert(country);
+        }
+    }
+    translations
+});
+
+fn translation_key(name: &str) -> String {
+    if is_latin(name) { fold(name) } else { name.trim().to_lowercase() }
+}
+
+fn is_latin(text: &str) -> bool {
+    let is_latin = |char| matches!(char, '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{300}'..='\u{36f}');
+    text.chars().all(|char| !char.is_alphabetic() || is_latin(char))
+}
+
 fn pairs(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
     word_file::entries(text).filter_map(|line| line.split_once(' '))
 }
@@ -97,10 +128,18 @@ fn plain_name(name: &'static str) -> &'static str {
 }
 
 impl Country {
-    /// Reads an alpha-2 or alpha-3 code or an English name, in any letter case. `UK` is accepted.
+    /// Reads an alpha-2 or alpha-3 code or a name in any of many languages, in any letter case. `UK` is accepted.
     pub fn read(text: &str) -> Option<Self> {
+        // A name is never a code, although the Arabic one of Egypt, romanized, is that of Montserrat.
+        if !is_latin(text) {
+            return TRANSLATIONS.get(&translation_key(text)).copied().flatten();
+        }
         let folded = fold(text);
-        TABLE.by_text.get(&folded).or_else(|| TABLE.by_text.get(folded.strip_prefix("the ")?)).copied()
+        if folded.len() < 4 && !text.is_ascii() {
+            return None;
+        }
+        let known = TABLE.by_text.get(&folded).or_else(|| TABLE.by_text.get(folded.strip_prefix("the ")?)).copied();
+        known.or_else(|| TRANSLATIONS.get(&folded).copied().flatten())
     }
 
     pub fn is_narrower(text: &str) -> bool {
@@ -221,6 +260,54 @@ mod tests {
         }
         assert_eq!(Country::read("Atlantis"), None);
         assert_eq!(Country::read(""), None);
+    }
+
+    #[test]
+    fn names_are_read_in_many_languages_and_no_name_is_taken_for_a_code() {
+        for (text, alpha2) in [
+            ("Vereinigte Staaten", "US"),
+            ("EE. UU.", "US"),
+            ("États-Unis", "US"),
+            ("Stany Zjednoczone", "US"),
+            ("США", "US"),
+            ("Großbritannien", "GB"),
+            ("Royaume-Uni", "GB"),
+            ("Países Bajos", "NL"),
+            ("Frankreich", "FR"),
+            ("Svizzera", "CH"),
+            ("Szwajcaria", "CH"),
+            ("Alemanha", "DE"),
+            ("Niemcy", "DE"),
+            ("Saksa", "DE"),
+            ("Németország", "DE"),
+            ("Γερμανία", "DE"),
+            ("Германия", "DE"),
+            ("Almanya", "DE"),
+            ("Tyskland", "DE"),
+            ("Österrike", "AT"),
+            ("Espanha", "ES"),
+            ("Česko", "CZ"),
+            ("中国", "CN"),
+            ("日本", "JP"),
+            ("한국", "KR"),
+            ("대한민국", "KR"),
+            ("ドイツ", "DE"),
+            ("مصر", "EG"),
+            ("ישראל", "IL"),
+            ("УКРАЇНА", "UA"),
+            ("VAE", "AE"),
+            ("HONGKONG", "HK"),
+        ] {
+            assert_eq!(Country::read(text).map(Country::alpha2), Some(alpha2), "{text}");
+        }
+        for (code, names) in
+            word_file::entries(include_str!("country_translations.txt")).filter_map(|line| line.split_once('|'))
+        {
+            for name in names.split('|').filter(|name| !is_latin(name) || name.chars().count() > 3) {
+                let read = Country::read(name);
+                assert!(read.is_none_or(|country| country.alpha2() == code), "{name} of {code}: {read:?}");
+            }
+        }
     }
 
     #[test]

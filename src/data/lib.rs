@@ -19,6 +19,7 @@ pub mod formula;
 pub mod hex;
 pub mod identifier;
 pub mod import;
+pub mod meaning;
 pub mod model;
 pub mod name;
 pub mod names;

@@ -10,19 +10,23 @@ use crate::sources::evidence::{ColumnEvidence, ImportEvidence};
 use crate::sources::field::FieldForm;
 use crate::sources::input::InputRow;
 use crate::sources::location::{self, Codes};
-use crate::sources::mapping::date_format::DateFormat;
+use crate::sources::mapping::date_format::{self, DateEvidence, DateFormat, WrittenDate};
+use crate::sources::mapping::list::{split_clear, split_list};
 use crate::sources::mapping::transform::{MappedText, Transform};
 use crate::sources::mapping::{
     CellTest, Condition, Currency, FieldTarget, FieldValue, KeyForm, MappedValue, MappingVocabulary, Unknown,
 };
-use crate::sources::money::{MoneyCell, Rates, Sign};
+use crate::sources::missing::{self, MissingIn};
+use crate::sources::money::{Decimal, MoneyCell, Rates, Sign};
 use data::fold::fold;
 use data::identifier;
 use data::import::clean::{clean, clean_line};
 use data::import::csv_row::{MAX_LINE, MAX_TEXT, MAX_URL};
+use data::import::diagnostics::quoted;
 use data::import::website;
+use data::meaning::Meaning;
 use data::parameter_error::shortened_to;
-use data::vocabulary::{Vocabulary, with_article};
+use data::vocabulary::with_article;
 use data::{Country, FirmKind, PartialDate, Stage, StartupStatus};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +57,9 @@ pub(crate) struct Converter<'a> {
     memo: Option<HashMap<String, Vec<ConvertedValue>>>,
     /// Evidence about the columns from an earlier run.
     known: ColumnEvidence,
+    /// The same about the column with the day of the rate.
+    known_days: DateEvidence,
+    missing: MissingIn,
     pub seen: ColumnEvidence,
     /// Number of texts that were converted or dropped.
     pub read: u64,
@@ -106,7 +113,7 @@ impl MappedValue {
                 let reason = || Cow::Borrowed(NOT_KEPT);
                 dropped.extend(without.map(|text| Dropped { text: text.value.clone().into_owned(), reason: reason() }));
             }
-            step.apply(&mut texts);
+            step.apply(&mut texts, dropped);
         }
         if !self.steps.is_empty() && !self.none.is_empty() {
             texts.retain(|text| !is_none(&text.value));
@@ -119,7 +126,8 @@ impl MappedValue {
                         let original = text.original.clone();
                         MappedText { value: Cow::Borrowed(word), original }
                     })),
-                    None if self.unknown == Unknown::Keep => mapped.push(text),
+                    // The field's own words stay known.
+                    None if self.unknown == Unknown::Keep || self.extends_words => mapped.push(text),
                     None => {
                         let reason = "is not in the vocabulary; add it to the table that `map` names".into();
                         dropped.push(Dropped { text: text.value.into_owned(), reason });
@@ -135,30 +143,34 @@ impl MappedValue {
         self.texts(row, &mut Vec::new()).into_iter().next().map(|text| text.value.into_owned())
     }
 
-    fn date(&self, row: &InputRow) -> Option<PartialDate> {
-        self.texts(row, &mut Vec::new()).iter().find_map(|text| self.read_date(&text.value))
+    fn date(&self, row: &InputRow, column: &DateEvidence) -> Option<PartialDate> {
+        self.texts(row, &mut Vec::new()).iter().find_map(|text| self.read_date(&text.value, column))
     }
 
-    /// Sort key for the rows of an entity. Dates become `YYYY-MM-DD`.
-    pub(crate) fn order(&self, row: &InputRow) -> String {
+    /// Sort key for the rows of an entity. Dates become `YYYY-MM-DD`. The evidence of the column gets what the row
+    /// adds.
+    pub(crate) fn order(&self, row: &InputRow, known: &DateEvidence, seen: &mut DateEvidence) -> String {
         let text = self.text(row).unwrap_or_default();
-        self.read_date(&text).map_or(text, |date| date.to_string())
+        if let (true, Some(date)) = (self.dates.is_empty(), WrittenDate::read(&text)) {
+            seen.add(&date, row.line, &text);
+        }
+        self.read_date(&text, known).map_or(text, |date| date.to_string())
     }
 
-    fn formats(&self) -> &[DateFormat] {
-        if self.dates.is_empty() { &ISO } else { &self.dates }
-    }
-
-    fn read_date(&self, text: &str) -> Option<PartialDate> {
-        self.formats().iter().find_map(|format| format.read(text))
+    /// Reads a date in the formats of the mapping, or in any that the column's evidence allows.
+    fn read_date(&self, text: &str, column: &DateEvidence) -> Option<PartialDate> {
+        match &*self.dates {
+            [] => WrittenDate::read(text)?.decide(None, column).ok(),
+            formats => formats.iter().find_map(|format| format.read(text)),
+        }
     }
 }
 
-static ISO: LazyLock<Vec<DateFormat>> =
-    LazyLock::new(|| ["%Y-%m-%d", "%Y-%m", "%Y"].iter().filter_map(|text| DateFormat::parse(text).ok()).collect());
-
 impl KeyForm {
     pub(crate) fn make_key(&self, text: &str) -> Result<String, Cow<'static, str>> {
+        if matches!(self, Self::Name) && (MissingIn::Name.is_missing(text) || missing::is_placeholder(text)) {
+            return Err(IS_PLACEHOLDER.into());
+        }
         let key = match self {
             Self::Plain => clean_line(text),
             Self::Scheme(scheme) => format!("{scheme}:{}", identifier::normalize(scheme, text)?),
@@ -188,7 +200,46 @@ impl<'a> Converter<'a> {
         );
         let depends_on_one = field.value.columns.len() == 1 && field.value.when.is_empty();
         let memo = (has_few && depends_on_one).then(HashMap::new);
-        Self { field, rates, memo, known: evidence.for_value(&field.value), seen: ColumnEvidence::default(), read: 0 }
+        let known_days = field.rate_on.as_ref().map(|value| evidence.for_value(value).dates).unwrap_or_default();
+        let missing = MissingIn::field(&field.target.name(), field.target.form());
+        let known = evidence.for_value(&field.value);
+        Self { field, rates, memo, known, known_days, missing, seen: ColumnEvidence::default(), read: 0 }
+    }
+
+    /// True if a text stands for a missing value: an amount of 0, too, unless amounts are added up.
+    fn is_missing(&self, text: &str) -> bool {
+        let may_be_zero = self.missing == MissingIn::Amount && !self.field.is_sum;
+        let is_zero = || {
+            !text.contains(|char| matches!(char, '1'..='9')) && MoneyCell::read(text).is_some_and(|cell| cell.is_zero())
+        };
+        self.missing.is_missing(text) || (may_be_zero && is_zero())
+    }
+
+    /// Splits lists of a field that takes several values and has no steps, as far as the text alone tells that it is a
+    /// list.
+    fn split<'t>(&self, texts: Vec<MappedText<'t>>, dropped: &mut Vec<Dropped>) -> Vec<MappedText<'t>> {
+        let FieldValue { target, value, reference, .. } = self.field;
+        let is_key = reference.as_ref().is_some_and(|reference| !matches!(reference.key, KeyForm::Name));
+        let is_identifier = target.form() == FieldForm::Identifier;
+        if !target.is_list() || is_key || is_identifier || !value.steps.is_empty() || value.vocabulary.is_some() {
+            return texts;
+        }
+        let is_stage = |part: &String| Stage::meaning(part).is_some();
+        let split = |text: &str| match split_clear(text) {
+            None if target.form() == FieldForm::Stage && Stage::meaning(text).is_none() => {
+                split_list(text).map(|parts| Some(parts).filter(|parts| parts.iter().all(is_stage)))
+            }
+            parts => Ok(parts),
+        };
+        let mut all = Vec::with_capacity(texts.len());
+        for text in texts {
+            match split(&text.value) {
+                Ok(Some(parts)) => all.extend(parts.into_iter().map(MappedText::from)),
+                Ok(None) => all.push(text),
+                Err(reason) => dropped.push(Dropped { text: text.value.into_owned(), reason }),
+            }
+        }
+        all
     }
 
     pub(crate) fn values(&mut self, row: &InputRow, values: &mut Vec<ConvertedValue>, dropped: &mut Vec<Dropped>) {
@@ -203,8 +254,19 @@ impl<'a> Converter<'a> {
         }
         let (first, before) = (values.len(), dropped.len());
         let texts = field.value.texts(row, dropped);
+        let mut texts = self.split(texts, dropped);
+        texts.retain(|text| !self.is_missing(&text.value));
         self.read += (texts.len() + dropped.len() - before) as u64;
-        for text in texts {
+        // The default also takes the place of texts that are no values.
+        let default = field.value.default.as_deref().map(MappedText::from);
+        let count = texts.len();
+        for (at, text) in texts.into_iter().chain(default).enumerate() {
+            if at >= count {
+                if values.len() > first {
+                    break;
+                }
+                self.read += 1;
+            }
             // A field with one value takes the first usable text; further columns stand in for it.
             if !field.target.is_list() && values.len() > first {
                 match field.value.columns.len() {
@@ -240,7 +302,12 @@ impl<'a> Converter<'a> {
     /// Converts a text. The flag is true if the original contains private data.
     fn convert(&mut self, text: &str, row: &InputRow) -> Result<(String, bool), Cow<'static, str>> {
         let value = match self.field.target.form() {
-            FieldForm::Line | FieldForm::Sector => convert_line(text)?,
+            FieldForm::Line | FieldForm::Sector => {
+                if self.missing == MissingIn::Name && missing::is_placeholder(text) {
+                    return Err(IS_PLACEHOLDER.into());
+                }
+                convert_line(text)?
+            }
             FieldForm::Text => {
                 let has_email = has_email(text);
                 let text = if has_email { EMAIL.replace_all(text, "") } else { Cow::Borrowed(text) };
@@ -253,14 +320,8 @@ impl<'a> Converter<'a> {
             }
             FieldForm::Website => web_address(text)?,
             FieldForm::Country => self.country(text, row)?.alpha2().to_owned(),
-            FieldForm::Year => self.year(text)?,
-            FieldForm::Date => {
-                let date = self.field.value.read_date(text).ok_or_else(|| {
-                    let formats: Vec<&str> = self.field.value.formats().iter().map(|format| &*format.text).collect();
-                    format!("is not a date of the form {}; name its format in `dates`", formats.join(", "))
-                })?;
-                date.to_string()
-            }
+            FieldForm::Year => self.year(text, row)?,
+            FieldForm::Date => self.date(text, row)?.to_string(),
             FieldForm::Dollars => self.dollars(text, row)?,
             FieldForm::Stage => read_word::<Stage>(text)?,
             FieldForm::FirmKind => read_word::<FirmKind>(text)?,
@@ -298,6 +359,18 @@ impl<'a> Converter<'a> {
     fn dollars(&mut self, text: &str, row: &InputRow) -> Result<String, Cow<'static, str>> {
         let field = self.field;
         let cell = MoneyCell::read(text).ok_or("is not an amount of money, such as `1500000` or `$1.5M`")?;
+        if let Some(decimal) = cell.proven_decimal().filter(|_| field.amount.decimal.is_none()) {
+            self.seen.decimals.note(decimal == Decimal::Point, row.line, text);
+            if let Some([(line, point), (other, comma)]) = self.known.decimals.both() {
+                return Err(format!(
+                    "is in a column that contradicts itself: line {line} has a decimal point ({}), line {other} a \
+                     decimal comma ({}); correct the column, or write `decimal = \".\"` or `decimal = \",\"` in the mapping",
+                    quoted(point),
+                    quoted(comma)
+                )
+                .into());
+            }
+        }
         self.seen.notation.add(&cell, &field.amount);
         let (amount, sign) = cell.amount(&field.amount, &self.known.notation)?;
         let stated = match &field.currency {
@@ -314,17 +387,52 @@ impl<'a> Converter<'a> {
             (None, Some(stated)) => stated,
             (Some(Sign::Shared(..)) | None, None) => return Err("has no currency, which is never guessed".into()),
         };
-        let day = field.rate_on.as_ref().and_then(|value| value.date(row));
+        let day = field.rate_on.as_ref().and_then(|value| value.date(row, &self.known_days));
         let dollars = (amount * self.rates.rate_on(&currency, day)?).round();
         Ok(format!("{dollars:.0}"))
     }
 
-    fn year(&self, text: &str) -> Result<String, Cow<'static, str>> {
+    /// Reads the date as far as it is written, in the formats of the mapping or in any usual one.
+    fn date(&mut self, text: &str, row: &InputRow) -> Result<PartialDate, Cow<'static, str>> {
+        let date = match &*self.field.value.dates {
+            [] => {
+                let written = self.written_date(text, row)?;
+                written.decide(None, &self.known.dates)?
+            }
+            formats => formats.iter().find_map(|format| format.read(text)).ok_or_else(|| not_a_date(formats))?,
+        };
+        if date_format::is_placeholder(date) { Err("is a day that stands for an unknown one".into()) } else { Ok(date) }
+    }
+
+    fn written_date(&mut self, text: &str, row: &InputRow) -> Result<WrittenDate, Cow<'static, str>> {
+        let written = WrittenDate::read(text).ok_or_else(|| not_a_date(&[]))?;
+        self.seen.dates.add(&written, row.line, text);
+        Ok(written)
+    }
+
+    fn year(&mut self, text: &str, row: &InputRow) -> Result<String, Cow<'static, str>> {
         let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
-        let year = if is_year { text.parse().ok() } else { self.field.value.read_date(text).map(PartialDate::year) };
+        let year = match (is_year, &*self.field.value.dates) {
+            (true, _) => text.parse().map_err(|_| IS_NO_YEAR)?,
+            (_, []) => self.written_date(text, row)?.year(&self.known.dates)?,
+            _ => self.date(text, row)?.year(),
+        };
         // No company is older; an earlier year is a placeholder or a typing error.
-        let year = year.filter(|year| (1000..=9999).contains(year));
-        year.map(|year| year.to_string()).ok_or_else(|| "is not a year from 1000 to 9999".into())
+        if (1000..=9999).contains(&year) { Ok(year.to_string()) } else { Err(IS_NO_YEAR.into()) }
+    }
+}
+
+const IS_NO_YEAR: &str = "is not a year from 1000 to 9999";
+
+const IS_PLACEHOLDER: &str = "stands in the place of a name and is none";
+
+fn not_a_date(formats: &[DateFormat]) -> Cow<'static, str> {
+    match formats {
+        [] => "is not a date, such as `2026-11-20`; name its format in `dates`, as in `dates = [\"%d %m %Y\"]`".into(),
+        formats => {
+            let formats: Vec<&str> = formats.iter().map(|format| &*format.text).collect();
+            format!("is not a date of the form {}; name its format in `dates`", formats.join(", ")).into()
+        }
     }
 }
 
@@ -346,8 +454,22 @@ fn check_length(text: &str, max: usize) -> Result<(), Cow<'static, str>> {
     if is_long { Err(format!("has more than {max} characters").into()) } else { Ok(()) }
 }
 
+/// A formula of a spreadsheet, with the text that a link shows.
+static FORMULA: LazyLock<Regex> = LazyLock::new(|| {
+    let link = r#"HYPERLINK\(\s*"[^"]*"\s*[,;]\s*"(?<text>[^"]+)"\s*\)"#;
+    Regex::new(&format!(r"(?i)^=(?:{link}$|[@+-]?[\p{{Lu}}\p{{Ll}}.]+\d*[(:+*/&!-]|[\p{{Lu}}]{{1,3}}\d+$|['\(])"))
+        .expect("a valid expression")
+});
+
 fn convert_line(text: &str) -> Result<String, Cow<'static, str>> {
-    let line = clean_line(text);
+    let shown = match Some(text.trim()).filter(|text| text.starts_with('=')).and_then(|text| FORMULA.captures(text)) {
+        Some(found) => found.name("text").ok_or("is a formula; save the values of the sheet")?.as_str(),
+        None => text,
+    };
+    let mut line = clean_line(shown);
+    if line.contains("  ") || line.contains(|char: char| char.is_whitespace() && char != ' ') {
+        line = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
     if line.is_empty() {
         return Err("is empty without invisible characters".into());
     }
@@ -375,8 +497,8 @@ fn web_address(text: &str) -> Result<String, Cow<'static, str>> {
     }
 }
 
-fn read_word<V: Vocabulary>(text: &str) -> Result<String, Cow<'static, str>> {
-    V::read(text).map(|word| word.name().to_owned()).ok_or_else(|| {
+fn read_word<V: Meaning>(text: &str) -> Result<String, Cow<'static, str>> {
+    V::meaning(text).map(|word| word.name().to_owned()).ok_or_else(|| {
         let noun = with_article(V::NOUN);
         format!("is not {noun}: {}; translate it with `map`", V::names().join(", ")).into()
     })
@@ -385,6 +507,7 @@ fn read_word<V: Vocabulary>(text: &str) -> Result<String, Cow<'static, str>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sources::{EntityKind, Statement};
 
     #[test]
     fn web_addresses_get_a_scheme_and_small_letters() {
@@ -415,9 +538,129 @@ mod tests {
     }
 
     #[test]
+    fn names_are_cleaned_and_formulas_are_none() {
+        for (text, name) in [
+            ("Alder  \u{a0}Capital", Some("Alder Capital")),
+            ("\u{3000}Alder\u{202f}Labs ", Some("Alder Labs")),
+            (r#"=HYPERLINK("https://alder.example";"Alder")"#, Some("Alder")),
+            ("=VLOOKUP(A2;B:C;2)", None),
+            ("=A2&B2", None),
+            ("=B7", None),
+            ("='Sheet 1'!A2", None),
+            ("+1 Ventures", Some("+1 Ventures")),
+            ("= Equal", Some("= Equal")),
+        ] {
+            assert_eq!(convert_line(text).ok().as_deref(), name, "{text}");
+        }
+    }
+
+    #[test]
     fn slugs_are_folded_words_of_bounded_length() {
         assert_eq!(slug("Ünïcorn & Söhne").as_deref(), Some("unicorn-and-sohne"));
         assert_eq!(slug("★"), None);
         assert!(slug(&"word ".repeat(50)).unwrap().len() <= MAX_SLUG);
+    }
+
+    /// The values of a table after an import, as `key field value`, and what was left out.
+    fn imported(mapping: &str, table: &str) -> (Vec<String>, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        let source = "[source]\nid = \"s\"\ntitle = \"S\"\nlicense = \"CC0-1.0\"\n[input.t]\nfile = \"t.csv\"\n";
+        std::fs::write(path("map.toml"), format!("{source}{mapping}")).unwrap();
+        std::fs::write(path("t.csv"), table).unwrap();
+        let import = crate::sources::import::Import::mapping(&path("map.toml"), vec![path("t.csv")]).unwrap();
+        let to = tempfile::tempdir().unwrap();
+        let summary = import.run(to.path(), "2026-11-20".parse().unwrap(), &data::NoProgress).unwrap();
+        let sources = crate::sources::Source::list(to.path()).unwrap();
+        let statements = sources[0].statements(to.path()).unwrap().map(Result::unwrap);
+        let is_needed = |statement: &Statement| {
+            statement.entity.kind == EntityKind::Round && ["startup", "stage"].contains(&&*statement.field)
+        };
+        let values = statements.filter(|statement| statement.field != "name" && !is_needed(statement));
+        let values = values
+            .map(|one| format!("{} {} {}", one.entity.to_string().split_once(':').unwrap().1, one.field, one.value));
+        let fields = summary.sections.iter().flat_map(|section| &section.fields);
+        let dropped =
+            fields.flat_map(|field| &field.dropped).map(|dropped| format!("{} {}", dropped.first, dropped.reason));
+        let named = dropped.map(|text| text.rsplit_once("t.csv:").unwrap().1.to_owned());
+        (values.collect(), named.collect())
+    }
+
+    #[test]
+    fn a_vocabulary_adds_to_the_words_of_a_field_and_a_default_replaces_what_is_unknown() {
+        let mapping = "[[startup]]\nkey = \"Id\"\nname = \"Id\"\n\
+                       stage = { column = \"Stage\", map = \"stages\", default = \"other\", unknown = \"drop\" }\n\
+                       status = { column = \"State\", unknown = \"drop\" }\n[vocabulary.stages]\n\"Kickoff\" = \"seed\"\n";
+        let (values, dropped) = imported(mapping, "Id,Stage,State\na,Kickoff,Active\nb,A轮,N/A\nc,Zebra,Private\n");
+        assert_eq!(values, ["a stage seed", "a status operating", "b stage series-a", "c stage other"]);
+        assert!(
+            dropped[0].starts_with("4: \"Zebra\" in Stage is not a stage")
+                && dropped[1].starts_with("4: \"Private\" in State"),
+            "{dropped:?}"
+        );
+    }
+
+    #[test]
+    fn columns_are_read_by_all_of_their_cells() {
+        let mapping = "[[startup]]\nkey = \"Id\"\nname = \"Id\"\ncountry = { column = \"C\", unknown = \"drop\" }\n\
+                       city = { column = \"P\", do = [\"place(city)\"], unknown = \"drop\" }\n\
+                       founded_year = \"F\"\naliases = \"A\"\nsectors = { column = \"S\", do = [\"list\"] }\n\
+                       [[round]]\nkey = \"Id\"\nstartup = { column = \"Id\", by = \"name\", create = true }\n\
+                       stage = { value = \"seed\" }\nannounced_on = { column = \"D\", unknown = \"drop\" }\n\
+                       amount_usd = { column = \"M\", currency = \"USD\", unknown = \"drop\" }\n";
+        let table = "Id,C,P,F,A,S,D,M\na,NA,\"Austin, TX\",2019.0,None,\"['x', 'y']\",3/4/2009,250.000\n\
+                     b,n/a,Remote,43831,X; Y,\"x, y\",25/4/2009,\"1.500.000,00\"\nc,DE,-,nan,-,-,1970-01-01,0\n";
+        let (values, dropped) = imported(mapping, table);
+        let has = |value: &str| values.iter().any(|known| known == value);
+        for value in [
+            "a country NA",
+            "a city Austin",
+            "a founded_year 2019",
+            "a aliases None",
+            "a announced_on 2009-04-03",
+            "a amount_usd 250000",
+            "b aliases X",
+            "b aliases Y",
+            "b announced_on 2009-04-25",
+            "b amount_usd 1500000",
+            "c country DE",
+        ] {
+            assert!(has(value), "{value}: {values:#?}");
+        }
+        assert_eq!(values.iter().filter(|value| value.contains(" sectors ")).count(), 4);
+        assert!(!values.iter().any(|value| value.starts_with("c ") && !value.contains("country")), "{values:?}");
+        for text in [
+            "3: \"Remote\" in P is no city",
+            "3: \"43831\" in F is a number",
+            "4: \"1970-01-01\" in D is a day that stands",
+        ] {
+            assert!(dropped.iter().any(|known| known.starts_with(text)), "{text}: {dropped:#?}");
+        }
+    }
+
+    #[test]
+    fn a_column_that_contradicts_itself_is_left_out_with_its_lines() {
+        let mapping = "[[round]]\nkey = \"Id\"\nstartup = { column = \"Id\", by = \"name\", create = true }\n\
+                       stage = { value = \"seed\" }\nannounced_on = { column = \"D\", unknown = \"drop\" }\n\
+                       amount_usd = { column = \"M\", currency = \"USD\", unknown = \"drop\" }\n";
+        let (values, dropped) = imported(
+            mapping,
+            "Id,D,M\na,31/12/2020,\"1.500.000,00\"\nb,12/31/2020,\"1,500,000.00\"\nc,1/2/2020,2000000\n",
+        );
+        assert_eq!(values, ["c amount_usd 2000000"]);
+        for text in [
+            "line 2 has the day first (\"31/12/2020\"), line 3",
+            "line 3 has a decimal point (\"1,500,000.00\"), line 2",
+        ] {
+            assert!(dropped.iter().any(|known| known.contains(text)), "{text}: {dropped:#?}");
+        }
+    }
+
+    #[test]
+    fn the_latest_row_is_that_of_the_latest_date_in_any_order_of_day_and_month() {
+        let mapping = "[[startup]]\nkey = \"Id\"\nlatest_by = \"D\"\nname = \"Id\"\nfounded_year = \"F\"\n";
+        let (values, _) =
+            imported(mapping, "Id,D,F\na,2/12/2020,2001\na,13/1/2020,2002\nb,3/2/2020,2003\nb,1/3/2020,2004\n");
+        assert_eq!(values, ["a founded_year 2001", "b founded_year 2004"]);
     }
 }

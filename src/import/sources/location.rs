@@ -1,18 +1,18 @@
-//! Reads the country of a location such as `Austin, TX`, `Paris, France` or `Toronto, ON, Canada`.
+//! Reads the country and the city of a location such as `Austin, TX`, `Paris, France` or `Toronto, ON, Canada`.
 //!
 //! A city is followed by a country or a state, and a two-letter code may be either: `GA` is Georgia or Gabon. A country is
 //! read only if something decides: the name of a country, a postcode, an unambiguous code, the city itself, or else the
 //! other locations of the column, provided that all of their codes are states, or all are countries.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::sources::Reason;
+use crate::sources::{Reason, missing};
 use data::fold::fold;
-use data::{Country, city};
+use data::{Country, city, word_file};
 
 /// Countries that usually have a state's code after the city. Those of other countries count only after their cities.
 const WITH_STATES: [&str; 3] = ["US", "CA", "AU"];
@@ -136,9 +136,137 @@ pub(crate) fn read_country(before: &str, text: &str, known: &Codes, seen: &mut C
     known.country(&LocationMeaning::parse(before, text, seen))
 }
 
+/// Separators between the parts of a location.
+const BETWEEN_PARTS: [char; 13] = [',', '(', ')', '[', ']', '/', '，', '、', '،', '（', '）', '\t', '›'];
+
 /// Parts of a location, from the city to the country.
 fn parts(location: &str) -> impl Iterator<Item = &str> {
-    location.split([',', '(', ')', '[', ']', '/']).map(str::trim).filter(|part| !part.is_empty())
+    location.split(BETWEEN_PARTS).map(str::trim).filter(|part| !part.is_empty())
+}
+
+/// Countries of areas around cities, by their folded names.
+static AREAS: LazyLock<HashMap<&'static str, Country>> = LazyLock::new(|| {
+    let lines = word_file::entries(include_str!("areas.txt")).filter_map(|line| line.split_once('|'));
+    let areas = lines.filter_map(|(code, names)| Some((Country::from_alpha2(code)?, names)));
+    areas.flat_map(|(country, names)| names.split('|').map(move |name| (name, country))).collect()
+});
+
+fn is_area(folded: &str) -> bool {
+    let ends = [" area", " region", " metroplex", " metropolitan", " metro", " county"];
+    AREAS.contains_key(folded) || folded.starts_with("greater ") || ends.iter().any(|end| folded.ends_with(end))
+}
+
+/// The first of several locations.
+pub(crate) fn first_location(cell: &str) -> &str {
+    cell.split([';', '|', '\n']).map(str::trim).find(|location| !location.is_empty()).unwrap_or_default()
+}
+
+/// True if a part of a location names a street or a building.
+fn is_street(part: &str) -> bool {
+    static WORDS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+        word_file::entries(include_str!("street_words.txt")).flat_map(|line| line.split(' ')).collect()
+    });
+    let is_street = |word: &str| {
+        WORDS.iter().any(|known| known.strip_prefix('*').map_or(*known == word, |end| word.ends_with(end)))
+    };
+    part.contains(|char: char| char.is_ascii_digit()) && fold(part).split(' ').any(is_street)
+}
+
+/// Countries that are cities.
+const CITY_STATES: [&str; 5] = ["SG", "HK", "MO", "MC", "LU"];
+
+/// Reads the city of a location, or of the first of several; `None` for one that has only a country or a state.
+/// Streets, postcodes and districts are no cities, nor is `Greater Boston Area` or `Remote`.
+pub(crate) fn read_city(cell: &str) -> Result<Option<String>, Reason> {
+    let location = first_location(cell);
+    if let Some(country) = Country::read(location) {
+        return Ok(CITY_STATES.contains(&country.alpha2()).then(|| location.to_owned()));
+    }
+    let is_postcode = |part: &&str| {
+        !part.chars().any(char::is_alphabetic)
+            || POSTCODE.find(&format!(" {part}")).is_some_and(|found| found.start() == 0)
+    };
+    let mut parts: Vec<&str> = parts(location).filter(|part| !is_postcode(part)).map(without_state).collect();
+    let (mut country, mut has_state) = (None, false);
+    while let [.., before, last] = parts[..] {
+        let folded = words(last);
+        let both = format!("{before}, {last}");
+        // `Peru, IN` may end with a state.
+        let may_be_state = folded.len() == 2 && !city::states_called(&folded).is_empty();
+        if let Some(known) = Country::read(&both).filter(|_| parts.len() > 2) {
+            country = Some(known);
+            parts.pop();
+        } else if Country::read(&folded)
+            .is_some_and(|known| !has_state && country.is_none_or(|country| country == known))
+        {
+            country = Country::read(&folded).filter(|_| !may_be_state);
+            has_state = may_be_state;
+        } else if !has_state && !city::states_called(&folded).is_empty() {
+            has_state = true;
+        } else if !(country.is_some() && is_area(&folded)) {
+            break;
+        }
+        parts.pop();
+    }
+    // `USA, New York, NY`, but not `Peru, IN`.
+    if let [first, _, ..] = parts[..]
+        && country.is_none()
+        && let Some(first) =
+            Country::read(first).filter(|_| words(first).len() > 2 || ["us", "uk"].contains(&words(first).as_str()))
+        && (!has_state || WITH_STATES.contains(&first.alpha2()))
+    {
+        parts.remove(0);
+    }
+    let has_digit = |part: &&str| part.contains(|char: char| char.is_ascii_digit());
+    let behind_street =
+        parts.iter().rposition(|part| is_street(part) || has_digit(&&*town(part))).map_or(0, |street| street + 1);
+    let Some(city) = parts.get(behind_street).map(|part| town(part)) else {
+        let is_street = !parts.is_empty();
+        return if is_street { Err("is a street, and has no city".into()) } else { Ok(None) };
+    };
+    let folded = words(&city);
+    // `TX, USA`; but NY is also a city.
+    let is_code = country.is_some() && city.len() == 2 && city::names_of(&folded).is_empty();
+    let is_code = is_code && !city::states_called(&folded).is_empty();
+    let is_state = is_code || city::state(&folded).is_some_and(|state| !state.cities.contains(&folded.as_str()));
+    let is_region = Country::of_region(&folded).is_some();
+    if missing::is_nowhere(&city) || is_area(&folded) || is_region {
+        return Err("is no city; leave it out, or write the city".into());
+    }
+    let names_country = |known: Country| !CITY_STATES.contains(&known.alpha2()) && country.is_none() && !has_state;
+    let is_country = folded.len() > 2 && Country::read(&folded).is_some_and(names_country);
+    Ok(Some(city.into_owned()).filter(|_| !(is_state || is_country)))
+}
+
+/// A part of a location without the country or the code of a state behind its city: `Austin TX`, `Berlin Germany`.
+fn without_state(part: &str) -> &str {
+    let text = POSTCODE.find(part).map_or(part, |found| &part[..found.start()]);
+    let Some((city, last)) = text.rsplit_once(' ').filter(|_| city::states_called(&words(text)).is_empty()) else {
+        return part;
+    };
+    let is_code = last.len() < 4 && last.bytes().all(|byte| byte.is_ascii_uppercase());
+    let is_state = is_code && !city::states_called(&last.to_lowercase()).is_empty();
+    let is_country =
+        Country::read(text).is_none() && Country::read(last).is_some() && (is_code || last.chars().count() > 4);
+    if is_state || is_country { city.trim_end() } else { part }
+}
+
+/// A city without its postcode: `10115 Berlin`, `SW1A 1AA London`.
+fn town(part: &str) -> Cow<'_, str> {
+    let is_code = |word: &&str| {
+        let digits = word.bytes().filter(u8::is_ascii_digit).count();
+        digits >= 4 && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-')
+            || word.len() == 2 && digits == 0 && word.bytes().all(|byte| byte.is_ascii_uppercase())
+    };
+    let mut words: Vec<&str> = part.split_whitespace().collect();
+    if !part.contains(|char: char| char.is_ascii_digit()) {
+        return Cow::Borrowed(part);
+    }
+    while words.last().is_some_and(is_code) {
+        words.pop();
+    }
+    let first = words.iter().position(|word| !is_code(word)).unwrap_or(words.len());
+    Cow::Owned(words[first..].join(" "))
 }
 
 /// Splits a location into the rest and a text that was cut out of it, as whole words, with its postcode.
@@ -164,7 +292,9 @@ pub(crate) fn names_others(location: &str, country: Country) -> bool {
 
 /// Folded words of a part without numbers: `N.C.` becomes `nc`, `10115 Berlin` becomes `berlin`.
 fn words(part: &str) -> String {
-    let folded = fold(part);
+    // Romanized, names in other scripts look like codes.
+    let country = (!part.is_ascii()).then(|| Country::read(part)).flatten();
+    let folded = country.map_or_else(|| fold(part), |country| fold(country.name()));
     let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
     let words: Vec<&str> = folded.split(' ').filter(|word| !is_number(word)).collect();
     words.join(if words.iter().all(|word| word.len() == 1) { "" } else { " " })
@@ -183,7 +313,7 @@ impl LocationMeaning {
             location => earlier.extend(parts(location).map(words).filter(|part| !part.is_empty())),
         }
         let Some(last) = earlier.pop() else { return Self::Nothing };
-        let country = Country::read(&last);
+        let country = Country::read(&last).or_else(|| AREAS.get(last.as_str()).copied());
         let is_code = last.len() == 2 && !["us", "uk"].contains(&&*last);
         let states = city::states_called(&last).into_iter().filter_map(|(code, _)| Country::from_alpha2(code));
         let states: Vec<Country> = states.filter(|of| Some(*of) != country).collect();
@@ -443,6 +573,108 @@ mod tests {
             let expected = if is_both { None } else { Some(code) };
             assert_eq!(column(&[&format!("Smallville, {code}")]), [expected], "{code}");
             assert_eq!(column(&[code]), [Some(code)], "a column of countries");
+        }
+    }
+
+    #[test]
+    fn the_city_of_a_location_is_read_without_the_rest() {
+        for (location, city) in [
+            ("Austin, TX", "Austin"),
+            ("Austin, TX, USA", "Austin"),
+            ("Austin, Texas, United States", "Austin"),
+            ("Austin TX", "Austin"),
+            ("Austin, TX 78701", "Austin"),
+            ("Austin, TX, 78701", "Austin"),
+            ("123 Main St, Austin, TX 78701", "Austin"),
+            ("123 Main St, Suite 400, Austin, TX", "Austin"),
+            ("New York, NY", "New York"),
+            ("New York, New York, United States", "New York"),
+            ("New York", "New York"),
+            ("NYC", "NYC"),
+            ("Washington, D.C.", "Washington"),
+            ("Toronto, ON, Canada", "Toronto"),
+            ("Toronto, Ontario", "Toronto"),
+            ("Québec, QC", "Québec"),
+            ("Paris, France", "Paris"),
+            ("Paris, Île-de-France, France", "Paris"),
+            ("Paris", "Paris"),
+            ("75002 Paris, France", "Paris"),
+            ("Berlin, Germany", "Berlin"),
+            ("Berlin, Berlin, Germany", "Berlin"),
+            ("Berlin, DE", "Berlin"),
+            ("Berlin (Deutschland)", "Berlin"),
+            ("Berlin Germany", "Berlin"),
+            ("Hauptstr. 5, 10115 Berlin, Deutschland", "Berlin"),
+            ("München, Bayern", "München"),
+            ("Germany, Berlin", "Berlin"),
+            ("USA, New York, NY", "New York"),
+            ("Peru, IN", "Peru"),
+            ("London, England, United Kingdom", "London"),
+            ("London, Greater London, United Kingdom", "London"),
+            ("London, UK", "London"),
+            ("Bengaluru, Karnataka, India", "Bengaluru"),
+            ("São Paulo, SP, Brazil", "São Paulo"),
+            ("Seoul, Korea, Republic of", "Seoul"),
+            ("Seoul, South Korea", "Seoul"),
+            ("Singapore", "Singapore"),
+            ("Singapore, Singapore", "Singapore"),
+            ("Hong Kong", "Hong Kong"),
+            ("Sydney NSW 2000, Australia", "Sydney"),
+            ("Sydney, NSW", "Sydney"),
+            ("Москва, Россия", "Москва"),
+            ("東京, 日本", "東京"),
+            ("北京，中国", "北京"),
+            ("القاهرة، مصر", "القاهرة"),
+            ("Austin, TX; Berlin, Germany", "Austin"),
+            ("Berlin/London", "Berlin"),
+            ("Tel Aviv-Yafo, Israel", "Tel Aviv-Yafo"),
+            ("Rio de Janeiro, Brasil", "Rio de Janeiro"),
+            ("Warszawa, Polska", "Warszawa"),
+            ("Mexico City, Mexico", "Mexico City"),
+            ("Winston-Salem, North Carolina", "Winston-Salem"),
+        ] {
+            assert_eq!(read_city(location), Ok(Some(city.to_owned())), "{location}");
+        }
+        for location in ["Germany", "Deutschland", "California, United States", "Texas", "USA", "10115", "", "TX, USA"]
+        {
+            assert_eq!(read_city(location), Ok(None), "{location}");
+        }
+        for location in [
+            "Remote",
+            "Remote, US",
+            "Greater Boston Area",
+            "San Francisco Bay Area",
+            "Worldwide",
+            "Europe",
+            "5 Main St",
+        ] {
+            assert!(read_city(location).is_err(), "{location}");
+        }
+    }
+
+    #[test]
+    fn countries_of_other_languages_and_of_areas_are_read() {
+        for (location, country) in [
+            ("Berlin, Deutschland", "DE"),
+            ("Paris, Francia", "FR"),
+            ("Madrid, Espagne", "ES"),
+            ("Wien, Österreich", "AT"),
+            ("Zürich, Schweiz", "CH"),
+            ("Lisboa, Portugal", "PT"),
+            ("Amsterdam, Pays-Bas", "NL"),
+            ("Warszawa, Polska", "PL"),
+            ("Москва, Россия", "RU"),
+            ("北京，中国", "CN"),
+            ("東京、日本", "JP"),
+            ("서울, 대한민국", "KR"),
+            ("القاهرة، مصر", "EG"),
+            ("תל אביב, ישראל", "IL"),
+            ("Αθήνα, Ελλάδα", "GR"),
+            ("San Francisco Bay Area", "US"),
+            ("Greater London", "GB"),
+            ("Delhi NCR, India", "IN"),
+        ] {
+            assert_eq!(column(&[location]), [Some(country)], "{location}");
         }
     }
 

@@ -10,6 +10,7 @@ pub mod import;
 pub(crate) mod input;
 pub(crate) mod location;
 pub(crate) mod mapping;
+pub(crate) mod missing;
 pub(crate) mod money;
 pub mod presets;
 pub(crate) mod sort;

@@ -82,7 +82,7 @@ impl Import {
         rejects.as_deref().map(rejects::check).transpose()?;
         let members = Member::list(&inputs)?;
         let files = assign_files(&mapping, &members)?;
-        let rates = mapping.rates.as_deref().map(Rates::read).transpose()?.unwrap_or_default();
+        let rates = mapping.rates.as_deref().map(Rates::read).transpose()?.unwrap_or_default().on(on);
         let settled = read_settled(settled.as_deref().unwrap_or(sources))?;
         let is_new = !sources.exists();
         std::fs::create_dir_all(sources).map_err(|error| SourceError::io(sources, error))?;

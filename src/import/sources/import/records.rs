@@ -9,6 +9,7 @@ use crate::sources::evidence::ImportEvidence;
 use crate::sources::field::{FieldForm, SourceField};
 use crate::sources::import::account::{Account, Lost};
 use crate::sources::input::{InputRow, Place};
+use crate::sources::mapping::date_format::DateEvidence;
 use crate::sources::mapping::{Condition, KeyForm, Mapping, MappingSection};
 use crate::sources::money::Rates;
 use crate::sources::sort::{Sorter, put_text, take_text};
@@ -41,6 +42,8 @@ pub(super) struct StatementCollector<'a> {
     fields: Vec<String>,
     /// Fields of each section: index of the name, and converter.
     converters: Vec<Vec<(u16, Converter<'a>)>>,
+    /// Evidence about the dates of `latest_by`, for each section: known, and seen in this run.
+    latest: Vec<(DateEvidence, DateEvidence)>,
     sectors: HashSet<String>,
     created: HashSet<String>,
     sorter: Sorter,
@@ -67,11 +70,16 @@ impl<'a> StatementCollector<'a> {
             let fields = section.fields.iter();
             fields.map(|field| (index(&field.target.name()), Converter::new(field, rates, evidence))).collect()
         });
+        let latest = mapping.sections.iter().map(|section| {
+            let known = section.latest_by.as_ref().map(|value| evidence.for_value(value).dates).unwrap_or_default();
+            (known, DateEvidence::default())
+        });
         Self {
             mapping,
             folder,
             account,
             converters: converters.collect(),
+            latest: latest.collect(),
             fields,
             sectors: HashSet::new(),
             created: HashSet::new(),
@@ -87,6 +95,9 @@ impl<'a> StatementCollector<'a> {
         let mut evidence = ImportEvidence::default();
         for (_, converter) in self.converters.iter().flatten() {
             evidence.add(&converter.field.value, &converter.seen);
+        }
+        for (section, (_, seen)) in self.mapping.sections.iter().zip(&self.latest) {
+            section.latest_by.iter().for_each(|value| evidence.add_dates(value, seen));
         }
         evidence
     }
@@ -158,7 +169,8 @@ impl<'a> StatementCollector<'a> {
             self.key.push(END);
             self.key.extend_from_slice(&(index as u16).to_be_bytes());
             if let Some(latest_by) = &section.latest_by {
-                self.key.extend_from_slice(latest_by.order(row).as_bytes());
+                let (known, seen) = &mut self.latest[index];
+                self.key.extend_from_slice(latest_by.order(row, known, seen).as_bytes());
             }
             // Equal rows keep the order of the files, which joins change.
             self.key.push(END);

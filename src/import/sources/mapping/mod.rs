@@ -3,6 +3,7 @@
 
 pub(crate) mod date_format;
 pub(crate) mod document;
+pub(crate) mod list;
 mod read;
 pub(crate) mod transform;
 
@@ -99,6 +100,8 @@ pub(crate) struct MappedValue {
     pub none: Vec<String>,
     pub steps: Vec<Transform>,
     pub vocabulary: Option<Arc<MappingVocabulary>>,
+    /// True if the field has words of its own, which the vocabulary adds to.
+    pub extends_words: bool,
     pub unknown: Unknown,
     pub dates: Vec<DateFormat>,
     pub default: Option<String>,

@@ -29,7 +29,8 @@ const PRIORITY: u32 = 50;
 const VALUE_KEYS: [&str; 11] =
     ["column", "columns", "value", "join", "none", "do", "map", "unknown", "dates", "default", "when"];
 
-const FIELD_KEYS: [&str; 9] = ["currency", "rate_on", "sum", "decimal", "unit", "scheme", "by", "kind", "create"];
+const FIELD_KEYS: [&str; 11] =
+    ["currency", "rate_on", "sum", "decimal", "group", "unit", "scale", "scheme", "by", "kind", "create"];
 
 const SECTION_KEYS: [&str; 7] = ["from", "join", "when", "key", "latest_by", "source_key", "id"];
 
@@ -327,10 +328,15 @@ impl<'a> MappingReader<'_, 'a> {
                 let is_created = get("create").is_some_and(|node| document.truth(node));
                 field.reference = Some(EntityReference { kind, key: self.key_form(table), is_created });
             }
+            FieldForm::Stage | FieldForm::FirmKind | FieldForm::StartupStatus | FieldForm::Country => {
+                // The vocabularies of presets are complete: a code of EDGAR is none of ISO 3166-1.
+                let map = get("map").and_then(|node| node.get_ref().as_str());
+                field.value.extends_words = map.is_some_and(|map| self.vocabularies.contains_key(map));
+            }
             _ => {}
         }
         let allowed: &[&str] = match form {
-            FieldForm::Dollars => &["currency", "rate_on", "sum", "decimal", "unit"],
+            FieldForm::Dollars => &["currency", "rate_on", "sum", "decimal", "group", "unit", "scale"],
             FieldForm::Reference(_) => &["scheme", "by", "kind", "create"],
             _ => &[],
         };
@@ -357,8 +363,14 @@ impl<'a> MappingReader<'_, 'a> {
             value.steps.pop();
         }
         let has_unit = value.columns.iter().any(|column| money::unit_of_header(&column.name).is_some());
-        let decimal = get("decimal").and_then(|node| self.decimal(node));
-        AmountForm { decimal, unit, lacks_unit: unit.is_none() && has_unit, end }
+        let scale = get("scale").and_then(|node| self.document.number(node)).map(f64::from);
+        let unit = unit.or(scale);
+        let not_group = |text: &str| {
+            format!("{} is not a separator of groups: one of `.`, `,`, `'`, `_` and a blank", quoted(text))
+        };
+        let group = get("group").and_then(|node| self.document.word(node, money::group, not_group));
+        let decimal = get("decimal").and_then(|node| self.decimal(node)).or_else(|| Decimal::beside(group?));
+        AmountForm { decimal, group, unit, lacks_unit: unit.is_none() && has_unit, end }
     }
 
     fn decimal(&self, node: &TomlNode<'a>) -> Option<Decimal> {

@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use regex::Regex;
 
+use crate::sources::convert::Dropped;
+use crate::sources::location;
 use crate::sources::mapping::document::unknown;
+use crate::sources::mapping::list::split_list;
 use crate::sources::money;
 use data::fold::fold;
 use data::import::website;
@@ -33,6 +36,12 @@ type Change = fn(&str, &str) -> Option<String>;
 #[derive(Clone, Debug)]
 pub(crate) enum Transform {
     Split(String),
+    /// Splits a list as its text shows it.
+    List,
+    /// City of a location.
+    City,
+    /// First of several locations, which the field reads as a country.
+    Country,
     First,
     Last,
     /// First group of the expression, or the whole match. A text without a match is dropped.
@@ -47,7 +56,7 @@ pub(crate) enum Transform {
 type MakeTransform = fn(&str) -> Result<Transform, String>;
 
 /// Names of the transforms; true if they take an argument.
-const TRANSFORMS: [(&str, bool, MakeTransform); 15] = [
+const TRANSFORMS: [(&str, bool, MakeTransform); 17] = [
     // Lowercase letters a–z and digits, with single spaces.
     ("fold", false, |_| Ok(changing(|text, _| Some(fold(text)), ""))),
     ("lower", false, |_| Ok(changing(|text, _| Some(text.to_lowercase()), ""))),
@@ -57,6 +66,13 @@ const TRANSFORMS: [(&str, bool, MakeTransform); 15] = [
     // Like `title`, for company names: `ALDER LABS LLC` → `Alder Labs LLC`.
     ("legal_case", false, |_| Ok(changing(|text, _| change_words(text, company_word), ""))),
     ("split", true, |separator| Ok(Transform::Split(separator.to_owned()))),
+    // An array, lines, or a text with `;`, `|` or `,` between its values.
+    ("list", false, |_| Ok(Transform::List)),
+    ("place", true, |part| match part {
+        "city" => Ok(Transform::City),
+        "country" => Ok(Transform::Country),
+        _ => Err(unknown("part of a place", part, ["city", "country"])),
+    }),
     ("first", false, |_| Ok(Transform::First)),
     ("last", false, |_| Ok(Transform::Last)),
     ("prefix", true, |prefix| Ok(changing(|text, prefix| Some(format!("{prefix}{text}")), prefix))),
@@ -102,8 +118,30 @@ impl Transform {
         }
     }
 
-    pub(crate) fn apply(&self, values: &mut Vec<MappedText<'_>>) {
+    /// Changes the texts. What is not understood goes to `dropped`.
+    pub(crate) fn apply(&self, values: &mut Vec<MappedText<'_>>, dropped: &mut Vec<Dropped>) {
         match self {
+            Self::List => {
+                for text in std::mem::take(values) {
+                    match split_list(&text.value) {
+                        Ok(parts) if parts.len() == 1 && parts[0] == text.value => values.push(text),
+                        Ok(parts) => values.extend(parts.into_iter().map(MappedText::from)),
+                        Err(reason) => dropped.push(Dropped { text: text.value.into_owned(), reason }),
+                    }
+                }
+            }
+            Self::City => values.retain_mut(|text| match location::read_city(&text.value) {
+                Ok(city) => {
+                    let is_city = city.is_some();
+                    text.value = Cow::Owned(city.unwrap_or_default());
+                    is_city
+                }
+                Err(reason) => {
+                    dropped.push(Dropped { text: text.value.to_string(), reason });
+                    false
+                }
+            }),
+            Self::Country => change_each(values, |text| Some(location::first_location(text).to_owned())),
             Self::Split(separator) => {
                 for text in std::mem::take(values) {
                     match text.value {
@@ -203,7 +241,7 @@ mod tests {
 
     fn applied(step: &str, text: &str) -> String {
         let mut values = vec![MappedText::from(text)];
-        Transform::parse(step).unwrap().apply(&mut values);
+        Transform::parse(step).unwrap().apply(&mut values, &mut Vec::new());
         values.iter().map(|text| &*text.value).collect::<Vec<_>>().join("|")
     }
 
@@ -230,6 +268,12 @@ mod tests {
             ("regex(([0-9]{4}))", "Over Five Years Ago (2009)", "2009"),
             ("regex([a-z]+)", "12ab3", "ab"),
             ("regex([a-z]+)", "123", ""),
+            ("list", "['a', 'b']", "a|b"),
+            ("list", "Acme, Inc.", "Acme, Inc."),
+            ("place(city)", "Austin, TX, USA", "Austin"),
+            ("place(city)", "Germany", ""),
+            ("place(city)", "Remote", ""),
+            ("place(country)", "Austin, TX; Berlin", "Austin, TX"),
             ("domain", "https://www.Alder.example/x", "alder.example"),
             ("min", "$250K – $2M", "$250K"),
             ("max", "$250K - $2M", "$2M"),
@@ -239,7 +283,7 @@ mod tests {
         }
         let mut values = vec![MappedText::from("a"), MappedText::from("b, C")];
         for step in ["last", "split(,)", "lower"] {
-            Transform::parse(step).unwrap().apply(&mut values);
+            Transform::parse(step).unwrap().apply(&mut values, &mut Vec::new());
         }
         let pairs: Vec<_> = values.iter().map(|text| (&*text.value, &*text.original)).collect();
         assert_eq!(pairs, [("b", "b"), ("c", "C")]);
@@ -252,6 +296,7 @@ mod tests {
             ("split", "needs an argument"),
             ("split()", "needs an argument"),
             ("title(x)", "takes no argument"),
+            ("place(street)", "unknown part of a place"),
             ("split(;", "no closing parenthesis"),
             ("regex([)", "is not a regular expression"),
         ] {

@@ -5,11 +5,13 @@ mod number;
 mod rates;
 mod words;
 
+use std::borrow::Cow;
+
 use crate::sources::Reason;
 pub(crate) use number::Decimal;
 use number::ParsedNumber;
 pub(crate) use rates::Rates;
-use words::read_words;
+use words::{BETWEEN, Bound, ends_between, is_joined, read_words, without_from};
 pub(crate) use words::{Sign, name_of_unit, unit, unit_of_header};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +20,10 @@ pub(crate) struct WrittenAmount {
     numbers: [Option<ParsedNumber>; 2],
     unit: Option<f64>,
     sign: Option<Sign>,
+    bound: Option<Bound>,
+    is_negative: bool,
+    /// The separators of the number.
+    separators: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +42,8 @@ pub(crate) enum End {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct AmountForm {
     pub decimal: Option<Decimal>,
+    /// Separator of groups.
+    pub group: Option<char>,
     /// Unit of amounts without one.
     pub unit: Option<f64>,
     /// True if the header of the column has a unit that the mapping does not repeat.
@@ -114,27 +122,51 @@ impl Notation {
 }
 
 impl WrittenAmount {
-    /// Reads `1,500,000`, `$1.5M`, `EUR 250k`, `2,5 Mio. €` or `750'000.-`.
+    /// Reads `1,500,000`, `$1.5M`, `EUR 250k`, `2,5 Mio. €`, `750'000.-`, `~2M` or `1億5000万円`. Negative amounts are
+    /// marked as such.
     fn read(text: &str) -> Option<Self> {
+        let in_brackets = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
+        let text = in_brackets.unwrap_or(text);
         let start = text.find(|char: char| char.is_ascii_digit())?;
         let end = text.rfind(|char: char| char.is_ascii_digit())? + 1;
-        let before = read_words(&text[..start])?;
+        let is_minus = ['-', '−', '–'];
+        let before = text[..start].trim();
+        let unsigned = before.strip_suffix(is_minus).or_else(|| before.strip_prefix(is_minus));
         // A dash may stand for the cents.
         let behind = text[end..].trim_start();
         let dashes = behind.strip_prefix(['.', ',']).filter(|rest| rest.starts_with(['-', '–', '—']));
         let behind = dashes.map_or(behind, |rest| rest.trim_start_matches(['-', '–', '—']));
-        let behind = read_words(behind)?;
+        let is_minus_last = behind.trim() == "-" && dashes.is_none();
+        let is_negative = in_brackets.is_some() || unsigned.is_some() || is_minus_last;
+        let before = read_words(unsigned.unwrap_or(before))?;
+        let behind = read_words(if is_minus_last { "" } else { behind })?;
         // A unit comes before the number only together with a currency: `TEUR 250`.
         let unit = match (before.unit, behind.unit) {
             (Some(_), Some(_)) => return None,
             (Some(_), None) if before.sign.is_none() => return None,
             (before, behind) => before.or(behind),
         };
+        let bound = match (before.bound, behind.bound) {
+            (Some(one), Some(other)) if one != other => return None,
+            (one, other) => one.or(other),
+        };
         let sign = Sign::combine(before.sign, behind.sign).ok()?;
         let digits: Option<String> = text[start..end].chars().map(digit_or_separator).collect();
-        let numbers = Decimal::ALL.map(|decimal| decimal.read(digits.as_deref()?));
+        let (numbers, unit) = match &digits {
+            Some(digits) => {
+                let [point, comma] = Decimal::ALL.map(|decimal| decimal.read(digits));
+                // `1,500万` has a group of digits.
+                let has_point = point.is_some() && unit.is_some() && text[end..].trim_start().starts_with(is_joined);
+                ([point, comma.filter(|_| !has_point)], unit)
+            }
+            None => {
+                let value = read_compound(&text[start..end], unit.unwrap_or(1.0))?;
+                ([Some(ParsedNumber { value, decimals: 0 }); 2], Some(1.0))
+            }
+        };
         let is_amount = numbers.iter().flatten().any(|number| number.value * unit.unwrap_or(1.0) < MAX);
-        is_amount.then_some(Self { numbers, unit, sign })
+        let separators = digits.unwrap_or_default().chars().filter(|char| !char.is_ascii_digit()).collect();
+        is_amount.then_some(Self { numbers, unit, sign, bound, is_negative, separators })
     }
 
     /// Decimal separator, if the form of the number implies it. Three digits after a comma are never cents of a dollar.
@@ -164,6 +196,10 @@ impl WrittenAmount {
     fn known_number(&self, other: Option<&Self>, form: &AmountForm, column: &Notation) -> Result<ParsedNumber, Reason> {
         let decimal = form.decimal.or_else(|| self.decimal()).or_else(|| other?.decimal());
         let decimal = decimal.or_else(|| column.decimal());
+        let is_group = |char| Some(char) == form.group || decimal.is_some_and(|decimal| decimal.separator() == char);
+        if let Some(group) = form.group.filter(|_| !self.separators.chars().all(is_group)) {
+            return Err(format!("contradicts the group separator `{group}` of its column").into());
+        }
         self.number(decimal).ok_or_else(|| match form.decimal {
             Some(decimal) => {
                 format!("contradicts the decimal separator `{}` of its column", decimal.separator()).into()
@@ -188,32 +224,96 @@ fn digit_or_separator(char: char) -> Option<char> {
     }
 }
 
-/// Separators between the ends of a range.
-const BETWEEN: [&str; 14] =
-    ["–", "—", "‒", "−", "〜", "～", " - ", " to ", " bis ", " à ", " a ", " до ", " tot ", "-"];
+/// Reads the separator of groups of a mapping.
+pub(crate) fn group(text: &str) -> Option<char> {
+    let mut chars = text.chars();
+    chars.next().and_then(digit_or_separator).filter(|char| chars.next().is_none() && !char.is_ascii_digit())
+}
+
+/// Reads the numbers of `1億5000万`, whose last unit, that of `5000`, is given.
+fn read_compound(text: &str, last: f64) -> Option<f64> {
+    let (mut rest, mut total, mut above) = (text, 0.0, f64::INFINITY);
+    loop {
+        let length = rest.find(|char: char| !matches!(char, '0'..='9' | ',' | '.')).unwrap_or(rest.len());
+        let number = Decimal::Point.read(&rest[..length])?.value;
+        rest = rest[length..].trim_start();
+        let word = rest.chars().next().map(|char| &rest[..char.len_utf8()]);
+        let factor = word.map_or(Some(last), |word| unit(word).filter(|_| !word.is_ascii()))?;
+        if factor >= above || (word.is_none() && number * factor >= above) {
+            return None;
+        }
+        total += number * factor;
+        above = factor;
+        match word {
+            Some(word) => rest = rest[word.len()..].trim_start(),
+            None => return Some(total),
+        }
+    }
+}
+
+/// The text with full-width forms, and digits of Arabic, Persian and Devanagari, in ASCII.
+fn normalized(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
+    let zeros = ['\u{660}', '\u{6f0}', '\u{966}'];
+    let digit = |char: char| {
+        zeros.into_iter().filter_map(|zero| u32::from(char).checked_sub(u32::from(zero))).find(|digit| *digit < 10)
+    };
+    let ascii = |char: char| match char {
+        '\u{3000}' => ' ',
+        '\u{ff01}'..='\u{ff5d}' => char::from_u32(u32::from(char) - 0xfee0).unwrap_or(char),
+        char => digit(char).and_then(|digit| char::from_digit(digit, 10)).unwrap_or(char),
+    };
+    Cow::Owned(text.chars().map(ascii).collect())
+}
 
 /// Both ends of a range such as `1 to 5 million`. A text that is no range is returned twice.
 pub(crate) fn range_ends(text: &str) -> (&str, &str) {
-    let mut splits = BETWEEN.iter().filter_map(|between| text.split_once(between));
+    let splits = BETWEEN.iter().filter_map(|between| text.split_once(between.as_str()));
+    let mut splits = ends_between(text).into_iter().chain(splits);
     let ends = splits.find(|(low, high)| !low.trim().is_empty() && !high.trim().is_empty());
     ends.map_or((text, text), |(low, high)| (low.trim(), high.trim()))
 }
 
 impl MoneyCell {
     pub(crate) fn read(text: &str) -> Option<Self> {
-        let text = text.trim();
-        if let Some(amount) = WrittenAmount::read(text) {
+        let text = normalized(text.trim());
+        if let Some(amount) = WrittenAmount::read(&text) {
             return Some(Self::One(amount));
         }
-        BETWEEN.iter().find_map(|between| {
-            let (low, high) = text.split_once(between)?;
-            Some(Self::Range(WrittenAmount::read(low.trim())?, WrittenAmount::read(high.trim())?))
+        let splits = BETWEEN.iter().filter_map(|between| text.split_once(between.as_str()));
+        ends_between(&text).into_iter().chain(splits).find_map(|(low, high)| {
+            let [low, high] = [without_from(low), high]
+                .map(|end| WrittenAmount::read(end.trim()).filter(|amount| !amount.is_negative));
+            Some(Self::Range(low?, high?))
         })
+    }
+
+    /// Decimal separator that a cell proves by its number alone, without a unit or a currency.
+    pub(crate) fn proven_decimal(&self) -> Option<Decimal> {
+        let Self::One(amount) = self else { return None };
+        amount.decimal().filter(|_| amount.unit.is_none() && amount.sign.is_none() && !amount.separators.is_empty())
+    }
+
+    /// True if the amount is zero, which stands for an unknown one.
+    pub(crate) fn is_zero(&self) -> bool {
+        matches!(self, Self::One(amount) if amount.numbers.iter().flatten().all(|number| number.value == 0.0))
     }
 
     /// Amount for a field, and its currency. `notation` is the evidence of the column.
     pub(crate) fn amount(&self, form: &AmountForm, notation: &Notation) -> Result<(f64, Option<Sign>), Reason> {
         match (self, form.end) {
+            (Self::One(amount), _) if amount.is_negative => Err("is negative, which no amount is".into()),
+            (Self::One(WrittenAmount { bound: Some(Bound::Most), .. }), Some(End::Low) | None) => {
+                Err("has only an upper bound; take it for the greatest amount with `do = [\"max\"]`".into())
+            }
+            (Self::One(WrittenAmount { bound: Some(Bound::Least), .. }), Some(End::High)) => {
+                Err("has only a lower bound; take it for the smallest amount with `do = [\"min\"]`".into())
+            }
+            (Self::Range(_, WrittenAmount { bound: Some(Bound::Least), .. }), Some(End::High)) => {
+                Err("is a range without an upper bound".into())
+            }
             (Self::One(amount), _) => {
                 let number = amount.known_number(None, form, notation)?;
                 Ok((number.in_full(amount.unit.or(form.unit), false, form, notation)?, amount.sign.clone()))

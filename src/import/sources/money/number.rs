@@ -25,6 +25,15 @@ impl Decimal {
         }
     }
 
+    /// The separator beside groups that are separated by a point or comma.
+    pub(crate) fn beside(group: char) -> Option<Self> {
+        match group {
+            ',' => Some(Self::Point),
+            '.' => Some(Self::Comma),
+            _ => None,
+        }
+    }
+
     pub(crate) fn written(separator: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|decimal| separator.chars().eq([decimal.separator()]))
     }

@@ -13,7 +13,11 @@ use data::{Date, PartialDate};
 
 /// US dollars per unit of a currency, by day.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Rates(HashMap<String, Vec<(Option<Date>, f64)>>);
+pub(crate) struct Rates {
+    by_currency: HashMap<String, Vec<(Option<Date>, f64)>>,
+    /// Day of amounts without one.
+    today: Option<Date>,
+}
 
 impl Rates {
     /// Reads a CSV file with the columns `currency`, `date` (empty for any day) and `usd`.
@@ -50,17 +54,23 @@ impl Rates {
         for known in rates.values_mut() {
             known.sort_by_key(|(day, _)| *day);
         }
-        Ok(Self(rates))
+        Ok(Self { by_currency: rates, today: None })
     }
 
-    /// Rate of a currency on a day: the latest one up to that day.
+    /// Uses the rate of a day, that of the import, for amounts without one of their own.
+    pub(crate) fn on(self, today: Date) -> Self {
+        Self { today: Some(today), ..self }
+    }
+
+    /// Rate of a currency on a day, or on that of the import: the latest one up to that day.
     pub(crate) fn rate_on(&self, currency: &str, day: Option<PartialDate>) -> Result<f64, String> {
         if currency == "USD" {
             return Ok(1.0);
         }
-        let Some(known) = self.0.get(currency) else {
+        let Some(known) = self.by_currency.get(currency) else {
             return Err(format!("has the currency {currency}, for which `rates` has none"));
         };
+        let day = day.or(self.today.map(PartialDate::from));
         let usable = known.iter().rev().find(|(from, _)| match (from, day) {
             (None, _) => true,
             (Some(from), Some(day)) => *from <= day.last_day(),
@@ -90,6 +100,8 @@ mod tests {
         assert_eq!(on("USD", ""), Ok(1.0));
         assert!(on("EUR", "2023-12-31").unwrap_err().contains("first rate is after 2023-12-31"));
         assert!(on("EUR", "").unwrap_err().contains("no date"));
+        let today = rates.clone().on("2024-01-15".parse().unwrap());
+        assert_eq!((today.rate_on("EUR", None), today.rate_on("EUR", "2024-03".parse().ok())), (Ok(1.1), Ok(1.2)));
         assert!(on("CHF", "2024-01-01").unwrap_err().contains("`rates` has none"));
         std::fs::write(&path, "currency,date,usd\nEUR,1.1.2024,1.1\n").unwrap();
         assert!(Rates::read(&path).unwrap_err().to_string().contains("rates.csv:2: date: \"1.1.2024\""));

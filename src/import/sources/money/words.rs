@@ -35,7 +35,9 @@ impl Sign {
     /// True if its users write amounts with a decimal point.
     pub(super) fn has_decimal_point(&self) -> bool {
         match self {
-            Self::Code(code) => ["USD", "GBP"].contains(&&**code),
+            Self::Code(code) => {
+                "USD GBP JPY CNY KRW INR HKD SGD TWD AUD NZD ILS THB PHP".split(' ').any(|known| known == code)
+            }
             Self::Shared(sign, _) => *sign == "$" || sign.starts_with("dollar"),
         }
     }
@@ -44,28 +46,83 @@ impl Sign {
 enum MoneyWord {
     Unit(f64),
     Currency(Vec<&'static str>),
+    Bound(Bound),
+}
+
+/// What an inexact amount says of the exact one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bound {
+    About,
+    Least,
+    Most,
 }
 
 /// Words with their meanings, the longest first.
 static WORDS: LazyLock<Vec<(&'static str, MoneyWord)>> = LazyLock::new(|| {
-    let meaning_of = |text: &'static str| match text.parse() {
-        Ok(unit) => MoneyWord::Unit(unit),
-        Err(_) => MoneyWord::Currency(text.split(' ').collect()),
+    let meaning_of = |text: &'static str| match (text, text.parse()) {
+        (_, Ok(unit)) => MoneyWord::Unit(unit),
+        ("about", _) => MoneyWord::Bound(Bound::About),
+        ("least", _) => MoneyWord::Bound(Bound::Least),
+        ("most", _) => MoneyWord::Bound(Bound::Most),
+        _ => MoneyWord::Currency(text.split(' ').collect()),
     };
-    let words = word_file::entries(include_str!("words.txt")).filter_map(|line| line.split_once(": "));
+    let words = sections().filter(|(meaning, _)| !["to", "from", "between", "and"].contains(meaning));
     let words = words.flat_map(|(meaning, words)| words.split(", ").map(move |word| (word, meaning_of(meaning))));
     let mut words: Vec<_> = words.collect();
     words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
     words
 });
 
+fn sections() -> impl Iterator<Item = (&'static str, &'static str)> {
+    word_file::entries(include_str!("words.txt")).filter_map(|line| line.split_once(": "))
+}
+
+/// The words of a section about ranges, each with a blank where other words have to end.
+fn range_words(name: &str) -> Vec<String> {
+    let words = sections().filter(|(section, _)| *section == name).flat_map(|(_, words)| words.split(", "));
+    words.map(|word| if word.chars().any(is_joined) { word.to_owned() } else { format!(" {word} ") }).collect()
+}
+
+/// What stands between the ends of a range, in the order in which it is looked for.
+pub(super) static BETWEEN: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let signs = ["–", "—", "‒", "−", "〜", "～", " - ", "..."].map(str::to_owned).into_iter();
+    signs.chain(range_words("to")).chain(["-", "~"].map(str::to_owned)).collect()
+});
+
+/// The ends of a range such as `between 1 and 3 million`.
+pub(super) fn ends_between(text: &str) -> Option<(&str, &str)> {
+    static WORDS: LazyLock<[Vec<String>; 2]> = LazyLock::new(|| ["between", "and"].map(range_words));
+    let [between, and] = &*WORDS;
+    let first = text.find(' ')?;
+    let is_between = between.iter().any(|word| word.trim() == text[..first].to_lowercase());
+    is_between.then(|| and.iter().find_map(|and| text[first..].split_once(and.as_str()))).flatten()
+}
+
+/// The first end of a range without the word before it: `de 1` in `de 1 à 3 millions`.
+pub(super) fn without_from(low: &str) -> &str {
+    static FROM: LazyLock<Vec<String>> = LazyLock::new(|| range_words("from"));
+    FROM.iter().find_map(|from| low.strip_prefix(from.trim_start())).unwrap_or(low)
+}
+
+/// True for a letter of a script without blanks between words.
+pub(super) fn is_joined(char: char) -> bool {
+    matches!(char, '\u{2e80}'..='\u{d7ff}' | '\u{ff00}'..='\u{ffef}')
+}
+
+/// True if a word at the beginning of a text is a whole one.
+fn is_whole(word: &str, rest: &str) -> bool {
+    let is_letter = |char: char| char.is_alphabetic() && !is_joined(char);
+    !word.ends_with(is_letter) || !rest.starts_with(is_letter)
+}
+
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Words {
     pub unit: Option<f64>,
     pub sign: Option<Sign>,
+    pub bound: Option<Bound>,
 }
 
-/// Reads at most one unit, and currencies that agree; `None` if there is anything else.
+/// Reads at most one unit, at most one bound, and currencies that agree; `None` if there is anything else.
 pub(super) fn read_words(text: &str) -> Option<Words> {
     let lower = text.to_lowercase();
     // Currency codes are recognized in capitals. If lowercasing shifts positions, only the lowercase text is used.
@@ -73,11 +130,12 @@ pub(super) fn read_words(text: &str) -> Option<Words> {
     let mut at = lower.len() - lower.trim_start().len();
     let mut words = Words::default();
     while at < lower.trim_end().len() {
-        let (length, unit, sign) = next_word(&lower[at..], text.get(at..)?)?;
-        if unit.is_some() && words.unit.is_some() {
+        let (length, Words { unit, sign, bound }) = next_word(&lower[at..], text.get(at..)?)?;
+        if (unit.is_some() && words.unit.is_some()) || (bound.is_some() && words.bound.is_some()) {
             return None;
         }
         words.unit = words.unit.or(unit);
+        words.bound = words.bound.or(bound);
         words.sign = Sign::combine(words.sign, sign).ok()?;
         let is_word = lower[at..at + length].ends_with(char::is_alphabetic);
         at += length;
@@ -88,36 +146,50 @@ pub(super) fn read_words(text: &str) -> Option<Words> {
     Some(words)
 }
 
-/// Reads the first word of a text: its length, and its unit or currency. `lower` is the text in lowercase.
-fn next_word(lower: &str, text: &str) -> Option<(usize, Option<f64>, Option<Sign>)> {
+/// Reads the first word of a text, with its length. `lower` is the text in lowercase.
+fn next_word(lower: &str, text: &str) -> Option<(usize, Words)> {
     let unit = WORDS.iter().find_map(|(word, meaning)| match meaning {
         MoneyWord::Unit(unit) => lower.starts_with(word).then_some((*word, *unit)),
-        MoneyWord::Currency(_) => None,
+        _ => None,
     });
-    let ends =
-        |word: &str| !word.ends_with(char::is_alphabetic) || !lower[word.len()..].starts_with(char::is_alphabetic);
+    let ends = |word: &str| is_whole(word, &lower[word.len()..]);
     let currency_here = read_currency(lower, text);
     // `b$` is not a billion.
     let is_longer = |word: &str| currency_here.as_ref().is_some_and(|(length, _)| *length > word.len());
+    let bound = WORDS.iter().find_map(|(word, meaning)| match meaning {
+        MoneyWord::Bound(bound) if lower.starts_with(word) && ends(word) => Some((*word, *bound)),
+        _ => None,
+    });
+    let is_unit_longer = |word: &str| unit.is_some_and(|(unit, _)| unit.len() > word.len() && ends(unit));
+    if let Some((word, bound)) = bound.filter(|(word, _)| !is_longer(word) && !is_unit_longer(word)) {
+        return Some((word.len(), Words { bound: Some(bound), ..Words::default() }));
+    }
+    let with_unit = |unit| Words { unit: Some(unit), ..Words::default() };
     match (unit, &currency_here) {
-        (Some((word, unit)), _) if ends(word) && !is_longer(word) => Some((word.len(), Some(unit), None)),
-        (_, Some((length, sign))) => Some((*length, None, Some(sign.clone()))),
+        (Some((word, unit)), _) if ends(word) && !is_longer(word) => Some((word.len(), with_unit(unit))),
+        (_, Some((length, sign))) => Some((*length, Words { sign: Some(sign.clone()), ..Words::default() })),
         // `M€`, `MEUR` and `万元` consist of a unit and a currency.
-        (unit, None) => {
-            let (word, unit) = unit.or_else(|| lower.starts_with('t').then_some(("t", 1e3)))?;
-            let is_joined = read_currency(&lower[word.len()..], text.get(word.len()..)?).is_some();
-            is_joined.then_some((word.len(), Some(unit), None))
+        (_, None) => {
+            let units = WORDS.iter().filter_map(|(word, meaning)| match meaning {
+                MoneyWord::Unit(unit) => lower.starts_with(word).then_some((*word, *unit)),
+                _ => None,
+            });
+            let units = units.chain(lower.starts_with('t').then_some(("t", 1e3)));
+            let is_joined = |word: &str| {
+                text.get(word.len()..).is_some_and(|text| read_currency(&lower[word.len()..], text).is_some())
+            };
+            { units }.find(|(word, _)| is_joined(word)).map(|(word, unit)| (word.len(), with_unit(unit)))
         }
     }
 }
 
 /// Reads the currency at the beginning of a text, with the length of its word.
 fn read_currency(lower: &str, text: &str) -> Option<(usize, Sign)> {
-    let is_end = |rest: &str| !rest.starts_with(char::is_alphabetic);
+    let is_end = |rest: &str| !rest.starts_with(|char: char| char.is_alphabetic() && !is_joined(char));
     let known = WORDS.iter().find_map(|(word, meaning)| {
         let MoneyWord::Currency(codes) = meaning else { return None };
         let rest = lower.strip_prefix(word)?;
-        (is_end(rest) || !word.ends_with(char::is_alphabetic)).then_some((*word, codes))
+        is_whole(word, rest).then_some((*word, codes))
     });
     if let Some((word, codes)) = known {
         let sign = match &**codes {
@@ -131,7 +203,7 @@ fn read_currency(lower: &str, text: &str) -> Option<(usize, Sign)> {
 }
 
 pub(crate) fn unit(text: &str) -> Option<f64> {
-    read_words(text).filter(|words| words.sign.is_none())?.unit
+    read_words(text).filter(|words| words.sign.is_none() && words.bound.is_none())?.unit
 }
 
 /// Part of a header with the unit of its column, and the factor: `($M)` in `AUM ($M)`, `USD mn` in `AUM USD mn`.
@@ -141,7 +213,9 @@ pub(crate) fn unit_of_header(header: &str) -> Option<(&str, f64)> {
         let text = text.trim_start_matches("in ").replace('_', " ");
         // `$000`, `000s`
         let thousands = || text.replace("000s", "000").replace("'000", "000").replace("000", "thousand");
-        read_words(&text).or_else(|| read_words(&thousands())).filter(|words| words.unit.is_some())
+        read_words(&text)
+            .or_else(|| read_words(&thousands()))
+            .filter(|words| words.unit.is_some() && words.bound.is_none())
     };
     let in_brackets = [('(', ')'), ('[', ']')].into_iter().filter_map(|(open, close)| {
         let part = &header[header.find(open)?..];
@@ -174,12 +248,17 @@ mod tests {
         for (word, meaning) in WORDS.iter() {
             assert_eq!(*word, word.to_lowercase());
             match (meaning, read_words(word).unwrap_or_else(|| panic!("{word} is not read"))) {
-                (MoneyWord::Unit(factor), Words { unit, sign: None }) => assert_eq!(unit, Some(*factor), "{word}"),
-                (MoneyWord::Currency(codes), Words { unit: None, sign: Some(Sign::Code(code)) }) => {
+                (MoneyWord::Unit(factor), Words { unit, sign: None, bound: None }) => {
+                    assert_eq!(unit, Some(*factor), "{word}");
+                }
+                (MoneyWord::Currency(codes), Words { unit: None, sign: Some(Sign::Code(code)), bound: None }) => {
                     assert_eq!(*codes, [code], "{word}");
                 }
-                (MoneyWord::Currency(codes), Words { unit: None, sign: Some(Sign::Shared(_, known)) }) => {
+                (MoneyWord::Currency(codes), Words { unit: None, sign: Some(Sign::Shared(_, known)), bound: None }) => {
                     assert_eq!(codes, known, "{word}");
+                }
+                (MoneyWord::Bound(known), Words { unit: None, sign: None, bound }) => {
+                    assert_eq!(bound, Some(*known), "{word}");
                 }
                 (_, words) => panic!("{word}: {words:?}"),
             }

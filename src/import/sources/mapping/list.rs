@@ -1,0 +1,222 @@
+//! Splits a cell with several values, in whichever way an exporter or a person wrote them.
+
+use serde_json::Value;
+
+use crate::sources::Reason;
+use data::fold::fold;
+use data::name::WordList;
+
+/// Separators that no name has.
+const CLEAR: [char; 8] = ['\n', ';', '|', '；', '｜', '、', '•', '\u{2028}'];
+
+/// Words between the last two values of a list.
+const AND: [&str; 9] = ["and", "&", "und", "et", "y", "e", "en", "и", "och"];
+
+/// Words behind `&` in the name of one firm.
+const PARTNERS: &str =
+    "co company cie sons son brothers bros partners partner associates friends sohne sohn hijos filhos fils figli";
+
+/// Splits an array of JSON, Python or PostgreSQL; `None` for another text.
+fn split_array(text: &str) -> Option<Vec<String>> {
+    let name = |value: Value| match value {
+        Value::String(text) => Some(text),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Object(object) => object.get("name").and_then(Value::as_str).map(str::to_owned),
+        _ => None,
+    };
+    let inner = |open, close| text.strip_prefix(open).and_then(|text: &str| text.strip_suffix(close));
+    if let Some(inner) = inner('[', ']') {
+        let parsed =
+            serde_json::from_str::<Vec<Value>>(text).ok().map(|values| values.into_iter().filter_map(name).collect());
+        return parsed.or_else(|| split_quoted(inner));
+    }
+    let inner = inner('{', '}')?;
+    let parsed = serde_json::from_str::<Value>(text).ok().map(|value| name(value).into_iter().collect());
+    parsed.or_else(|| split_quoted(inner))
+}
+
+/// Splits at the commas outside of quotation marks; `None` if the marks are not in order.
+fn split_quoted(text: &str) -> Option<Vec<String>> {
+    let mut values = Vec::new();
+    let mut chars = text.chars().peekable();
+    while chars.peek().is_some() {
+        while chars.next_if(|char| char.is_whitespace()).is_some() {}
+        let mut value = String::new();
+        let quote = chars.next_if(|char| matches!(char, '"' | '\''));
+        if let Some(quote) = quote {
+            loop {
+                match chars.next()? {
+                    '\\' => value.push(chars.next()?),
+                    char if char == quote => match chars.next_if(|char| *char == quote) {
+                        Some(doubled) => value.push(doubled),
+                        None => break,
+                    },
+                    char => value.push(char),
+                }
+            }
+            while chars.next_if(|char| char.is_whitespace()).is_some() {}
+        } else {
+            while let Some(char) = chars.next_if(|char| *char != ',') {
+                value.push(char);
+            }
+            if matches!(value.trim(), "None" | "null" | "NULL" | "nan") {
+                value.clear();
+            }
+        }
+        if chars.next().is_some_and(|char| char != ',') {
+            return None;
+        }
+        values.push(value);
+    }
+    Some(values)
+}
+
+/// Splits a text with separators that no name has: an array, lines, `;` or `|`. `None` if it has none.
+pub(crate) fn split_clear(text: &str) -> Option<Vec<String>> {
+    let text = text.trim();
+    let values = split_array(text).or_else(|| {
+        text.contains(CLEAR)
+            .then(|| text.split(CLEAR).map(|part| part.trim_start_matches(['-', '*', ' ']).to_owned()).collect())
+    })?;
+    let values = values.into_iter().map(|value| value.trim().to_owned());
+    Some(values.filter(|value| !value.is_empty()).collect())
+}
+
+/// Splits a list. Commas and the word *and* separate too, except in names: `Acme, Inc.`, `Johnson & Johnson`. An error
+/// if a text may be one name or two.
+pub(crate) fn split_list(text: &str) -> Result<Vec<String>, Reason> {
+    let text = text.trim();
+    if let Some(values) = split_clear(text) {
+        return Ok(values);
+    }
+    if let Some(values) = Some(text).filter(|text| text.starts_with('"')).and_then(split_quoted) {
+        return Ok(values.into_iter().filter(|value| !value.is_empty()).collect());
+    }
+    let mut values: Vec<String> = Vec::new();
+    for part in text.split(" / ").flat_map(split_at_commas).map(str::trim).filter(|part| !part.is_empty()) {
+        match values.last_mut() {
+            Some(last) if belongs_to_name(part) => {
+                last.push_str(", ");
+                last.push_str(part);
+            }
+            _ => values.push(part.to_owned()),
+        }
+    }
+    let count = values.len();
+    let mut split = Vec::with_capacity(count + 1);
+    for (at, value) in values.into_iter().enumerate() {
+        let without_and = AND.iter().find_map(|and| value.strip_prefix(and)?.strip_prefix(' '));
+        let is_partnership = |value: &str| {
+            let (_, last) = value.rsplit_once(" & ").or_else(|| value.rsplit_once(" and "))?;
+            Some(PARTNERS.split(' ').any(|word| word == fold(last)))
+        };
+        let is_after_word = at > 0 && split.last().is_some_and(|last: &String| !last.contains(' '));
+        match (without_and, split_at_and(&value)) {
+            (Some(value), _) if count > 1 => split.push(value.to_owned()),
+            (_, Some((one, other))) => split.extend([one.to_owned(), other.to_owned()]),
+            _ if is_after_word && is_partnership(&value) == Some(true) => {
+                return Err("may have the name of one firm or of two before `&`; separate the names with `;`".into());
+            }
+            _ => split.push(value),
+        }
+    }
+    Ok(split)
+}
+
+/// Splits at the commas outside of parentheses, but not at those of numbers.
+fn split_at_commas(text: &str) -> impl Iterator<Item = &str> {
+    let mut depth = 0_i32;
+    text.split(move |char| {
+        match char {
+            '(' | '（' => depth += 1,
+            ')' | '）' => depth -= 1,
+            _ => {}
+        }
+        matches!(char, ',' | '，') && depth <= 0
+    })
+}
+
+/// True for what stands behind a comma in a name: a legal form, `The`, `Jr.`.
+fn belongs_to_name(part: &str) -> bool {
+    let folded = fold(part);
+    let is_initials = folded.split(' ').all(|word| word.len() == 1);
+    let joined = if is_initials { folded.replace(' ', "") } else { folded };
+    let is_of_name = |word: &str| {
+        WordList::LegalForms.contains(word)
+            || ["the", "jr", "sr", "ii", "iii", "phd", "md", "mbh", "sab", "cv", "de"].contains(&word)
+    };
+    !joined.is_empty() && joined.split(' ').all(is_of_name)
+}
+
+/// Splits `Alder Capital and Birch Ventures`: both sides end as names of firms do, and are more than that.
+fn split_at_and(text: &str) -> Option<(&str, &str)> {
+    let is_firm = |name: &str| {
+        let folded = fold(name);
+        let words: Vec<&str> = folded.split(' ').collect();
+        let is_generic = |word: &str| {
+            WordList::GenericWords.contains(word)
+                || WordList::GenericWords.contains(word.strip_suffix('s').unwrap_or(word))
+        };
+        let is_legal = |word: &str| WordList::LegalForms.contains(word);
+        words.last().is_some_and(|last| is_generic(last) || is_legal(last))
+            && !words.iter().all(|word| is_generic(word) || is_legal(word))
+    };
+    AND.iter()
+        .find_map(|and| text.split_once(&format!(" {and} ")))
+        .filter(|(one, other)| is_firm(one) && is_firm(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_split_as_they_were_written() {
+        for (text, values) in [
+            ("Alder", &["Alder"][..]),
+            ("", &[]),
+            ("Alder Ventures, Birch Capital", &["Alder Ventures", "Birch Capital"]),
+            ("Alder; Birch;; Cedar ;", &["Alder", "Birch", "Cedar"]),
+            ("Alder|Birch", &["Alder", "Birch"]),
+            ("Alder; Birch | Cedar", &["Alder", "Birch", "Cedar"]),
+            ("Alder\nBirch\r\nCedar", &["Alder", "Birch", "Cedar"]),
+            ("- Alder\n- Birch", &["Alder", "Birch"]),
+            ("• Alder • Birch", &["Alder", "Birch"]),
+            ("Alder；Birch", &["Alder", "Birch"]),
+            ("红杉资本、经纬创投", &["红杉资本", "经纬创投"]),
+            ("红杉资本，经纬创投", &["红杉资本", "经纬创投"]),
+            (r#"["Alder Hill","Birch, Dorn & Co"]"#, &["Alder Hill", "Birch, Dorn & Co"]),
+            (r#"[{"name":"Alder"},{"name":"Birch"}]"#, &["Alder", "Birch"]),
+            (r#"{"name":"Alder"}"#, &["Alder"]),
+            ("[1, 2]", &["1", "2"]),
+            ("[]", &[]),
+            ("['Fintech', 'SaaS']", &["Fintech", "SaaS"]),
+            (r#"['Alder', "D'Angelo", None]"#, &["Alder", "D'Angelo"]),
+            (r"['O\'Neill']", &["O'Neill"]),
+            ("[Alder, Birch]", &["Alder", "Birch"]),
+            ("{Alder,Birch}", &["Alder", "Birch"]),
+            (r#"{Alder,"Birch, Inc.",NULL}"#, &["Alder", "Birch, Inc."]),
+            (r#""Alder, Inc.", "Birch""#, &["Alder, Inc.", "Birch"]),
+            ("Acme, Inc., Foo, LLC, Bar", &["Acme, Inc.", "Foo, LLC", "Bar"]),
+            ("Acme, L.L.C., Foo S.A.", &["Acme, L.L.C.", "Foo S.A."]),
+            ("Acme Co., Ltd., Birch", &["Acme Co., Ltd.", "Birch"]),
+            ("Alder (Berlin, Germany), Birch", &["Alder (Berlin, Germany)", "Birch"]),
+            ("Alder / Birch", &["Alder", "Birch"]),
+            ("AI/ML, SaaS", &["AI/ML", "SaaS"]),
+            ("Johnson & Johnson", &["Johnson & Johnson"]),
+            ("Alder, Johnson & Johnson", &["Alder", "Johnson & Johnson"]),
+            ("Procter and Gamble", &["Procter and Gamble"]),
+            ("Food & Beverage, Health and Wellness", &["Food & Beverage", "Health and Wellness"]),
+            ("Alder, Birch, and Cedar", &["Alder", "Birch", "Cedar"]),
+            ("Alder Capital and Birch Ventures", &["Alder Capital", "Birch Ventures"]),
+            ("Alder Fund, Birch Capital & Cedar Partners", &["Alder Fund", "Birch Capital", "Cedar Partners"]),
+            ("Venture and Growth Capital", &["Venture and Growth Capital"]),
+            ("Alder Fund, Dorn & Co", &["Alder Fund", "Dorn & Co"]),
+        ] {
+            assert_eq!(split_list(text).unwrap(), values, "{text}");
+        }
+        assert!(split_list("Dorn, Elm & Co").unwrap_err().contains("one firm or of two"));
+        assert_eq!(split_clear("Acme, Inc."), None);
+        assert_eq!(split_clear("['a"), None);
+    }
+}

@@ -1,0 +1,161 @@
+//! Texts that stand for a missing value. Which they are depends on the field: `NA` is Namibia among countries, and a
+//! firm may be called None.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use crate::sources::field::FieldForm;
+use data::Country;
+use data::vocabulary::{Vocabulary, vocabulary};
+
+vocabulary! {
+    /// A section of `missing.txt`, which says where its texts are missing values.
+    MissingWords, "missing words", {
+        Everywhere = "everywhere",
+        NotInNames = "not in names",
+        Undisclosed = "undisclosed",
+        Nowhere = "nowhere",
+        Placeholders = "placeholders",
+    }
+}
+
+/// The texts of each section, in lower case. A line of texts with blanks has `|` between them.
+static WORDS: LazyLock<Vec<HashSet<&'static str>>> = LazyLock::new(|| {
+    let mut words = vec![HashSet::new(); MissingWords::ALL.len()];
+    let mut section = 0;
+    for line in include_str!("missing.txt").lines().filter(|line| !line.is_empty() && !line.starts_with("# ")) {
+        let heading = line.strip_prefix('[').and_then(|line| line.strip_suffix(']'));
+        let heading = heading.and_then(|name| MissingWords::ALL.iter().find(|section| section.name() == name));
+        match heading {
+            Some(heading) => section = heading.index(),
+            None if line.contains('|') => words[section].extend(line.split('|')),
+            None => words[section].extend(line.split(' ')),
+        }
+    }
+    words
+});
+
+/// True if a word of the lists has the length of a text and its first byte, which few texts share.
+fn is_like_a_word(text: &str) -> bool {
+    static SHAPES: LazyLock<HashSet<(usize, u8)>> = LazyLock::new(|| {
+        WORDS.iter().flatten().filter_map(|word| Some((word.len(), *word.as_bytes().first()?))).collect()
+    });
+    // The length of letters that are not in ASCII may depend on their case.
+    let first = text.bytes().next().unwrap_or_default().to_ascii_lowercase();
+    text.len() <= *LONGEST && (!text.is_ascii() || SHAPES.contains(&(text.len(), first)))
+}
+
+/// The longest text of the lists.
+static LONGEST: LazyLock<usize> =
+    LazyLock::new(|| WORDS.iter().flatten().map(|word| word.len()).max().unwrap_or_default());
+
+impl MissingWords {
+    fn contains(self, lower: &str) -> bool {
+        WORDS.get(self.index()).is_some_and(|words| words.contains(lower))
+    }
+}
+
+/// What a field is about, as far as its missing values depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MissingIn {
+    /// A name of a record.
+    Name,
+    Country,
+    /// A city or another place.
+    Place,
+    Amount,
+    /// The name or key of an investor of a round.
+    Investor,
+    Other,
+}
+
+impl MissingIn {
+    /// That of the field with this name and form.
+    pub(crate) fn field(name: &str, form: FieldForm) -> Self {
+        match form {
+            FieldForm::Line if matches!(name, "name" | "aliases") => Self::Name,
+            FieldForm::Line if name == "city" => Self::Place,
+            FieldForm::Country => Self::Country,
+            FieldForm::Dollars => Self::Amount,
+            FieldForm::Reference(_) if name.ends_with("investors") => Self::Investor,
+            // A startup may be called None, too.
+            FieldForm::Reference(_) => Self::Name,
+            _ => Self::Other,
+        }
+    }
+
+    /// True if a text stands for a missing value.
+    pub(crate) fn is_missing(self, text: &str) -> bool {
+        let text = text.trim();
+        if !is_like_a_word(text) {
+            return false;
+        }
+        let lower = text.to_lowercase();
+        let is = |words: MissingWords| words.contains(&lower);
+        let is_usual = is(MissingWords::Everywhere);
+        match self {
+            Self::Name => is_usual,
+            Self::Country => {
+                let is_none = is_usual || is(MissingWords::NotInNames) || is(MissingWords::Nowhere);
+                is_none && Country::read(text).is_none()
+            }
+            Self::Place => is_usual || is(MissingWords::NotInNames),
+            Self::Amount | Self::Investor => is_usual || is(MissingWords::NotInNames) || is(MissingWords::Undisclosed),
+            Self::Other => is_usual || is(MissingWords::NotInNames),
+        }
+    }
+}
+
+/// True for `TBD` and `Test`: a text in the place of a name that nobody has.
+pub(crate) fn is_placeholder(name: &str) -> bool {
+    name.len() <= *LONGEST && MissingWords::Placeholders.contains(&name.trim().to_lowercase())
+}
+
+/// True for `Remote` and `Worldwide`, which are no places.
+pub(crate) fn is_nowhere(place: &str) -> bool {
+    place.len() <= *LONGEST && MissingWords::Nowhere.contains(&place.trim().to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_section_has_words_and_all_are_in_lower_case() {
+        for (section, words) in MissingWords::ALL.iter().zip(WORDS.iter()) {
+            assert!(words.len() > 10, "{section}");
+            for word in words {
+                assert_eq!((word.to_lowercase().as_str(), word.trim()), (*word, *word), "{section}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_word_is_missing_by_its_field() {
+        use MissingIn::*;
+        for (text, fields) in [
+            ("-", &[Name, Country, Place, Amount, Investor, Other][..]),
+            ("N/A", &[Name, Country, Place, Amount, Investor, Other]),
+            ("#REF!", &[Name, Country, Place, Amount, Investor, Other]),
+            ("\\N", &[Name, Country, Place, Amount, Investor, Other]),
+            ("keine Angabe", &[Name, Country, Place, Amount, Investor, Other]),
+            ("Sin datos", &[Name, Country, Place, Amount, Investor, Other]),
+            ("н/д", &[Name, Country, Place, Amount, Investor, Other]),
+            ("なし", &[Name, Country, Place, Amount, Investor, Other]),
+            ("NA", &[Place, Amount, Investor, Other]),
+            ("None", &[Country, Place, Amount, Investor, Other]),
+            ("Unknown", &[Country, Place, Amount, Investor, Other]),
+            ("Undisclosed", &[Amount, Investor]),
+            ("非公開", &[Amount, Investor]),
+            ("Remote", &[Country]),
+            ("Nantes", &[]),
+            ("0", &[]),
+        ] {
+            for field in [Name, Country, Place, Amount, Investor, Other] {
+                assert_eq!(field.is_missing(text), fields.contains(&field), "{text} in {field:?}");
+            }
+        }
+        assert!(is_placeholder("TBD") && is_placeholder("Test") && !is_placeholder("Testo"));
+        assert!(is_nowhere("Fully remote") && !is_nowhere("Rome"));
+    }
+}
