@@ -122,7 +122,7 @@ fn add_texts(cases: &mut Cases) {
         ("wide-header", format!("name,city{}\n", filled(",", 20_000)).into(), Refused("limit `columns`")),
         (
             "unclosed",
-            b"name,city\nAlder,Bonn\n\"Birch,Kiel\nCedar,Ulm\n".to_vec(),
+            b"name,city\n\"Alder\",Bonn\n\"Birch,Kiel\nCedar,Ulm\n".to_vec(),
             Refused(":3: a quotation mark opens"),
         ),
         ("quotes", format!("name,city\n{}", filled("\"", 999_999)).into(), Either),
@@ -134,7 +134,11 @@ fn add_texts(cases: &mut Cases) {
         ("header", b"name,city\n".to_vec(), Refused("no row became an entity")),
         ("returns", b"name,city\rAlder,Bonn\rBirch,\"Ki\nel\"\r".to_vec(), Read),
         ("line-ends", format!("name,city\n{}Alder,Bonn\n", filled("\n", 3 << 20)).into(), Read),
-        ("widths", format!("name,city\nAlder,Bonn\n{}", filled("a,b,c\n", 10_000)).into(), Read),
+        (
+            "widths",
+            format!("name,city\nAlder,Bonn\n{}", filled("a,b,c\n", 10_000)).into(),
+            Refused("cannot be read; check delimiter"),
+        ),
     ];
     for (number, (name, text, expected)) in texts.iter().enumerate() {
         let member = format!("in/{name}.csv");
@@ -170,7 +174,7 @@ fn add_json(cases: &mut Cases) {
         ("not-utf8", b"{\"name\": \"\xff\"}".to_vec(), Either),
         ("number", b"1e999999".to_vec(), Refused("cannot be read as JSON")),
         ("garbage", format!("{row} }}").into(), Refused("cannot be read as JSON")),
-        ("scalars", format!("[1, null, \"x\", [], {row}]").into(), Read),
+        ("scalars", format!("[1, null, \"x\", [], {row}]").into(), Refused("is not an object")),
         ("repeated", format!("{{{}\"name\": \"Alder\"}}", r#""name": "x", "#.repeat(1_000)).into(), Read),
     ];
     for (name, text, expected) in &texts {

@@ -200,7 +200,11 @@ impl<'a> StatementCollector<'a> {
         let name = name.ok_or_else(|| "its name is empty".to_owned())?;
         let mut country = Vec::new();
         if let Some(at) = field("country") {
-            self.converters[index][at].1.values(row, &mut country, &mut Vec::new());
+            let converter = &mut self.converters[index][at].1;
+            let read = converter.read;
+            converter.values(row, &mut country, &mut Vec::new());
+            // They are counted as values of the field.
+            converter.read = read;
         }
         let country = country.first().map_or("", |converted| &converted.value);
         let key = KeyForm::Name.make_key(&name).map_err(|reason| format!("its name {reason}"))?;

@@ -147,7 +147,9 @@ fn quote(text: &[u8], delimiter: u8) -> Quote {
         return Quote(Some(b'\''));
     }
     let quote = Quote::default();
-    if is_doubtful(text, CsvDialect { delimiter, quote: quote.0 }) && is_unquoted(text, delimiter) {
+    // Exports of databases do not quote cells between tabs. Elsewhere a mark that is never closed is more likely an error.
+    let is_doubtful = || is_doubtful(text, CsvDialect { delimiter, quote: quote.0 });
+    if delimiter == b'\t' && is_unquoted(text, delimiter) && is_doubtful() {
         return Quote(None);
     }
     quote

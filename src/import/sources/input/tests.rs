@@ -129,7 +129,7 @@ fn the_layout_of_a_file_is_detected_and_written_for_a_mapping() {
         ),
         ("name|city\nAlder|Oslo\n", &["delimiter = \"|\""], &["2: Alder|Oslo"]),
         ("\n\nname,city\n\nAlder,Oslo\n", &[], &["5: Alder|Oslo"]),
-        ("name,city\nx,\"open\ny,z\n", &["quote = \"none\""], &["2: x|\"open", "3: y|z"]),
+        ("name\tcity\nx\t\"open\ny\tz\n", &["delimiter = \"\\t\"", "quote = \"none\""], &["2: x|\"open", "3: y|z"]),
         (" Name\u{a0}, \u{feff}City\nAl\u{a0} der,\"Oslo  \n  N\"\n", &[], &["2: Al der|Oslo  \n  N"]),
     ];
     for (text, lines, expected) in cases {
