@@ -1,6 +1,6 @@
 //! Values that are valid one by one, and together most likely wrong: the names are those of another column, amounts lack their
-//! unit, a website stands for an unknown one. Imports and builds warn of them until an operator settles them in
-//! [`SettledLine::FILE`], which stands next to the sources or in the dataset.
+//! unit, a website means “unknown”. Imports and builds warn of them until an operator settles them in
+//! [`SettledLine::FILE`], next to the sources or in the dataset.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;

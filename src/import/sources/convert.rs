@@ -206,7 +206,7 @@ impl<'a> Converter<'a> {
         Self { field, rates, memo, known, known_days, missing, seen: ColumnEvidence::default(), read: 0 }
     }
 
-    /// True if a text stands for a missing value: an amount of 0, too, unless amounts are added up.
+    /// True if a text means that the value is missing: an amount of 0, too, unless amounts are added up.
     fn is_missing(&self, text: &str) -> bool {
         let may_be_zero = self.missing == MissingIn::Amount && !self.field.is_sum;
         let is_zero = || {
@@ -401,7 +401,11 @@ impl<'a> Converter<'a> {
             }
             formats => formats.iter().find_map(|format| format.read(text)).ok_or_else(|| not_a_date(formats))?,
         };
-        if date_format::is_placeholder(date) { Err("is a day that stands for an unknown one".into()) } else { Ok(date) }
+        if date_format::is_placeholder(date) {
+            Err("is a day that is written if the real one is unknown".into())
+        } else {
+            Ok(date)
+        }
     }
 
     fn written_date(&mut self, text: &str, row: &InputRow) -> Result<WrittenDate, Cow<'static, str>> {
@@ -424,7 +428,7 @@ impl<'a> Converter<'a> {
 
 const IS_NO_YEAR: &str = "is not a year from 1000 to 9999";
 
-const IS_PLACEHOLDER: &str = "stands in the place of a name and is none";
+const IS_PLACEHOLDER: &str = "is a placeholder, not a name";
 
 fn not_a_date(formats: &[DateFormat]) -> Cow<'static, str> {
     match formats {
@@ -632,7 +636,7 @@ mod tests {
         for text in [
             "3: \"Remote\" in P is no city",
             "3: \"43831\" in F is a number",
-            "4: \"1970-01-01\" in D is a day that stands",
+            "4: \"1970-01-01\" in D is a day that is written",
         ] {
             assert!(dropped.iter().any(|known| known.starts_with(text)), "{text}: {dropped:#?}");
         }

@@ -84,7 +84,7 @@ impl MissingIn {
         }
     }
 
-    /// True if a text stands for a missing value.
+    /// True if a text means that the value is missing.
     pub(crate) fn is_missing(self, text: &str) -> bool {
         let text = text.trim();
         if !is_like_a_word(text) {

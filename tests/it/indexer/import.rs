@@ -328,7 +328,7 @@ fn an_import_of_which_nearly_nothing_is_kept_is_refused_and_leaves_no_folder() {
 }
 
 #[test]
-fn suspicious_values_are_told_by_every_build_until_they_are_settled() {
+fn suspicious_values_are_reported_by_every_build_until_they_are_settled() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     fs::write(path("map.toml"), SMALL).unwrap();

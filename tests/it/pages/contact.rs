@@ -204,10 +204,13 @@ fn feeds_and_machine_readable_pages_have_the_name_of_the_service() {
     let client = server.anonymous();
     let search = client.get("/opensearch.xml").text;
     assert!(search.contains("<ShortName>Größe &amp; Söhne</ShortName>"), "{search}");
-    for (path, title) in [("/releases", "Größe & Söhne: releases"), ("/rounds", "Größe & Söhne: new rounds")] {
-        let atom = client.get(&format!("{path}.atom")).text;
+    for (atom, json, title) in [
+        ("/releases.atom", "/releases.json", "Größe & Söhne: releases"),
+        ("/rounds.atom", "/rounds/feed.json", "Größe & Söhne: new rounds"),
+    ] {
+        let atom = client.get(atom).text;
         assert!(atom.contains("<author><name>Größe &#38; Söhne</name>"), "{atom}");
-        assert_eq!(client.get(&format!("{path}.json")).json()["title"], title);
+        assert_eq!(client.get(json).json()["title"], title);
     }
     assert!(client.get("/llms.txt").text.starts_with("# Größe & Söhne\n"));
     for path in ["/docs", "/docs/mcp"] {

@@ -235,7 +235,7 @@ impl<'a> StatementCollector<'a> {
         self.push_name(entity, name)
     }
 
-    /// Adds a reference, which is told if no row names the entity.
+    /// Adds a reference, which is reported if no row names the entity.
     fn refer(
         &mut self,
         entity: &str,

@@ -312,7 +312,7 @@ fn an_import_of_which_nearly_nothing_is_kept_changes_nothing() {
 }
 
 #[test]
-fn references_to_nothing_and_incomplete_records_are_told_with_their_lines() {
+fn references_to_nothing_and_incomplete_records_are_reported_with_their_lines() {
     let mapping = "[source]\nid = \"s\"\ntitle = \"S\"\nlicense = \"CC0-1.0\"\n[input.rounds]\nfile = \"rounds.csv\"\n\
                    [input.firms]\nfile = \"firms.csv\"\n[[firm]]\nfrom = \"firms\"\nkey = \"Id\"\nname = \"Name\"\n\
                    [[round]]\nfrom = \"rounds\"\nkey = \"Id\"\nstage = \"Stage\"\n\
@@ -340,7 +340,7 @@ fn references_to_nothing_and_incomplete_records_are_told_with_their_lines() {
 }
 
 #[test]
-fn suspicious_values_are_told_until_they_are_settled() {
+fn suspicious_values_are_reported_until_they_are_settled() {
     let list = "Key,Name,State,City,Land\n1,1024,,,\n2,Birch,,,\n3,Cedar,,,\n";
     let to = tempfile::tempdir().unwrap();
     let told = |settled: &str| {

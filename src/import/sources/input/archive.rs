@@ -292,7 +292,7 @@ impl MemberList {
     }
 }
 
-/// True for a file that a system or a program leaves beside the files of people, such as `__MACOSX/._list.csv`.
+/// True for a file that a system or a program leaves next to the files of people, such as `__MACOSX/._list.csv`.
 fn is_debris(name: &str) -> bool {
     const NAMES: [&str; 4] = ["__MACOSX", "Thumbs.db", "ehthumbs.db", "desktop.ini"];
     let is_hidden = name.starts_with('.') && !name.chars().all(|char| char == '.');

@@ -163,7 +163,7 @@ fn text_of(row: &ByteRecord) -> Vec<String> {
     row.iter().map(|cell| repair(cell).0.unwrap_or_else(|| String::from_utf8_lossy(cell).into_owned())).collect()
 }
 
-/// Text of a cell that may not be UTF-8, which is told.
+/// Text of a cell that may not be UTF-8, which is reported.
 fn repaired_cell(line: u64, column: usize, cell: &[u8], rows: &mut TableRows<'_>) -> String {
     if let Ok(text) = std::str::from_utf8(cell) {
         return text.to_owned();

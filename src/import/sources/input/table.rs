@@ -158,7 +158,7 @@ impl<'a> TableRows<'a> {
         } else if is_sum && self.lacks_usual(cells) {
             "is a line of sums, not a row of the table"
         } else if self.is_apart && self.rows > 0 && shape.filled == 1 && width > 2 {
-            self.leave_out(line, "stands alone below an empty row, as a title or a note does");
+            self.leave_out(line, "is alone below an empty row, as a title or a note does");
             return Ok(());
         } else if self.is_apart && self.rows > 0 && self.is_other_header(cells, &shape) {
             self.other = Some(line);

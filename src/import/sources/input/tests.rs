@@ -355,7 +355,7 @@ fn sheet(lines: &str) -> String {
 }
 
 #[test]
-fn the_sheet_with_the_table_is_read_and_all_are_told() {
+fn the_sheet_with_the_table_is_read_and_all_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.xlsx");
     let table = sheet("List of firms\n\n,Name,City\n,Alder,Oslo\n,hidden,Rome\n,Cedar,#N/A,right\n,Total,\n");

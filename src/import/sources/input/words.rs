@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_sums_notes_and_errors_are_told_from_names() {
+    fn lines_of_sums_notes_and_errors_are_not_names() {
         for label in ["Total", "TOTAL:", "Grand total (12)", "Summe 2024", "Total général", "合计", "Итого:", "סה\"כ"]
         {
             assert!(is_total(label), "{label}");

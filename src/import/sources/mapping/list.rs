@@ -136,7 +136,7 @@ fn split_at_commas(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// True for what stands behind a comma in a name: a legal form, `The`, `Jr.`.
+/// True for what follows a comma in a name: a legal form, `The`, `Jr.`.
 fn belongs_to_name(part: &str) -> bool {
     let folded = fold(part);
     let is_initials = folded.split(' ').all(|word| word.len() == 1);

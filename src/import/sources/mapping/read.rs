@@ -369,7 +369,7 @@ impl<'a> MappingReader<'_, 'a> {
             format!("{} is not a separator of groups: one of `.`, `,`, `'`, `_` and a blank", quoted(text))
         };
         let group = get("group").and_then(|node| self.document.word(node, money::group, not_group));
-        let decimal = get("decimal").and_then(|node| self.decimal(node)).or_else(|| Decimal::beside(group?));
+        let decimal = get("decimal").and_then(|node| self.decimal(node)).or_else(|| Decimal::next_to(group?));
         AmountForm { decimal, group, unit, lacks_unit: unit.is_none() && has_unit, end }
     }
 

@@ -296,7 +296,7 @@ impl MoneyCell {
         amount.decimal().filter(|_| amount.unit.is_none() && amount.sign.is_none() && !amount.separators.is_empty())
     }
 
-    /// True if the amount is zero, which stands for an unknown one.
+    /// True if the amount is zero, which means that it is unknown.
     pub(crate) fn is_zero(&self) -> bool {
         matches!(self, Self::One(amount) if amount.numbers.iter().flatten().all(|number| number.value == 0.0))
     }

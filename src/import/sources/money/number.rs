@@ -25,8 +25,8 @@ impl Decimal {
         }
     }
 
-    /// The separator beside groups that are separated by a point or comma.
-    pub(crate) fn beside(group: char) -> Option<Self> {
+    /// The separator next to groups that are separated by a point or comma.
+    pub(crate) fn next_to(group: char) -> Option<Self> {
         match group {
             ',' => Some(Self::Point),
             '.' => Some(Self::Comma),

@@ -83,7 +83,7 @@ fn range_words(name: &str) -> Vec<String> {
     words.map(|word| if word.chars().any(is_joined) { word.to_owned() } else { format!(" {word} ") }).collect()
 }
 
-/// What stands between the ends of a range, in the order in which it is looked for.
+/// Words between the ends of a range, in the order in which it is looked for.
 pub(super) static BETWEEN: LazyLock<Vec<String>> = LazyLock::new(|| {
     let signs = ["–", "—", "‒", "−", "〜", "～", " - ", "..."].map(str::to_owned).into_iter();
     signs.chain(range_words("to")).chain(["-", "~"].map(str::to_owned)).collect()

@@ -88,7 +88,7 @@ pub struct ViewSummary {
     pub left_out: Vec<LeftOut>,
 }
 
-/// Maximum number of records and references that are told one by one.
+/// Maximum number of records and references that are listed one by one.
 const MAX_TOLD: usize = 10_000;
 
 /// A record that lacks a required value, or a reference to an entity that no source has by name.
