@@ -107,10 +107,12 @@ pub struct QueueUsage {
 
 /// Runs work that blocks on this thread; the other tasks of a worker of the runtime continue on another.
 pub(crate) fn run_in_place<T>(work: impl FnOnce() -> T) -> T {
-    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
-        Ok(RuntimeFlavor::MultiThread) => block_in_place(work),
-        _ => work(),
-    }
+    if runtime_of_several_threads().is_some() { block_in_place(work) } else { work() }
+}
+
+/// The runtime of this thread, if other threads can run its tasks while this one waits.
+fn runtime_of_several_threads() -> Option<Handle> {
+    Handle::try_current().ok().filter(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread)
 }
 
 pub struct FairQueue(Arc<Shared>);
@@ -404,17 +406,16 @@ impl FairQueue {
 
     /// Runs work in pieces: at its [pauses](platform::pause::point), it waits for another turn.
     fn run_in<T>(&self, turn: FairTurn, meter: &WorkMeter, work: impl FnOnce() -> T) -> T {
-        let (queue, caller) = (Arc::clone(&turn.queue), turn.caller);
+        let (queue, caller, runtime) = (Arc::clone(&turn.queue), turn.caller, runtime_of_several_threads());
         let (result, running) = run_in_place(|| {
             let running = RunningWork { turn: Some(turn), start: thread_time(), pieces: WorkMeter::default() };
             let running = Rc::new(RefCell::new(running));
             let shared = Rc::clone(&running);
             let pause = move || {
                 let mut running = shared.borrow_mut();
-                let Ok(runtime) = Handle::try_current() else { return };
-                // Elsewhere this thread runs the other tasks, too.
-                let may_wait = runtime.runtime_flavor() == RuntimeFlavor::MultiThread;
-                if may_wait && thread_time().saturating_sub(running.start) >= PIECE {
+                if let Some(runtime) = &runtime
+                    && thread_time().saturating_sub(running.start) >= PIECE
+                {
                     running.end_piece();
                     running.turn = runtime.block_on(queue.turn(caller, false)).ok();
                     running.start = thread_time();
