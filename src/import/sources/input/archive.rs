@@ -9,7 +9,9 @@ use std::io::{self, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use encoding_rs::Encoding;
 use flate2::read::MultiGzDecoder;
+use once_cell::sync::OnceCell;
 use regex::{Regex, RegexBuilder};
 use zip::read::OwnedZipFileEntry;
 use zip::{ZipArchive, ZipReadOptions};
@@ -33,6 +35,8 @@ pub(crate) struct Member {
     pub size: u64,
     file: Arc<InputFile>,
     place: MemberPlace,
+    /// Detected when it is first needed: an import may read the file several times.
+    pub(super) encoding: OnceCell<&'static Encoding>,
 }
 
 #[derive(Clone, Debug)]
@@ -255,7 +259,7 @@ impl MemberList {
         if !is_whole && path.split(['/', '\\']).any(is_debris) {
             return Ok(());
         }
-        let member = Member { index: 0, name, path, size, file: Arc::clone(file), place };
+        let member = Member { index: 0, name, path, size, file: Arc::clone(file), place, encoding: OnceCell::new() };
         if !is_whole && is_packed(&member.path) {
             return self.add_nested(&member);
         }

@@ -96,6 +96,10 @@ fn count_feeds(bytes: &[u8]) -> u64 {
 
 /// Encoding of a file. A byte order mark decides, then the share of valid UTF-8.
 pub(super) fn detect(member: &Member) -> Result<&'static Encoding> {
+    member.encoding.get_or_try_init(|| detect_in(member)).copied()
+}
+
+fn detect_in(member: &Member) -> Result<&'static Encoding> {
     let mut found = UTF_8;
     member.open(&mut |from: &mut dyn Read| {
         found = match scan(from) {
