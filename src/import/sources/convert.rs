@@ -61,8 +61,6 @@ pub(crate) struct Converter<'a> {
     known_days: DateEvidence,
     missing: MissingIn,
     pub seen: ColumnEvidence,
-    /// Number of texts that were converted or dropped.
-    pub read: u64,
 }
 
 impl CellTest {
@@ -80,13 +78,15 @@ impl CellTest {
     }
 }
 
-pub(crate) fn meets(row: &InputRow, conditions: &[Condition]) -> bool {
-    conditions.iter().all(|condition| condition.test.passes(row.get(condition.column.index)))
+/// The first condition that a row does not meet.
+pub(crate) fn first_unmet<'c>(row: &InputRow, conditions: &'c [Condition]) -> Option<&'c Condition> {
+    conditions.iter().find(|condition| !condition.test.passes(row.get(condition.column.index)))
 }
 
 impl MappedValue {
     pub(crate) fn texts<'r>(&'r self, row: &'r InputRow, dropped: &mut Vec<Dropped>) -> Vec<MappedText<'r>> {
-        let mut texts = if meets(row, &self.when) { self.read_columns(row, dropped) } else { Vec::new() };
+        let mut texts =
+            if first_unmet(row, &self.when).is_none() { self.read_columns(row, dropped) } else { Vec::new() };
         if let Some(default) = self.default.as_ref().filter(|_| texts.is_empty()) {
             texts.push(MappedText { value: Cow::Borrowed(default), original: Cow::Borrowed("") });
         }
@@ -203,7 +203,7 @@ impl<'a> Converter<'a> {
         let known_days = field.rate_on.as_ref().map(|value| evidence.for_value(value).dates).unwrap_or_default();
         let missing = MissingIn::field(&field.target.name(), field.target.form());
         let known = evidence.for_value(&field.value);
-        Self { field, rates, memo, known, known_days, missing, seen: ColumnEvidence::default(), read: 0 }
+        Self { field, rates, memo, known, known_days, missing, seen: ColumnEvidence::default() }
     }
 
     /// True if a text means that the value is missing: an amount of 0, too, unless amounts are added up.
@@ -242,21 +242,26 @@ impl<'a> Converter<'a> {
         all
     }
 
-    pub(crate) fn values(&mut self, row: &InputRow, values: &mut Vec<ConvertedValue>, dropped: &mut Vec<Dropped>) {
+    /// Adds the values of a row. Returns the number of its texts, each of which is a value or dropped.
+    pub(crate) fn values(
+        &mut self,
+        row: &InputRow,
+        values: &mut Vec<ConvertedValue>,
+        dropped: &mut Vec<Dropped>,
+    ) -> u64 {
         let field = self.field;
         let key = self.memo.as_ref().map(|_| row.get(field.value.columns[0].index));
         if let (Some(memo), Some(key)) = (&self.memo, key)
             && let Some(known) = memo.get(key)
         {
             values.extend_from_slice(known);
-            self.read += known.len() as u64;
-            return;
+            return known.len() as u64;
         }
         let (first, before) = (values.len(), dropped.len());
         let texts = field.value.texts(row, dropped);
         let mut texts = self.split(texts, dropped);
         texts.retain(|text| !self.is_missing(&text.value));
-        self.read += (texts.len() + dropped.len() - before) as u64;
+        let mut read = texts.len() + dropped.len() - before;
         // The default also takes the place of texts that are no values.
         let default = field.value.default.as_deref().map(MappedText::from);
         let count = texts.len();
@@ -265,13 +270,13 @@ impl<'a> Converter<'a> {
                 if values.len() > first {
                     break;
                 }
-                self.read += 1;
+                read += 1;
             }
             // A field with one value takes the first usable text; further columns stand in for it.
             if !field.target.is_list() && values.len() > first {
                 match field.value.columns.len() {
                     1 => dropped.push(Dropped { text: text.value.into_owned(), reason: NOT_FIRST.into() }),
-                    _ => self.read -= 1,
+                    _ => read -= 1,
                 }
                 continue;
             }
@@ -297,6 +302,7 @@ impl<'a> Converter<'a> {
         {
             memo.insert(key.to_owned(), values[first..].to_vec());
         }
+        read as u64
     }
 
     /// Converts a text. The flag is true if the original contains private data.

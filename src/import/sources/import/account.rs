@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::sources::convert::{Converter, Dropped, NOT_FIRST, NOT_KEPT};
+use crate::sources::convert::{Dropped, NOT_FIRST, NOT_KEPT};
 use crate::sources::field::FieldForm;
 use crate::sources::import::rejects::{Reject, Rejects, quoted_if_shown};
 use crate::sources::import::summary::{
@@ -237,7 +237,7 @@ impl<'a> Account<'a> {
     }
 
     /// Completes the summary, and checks that its sums are right.
-    pub(super) fn finish(&mut self, converters: &[Vec<(u16, Converter<'_>)>]) -> Result<(), SourceError> {
+    pub(super) fn finish(&mut self) -> Result<(), SourceError> {
         let mut wrong = Vec::new();
         for file in &mut self.summary.files {
             if file.rows != file.left_out + file.blank + total(&file.bad) + file.used {
@@ -250,7 +250,7 @@ impl<'a> Account<'a> {
             }
         }
         let sections = self.mapping.sections.iter().zip(&mut self.summary.sections).zip(&self.rows);
-        for (((section, summary), files), converters) in sections.zip(converters) {
+        for ((section, summary), files) in sections {
             files.iter().for_each(|counts| summary.counts.add(*counts));
             let from = &self.mapping.inputs[section.from].name;
             let used: u64 = self.summary.files.iter().filter(|file| file.input == *from).map(|file| file.used).sum();
@@ -258,8 +258,8 @@ impl<'a> Account<'a> {
             if !counts.is_balanced() || counts.without_key != total(&summary.without_key) || counts.rows != used {
                 wrong.push(format!("rows of {} from {from}", section.kind));
             }
-            for (field, (_, converter)) in summary.fields.iter().zip(converters) {
-                if field.values + total(&field.dropped) != converter.read {
+            for field in &summary.fields {
+                if field.values + total(&field.dropped) != field.read {
                     wrong.push(format!("values of {} from {from}", field.field));
                 }
             }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 
-use crate::sources::convert::meets;
+use crate::sources::convert::first_unmet;
 use crate::sources::import::account::{Account, split_remedy};
 use crate::sources::import::records::StatementCollector;
 use crate::sources::import::rejects::Reject;
@@ -405,8 +405,7 @@ impl RowReceiver for InputReader<'_, '_> {
             self.records.account.reject(&Reject { place: row.place(), column: "", value: "", reason, remedy });
             return Ok(());
         }
-        let is_unmet = |condition: &&Condition| !meets(row, std::slice::from_ref(*condition));
-        if let Some(condition) = self.part.when.iter().find(is_unmet) {
+        if let Some(condition) = first_unmet(row, &self.part.when) {
             self.counts.left_out += 1;
             let (column, value) = (&*condition.column.name, row.get(condition.column.index));
             let (reason, remedy) = ("is left out by `when` of the input", "correct `when` if the row is wanted");

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::sources::convert::{ConvertedValue, Converter, Dropped, meets, slug};
+use crate::sources::convert::{ConvertedValue, Converter, Dropped, first_unmet, slug};
 use crate::sources::evidence::ImportEvidence;
 use crate::sources::field::{FieldForm, SourceField};
 use crate::sources::import::account::{Account, Lost};
 use crate::sources::input::{InputRow, Place};
 use crate::sources::mapping::date_format::DateEvidence;
-use crate::sources::mapping::{Condition, KeyForm, Mapping, MappingSection};
+use crate::sources::mapping::{KeyForm, Mapping, MappingSection};
 use crate::sources::money::Rates;
 use crate::sources::sort::{Sorter, put_text, take_text};
 use crate::sources::{EntityId, EntityKind, NewStatement, SourceError, Update};
@@ -108,8 +108,7 @@ impl<'a> StatementCollector<'a> {
         for index in sections.iter().copied() {
             let section = &mapping.sections[index];
             self.account.rows(index, row.file).rows += 1;
-            let is_unmet = |condition: &&Condition| !meets(row, std::slice::from_ref(*condition));
-            if let Some(condition) = section.when.iter().find(is_unmet) {
+            if let Some(condition) = first_unmet(row, &section.when) {
                 self.account.rows(index, row.file).left_out += 1;
                 unmet = unmet.or(Some((condition, section.kind)));
                 continue;
@@ -131,7 +130,8 @@ impl<'a> StatementCollector<'a> {
                 let (name, converter) = &mut self.converters[index][at];
                 let name = *name;
                 self.converted.clear();
-                converter.values(row, &mut self.converted, &mut self.dropped);
+                let read = converter.values(row, &mut self.converted, &mut self.dropped);
+                self.account.summary.sections[index].fields[at].read += read;
                 // A missing amount would falsify the sum; an empty value marks it as unknown.
                 if field.is_sum && self.converted.is_empty() && !self.dropped.is_empty() {
                     put_value(&mut self.value, name, "", "");
@@ -200,11 +200,8 @@ impl<'a> StatementCollector<'a> {
         let name = name.ok_or_else(|| "its name is empty".to_owned())?;
         let mut country = Vec::new();
         if let Some(at) = field("country") {
-            let converter = &mut self.converters[index][at].1;
-            let read = converter.read;
-            converter.values(row, &mut country, &mut Vec::new());
-            // They are counted as values of the field.
-            converter.read = read;
+            // Its texts are counted with the field.
+            self.converters[index][at].1.values(row, &mut country, &mut Vec::new());
         }
         let country = country.first().map_or("", |converted| &converted.value);
         let key = KeyForm::Name.make_key(&name).map_err(|reason| format!("its name {reason}"))?;
@@ -314,7 +311,7 @@ impl<'a> StatementCollector<'a> {
         entity.write(&mut output)?;
         let suspicions = output.suspicions.finish(settled);
         account.summary.suspicions = suspicions;
-        let finished = account.finish(&converters);
+        let finished = account.finish();
         Ok((account, finished))
     }
 }

@@ -137,6 +137,9 @@ pub struct FieldSummary {
     pub merged: Vec<Omission>,
     #[serde(skip)]
     pub(super) dangling: u64,
+    /// Texts of the cells, each of which is a value or dropped.
+    #[serde(skip)]
+    pub(super) read: u64,
 }
 
 /// Reason for leaving something out, with the number of cases and their places.

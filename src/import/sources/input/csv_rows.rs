@@ -109,7 +109,11 @@ fn read_rows(
     let mut raw = ByteRecord::new();
     let next = |csv: &mut CsvReader<_>, raw: &mut ByteRecord, to: &mut dyn RowReceiver| {
         let missing = || member.error(1, "file is empty; the header line is missing");
-        if read_row(csv, raw, 0, member, to)? { Ok(text_of(raw)) } else { Err(missing()) }
+        if read_row(csv, raw, 0, member, &mut |line, doubt| to.doubt(line, doubt))? {
+            Ok(text_of(raw))
+        } else {
+            Err(missing())
+        }
     };
     for _ in 0..format.skip.unwrap_or_default() {
         next(&mut csv, &mut raw, to)?;
@@ -133,7 +137,7 @@ fn read_rows(
     let mut end = csv.line() + feeds(&raw);
     let mut rows = TableRows::new(member, to, format, names, lower, true)?;
     let mut record = StringRecord::new();
-    while read_row(&mut csv, &mut raw, width, member, &mut rows)? {
+    while read_row(&mut csv, &mut raw, width, member, &mut |line, doubt| rows.doubt(line, doubt))? {
         let line = csv.line();
         let breaks = feeds(&raw);
         record = match StringRecord::from_byte_record(raw) {
@@ -181,30 +185,13 @@ fn repaired_cell(line: u64, column: usize, cell: &[u8], rows: &mut TableRows<'_>
     text.unwrap_or_default()
 }
 
-/// Takes suspicious quoting.
-trait Doubts {
-    fn doubt(&mut self, line: u64, problem: String);
-}
-
-impl Doubts for dyn RowReceiver + '_ {
-    fn doubt(&mut self, line: u64, problem: String) {
-        RowReceiver::doubt(self, line, problem);
-    }
-}
-
-impl Doubts for TableRows<'_> {
-    fn doubt(&mut self, line: u64, problem: String) {
-        TableRows::doubt(self, line, problem);
-    }
-}
-
 /// Reads the next row and reports suspicious quoting; false at the end.
-fn read_row<R: Read, D: Doubts + ?Sized>(
+fn read_row<R: Read>(
     csv: &mut CsvReader<R>,
     raw: &mut ByteRecord,
     width: usize,
     member: &Member,
-    to: &mut D,
+    doubts: &mut dyn FnMut(u64, String),
 ) -> Result<bool> {
     let is_read = csv.read(raw, width).map_err(|error| {
         let line = csv.line();
@@ -219,7 +206,7 @@ fn read_row<R: Read, D: Doubts + ?Sized>(
         }
     })?;
     if let Some((line, doubt)) = csv.doubt().filter(|_| is_read) {
-        to.doubt(line, doubt.to_string());
+        doubts(line, doubt.to_string());
     }
     Ok(is_read)
 }
