@@ -118,6 +118,7 @@ impl RowReceiver for Sample {
     fn row(&mut self, row: &InputRow) -> Result<(), SourceError> {
         for (index, values) in self.values.iter_mut().enumerate() {
             let value = row.get(index);
+            self.bytes += size_of::<String>();
             if !value.is_empty() {
                 self.bytes += value.len();
                 values.push(value.to_owned());
