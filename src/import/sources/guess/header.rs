@@ -47,7 +47,7 @@ static TERMS: LazyLock<[HashMap<String, Vec<&'static str>>; 2]> = LazyLock::new(
     for (meanings, words) in word_file::entries(include_str!("headers.txt")).filter_map(|line| line.split_once(": ")) {
         let meanings: Vec<&str> = meanings.split(' ').collect();
         for word in words.split(", ") {
-            let word = word.to_lowercase();
+            let word = word.to_lowercase().replace(['\'', '’'], " ");
             if word.contains(is_unspaced) {
                 terms[1].entry(word.replace(' ', "")).or_insert_with(|| meanings.clone());
                 continue;
@@ -77,11 +77,12 @@ pub(super) fn words(header: &str) -> Vec<String> {
 impl Meaning {
     pub(super) fn read(header: &str) -> Self {
         let mut meaning = Self { is_count: header.contains('#'), is_other: header.contains('%'), ..Self::default() };
-        // The unit of amounts is not part of the field's name: `AUM ($M)`.
-        let bare =
-            money::unit_of_header(header).map_or_else(|| header.to_owned(), |(unit, _)| header.replace(unit, " "));
+        // The unit of amounts is not part of the field's name: `AUM ($M)`. A word that says something is no unit.
+        let says = |unit: &str| words(unit).iter().any(|word| TERMS[0].get(word).is_some_and(|of| *of != ["@plain"]));
+        let unit = money::unit_of_header(header).filter(|(unit, _)| !says(unit));
+        let bare = unit.map_or_else(|| header.to_owned(), |(unit, _)| header.replace(unit, " "));
         let mut spaced_words: Vec<String> = Vec::new();
-        for chunk in bare.split(|char: char| !char.is_alphanumeric() && char != '\'' && char != '’') {
+        for chunk in bare.split(|char: char| !char.is_alphanumeric()) {
             if chunk.contains(is_unspaced) {
                 meaning.add_words(&std::mem::take(&mut spaced_words));
                 meaning.add_unspaced(&chunk.to_lowercase());
@@ -98,8 +99,10 @@ impl Meaning {
         while at < words.len() {
             let lengths = (1..=MAX_TERM.min(words.len() - at)).rev();
             let found = lengths.filter_map(|length| {
-                let term = words.get(at..at + length)?.join(" ");
-                Some((length, TERMS[0].get(&term)?))
+                let term = words.get(at..at + length)?;
+                // `LinkedIn` is one word.
+                let meanings = TERMS[0].get(&term.join(" ")).or_else(|| TERMS[0].get(&term.concat()))?;
+                Some((length, meanings))
             });
             match found.into_iter().next() {
                 Some((length, meanings)) => {
@@ -242,6 +245,8 @@ mod tests {
             ("Nom de l'entreprise", Some(Startup), Some("name")),
             ("Zorblax", None, None),
             ("Deal Name", Some(Round), None),
+            ("FIRM TYPE", Some(Firm), Some("type")),
+            ("LinkedIn", None, Some("id.linkedin")),
         ] {
             let meaning = Meaning::read(header);
             assert_eq!((meaning.owner(), meaning.noun()), (owner, noun), "{header}: {meaning:?}");

@@ -377,7 +377,16 @@ impl<'o, 's> Sections<'o, 's> {
                 continue;
             };
             let scheme = noun.trim_start_matches("id.");
-            let is_valid = |value: &str| identifier::normalize(scheme, value).is_ok();
+            // Of a profile's address the identifier is a part.
+            let parts = [("linkedin", "/company/"), ("crunchbase", "/organization/")];
+            let part = parts
+                .into_iter()
+                .find(|(known, part)| *known == scheme && most(&column.values, |value| value.contains(part)));
+            let is_valid = |value: &str| match part {
+                Some((_, part)) => value.contains(part),
+                None => identifier::normalize(scheme, value).is_ok(),
+            };
+            let step = part.map_or_else(String::new, |(_, part)| step_part(&format!("regex({part}([^/?#]+))")));
             // What a few records share is no identifier.
             let is_own = values::distinct(&column.values).len() * 10 >= column.values.len() * 9;
             if known.contains(noun) || !is_own || !most(&column.values, is_valid) {
@@ -385,7 +394,7 @@ impl<'o, 's> Sections<'o, 's> {
                 continue;
             }
             known.insert(noun);
-            lines.push(format!("{noun} = {{ column = {}, unknown = \"drop\" }}", self.header(index)));
+            lines.push(format!("{noun} = {{ column = {}{step}, unknown = \"drop\" }}", self.header(index)));
             self.used.insert(index, noun);
         }
         let domains =
@@ -521,10 +530,10 @@ impl<'o, 's> Sections<'o, 's> {
 
     /// Rounds with their startups and investors.
     fn rounds(&mut self) {
-        let Some(subject) = self.outline.subject else { return };
+        let named = self.outline.subject.map(Reference::Name);
+        let Some(parent) = self.relations.parent.or(named) else { return };
         let owners = [None, Some(Owner::Round)];
         let mut lines = Vec::new();
-        let parent = self.relations.parent.unwrap_or(Reference::Name(subject));
         lines.push(match parent {
             Reference::Name(column) => format!("startup = {{ column = {}, by = \"name\" }}", self.header(column)),
             Reference::Id(column) => format!("startup = {}", self.header(column)),
@@ -717,7 +726,7 @@ pub(super) fn organization_kind(outline: &Outline<'_>, organizations: usize) -> 
         return Some(EntityKind::Firm);
     }
     let titles: Vec<&str> = outline
-        .all(|column| column.noun() == Some("title"))
+        .all(|column| column.noun() == Some("title") && column.is_of(&[None, Some(Owner::Person)]))
         .iter()
         .filter_map(|index| outline.columns.get(*index))
         .flat_map(|column| column.values.clone())

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::sources::EntityKind;
 use crate::sources::guess::FileDescription;
 use crate::sources::guess::header::{Meaning, Owner};
 use crate::sources::guess::sample::Sample;
@@ -31,18 +30,6 @@ pub(super) enum RowKind {
     People,
     /// Rows that are not described, and why.
     Unknown(&'static str),
-}
-
-impl RowKind {
-    pub(super) fn entity(&self) -> Option<EntityKind> {
-        Some(match self {
-            Self::Firms => EntityKind::Firm,
-            Self::Startups => EntityKind::Startup,
-            Self::Rounds => EntityKind::Round,
-            Self::People => EntityKind::Person,
-            Self::Unknown(_) => return None,
-        })
-    }
 }
 
 /// The columns of a table with what they mean.
@@ -136,7 +123,7 @@ impl<'s> Outline<'s> {
         let rows = Evidence { columns: &columns, file: Meaning::read(stem(path)) }.rows();
         let mut outline = Self { columns, rows, subject: None, id: None, described };
         outline.subject = outline.find_subject();
-        if outline.subject.is_none() && outline.rows != RowKind::People && outline.rows.entity().is_some() {
+        if outline.subject.is_none() && matches!(outline.rows, RowKind::Firms | RowKind::Startups) {
             outline.rows = RowKind::Unknown("no column is sure to have names");
         }
         outline.id = outline.find_id();
@@ -255,7 +242,11 @@ impl<'s> Evidence<'_, 's> {
     }
 
     fn are_rounds(&self) -> bool {
-        let has_startups = self.has_names_of(&[Some(Owner::Startup), Some(Owner::Organization), None]);
+        let owners = [Some(Owner::Startup), Some(Owner::Organization), None];
+        // The identifier of a startup is enough if another table has its name.
+        let is_id =
+            |column: &Column<'_>| column.noun() == Some("key") && column.is_of(&owners[..2]) && column.is_sure();
+        let has_startups = self.has_names_of(&owners) || self.any(is_id);
         let has_investors = self.any(Column::has_investors) || self.any(|column| column.meaning.has("lead"));
         let has_days = self.any(Column::has_days);
         let has_round = self.any(|column| column.noun() == Some("round") && column.is_sure());

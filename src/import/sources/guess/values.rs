@@ -379,7 +379,7 @@ pub(super) fn amount_form(header: &str, field: &str, values: &[&str]) -> Result<
     let has = |word: &str| header_words.iter().any(|known| known == word);
     let other = ["eur", "gbp", "inr", "cny", "jpy", "chf", "euro", "euros", "rmb"].iter().find(|code| has(code));
     let foreign = ['€', '£', '¥', '₹', '₽', '元', '円', '₩', '￥'];
-    if other.is_some() || header.contains(foreign) {
+    if other.is_some() || header.replace("美元", "").contains(foreign) {
         return Err((
             "is in another currency; with `rates = \"rates.csv\"` at the top, and its code".to_owned(),
             line(&unit_text),
