@@ -8,8 +8,8 @@ use data::NoProgress;
 
 const MAX_ROWS: usize = 1_000;
 
-/// Bytes of values in a sample.
-const MAX_SAMPLE: usize = 16 << 20;
+/// Bytes of values in a sample: those of all tables are kept.
+const MAX_SAMPLE: usize = 2 << 20;
 
 /// Bytes from which encoding and delimiter are detected.
 const MAX_BYTES: u64 = 1 << 18;
