@@ -76,7 +76,8 @@ pub(super) fn words(header: &str) -> Vec<String> {
 
 impl Meaning {
     pub(super) fn read(header: &str) -> Self {
-        let mut meaning = Self { is_count: header.contains('#'), is_other: header.contains('%'), ..Self::default() };
+        let mut meaning =
+            Self { is_count: header.trim_start().starts_with('#'), is_other: header.contains('%'), ..Self::default() };
         // The unit of amounts is not part of the field's name: `AUM ($M)`. A word that says something is no unit.
         let says = |unit: &str| words(unit).iter().any(|word| TERMS[0].get(word).is_some_and(|of| *of != ["@plain"]));
         let unit = money::unit_of_header(header).filter(|(unit, _)| !says(unit));

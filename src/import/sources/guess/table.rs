@@ -81,8 +81,12 @@ impl<'s> Column<'s> {
         values::distinct(&self.values).len() as f64 / self.values.len().max(1) as f64
     }
 
+    /// True if some cells have several values. A few commas may be part of names.
     fn is_list(&self) -> bool {
-        values::list_step(&self.values) != Some("")
+        match values::list_step(&self.values) {
+            Some(step) => values::split(&self.values, step).len() * 4 >= self.values.len() * 5,
+            None => some(&self.values, |value| value.starts_with(['[', '{'])),
+        }
     }
 
     /// True if the cells name firms that invest, one or several.
@@ -287,7 +291,7 @@ impl<'s> Evidence<'_, 's> {
         let most_distinct = startups.map(Column::distinct).fold(0.0, f64::max);
         let has_name = self.any(|column| is_own(column) && !column.is_list() && column.distinct() >= most_distinct);
         let has_field = self.any(|column| {
-            matches!(column.noun(), Some("check" | "aum"))
+            matches!(column.noun(), Some("check" | "aum" | "id.crd"))
                 || (column.noun() == Some("type")
                     && (column.is_of(&[Some(Owner::Firm)]) || values::is_vocabulary::<FirmKind>(&column.values)))
         });

@@ -300,13 +300,3 @@ fn a_package_of_bulk_files_is_read_and_its_marks_of_formulas_are_removed() {
     assert!(package(&marked).contains("\nmarked_formulas = true\n"));
     assert!(!package("").contains("marked_formulas"));
 }
-
-#[test]
-#[ignore]
-fn dump() {
-    for folder in std::env::var("CASES").unwrap().split(' ') {
-        let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
-        files.sort();
-        println!("##### {folder}\n{}", mapping(&files).unwrap_or_else(|error| format!("ERROR {error}")));
-    }
-}
