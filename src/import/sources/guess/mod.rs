@@ -1,11 +1,12 @@
 //! Guesses a first mapping from the headers and values of files.
 //!
-//! The result is TOML with remarks, to be checked and corrected before use. Headers and values decide together: nothing becomes a
-//! name, a key or an investor without support in the values. What is not sure is a remark with values, what it might be, and the
-//! line that would use it. A currency is never guessed, and columns that look private are left out.
+//! The result is TOML with remarks, to be checked and corrected before use. Headers and values decide together:
+//! nothing becomes a name, a key or an investor without support in the values. What is not sure is a remark with
+//! values, what it might be, and the line that would use it. A currency is never guessed, and columns that look private
+//! are left out.
 //!
-//! Tables are outlined first, each for itself: what its rows are, which column has their names, which identifies them. Then
-//! their values tell how they refer to each other, and at last each is written.
+//! Each table is outlined first: what its rows are, which column has their names, which identifies them. Then the values
+//! tell how the tables refer to each other, and at last each is written.
 
 mod header;
 pub(crate) mod package;
@@ -109,7 +110,8 @@ pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
 
 /// Id of the source, from the name of a file. Names that many files have get a number that is made of the headers.
 fn source_id(title: &str, tables: &[Table<'_>]) -> String {
-    const COMMON: &str = "data export list table sheet sheet1 book1 untitled output results result file download report firms funds \
+    const COMMON: &str = "data export list table sheet sheet1 book1 untitled output results result file download report \
+                          firms funds \
                           investors companies startups deals rounds people contacts new copy";
     let id = slug(title).filter(|id| Source::is_id(id));
     if let Some(id) = id.as_ref().filter(|id| !COMMON.split(' ').any(|common| common == id.as_str())) {
@@ -132,7 +134,8 @@ fn unknown_table(table: &Table<'_>) -> String {
     let columns = columns.map(|column| format!("{} ({})", quote(column.header), shown(column)));
     let columns: Vec<String> = columns.collect();
     format!(
-        "{}: nothing is mapped: {reason}; its columns: {}; write a mapping with `[input.list]` and a section such as `[[firm]]` \
+        "{}: nothing is mapped: {reason}; its columns: {}; write a mapping with `[input.list]` and a section \
+         such as `[[firm]]` \
          with `name = \"COLUMN\"`, see /docs/operate/import#mapping",
         table.member.name,
         if columns.is_empty() { "none".to_owned() } else { columns.join(", ") }

@@ -339,8 +339,8 @@ pub(super) fn date_forms(values: &[&str], is_year_enough: bool) -> Result<String
     }
 }
 
-/// How amounts are read: what a mapping adds to the table of the field. `Err` has the reason why that is not sure, and what to
-/// add if it is.
+/// How amounts are read: what a mapping adds to the table of the field. `Err` has the reason why that is not sure, and
+/// what to add if it is.
 pub(super) fn amount_form(header: &str, field: &str, values: &[&str]) -> Result<String, (String, String)> {
     let cells: Vec<MoneyCell> = values.iter().filter_map(|value| MoneyCell::read(value)).collect();
     if values.is_empty() || (cells.len() as f64) < values.len() as f64 * MOST {
