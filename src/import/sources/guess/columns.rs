@@ -122,6 +122,24 @@ fn candidates(header: &[String]) -> Vec<(&'static str, usize)> {
     found
 }
 
+/// True if the header is one of private data.
+pub(crate) fn is_private(header: &str) -> bool {
+    candidates(&words(header)).first().is_some_and(|(field, _)| *field == "!")
+}
+
+/// Line of a mapping that gives a column this field; `None` if its values do not fit.
+pub(crate) fn line_for(sample: &Sample, column: usize, kind: EntityKind, field: &str) -> Option<String> {
+    let columns = sample.headers.iter().map(|header| {
+        let header = header.clone();
+        ColumnGuess { header, field: None, line: Err(String::new()) }
+    });
+    let mut guess = Guess { kind, columns: columns.collect(), none: Vec::new(), vocabularies: BTreeMap::new() };
+    let values: Vec<&str> = sample.values.get(column)?.iter().map(String::as_str).collect();
+    let is_none = |value: &&str| NONE.contains(value);
+    let values: Vec<&str> = values.into_iter().filter(|value| !is_none(value)).collect();
+    line_of(&mut guess, column, field, &values).ok()
+}
+
 /// Maps the field of a pattern to a field of the kind, which may have another name; `None` if the kind has none.
 fn field_of(kind: EntityKind, pattern: &'static str) -> Option<&'static str> {
     let field = match (pattern, kind) {

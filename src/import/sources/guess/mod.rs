@@ -2,9 +2,9 @@
 //! The result is TOML with remarks, to be checked and corrected before use. Uncertain parts are written as remarks: a currency
 //! is never guessed, and columns that look private are left out.
 
-mod columns;
+pub(crate) mod columns;
 pub(crate) mod package;
-mod sample;
+pub(crate) mod sample;
 mod values;
 
 use std::collections::{BTreeMap, HashMap};

@@ -201,6 +201,15 @@ impl FieldValue {
         Self { target, value, currency: None, rate_on: None, amount, reference: None, is_sum, position }
     }
 
+    /// Columns of the currency and of the day of its rate.
+    pub(crate) fn read_for_amount(&self) -> impl Iterator<Item = &ColumnRef> {
+        let currency = match &self.currency {
+            Some(Currency::Of(currency)) => Some(currency),
+            _ => None,
+        };
+        currency.into_iter().chain(&self.rate_on).flat_map(|value| &value.columns)
+    }
+
     fn values_mut(&mut self) -> impl Iterator<Item = &mut MappedValue> {
         let currency = match &mut self.currency {
             Some(Currency::Of(currency)) => Some(currency),

@@ -1,0 +1,448 @@
+//! Edits the text of a mapping: what a column means, how its texts are read, and how an input is read.
+//! What an edit does not change stays as it was written: comments, order, and parts that only people edit.
+
+use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
+
+use crate::sources::EntityKind;
+use crate::sources::field::FieldForm;
+use crate::sources::input::column_name;
+use crate::sources::preview::meaning::Meaning;
+use data::vocabulary::Vocabulary as _;
+
+/// Reason why a mapping cannot be edited, for people.
+pub type EditError = String;
+
+pub struct MappingEdit {
+    document: DocumentMut,
+}
+
+impl MappingEdit {
+    pub fn parse(text: &str) -> Result<Self, EditError> {
+        let document = text.parse().map_err(|error: toml_edit::TomlError| error.to_string())?;
+        Ok(Self { document })
+    }
+
+    pub fn text(&self) -> String {
+        self.document.to_string()
+    }
+
+    /// Gives a column of an input another meaning: `old` is removed, `new` added. A field with one value is taken from the
+    /// column that had it; a list takes both. `suggested` is a line of a mapping for the new field, empty if there is none.
+    pub fn set_meaning(
+        &mut self,
+        input: &str,
+        column: &str,
+        old: Option<&Meaning>,
+        new: Option<&Meaning>,
+        suggested: &str,
+    ) -> Result<(), EditError> {
+        if old == new {
+            return Ok(());
+        }
+        if let Some(new) = new {
+            let kept = old.filter(|old| old.form() == new.form()).and_then(|old| self.value(old)).cloned();
+            let item = kept.map(|item| only_column(item, column)).or_else(|| read_line(suggested, new, column));
+            self.add_column(input, column, new, item)?;
+        }
+        old.map_or(Ok(()), |old| self.remove_column(column, old))
+    }
+
+    /// The setting of a field, such as its currency; empty if it has none.
+    pub fn setting(&self, meaning: &Meaning, setting: &str) -> String {
+        let table = self.value(meaning).and_then(Item::as_table_like);
+        let step = |name: &str| {
+            let steps = table.and_then(|table| table.get("do")).map(texts).unwrap_or_default();
+            steps
+                .iter()
+                .find_map(|step| step.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')').map(str::to_owned))
+        };
+        match setting {
+            "split" => step("split").unwrap_or_default(),
+            "end" => {
+                let steps = table.and_then(|table| table.get("do")).map(texts).unwrap_or_default();
+                steps.last().filter(|step| ENDS.contains(&step.as_str())).cloned().unwrap_or_default()
+            }
+            _ => table.and_then(|table| table.get(setting)).map(|item| texts(item).join(" | ")).unwrap_or_default(),
+        }
+    }
+
+    /// Sets a setting of a field; an empty value removes it.
+    pub fn set_setting(&mut self, meaning: &Meaning, setting: &str, value: &str) -> Result<(), EditError> {
+        let value = value.trim();
+        if !meaning.settings().contains(&setting) {
+            return Err(format!("{setting:?} is not a setting of {}", meaning.label()));
+        }
+        if self.setting(meaning, setting) == value {
+            return Ok(());
+        }
+        let missing = || format!("{} has no column now; load the page again", meaning.label());
+        let item = self.value_mut(meaning).ok_or_else(missing)?;
+        if !item.is_table_like() {
+            let mut table = InlineTable::new();
+            table.insert("column", item.as_value().cloned().unwrap_or_else(|| Array::new().into()).decorated("", ""));
+            *item = Item::Value(keep_decor(item, table.into()));
+        }
+        let Some(table) = item.as_table_like_mut() else { return Err(missing()) };
+        match setting {
+            "split" | "end" => set_step(table, setting, value),
+            _ if value.is_empty() => drop(table.remove(setting)),
+            // The name of a column has no place for a code.
+            "currency" if !is_code(value) => {
+                let mut of = InlineTable::new();
+                of.insert("column", value.into());
+                put(table, setting, of.into());
+            }
+            "dates" => {
+                let formats: Vec<&str> = value.split('|').map(str::trim).filter(|format| !format.is_empty()).collect();
+                put(table, setting, formats.into_iter().collect::<Array>().into());
+            }
+            _ => put(table, setting, value.into()),
+        }
+        collapse(item);
+        Ok(())
+    }
+
+    /// A setting of an input, or of the source.
+    pub fn table_setting(&self, path: &[&str], key: &str) -> String {
+        let table = path.iter().try_fold(self.document.as_item(), |item, name| item.get(name));
+        match table.and_then(|table| table.get(key)) {
+            Some(Item::Value(Value::Integer(number))) => number.value().to_string(),
+            Some(item) => texts(item).join(", "),
+            None => String::new(),
+        }
+    }
+
+    pub fn set_table_setting(&mut self, path: &[&str], key: &str, value: &str) -> Result<(), EditError> {
+        let item = path.iter().try_fold(self.document.as_item_mut(), |item, name| item.get_mut(name));
+        let Some(table) = item.and_then(Item::as_table_like_mut) else {
+            return Err(format!("the mapping has no [{}]", path.join(".")));
+        };
+        if value.is_empty() {
+            // A comment above a setting goes on with what follows.
+            remove_key(table, key);
+        } else if let Some(number) = value.parse::<i64>().ok().filter(|_| COUNTS.contains(&key)) {
+            put(table, key, number.into());
+        } else {
+            put(table, key, value.into());
+        }
+        Ok(())
+    }
+
+    fn section(&self, meaning: &Meaning) -> Option<&dyn TableLike> {
+        match self.document.get(meaning.kind.name())? {
+            Item::ArrayOfTables(tables) => tables.get(meaning.section).map(|table| table as &dyn TableLike),
+            Item::Table(table) if meaning.section == 0 => Some(table),
+            _ => None,
+        }
+    }
+
+    fn section_mut(&mut self, meaning: &Meaning) -> Option<&mut dyn TableLike> {
+        match self.document.get_mut(meaning.kind.name())? {
+            Item::ArrayOfTables(tables) => tables.get_mut(meaning.section).map(|table| table as &mut dyn TableLike),
+            Item::Table(table) if meaning.section == 0 => Some(table),
+            _ => None,
+        }
+    }
+
+    fn value(&self, meaning: &Meaning) -> Option<&Item> {
+        let section = self.section(meaning)?;
+        match meaning.scheme() {
+            Some(scheme) => section.get("id")?.as_table_like()?.get(scheme),
+            None => section.get(&meaning.field),
+        }
+    }
+
+    fn value_mut(&mut self, meaning: &Meaning) -> Option<&mut Item> {
+        let section = self.section_mut(meaning)?;
+        match meaning.scheme() {
+            Some(scheme) => section.get_mut("id")?.as_table_like_mut()?.get_mut(scheme),
+            None => section.get_mut(&meaning.field),
+        }
+    }
+
+    fn add_column(&mut self, input: &str, column: &str, new: &Meaning, item: Option<Item>) -> Result<(), EditError> {
+        let kind = new.kind.name();
+        if self.section(new).is_none() {
+            let mut section = Table::new();
+            section.insert("from", Item::Value(input.into()));
+            section.decor_mut().set_prefix("\n");
+            let entry = self.document.entry(kind).or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
+            let Some(sections) = entry.as_array_of_tables_mut() else {
+                return Err(format!("write [{kind}] as [[{kind}]], so that there can be several"));
+            };
+            sections.push(section);
+        }
+        let Some(section) = self.section_mut(new) else {
+            return Err(format!("the mapping has no such section [[{kind}]]; load the page again"));
+        };
+        let fields = match new.scheme() {
+            None => section,
+            Some(_) => {
+                let dotted = || {
+                    let mut table = Table::new();
+                    table.set_dotted(true);
+                    Item::Table(table)
+                };
+                let identifiers = section.entry("id").or_insert_with(dotted);
+                identifiers.as_table_like_mut().ok_or("write `id` as `id.SCHEME = \"COLUMN\"`")?
+            }
+        };
+        let key = new.scheme().unwrap_or(&new.field);
+        let before = fields.get(key).map(columns).unwrap_or_default();
+        match fields.get_mut(key) {
+            Some(known) if new.is_list() => add(known, column),
+            Some(known) => *known = keep_item_decor(known, item.unwrap_or_else(|| default_item(new, column))),
+            None => drop(fields.insert(key, item.unwrap_or_else(|| default_item(new, column)))),
+        }
+        let replaced = if new.is_list() { Vec::new() } else { before };
+        self.follow(new, &replaced, Some(column));
+        Ok(())
+    }
+
+    fn remove_column(&mut self, column: &str, old: &Meaning) -> Result<(), EditError> {
+        let Some(item) = self.value_mut(old) else { return Ok(()) };
+        if remove(item, column) {
+            let Some(section) = self.section_mut(old) else { return Ok(()) };
+            match old.scheme() {
+                None => remove_key(section, &old.field),
+                Some(scheme) => {
+                    if let Some(identifiers) = section.get_mut("id").and_then(Item::as_table_like_mut) {
+                        remove_key(identifiers, scheme);
+                        if identifiers.is_empty() {
+                            section.remove("id");
+                        }
+                    }
+                }
+            }
+        }
+        self.follow(old, &[column.to_owned()], None);
+        let is_empty = |section: &dyn TableLike| section.iter().all(|(key, _)| key == "from");
+        if self.section(old).is_some_and(is_empty) {
+            let kind = old.kind.name();
+            match self.document.get_mut(kind) {
+                Some(Item::ArrayOfTables(sections)) if sections.len() > 1 => drop(sections.remove(old.section)),
+                _ => drop(self.document.remove(kind)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the key with a field that makes it: a key by name with the name, a key of several columns with those of a
+    /// round.
+    fn follow(&mut self, meaning: &Meaning, replaced: &[String], column: Option<&str>) {
+        let is_part = match meaning.kind {
+            EntityKind::Round => ["startup", "announced_on", "stage"].contains(&meaning.field.as_str()),
+            _ => meaning.field == "name",
+        };
+        let Some(section) = self.section_mut(meaning).filter(|_| is_part) else { return };
+        let is_round = meaning.kind == EntityKind::Round;
+        let Some(key) = section.get_mut("key") else {
+            if let Some(column) = column.filter(|_| is_round) {
+                let mut key = InlineTable::new();
+                key.insert("columns", [column].into_iter().collect::<Array>().into());
+                key.insert("do", ["fold"].into_iter().collect::<Array>().into());
+                section.insert("key", Item::Value(key.into()));
+            }
+            return;
+        };
+        let made = if is_round { ("do", "fold") } else { ("by", "name") };
+        if !key.get(made.0).is_some_and(|item| texts(item) == [made.1]) {
+            return;
+        }
+        let had = columns(key);
+        let goes = |known: &String| replaced.iter().any(|replaced| is_same(known, replaced));
+        if let Some(column) = column.filter(|_| is_round || had.iter().any(goes))
+            && !had.iter().any(|known| is_same(known, column))
+        {
+            add(key, column);
+        }
+        let is_empty =
+            had.iter().filter(|known| goes(known)).filter(|known| column.is_none_or(|new| !is_same(known, new)));
+        if is_empty.map(|gone| remove(key, gone)).any(|is_empty| is_empty) {
+            remove_key(section, "key");
+        }
+    }
+}
+
+/// Last steps that choose an end of a range.
+const ENDS: [&str; 2] = ["min", "max"];
+
+/// Settings of inputs that are numbers.
+const COUNTS: [&str; 1] = ["skip"];
+
+pub(crate) fn is_code(text: &str) -> bool {
+    text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase())
+}
+
+fn is_same(left: &str, right: &str) -> bool {
+    column_name(left) == column_name(right)
+}
+
+/// The text, or all texts of an array; of a table its columns.
+fn texts(item: &Item) -> Vec<String> {
+    match item {
+        Item::Value(Value::Array(array)) => array.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        Item::Value(Value::String(text)) => vec![text.value().clone()],
+        Item::Value(Value::Boolean(truth)) => vec![truth.value().to_string()],
+        other => other.as_table_like().map(columns_of_table).unwrap_or_default(),
+    }
+}
+
+fn columns_of_table(table: &dyn TableLike) -> Vec<String> {
+    ["column", "columns"].into_iter().filter_map(|key| table.get(key)).flat_map(texts).collect()
+}
+
+/// Columns of a value.
+fn columns(item: &Item) -> Vec<String> {
+    texts(item)
+}
+
+/// The item with the columns of a value, which is the value itself or in its table.
+fn columns_item(item: &mut Item) -> Option<&mut Item> {
+    if !item.is_table_like() {
+        return Some(item);
+    }
+    let table = item.as_table_like_mut()?;
+    let key = if table.contains_key("columns") { "columns" } else { "column" };
+    table.get_mut(key)
+}
+
+fn add(item: &mut Item, column: &str) {
+    let Some(item) = columns_item(item) else { return };
+    match item {
+        Item::Value(Value::Array(array)) => array.push(column),
+        Item::Value(known) => {
+            let both = [known.as_str().unwrap_or_default(), column].into_iter().collect::<Array>();
+            *item = Item::Value(keep_decor(item, both.into()));
+        }
+        _ => {}
+    }
+}
+
+/// Removes a column from a value; true if no column is left, and the value has no constant instead.
+fn remove(item: &mut Item, column: &str) -> bool {
+    let has_constant = item.get("value").is_some() && item.is_table_like();
+    let Some(columns) = columns_item(item) else { return !has_constant };
+    match columns {
+        Item::Value(Value::Array(array)) => {
+            array.retain(|known| known.as_str().is_none_or(|known| !is_same(known, column)));
+            if let Some(first) = array.get_mut(0)
+                && first.decor().prefix().and_then(|prefix| prefix.as_str()) == Some(" ")
+            {
+                first.decor_mut().set_prefix("");
+            }
+            let count = array.len();
+            if let (1, Some(only)) = (count, array.get(0).and_then(Value::as_str).map(str::to_owned)) {
+                *columns = Item::Value(keep_decor(columns, only.into()));
+            }
+            if count > 0 {
+                return false;
+            }
+        }
+        Item::Value(Value::String(known)) if !is_same(known.value(), column) => return false,
+        _ => {}
+    }
+    if has_constant && let Some(table) = item.as_table_like_mut() {
+        table.remove("column");
+        table.remove("columns");
+    }
+    !has_constant
+}
+
+/// A value with this column in place of its own.
+fn only_column(mut item: Item, column: &str) -> Item {
+    if let Some(columns) = columns_item(&mut item) {
+        *columns = Item::Value(keep_decor(columns, column.into()));
+    }
+    item
+}
+
+/// Reads the value of a suggested line of this field and column.
+fn read_line(line: &str, meaning: &Meaning, column: &str) -> Option<Item> {
+    let document: DocumentMut = line.parse().ok()?;
+    let item = match meaning.scheme() {
+        Some(scheme) => document.get("id")?.get(scheme)?,
+        None => document.get(&meaning.field)?,
+    };
+    let is_own = matches!(&*columns(item), [only] if is_same(only, column));
+    // A vocabulary of the mapping may not have been written.
+    (is_own && item.get("map").is_none()).then(|| item.clone())
+}
+
+/// Value for a field of which nothing is known but the column.
+fn default_item(meaning: &Meaning, column: &str) -> Item {
+    let FieldForm::Reference(kinds) = meaning.form() else { return Item::Value(column.into()) };
+    let mut table = InlineTable::new();
+    table.insert("column", column.into());
+    if let [first, _, ..] = kinds {
+        table.insert("kind", first.name().into());
+    }
+    table.insert("by", "name".into());
+    table.insert("create", true.into());
+    Item::Value(table.into())
+}
+
+fn keep_decor(old: &Item, mut new: Value) -> Value {
+    if let Some(old) = old.as_value() {
+        *new.decor_mut() = old.decor().clone();
+    }
+    new
+}
+
+fn keep_item_decor(old: &Item, new: Item) -> Item {
+    match new {
+        Item::Value(value) => Item::Value(keep_decor(old, value)),
+        other => other,
+    }
+}
+
+fn put(table: &mut dyn TableLike, key: &str, value: Value) {
+    match table.get_mut(key) {
+        Some(item) => *item = Item::Value(keep_decor(item, value)),
+        None => drop(table.insert(key, Item::Value(value))),
+    }
+}
+
+/// Sets or removes the step `split(…)`, or the last one that chooses an end of a range.
+fn set_step(table: &mut dyn TableLike, setting: &str, value: &str) {
+    let mut steps = table.get("do").map(texts).unwrap_or_default();
+    if setting == "split" {
+        let at = steps.iter().position(|step| step.starts_with("split("));
+        at.map(|at| steps.remove(at));
+        if !value.is_empty() {
+            steps.insert(at.unwrap_or(0), format!("split({value})"));
+        }
+    } else {
+        steps.retain(|step| !ENDS.contains(&step.as_str()));
+        steps.extend(ENDS.contains(&value).then(|| value.to_owned()));
+    }
+    match steps.is_empty() {
+        true => drop(table.remove("do")),
+        false => put(table, "do", steps.iter().map(String::as_str).collect::<Array>().into()),
+    }
+}
+
+/// Writes a table with nothing but its columns as these.
+fn collapse(item: &mut Item) {
+    let is_plain = item.as_inline_table().is_some_and(|table| table.len() == 1);
+    if is_plain && let Some(columns) = item.get("column").and_then(Item::as_value).cloned() {
+        *item = Item::Value(keep_decor(item, columns));
+    }
+}
+
+/// Removes a key. Comments above it stay, above the next key or below the one before.
+fn remove_key(table: &mut dyn TableLike, key: &str) {
+    let comment = table.key(key).and_then(|key| key.leaf_decor().prefix()?.as_str().map(str::to_owned));
+    let keys: Vec<String> = table.iter().map(|(name, _)| name.to_owned()).collect();
+    table.remove(key);
+    let Some(comment) = comment.filter(|comment| comment.contains('#')) else { return };
+    let Some(at) = keys.iter().position(|known| known == key) else { return };
+    if let Some(mut next) = keys.get(at + 1).and_then(|next| table.key_mut(next)) {
+        let own = next.leaf_decor().prefix().and_then(|prefix| prefix.as_str()).unwrap_or_default().to_owned();
+        next.leaf_decor_mut().set_prefix(format!("{comment}{own}"));
+    } else if let Some(before) = at.checked_sub(1).and_then(|at| table.get_mut(&keys[at])).and_then(Item::as_value_mut)
+    {
+        let own = before.decor().suffix().and_then(|suffix| suffix.as_str()).unwrap_or_default().to_owned();
+        before.decor_mut().set_suffix(format!("{own}\n{}", comment.trim_end()));
+    }
+}
