@@ -3,7 +3,7 @@
 
 pub(crate) mod date_format;
 pub(crate) mod document;
-mod read;
+pub(crate) mod read;
 pub(crate) mod transform;
 
 use std::collections::HashMap;

@@ -30,7 +30,7 @@ const VALUE_KEYS: [&str; 11] =
 
 const FIELD_KEYS: [&str; 9] = ["currency", "rate_on", "sum", "decimal", "unit", "scheme", "by", "kind", "create"];
 
-const SECTION_KEYS: [&str; 7] = ["from", "join", "when", "key", "latest_by", "source_key", "id"];
+pub(crate) const SECTION_KEYS: [&str; 7] = ["from", "join", "when", "key", "latest_by", "source_key", "id"];
 
 impl Mapping {
     /// Reads a mapping. `folder` contains its file of rates.
@@ -497,6 +497,6 @@ impl<'a> MappingReader<'_, 'a> {
 }
 
 /// True if entities of the kind have identifiers.
-fn is_identified(kind: EntityKind) -> bool {
+pub(crate) fn is_identified(kind: EntityKind) -> bool {
     matches!(kind, EntityKind::Firm | EntityKind::Startup | EntityKind::Person)
 }

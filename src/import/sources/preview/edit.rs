@@ -4,8 +4,9 @@
 use toml_edit::{Array, ArrayOfTables, DocumentMut, InlineTable, Item, Table, TableLike, Value};
 
 use crate::sources::EntityKind;
-use crate::sources::field::FieldForm;
+use crate::sources::field::{FieldForm, SourceField};
 use crate::sources::input::column_name;
+use crate::sources::mapping::read::{SECTION_KEYS, is_identified};
 use crate::sources::preview::meaning::Meaning;
 use data::vocabulary::Vocabulary as _;
 
@@ -79,7 +80,9 @@ impl MappingEdit {
         let item = self.value_mut(meaning).ok_or_else(missing)?;
         if !item.is_table_like() {
             let mut table = InlineTable::new();
-            table.insert("column", item.as_value().cloned().unwrap_or_else(|| Array::new().into()).decorated("", ""));
+            let mut columns = item.as_value().cloned().unwrap_or_else(|| Array::new().into());
+            columns.decor_mut().clear();
+            table.insert("column", columns);
             *item = Item::Value(keep_decor(item, table.into()));
         }
         let Some(table) = item.as_table_like_mut() else { return Err(missing()) };
@@ -125,6 +128,64 @@ impl MappingEdit {
         } else {
             put(table, key, value.into());
         }
+        Ok(())
+    }
+
+    /// Makes records of another kind of the rows of a section, or none. Fields that the other kind lacks are removed.
+    pub fn set_kind(&mut self, section: &Meaning, kind: Option<EntityKind>) -> Result<(), EditError> {
+        let old = section.kind.name();
+        if kind == Some(section.kind) {
+            return Ok(());
+        }
+        let taken = match self.document.get_mut(old) {
+            Some(Item::ArrayOfTables(sections)) if section.section < sections.len() => {
+                let taken = sections.get(section.section).cloned();
+                sections.remove(section.section);
+                taken
+            }
+            Some(Item::Table(table)) if section.section == 0 => Some(std::mem::take(table)),
+            _ => None,
+        };
+        let Some(mut table) = taken else {
+            return Err("the mapping has no such section; load the page again".to_owned());
+        };
+        if self.document.get(old).is_some_and(|item| item.as_array_of_tables().is_none_or(ArrayOfTables::is_empty)) {
+            self.document.remove(old);
+        }
+        let Some(kind) = kind else { return Ok(()) };
+        for (from, to) in [("name", "startup"), ("startup", "name"), ("stage", "stages"), ("stages", "stage")] {
+            let known = |name| SourceField::named(kind, name).is_some();
+            if known(from) || !known(to) || table.contains_key(to) {
+                continue;
+            }
+            if let Some(item) = table.remove(from)
+                && let Some(column) = columns(&item).first()
+            {
+                let meaning = Meaning { kind, section: 0, field: to.to_owned() };
+                table.insert(to, if meaning.is_list() { item } else { default_item(&meaning, column) });
+            }
+        }
+        if [section.kind, kind].contains(&EntityKind::Round) {
+            // A firm has one row, a startup as many rounds as it has rows.
+            let is_made = |key: &Item| [("by", "name"), ("do", "fold")].iter().any(|made| is_made(key, *made));
+            if table.get("key").is_some_and(is_made) {
+                remove_key(&mut table, "key");
+            }
+            let parts = IDENTIFYING.iter().filter_map(|field| table.get(field)).flat_map(columns).collect::<Vec<_>>();
+            if kind == EntityKind::Round && !table.contains_key("key") && !parts.is_empty() {
+                table.insert("key", Item::Value(round_key(parts.iter().map(String::as_str))));
+            }
+        }
+        let is_kept = |key: &str| match key {
+            "id" => is_identified(kind),
+            _ => SECTION_KEYS.contains(&key) || SourceField::named(kind, key).is_some(),
+        };
+        let lost: Vec<String> = table.iter().map(|(key, _)| key.to_owned()).filter(|key| !is_kept(key)).collect();
+        lost.iter().for_each(|key| remove_key(&mut table, key));
+        let entry = self.document.entry(kind.name()).or_insert_with(|| Item::ArrayOfTables(ArrayOfTables::new()));
+        let sections = entry.as_array_of_tables_mut();
+        let problem = || format!("write [{kind}] as [[{kind}]], so that there can be several");
+        sections.ok_or_else(problem)?.push(table);
         Ok(())
     }
 
@@ -231,22 +292,19 @@ impl MappingEdit {
     /// round.
     fn follow(&mut self, meaning: &Meaning, replaced: &[String], column: Option<&str>) {
         let is_part = match meaning.kind {
-            EntityKind::Round => ["startup", "announced_on", "stage"].contains(&meaning.field.as_str()),
+            EntityKind::Round => IDENTIFYING.contains(&meaning.field.as_str()),
             _ => meaning.field == "name",
         };
         let Some(section) = self.section_mut(meaning).filter(|_| is_part) else { return };
         let is_round = meaning.kind == EntityKind::Round;
         let Some(key) = section.get_mut("key") else {
             if let Some(column) = column.filter(|_| is_round) {
-                let mut key = InlineTable::new();
-                key.insert("columns", [column].into_iter().collect::<Array>().into());
-                key.insert("do", ["fold"].into_iter().collect::<Array>().into());
-                section.insert("key", Item::Value(key.into()));
+                section.insert("key", Item::Value(round_key([column].into_iter())));
             }
             return;
         };
         let made = if is_round { ("do", "fold") } else { ("by", "name") };
-        if !key.get(made.0).is_some_and(|item| texts(item) == [made.1]) {
+        if !is_made(key, made) {
             return;
         }
         let had = columns(key);
@@ -262,6 +320,21 @@ impl MappingEdit {
             remove_key(section, "key");
         }
     }
+}
+
+/// Fields that identify a round without an id.
+const IDENTIFYING: [&str; 3] = ["startup", "announced_on", "stage"];
+
+fn round_key<'c>(columns: impl Iterator<Item = &'c str>) -> Value {
+    let mut key = InlineTable::new();
+    key.insert("columns", columns.collect::<Array>().into());
+    key.insert("do", ["fold"].into_iter().collect::<Array>().into());
+    key.into()
+}
+
+/// True if a key has this setting, as one that was made of other fields.
+fn is_made(key: &Item, (setting, value): (&str, &str)) -> bool {
+    key.is_table_like() && key.get(setting).is_some_and(|item| texts(item) == [value])
 }
 
 /// Last steps that choose an end of a range.

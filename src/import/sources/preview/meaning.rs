@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use crate::sources::EntityKind;
 use crate::sources::field::{FieldForm, SourceField};
+use crate::sources::mapping::read::is_identified;
 use data::identifier;
 use data::vocabulary::Vocabulary as _;
 
@@ -102,7 +103,7 @@ pub fn field_label(field: &str) -> String {
 /// Fields of a kind with their names for people, in the order of a menu.
 pub fn fields_of(kind: EntityKind) -> Vec<String> {
     let fields = SourceField::of_kind(kind).iter().map(|field| field.name.to_owned());
-    let has_identifiers = matches!(kind, EntityKind::Firm | EntityKind::Startup | EntityKind::Person);
-    let schemes = identifier::SCHEMES.iter().filter(|_| has_identifiers).map(|scheme| format!("id.{}", scheme.name));
+    let schemes =
+        identifier::SCHEMES.iter().filter(|_| is_identified(kind)).map(|scheme| format!("id.{}", scheme.name));
     fields.chain([KEY.to_owned()]).chain(schemes).collect()
 }

@@ -43,6 +43,8 @@ pub struct Preview {
     pub tables: Vec<PreviewTable>,
     /// Why the import would be refused.
     pub problems: Vec<String>,
+    /// Sections of the mapping, each with its input. Their fields are empty.
+    pub sections: Vec<(Meaning, String)>,
     /// Missing if the files cannot be read with this mapping.
     pub summary: Option<ImportSummary>,
 }
@@ -116,6 +118,8 @@ pub fn preview(inputs: &[PathBuf], file: &Path, text: &str, on: Date, size: Prev
             return Ok(preview);
         }
     };
+    let input_of = |index: usize| mapping.inputs[mapping.sections[index].from].name.clone();
+    preview.sections = numbered(&mapping).into_iter().map(|(index, section)| (section, input_of(index))).collect();
     let files = match assign_files(&mapping, &members) {
         Ok(files) => files,
         Err(error) => {
@@ -154,6 +158,11 @@ pub fn preview(inputs: &[PathBuf], file: &Path, text: &str, on: Date, size: Prev
         preview.tables.push(table);
     }
     Ok(preview)
+}
+
+/// Checks that a mapping can be read.
+pub fn check(file: &Path, text: &str) -> Result<()> {
+    Mapping::read(&file.display().to_string(), text, file.parent().unwrap_or(Path::new(""))).map(drop)
 }
 
 /// A line of a mapping that gives a column this meaning, by its values; empty if they do not fit.
