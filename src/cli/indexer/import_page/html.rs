@@ -52,7 +52,7 @@ pub(super) fn page(view: &View<'_>) -> String {
 
 pub(super) fn done(mapping: &Path) -> String {
     let mut out = String::new();
-    let _ = head(&mut out, "Done");
+    let _ = head(&mut out, "Done", false);
     let mapping = mapping.display().to_string();
     let _ = write!(
         out,
@@ -62,12 +62,13 @@ pub(super) fn done(mapping: &Path) -> String {
     out
 }
 
-fn head(out: &mut String, title: &str) -> Part {
+fn head(out: &mut String, title: &str, has_script: bool) -> Part {
+    let script = if has_script { "<script src=\"page.js\" defer></script>" } else { "" };
     write!(
         out,
         "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" \
          content=\"width=device-width, initial-scale=1\"><title>{} – VentureDex import</title><link rel=\"icon\" \
-         href=\"data:,\"><link rel=\"stylesheet\" href=\"page.css\"><script src=\"page.js\" defer></script></head><body>",
+         href=\"data:,\"><link rel=\"stylesheet\" href=\"page.css\">{script}</head><body>",
         Text(title)
     )
 }
@@ -77,7 +78,7 @@ impl View<'_> {
         let names: Vec<String> = self.page.inputs.iter().map(|input| input.display().to_string()).collect();
         let names = names.join(", ");
         let mapping = self.page.mapping.display().to_string();
-        head(out, &names)?;
+        head(out, &names, true)?;
         let message = self.notes.message.as_ref();
         write!(
             out,
@@ -183,8 +184,9 @@ impl View<'_> {
     fn rows(&self, out: &mut String, index: usize, table: &PreviewTable) -> Part {
         write!(
             out,
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"rows-{index}\"><table><caption>The first \
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Rows of {}\"><table><caption>The first \
              {}</caption><thead><tr><th scope=\"col\">Line</th>",
+            Text(&table.file),
             format::counted(table.rows.len() as u64, "row")
         )?;
         for column in &table.columns {
@@ -341,7 +343,11 @@ impl View<'_> {
     fn import(&self, out: &mut String, names: &str, mapping: &str) -> Part {
         out.write_str("<section aria-labelledby=\"import\"><h2 id=\"import\">Import</h2>")?;
         if let Some(account) = &self.notes.account {
-            write!(out, "<pre tabindex=\"0\" aria-label=\"Account of the import\">{}</pre>", Text(account))?;
+            write!(
+                out,
+                "<pre tabindex=\"0\" role=\"region\" aria-label=\"Account of the import\">{}</pre>",
+                Text(account)
+            )?;
         }
         match self.page.run.is_some() {
             true => out.write_str(
@@ -349,7 +355,7 @@ impl View<'_> {
             )?,
             false => write!(
                 out,
-                "<p>When the rows are as they should be, end this page and import them:</p><pre tabindex=\"0\" \
+                "<p>When the rows are as they should be, end this page and import them:</p><pre tabindex=\"0\" role=\"region\" \
                  aria-label=\"Command\">indexer import --mapping {} {} --sources sources</pre>",
                 Text(mapping),
                 Text(names)

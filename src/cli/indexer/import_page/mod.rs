@@ -97,46 +97,53 @@ impl ImportPage {
     /// Serves the page until it is closed by its button. `announce` gets its address.
     pub(super) fn serve(self, announce: impl FnOnce(&str) -> io::Result<()>) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
-        let served =
-            runtime.block_on(async {
-                let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-                let host = listener.local_addr()?.to_string();
-                let mut random = [0; 16];
-                getrandom::fill(&mut random).map_err(io::Error::other)?;
-                let token = random.map(|byte| format!("{byte:02x}")).concat();
-                announce(&format!("http://{host}/{token}/"))?;
-                let door = Arc::new(Door { host, prefix: format!("/{token}/") });
-                let (page, done) = (Arc::new(Mutex::new(self)), Arc::new(watch::Sender::new(false)));
-                let [mut ended, mut closed] = [done.subscribe(), done.subscribe()];
-                let filter =
-                    warp::method()
-                        .and(warp::path::full())
-                        .and(warp::header::headers_cloned())
-                        .and(warp::body::stream())
-                        .then(move |method: Method, path: FullPath, headers: HeaderMap, body| {
-                            let (door, page, done) = (Arc::clone(&door), Arc::clone(&page), Arc::clone(&done));
-                            async move {
-                                with_headers(answer(&door, page, &done, &method, path.as_str(), &headers, body).await)
-                            }
-                        });
-                // An error would mean that nobody can end the server.
-                let server = warp::serve(filter).incoming(listener).graceful(async move {
-                    let _ = ended.wait_for(|is_done| *is_done).await;
-                });
-                // A browser may keep a connection that it does not use.
-                let limit = async {
-                    let _ = closed.wait_for(|is_done| *is_done).await;
-                    tokio::time::sleep(CLOSING).await;
-                };
-                tokio::select! {
-                    () = server.run() => {}
-                    () = limit => {}
-                }
-                Ok(())
+        let served = runtime.block_on(async {
+            let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+            let host = listener.local_addr()?.to_string();
+            let mut random = [0; 16];
+            getrandom::fill(&mut random).map_err(io::Error::other)?;
+            let token = random.map(|byte| format!("{byte:02x}")).concat();
+            announce(&format!("http://{host}/{token}/"))?;
+            let door = Arc::new(Door { host, prefix: format!("/{token}/") });
+            let (page, phase) = (Arc::new(Mutex::new(self)), Arc::new(watch::Sender::new(Phase::Open)));
+            let [mut ended, mut closed] = [phase.subscribe(), phase.subscribe()];
+            let filter =
+                warp::method()
+                    .and(warp::path::full())
+                    .and(warp::header::headers_cloned())
+                    .and(warp::body::stream())
+                    .then(move |method: Method, path: FullPath, headers: HeaderMap, body| {
+                        let (door, page, phase) = (Arc::clone(&door), Arc::clone(&page), Arc::clone(&phase));
+                        async move {
+                            with_headers(answer(&door, page, &phase, &method, path.as_str(), &headers, body).await)
+                        }
+                    });
+            // An error would mean that nobody can end the server.
+            let server = warp::serve(filter).incoming(listener).graceful(async move {
+                let _ = ended.wait_for(|phase| *phase == Phase::Closed).await;
             });
+            // A browser may not want the style, or keep a connection that it does not use.
+            let limit = async {
+                let _ = closed.wait_for(|phase| *phase != Phase::Open).await;
+                tokio::time::sleep(CLOSING).await;
+            };
+            tokio::select! {
+                () = server.run() => {}
+                () = limit => {}
+            }
+            Ok(())
+        });
         runtime.shutdown_background();
         served
     }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Open,
+    /// The last page is sent.
+    Closing,
+    Closed,
 }
 
 /// Where requests must go.
@@ -170,7 +177,7 @@ impl Door {
 async fn answer(
     door: &Door,
     page: Arc<Mutex<ImportPage>>,
-    done: &watch::Sender<bool>,
+    phase: &watch::Sender<Phase>,
     method: &Method,
     path: &str,
     headers: &HeaderMap,
@@ -188,7 +195,16 @@ async fn answer(
                 let shown = tokio::task::spawn_blocking(move || lock(&page).show()).await;
                 shown.map_or_else(|_| failed(), |html| of_type("text/html; charset=utf-8", html))
             }
-            "page.css" => of_type("text/css", include_str!("page.css").to_owned()),
+            "page.css" => {
+                // The last page has its style now.
+                phase.send_if_modified(|phase| {
+                    *phase == Phase::Closing && {
+                        *phase = Phase::Closed;
+                        true
+                    }
+                });
+                of_type("text/css", include_str!("page.css").to_owned())
+            }
             "page.js" => of_type("text/javascript", include_str!("page.js").to_owned()),
             _ => plain(StatusCode::NOT_FOUND, "There is no such page."),
         };
@@ -200,7 +216,7 @@ async fn answer(
         return plain(StatusCode::PAYLOAD_TOO_LARGE, "The form is too long or was cut off.");
     };
     if name == "done" {
-        done.send_replace(true);
+        phase.send_replace(Phase::Closing);
         return of_type("text/html; charset=utf-8", html::done(&lock(&page).mapping));
     }
     let name = name.to_owned();

@@ -108,8 +108,11 @@ pub fn preview(inputs: &[PathBuf], file: &Path, text: &str, on: Date, size: Prev
     let members = Member::list(inputs)?;
     let mut preview = Preview::default();
     let folder = file.parent().unwrap_or(Path::new(""));
-    let mapping = match Mapping::read(&file.display().to_string(), text, folder) {
-        Ok(mapping) => mapping,
+    let mapping = match Mapping::read_with_problems(&file.display().to_string(), text, folder) {
+        Ok((mapping, problem)) => {
+            preview.problems = problem.into_iter().flat_map(problems).collect();
+            mapping
+        }
         Err(error) => {
             preview.problems = problems(error);
             let tables = members.iter().filter(|member| !member.ending().is_empty()).take(MAX_TABLES);
@@ -123,7 +126,7 @@ pub fn preview(inputs: &[PathBuf], file: &Path, text: &str, on: Date, size: Prev
     let files = match assign_files(&mapping, &members) {
         Ok(files) => files,
         Err(error) => {
-            preview.problems = problems(error);
+            preview.problems.extend(problems(error));
             Vec::new()
         }
     };
@@ -170,7 +173,7 @@ pub fn suggest(inputs: &[PathBuf], file: &Path, text: &str, input: &str, column:
     let line = || {
         let members = Member::list(inputs).ok()?;
         let folder = file.parent().unwrap_or(Path::new(""));
-        let mapping = Mapping::read(&file.display().to_string(), text, folder).ok()?;
+        let (mapping, _) = Mapping::read_with_problems(&file.display().to_string(), text, folder).ok()?;
         let at = mapping.inputs.iter().position(|known| known.name == input)?;
         let files = assign_files(&mapping, &members).ok()?;
         let member = members.get(*files.get(at)?.first()?)?;

@@ -192,6 +192,11 @@ fn a_preview_without_a_column_or_with_a_broken_mapping_shows_the_rows() {
     let missing: Vec<&str> =
         table.columns.iter().filter(|column| !column.is_there).map(|column| &*column.name).collect();
     assert_eq!(missing, ["Fund", "Home", "Focus", "Tags", "LEI"]);
+    // Without a section, the columns can still get a meaning.
+    let begin = MAPPING.split("[[firm]]").next().unwrap();
+    let preview = shown(begin, "Fund,Home\nAlder,Norway\n", SIZE);
+    assert!(preview.problems[0].contains("maps nothing") && preview.summary.is_none(), "{:?}", preview.problems);
+    assert_eq!((&*preview.tables[0].input, preview.tables[0].columns.len()), ("funds", 2));
     let preview = shown("[source\n", "Fund,Home\nAlder,Norway\n", SIZE);
     assert!(!preview.problems.is_empty());
     assert_eq!(preview.tables[0].rows[0].cells[1].text, "Norway");
