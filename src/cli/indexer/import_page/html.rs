@@ -33,6 +33,8 @@ impl fmt::Display for Text<'_> {
                 '>' => f.write_str("&gt;")?,
                 '"' => f.write_str("&quot;")?,
                 '\'' => f.write_str("&#39;")?,
+                // Not allowed in HTML.
+                char if char.is_control() && !char.is_whitespace() => f.write_char(char::REPLACEMENT_CHARACTER)?,
                 char => f.write_char(char)?,
             }
         }

@@ -86,8 +86,11 @@ impl ImportPage {
         on: Date,
         run: impl FnOnce(&Path) -> Option<RunImport>,
     ) -> Result<Self, SourceError> {
-        let beside = || inputs.first().map(|input| input.with_extension("toml")).unwrap_or_default();
-        let mapping = mapping.unwrap_or_else(beside);
+        let next_to = |input: &PathBuf| {
+            let is_taken = input.extension().is_some_and(|ending| ending == "toml");
+            input.with_extension(if is_taken { "mapping.toml" } else { "toml" })
+        };
+        let mapping = mapping.unwrap_or_else(|| inputs.first().map(next_to).unwrap_or_default());
         if !mapping.exists() {
             write_whole(&mapping, &guess::mapping(&inputs)?).map_err(|error| SourceError::io(&mapping, error))?;
         }

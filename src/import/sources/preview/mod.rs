@@ -9,6 +9,7 @@ pub mod meaning;
 pub mod outline;
 #[cfg(test)]
 mod tests;
+mod value;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
