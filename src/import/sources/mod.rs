@@ -12,6 +12,7 @@ pub(crate) mod location;
 pub(crate) mod mapping;
 pub(crate) mod money;
 pub mod presets;
+pub mod preview;
 pub(crate) mod sort;
 pub(crate) mod statement;
 pub mod suppressed;

@@ -74,6 +74,11 @@ pub(super) fn words(header: &str) -> Vec<String> {
     fold(&spaced(header)).split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
+/// True if the header is one of private data.
+pub(crate) fn is_private(header: &str) -> bool {
+    Meaning::read(header).is_private()
+}
+
 impl Meaning {
     pub(super) fn read(header: &str) -> Self {
         let mut meaning =

@@ -10,7 +10,7 @@
 
 mod header;
 pub(crate) mod package;
-mod sample;
+pub(crate) mod sample;
 mod section;
 mod table;
 mod values;
@@ -29,8 +29,10 @@ use crate::sources::money::Decimal;
 use crate::sources::{EntityKind, Source, SourceError};
 use data::parameter_error::shortened_to;
 use data::vocabulary::Vocabulary as _;
+pub(crate) use header::is_private;
 use header::{Owner, words};
 use sample::Sample;
+pub(crate) use section::line_for;
 use section::{Key, Reference, Relations, Sections, organization_kind};
 use table::{Outline, RowKind, Vocabularies, stem};
 

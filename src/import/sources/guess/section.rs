@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::sources::EntityKind;
 use crate::sources::field::{FieldForm, SourceField};
 use crate::sources::guess::header::{Owner, words};
+use crate::sources::guess::sample::Sample;
 use crate::sources::guess::table::{Column, Outline, RowKind, Vocabularies};
 use crate::sources::guess::values::{self, most, share, some};
-use crate::sources::guess::{comment, examples, quote};
+use crate::sources::guess::{FileDescription, comment, examples, quote};
 use data::vocabulary::Vocabulary;
 use data::{Country, FirmKind, Stage, StartupStatus, identifier};
 
@@ -373,29 +374,15 @@ impl<'o, 's> Sections<'o, 's> {
             column.noun().is_some_and(|noun| noun.starts_with("id.")) && column.is_of(owners) && column.is_sure()
         });
         for index in schemes {
-            let Some((column, noun)) = self.column(index).and_then(|column| Some((column, column.noun()?))) else {
-                continue;
+            let Some(noun) = self.column(index).and_then(Column::noun) else { continue };
+            let line = if known.contains(noun) {
+                Err(open(format!("another column has the field `{noun}`")))
+            } else {
+                self.scheme_line(noun, index)
             };
-            let scheme = noun.trim_start_matches("id.");
-            // Of a profile's address the identifier is a part.
-            let parts = [("linkedin", "/company/"), ("crunchbase", "/organization/")];
-            let part = parts
-                .into_iter()
-                .find(|(known, part)| *known == scheme && most(&column.values, |value| value.contains(part)));
-            let is_valid = |value: &str| match part {
-                Some((_, part)) => value.contains(part),
-                None => identifier::normalize(scheme, value).is_ok(),
-            };
-            let step = part.map_or_else(String::new, |(_, part)| step_part(&format!("regex({part}([^/?#]+))")));
-            // What a few records share is no identifier.
-            let is_own = values::distinct(&column.values).len() * 10 >= column.values.len() * 9;
-            if known.contains(noun) || !is_own || !most(&column.values, is_valid) {
-                self.open.entry(index).or_insert(open(format!("its values are not of the scheme `{scheme}`")));
-                continue;
+            if self.put(lines, index, noun, line) {
+                known.insert(noun);
             }
-            known.insert(noun);
-            lines.push(format!("{noun} = {{ column = {}{step}, unknown = \"drop\" }}", self.header(index)));
-            self.used.insert(index, noun);
         }
         let domains =
             self.outline.all(|column| column.noun() == Some("domain") && column.is_of(owners) && column.is_sure());
@@ -405,6 +392,28 @@ impl<'o, 's> Sections<'o, 's> {
                 self.used.entry(index).or_insert("id.domain");
             }
         }
+    }
+
+    /// Line of an identifier, `id.SCHEME`.
+    fn scheme_line(&self, noun: &str, index: usize) -> Line {
+        let Some(column) = self.column(index) else { return Err(open("no column")) };
+        let scheme = noun.trim_start_matches("id.");
+        // Of a profile's address the identifier is a part.
+        let parts = [("linkedin", "/company/"), ("crunchbase", "/organization/")];
+        let part = parts
+            .into_iter()
+            .find(|(known, part)| *known == scheme && most(&column.values, |value| value.contains(part)));
+        let is_valid = |value: &str| match part {
+            Some((_, part)) => value.contains(part),
+            None => identifier::normalize(scheme, value).is_ok(),
+        };
+        let step = part.map_or_else(String::new, |(_, part)| step_part(&format!("regex({part}([^/?#]+))")));
+        // What a few records share is no identifier.
+        let is_own = values::distinct(&column.values).len() * 10 >= column.values.len() * 9;
+        if !is_own || !most(&column.values, is_valid) {
+            return Err(open(format!("its values are not of the scheme `{scheme}`")));
+        }
+        Ok(format!("{noun} = {{ column = {}{step}, unknown = \"drop\" }}", self.header(index)))
     }
 
     /// Line of a field that one column has, or several of a list.
@@ -430,7 +439,7 @@ impl<'o, 's> Sections<'o, 's> {
                 }
                 self.word_part::<Stage>(field, &parts)
             } else {
-                String::new()
+                reference_part(known.form, &used)
             };
             return self.list_line(field, known.form, columns, &more);
         }
@@ -498,7 +507,7 @@ impl<'o, 's> Sections<'o, 's> {
             FieldForm::Stage | FieldForm::FirmKind | FieldForm::StartupStatus => {
                 return Err(suggestion(&format!("its values are no known words of `{field}`; if they are")));
             }
-            _ => String::new(),
+            form => reference_part(form, &used),
         };
         Ok(line(field, &header, &format!("{more}{none}")))
     }
@@ -691,6 +700,22 @@ impl<'o, 's> Sections<'o, 's> {
     }
 }
 
+/// Line of a mapping that gives a column this field; `None` if its values do not fit, or if it is not sure how.
+pub(crate) fn line_for(sample: &Sample, column: usize, kind: EntityKind, field: &str) -> Option<String> {
+    let described = FileDescription::default();
+    let outline = Outline::new("", sample, &described);
+    let mut vocabularies = Vocabularies::new();
+    let (used, open) = (BTreeMap::new(), BTreeMap::new());
+    let (relations, sections) = (Relations::default(), Vec::new());
+    let mut table = Sections { outline: &outline, relations, vocabularies: &mut vocabularies, used, open, sections };
+    if field.starts_with("id.") {
+        return table.scheme_line(field, column).ok();
+    }
+    let line = table.field_line(kind, SourceField::named(kind, field)?.name, &[column]).ok()?;
+    // The mapping does not have the vocabulary; without it, the words that are not known are reported.
+    Some(vocabularies.keys().fold(line, |line, name| line.replace(&format!(", map = {}", quote(name)), "")))
+}
+
 /// True if values are stages: some of them, or one if the header says that they are names of rounds.
 fn are_stages(column: &Column<'_>, values: &[&str]) -> bool {
     let is_stage = |value: &str| values::meaning::<Stage>(value).is_some();
@@ -705,6 +730,14 @@ fn line(field: &str, header: &str, more: &str) -> String {
 fn none_part(form: FieldForm, texts: &[&str]) -> String {
     let none: Vec<String> = values::missing_words(form, texts).iter().map(|text| quote(text)).collect();
     if none.is_empty() { String::new() } else { format!(", none = [{}]", none.join(", ")) }
+}
+
+/// How a field refers to other records: by their names, unless the values are codes.
+fn reference_part(form: FieldForm, values: &[&str]) -> String {
+    let FieldForm::Reference(kinds) = form else { return String::new() };
+    let kind = if kinds.len() > 1 { ", kind = \"startup\"" } else { "" };
+    let by = if most(values, values::is_uuid) { "" } else { ", by = \"name\", create = true" };
+    format!("{kind}{by}")
 }
 
 fn step_part(step: &str) -> String {

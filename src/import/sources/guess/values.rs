@@ -196,7 +196,7 @@ fn is_counted(value: &str) -> bool {
         || value.bytes().rev().take(3).all(|byte| byte.is_ascii_digit())
 }
 
-fn is_uuid(value: &str) -> bool {
+pub(super) fn is_uuid(value: &str) -> bool {
     value.len() >= 32 && value.chars().all(|char| char.is_ascii_hexdigit() || char == '-')
 }
 

@@ -21,6 +21,7 @@ use data::{Date, Progress};
 use pass::{Pass, PassContext};
 use records::StatementCollector;
 pub use summary::{FieldSummary, FileSummary, ImportSummary, Omission, SectionSummary};
+pub(crate) use summary::{RowEvent, SampledRows};
 
 pub struct Import {
     mapping: Mapping,
@@ -38,8 +39,13 @@ impl Import {
 
     pub fn mapping(file: &Path, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
         let text = std::fs::read_to_string(file).map_err(|error| SourceError::io(file, error))?;
+        Self::mapping_text(file, &text, inputs)
+    }
+
+    /// A mapping that is the text of this file.
+    pub(crate) fn mapping_text(file: &Path, text: &str, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
         let folder = file.parent().unwrap_or(Path::new(""));
-        let mapping = Mapping::read(&file.display().to_string(), &text, folder)?;
+        let mapping = Mapping::read(&file.display().to_string(), text, folder)?;
         Ok(Self { mapping, inputs, is_forced: false })
     }
 
@@ -65,15 +71,31 @@ impl Import {
 
     /// Imports the files into the folder of sources. The statements are seen on the day `on`.
     pub fn run(self, sources: &Path, on: Date, progress: &dyn Progress) -> Result<ImportSummary, SourceError> {
+        let (summary, problem) = self.run_sample(sources, on, progress, &SampledRows::default(), u64::MAX)?;
+        problem.map_or(Ok(summary), Err)
+    }
+
+    /// Imports the first rows of each file and notes what becomes of `sampled`. Values that reject an import are a problem
+    /// of the result. Without sampled rows, they leave the sources as they are.
+    pub(crate) fn run_sample(
+        self,
+        sources: &Path,
+        on: Date,
+        progress: &dyn Progress,
+        sampled: &SampledRows,
+        most: u64,
+    ) -> Result<(ImportSummary, Option<SourceError>), SourceError> {
         let Self { mut mapping, inputs, is_forced } = self;
         let members = Member::list(&inputs)?;
         let files = assign_files(&mapping, &members)?;
         let rates = mapping.rates.as_deref().map(Rates::read).transpose()?.unwrap_or_default();
         std::fs::create_dir_all(sources).map_err(|error| SourceError::io(sources, error))?;
         let passes = Pass::plan(&mut mapping);
-        let context = PassContext { mapping: &mapping, members: &members, files: &files, folder: sources, progress };
+        let context =
+            PassContext { mapping: &mapping, members: &members, files: &files, folder: sources, most, progress };
         let read = |evidence: &ImportEvidence| {
-            let summary = ImportSummary::new(&mapping, &members, &files);
+            let mut summary = ImportSummary::new(&mapping, &members, &files);
+            summary.sampled.clone_from(sampled);
             let mut records = StatementCollector::new(&mapping, sources, &rates, evidence, summary);
             passes.iter().try_for_each(|pass| pass.run(&context, &mut records))?;
             Ok::<_, SourceError>(records)
@@ -85,7 +107,10 @@ impl Import {
             drop(records);
             records = read(&evidence)?;
         }
-        records.summary.check(&mapping)?;
+        let problem = records.summary.check(&mapping).err();
+        if problem.is_some() && sampled.is_empty() {
+            return Ok((records.summary, problem));
+        }
         let SourceValues { id, title, license, url, priority, extent } = mapping.source.clone();
         let source = Source { id, title, license, url, priority, imported_on: on, imports: 0, last_complete: 0 };
         let mut update = Update::begin(sources, source, extent)?;
@@ -95,7 +120,7 @@ impl Import {
         summary.later_import = update.later_day();
         summary.statements = update.finish(is_forced)?;
         progress.done();
-        Ok(summary)
+        Ok((summary, problem))
     }
 }
 
@@ -113,7 +138,7 @@ pub struct SourceChanges {
 }
 
 /// Finds the files of each input, as indexes of `members`.
-fn assign_files(mapping: &Mapping, members: &[Member]) -> Result<Vec<Vec<usize>>, SourceError> {
+pub(crate) fn assign_files(mapping: &Mapping, members: &[Member]) -> Result<Vec<Vec<usize>>, SourceError> {
     let mut problems = Vec::new();
     let mut files = Vec::new();
     for input in &mapping.inputs {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::sources::convert::meets;
 use crate::sources::import::records::StatementCollector;
-use crate::sources::import::summary::{FileSummary, MAX_WARNINGS, add_omission};
+use crate::sources::import::summary::{FileSummary, MAX_WARNINGS, RowEvent, add_omission};
 use crate::sources::input::archive::listed;
 use crate::sources::input::{self, InputRow, Member, RowReceiver, column_name};
 use crate::sources::mapping::document::LineColumn;
@@ -116,7 +116,8 @@ impl Pass {
     pub(super) fn run(&self, context: &PassContext<'_>, records: &mut StatementCollector<'_>) -> Result<()> {
         let io = |error| SourceError::io(context.folder, error);
         let Some(first) = self.groups.first() else {
-            return context.read_input(&self.from, records, &mut |row, records| records.add(&self.sections, row));
+            let add = &mut |row: &InputRow, records: &mut StatementCollector<'_>| records.add(&self.sections, row);
+            return context.read_input(&self.from, context.most, records, add);
         };
         let mut sorter = context.sort_input(&self.from, first.column, records)?;
         for (index, group) in self.groups.iter().enumerate() {
@@ -193,13 +194,16 @@ pub(super) struct PassContext<'a> {
     /// Files of each input, as indexes of `members`.
     pub files: &'a [Vec<usize>],
     pub folder: &'a Path,
+    /// Rows of a file that are read, unless it is joined.
+    pub most: u64,
     pub progress: &'a dyn Progress,
 }
 
 impl PassContext<'_> {
     fn sort_input(&self, part: &InputColumns, column: usize, records: &mut StatementCollector<'_>) -> Result<Sorter> {
         let (mut sorter, mut bytes) = (Sorter::new(self.folder), Vec::new());
-        self.read_input(part, records, &mut |row, _| {
+        // A part of the rows would join other rows than all do.
+        self.read_input(part, u64::MAX, records, &mut |row, _| {
             push_row(&mut sorter, row, column, &mut bytes).map_err(|error| SourceError::io(self.folder, error))
         })?;
         Ok(sorter)
@@ -208,6 +212,7 @@ impl PassContext<'_> {
     fn read_input<'r>(
         &self,
         part: &InputColumns,
+        most: u64,
         records: &mut StatementCollector<'r>,
         each: &mut dyn FnMut(&InputRow, &mut StatementCollector<'r>) -> Result<()>,
     ) -> Result<()> {
@@ -216,9 +221,16 @@ impl PassContext<'_> {
             let member = &self.members[*index];
             let mut counts = FileSummary::default();
             counts.file.clone_from(&member.name);
-            let mut reader = InputReader { mapping: self.mapping, input, member, part, counts, records, each };
-            input::read_rows(member, &input.format, self.progress, &mut reader)?;
-            let counts = reader.counts;
+            let mut reader = InputReader { mapping: self.mapping, input, member, part, most, counts, records, each };
+            let is_read = input::read_rows(member, &input.format, self.progress, &mut reader);
+            let mut counts = reader.counts;
+            // Enough rows stop the reader with an error.
+            if counts.rows <= most {
+                is_read?;
+            } else {
+                counts.rows = most;
+                records.summary.is_part = true;
+            }
             records.summary.add_file(&input.name, *index, counts);
         }
         Ok(())
@@ -230,6 +242,8 @@ struct InputReader<'a, 'r> {
     input: &'a MappingInput,
     member: &'a Member,
     part: &'a InputColumns,
+    /// Number of rows that are read.
+    most: u64,
     counts: FileSummary,
     records: &'a mut StatementCollector<'r>,
     each: &'a mut dyn FnMut(&InputRow, &mut StatementCollector<'r>) -> Result<()>,
@@ -264,8 +278,12 @@ impl RowReceiver for InputReader<'_, '_> {
 
     fn row(&mut self, row: &InputRow) -> Result<()> {
         self.counts.rows += 1;
+        if self.counts.rows > self.most {
+            return Err(SourceError::Problems(Vec::new()));
+        }
         if !meets(row, &self.part.when) {
             self.counts.left_out += 1;
+            self.records.summary.note(row, || RowEvent::Unused { section: None });
             return Ok(());
         }
         (self.each)(row, self.records)

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use crate::sources::convert::{ConvertedValue, Converter, Dropped, meets, slug};
 use crate::sources::evidence::ImportEvidence;
 use crate::sources::field::FieldForm;
-use crate::sources::import::summary::ImportSummary;
+use crate::sources::import::summary::{ImportSummary, RowEvent};
 use crate::sources::input::InputRow;
 use crate::sources::mapping::{KeyForm, Mapping, MappingSection};
 use crate::sources::money::Rates;
@@ -93,6 +93,7 @@ impl<'a> StatementCollector<'a> {
             self.summary.sections[index].rows += 1;
             if !meets(row, &section.when) {
                 self.summary.sections[index].left_out += 1;
+                self.summary.note(row, || RowEvent::Unused { section: Some(index) });
                 continue;
             }
             let (key, text) = match self.key(index, section, row) {
@@ -102,6 +103,7 @@ impl<'a> StatementCollector<'a> {
                     continue;
                 }
             };
+            self.summary.note(row, || RowEvent::Entity { section: index });
             let entity = format!("{}:{key}", section.kind);
             let source_key = section.source_key.as_ref().and_then(|value| value.text(row)).unwrap_or(text);
             let source_key = shortened_to(MAX_LINE - 1, &source_key);
@@ -120,8 +122,8 @@ impl<'a> StatementCollector<'a> {
                     self.summary.add_dropped(index, at, row, dropped);
                 }
                 let converted = std::mem::take(&mut self.converted);
-                for ConvertedValue { value, original } in &converted {
-                    let mut value = value.as_str();
+                for found in &converted {
+                    let (mut value, original) = (found.value.as_str(), &found.original);
                     let reference;
                     if field.target.form() == FieldForm::Sector {
                         match self.sector(value)? {
@@ -138,7 +140,7 @@ impl<'a> StatementCollector<'a> {
                         self.create(value, if original.is_empty() { key() } else { original })?;
                     }
                     put_value(&mut self.value, name, value, original);
-                    self.summary.sections[index].fields[at].values += 1;
+                    self.summary.add_value(index, at, row, found);
                 }
                 self.converted = converted;
             }

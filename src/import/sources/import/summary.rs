@@ -1,12 +1,12 @@
 //! Summary of an import: rows read, values mapped, and omissions with their reasons.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
 use crate::sources::SourceError;
-use crate::sources::convert::Dropped;
+use crate::sources::convert::{ConvertedValue, Dropped};
 use crate::sources::input::archive::printable;
 use crate::sources::input::{InputRow, Member};
 use crate::sources::mapping::{Mapping, Unknown};
@@ -48,6 +48,41 @@ pub struct ImportSummary {
     /// Index and input of the files that are added.
     #[serde(skip)]
     added: HashSet<(usize, String)>,
+    /// What became of the rows of a preview, by file and line; empty in other imports.
+    #[serde(skip)]
+    pub(crate) sampled: SampledRows,
+    /// True if a preview left out the further rows of a file.
+    #[serde(skip)]
+    pub is_part: bool,
+}
+
+pub(crate) type SampledRows = HashMap<(u32, u64), Vec<RowEvent>>;
+
+/// Part of what became of a row. Sections and fields are indexes of the mapping.
+#[derive(Clone, Debug)]
+pub(crate) enum RowEvent {
+    /// The input's `when`, or that of a section, leaves the row out.
+    Unused {
+        section: Option<usize>,
+    },
+    WithoutKey {
+        section: usize,
+        reason: Cow<'static, str>,
+    },
+    Entity {
+        section: usize,
+    },
+    Value {
+        section: usize,
+        field: usize,
+        value: ConvertedValue,
+    },
+    Dropped {
+        section: usize,
+        field: usize,
+        text: String,
+        reason: Cow<'static, str>,
+    },
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -147,13 +182,30 @@ impl ImportSummary {
         self.files.push(counts);
     }
 
+    /// Notes what became of a row of a preview.
+    pub(super) fn note(&mut self, row: &InputRow, event: impl FnOnce() -> RowEvent) {
+        if !self.sampled.is_empty()
+            && let Some(events) = self.sampled.get_mut(&(row.file, row.line))
+        {
+            events.push(event());
+        }
+    }
+
+    pub(super) fn add_value(&mut self, section: usize, field: usize, row: &InputRow, value: &ConvertedValue) {
+        self.sections[section].fields[field].values += 1;
+        self.note(row, || RowEvent::Value { section, field, value: value.clone() });
+    }
+
     pub(super) fn add_dropped(&mut self, section: usize, field: usize, row: &InputRow, dropped: Dropped) {
+        let (text, reason) = (&dropped.text, &dropped.reason);
+        self.note(row, || RowEvent::Dropped { section, field, text: text.clone(), reason: reason.clone() });
         let place = &self.places[row.file as usize];
         let first = || format!("{place}:{}: {}", row.line, quoted(&dropped.text));
         add_omission(&mut self.sections[section].fields[field].dropped, dropped.reason, first);
     }
 
     pub(super) fn without_key(&mut self, section: usize, row: &InputRow, reason: Cow<'static, str>) {
+        self.note(row, || RowEvent::WithoutKey { section, reason: reason.clone() });
         let place = &self.places[row.file as usize];
         add_omission(&mut self.sections[section].without_key, reason, || format!("{place}:{}", row.line));
     }
