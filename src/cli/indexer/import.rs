@@ -10,9 +10,10 @@ use serde::Serialize;
 use time::OffsetDateTime;
 
 use crate::cli::indexer::confined::NotedSteps;
+use crate::cli::indexer::import_page::{self, ImportPage, RunImport};
 use crate::cli::indexer::own_files::{FolderError, OwnFiles};
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{CommandError, CommandResult, IndexerExit, Style, format};
+use crate::cli::indexer::{CommandError, CommandResult, IndexerExit, ResultJson, Style, format};
 use data::import::FileList;
 use data::import::diagnostics::{did_you_mean, quoted};
 use data::{Date, Progress};
@@ -21,25 +22,31 @@ use import::sources::import::{
     FileSummary, Import, ImportSummary, JoinSummary, MostRows, Omission, SectionSummary, SourceChanges, UnusedColumn,
 };
 use import::sources::presets::{PRESETS, preset};
+use import::sources::preview;
+use import::sources::preview::outline::Outline;
 use import::sources::view::{self, Clusters, Detail, ViewSummary};
 use import::sources::{Extent, MEMORY_MIB, Source, SourceError, Suppressed, guess};
 use search::nearest;
 
 #[derive(Args)]
-#[command(group = ArgGroup::new("destination").args(["dataset", "sources", "guess"]).required(true))]
+#[command(group = ArgGroup::new("destination").args(["dataset", "sources", "guess", "page"]).required(true).multiple(true))]
 #[command(after_help = presets_help())]
 pub(crate) struct ImportArgs {
     /// The name of a preset, unless there is --mapping; then files, folders and archives
     #[arg(value_name = "PRESET|INPUT", required = true)]
     inputs: Vec<PathBuf>,
-    /// File that says what the columns mean (TOML)
+    /// File that says what the columns mean (TOML); with --page, it begins with a guess if it does not exist
     #[arg(long, value_name = "FILE")]
     mapping: Option<PathBuf>,
     /// Print a mapping to begin with: what the headers and values of the inputs probably mean
-    #[arg(long, conflicts_with = "mapping")]
+    #[arg(long, conflicts_with_all = ["mapping", "sources"])]
     guess: bool,
+    /// Show on a page of this computer what the columns mean and what the rows become, and correct it there; all changes are
+    /// kept in the mapping, by default NAME.toml next to the input. With --sources, the page imports, too
+    #[arg(long, conflicts_with = "guess")]
+    page: bool,
     /// Write a dataset to this folder, which is new, empty or one that an import wrote; its other files stay
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["sources", "guess", "page"])]
     dataset: Option<PathBuf>,
     /// Keep the statements of the source in this folder of sources, merged with those of earlier imports
     #[arg(long, value_name = "DIR")]
@@ -128,12 +135,14 @@ pub(crate) fn sources_in(folder: &Path) -> Result<Vec<Source>, SourceError> {
 }
 
 pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) -> CommandResult {
-    if arguments.guess {
-        write!(io::stdout(), "{}", guess::mapping(&arguments.inputs)?)?;
-        return Ok(IndexerExit::Success);
-    }
     let start = Instant::now();
     let on = arguments.on.unwrap_or_else(|| Date::from_unix(now.unix_timestamp()));
+    if arguments.guess {
+        return print_guess(&arguments.inputs, on);
+    }
+    if arguments.page {
+        return arguments.serve_page(on, style);
+    }
     let import = arguments.import()?;
     let steps = NotedSteps::new(Steps::new(style.json));
     let (to, summary, view) = match (&arguments.sources, &arguments.dataset) {
@@ -150,7 +159,59 @@ pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) ->
     style.print(true, &result, |out| result.print(style, out))
 }
 
+/// Prints a guessed mapping, and what it would make of the first rows to standard error.
+fn print_guess(inputs: &[PathBuf], on: Date) -> CommandResult {
+    let text = guess::mapping(inputs)?;
+    write!(io::stdout(), "{text}")?;
+    let preview = preview::preview(inputs, Path::new("the guess"), &text, on, import_page::SIZE)?;
+    write!(io::stderr(), "{}", Outline(&preview))?;
+    Ok(IndexerExit::Success)
+}
+
+#[derive(Serialize)]
+struct PageJson<'p> {
+    url: &'p str,
+    mapping: String,
+}
+
 impl ImportArgs {
+    /// Serves the page on which the mapping is corrected, until a person closes it.
+    fn serve_page(&self, on: Date, style: &Style) -> CommandResult {
+        let run = |mapping: &Path| {
+            let sources = self.sources.clone()?;
+            let (inputs, mapping, changes) = (self.inputs.clone(), mapping.to_owned(), self.changes());
+            let run = move || {
+                let start = Instant::now();
+                let import = Import::mapping(&mapping, inputs.clone())?.with(changes.clone())?;
+                let summary = import.run(&sources, on, &NotedSteps::new(Steps::new(true)))?;
+                Ok::<_, SourceError>(ImportJson {
+                    to: sources.display().to_string(),
+                    took: start.elapsed(),
+                    summary,
+                    view: None,
+                })
+            };
+            let account = move || {
+                let result = run().map_err(|error| error.to_string())?;
+                let mut account = Vec::new();
+                let style = Style { json: false, verbose: false };
+                result.print(&style, &mut account).map_err(|error| error.to_string())?;
+                Ok(String::from_utf8_lossy(&account).into_owned())
+            };
+            Some(Box::new(account) as RunImport)
+        };
+        let page = ImportPage::open(self.inputs.clone(), self.mapping.clone(), on, run)?;
+        let mapping = page.mapping.display().to_string();
+        let served = page.serve(|url| {
+            style.write(&ResultJson { ok: true, result: &PageJson { url, mapping: mapping.clone() } }, |out| {
+                writeln!(out, "The page is at {url}")?;
+                writeln!(out, "Changes are kept in {mapping}. Its button Done ends the page, as Ctrl+C does.")
+            })
+        });
+        served.map_err(|error| SourceError::io(Path::new("the page"), error))?;
+        Ok(IndexerExit::Success)
+    }
+
     fn import(&self) -> Result<Import, SourceError> {
         let import = match (&self.mapping, &*self.inputs) {
             (Some(mapping), inputs) => Import::mapping(mapping, inputs.to_vec())?,
@@ -165,7 +226,11 @@ impl ImportArgs {
             }
             (None, []) => return Err(unknown_preset("")),
         };
-        import.with(SourceChanges {
+        import.with(self.changes())
+    }
+
+    fn changes(&self) -> SourceChanges {
+        SourceChanges {
             id: self.id.clone(),
             title: self.title.clone(),
             license: self.license.clone(),
@@ -179,7 +244,7 @@ impl ImportArgs {
             is_forced: self.force,
             rejects: self.rejects.clone(),
             settled: self.dataset.clone(),
-        })
+        }
     }
 }
 

@@ -9,6 +9,7 @@ mod duplicates;
 pub(crate) mod format;
 mod generate;
 mod import;
+mod import_page;
 mod own_files;
 mod progress;
 mod publishing;

@@ -3,6 +3,7 @@
 mod hostile_files;
 mod hostile_formats;
 mod import;
+mod import_page;
 mod invalid_datasets;
 mod program;
 mod real_data;

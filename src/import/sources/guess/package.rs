@@ -6,7 +6,7 @@ use std::io::Read;
 use serde_json::Value;
 
 use crate::sources::guess::sample::Sample;
-use crate::sources::guess::{FileDescription, InputNames, quote, table};
+use crate::sources::guess::{FileDescription, InputNames, Table, document, quote};
 use crate::sources::input::json_rows::json_error;
 use crate::sources::input::{InputFormat, Member, Quote, encoding, limits};
 use crate::sources::mapping::date_format::DateFormat;
@@ -38,7 +38,7 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
         return Err(member
             .error(1, "has no `licenses` with a `name`; add one, such as `\"licenses\": [{\"name\": \"CC0-1.0\"}]`"));
     };
-    let mut mapping = format!(
+    let source = format!(
         "[source]\nid = {}\ntitle = {}\nlicense = {}\nurl = {}\n",
         quote(&id),
         quote(&title),
@@ -46,7 +46,7 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
         quote(&text(&package, "homepage"))
     );
     let folder = member.path.strip_suffix(FILE).unwrap_or_default();
-    let mut names = InputNames::default();
+    let (mut names, mut tables) = (InputNames::default(), Vec::new());
     let by_path: HashMap<&str, &Member> = members.iter().rev().map(|member| (&*member.path, member)).collect();
     let resources = package["resources"].as_array().map(Vec::as_slice).unwrap_or_default();
     limits::RESOURCES.check(resources.len() as u64).map_err(|exceeded| member.error(1, exceeded))?;
@@ -81,10 +81,10 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
             has_marked_formulas: resource[MARKED_FORMULAS] == true,
             ..InputFormat::default()
         };
-        let name = names.unused(path);
-        table(&mut mapping, &name, found, &Sample::read_as(found, format)?, &described);
+        let sample = Sample::read_as(found, format)?;
+        tables.push(Table { name: names.unused(path), member: found, sample, described });
     }
-    Ok(mapping)
+    Ok(document(&source, members, &tables))
 }
 
 fn texts(value: &Value) -> Vec<String> {

@@ -13,7 +13,7 @@ use crate::sources::field::FieldForm;
 use crate::sources::import::rejects::{Reject, Rejects, quoted_if_shown};
 use crate::sources::import::summary::{
     FileRows, FileSummary, ImportSummary, JoinSummary, MAX_DETAILED, MAX_SHARE, MIN_DROPPED, MostRows, Omission,
-    SectionSummary, UnusedColumn, add_omission, total,
+    RowEvent, SectionSummary, UnusedColumn, add_omission, total,
 };
 use crate::sources::input::{InputRow, Member, Place};
 use crate::sources::mapping::{Condition, FieldValue, MappedValue, Mapping, Unknown};
@@ -143,6 +143,7 @@ impl<'a> Account<'a> {
         self.rows(section, row.file).without_key += 1;
         let of_section = &self.mapping.sections[section];
         let name = || of_section.fields.iter().find(|field| field.target.name() == "name").map(|field| &field.value);
+        self.summary.note(row, || RowEvent::WithoutKey { section, reason: reason.to_owned().into() });
         let value = of_section.key.as_ref().map(|(value, _)| value).or_else(name);
         let column = value.and_then(|value| value.columns.first());
         let (name, text) = column.map_or(("", ""), |column| (&*column.name, row.get(column.index)));
@@ -154,6 +155,8 @@ impl<'a> Account<'a> {
     }
 
     pub(super) fn dropped(&mut self, section: usize, field: usize, row: &InputRow, dropped: &Dropped) {
+        let (text, reason) = (&dropped.text, &dropped.reason);
+        self.summary.note(row, || RowEvent::Dropped { section, field, text: text.clone(), reason: reason.clone() });
         let of_section = &self.mapping.sections[section];
         let value = &of_section.fields[field].value;
         let column = column_of(value, row, &dropped.text);

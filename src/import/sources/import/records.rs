@@ -8,6 +8,7 @@ use crate::sources::convert::{ConvertedValue, Converter, Dropped, meets, slug};
 use crate::sources::evidence::ImportEvidence;
 use crate::sources::field::{FieldForm, SourceField};
 use crate::sources::import::account::{Account, Lost};
+use crate::sources::import::summary::RowEvent;
 use crate::sources::input::{InputRow, Place};
 use crate::sources::mapping::date_format::DateEvidence;
 use crate::sources::mapping::{Condition, KeyForm, Mapping, MappingSection};
@@ -111,6 +112,7 @@ impl<'a> StatementCollector<'a> {
             let is_unmet = |condition: &&Condition| !meets(row, std::slice::from_ref(*condition));
             if let Some(condition) = section.when.iter().find(is_unmet) {
                 self.account.rows(index, row.file).left_out += 1;
+                self.account.summary.note(row, || RowEvent::Unused { section: Some(index) });
                 unmet = unmet.or(Some((condition, section.kind)));
                 continue;
             }
@@ -122,6 +124,7 @@ impl<'a> StatementCollector<'a> {
                     continue;
                 }
             };
+            self.account.summary.note(row, || RowEvent::Entity { section: index });
             let entity = format!("{}:{key}", section.kind);
             let source_key = section.source_key.as_ref().and_then(|value| value.text(row)).unwrap_or(text);
             let source_key = shortened_to(MAX_LINE - 1, &source_key);
@@ -140,8 +143,8 @@ impl<'a> StatementCollector<'a> {
                     self.account.dropped(index, at, row, &dropped);
                 }
                 let converted = std::mem::take(&mut self.converted);
-                for ConvertedValue { value, original } in &converted {
-                    let mut value = value.as_str();
+                for found in &converted {
+                    let (mut value, original) = (found.value.as_str(), &found.original);
                     let reference;
                     if field.target.form() == FieldForm::Sector {
                         match self.sector(value)? {
@@ -160,7 +163,7 @@ impl<'a> StatementCollector<'a> {
                         self.refer(value, (index, at), row.place(), original)?;
                     }
                     put_value(&mut self.value, name, value, original);
-                    self.account.summary.sections[index].fields[at].values += 1;
+                    self.account.summary.add_value(index, at, row, found);
                 }
                 self.converted = converted;
             }

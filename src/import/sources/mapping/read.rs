@@ -32,11 +32,21 @@ const VALUE_KEYS: [&str; 11] =
 const FIELD_KEYS: [&str; 11] =
     ["currency", "rate_on", "sum", "decimal", "group", "unit", "scale", "scheme", "by", "kind", "create"];
 
-const SECTION_KEYS: [&str; 7] = ["from", "join", "when", "key", "latest_by", "source_key", "id"];
+pub(crate) const SECTION_KEYS: [&str; 7] = ["from", "join", "when", "key", "latest_by", "source_key", "id"];
 
 impl Mapping {
     /// Reads a mapping. `folder` contains its file of rates.
     pub(crate) fn read(name: &str, text: &str, folder: &Path) -> Result<Self, SourceError> {
+        let (mapping, problem) = Self::read_with_problems(name, text, folder)?;
+        problem.map_or(Ok(mapping), Err)
+    }
+
+    /// Reads what can be read of a mapping, and its problems. Only a text that is not TOML is an error.
+    pub(crate) fn read_with_problems(
+        name: &str,
+        text: &str,
+        folder: &Path,
+    ) -> Result<(Self, Option<SourceError>), SourceError> {
         let document = Document::new(name, text);
         let parsed = document.parse()?;
         let start = document.position(0);
@@ -80,9 +90,16 @@ impl Mapping {
             }
         }
         let rates = table.get("rates").and_then(|node| document.text(node)).map(|file| folder.join(file));
-        document.finish()?;
-        let source = source.expect("a missing source is a problem");
-        Ok(Self { name: name.to_owned(), source, inputs, sections, rates })
+        let source = source.unwrap_or_else(|| SourceValues {
+            id: String::new(),
+            title: String::new(),
+            license: String::new(),
+            url: String::new(),
+            priority: PRIORITY,
+            extent: Extent::Complete,
+        });
+        let mapping = Self { name: name.to_owned(), source, inputs, sections, rates };
+        Ok((mapping, document.finish().err()))
     }
 }
 
@@ -529,6 +546,6 @@ impl<'a> MappingReader<'_, 'a> {
 }
 
 /// True if entities of the kind have identifiers.
-fn is_identified(kind: EntityKind) -> bool {
+pub(crate) fn is_identified(kind: EntityKind) -> bool {
     matches!(kind, EntityKind::Firm | EntityKind::Startup | EntityKind::Person)
 }
