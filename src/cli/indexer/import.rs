@@ -177,8 +177,9 @@ struct PageJson<'p> {
 impl ImportArgs {
     /// Serves the page on which the mapping is corrected, until a person closes it.
     fn serve_page(&self, on: Date, style: &Style) -> CommandResult {
+        let rejects = self.rejects.as_ref().map(|file| file.display().to_string());
         let run = |mapping: &Path| {
-            let sources = self.sources.clone()?;
+            let (sources, rejects) = (self.sources.clone()?, rejects.clone());
             let (inputs, mapping, changes) = (self.inputs.clone(), mapping.to_owned(), self.changes());
             let run = move || {
                 let start = Instant::now();
@@ -189,6 +190,7 @@ impl ImportArgs {
                     took: start.elapsed(),
                     summary,
                     view: None,
+                    rejects: rejects.clone(),
                 })
             };
             let account = move || {

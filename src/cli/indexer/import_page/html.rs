@@ -486,9 +486,9 @@ fn counts(out: &mut String, summary: &ImportSummary) -> Part {
         }
     }
     for section in &summary.sections {
-        if section.replaced > 0 {
-            let replaced = format::counted(section.replaced, "row");
-            write!(out, "<p>{replaced} of a {} that a later row has, too.</p>", section.kind)?;
+        if section.counts.merged > 0 {
+            let replaced = format::counted(section.counts.merged, "row");
+            write!(out, "<p>{replaced} of a {} that another row has, too.</p>", section.kind)?;
         }
         if !section.without_key.is_empty() {
             write!(out, "<p class=\"error\">Rows that are not a {}:</p>", section.kind)?;
