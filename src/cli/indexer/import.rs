@@ -99,7 +99,8 @@ impl SourceArgs {
         let steps = Steps::new(style.json);
         let to = tempfile::tempdir()?;
         let (clusters, suppressed) = resolve::composition(folder, &all, &sources, &steps)?;
-        let summary = view::write(folder, &sources, &clusters, &suppressed, to.path(), Detail::Provenance, &steps)?;
+        let detail = if self.licenses.is_empty() { Detail::Provenance } else { Detail::Licensed };
+        let summary = view::write(folder, &sources, &clusters, &suppressed, to.path(), detail, &steps)?;
         drop(steps);
         if !style.json {
             let mut out = io::stderr().lock();
@@ -301,5 +302,5 @@ fn print_left_out(view: &ViewSummary, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "  left out: {} {what}", format::count(count))?;
         }
     }
-    Ok(())
+    view.reviews.iter().try_for_each(|review| writeln!(out, "  left out: {review}"))
 }

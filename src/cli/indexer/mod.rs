@@ -158,7 +158,7 @@ impl Trust {
 
 #[derive(Args)]
 struct DatasetArgs {
-    /// Folder with the CSV files and snapshot.toml
+    /// Folder with the CSV files, and snapshot.toml if there is one
     #[arg(long, value_name = "DIR", env = "VENTUREDEX_DATASET", default_value = "dataset")]
     dataset: PathBuf,
     #[command(flatten)]
@@ -168,7 +168,7 @@ struct DatasetArgs {
 /// What snapshot.toml says, or is to say.
 #[derive(Args, Clone)]
 struct MetaArgs {
-    /// Version of the release, in place of snapshot.toml's
+    /// Version of the release, in place of snapshot.toml's [default: the next free number of the day]
     #[arg(long, value_name = "YYYY-MM-DD.N")]
     release: Option<SnapshotVersion>,
     /// Date that ages are counted from; by default that of the version
@@ -186,9 +186,9 @@ struct MetaArgs {
 }
 
 impl DatasetArgs {
-    fn input(&self) -> DatasetInput<'_> {
+    fn input(&self, today: Date) -> DatasetInput<'_> {
         let MetaArgs { release: version, released_on, title, source, license } = self.meta.clone();
-        let meta = MetaValues { version, released_on, title, source, license };
+        let meta = MetaValues { version, released_on, title, source, license, today: Some(today) };
         DatasetInput { folder: &self.dataset, meta, scratch: None }
     }
 }
@@ -341,15 +341,15 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
     let seconds = now.unix_timestamp();
     let today = Date::from_unix(seconds);
     match command {
-        IndexerCommand::Check(dataset) => check::run(dataset.input(), style),
-        IndexerCommand::Aliases(dataset) => aliases::run(dataset.input(), style),
-        IndexerCommand::Duplicates(dataset) => duplicates::run(dataset.input(), style),
+        IndexerCommand::Check(dataset) => check::run(dataset.input(today), style),
+        IndexerCommand::Aliases(dataset) => aliases::run(dataset.input(today), style),
+        IndexerCommand::Duplicates(dataset) => duplicates::run(dataset.input(today), style),
         IndexerCommand::Build { dataset, index, sources, force, sign_key, bulk, publishing, waiting } => {
             let announcement = publishing.announcement()?;
             let signing_key = sign_key.as_deref().map(SigningKey::read).transpose()?;
             let policy = Policy { is_forced: *force, signing_key, has_bulk: *bulk };
             let view = sources.view(style)?;
-            let mut input = dataset.input();
+            let mut input = dataset.input(today);
             input.folder = view.as_ref().map_or(input.folder, |view| view.path());
             let (releases, remote) = (index.releases(), index.remote(None)?);
             let target = remote.map(|remote| build::Target { remote, announcement });

@@ -120,6 +120,7 @@ vocabulary! {
     EntityKind, "kind of entity", {
         Firm = "firm",
         Person = "person",
+        Review = "review",
         Round = "round",
         Sector = "sector",
         Startup = "startup",

@@ -308,7 +308,9 @@ fn line_of(guess: &mut Guess, index: usize, field: &str, values: &[&str]) -> Res
             let kind = if kinds.len() > 1 { ", kind = \"startup\"" } else { "" };
             Ok(table(&format!("{kind}{by}")))
         }
-        FieldForm::Identifier => Err("not a field".to_owned()),
+        FieldForm::Identifier | FieldForm::Rating | FieldForm::ReviewStatus | FieldForm::Slug | FieldForm::Truth => {
+            Err("not a field that is guessed".to_owned())
+        }
     }
 }
 
