@@ -4,7 +4,7 @@
 
 mod columns;
 pub(crate) mod package;
-mod sample;
+pub(crate) mod sample;
 mod values;
 
 use std::collections::{BTreeMap, HashMap};
@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use crate::sources::input::{Member, Quote};
 use crate::sources::money::Decimal;
+use crate::sources::presets::own_export;
 use crate::sources::{EntityKind, SourceError};
 use columns::guess;
 use sample::Sample;
@@ -79,6 +80,11 @@ pub(crate) struct FileDescription {
 }
 
 fn table(text: &mut String, name: &str, member: &Member, sample: &Sample, described: &FileDescription) {
+    if let Some(own) = own_export::table_of(&sample.headers)
+        && let Ok(section) = own_export::section(name, own, member, sample)
+    {
+        return text.push_str(&section);
+    }
     let guess = guess(&member.path, sample, described);
     let mut line = |line: &str| {
         text.push_str(line);

@@ -9,7 +9,6 @@ mod summary;
 use std::path::{Path, PathBuf};
 
 use crate::sources::evidence::ImportEvidence;
-use crate::sources::guess::package;
 use crate::sources::input::Member;
 use crate::sources::input::archive::{listed, path_pattern};
 use crate::sources::mapping::{Mapping, SourceValues};
@@ -30,9 +29,8 @@ pub struct Import {
 
 impl Import {
     pub fn preset(preset: &Preset, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
-        let made = if preset.mapping.is_none() { package::mapping(&Member::list(&inputs)?)? } else { String::new() };
-        let text = preset.mapping.unwrap_or(&made);
-        let mapping = Mapping::read(&format!("{}.toml", preset.name), text, Path::new(""))?;
+        let text = preset.text(&inputs)?;
+        let mapping = Mapping::read(&format!("{}.toml", preset.name), &text, Path::new(""))?;
         Ok(Self { mapping, inputs, is_forced: false })
     }
 
