@@ -18,13 +18,13 @@ use data::import::diagnostics::did_you_mean;
 use data::{Date, Progress};
 pub(super) use import::resolve;
 use import::sources::import::{FileSummary, Import, ImportSummary, Omission, SectionSummary, SourceChanges};
-use import::sources::presets::{PRESETS, preset};
+use import::sources::presets::{PRESETS, Preset, preset};
 use import::sources::view::{self, Clusters, Detail, ViewSummary};
 use import::sources::{Extent, MEMORY_MIB, Source, SourceError, Suppressed, guess};
 use search::nearest;
 
 #[derive(Args)]
-#[command(group = ArgGroup::new("destination").args(["dataset", "sources", "guess"]).required(true))]
+#[command(group = ArgGroup::new("destination").args(["dataset", "sources", "guess", "show"]).required(true))]
 #[command(after_help = presets_help())]
 pub(crate) struct ImportArgs {
     /// The name of a preset, unless there is --mapping; then files, folders and archives
@@ -36,6 +36,9 @@ pub(crate) struct ImportArgs {
     /// Print a mapping to begin with: what the headers and values of the inputs probably mean
     #[arg(long, conflicts_with = "mapping")]
     guess: bool,
+    /// Print the mapping of the preset, to be changed and used with --mapping
+    #[arg(long, conflicts_with = "mapping")]
+    show: bool,
     /// Write a dataset to this folder, which is new, empty or one that an import wrote; its other files stay
     #[arg(long, value_name = "DIR")]
     dataset: Option<PathBuf>,
@@ -128,6 +131,11 @@ pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) ->
         write!(io::stdout(), "{}", guess::mapping(&arguments.inputs)?)?;
         return Ok(IndexerExit::Success);
     }
+    if arguments.show {
+        let (preset, inputs) = arguments.preset()?;
+        write!(io::stdout(), "{}", preset.text(inputs)?)?;
+        return Ok(IndexerExit::Success);
+    }
     let start = Instant::now();
     let on = arguments.on.unwrap_or_else(|| Date::from_unix(now.unix_timestamp()));
     let import = arguments.import()?;
@@ -146,19 +154,24 @@ pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) ->
 }
 
 impl ImportArgs {
+    /// The preset that is named first, and the inputs after it.
+    fn preset(&self) -> Result<(&'static Preset, &[PathBuf]), SourceError> {
+        let (name, inputs) = self.inputs.split_first().map_or((Path::new(""), &[][..]), |(name, rest)| (&**name, rest));
+        let found = name.to_str().and_then(preset);
+        found.map(|found| (found, inputs)).ok_or_else(|| unknown_preset(name))
+    }
+
     fn import(&self) -> Result<Import, SourceError> {
-        let import = match (&self.mapping, &*self.inputs) {
-            (Some(mapping), inputs) => Import::mapping(mapping, inputs.to_vec())?,
-            (None, [name, inputs @ ..]) => {
-                let name = name.to_string_lossy();
-                let found = preset(&name).ok_or_else(|| unknown_preset(&name))?;
+        let import = match &self.mapping {
+            Some(mapping) => Import::mapping(mapping, self.inputs.clone())?,
+            None => {
+                let (preset, inputs) = self.preset()?;
                 if inputs.is_empty() {
-                    let problem = format!("no input; name the files, folders or archives of {name}");
+                    let problem = format!("no input; name the files, folders or archives of {}", preset.name);
                     return Err(SourceError::Problems(vec![problem]));
                 }
-                Import::preset(found, inputs.to_vec())?
+                Import::preset(preset, inputs.to_vec())?
             }
-            (None, []) => return Err(unknown_preset("")),
         };
         import.with(SourceChanges {
             id: self.id.clone(),
@@ -176,13 +189,22 @@ impl ImportArgs {
     }
 }
 
-fn unknown_preset(name: &str) -> SourceError {
-    let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-    let hint = did_you_mean(nearest(name, names.iter().copied()));
-    SourceError::Problems(vec![format!(
-        "no preset {name:?}{hint}; the presets are {}, and other files need --mapping FILE",
-        names.join(", ")
-    )])
+fn unknown_preset(name: &Path) -> SourceError {
+    let presets: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    let (presets, hint) = (presets.join(", "), did_you_mean(nearest(&name.to_string_lossy(), presets.iter().copied())));
+    let problem = if name.exists() || name.extension().is_some() {
+        format!(
+            "{0} is a file, and the first word is the preset that reads it ({presets}); without one say what its columns mean: \
+             `indexer import --guess {0} > map.toml`, look at map.toml, then `indexer import --mapping map.toml {0}`",
+            name.display()
+        )
+    } else {
+        format!(
+            "no preset {name:?}{hint}; the presets are {presets}, and other files need a mapping, which `indexer import --guess \
+             FILE` begins"
+        )
+    };
+    SourceError::Problems(vec![problem])
 }
 
 fn write_dataset(
@@ -250,6 +272,9 @@ impl ImportJson {
                     writeln!(out, "  {extent}: {gone} no longer in the source; {then}")?;
                 }
             }
+        }
+        if !self.summary.not_filled.is_empty() {
+            writeln!(out, "  {}: not filled: {}", self.summary.source, self.summary.not_filled.join(", "))?;
         }
         if let Some(day) = later_import {
             writeln!(out, "  an earlier import was of {day}, a later day; this one replaces it")?;

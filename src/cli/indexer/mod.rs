@@ -24,12 +24,14 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use serde::Serialize;
 use time::OffsetDateTime;
 
+use crate::app::settings;
 use crate::cli::indexer::publishing::{Publishing, Validity, parse_time};
 use crate::cli::indexer::wait::Waiting;
+use crate::cli::wrong_turn;
 use ::import::sources::SourceError;
 use data::import::DatasetInput;
 use data::import::meta::MetaValues;
@@ -326,8 +328,20 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -
 fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, IndexerExit> {
     Arguments::try_parse_from(arguments).map_err(|error| {
         let code = if error.use_stderr() { IndexerExit::Usage } else { IndexerExit::Success };
-        if error.print().is_ok() { code } else { IndexerExit::Disk }
+        if error.print().is_err() {
+            return IndexerExit::Disk;
+        }
+        if let Some(hint) = wrong_turn::hint(&error, &command(), &settings::command()) {
+            // The message itself is printed.
+            let _ = writeln!(io::stderr(), "\n{hint}");
+        }
+        code
     })
+}
+
+/// The command line.
+pub(crate) fn command() -> clap::Command {
+    Arguments::command()
 }
 
 fn execute(arguments: &Arguments, now: OffsetDateTime) -> IndexerExit {
@@ -516,7 +530,6 @@ fn code_of(error: &ReleaseError) -> (IndexerExit, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_valid() {

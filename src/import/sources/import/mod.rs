@@ -5,6 +5,7 @@
 mod pass;
 mod records;
 mod summary;
+mod unfilled;
 
 use std::path::{Path, PathBuf};
 
@@ -90,6 +91,8 @@ impl Import {
         progress.step("write statements", 0);
         let mut summary = records.write(&mut update)?;
         summary.extent = extent.name();
+        summary.not_filled = summary.find_unfilled(&mapping);
+        summary.source.clone_from(&mapping.source.id);
         summary.later_import = update.later_day();
         summary.statements = update.finish(is_forced)?;
         progress.done();

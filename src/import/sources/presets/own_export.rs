@@ -188,3 +188,112 @@ impl PresetMapping {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+    use crate::sources::import::Import;
+    use crate::sources::presets::preset;
+    use crate::sources::view::{self, Clusters, Detail};
+    use crate::sources::{Source, Suppressed};
+
+    const VCS: &str = "slug,name,kind,health_score,portfolio_count,stages,sectors,country,city,website,check_min_usd,aliases,\
+                       description,aum_usd,identifiers\n\
+        alder-hill,Alder Hill Ventures,vc,,2,seed;series-a,e-commerce,DE,Bremen,https://alder.example,250000,\
+        \"\"\"Alder; Co\"\";AH\",\"'=Ports, \"\"ships\"\"\",120000000,\"[{\"\"scheme\"\":\"\"our-id\"\",\"\"value\"\":\"\"7\"\"}]\"\n\
+        birch-2,Birch,corporate,,1,,,NA,,,,,,,[]\n";
+    const STARTUPS: &str = "slug,name,status,stage,sectors,total_raised_usd,round_count,last_round_on\n\
+                            elm,Elm,acquired,,e-commerce,1500000,1,2024-06-01\n";
+    const ROUNDS: &str = "id,startup_slug,startup_name,stage,amount_usd,announced_on,announced_on_precision,lead_investors,\
+                          investors,suspect\n\
+        R/1,elm,Elm,seed,1500000,2024-06-01,month,,\"[{\"\"slug\"\":\"\"birch-2\"\",\"\"name\"\":\"\"Birch\"\"}]\",false\n";
+    const SECTORS: &str = "slug,name,parent,description,vc_count,startup_count\ne-commerce,e-Shops,,Shops,1,1\n";
+    const REVIEWS: &str = "id,vc_slug,vc_name,status,stage,rating,responsiveness,fairness,value_add,ghosted,title,body,\
+                           created_on,created_on_precision\n\
+        r1,birch-2,Birch,approved,seed,4,4,,3,FALSE,Good,Quick,2026-01-01,month\n\
+        r2,birch-2,Birch,pending,,,,,,,,,2026-02-01,month\n";
+
+    fn imported(files: &[(&str, &str)]) -> Result<std::collections::BTreeMap<String, String>> {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("in"), folder.path().join("sources"));
+        fs::create_dir(&from).unwrap();
+        files.iter().for_each(|(name, text)| fs::write(from.join(name), text).unwrap());
+        let import = Import::preset(preset("venturedex").unwrap(), vec![from])?;
+        import.run(&to, "2026-11-20".parse().unwrap(), &NoProgress)?;
+        Ok(dataset(&to))
+    }
+
+    fn dataset(sources: &Path) -> std::collections::BTreeMap<String, String> {
+        let (list, out) = (Source::list(sources).unwrap(), tempfile::tempdir().unwrap());
+        let (clusters, suppressed) = (Clusters::default(), Suppressed::default());
+        view::write(sources, &list, &clusters, &suppressed, out.path(), Detail::Tables, &NoProgress).unwrap();
+        let paths: Vec<PathBuf> = fs::read_dir(out.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
+        paths.iter().map(|path| (name(path), fs::read_to_string(path).unwrap())).collect()
+    }
+
+    const EXPECTED: [(&str, &str); 5] = [
+        (
+            "firms.csv",
+            "alder-hill,Alder Hill Ventures,AH|Alder; Co,vc,https://alder.example,\"=Ports, \"\"ships\"\"\",DE,Bremen,,\
+             seed|series-a,e-commerce,250000,,120000000\nbirch-2,Birch,,corporate,,,NA,,,,,,,",
+        ),
+        ("startups.csv", "elm,Elm,,,,,,,,e-commerce,acquired"),
+        ("funding_rounds.csv", "R/1,elm,seed,1500000,2024-06,,birch-2"),
+        ("sectors.csv", "e-commerce,e-Shops,,Shops"),
+        ("reviews.csv", "r1,birch-2,seed,4,4,,3,false,Good,Quick,approved,2026-01"),
+    ];
+
+    #[test]
+    fn an_export_that_was_saved_by_a_spreadsheet_becomes_what_it_was() {
+        let files = [("a.csv", VCS), ("b.csv", STARTUPS), ("c.csv", ROUNDS), ("d.csv", SECTORS), ("e.csv", REVIEWS)];
+        let marked: Vec<String> =
+            files.iter().map(|(_, text)| format!("\u{feff}{}", text.replace('\n', "\r\n"))).collect();
+        let marked: Vec<(&str, &str)> = files.iter().zip(&marked).map(|((name, _), text)| (*name, &**text)).collect();
+        for files in [&files[..], &marked[..]] {
+            let made = imported(files).unwrap();
+            for (file, expected) in EXPECTED {
+                let rows = made[file].split_once('\n').unwrap().1.trim_end();
+                assert_eq!(rows, expected, "{file}");
+            }
+            assert_eq!(made["identifiers.csv"].lines().nth(1), Some("firm,alder-hill,our-id,7"));
+        }
+    }
+
+    #[test]
+    fn lines_of_json_are_the_same_table() {
+        let vc = r#"{"slug":"alder","name":"Alder","health_score":null,"portfolio_count":1,"stages":["seed","series-a"],
+            "aliases":["A; B","C"],"identifiers":[{"scheme":"lei","value":"529900T8BM49AURSDO55"}]}"#;
+        let startup = r#"{"slug":"elm","name":"Elm","round_count":1,"total_raised_usd":null,"last_round_on":null}"#;
+        let round = r#"{"id":"r1","startup":{"slug":"elm","name":"Elm"},"stage":"seed","announced_on":"2024-06",
+            "lead_investors":[{"slug":"alder","name":"Alder"}],"investors":[{"slug":"alder","name":"Alder"}],"suspect":false}"#;
+        let lines: Vec<String> = [vc, startup, round].iter().map(|text| text.replace('\n', "")).collect();
+        let made = imported(&[("1.ndjson", &lines[0]), ("2.ndjson", &lines[1]), ("3.ndjson", &lines[2])]).unwrap();
+        assert!(made["firms.csv"].contains("alder,Alder,A; B|C,,,,,,,seed|series-a"), "{}", made["firms.csv"]);
+        assert!(
+            made["funding_rounds.csv"].contains("r1,elm,seed,,2024-06,alder,alder"),
+            "{}",
+            made["funding_rounds.csv"]
+        );
+        assert!(made["identifiers.csv"].contains("firm,alder,lei,529900T8BM49AURSDO55"));
+    }
+
+    #[test]
+    fn a_part_of_an_export_is_refused_with_what_it_lacks() {
+        for (files, problem) in [
+            (&[("c.csv", ROUNDS)][..], "funding-rounds refer to vcs and startups; give vcs and startups"),
+            (&[("a.csv", "Name,City\nAlder,Bonn\n")], "no file has the columns of an export"),
+            (&[("vcs.csv", VCS), ("vcs.parquet", "PAR1")], ".parquet is not read; take the .csv.gz or .ndjson.gz"),
+            (
+                &[("vcs.csv", VCS), ("vcs.ndjson", "{\"slug\":1,\"name\":2,\"health_score\":3,\"portfolio_count\":4}")],
+                "have the same table",
+            ),
+        ] {
+            let error = imported(files).unwrap_err().to_string();
+            assert!(error.contains(problem), "{error}");
+        }
+    }
+}

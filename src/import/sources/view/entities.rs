@@ -196,36 +196,22 @@ impl Entities {
         self.records.iter().filter(move |record| record.kind == kind).map(|record| record.slug.as_str())
     }
 
-    /// Records of published firms by slug, merged slug, key and folded name; `None` for a name of several ones.
-    pub(super) fn firms(&self) -> HashMap<String, Option<u32>> {
-        let published = || {
-            let all = self.entities.iter().zip(&self.record_numbers).zip(&self.slugs);
-            let is_published = |number: u32| self.record(number).is_published() && self.record(number).is_named;
-            all.filter(move |((entity, number), _)| entity.id.kind == EntityKind::Firm && is_published(**number))
-        };
-        let mut firms: HashMap<String, Option<u32>> = HashMap::new();
-        for ((entity, number), _) in published() {
-            let name = entity.name.as_deref().map(fold);
-            for text in name.into_iter().chain([entity.id.key.clone()]) {
-                let known = firms.entry(text).or_insert(Some(*number));
+    /// Published firms by what a person may call them.
+    pub(super) fn firms(&self) -> FirmIndex {
+        let mut firms = FirmIndex::default();
+        let entities = self.entities.iter().zip(&self.record_numbers).zip(&self.slugs);
+        for ((entity, number), slug) in entities.filter(|((entity, _), _)| entity.id.kind == EntityKind::Firm) {
+            if !self.record(*number).is_published() || !self.record(*number).is_named {
+                continue;
+            }
+            firms.slugs.insert(slug.clone(), *number);
+            let name = entity.name.as_deref().map(|name| (&mut firms.names, fold(name)));
+            for (texts, text) in name.into_iter().chain([(&mut firms.keys, entity.id.key.clone())]) {
+                let known = texts.entry(text).or_insert(Some(*number));
                 *known = known.filter(|known| known == number);
             }
         }
-        // A slug names one firm, even if it is a name or key of another.
-        for ((_, number), slug) in published() {
-            firms.insert(slug.clone(), Some(*number));
-            firms.insert(self.record(*number).slug.clone(), Some(*number));
-        }
         firms
-    }
-
-    /// Slug of the firm that a text names.
-    pub(super) fn find_firm(&self, firms: &HashMap<String, Option<u32>>, text: &str) -> Option<&str> {
-        let number = match firms.get(text) {
-            Some(known) => *known,
-            None => firms.get(&fold(text)).copied().flatten(),
-        };
-        number.map(|number| &*self.record(number).slug)
     }
 
     /// Slugs that were merged away, with kind and the record's slug, sorted. Nobody keeps the addresses of rounds.
@@ -239,6 +225,23 @@ impl Entities {
         }
         redirects.sort_unstable();
         redirects
+    }
+}
+
+/// Records of firms by slug, also by one that was merged away, by key and by folded name; `None` for a text of several.
+#[derive(Default)]
+pub(super) struct FirmIndex {
+    slugs: HashMap<String, u32>,
+    keys: HashMap<String, Option<u32>>,
+    names: HashMap<String, Option<u32>>,
+}
+
+impl FirmIndex {
+    /// Record of the firm with this slug, key or name, or the reason why there is none.
+    pub(super) fn find(&self, text: &str) -> Result<u32, &'static str> {
+        let by_slug = self.slugs.get(text).map(|number| Some(*number));
+        let found = by_slug.or_else(|| self.keys.get(text).copied()).or_else(|| self.names.get(&fold(text)).copied());
+        found.ok_or("is no firm of the sources")?.ok_or("names several firms; write the slug of one")
     }
 }
 

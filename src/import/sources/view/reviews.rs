@@ -34,18 +34,18 @@ pub(super) fn copy(folder: &Path, entities: &Entities, files: &mut Files<'_>) ->
     let copied = read_edited(
         folder,
         |row| {
-            let firm = row.field("firm");
-            let known = entities.find_firm(&firms, firm);
-            if known.is_none() && !firm.is_empty() {
-                if left_out.len() < MAX_NAMED {
-                    let problem =
-                        if firms.contains_key(firm) { "names several firms" } else { "is no firm of the sources" };
-                    left_out.push(format!("{}:{}: {} {problem}", EditedReview::FILE, row.line, quoted(firm)));
+            let slug = match firms.find(row.field("firm")) {
+                Ok(number) => &*entities.record(number).slug,
+                Err(problem) => {
+                    if left_out.len() < MAX_NAMED {
+                        let firm = quoted(row.field("firm"));
+                        left_out.push(format!("{}:{}: {firm} {problem}", EditedReview::FILE, row.line));
+                    }
+                    count += 1;
+                    return None::<EditedReview>;
                 }
-                count += 1;
-                return None::<EditedReview>;
-            }
-            let value = |column| if column == "firm" { known.unwrap_or_default() } else { row.field(column) };
+            };
+            let value = |column| if column == "firm" { slug } else { row.field(column) };
             let fields: Vec<&str> = EditedReview::HEADER.split(',').map(value).collect();
             if written.is_ok() {
                 written = files.line::<DatasetReview>(&fields);
