@@ -3,6 +3,7 @@
 //! is never guessed, and columns that look private are left out.
 
 mod columns;
+mod csvw;
 pub(crate) mod package;
 pub(crate) mod sample;
 mod values;
