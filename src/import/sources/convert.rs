@@ -23,7 +23,7 @@ use data::import::csv_row::{MAX_LINE, MAX_TEXT, MAX_URL};
 use data::import::website;
 use data::parameter_error::shortened_to;
 use data::vocabulary::{Vocabulary, with_article};
-use data::{Country, FirmKind, PartialDate, Stage, StartupStatus};
+use data::{Country, FirmKind, PartialDate, ReviewStatus, Stage, StartupStatus};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConvertedValue {
@@ -245,6 +245,20 @@ impl<'a> Converter<'a> {
             FieldForm::Stage => read_word::<Stage>(text)?,
             FieldForm::FirmKind => read_word::<FirmKind>(text)?,
             FieldForm::StartupStatus => read_word::<StartupStatus>(text)?,
+            FieldForm::ReviewStatus => read_word::<ReviewStatus>(text)?,
+            FieldForm::Rating => match text.strip_suffix(".0").unwrap_or(text) {
+                rating @ ("1" | "2" | "3" | "4" | "5") => rating.to_owned(),
+                _ => return Err("is not a rating: a whole number from 1 to 5".into()),
+            },
+            FieldForm::Truth => match &*text.to_lowercase() {
+                "true" | "yes" | "1" => "true".to_owned(),
+                "false" | "no" | "0" => "false".to_owned(),
+                _ => return Err("is neither `true` nor `false`; translate it with `map`".into()),
+            },
+            FieldForm::Slug => match text.chars().any(char::is_whitespace) {
+                true => return Err("is not a slug: it contains a space".into()),
+                false => convert_line(text)?,
+            },
             FieldForm::Reference(_) => {
                 let Some(reference) = &self.field.reference else { return Err("refers to nothing".into()) };
                 format!("{}:{}", reference.kind, reference.key.make_key(text)?)

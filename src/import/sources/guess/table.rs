@@ -183,6 +183,13 @@ impl<'s> Outline<'s> {
         self.columns.iter().position(is_id)
     }
 
+    /// Columns that identify the rows as they are described; none if that is the name.
+    pub(super) fn described_key(&self) -> &'s [String] {
+        let subject = self.subject.and_then(|subject| self.columns.get(subject));
+        let is_name = subject.is_some_and(|column| matches!(&*self.described.key, [key] if key == column.header));
+        if is_name { &[] } else { &self.described.key }
+    }
+
     /// Columns that pass a test and that a mapping can name.
     pub(super) fn all(&self, test: impl Fn(&Column<'s>) -> bool) -> Vec<usize> {
         let passes = |index: &usize| self.columns.get(*index).is_some_and(|column| column.is_named && test(column));

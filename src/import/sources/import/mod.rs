@@ -5,11 +5,11 @@
 mod pass;
 mod records;
 mod summary;
+mod unfilled;
 
 use std::path::{Path, PathBuf};
 
 use crate::sources::evidence::ImportEvidence;
-use crate::sources::guess::package;
 use crate::sources::input::Member;
 use crate::sources::input::archive::{listed, path_pattern};
 use crate::sources::mapping::{Mapping, SourceValues};
@@ -31,9 +31,8 @@ pub struct Import {
 
 impl Import {
     pub fn preset(preset: &Preset, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
-        let made = if preset.mapping.is_none() { package::mapping(&Member::list(&inputs)?)? } else { String::new() };
-        let text = preset.mapping.unwrap_or(&made);
-        let mapping = Mapping::read(&format!("{}.toml", preset.name), text, Path::new(""))?;
+        let text = preset.text(&inputs)?;
+        let mapping = Mapping::read(&format!("{}.toml", preset.name), &text, Path::new(""))?;
         Ok(Self { mapping, inputs, is_forced: false })
     }
 
@@ -117,6 +116,8 @@ impl Import {
         progress.step("write statements", 0);
         let mut summary = records.write(&mut update)?;
         summary.extent = extent.name();
+        summary.not_filled = summary.find_unfilled(&mapping);
+        summary.source.clone_from(&mapping.source.id);
         summary.later_import = update.later_day();
         summary.statements = update.finish(is_forced)?;
         progress.done();

@@ -15,6 +15,7 @@ use crate::sources::sort::{Sorter, put_text, take_text};
 use crate::sources::{EntityId, EntityKind, NewStatement, SourceError, Update};
 use data::import::csv_row::MAX_LINE;
 use data::parameter_error::shortened_to;
+use data::vocabulary::Vocabulary as _;
 
 /// Maximum number of sectors of a source. A column with more values does not contain sectors.
 const MAX_SECTORS: usize = 10_000;
@@ -232,6 +233,8 @@ impl<'a> StatementCollector<'a> {
             if name != entity.name.as_bytes() {
                 entity.write(&fields, update, &mut summary)?;
                 entity.name.push_str(std::str::from_utf8(name).unwrap_or_default());
+            } else if section == CREATED && entity.has_named_sector(&fields) {
+                continue;
             }
             let is_latest = mapping.sections.get(usize::from(section)).is_some_and(|known| known.latest_by.is_some());
             if is_latest && entity.section == Some(section) {
@@ -292,6 +295,15 @@ impl EntityStatements {
             self.limit = self.statements.len() * 2;
             self.first = self.statements.len();
         }
+    }
+
+    /// True for a sector with a name of its own, of which the texts in other columns are only references.
+    fn has_named_sector(&self, fields: &[String]) -> bool {
+        let names =
+            |statement: &RowStatement| fields.get(usize::from(statement.field)).is_some_and(|name| name == "name");
+        self.name.starts_with(EntityKind::Sector.name())
+            && self.section.is_some_and(|section| section != CREATED)
+            && self.statements.iter().any(names)
     }
 
     /// Sorts the statements by field and value. Duplicates are removed, except in fields that add up their amounts.

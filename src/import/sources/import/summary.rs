@@ -32,6 +32,9 @@ const MAX_SHARE: u64 = 5;
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ImportSummary {
+    pub source: String,
+    /// Fields without a value, such as `firms.aum_usd`.
+    pub not_filled: Vec<String>,
     pub files: Vec<FileSummary>,
     pub sections: Vec<SectionSummary>,
     pub entities: Vec<(&'static str, u64)>,

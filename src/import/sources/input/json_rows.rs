@@ -115,6 +115,8 @@ fn text(value: &Value) -> String {
     match value {
         Value::Null | Value::Object(_) => String::new(),
         Value::String(text) => text.clone(),
+        // A list of objects stays JSON: a mapping takes its texts with `json`.
+        Value::Array(values) if values.iter().any(Value::is_object) => value.to_string(),
         Value::Array(values) => values.iter().map(text).filter(|text| !text.is_empty()).collect::<Vec<_>>().join("|"),
         Value::Bool(_) | Value::Number(_) => value.to_string(),
     }

@@ -53,7 +53,7 @@ impl ViewStatement {
                 let is_suppressed = target.is_some_and(|number| entities.record(number).is_suppressed);
                 return Err(match &*field {
                     _ if !is_current => StatementExclusion::Irrelevant,
-                    "startup" | "organization" if is_suppressed => StatementExclusion::Orphaned,
+                    "startup" | "organization" | "firm" if is_suppressed => StatementExclusion::Orphaned,
                     _ if is_suppressed => StatementExclusion::Irrelevant,
                     _ => StatementExclusion::Dangling,
                 });
@@ -130,8 +130,7 @@ impl ViewRecord {
                     values.push(value);
                 }
             }
-            let required = if self.kind == EntityKind::Round { ["startup", "stage"] } else { ["name", "organization"] };
-            if required.contains(&field.name) && values.is_empty() {
+            if SourceField::required(self.kind).contains(&field.name) && values.is_empty() {
                 return Ok(false);
             }
             if field.name == "organization" {
