@@ -144,11 +144,10 @@ pub(crate) fn mapping(members: &[Member]) -> Result<String, SourceError> {
             }
         }
         let mut sample = Sample::read_as(found, format)?;
-        for (field, none) in &described.none_of {
-            let column = sample.headers.iter().position(|header| header == field);
-            if let Some(values) = column.and_then(|column| sample.values.get_mut(column)) {
-                values.retain(|value| !none.contains(value));
-            }
+        for (header, values) in sample.headers.iter().zip(&mut sample.values) {
+            let own = described.none_of.get(header).into_iter().flatten();
+            let none: Vec<&String> = described.none.iter().chain(own).collect();
+            values.retain(|value| !none.contains(&value));
         }
         tables.push(Table { name: names.unused(&path), member: found, sample, described });
     }

@@ -44,17 +44,16 @@ pub(super) struct Outline<'s> {
 }
 
 impl<'s> Column<'s> {
-    fn all(sample: &'s Sample, described: &FileDescription) -> Vec<Self> {
+    fn all(sample: &'s Sample) -> Vec<Self> {
         let mut known: Vec<String> = Vec::new();
         let mut columns = Vec::new();
         for (index, header) in sample.headers.iter().enumerate() {
             let name = column_name(header);
             let texts: Vec<&str> = sample.values.get(index).into_iter().flatten().map(String::as_str).collect();
-            let is_value = |text: &&str| !values::is_missing(text) && !described.none.iter().any(|none| none == text);
             columns.push(Self {
                 header,
                 meaning: Meaning::read(header),
-                values: texts.iter().copied().filter(is_value).collect(),
+                values: texts.iter().copied().filter(|text| !values::is_missing(text)).collect(),
                 texts,
                 is_named: !name.is_empty() && !known.contains(&name),
             });
@@ -123,7 +122,7 @@ impl<'s> Column<'s> {
 
 impl<'s> Outline<'s> {
     pub(super) fn new(path: &str, sample: &'s Sample, described: &'s FileDescription) -> Self {
-        let columns = Column::all(sample, described);
+        let columns = Column::all(sample);
         let rows = Evidence { columns: &columns, file: Meaning::read(stem(path)) }.rows();
         let mut outline = Self { columns, rows, subject: None, id: None, described };
         outline.subject = outline.find_subject();
