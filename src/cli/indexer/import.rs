@@ -21,7 +21,7 @@ pub(super) use import::resolve;
 use import::sources::import::{
     FileSummary, Import, ImportSummary, JoinSummary, MostRows, Omission, SectionSummary, SourceChanges, UnusedColumn,
 };
-use import::sources::presets::{PRESETS, preset};
+use import::sources::presets::{PRESETS, Preset, preset};
 use import::sources::preview;
 use import::sources::preview::outline::Outline;
 use import::sources::view::{self, Clusters, Detail, ViewSummary};
@@ -29,7 +29,7 @@ use import::sources::{Extent, MEMORY_MIB, Source, SourceError, Suppressed, guess
 use search::nearest;
 
 #[derive(Args)]
-#[command(group = ArgGroup::new("destination").args(["dataset", "sources", "guess", "page"]).required(true).multiple(true))]
+#[command(group = ArgGroup::new("destination").args(["dataset", "sources", "guess", "page", "show"]).required(true).multiple(true))]
 #[command(after_help = presets_help())]
 pub(crate) struct ImportArgs {
     /// The name of a preset, unless there is --mapping; then files, folders and archives
@@ -45,8 +45,11 @@ pub(crate) struct ImportArgs {
     /// kept in the mapping, by default NAME.toml next to the input. With --sources, the page imports, too
     #[arg(long, conflicts_with = "guess")]
     page: bool,
+    /// Print the mapping of the preset, to be changed and used with --mapping
+    #[arg(long, conflicts_with_all = ["mapping", "sources", "guess", "page"])]
+    show: bool,
     /// Write a dataset to this folder, which is new, empty or one that an import wrote; its other files stay
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["sources", "guess", "page"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["sources", "guess", "page", "show"])]
     dataset: Option<PathBuf>,
     /// Keep the statements of the source in this folder of sources, merged with those of earlier imports
     #[arg(long, value_name = "DIR")]
@@ -111,7 +114,8 @@ impl SourceArgs {
         let steps = Steps::new(style.json);
         let to = tempfile::tempdir()?;
         let (clusters, suppressed) = resolve::composition(folder, &all, &sources, &steps)?;
-        let summary = view::write(folder, &sources, &clusters, &suppressed, to.path(), Detail::Provenance, &steps)?;
+        let detail = if self.licenses.is_empty() { Detail::Provenance } else { Detail::Licensed };
+        let summary = view::write(folder, &sources, &clusters, &suppressed, to.path(), detail, &steps)?;
         drop(steps);
         if !style.json {
             let mut out = io::stderr().lock();
@@ -142,6 +146,11 @@ pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) ->
     }
     if arguments.page {
         return arguments.serve_page(on, style);
+    }
+    if arguments.show {
+        let (preset, inputs) = arguments.preset()?;
+        write!(io::stdout(), "{}", preset.text(inputs)?)?;
+        return Ok(IndexerExit::Success);
     }
     let import = arguments.import()?;
     let steps = NotedSteps::new(Steps::new(style.json));
@@ -214,19 +223,24 @@ impl ImportArgs {
         Ok(IndexerExit::Success)
     }
 
+    /// The preset that is named first, and the inputs after it.
+    fn preset(&self) -> Result<(&'static Preset, &[PathBuf]), SourceError> {
+        let (name, inputs) = self.inputs.split_first().map_or((Path::new(""), &[][..]), |(name, rest)| (&**name, rest));
+        let found = name.to_str().and_then(preset);
+        found.map(|found| (found, inputs)).ok_or_else(|| unknown_preset(name))
+    }
+
     fn import(&self) -> Result<Import, SourceError> {
-        let import = match (&self.mapping, &*self.inputs) {
-            (Some(mapping), inputs) => Import::mapping(mapping, inputs.to_vec())?,
-            (None, [name, inputs @ ..]) => {
-                let name = name.to_string_lossy();
-                let found = preset(&name).ok_or_else(|| unknown_preset(&name))?;
+        let import = match &self.mapping {
+            Some(mapping) => Import::mapping(mapping, self.inputs.clone())?,
+            None => {
+                let (preset, inputs) = self.preset()?;
                 if inputs.is_empty() {
-                    let problem = format!("no input; name the files, folders or archives of {name}");
+                    let problem = format!("no input; name the files, folders or archives of {}", preset.name);
                     return Err(SourceError::Problems(vec![problem]));
                 }
-                Import::preset(found, inputs.to_vec())?
+                Import::preset(preset, inputs.to_vec())?
             }
-            (None, []) => return Err(unknown_preset("")),
         };
         import.with(self.changes())
     }
@@ -250,13 +264,22 @@ impl ImportArgs {
     }
 }
 
-fn unknown_preset(name: &str) -> SourceError {
-    let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-    let hint = did_you_mean(nearest(name, names.iter().copied()));
-    SourceError::Problems(vec![format!(
-        "no preset {name:?}{hint}; the presets are {}, and other files need --mapping FILE",
-        names.join(", ")
-    )])
+fn unknown_preset(name: &Path) -> SourceError {
+    let presets: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    let (presets, hint) = (presets.join(", "), did_you_mean(nearest(&name.to_string_lossy(), presets.iter().copied())));
+    let problem = if name.exists() || name.extension().is_some() {
+        format!(
+            "{0} is a file, and the first word is the preset that reads it ({presets}); without one say what its columns mean: \
+             `indexer import --guess {0} > map.toml`, look at map.toml, then `indexer import --mapping map.toml {0}`",
+            name.display()
+        )
+    } else {
+        format!(
+            "no preset {name:?}{hint}; the presets are {presets}, and other files need a mapping, which `indexer import --guess \
+             FILE` begins"
+        )
+    };
+    SourceError::Problems(vec![problem])
 }
 
 fn write_dataset(
@@ -351,6 +374,9 @@ impl ImportJson {
                 }
             }
         }
+        if !self.summary.not_filled.is_empty() {
+            writeln!(out, "  {}: not filled: {}", self.summary.source, self.summary.not_filled.join(", "))?;
+        }
         if let Some(day) = later_import {
             writeln!(out, "  an earlier import was of {day}, a later day; this one replaces it")?;
         }
@@ -441,6 +467,7 @@ fn print_left_out(view: &ViewSummary, out: &mut dyn Write, style: &Style) -> io:
             writeln!(out, "  left out: {} {what}", format::count(count))?;
         }
     }
+    view.reviews.iter().try_for_each(|review| writeln!(out, "  left out: {review}"))?;
     let listed = if style.verbose { usize::MAX } else { MAX_LISTED };
     for left_out in view.left_out.iter().take(listed) {
         writeln!(out, "    {left_out}")?;

@@ -9,3 +9,4 @@ mod program;
 mod real_data;
 mod resolve;
 mod suppressed;
+mod wrong_turns;

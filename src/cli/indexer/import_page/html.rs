@@ -153,7 +153,7 @@ impl View<'_> {
                 section.section,
                 if number == 0 { "Each row is a" } else { "and a" }
             )?;
-            for kind in EntityKind::ALL.iter().filter(|kind| **kind != EntityKind::Sector || section.kind == **kind) {
+            for kind in EntityKind::ALL.iter().filter(|kind| is_offered(**kind) || section.kind == **kind) {
                 option(out, kind.name(), kind_label(*kind), *kind == section.kind)?;
             }
             option(out, "", "nothing: remove it", false)?;
@@ -265,7 +265,7 @@ impl View<'_> {
                 .map(|(section, _)| section.section)
                 .collect();
             if numbers.is_empty() {
-                if *kind == EntityKind::Sector {
+                if !is_offered(*kind) {
                     continue;
                 }
                 // A new section.
@@ -274,9 +274,10 @@ impl View<'_> {
             for (at, number) in numbers.iter().enumerate() {
                 write!(out, "<optgroup label=\"{}\">", kind_label(*kind))?;
                 let mut fields = fields_of(*kind);
-                // A scheme of the operator.
-                fields.extend(chosen.map(|chosen| chosen.field.clone()).filter(|field| field.starts_with("id.")));
-                fields.dedup();
+                // A scheme of the operator, or a field that is set by hand, such as the slug.
+                let own = chosen.filter(|chosen| chosen.kind == *kind && !fields.contains(&chosen.field));
+                let own = own.map(|chosen| chosen.field.clone());
+                fields.extend(own);
                 for field in fields {
                     let meaning = Meaning { kind: *kind, section: *number, field };
                     let label = if at == 0 { meaning.label() } else { format!("{} ({})", meaning.label(), at + 1) };
@@ -380,12 +381,18 @@ const DECIMALS: [(&str, &str); 3] = [("", "as the column shows"), (".", "point: 
 const ENDS: [(&str, &str); 3] = [("", "neither end"), ("min", "the smaller"), ("max", "the larger")];
 const ORGANIZATIONS: [(&str, &str); 2] = [("firm", "firm"), ("startup", "startup")];
 
+/// True for a kind that rows can become on the page. A review needs constants; a sector is the value of a field.
+fn is_offered(kind: EntityKind) -> bool {
+    !matches!(kind, EntityKind::Review | EntityKind::Sector)
+}
+
 fn kind_label(kind: EntityKind) -> &'static str {
     match kind {
         EntityKind::Firm => "firm (investor)",
         EntityKind::Startup => "startup (company)",
         EntityKind::Round => "round (deal)",
         EntityKind::Person => "person",
+        EntityKind::Review => "review",
         EntityKind::Sector => "sector",
     }
 }

@@ -8,6 +8,7 @@
 //! Each table is outlined first: what its rows are, which column has their names, which identifies them. Then the values
 //! tell how the tables refer to each other, and at last each is written.
 
+mod csvw;
 mod header;
 pub(crate) mod package;
 pub(crate) mod sample;
@@ -26,6 +27,7 @@ use crate::sources::input::archive::printable;
 use crate::sources::input::{Member, Quote};
 use crate::sources::mapping::Mapping;
 use crate::sources::money::Decimal;
+use crate::sources::presets::own_export;
 use crate::sources::{EntityKind, Source, SourceError};
 use data::parameter_error::shortened_to;
 use data::vocabulary::Vocabulary as _;
@@ -53,6 +55,11 @@ pub(crate) struct FileDescription {
     key: Vec<String>,
     /// Date formats by column.
     dates: BTreeMap<String, String>,
+    /// Texts of unknown values by column.
+    none_of: BTreeMap<String, Vec<String>>,
+    /// Name of the resource, and those to whose keys columns refer.
+    resource: String,
+    references: BTreeMap<String, String>,
 }
 
 /// A table that is described, with the name of its input.
@@ -96,15 +103,10 @@ pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
         quote(&source_id(&title, &tables)),
         quote(&title)
     );
-    let mut text = document(&source, &members, &tables);
+    let mut text = document(&source, &members, &tables)?;
     let further = given.len().saturating_sub(MAX_TABLES);
     if further > 0 {
         let _ = writeln!(text, "\n# {further} more files are not described; give some of them at a time.");
-    }
-    // A guess without a section, or one that cannot be read, is of no use as a mapping.
-    let has_section = EntityKind::ALL.iter().any(|kind| text.contains(&format!("\n[[{kind}]]\n")));
-    if !has_section {
-        return Err(SourceError::Problems(tables.iter().map(unknown_table).collect()));
     }
     Mapping::read("the guessed mapping", &text, Path::new(""))?;
     Ok(text)
@@ -171,11 +173,18 @@ impl InputNames {
 }
 
 /// The mapping of tables, which begins with the source.
-fn document(source: &str, members: &[Member], tables: &[Table<'_>]) -> String {
+fn document(source: &str, members: &[Member], tables: &[Table<'_>]) -> Result<String, SourceError> {
     let outlines: Vec<Outline<'_>> = tables.iter().map(Table::outline).collect();
     let relations = relations(&outlines);
     let (mut text, mut vocabularies) = (source.to_owned(), Vocabularies::new());
     for ((table, outline), relations) in tables.iter().zip(&outlines).zip(relations) {
+        // Our own exports are known by their columns.
+        if let Some(own) = own_export::table_of(&table.sample.headers)
+            && let Ok(section) = own_export::section(&table.name, own, table.member, &table.sample)
+        {
+            text.push_str(&section);
+            continue;
+        }
         let sections = Sections::new(outline, relations, &mut vocabularies);
         let is_sure = outline.rows != RowKind::People || relations.organization.is_some();
         let mut lines = vec![String::new()];
@@ -184,7 +193,8 @@ fn document(source: &str, members: &[Member], tables: &[Table<'_>]) -> String {
             lines.push(String::new());
             lines.push(format!("[[{}]]", section.kind));
             lines.push(format!("from = {}", quote(&table.name)));
-            lines.extend(section.lines.iter().cloned());
+            let is_key = |column: &str| described_target(&outlines, outline, column).is_some();
+            lines.extend(section.lines.iter().map(|line| package::described_line(line, &table.described, is_key)));
         }
         let reason = match outline.rows {
             RowKind::Unknown(reason) => Some(reason),
@@ -210,6 +220,11 @@ fn document(source: &str, members: &[Member], tables: &[Table<'_>]) -> String {
         }
         push_lines(&mut text, sections.remarks().iter().map(String::as_str));
     }
+    // A mapping without a section is of no use.
+    let has_section = EntityKind::ALL.iter().any(|kind| text.contains(&format!("\n[[{kind}]]\n")));
+    if !has_section {
+        return Err(SourceError::Problems(tables.iter().map(unknown_table).collect()));
+    }
     for (vocabulary, words) in &vocabularies {
         let remark = "What these values mean; correct it, or leave it empty to drop a value.";
         let _ = writeln!(text, "\n# {remark}\n[vocabulary.{}]", quote(vocabulary));
@@ -217,7 +232,7 @@ fn document(source: &str, members: &[Member], tables: &[Table<'_>]) -> String {
             let _ = writeln!(text, "{} = {}", quote(word), quote(meaning));
         }
     }
-    text
+    Ok(text)
 }
 
 fn push_lines<'l>(text: &mut String, lines: impl Iterator<Item = &'l str>) {
@@ -225,6 +240,12 @@ fn push_lines<'l>(text: &mut String, lines: impl Iterator<Item = &'l str>) {
         text.push_str(line);
         text.push('\n');
     }
+}
+
+/// The table to whose key a column refers, as the tables are described. A key that is a name refers like any name.
+fn described_target(outlines: &[Outline<'_>], outline: &Outline<'_>, column: &str) -> Option<usize> {
+    let resource = outline.described.references.get(column)?;
+    outlines.iter().position(|other| other.described.resource == *resource && !other.described_key().is_empty())
 }
 
 /// How the tables refer to each other: by names or identifiers that they share.
@@ -264,6 +285,14 @@ fn relations(outlines: &[Outline<'_>]) -> Vec<Relations> {
                 if best.as_ref().is_none_or(|(known, ..)| share > *known) {
                     best = Some((share, reference, target, *kind));
                 }
+            }
+        }
+        // What a description says, the values need not show.
+        for (column, header) in outline.columns.iter().enumerate().map(|(at, column)| (at, column.header)) {
+            let Some(target) = described_target(outlines, outline, header) else { continue };
+            if let Some((_, kind)) = targets.iter().find(|(rows, _)| outlines[target].rows == *rows) {
+                best = Some((1.0, Reference::Id(column), target, *kind));
+                break;
             }
         }
         if let Some((_, reference, target, kind)) = best {

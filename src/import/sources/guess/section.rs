@@ -197,15 +197,21 @@ impl<'o, 's> Sections<'o, 's> {
         self.sections.push(Section { kind, lines });
     }
 
+    fn described_key(&mut self) -> Option<String> {
+        let described = self.outline.described_key();
+        if described.is_empty() {
+            return None;
+        }
+        let columns: Vec<String> = described.iter().map(|header| quote(header)).collect();
+        for index in self.outline.all(|column| described.iter().any(|key| key == column.header)) {
+            self.used.entry(index).or_insert("key");
+        }
+        Some(format!("key = {{ columns = [{}] }}", columns.join(", ")))
+    }
+
     fn key_line(&mut self, subject: usize) -> Option<String> {
-        let described = &self.outline.described.key;
-        let is_name = self.column(subject).is_some_and(|column| matches!(&**described, [key] if key == column.header));
-        if !described.is_empty() && !is_name {
-            let columns: Vec<String> = described.iter().map(|header| quote(header)).collect();
-            for index in self.outline.all(|column| described.iter().any(|key| key == column.header)) {
-                self.used.entry(index).or_insert("key");
-            }
-            return Some(format!("key = {{ columns = [{}] }}", columns.join(", ")));
+        if let Some(key) = self.described_key() {
+            return Some(key);
         }
         match (self.relations.key, self.outline.id) {
             (Key::Id, Some(id)) => {
@@ -588,6 +594,9 @@ impl<'o, 's> Sections<'o, 's> {
 
     /// Key of a round: its identifier, or else startup, day and stage, and the amount if they are equal without it.
     fn round_key(&mut self, startup: usize) -> String {
+        if let Some(key) = self.described_key() {
+            return key;
+        }
         if let Some(id) = self.outline.id {
             self.used.insert(id, "key");
             return format!("key = {}", self.header(id));
@@ -667,7 +676,8 @@ impl<'o, 's> Sections<'o, 's> {
         let mut lines = Vec::new();
         let mut parts = names.clone();
         parts.push(parent.column());
-        lines.push(format!("key = {{ columns = [{}], do = [\"fold\"] }}", self.headers(&parts)));
+        let key = self.described_key();
+        lines.push(key.unwrap_or_else(|| format!("key = {{ columns = [{}], do = [\"fold\"] }}", self.headers(&parts))));
         lines.push(match &*names {
             [name] => format!("name = {}", self.header(*name)),
             names => format!("name = {{ columns = [{}], join = \" \" }}", self.headers(names)),

@@ -45,18 +45,16 @@ pub(super) struct Outline<'s> {
 }
 
 impl<'s> Column<'s> {
-    fn all(sample: &'s Sample, described: &FileDescription) -> Vec<Self> {
+    fn all(sample: &'s Sample) -> Vec<Self> {
         let mut known: Vec<String> = Vec::new();
         let mut columns = Vec::new();
         for (index, header) in sample.headers.iter().enumerate() {
             let name = column_name(header);
             let texts: Vec<&str> = sample.values.get(index).into_iter().flatten().map(String::as_str).collect();
-            let is_value =
-                |text: &&str| !MissingIn::Other.is_missing(text) && !described.none.iter().any(|none| none == text);
             columns.push(Self {
                 header,
                 meaning: Meaning::read(header),
-                values: texts.iter().copied().filter(is_value).collect(),
+                values: texts.iter().copied().filter(|text| !MissingIn::Other.is_missing(text)).collect(),
                 texts,
                 is_named: !name.is_empty() && !known.contains(&name),
             });
@@ -125,7 +123,7 @@ impl<'s> Column<'s> {
 
 impl<'s> Outline<'s> {
     pub(super) fn new(path: &str, sample: &'s Sample, described: &'s FileDescription) -> Self {
-        let columns = Column::all(sample, described);
+        let columns = Column::all(sample);
         let rows = Evidence { columns: &columns, file: Meaning::read(stem(path)) }.rows();
         let mut outline = Self { columns, rows, subject: None, id: None, described };
         outline.subject = outline.find_subject();
@@ -183,6 +181,13 @@ impl<'s> Outline<'s> {
                 && (is_grouped || values::distinct(&column.values).len() == length)
         };
         self.columns.iter().position(is_id)
+    }
+
+    /// Columns that identify the rows as they are described; none if that is the name.
+    pub(super) fn described_key(&self) -> &'s [String] {
+        let subject = self.subject.and_then(|subject| self.columns.get(subject));
+        let is_name = subject.is_some_and(|column| matches!(&*self.described.key, [key] if key == column.header));
+        if is_name { &[] } else { &self.described.key }
     }
 
     /// Columns that pass a test and that a mapping can name.

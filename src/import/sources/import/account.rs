@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::sources::convert::{Converter, Dropped, NOT_FIRST, NOT_KEPT};
-use crate::sources::field::FieldForm;
+use crate::sources::field::{FieldForm, SourceField};
 use crate::sources::import::rejects::{Reject, Rejects, quoted_if_shown};
 use crate::sources::import::summary::{
     FileRows, FileSummary, ImportSummary, JoinSummary, MAX_DETAILED, MAX_SHARE, MIN_DROPPED, MostRows, Omission,
@@ -315,7 +315,7 @@ impl<'a> Account<'a> {
                 }
             }
             for (field, counts) in section.fields.iter().zip(&summary.fields) {
-                let is_required = kind.required().contains(&&*counts.field);
+                let is_required = SourceField::required(kind).contains(&&*counts.field);
                 if is_required && counts.dangling * 2 > summary.counts.kept + summary.counts.merged {
                     let most = counts.dropped.iter().max_by_key(|reason| reason.count);
                     let (first, reason) = most.map_or(("", ""), |most| (&most.first, &most.reason));
@@ -412,6 +412,10 @@ fn remedy_of(field: &FieldValue) -> &'static str {
         FieldForm::Dollars => "write digits, or say `currency`, `unit` or `decimal` in the mapping",
         FieldForm::Stage | FieldForm::FirmKind | FieldForm::StartupStatus => "translate it with `map`",
         FieldForm::Reference(_) => "correct the key in the cell",
+        FieldForm::ReviewStatus => "write `approved`, `pending` or `rejected`, or translate it with `map`",
+        FieldForm::Rating => "write a whole number from 1 to 5",
+        FieldForm::Truth => "write `true` or `false`, or translate it with `map`",
+        FieldForm::Slug => "write lowercase letters, digits and single `-`, such as `alder-capital`",
         FieldForm::Identifier => "correct it, or accept the loss with `unknown = \"drop\"`",
     }
 }

@@ -7,11 +7,11 @@ mod pass;
 mod records;
 mod rejects;
 mod summary;
+mod unfilled;
 
 use std::path::{Path, PathBuf};
 
 use crate::sources::evidence::ImportEvidence;
-use crate::sources::guess::package;
 use crate::sources::input::Member;
 use crate::sources::input::archive::{listed, path_pattern};
 use crate::sources::mapping::{Mapping, SourceValues};
@@ -40,9 +40,8 @@ pub struct Import {
 
 impl Import {
     pub fn preset(preset: &Preset, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
-        let made = if preset.mapping.is_none() { package::mapping(&Member::list(&inputs)?)? } else { String::new() };
-        let text = preset.mapping.unwrap_or(&made);
-        let mapping = Mapping::read(&format!("{}.toml", preset.name), text, Path::new(""))?;
+        let text = preset.text(&inputs)?;
+        let mapping = Mapping::read(&format!("{}.toml", preset.name), &text, Path::new(""))?;
         Ok(Self::new(mapping, inputs))
     }
 
@@ -158,6 +157,8 @@ impl Import {
             }
         };
         summary.extent = extent.name();
+        summary.not_filled = summary.find_unfilled(&mapping);
+        summary.source.clone_from(&mapping.source.id);
         summary.later_import = update.later_day();
         summary.statements = update.finish(is_forced)?;
         progress.done();

@@ -286,6 +286,8 @@ impl<'a> StatementCollector<'a> {
             if name != entity.name.as_bytes() {
                 entity.write(&mut output)?;
                 entity.name.push_str(std::str::from_utf8(name).unwrap_or_default());
+            } else if number(1) == CREATED && entity.has_named_sector(&fields) {
+                continue;
             }
             match number(1) {
                 CREATED => entity.begin(CREATED, None, value),
@@ -360,7 +362,7 @@ impl<'o, 'a> EntityOutput<'o, 'a> {
         let index = |name: &str| fields.iter().position(|known| known == name).map(|at| at as u16);
         let required = EntityKind::ALL.iter().map(|kind| {
             let has_section = mapping.sections.iter().any(|section| section.kind == *kind);
-            let names = kind.required().iter().filter(|_| has_section);
+            let names = SourceField::required(*kind).iter().filter(|_| has_section);
             names.map(|name| (index(name), *name)).collect()
         });
         Self {
@@ -465,6 +467,15 @@ impl EntityStatements {
             self.limit = self.statements.len() * 2;
             self.first = self.statements.len();
         }
+    }
+
+    /// True for a sector with a name of its own, of which the texts in other columns are only references.
+    fn has_named_sector(&self, fields: &[String]) -> bool {
+        let names =
+            |statement: &RowStatement| fields.get(usize::from(statement.field)).is_some_and(|name| name == "name");
+        self.name.starts_with(EntityKind::Sector.name())
+            && self.section.is_some_and(|section| section != CREATED)
+            && self.statements.iter().any(names)
     }
 
     /// Sorts the statements by field and value. Duplicates are removed, except in fields that add up their amounts.

@@ -37,6 +37,9 @@ const MAX_SHOWN_TEXT: usize = 40;
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ImportSummary {
+    pub source: String,
+    /// Fields without a value, such as `firms.aum_usd`.
+    pub not_filled: Vec<String>,
     pub files: Vec<FileSummary>,
     pub sections: Vec<SectionSummary>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

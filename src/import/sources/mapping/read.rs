@@ -226,8 +226,8 @@ impl<'a> MappingReader<'_, 'a> {
 
     fn section(&self, kind: EntityKind, node: &TomlNode<'a>) -> Option<MappingSection> {
         let document = self.document;
-        let fields = SourceField::of_kind(kind).iter().map(|field| field.name);
-        let known: Vec<&str> = SECTION_KEYS.into_iter().chain(fields).collect();
+        let fields = || SourceField::of_kind(kind).iter().chain([SourceField::SLUG]);
+        let known: Vec<&str> = SECTION_KEYS.into_iter().chain(fields().map(|field| field.name)).collect();
         let table = document.table(node, &known)?;
         let position = document.position_of(node);
         let find = |name: &str| self.inputs.iter().position(|input| input == name);
@@ -272,7 +272,7 @@ impl<'a> MappingReader<'_, 'a> {
         {
             key.join.get_or_insert("|".to_owned());
         }
-        for field in SourceField::of_kind(kind) {
+        for field in fields() {
             let Some(node) = table.get(field.name) else { continue };
             section.fields.extend(self.field(FieldTarget::Field(field), node, from, &joined));
         }
@@ -288,6 +288,11 @@ impl<'a> MappingReader<'_, 'a> {
         let has_field = |name: &str| section.fields.iter().any(|field| field.target.name() == name);
         if section.key.is_none() && !has_field("name") {
             document.problem(position, format!("a {kind} has neither `key` nor `name`; add `key = \"COLUMN\"`"));
+        }
+        for field in SourceField::required(kind).iter().filter(|field| kind == EntityKind::Review && !has_field(field))
+        {
+            let constant = if *field == "status" { "{ value = \"approved\" }" } else { "\"COLUMN\"" };
+            document.problem(position, format!("a review has no `{field}`; add `{field} = {constant}`"));
         }
         // A key with a scheme is also an identifier of the entity.
         if let Some((key, KeyForm::Scheme(scheme))) = &section.key

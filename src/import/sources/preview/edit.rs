@@ -181,7 +181,7 @@ impl MappingEdit {
         }
         let is_kept = |key: &str| match key {
             "id" => is_identified(kind),
-            _ => SECTION_KEYS.contains(&key) || SourceField::named(kind, key).is_some(),
+            _ => SECTION_KEYS.contains(&key) || SourceField::of_section(kind, key).is_some(),
         };
         let lost: Vec<String> = table.iter().map(|(key, _)| key.to_owned()).filter(|key| !is_kept(key)).collect();
         lost.iter().for_each(|key| remove_key(&mut table, key));

@@ -38,7 +38,7 @@ impl FromStr for Meaning {
         let meaning = meaning.map(|((kind, section), field)| Self { kind: *kind, section, field: field.to_owned() });
         let is_known = |meaning: &Self| match meaning.scheme() {
             Some(scheme) => !scheme.is_empty(),
-            None => meaning.field == KEY || SourceField::named(meaning.kind, &meaning.field).is_some(),
+            None => meaning.field == KEY || SourceField::of_section(meaning.kind, &meaning.field).is_some(),
         };
         meaning.filter(is_known).ok_or_else(|| format!("{text:?} is not a field, such as `firm.0.name`"))
     }
@@ -50,7 +50,7 @@ impl Meaning {
     }
 
     pub(crate) fn form(&self) -> FieldForm {
-        match SourceField::named(self.kind, &self.field) {
+        match SourceField::of_section(self.kind, &self.field) {
             Some(field) => field.form,
             None if self.field == KEY => FieldForm::Line,
             None => FieldForm::Identifier,
@@ -58,7 +58,7 @@ impl Meaning {
     }
 
     pub(crate) fn is_list(&self) -> bool {
-        self.scheme().is_some() || SourceField::named(self.kind, &self.field).is_some_and(|field| field.is_list)
+        self.scheme().is_some() || SourceField::of_section(self.kind, &self.field).is_some_and(|field| field.is_list)
     }
 
     /// True for amounts: they need a currency, which is never guessed.
