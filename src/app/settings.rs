@@ -23,6 +23,8 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 use tracing::level_filters::LevelFilter;
 
+use crate::cli::{indexer, wrong_turn};
+
 use auth::account::{
     AccountRef, DEFAULT_OVERLAP_HOURS, Email, KEY_DAYS, KeyName, KeyRef, OVERLAP_HOURS, ParseKeyRefError,
 };
@@ -538,7 +540,9 @@ impl Cli {
         let read = command().try_get_matches_from(&args).and_then(|matches| Self::from_arg_matches(&matches));
         let mut cli = read.map_err(|error| {
             let code = if error.use_stderr() { 2 } else { 0 };
-            Stop { message: error_text(&error, &args), code }
+            let hint = wrong_turn::hint(&error, &command(), &indexer::command());
+            let hint = hint.map_or_else(String::new, |hint| format!("\n{hint}\n"));
+            Stop { message: error_text(&error, &args) + &hint, code }
         })?;
         if let Command::Serve(settings) | Command::Doctor { settings, .. } = &mut cli.command {
             settings.data.clone_from(&cli.data);
@@ -583,7 +587,7 @@ fn serves(args: &[OsString]) -> bool {
 }
 
 /// The definition of the command line; its help also lists the settings of the default command.
-fn command() -> clap::Command {
+pub(crate) fn command() -> clap::Command {
     let command = Cli::command();
     let serve = command.find_subcommand("serve").expect("serve is a command").clone();
     let settings = serve.disable_help_flag(true).help_template("{options}").render_help();

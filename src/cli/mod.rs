@@ -5,3 +5,4 @@ pub mod doctor;
 pub mod indexer;
 pub mod query;
 mod table;
+pub(crate) mod wrong_turn;

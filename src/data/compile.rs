@@ -66,6 +66,15 @@ impl Compiled {
         self.dataset.meta.version
     }
 
+    /// True if nobody has set the version, so that the publication numbers it.
+    pub fn is_version_free(&self) -> bool {
+        self.dataset.is_version_free
+    }
+
+    pub fn set_version(&mut self, version: SnapshotVersion) {
+        self.dataset.meta.version = version;
+    }
+
     pub fn rows(&self, table: Table) -> usize {
         self.orders[table].old.len()
     }

@@ -22,13 +22,16 @@ pub enum ReleaseError {
     #[error("release {version} is damaged: {reason}")]
     Damaged { version: SnapshotVersion, reason: String },
     /// `free` is the next unpublished version of the same date.
-    #[error("release {version} is published already with other content: set version = \"{free}\" in snapshot.toml")]
+    #[error(
+        "release {version} is published already with other content: pass --release {free}, or remove `version` from \
+         snapshot.toml, and each build takes the next free number"
+    )]
     Taken { version: SnapshotVersion, free: SnapshotVersion },
     /// Most likely a source was incomplete.
     #[error(
         "release {version} lost more than a fifth of what the current release {current} has ({}): check the dataset, or pass \
          --force if it is right",
-        losses.join(", ")
+        losses.join("; ")
     )]
     Shrunk { version: SnapshotVersion, current: SnapshotVersion, losses: Vec<String> },
     #[error(

@@ -36,6 +36,8 @@ pub use publish::{Policy, Publication, PublicationOutcome, Publisher};
 pub use signature::{KeyError, SigningKey, TrustedKey};
 pub use watch::{POLL_INTERVAL, ReleaseEvent, Starting, Watcher};
 
+use std::collections::HashSet;
+use std::fmt;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read};
@@ -43,7 +45,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{At, existing};
 use crate::file_system::{Fs, OsFs};
-use data::{Counts, SnapshotVersion};
+use data::{Snapshot, SnapshotVersion, Table};
 
 /// File that names the release to serve.
 const CURRENT: &str = "current";
@@ -170,16 +172,29 @@ impl ReleaseStore {
         Ok(found)
     }
 
-    /// Refuses a release that lost too many rows compared to the current one.
-    pub fn check_rows(&self, version: SnapshotVersion, counts: Counts) -> ReleaseResult<()> {
-        let Ok(Some(current)) = self.current() else { return Ok(()) };
+    /// Refuses a release that lost too many records of the current one. Merged ones are not lost.
+    pub fn check_rows(&self, after: &Snapshot) -> ReleaseResult<()> {
+        let version = after.version();
         // A damaged release is no reference for the number of rows.
-        let Ok(manifest) = self.manifest(current) else { return Ok(()) };
-        let pairs = manifest.counts.by_table().into_iter().zip(counts.by_table());
-        let lost = pairs.filter(|((_, before), (_, after))| u64::from(*after) * 5 < u64::from(*before) * 4);
-        let losses: Vec<String> = lost
-            .map(|((table, before), (_, after))| format!("{}: {after} instead of {before}", table.name()))
-            .collect();
+        let manifest = self.current().ok().flatten().and_then(|current| Some((current, self.manifest(current).ok()?)));
+        let Some((current, manifest)) = manifest else { return Ok(()) };
+        let is_small = |(before, after): (u32, u32)| u64::from(after) * 5 < u64::from(before) * 4;
+        let pairs = manifest.counts.by_table().into_iter().zip(after.counts().by_table());
+        let fewer = pairs.map(|((table, before), (_, after))| (table, (before, after)));
+        let fewer: Vec<_> = fewer.filter(|(_, counts)| is_small(*counts)).collect();
+        if fewer.is_empty() {
+            return Ok(());
+        }
+        let before = self.open_tables(current).ok();
+        let mut losses = Vec::new();
+        for (table, (had, has)) in fewer {
+            let lost = before.as_ref().map(|before| LostRecords::find(table, before, after));
+            if lost.as_ref().is_some_and(|lost| !is_small((had, had.saturating_sub(lost.count)))) {
+                continue;
+            }
+            let names = lost.map_or_else(String::new, |lost| lost.to_string());
+            losses.push(format!("{}: {has} instead of {had}{names}", table.name()));
+        }
         if losses.is_empty() { Ok(()) } else { Err(ReleaseError::Shrunk { version, current, losses }) }
     }
 
@@ -198,12 +213,14 @@ impl ReleaseStore {
         Publisher::begin(self.clone(), &OsFs)
     }
 
-    /// Verifies a release and makes `current` name it; false if it already did. [`Self::check_rows`], unless forced.
+    /// Verifies a release and makes `current` name it; false if it already did. [`Self::check_rows`], unless forced or if an
+    /// earlier release takes the place of the current one: it is known.
     pub fn activate(&self, version: SnapshotVersion, is_forced: bool) -> ReleaseResult<bool> {
         let release = self.open(version)?;
         self.verify_on_disk(&release.manifest)?;
-        if !is_forced {
-            self.check_rows(version, release.manifest.counts)?;
+        let is_rollback = self.current().ok().flatten().is_some_and(|current| version < current);
+        if !is_forced && !is_rollback {
+            self.check_rows(release.catalog.snapshot())?;
         }
         drop(release);
         let _lock = lock::switch(&self.index)?;
@@ -303,6 +320,48 @@ impl ReleaseStore {
         let current = self.index.join(CURRENT);
         file_system.rename(&self.index.join(NEXT), &current).at(&current)?;
         file_system.sync_folder(&self.index).at(&self.index)
+    }
+}
+
+/// Records of a release that another one has neither by slug nor as merged ones.
+struct LostRecords {
+    count: u32,
+    first: Vec<String>,
+}
+
+impl LostRecords {
+    const MAX_NAMED: usize = 10;
+
+    fn find(table: Table, before: &Snapshot, after: &Snapshot) -> Self {
+        let find = |table: Table, slug: &str| after.find(table, slug).or_else(|| after.merged_into(table, slug));
+        // Rounds have no redirects: one that is merged is a round of the same startup and stage.
+        let rounds = if table == Table::Rounds { after.rows(table) } else { 0 };
+        let rounds: HashSet<_> = (0..rounds).map(|row| (after.round_startup(row), after.round_stage(row))).collect();
+        let is_merged = |row: u32| {
+            let startup = find(Table::Startups, before.slug(Table::Startups, before.round_startup(row)));
+            startup.is_some_and(|startup| rounds.contains(&(startup, before.round_stage(row))))
+        };
+        let mut lost = Self { count: 0, first: Vec::new() };
+        for row in before.by_slug(table) {
+            let slug = before.slug(table, *row);
+            if find(table, slug).is_none() && !(table == Table::Rounds && is_merged(*row)) {
+                lost.count += 1;
+                if lost.first.len() < Self::MAX_NAMED {
+                    lost.first.push(slug.to_owned());
+                }
+            }
+        }
+        lost
+    }
+}
+
+impl fmt::Display for LostRecords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, ", without {}", self.first.join(" "))?;
+        match self.count as usize - self.first.len() {
+            0 => Ok(()),
+            more => write!(f, " and {more} more"),
+        }
     }
 }
 

@@ -131,21 +131,18 @@ impl<'f> Publisher<'f> {
         built_at: OffsetDateTime,
         progress: &dyn Progress,
     ) -> ReleaseResult<Publication> {
-        let version = compiled.version();
         self.file_system.create_folder(draft).at(draft)?;
         let public = permissions::close(draft).at(draft)?;
         progress.step(manifest::TABLES, 0);
-        let [tables, records] = self.write_tables(draft, &compiled)?;
-        drop(compiled);
+        let (version, [tables, records], outcome) = self.write_numbered(draft, compiled)?;
         progress.done();
-        let outcome = self.outcome(version, &tables)?;
         if outcome == PublicationOutcome::Unchanged {
             return self.finish_unchanged(version);
         }
         let bytes = open::read_file(draft, version, &tables, |_| {})?;
         let snapshot = open::tables_from_bytes(version, bytes, open::records_on_disk(draft)?)?;
         if !self.policy.is_forced {
-            self.releases.check_rows(version, snapshot.counts())?;
+            self.releases.check_rows(&snapshot)?;
         }
         let indexes = text::create(&snapshot, progress)?;
         progress.step("sync", 0);
@@ -183,6 +180,44 @@ impl<'f> Publisher<'f> {
         self.clear(REMOVING)?;
         progress.done();
         Ok(Publication { manifest, outcome, before, current: Some(version) })
+    }
+
+    /// Writes the tables. A version that nobody has set is that of the newest release if the content is the same, otherwise
+    /// the next one that is free.
+    fn write_numbered(
+        &self,
+        draft: &Path,
+        mut compiled: Compiled,
+    ) -> ReleaseResult<(SnapshotVersion, [File; 2], PublicationOutcome)> {
+        if !compiled.is_version_free() {
+            let version = compiled.version();
+            let files = self.write_tables(draft, &compiled)?;
+            drop(compiled);
+            let outcome = self.outcome(version, &files[0])?;
+            return Ok((version, files, outcome));
+        }
+        let newest = self.releases.versions()?.into_iter().next();
+        // Versions ascend, even if the data is older than that of the newest release.
+        if let Some(newest) = newest.filter(|newest| newest.date >= compiled.version().date) {
+            let is_readable = self.releases.manifest(newest).is_ok();
+            compiled.set_version(if is_readable { newest } else { self.next_free(newest) });
+        }
+        let files = self.write_tables(draft, &compiled)?;
+        match self.outcome(compiled.version(), &files[0]) {
+            Err(ReleaseError::Taken { free, .. }) => {
+                compiled.set_version(free);
+                for file in &files {
+                    let path = draft.join(&file.path);
+                    self.file_system.remove(&path).at(&path)?;
+                }
+                Ok((free, self.write_tables(draft, &compiled)?, PublicationOutcome::Published))
+            }
+            outcome => Ok((compiled.version(), files, outcome?)),
+        }
+    }
+
+    fn next_free(&self, version: SnapshotVersion) -> SnapshotVersion {
+        self.releases.next_free(version, |_| false)
     }
 
     fn write_tables(&self, draft: &Path, compiled: &Compiled) -> ReleaseResult<[File; 2]> {
@@ -317,7 +352,7 @@ impl<'f> Publisher<'f> {
     }
 
     fn taken(&self, version: SnapshotVersion) -> ReleaseError {
-        ReleaseError::Taken { version, free: self.releases.next_free(version, |_| false) }
+        ReleaseError::Taken { version, free: self.next_free(version) }
     }
 
     fn finish_unchanged(&self, version: SnapshotVersion) -> ReleaseResult<Publication> {

@@ -19,7 +19,7 @@ use crate::app::settings::{
 use auth::account::{Account, AccountRef, KeyRecord, ParseKeyRefError};
 use auth::audit::{AuditEntry, AuditEvent, AuditLog};
 use auth::password::WeakPassword;
-use auth::{Store, StoreError, coded};
+use auth::{Store, StoreError, coded, has_database};
 use data::rfc3339;
 use platform::clock::now;
 use release::ReleaseError;
@@ -86,6 +86,9 @@ fn run(
             AuditLog::open(path, now).map_err(|error| AdminError::NoAuditLog { path: path.clone(), error })
         };
         let audit_log = options.audit_log.as_ref().map(open).transpose()?;
+        if store.postgres()?.is_none() && !has_database(data) {
+            return Err(AdminError::NoStore(std::path::absolute(data).unwrap_or_else(|_| data.to_owned())));
+        }
         let store = store.open(data)?;
         store.end_expired_keys(now())?;
         command(&CommandContext { store: &*store, json, audit_log })
@@ -116,6 +119,12 @@ coded! {
     enum AdminError {
         #[error(transparent)]
         Store(#[from] StoreError) => "store_failed",
+        #[error(
+            "{}: no server has kept accounts here; name the folder of `venturedex serve --data`, or start the server once, which \
+             creates the store",
+            .0.display()
+        )]
+        NoStore(PathBuf) => "no_store",
         #[error("standard output: {0}")]
         Output(io::Error) => "output_failed",
         #[error("standard input {problem}; pipe the {what} in, on a single line")]

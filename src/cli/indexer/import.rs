@@ -10,9 +10,10 @@ use serde::Serialize;
 use time::OffsetDateTime;
 
 use crate::cli::indexer::confined::NotedSteps;
+use crate::cli::indexer::import_page::{self, ImportPage, RunImport};
 use crate::cli::indexer::own_files::{FolderError, OwnFiles};
 use crate::cli::indexer::progress::Steps;
-use crate::cli::indexer::{CommandError, CommandResult, IndexerExit, Style, format};
+use crate::cli::indexer::{CommandError, CommandResult, IndexerExit, ResultJson, Style, format};
 use data::import::FileList;
 use data::import::diagnostics::{did_you_mean, quoted};
 use data::{Date, Progress};
@@ -20,26 +21,35 @@ pub(super) use import::resolve;
 use import::sources::import::{
     FileSummary, Import, ImportSummary, JoinSummary, MostRows, Omission, SectionSummary, SourceChanges, UnusedColumn,
 };
-use import::sources::presets::{PRESETS, preset};
+use import::sources::presets::{PRESETS, Preset, preset};
+use import::sources::preview;
+use import::sources::preview::outline::Outline;
 use import::sources::view::{self, Clusters, Detail, ViewSummary};
 use import::sources::{Extent, MEMORY_MIB, Source, SourceError, Suppressed, guess};
 use search::nearest;
 
 #[derive(Args)]
-#[command(group = ArgGroup::new("destination").args(["dataset", "sources", "guess"]).required(true))]
+#[command(group = ArgGroup::new("destination").args(["dataset", "sources", "guess", "page", "show"]).required(true).multiple(true))]
 #[command(after_help = presets_help())]
 pub(crate) struct ImportArgs {
     /// The name of a preset, unless there is --mapping; then files, folders and archives
     #[arg(value_name = "PRESET|INPUT", required = true)]
     inputs: Vec<PathBuf>,
-    /// File that says what the columns mean (TOML)
+    /// File that says what the columns mean (TOML); with --page, it begins with a guess if it does not exist
     #[arg(long, value_name = "FILE")]
     mapping: Option<PathBuf>,
     /// Print a mapping to begin with: what the headers and values of the inputs probably mean
-    #[arg(long, conflicts_with = "mapping")]
+    #[arg(long, conflicts_with_all = ["mapping", "sources"])]
     guess: bool,
+    /// Show on a page of this computer what the columns mean and what the rows become, and correct it there; all changes are
+    /// kept in the mapping, by default NAME.toml next to the input. With --sources, the page imports, too
+    #[arg(long, conflicts_with = "guess")]
+    page: bool,
+    /// Print the mapping of the preset, to be changed and used with --mapping
+    #[arg(long, conflicts_with_all = ["mapping", "sources", "guess", "page"])]
+    show: bool,
     /// Write a dataset to this folder, which is new, empty or one that an import wrote; its other files stay
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["sources", "guess", "page", "show"])]
     dataset: Option<PathBuf>,
     /// Keep the statements of the source in this folder of sources, merged with those of earlier imports
     #[arg(long, value_name = "DIR")]
@@ -104,7 +114,8 @@ impl SourceArgs {
         let steps = Steps::new(style.json);
         let to = tempfile::tempdir()?;
         let (clusters, suppressed) = resolve::composition(folder, &all, &sources, &steps)?;
-        let summary = view::write(folder, &sources, &clusters, &suppressed, to.path(), Detail::Provenance, &steps)?;
+        let detail = if self.licenses.is_empty() { Detail::Provenance } else { Detail::Licensed };
+        let summary = view::write(folder, &sources, &clusters, &suppressed, to.path(), detail, &steps)?;
         drop(steps);
         if !style.json {
             let mut out = io::stderr().lock();
@@ -128,12 +139,19 @@ pub(crate) fn sources_in(folder: &Path) -> Result<Vec<Source>, SourceError> {
 }
 
 pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) -> CommandResult {
-    if arguments.guess {
-        write!(io::stdout(), "{}", guess::mapping(&arguments.inputs)?)?;
-        return Ok(IndexerExit::Success);
-    }
     let start = Instant::now();
     let on = arguments.on.unwrap_or_else(|| Date::from_unix(now.unix_timestamp()));
+    if arguments.guess {
+        return print_guess(&arguments.inputs, on);
+    }
+    if arguments.page {
+        return arguments.serve_page(on, style);
+    }
+    if arguments.show {
+        let (preset, inputs) = arguments.preset()?;
+        write!(io::stdout(), "{}", preset.text(inputs)?)?;
+        return Ok(IndexerExit::Success);
+    }
     let import = arguments.import()?;
     let steps = NotedSteps::new(Steps::new(style.json));
     let (to, summary, view) = match (&arguments.sources, &arguments.dataset) {
@@ -150,22 +168,85 @@ pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) ->
     style.print(true, &result, |out| result.print(style, out))
 }
 
+/// Prints a guessed mapping, and what it would make of the first rows to standard error.
+fn print_guess(inputs: &[PathBuf], on: Date) -> CommandResult {
+    let text = guess::mapping(inputs)?;
+    write!(io::stdout(), "{text}")?;
+    let preview = preview::preview(inputs, Path::new("the guess"), &text, on, import_page::SIZE)?;
+    write!(io::stderr(), "{}", Outline(&preview))?;
+    Ok(IndexerExit::Success)
+}
+
+#[derive(Serialize)]
+struct PageJson<'p> {
+    url: &'p str,
+    mapping: String,
+}
+
 impl ImportArgs {
+    /// Serves the page on which the mapping is corrected, until a person closes it.
+    fn serve_page(&self, on: Date, style: &Style) -> CommandResult {
+        let rejects = self.rejects.as_ref().map(|file| file.display().to_string());
+        let run = |mapping: &Path| {
+            let (sources, rejects) = (self.sources.clone()?, rejects.clone());
+            let (inputs, mapping, changes) = (self.inputs.clone(), mapping.to_owned(), self.changes());
+            let run = move || {
+                let start = Instant::now();
+                let import = Import::mapping(&mapping, inputs.clone())?.with(changes.clone())?;
+                let summary = import.run(&sources, on, &NotedSteps::new(Steps::new(true)))?;
+                Ok::<_, SourceError>(ImportJson {
+                    to: sources.display().to_string(),
+                    took: start.elapsed(),
+                    summary,
+                    view: None,
+                    rejects: rejects.clone(),
+                })
+            };
+            let account = move || {
+                let result = run().map_err(|error| error.to_string())?;
+                let mut account = Vec::new();
+                let style = Style { json: false, verbose: false };
+                result.print(&style, &mut account).map_err(|error| error.to_string())?;
+                Ok(String::from_utf8_lossy(&account).into_owned())
+            };
+            Some(Box::new(account) as RunImport)
+        };
+        let page = ImportPage::open(self.inputs.clone(), self.mapping.clone(), on, run)?;
+        let mapping = page.mapping.display().to_string();
+        let served = page.serve(|url| {
+            style.write(&ResultJson { ok: true, result: &PageJson { url, mapping: mapping.clone() } }, |out| {
+                writeln!(out, "The page is at {url}")?;
+                writeln!(out, "Changes are kept in {mapping}. Its button Done ends the page, as Ctrl+C does.")
+            })
+        });
+        served.map_err(|error| SourceError::io(Path::new("the page"), error))?;
+        Ok(IndexerExit::Success)
+    }
+
+    /// The preset that is named first, and the inputs after it.
+    fn preset(&self) -> Result<(&'static Preset, &[PathBuf]), SourceError> {
+        let (name, inputs) = self.inputs.split_first().map_or((Path::new(""), &[][..]), |(name, rest)| (&**name, rest));
+        let found = name.to_str().and_then(preset);
+        found.map(|found| (found, inputs)).ok_or_else(|| unknown_preset(name))
+    }
+
     fn import(&self) -> Result<Import, SourceError> {
-        let import = match (&self.mapping, &*self.inputs) {
-            (Some(mapping), inputs) => Import::mapping(mapping, inputs.to_vec())?,
-            (None, [name, inputs @ ..]) => {
-                let name = name.to_string_lossy();
-                let found = preset(&name).ok_or_else(|| unknown_preset(&name))?;
+        let import = match &self.mapping {
+            Some(mapping) => Import::mapping(mapping, self.inputs.clone())?,
+            None => {
+                let (preset, inputs) = self.preset()?;
                 if inputs.is_empty() {
-                    let problem = format!("no input; name the files, folders or archives of {name}");
+                    let problem = format!("no input; name the files, folders or archives of {}", preset.name);
                     return Err(SourceError::Problems(vec![problem]));
                 }
-                Import::preset(found, inputs.to_vec())?
+                Import::preset(preset, inputs.to_vec())?
             }
-            (None, []) => return Err(unknown_preset("")),
         };
-        import.with(SourceChanges {
+        import.with(self.changes())
+    }
+
+    fn changes(&self) -> SourceChanges {
+        SourceChanges {
             id: self.id.clone(),
             title: self.title.clone(),
             license: self.license.clone(),
@@ -179,17 +260,26 @@ impl ImportArgs {
             is_forced: self.force,
             rejects: self.rejects.clone(),
             settled: self.dataset.clone(),
-        })
+        }
     }
 }
 
-fn unknown_preset(name: &str) -> SourceError {
-    let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
-    let hint = did_you_mean(nearest(name, names.iter().copied()));
-    SourceError::Problems(vec![format!(
-        "no preset {name:?}{hint}; the presets are {}, and other files need --mapping FILE",
-        names.join(", ")
-    )])
+fn unknown_preset(name: &Path) -> SourceError {
+    let presets: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    let (presets, hint) = (presets.join(", "), did_you_mean(nearest(&name.to_string_lossy(), presets.iter().copied())));
+    let problem = if name.exists() || name.extension().is_some() {
+        format!(
+            "{0} is a file, and the first word is the preset that reads it ({presets}); without one say what its columns mean: \
+             `indexer import --guess {0} > map.toml`, look at map.toml, then `indexer import --mapping map.toml {0}`",
+            name.display()
+        )
+    } else {
+        format!(
+            "no preset {name:?}{hint}; the presets are {presets}, and other files need a mapping, which `indexer import --guess \
+             FILE` begins"
+        )
+    };
+    SourceError::Problems(vec![problem])
 }
 
 fn write_dataset(
@@ -284,6 +374,9 @@ impl ImportJson {
                 }
             }
         }
+        if !self.summary.not_filled.is_empty() {
+            writeln!(out, "  {}: not filled: {}", self.summary.source, self.summary.not_filled.join(", "))?;
+        }
         if let Some(day) = later_import {
             writeln!(out, "  an earlier import was of {day}, a later day; this one replaces it")?;
         }
@@ -374,6 +467,7 @@ fn print_left_out(view: &ViewSummary, out: &mut dyn Write, style: &Style) -> io:
             writeln!(out, "  left out: {} {what}", format::count(count))?;
         }
     }
+    view.reviews.iter().try_for_each(|review| writeln!(out, "  left out: {review}"))?;
     let listed = if style.verbose { usize::MAX } else { MAX_LISTED };
     for left_out in view.left_out.iter().take(listed) {
         writeln!(out, "    {left_out}")?;

@@ -9,6 +9,7 @@ mod duplicates;
 pub(crate) mod format;
 mod generate;
 mod import;
+mod import_page;
 mod own_files;
 mod progress;
 mod publishing;
@@ -24,12 +25,14 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use serde::Serialize;
 use time::OffsetDateTime;
 
+use crate::app::settings;
 use crate::cli::indexer::publishing::{Publishing, Validity, parse_time};
 use crate::cli::indexer::wait::Waiting;
+use crate::cli::wrong_turn;
 use ::import::sources::SourceError;
 use data::import::DatasetInput;
 use data::import::meta::MetaValues;
@@ -158,7 +161,7 @@ impl Trust {
 
 #[derive(Args)]
 struct DatasetArgs {
-    /// Folder with the CSV files and snapshot.toml
+    /// Folder with the CSV files, and snapshot.toml if there is one
     #[arg(long, value_name = "DIR", env = "VENTUREDEX_DATASET", default_value = "dataset")]
     dataset: PathBuf,
     #[command(flatten)]
@@ -168,7 +171,7 @@ struct DatasetArgs {
 /// What snapshot.toml says, or is to say.
 #[derive(Args, Clone)]
 struct MetaArgs {
-    /// Version of the release, in place of snapshot.toml's
+    /// Version of the release, in place of snapshot.toml's [default: the next free number of the day]
     #[arg(long, value_name = "YYYY-MM-DD.N")]
     release: Option<SnapshotVersion>,
     /// Date that ages are counted from; by default that of the version
@@ -186,9 +189,9 @@ struct MetaArgs {
 }
 
 impl DatasetArgs {
-    fn input(&self) -> DatasetInput<'_> {
+    fn input(&self, today: Date) -> DatasetInput<'_> {
         let MetaArgs { release: version, released_on, title, source, license } = self.meta.clone();
-        let meta = MetaValues { version, released_on, title, source, license };
+        let meta = MetaValues { version, released_on, title, source, license, today: Some(today) };
         DatasetInput { folder: &self.dataset, meta, scratch: None }
     }
 }
@@ -326,8 +329,20 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>, now: OffsetDateTime) -
 fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Arguments, IndexerExit> {
     Arguments::try_parse_from(arguments).map_err(|error| {
         let code = if error.use_stderr() { IndexerExit::Usage } else { IndexerExit::Success };
-        if error.print().is_ok() { code } else { IndexerExit::Disk }
+        if error.print().is_err() {
+            return IndexerExit::Disk;
+        }
+        if let Some(hint) = wrong_turn::hint(&error, &command(), &settings::command()) {
+            // The message itself is printed.
+            let _ = writeln!(io::stderr(), "\n{hint}");
+        }
+        code
     })
+}
+
+/// The command line.
+pub(crate) fn command() -> clap::Command {
+    Arguments::command()
 }
 
 fn execute(arguments: &Arguments, now: OffsetDateTime) -> IndexerExit {
@@ -341,15 +356,15 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
     let seconds = now.unix_timestamp();
     let today = Date::from_unix(seconds);
     match command {
-        IndexerCommand::Check(dataset) => check::run(dataset.input(), style),
-        IndexerCommand::Aliases(dataset) => aliases::run(dataset.input(), style),
-        IndexerCommand::Duplicates(dataset) => duplicates::run(dataset.input(), style),
+        IndexerCommand::Check(dataset) => check::run(dataset.input(today), style),
+        IndexerCommand::Aliases(dataset) => aliases::run(dataset.input(today), style),
+        IndexerCommand::Duplicates(dataset) => duplicates::run(dataset.input(today), style),
         IndexerCommand::Build { dataset, index, sources, force, sign_key, bulk, publishing, waiting } => {
             let announcement = publishing.announcement()?;
             let signing_key = sign_key.as_deref().map(SigningKey::read).transpose()?;
             let policy = Policy { is_forced: *force, signing_key, has_bulk: *bulk };
             let view = sources.view(style)?;
-            let mut input = dataset.input();
+            let mut input = dataset.input(today);
             input.folder = view.as_ref().map_or(input.folder, |view| view.path());
             let (releases, remote) = (index.releases(), index.remote(None)?);
             let target = remote.map(|remote| build::Target { remote, announcement });
@@ -516,7 +531,6 @@ fn code_of(error: &ReleaseError) -> (IndexerExit, &'static str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory;
 
     #[test]
     fn the_command_line_is_valid() {

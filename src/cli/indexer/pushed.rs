@@ -62,8 +62,9 @@ pub(super) fn activate(
     let pushed = find(remote, version)?;
     remote.fetch(releases, pushed)?;
     let before = read.pointer.as_ref().map(|pointer| pointer.release);
-    if !is_forced {
-        releases.check_rows(version, releases.manifest(version)?.counts)?;
+    let is_rollback = before.is_some_and(|before| version < before);
+    if !is_forced && !is_rollback {
+        releases.check_rows(releases.open(version)?.catalog.snapshot())?;
     }
     let pointer = remote.point(releases, &read, pushed, announcement, now)?;
     style.write(&json!({ "ok": true, "current": pointer, "before": before }), |out| {

@@ -262,6 +262,7 @@ mod tests {
                 license: String::new(),
                 invented: true,
             },
+            is_version_free: false,
             sectors: vec![],
             firms: firms.iter().map(|slug| firm(slug)).collect(),
             startups: vec![],

@@ -36,6 +36,8 @@ pub struct MetaValues {
     pub title: Option<String>,
     pub source: Option<String>,
     pub license: Option<String>,
+    /// Day of a release whose version nobody has set.
+    pub today: Option<Date>,
 }
 
 impl MetaValues {
@@ -48,8 +50,9 @@ impl MetaValues {
     }
 }
 
-/// Reads `snapshot.toml`, which may be absent if `given` has a version; `None` if something required is missing or invalid.
-pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut DiagnosticReport) -> Option<SnapshotMeta> {
+/// Reads `snapshot.toml`, which may be absent if `given` has a version or a day; `None` if something is missing or invalid.
+/// The flag is true if nobody has set the version: then it is the first one of its day.
+pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut DiagnosticReport) -> Option<(SnapshotMeta, bool)> {
     let mut diagnostics = Diagnostics::new(FILE, report);
     let text = match std::fs::read(folder.join(FILE)) {
         Ok(bytes) => {
@@ -59,7 +62,9 @@ pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut DiagnosticRep
             });
             text.ok()?
         }
-        Err(error) if error.kind() == io::ErrorKind::NotFound && given.version.is_some() => String::new(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && (given.version.is_some() || given.today.is_some()) => {
+            String::new()
+        }
         Err(error) => {
             let message =
                 "file is missing; write it with a line such as `version = \"2026-11-20.1\"`, or give --release";
@@ -79,7 +84,7 @@ pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut DiagnosticRep
     for key in table.keys().filter(|key| !KEYS.contains(&key.as_str())) {
         diagnostics.warning(line_of(&text, key), None, format!("unknown key {}", quoted(key)));
     }
-    let mut value = |key: &'static str, required: bool| -> Option<String> {
+    let mut value = |key: &'static str| -> Option<String> {
         let string = match table.get(key) {
             Some(toml::Value::String(value)) => clean_line(value),
             Some(toml::Value::Datetime(value)) => value.to_string(),
@@ -98,27 +103,28 @@ pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut DiagnosticRep
             let message = format!("{}: invisible or control characters were removed", quoted(value));
             diagnostics.warning(line_of(&text, key), Some(key), message);
         }
-        if string.is_empty() && required {
-            let message = "is missing; every snapshot needs one, such as \"2026-11-20.1\"";
-            diagnostics.error(line_of(&text, key), Some(key), message.into());
-            return None;
-        }
         Some(string)
     };
-    let (version, released_on) = (value("version", true), value("released_on", false));
-    let (title, source, license) = (value("title", false), value("source", false), value("license", false));
+    let (version, released_on) = (value("version"), value("released_on"));
+    let (title, source, license) = (value("title"), value("source"), value("license"));
     let mut error = |key: &str, message| diagnostics.error(line_of(&text, key), Some(key), message);
     let version = version.and_then(|version| {
         let message = || format!("{} is not a version of the form YYYY-MM-DD.N", quoted(&version));
-        version.parse::<SnapshotVersion>().map_err(|_| error("version", message())).ok()
+        let parsed = (!version.is_empty()).then(|| version.parse().map_err(|_| error("version", message())));
+        parsed.transpose().ok()
     });
     let released_on = released_on.and_then(|date| {
-        if date.is_empty() {
-            return version.map(|version| version.date);
-        }
         let message = || format!("{} is not a date of the form YYYY-MM-DD", quoted(&date));
-        date.parse::<Date>().map_err(|_| error("released_on", message())).ok()
+        let parsed = (!date.is_empty()).then(|| date.parse::<Date>().map_err(|_| error("released_on", message())));
+        parsed.transpose().ok()
     });
+    let (version, released_on): (Option<SnapshotVersion>, Option<Date>) = (version?, released_on?);
+    let Some(day) = version.map(|version| version.date).or(released_on).or(given.today) else {
+        error("version", "is missing; every snapshot needs one, such as \"2026-11-20.1\"".to_owned());
+        return None;
+    };
+    let is_numbered = version.is_some();
+    let version = version.unwrap_or(SnapshotVersion { date: day, counter: 1 });
     let invented = match table.get("invented") {
         None => false,
         Some(toml::Value::Boolean(invented)) => *invented,
@@ -128,8 +134,8 @@ pub(crate) fn read(folder: &Path, given: &MetaValues, report: &mut DiagnosticRep
             return None;
         }
     };
-    let (version, released_on) = (version?, released_on?);
-    Some(SnapshotMeta { version, released_on, title: title?, source: source?, license: license?, invented })
+    let (released_on, title, source, license) = (released_on.unwrap_or(day), title?, source?, license?);
+    Some((SnapshotMeta { version, released_on, title, source, license, invented }, !is_numbered))
 }
 
 fn lines_before(text: &[u8], end: usize) -> u64 {

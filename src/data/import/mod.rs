@@ -82,6 +82,8 @@ impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for DatasetInput<'a> {
 
 pub struct Dataset {
     pub meta: SnapshotMeta,
+    /// True if nobody has set the version.
+    pub is_version_free: bool,
     pub sectors: Vec<DatasetSector>,
     pub firms: Vec<DatasetFirm>,
     pub startups: Vec<DatasetStartup>,
@@ -98,13 +100,20 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
     let DatasetInput { folder, meta, scratch } = input.into();
     let mut report = DiagnosticReport::default();
     if !folder.is_dir() {
-        let folder = folder.display().to_string();
-        Diagnostics::new(&folder, &mut report).error(None, None, "folder does not exist".into());
+        let name = folder.display().to_string();
+        let problem = match folder.is_file() {
+            true => format!(
+                "is a file, and a dataset is a folder; make one of the file with `indexer import --guess {name} > map.toml` and \
+                 `indexer import --mapping map.toml {name} --dataset NEW_FOLDER`"
+            ),
+            false => "folder does not exist".to_owned(),
+        };
+        Diagnostics::new(&name, &mut report).error(None, None, problem);
         return (None, report);
     }
     check_files(folder, &mut report);
     let meta = meta::read(folder, &meta, &mut report);
-    let released_on = meta.as_ref().map(|meta| meta.released_on);
+    let released_on = meta.as_ref().map(|(meta, _)| meta.released_on);
     let mut texts = TextStore::new(scratch);
     let mut files = CsvFolder { path: folder, report: &mut report, progress };
     let sectors = read_sectors(&mut files, &mut texts);
@@ -120,9 +129,10 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
     let redirects = redirects::read(&mut files, &records);
     let provenance = provenance::read(&mut files, &records);
     let settled = Settled::new(files.read(SettledLine::read).rows);
-    let Some(meta) = meta.filter(|_| !report.has_errors()) else { return (None, report) };
+    let Some((meta, is_version_free)) = meta.filter(|_| !report.has_errors()) else { return (None, report) };
     let mut dataset = Dataset {
         meta,
+        is_version_free,
         sectors: sectors.rows,
         firms: firms.rows,
         startups: startups.rows,

@@ -66,7 +66,8 @@ struct RecordCollector<'a> {
 impl RecordCollector<'_> {
     fn add(&mut self, statement: Statement, suppressed: &Suppressed) {
         // A round that is gone may have been replaced by another one.
-        if statement.entity.kind == EntityKind::Round && statement.standing == Standing::Gone {
+        let kind = statement.entity.kind;
+        if kind == EntityKind::Review || kind == EntityKind::Round && statement.standing == Standing::Gone {
             return;
         }
         if self.entity.as_ref() != Some(&statement.entity) {
@@ -127,7 +128,7 @@ impl RecordCollector<'_> {
                 let round = SourceRound { id, source: self.number, ..SourceRound::default() };
                 return self.rounds.push(PendingRound { round, ..PendingRound::default() });
             }
-            EntityKind::Sector => return,
+            EntityKind::Review | EntityKind::Sector => return,
         };
         self.rows.insert(entity.clone(), self.records.len());
         let record = SourceRecord::new(table, format!("{}/{entity}", self.source), self.number);

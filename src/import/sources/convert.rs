@@ -26,8 +26,8 @@ use data::import::diagnostics::quoted;
 use data::import::website;
 use data::meaning::Meaning;
 use data::parameter_error::shortened_to;
-use data::vocabulary::with_article;
-use data::{Country, FirmKind, PartialDate, Stage, StartupStatus};
+use data::vocabulary::{Vocabulary, with_article};
+use data::{Country, FirmKind, PartialDate, ReviewStatus, Stage, StartupStatus};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConvertedValue {
@@ -329,9 +329,23 @@ impl<'a> Converter<'a> {
             FieldForm::Year => self.year(text, row)?,
             FieldForm::Date => self.date(text, row)?.to_string(),
             FieldForm::Dollars => self.dollars(text, row)?,
-            FieldForm::Stage => read_word::<Stage>(text)?,
-            FieldForm::FirmKind => read_word::<FirmKind>(text)?,
-            FieldForm::StartupStatus => read_word::<StartupStatus>(text)?,
+            FieldForm::Stage => read_word(Stage::meaning(text))?,
+            FieldForm::FirmKind => read_word(FirmKind::meaning(text))?,
+            FieldForm::StartupStatus => read_word(StartupStatus::meaning(text))?,
+            FieldForm::ReviewStatus => read_word(ReviewStatus::read(text))?,
+            FieldForm::Rating => match text.strip_suffix(".0").unwrap_or(text) {
+                rating @ ("1" | "2" | "3" | "4" | "5") => rating.to_owned(),
+                _ => return Err("is not a rating: a whole number from 1 to 5".into()),
+            },
+            FieldForm::Truth => match &*text.to_lowercase() {
+                "true" | "yes" | "1" => "true".to_owned(),
+                "false" | "no" | "0" => "false".to_owned(),
+                _ => return Err("is neither `true` nor `false`; translate it with `map`".into()),
+            },
+            FieldForm::Slug => match text.chars().any(char::is_whitespace) {
+                true => return Err("is not a slug: it contains a space".into()),
+                false => convert_line(text)?,
+            },
             FieldForm::Reference(_) => {
                 let Some(reference) = &self.field.reference else { return Err("refers to nothing".into()) };
                 format!("{}:{}", reference.kind, reference.key.make_key(text)?)
@@ -507,8 +521,8 @@ fn web_address(text: &str) -> Result<String, Cow<'static, str>> {
     }
 }
 
-fn read_word<V: Meaning>(text: &str) -> Result<String, Cow<'static, str>> {
-    V::meaning(text).map(|word| word.name().to_owned()).ok_or_else(|| {
+fn read_word<V: Vocabulary>(word: Option<V>) -> Result<String, Cow<'static, str>> {
+    word.map(|word| word.name().to_owned()).ok_or_else(|| {
         let noun = with_article(V::NOUN);
         format!("is not {noun}: {}; translate it with `map`", V::names().join(", ")).into()
     })

@@ -16,6 +16,12 @@ pub(crate) enum FieldForm {
     Stage,
     FirmKind,
     StartupStatus,
+    ReviewStatus,
+    /// Whole number from 1 to 5.
+    Rating,
+    Truth,
+    /// Slug or id that a record keeps.
+    Slug,
     /// Name of a sector; the statement refers to the sector.
     Sector,
     /// Reference to an entity of the same source, of one of these kinds.
@@ -90,18 +96,24 @@ const SECTOR: &[SourceField] = &[
     one("description", FieldForm::Text),
 ];
 
-impl EntityKind {
-    /// Fields without which a record is not published.
-    pub(crate) fn required(self) -> &'static [&'static str] {
-        match self {
-            Self::Round => &["startup", "stage"],
-            Self::Person => &["name", "organization"],
-            Self::Firm | Self::Startup | Self::Sector => &["name"],
-        }
-    }
-}
+const REVIEW: &[SourceField] = &[
+    one("firm", FieldForm::Reference(&[EntityKind::Firm])),
+    one("stage", FieldForm::Stage),
+    one("rating", FieldForm::Rating),
+    one("responsiveness", FieldForm::Rating),
+    one("fairness", FieldForm::Rating),
+    one("value_add", FieldForm::Rating),
+    one("ghosted", FieldForm::Truth),
+    one("title", FieldForm::Line),
+    one("body", FieldForm::Text),
+    one("status", FieldForm::ReviewStatus),
+    one("created_on", FieldForm::Date),
+];
 
 impl SourceField {
+    /// Slug that the record of an entity has or keeps. It is not part of the view's rows: the view gives it to the record.
+    pub(crate) const SLUG: &Self = &one("slug", FieldForm::Slug);
+
     /// Fields of a kind of entity, in the order of the dataset's columns.
     pub(crate) fn of_kind(kind: EntityKind) -> &'static [Self] {
         match kind {
@@ -109,12 +121,28 @@ impl SourceField {
             EntityKind::Startup => STARTUP,
             EntityKind::Round => ROUND,
             EntityKind::Person => PERSON,
+            EntityKind::Review => REVIEW,
             EntityKind::Sector => SECTOR,
+        }
+    }
+
+    /// Fields without which there is no record.
+    pub(crate) const fn required(kind: EntityKind) -> &'static [&'static str] {
+        match kind {
+            EntityKind::Firm | EntityKind::Startup | EntityKind::Sector => &["name"],
+            EntityKind::Person => &["name", "organization"],
+            EntityKind::Review => &["firm", "rating", "status", "created_on"],
+            EntityKind::Round => &["startup", "stage"],
         }
     }
 
     pub(crate) fn named(kind: EntityKind, name: &str) -> Option<&'static Self> {
         Self::of_kind(kind).iter().find(|field| field.name == name)
+    }
+
+    /// Field of a section of a mapping: one of the kind, or the slug.
+    pub(crate) fn of_section(kind: EntityKind, name: &str) -> Option<&'static Self> {
+        Self::of_kind(kind).iter().chain([Self::SLUG]).find(|field| field.name == name)
     }
 }
 
@@ -134,6 +162,7 @@ mod tests {
         check::<rows::DatasetStartup>(EntityKind::Startup, &["slug"]);
         check::<rows::DatasetRound>(EntityKind::Round, &["id"]);
         check::<rows::DatasetPerson>(EntityKind::Person, &["slug", "organization_kind"]);
+        check::<rows::DatasetReview>(EntityKind::Review, &["id"]);
         check::<rows::DatasetSector>(EntityKind::Sector, &["slug"]);
     }
 }

@@ -66,6 +66,8 @@ pub(crate) enum MissingIn {
     Amount,
     /// The name or key of an investor of a round.
     Investor,
+    /// A truth, where `false` and `нет` are values, or a key that a record keeps.
+    Exact,
     Other,
 }
 
@@ -80,6 +82,7 @@ impl MissingIn {
             FieldForm::Reference(_) if name.ends_with("investors") => Self::Investor,
             // A startup may be called None, too.
             FieldForm::Reference(_) => Self::Name,
+            FieldForm::Truth | FieldForm::Rating | FieldForm::ReviewStatus | FieldForm::Slug => Self::Exact,
             _ => Self::Other,
         }
     }
@@ -94,7 +97,7 @@ impl MissingIn {
         let is = |words: MissingWords| words.contains(&lower);
         let is_usual = is(MissingWords::Everywhere);
         match self {
-            Self::Name => is_usual,
+            Self::Name | Self::Exact => is_usual,
             Self::Country => {
                 let is_none = is_usual || is(MissingWords::NotInNames) || is(MissingWords::Nowhere);
                 is_none && Country::read(text).is_none()
@@ -134,15 +137,16 @@ mod tests {
     fn a_word_is_missing_by_its_field() {
         use MissingIn::*;
         for (text, fields) in [
-            ("-", &[Name, Country, Place, Amount, Investor, Other][..]),
-            ("N/A", &[Name, Country, Place, Amount, Investor, Other]),
-            ("#REF!", &[Name, Country, Place, Amount, Investor, Other]),
-            ("\\N", &[Name, Country, Place, Amount, Investor, Other]),
-            ("keine Angabe", &[Name, Country, Place, Amount, Investor, Other]),
-            ("Sin datos", &[Name, Country, Place, Amount, Investor, Other]),
-            ("н/д", &[Name, Country, Place, Amount, Investor, Other]),
-            ("なし", &[Name, Country, Place, Amount, Investor, Other]),
+            ("-", &[Name, Country, Place, Amount, Investor, Exact, Other][..]),
+            ("N/A", &[Name, Country, Place, Amount, Investor, Exact, Other]),
+            ("#REF!", &[Name, Country, Place, Amount, Investor, Exact, Other]),
+            ("\\N", &[Name, Country, Place, Amount, Investor, Exact, Other]),
+            ("keine Angabe", &[Name, Country, Place, Amount, Investor, Exact, Other]),
+            ("Sin datos", &[Name, Country, Place, Amount, Investor, Exact, Other]),
+            ("н/д", &[Name, Country, Place, Amount, Investor, Exact, Other]),
+            ("なし", &[Name, Country, Place, Amount, Investor, Exact, Other]),
             ("NA", &[Place, Amount, Investor, Other]),
+            ("false", &[Country, Place, Amount, Investor, Other]),
             ("None", &[Country, Place, Amount, Investor, Other]),
             ("Unknown", &[Country, Place, Amount, Investor, Other]),
             ("Undisclosed", &[Amount, Investor]),
@@ -151,7 +155,7 @@ mod tests {
             ("Nantes", &[]),
             ("0", &[]),
         ] {
-            for field in [Name, Country, Place, Amount, Investor, Other] {
+            for field in [Name, Country, Place, Amount, Investor, Exact, Other] {
                 assert_eq!(field.is_missing(text), fields.contains(&field), "{text} in {field:?}");
             }
         }

@@ -13,6 +13,7 @@ pub(crate) mod mapping;
 pub(crate) mod missing;
 pub(crate) mod money;
 pub mod presets;
+pub mod preview;
 pub(crate) mod sort;
 pub(crate) mod statement;
 pub mod suppressed;

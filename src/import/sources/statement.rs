@@ -120,6 +120,7 @@ vocabulary! {
     EntityKind, "kind of entity", {
         Firm = "firm",
         Person = "person",
+        Review = "review",
         Round = "round",
         Sector = "sector",
         Startup = "startup",
@@ -127,6 +128,17 @@ vocabulary! {
 }
 
 impl EntityKind {
+    pub(crate) const fn plural(self) -> &'static str {
+        match self {
+            Self::Firm => "firms",
+            Self::Person => "people",
+            Self::Review => "reviews",
+            Self::Round => "rounds",
+            Self::Sector => "sectors",
+            Self::Startup => "startups",
+        }
+    }
+
     pub(super) fn count(self, counts: &mut Vec<(&'static str, u64)>) {
         match counts.iter_mut().find(|(known, _)| *known == self.name()) {
             Some((_, count)) => *count += 1,

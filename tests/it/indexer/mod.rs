@@ -3,8 +3,10 @@
 mod hostile_files;
 mod hostile_formats;
 mod import;
+mod import_page;
 mod invalid_datasets;
 mod program;
 mod real_data;
 mod resolve;
 mod suppressed;
+mod wrong_turns;

@@ -224,6 +224,27 @@ fn the_same_version_again_succeeds_with_the_same_content_or_names_the_next_free_
 }
 
 #[test]
+fn releases_without_a_version_take_the_next_free_number_of_the_day() {
+    let index = Index::new();
+    let folder = tempfile::tempdir().unwrap();
+    let build = |name: &str| {
+        fs::write(folder.path().join("firms.csv"), format!("slug,name\nalder,{name}\n")).unwrap();
+        index.build_json(folder.path())
+    };
+    let first = build("Alder");
+    let version = first["version"].as_str().unwrap().to_owned();
+    assert_eq!((first["outcome"].as_str(), version.ends_with(".1")), (Some("published"), true), "{first}");
+    let again = build("Alder");
+    assert_eq!((&again["version"], again["outcome"].as_str()), (&first["version"], Some("unchanged")));
+    let second = build("Alder Capital");
+    assert_eq!(second["version"], version.replace(".1", ".2").as_str());
+    assert_eq!(second["current"], second["version"]);
+    // A stated day comes after that of the newest release, whatever it is.
+    fs::write(folder.path().join("snapshot.toml"), "released_on = \"2026-01-31\"\n").unwrap();
+    assert_eq!(build("Alder Partners")["version"], version.replace(".1", ".3").as_str());
+}
+
+#[test]
 fn a_rejected_dataset_leaves_the_previous_release_active() {
     let index = Index::new();
     index.build(&small()).code(0);

@@ -62,7 +62,7 @@ fn a_release_that_lost_more_than_a_fifth_of_a_table_is_published_only_by_force()
     let (code, text) = build("2026-11-22.1", 6, &[]);
     assert_eq!(code, Some(1));
     let expected = "error: release 2026-11-22.1 lost more than a fifth of what the current release 2026-11-21.1 has (people: 6 \
-                    instead of 8): check the dataset, or pass --force if it is right";
+                    instead of 8, without person-6 person-7): check the dataset, or pass --force if it is right";
     assert!(text.contains(expected), "{text}");
     let current = || fs::read_to_string(installation.index().join("current")).unwrap().trim().to_owned();
     assert_eq!(current(), "2026-11-21.1");

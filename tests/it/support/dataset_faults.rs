@@ -37,12 +37,6 @@ const ALIASES: &str = "aliases.csv";
 #[rustfmt::skip]
 pub const FAULTS: &[Fault] = &[
     // snapshot.toml
-    fault("no snapshot.toml", Remove(META), &["snapshot.toml: file is missing; write it with a line such as `version = \"2026-11-20.1\"`, or give --release"]),
-    fault("snapshot.toml is empty", Whole(META, ""), &[
-        "snapshot.toml: version: is missing; every snapshot needs one, such as \"2026-11-20.1\"",
-    ]),
-    fault("no version", Swap(META, "version = \"2026-01-31.1\"\n", ""), &["snapshot.toml: version: is missing; every snapshot needs one, such as \"2026-11-20.1\""]),
-    fault("empty version", Swap(META, "2026-01-31.1", ""), &["snapshot.toml:1: version: is missing; every snapshot needs one, such as \"2026-11-20.1\""]),
     fault("a version of another form", Swap(META, "2026-01-31.1", "v7"), &["snapshot.toml:1: version: \"v7\" is not a version of the form YYYY-MM-DD.N"]),
     fault("a version with an invalid date", Swap(META, "2026-01-31.1", "2026-02-30.1"), &["snapshot.toml:1: version: \"2026-02-30.1\" is not a version of the form YYYY-MM-DD.N"]),
     fault("a version numbered zero", Swap(META, "2026-01-31.1", "2026-01-31.0"), &["snapshot.toml:1: version: \"2026-01-31.0\" is not a version of the form YYYY-MM-DD.N"]),

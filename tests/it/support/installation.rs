@@ -63,6 +63,8 @@ impl Installation {
     /// An unlimited key.
     pub fn key(&self) -> String {
         let program = env!("CARGO_BIN_EXE_venturedex");
+        // Otherwise a server creates it.
+        auth::SqliteStore::open(&self.data()).unwrap();
         self.run(program, &["account", "create", "--email", "ops@example.com", "--tier", "enterprise"]);
         self.run(program, &["key", "create", "--email", "ops@example.com", "--name", "swap"])
     }

@@ -19,8 +19,11 @@ pub fn command(data: &Path, words: &[impl AsRef<OsStr>]) -> Command {
     command
 }
 
-/// Runs a command with `input` on stdin.
+/// Runs a command with `input` on stdin. Commands on accounts get a store, which otherwise a server creates.
 pub fn run(data: &Path, words: &[&str], input: &str) -> Ended {
+    if matches!(words.first(), Some(&("account" | "key"))) && !words.contains(&"--store") && !auth::has_database(data) {
+        auth::SqliteStore::open(data).unwrap();
+    }
     let mut child = command(data, words).stdin(Stdio::piped()).spawn().unwrap();
     // A command that reads no input may have exited.
     let _ = child.stdin.take().unwrap().write_all(input.as_bytes());

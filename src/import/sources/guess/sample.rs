@@ -6,8 +6,8 @@ use data::NoProgress;
 
 const MAX_ROWS: usize = 1_000;
 
-/// Bytes of values in a sample.
-const MAX_SAMPLE: usize = 16 << 20;
+/// Bytes of values in a sample: those of all tables are kept.
+const MAX_SAMPLE: usize = 2 << 20;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sample {
@@ -46,6 +46,7 @@ impl RowReceiver for Sample {
     fn row(&mut self, row: &InputRow) -> Result<(), SourceError> {
         for (index, values) in self.values.iter_mut().enumerate() {
             let value = row.get(index);
+            self.bytes += size_of::<String>();
             if !value.is_empty() {
                 self.bytes += value.len();
                 values.push(value.to_owned());

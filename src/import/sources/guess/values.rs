@@ -1,9 +1,183 @@
-//! Mapping lines for locations and amounts of money, which are guessed from the whole column.
+//! The values of a column: what they look like, and how a mapping reads them.
 
-use crate::sources::guess::columns::words;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+use crate::sources::guess::header::{is_unspaced, words};
 use crate::sources::guess::quote;
 use crate::sources::location::{self, Codes};
+use crate::sources::mapping::date_format::DateFormat;
+use crate::sources::mapping::list::split_list;
 use crate::sources::money::{self, AmountForm, MoneyCell, Notation};
+use data::fold::fold;
+use data::import::website;
+use data::meaning::Meaning;
+use data::name::{OwnName, WordKind};
+use data::{Country, word_file};
+
+/// Share of the values that must be of a form.
+const MOST: f64 = 0.6;
+
+/// Share from which a column of text is a column of something else.
+const SOME: f64 = 0.3;
+
+/// Words of `words.txt` by the name of their line.
+static WORDS: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
+    let lines = word_file::entries(include_str!("words.txt")).filter_map(|line| line.split_once(": "));
+    lines.map(|(name, words)| (name, words.split(", ").collect())).collect()
+});
+
+pub(super) fn word_list(name: &str) -> &'static [&'static str] {
+    WORDS.get(name).map_or(&[], Vec::as_slice)
+}
+
+fn is_word(list: &str, value: &str) -> bool {
+    word_list(list).contains(&value.to_lowercase().as_str())
+}
+
+/// Share of the values that pass a test; 0 without values.
+pub(super) fn share(values: &[&str], test: impl Fn(&str) -> bool) -> f64 {
+    values.iter().filter(|value| test(value)).count() as f64 / values.len().max(1) as f64
+}
+
+pub(super) fn most(values: &[&str], test: impl Fn(&str) -> bool) -> bool {
+    !values.is_empty() && share(values, test) >= MOST
+}
+
+pub(super) fn some(values: &[&str], test: impl Fn(&str) -> bool) -> bool {
+    !values.is_empty() && share(values, test) >= SOME
+}
+
+pub(super) fn distinct<'v>(values: &[&'v str]) -> BTreeSet<&'v str> {
+    values.iter().copied().collect()
+}
+
+/// True for a number, an amount or a share: digits, with at most a few letters of a unit or currency.
+pub(super) fn is_number(value: &str) -> bool {
+    let letters = value.chars().filter(|char| char.is_alphabetic()).count();
+    let digits = value.chars().filter(char::is_ascii_digit).count();
+    digits > 0 && letters == 0
+}
+
+pub(super) fn is_year(value: &str) -> bool {
+    let year = value.strip_suffix(".0").unwrap_or(value);
+    year.len() == 4 && year.parse().is_ok_and(|year: u16| (1000..=2200).contains(&year))
+}
+
+pub(super) fn is_address(value: &str) -> bool {
+    let host = website::host(value);
+    let is_host = |host: &str| {
+        let ending = host.rsplit('.').next().unwrap_or_default();
+        host.contains('.') && ending.len() > 1 && ending.chars().all(char::is_alphabetic)
+    };
+    !value.contains([' ', '@', ',']) && is_host(&host)
+}
+
+pub(super) fn is_email(value: &str) -> bool {
+    value.split_once('@').is_some_and(|(name, host)| !name.is_empty() && host.contains('.') && !value.contains("://"))
+}
+
+pub(super) fn is_flag(value: &str) -> bool {
+    is_word("yes", value) || is_word("no", value)
+}
+
+/// True for a code or number that identifies something, such as `677`, `D-1042` or a UUID.
+pub(super) fn is_code(value: &str) -> bool {
+    let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());
+    let is_plain = value.chars().all(|char| char.is_ascii_alphanumeric() || "-_:/.".contains(char));
+    is_plain && has_digit && !value.contains("://")
+}
+
+pub(super) fn is_date(value: &str) -> bool {
+    is_iso_date(value) || FORMATS.iter().any(|format| reads(format, value))
+}
+
+fn reads(format: &str, value: &str) -> bool {
+    DateFormat::parse(format).is_ok_and(|format| format.read(value).is_some())
+}
+
+fn is_iso_date(value: &str) -> bool {
+    ["%Y-%m-%d", "%Y-%m"].iter().any(|format| reads(format, value))
+}
+
+/// True for a name with a word of firms that invest.
+pub(super) fn has_firm_word(value: &str) -> bool {
+    let lower = value.to_lowercase();
+    words(value).iter().any(|word| word_list("firms").contains(&word.as_str()))
+        || word_list("firm parts").iter().any(|part| lower.contains(part))
+}
+
+/// True if the values are ranges of amounts.
+pub(super) fn are_ranges(values: &[&str]) -> bool {
+    most(values, |value| matches!(MoneyCell::read(value), Some(MoneyCell::Range(..))))
+}
+
+/// True if the values may be names of firms, startups or people.
+pub(super) fn are_names(values: &[&str]) -> bool {
+    let is_name = |value: &str| {
+        let length = value.chars().count();
+        let words = value.split_whitespace().count();
+        length <= 120
+            && words <= 9
+            && value.chars().any(char::is_alphabetic)
+            && (!is_address(value) || !value.contains("://"))
+            && !is_email(value)
+            && !is_date(value)
+            && !value.starts_with(['[', '{'])
+    };
+    let distinct = distinct(values);
+    share(values, is_name) >= 0.9
+        && !some(values, is_flag)
+        && (values.len() <= 3 || distinct.len() > 1)
+        && !most(values, is_uuid)
+        && !most(values, |value| is_code(value) && is_counted(value))
+        && (distinct.len() <= 1 || !most(values, |value| Country::read(value).is_some() && value.len() > 3))
+        && !are_words(values)
+}
+
+/// True for a code with a number at its end: `D-1042`.
+fn is_counted(value: &str) -> bool {
+    value.bytes().filter(u8::is_ascii_digit).count() * 2 >= value.len()
+        || value.bytes().rev().take(3).all(|byte| byte.is_ascii_digit())
+}
+
+pub(super) fn is_uuid(value: &str) -> bool {
+    value.len() >= 32 && value.chars().all(|char| char.is_ascii_hexdigit() || char == '-')
+}
+
+/// True if most values are words of a closed vocabulary.
+fn are_words(values: &[&str]) -> bool {
+    is_vocabulary::<data::Stage>(values)
+        || is_vocabulary::<data::FirmKind>(values)
+        || is_vocabulary::<data::StartupStatus>(values)
+}
+
+/// True if most values are of a vocabulary. Single letters may be names.
+pub(super) fn is_vocabulary<V: Meaning>(values: &[&str]) -> bool {
+    most(values, |value| value.chars().count() > 1 && V::meaning(value).is_some())
+}
+
+/// True if the values may be names of people: two to four words without one of firms.
+pub(super) fn are_people(values: &[&str]) -> bool {
+    let is_person = |value: &str| {
+        let count = value.split_whitespace().count();
+        let is_short = value.contains(is_unspaced) && (2..=6).contains(&value.chars().count());
+        let is_name = |value: &str| value.chars().all(|char| char.is_alphabetic() || " .'’-".contains(char));
+        let folded = fold(value);
+        let words: Vec<&str> = folded.split(' ').collect();
+        let is_legal =
+            WordKind::classify(&words).iter().any(|kind| matches!(kind, WordKind::Legal | WordKind::Generic(_)));
+        (is_short || (2..=4).contains(&count)) && is_name(value) && !has_firm_word(value) && (!is_legal || is_short)
+    };
+    are_names(values) && share(values, is_person) >= 0.8
+}
+
+/// True if the values are addresses of websites of their own: not of profiles on one host.
+pub(super) fn are_websites(values: &[&str]) -> bool {
+    let hosts: BTreeSet<String> = values.iter().map(|value| website::host(value)).collect();
+    let is_own = |value: &str| is_address(value) && !OwnName::parse(&website::host(value)).is_of_profiles();
+    most(values, is_own) && (values.len() < 3 || hosts.len() * 2 > distinct(values).len())
+}
 
 /// True if the country of most values can be read, as in `Paris, France`.
 pub(super) fn are_locations(values: &[&str]) -> bool {
@@ -11,52 +185,159 @@ pub(super) fn are_locations(values: &[&str]) -> bool {
     values.iter().for_each(|value| drop(location::read_country("", value, &known, &mut seen)));
     std::mem::swap(&mut known, &mut seen);
     let is_read = |value: &&&str| value.contains(',') && location::read_country("", value, &known, &mut seen).is_ok();
-    values.is_empty() || values.iter().filter(is_read).count() * 10 >= values.len() * 6
+    values.iter().filter(is_read).count() as f64 >= values.len() as f64 * MOST
 }
 
-pub(super) fn country_line(header: &str) -> String {
-    format!("country = {{ column = {header}, do = [\"split(,)\", \"last\"], unknown = \"drop\" }}")
+/// True if values begin with the number of a street.
+pub(super) fn are_streets(values: &[&str]) -> bool {
+    let first =
+        |value: &str| value.split(',').next().is_some_and(|part| part.contains(|char: char| char.is_ascii_digit()));
+    values.iter().any(|value| first(value))
 }
 
-/// Mapping line for a field with amounts of money. `Err` has a remark if the values do not decide how to read them.
-pub(super) fn amount_line(
-    header: &str,
-    field: &str,
-    values: &[&str],
-    table: &dyn Fn(&str) -> String,
-) -> Result<String, String> {
+/// Step that divides the cells of a list; `None` if the cells do not tell how. An empty text divides nothing.
+pub(super) fn list_step(values: &[&str]) -> Option<&'static str> {
+    let (mut lists, mut unsure) = (0, 0);
+    for value in values {
+        match split_list(value) {
+            Ok(parts) => lists += usize::from(parts.len() > 1),
+            Err(_) => unsure += 1,
+        }
+    }
+    match (lists, unsure) {
+        (0, 0) => Some(""),
+        // A few cells that may be one name or two are left out by the import.
+        _ if lists > 0 && unsure * 10 <= values.len() => Some("list"),
+        _ => None,
+    }
+}
+
+/// The parts of the cells of a list.
+pub(super) fn split(values: &[&str], step: &str) -> Vec<String> {
+    match step {
+        "" => values.iter().map(|value| (*value).to_owned()).collect(),
+        _ => values.iter().filter_map(|value| split_list(value).ok()).flatten().collect(),
+    }
+}
+
+const FORMATS: [&str; 17] = [
+    "%m/%d/%Y",
+    "%d/%m/%Y",
+    "%d.%m.%Y",
+    "%d-%m-%Y",
+    "%m-%d-%Y",
+    "%Y/%m/%d",
+    "%Y.%m.%d",
+    "%d-%b-%Y",
+    "%d-%b-%y",
+    "%B %d, %Y",
+    "%d %B %Y",
+    "%b %Y",
+    "%m/%Y",
+    "%m/%d/%y",
+    "%d/%m/%y",
+    "%d.%m.%y",
+    "%Y年%m月%d日",
+];
+
+/// How dates are read: what a mapping adds to the table of the field, such as `, dates = ["%d.%m.%Y"]`.
+pub(super) fn date_forms(values: &[&str], is_year_enough: bool) -> Result<String, (String, String)> {
+    if values.is_empty() {
+        return Err(("has no values".to_owned(), String::new()));
+    }
+    let is_plain = |value: &str| is_iso_date(value) || (is_year_enough && value.len() == 4 && is_year(value));
+    if share(values, is_plain) >= 0.9 {
+        return Ok(String::new());
+    }
+    // Programs write whole numbers of a column with gaps as `2019.0`.
+    if is_year_enough && share(values, is_year) >= 0.9 {
+        return Ok(", do = [\"regex(^([0-9]{4})(?:[.]0)?$)\"]".to_owned());
+    }
+    let formats: Vec<&str> =
+        FORMATS.into_iter().filter(|format| share(values, |value| reads(format, value)) >= 0.9).collect();
+    let form = |format: &str| format!(", dates = [{}]", quote(format));
+    let dates = |format: &str| -> Vec<_> {
+        let format = DateFormat::parse(format).ok();
+        values
+            .iter()
+            .map(|value| format.as_ref().and_then(|format| format.read(value)))
+            .map(|date| date.map(|date| date.to_string()))
+            .collect()
+    };
+    match &*formats {
+        [] => Err(("its values are not dates of a known form".to_owned(), String::new())),
+        [first, others @ ..] if others.iter().all(|other| dates(other) == dates(first)) => Ok(form(first)),
+        [first, ..] => {
+            Err(("its days and months may be in either order; if this is the right one".to_owned(), form(first)))
+        }
+    }
+}
+
+/// How amounts are read: what a mapping adds to the table of the field. `Err` has the reason why that is not sure, and
+/// what to add if it is.
+pub(super) fn amount_form(header: &str, field: &str, values: &[&str]) -> Result<String, (String, String)> {
     let cells: Vec<MoneyCell> = values.iter().filter_map(|value| MoneyCell::read(value)).collect();
-    if cells.len() * 10 < values.len() * 6 {
-        return Err("its values are not amounts of money".to_owned());
+    if values.is_empty() || (cells.len() as f64) < values.len() as f64 * MOST {
+        return Err(("its values are not amounts of money".to_owned(), String::new()));
     }
     let step = match (cells.iter().any(|cell| matches!(cell, MoneyCell::Range(..))), field) {
         (true, "check_max_usd") => ", do = [\"max\"]",
-        (true, _) => ", do = [\"min\"]",
+        (true, "check_min_usd") => ", do = [\"min\"]",
+        (true, _) => {
+            return Err((
+                "has ranges, of which one end has to be taken; if it is the lower".to_owned(),
+                ", do = [\"min\"], currency = \"USD\"".to_owned(),
+            ));
+        }
         _ => "",
     };
-    let line = |more: &str| table(&format!("{step}, currency = \"USD\"{more}"));
+    let line = |more: &str| format!("{step}, currency = \"USD\"{more}");
     let unit = money::unit_of_header(header).map(|(_, unit)| unit);
     let unit_text = match unit.map(money::name_of_unit) {
         None => String::new(),
         Some(Some(name)) => format!(", unit = {}", quote(name)),
-        Some(None) => return Err("the unit of its header is written in no cell".to_owned()),
+        Some(None) => return Err(("the unit of its header is written in no cell".to_owned(), String::new())),
     };
     let form = AmountForm { unit, ..AmountForm::default() };
     let mut notation = Notation::default();
     cells.iter().for_each(|cell| notation.add(cell, &form));
     if notation.is_undecided() {
-        let line = line(&format!("{unit_text}, decimal = \".\""));
-        return Err(format!("its values have a decimal point or comma, or groups of digits; say which: {line}"));
+        let problem = "its values have a decimal point or comma, or groups of digits; say which";
+        return Err((problem.to_owned(), line(&format!("{unit_text}, decimal = \".\""))));
     }
     if notation.lacks_unit {
-        let line = line(", unit = \"million\"");
-        return Err(format!("its values are too small without a unit; if they are millions: {line}"));
+        let problem = "its values are too small without a unit; if they are millions";
+        return Err((problem.to_owned(), line(", unit = \"million\"")));
     }
-    let is_usd = words(header).iter().any(|word| word == "usd") || values.iter().any(|value| value.contains("US$"));
+    let header_words = words(header);
+    let has = |word: &str| header_words.iter().any(|known| known == word);
+    let other = ["eur", "gbp", "inr", "cny", "jpy", "chf", "euro", "euros", "rmb"].iter().find(|code| has(code));
+    let foreign = ['€', '£', '¥', '₹', '₽', '元', '円', '₩', '￥'];
+    if other.is_some() || header.replace("美元", "").contains(foreign) {
+        return Err((
+            "is in another currency; with `rates = \"rates.csv\"` at the top, and its code".to_owned(),
+            line(&unit_text),
+        ));
+    }
+    let is_usd = has("usd")
+        || header.contains("美元")
+        || values.iter().any(|value| value.contains("US$") || value.contains("USD"));
     let is_dollar = header.contains('$') || values.iter().any(|value| value.contains('$'));
     match (is_usd, is_dollar) {
         (true, _) => Ok(line(&unit_text)),
         (false, true) => Ok(format!("{}  # dollars of the United States?", line(&unit_text))),
-        (false, false) => Err(format!("an amount without a currency; if it is US dollars: {}", line(&unit_text))),
+        (false, false) => Err(("an amount without a currency; if it is US dollars".to_owned(), line(&unit_text))),
     }
+}
+
+/// Distinct values of a column of a closed vocabulary with their meanings, if one is not known.
+pub(super) fn translations<V: Meaning>(values: &[&str]) -> Option<BTreeMap<String, String>> {
+    let distinct = distinct(values);
+    let is_known = |value: &&str| V::meaning(value).is_some();
+    if distinct.len() > 100 || distinct.iter().all(is_known) {
+        return None;
+    }
+    let meaning = |value: &str| V::meaning(value).map(V::name).unwrap_or_default().to_owned();
+    let pairs = distinct.into_iter().map(|value| (value.to_owned(), meaning(value)));
+    Some(pairs.collect())
 }

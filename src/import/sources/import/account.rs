@@ -9,11 +9,11 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::sources::convert::{Dropped, NOT_FIRST, NOT_KEPT};
-use crate::sources::field::FieldForm;
+use crate::sources::field::{FieldForm, SourceField};
 use crate::sources::import::rejects::{Reject, Rejects, quoted_if_shown};
 use crate::sources::import::summary::{
     FileRows, FileSummary, ImportSummary, JoinSummary, MAX_DETAILED, MAX_SHARE, MIN_DROPPED, MostRows, Omission,
-    SectionSummary, UnusedColumn, add_omission, total,
+    RowEvent, SectionSummary, UnusedColumn, add_omission, total,
 };
 use crate::sources::input::{InputRow, Member, Place};
 use crate::sources::mapping::{Condition, FieldValue, MappedValue, Mapping, Unknown};
@@ -143,6 +143,7 @@ impl<'a> Account<'a> {
         self.rows(section, row.file).without_key += 1;
         let of_section = &self.mapping.sections[section];
         let name = || of_section.fields.iter().find(|field| field.target.name() == "name").map(|field| &field.value);
+        self.summary.note(row, || RowEvent::WithoutKey { section, reason: reason.to_owned().into() });
         let value = of_section.key.as_ref().map(|(value, _)| value).or_else(name);
         let column = value.and_then(|value| value.columns.first());
         let (name, text) = column.map_or(("", ""), |column| (&*column.name, row.get(column.index)));
@@ -154,6 +155,8 @@ impl<'a> Account<'a> {
     }
 
     pub(super) fn dropped(&mut self, section: usize, field: usize, row: &InputRow, dropped: &Dropped) {
+        let (text, reason) = (&dropped.text, &dropped.reason);
+        self.summary.note(row, || RowEvent::Dropped { section, field, text: text.clone(), reason: reason.clone() });
         let of_section = &self.mapping.sections[section];
         let value = &of_section.fields[field].value;
         let column = column_of(value, row, &dropped.text);
@@ -312,7 +315,7 @@ impl<'a> Account<'a> {
                 }
             }
             for (field, counts) in section.fields.iter().zip(&summary.fields) {
-                let is_required = kind.required().contains(&&*counts.field);
+                let is_required = SourceField::required(kind).contains(&&*counts.field);
                 if is_required && counts.dangling * 2 > summary.counts.kept + summary.counts.merged {
                     let most = counts.dropped.iter().max_by_key(|reason| reason.count);
                     let (first, reason) = most.map_or(("", ""), |most| (&most.first, &most.reason));
@@ -409,6 +412,10 @@ fn remedy_of(field: &FieldValue) -> &'static str {
         FieldForm::Dollars => "write digits, or say `currency`, `unit` or `decimal` in the mapping",
         FieldForm::Stage | FieldForm::FirmKind | FieldForm::StartupStatus => "translate it with `map`",
         FieldForm::Reference(_) => "correct the key in the cell",
+        FieldForm::ReviewStatus => "write `approved`, `pending` or `rejected`, or translate it with `map`",
+        FieldForm::Rating => "write a whole number from 1 to 5",
+        FieldForm::Truth => "write `true` or `false`, or translate it with `map`",
+        FieldForm::Slug => "write lowercase letters, digits and single `-`, such as `alder-capital`",
         FieldForm::Identifier => "correct it, or accept the loss with `unknown = \"drop\"`",
     }
 }

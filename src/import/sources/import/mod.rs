@@ -7,11 +7,11 @@ mod pass;
 mod records;
 mod rejects;
 mod summary;
+mod unfilled;
 
 use std::path::{Path, PathBuf};
 
 use crate::sources::evidence::ImportEvidence;
-use crate::sources::guess::package;
 use crate::sources::input::Member;
 use crate::sources::input::archive::{listed, path_pattern};
 use crate::sources::mapping::{Mapping, SourceValues};
@@ -28,6 +28,7 @@ use records::StatementCollector;
 pub use summary::{
     FieldSummary, FileRows, FileSummary, ImportSummary, JoinSummary, MostRows, Omission, SectionSummary, UnusedColumn,
 };
+pub(crate) use summary::{RowEvent, SampledRows};
 
 pub struct Import {
     mapping: Mapping,
@@ -39,16 +40,20 @@ pub struct Import {
 
 impl Import {
     pub fn preset(preset: &Preset, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
-        let made = if preset.mapping.is_none() { package::mapping(&Member::list(&inputs)?)? } else { String::new() };
-        let text = preset.mapping.unwrap_or(&made);
-        let mapping = Mapping::read(&format!("{}.toml", preset.name), text, Path::new(""))?;
+        let text = preset.text(&inputs)?;
+        let mapping = Mapping::read(&format!("{}.toml", preset.name), &text, Path::new(""))?;
         Ok(Self::new(mapping, inputs))
     }
 
     pub fn mapping(file: &Path, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
         let text = std::fs::read_to_string(file).map_err(|error| SourceError::io(file, error))?;
+        Self::mapping_text(file, &text, inputs)
+    }
+
+    /// A mapping that is the text of this file.
+    pub(crate) fn mapping_text(file: &Path, text: &str, inputs: Vec<PathBuf>) -> Result<Self, SourceError> {
         let folder = file.parent().unwrap_or(Path::new(""));
-        let mapping = Mapping::read(&file.display().to_string(), &text, folder)?;
+        let mapping = Mapping::read(&file.display().to_string(), text, folder)?;
         Ok(Self::new(mapping, inputs))
     }
 
@@ -78,6 +83,20 @@ impl Import {
 
     /// Imports the files into the folder of sources. The statements are seen on the day `on`.
     pub fn run(self, sources: &Path, on: Date, progress: &dyn Progress) -> Result<ImportSummary, SourceError> {
+        let (summary, problem) = self.run_sample(sources, on, progress, &SampledRows::default(), u64::MAX)?;
+        problem.map_or(Ok(summary), Err)
+    }
+
+    /// Imports the first rows of each file and notes what becomes of `sampled`. Values that reject an import are a problem
+    /// of the result. Without sampled rows, they leave the sources as they are.
+    pub(crate) fn run_sample(
+        self,
+        sources: &Path,
+        on: Date,
+        progress: &dyn Progress,
+        sampled: &SampledRows,
+        most: u64,
+    ) -> Result<(ImportSummary, Option<SourceError>), SourceError> {
         let Self { mut mapping, inputs, is_forced, rejects, settled } = self;
         rejects.as_deref().map(rejects::check).transpose()?;
         let members = Member::list(&inputs)?;
@@ -95,10 +114,12 @@ impl Import {
             read: &columns,
             readers: &readers,
             folder: sources,
+            most,
             progress,
         };
         let read = |evidence: &ImportEvidence| {
-            let account = Account::new(&mapping, &members, &files, rejects.as_ref().map(|_| sources));
+            let mut account = Account::new(&mapping, &members, &files, rejects.as_ref().map(|_| sources));
+            account.summary.sampled.clone_from(sampled);
             let mut records = StatementCollector::new(&mapping, sources, &rates, evidence, account);
             passes.iter().try_for_each(|pass| pass.run(&context, &mut records))?;
             Ok::<_, SourceError>(records)
@@ -118,9 +139,13 @@ impl Import {
             if let Some(to) = &rejects {
                 account.write_rejects(to)?;
             }
-            finished.and_then(|()| account.check()).map(|()| account.summary)
+            finished?;
+            match account.check() {
+                Err(problem) if sampled.is_empty() => Err(problem),
+                checked => Ok((account.summary, checked.err())),
+            }
         });
-        let mut summary = match written {
+        let (mut summary, problem) = match written {
             Ok(summary) => summary,
             Err(error) => {
                 update.abandon();
@@ -132,10 +157,12 @@ impl Import {
             }
         };
         summary.extent = extent.name();
+        summary.not_filled = summary.find_unfilled(&mapping);
+        summary.source.clone_from(&mapping.source.id);
         summary.later_import = update.later_day();
         summary.statements = update.finish(is_forced)?;
         progress.done();
-        Ok(summary)
+        Ok((summary, problem))
     }
 }
 
@@ -162,7 +189,7 @@ fn read_settled(folder: &Path) -> Result<Settled, SourceError> {
 }
 
 /// Finds the files of each input, as indexes of `members`.
-fn assign_files(mapping: &Mapping, members: &[Member]) -> Result<Vec<Vec<usize>>, SourceError> {
+pub(crate) fn assign_files(mapping: &Mapping, members: &[Member]) -> Result<Vec<Vec<usize>>, SourceError> {
     let mut problems = Vec::new();
     let mut files = Vec::new();
     for input in &mapping.inputs {

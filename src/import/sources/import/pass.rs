@@ -7,7 +7,7 @@ use crate::sources::convert::first_unmet;
 use crate::sources::import::account::{Account, split_remedy};
 use crate::sources::import::records::StatementCollector;
 use crate::sources::import::rejects::Reject;
-use crate::sources::import::summary::{FileSummary, JoinSummary, MAX_WARNINGS, UnusedColumn, add_omission};
+use crate::sources::import::summary::{FileSummary, JoinSummary, MAX_WARNINGS, RowEvent, UnusedColumn, add_omission};
 use crate::sources::input::archive::listed;
 use crate::sources::input::{self, InputRow, Member, Place, RowReceiver, column_name};
 use crate::sources::mapping::document::LineColumn;
@@ -149,7 +149,8 @@ impl Pass {
     pub(super) fn run(&self, context: &PassContext<'_>, records: &mut StatementCollector<'_>) -> Result<()> {
         let io = |error| SourceError::io(context.folder, error);
         let Some(first) = self.groups.first() else {
-            return context.read_input(&self.from, records, &mut |row, records| records.add(&self.sections, row));
+            let add = &mut |row: &InputRow, records: &mut StatementCollector<'_>| records.add(&self.sections, row);
+            return context.read_input(&self.from, context.most, records, add);
         };
         let mut sorter = context.sort_input(&self.from, first.column, records)?;
         for (index, group) in self.groups.iter().enumerate() {
@@ -297,13 +298,16 @@ pub(super) struct PassContext<'a> {
     /// Number of passes and joins that read each input.
     pub readers: &'a [usize],
     pub folder: &'a Path,
+    /// Rows of a file that are read, unless it is joined.
+    pub most: u64,
     pub progress: &'a dyn Progress,
 }
 
 impl PassContext<'_> {
     fn sort_input(&self, part: &InputColumns, column: usize, records: &mut StatementCollector<'_>) -> Result<Sorter> {
         let (mut sorter, mut bytes) = (Sorter::new(self.folder), Vec::new());
-        self.read_input(part, records, &mut |row, _| {
+        // A part of the rows would join other rows than all do.
+        self.read_input(part, u64::MAX, records, &mut |row, _| {
             push_row(&mut sorter, row, column, &mut bytes).map_err(|error| SourceError::io(self.folder, error))
         })?;
         Ok(sorter)
@@ -312,6 +316,7 @@ impl PassContext<'_> {
     fn read_input<'r>(
         &self,
         part: &InputColumns,
+        most: u64,
         records: &mut StatementCollector<'r>,
         each: &mut dyn FnMut(&InputRow, &mut StatementCollector<'r>) -> Result<()>,
     ) -> Result<()> {
@@ -332,10 +337,18 @@ impl PassContext<'_> {
                 read,
                 unused,
                 sampled,
+                most,
                 each,
             };
-            input::read_rows(member, &input.format, self.progress, &mut reader)?;
-            let (counts, unused) = (reader.counts, reader.unused);
+            let is_read = input::read_rows(member, &input.format, self.progress, &mut reader);
+            let InputReader { mut counts, unused, records, .. } = reader;
+            // Enough rows stop the reader with an error.
+            if counts.rows <= most {
+                is_read?;
+            } else {
+                counts.rows = most;
+                records.account.summary.is_part = true;
+            }
             records.account.add_file(&input.name, *index, counts, unused);
         }
         Ok(())
@@ -347,6 +360,8 @@ struct InputReader<'a, 'r> {
     input: &'a MappingInput,
     member: &'a Member,
     part: &'a InputColumns,
+    /// Number of rows that are read.
+    most: u64,
     counts: FileSummary,
     records: &'a mut StatementCollector<'r>,
     /// Columns that any pass reads of the input.
@@ -399,6 +414,9 @@ impl RowReceiver for InputReader<'_, '_> {
 
     fn row(&mut self, row: &InputRow) -> Result<()> {
         self.counts.rows += 1;
+        if self.counts.rows > self.most {
+            return Err(SourceError::Problems(Vec::new()));
+        }
         if row.is_blank() && !self.part.columns.is_empty() {
             self.counts.blank += 1;
             let (reason, remedy) = ("has no value in a column that is used", "fill the row, or delete it");
@@ -408,6 +426,7 @@ impl RowReceiver for InputReader<'_, '_> {
         if let Some(condition) = first_unmet(row, &self.part.when) {
             self.counts.left_out += 1;
             let (column, value) = (&*condition.column.name, row.get(condition.column.index));
+            self.records.account.summary.note(row, || RowEvent::Unused { section: None });
             let (reason, remedy) = ("is left out by `when` of the input", "correct `when` if the row is wanted");
             self.records.account.reject(&Reject { place: row.place(), column, value, reason, remedy });
             return Ok(());

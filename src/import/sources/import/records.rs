@@ -8,6 +8,7 @@ use crate::sources::convert::{ConvertedValue, Converter, Dropped, first_unmet, s
 use crate::sources::evidence::ImportEvidence;
 use crate::sources::field::{FieldForm, SourceField};
 use crate::sources::import::account::{Account, Lost};
+use crate::sources::import::summary::RowEvent;
 use crate::sources::input::{InputRow, Place};
 use crate::sources::mapping::date_format::DateEvidence;
 use crate::sources::mapping::{KeyForm, Mapping, MappingSection};
@@ -110,6 +111,7 @@ impl<'a> StatementCollector<'a> {
             self.account.rows(index, row.file).rows += 1;
             if let Some(condition) = first_unmet(row, &section.when) {
                 self.account.rows(index, row.file).left_out += 1;
+                self.account.summary.note(row, || RowEvent::Unused { section: Some(index) });
                 unmet = unmet.or(Some((condition, section.kind)));
                 continue;
             }
@@ -121,6 +123,7 @@ impl<'a> StatementCollector<'a> {
                     continue;
                 }
             };
+            self.account.summary.note(row, || RowEvent::Entity { section: index });
             let entity = format!("{}:{key}", section.kind);
             let source_key = section.source_key.as_ref().and_then(|value| value.text(row)).unwrap_or(text);
             let source_key = shortened_to(MAX_LINE - 1, &source_key);
@@ -140,8 +143,8 @@ impl<'a> StatementCollector<'a> {
                     self.account.dropped(index, at, row, &dropped);
                 }
                 let converted = std::mem::take(&mut self.converted);
-                for ConvertedValue { value, original } in &converted {
-                    let mut value = value.as_str();
+                for found in &converted {
+                    let (mut value, original) = (found.value.as_str(), &found.original);
                     let reference;
                     if field.target.form() == FieldForm::Sector {
                         match self.sector(value)? {
@@ -160,7 +163,7 @@ impl<'a> StatementCollector<'a> {
                         self.refer(value, (index, at), row.place(), original)?;
                     }
                     put_value(&mut self.value, name, value, original);
-                    self.account.summary.sections[index].fields[at].values += 1;
+                    self.account.summary.add_value(index, at, row, found);
                 }
                 self.converted = converted;
             }
@@ -280,6 +283,8 @@ impl<'a> StatementCollector<'a> {
             if name != entity.name.as_bytes() {
                 entity.write(&mut output)?;
                 entity.name.push_str(std::str::from_utf8(name).unwrap_or_default());
+            } else if number(1) == CREATED && entity.has_named_sector(&fields) {
+                continue;
             }
             match number(1) {
                 CREATED => entity.begin(CREATED, None, value),
@@ -354,7 +359,7 @@ impl<'o, 'a> EntityOutput<'o, 'a> {
         let index = |name: &str| fields.iter().position(|known| known == name).map(|at| at as u16);
         let required = EntityKind::ALL.iter().map(|kind| {
             let has_section = mapping.sections.iter().any(|section| section.kind == *kind);
-            let names = kind.required().iter().filter(|_| has_section);
+            let names = SourceField::required(*kind).iter().filter(|_| has_section);
             names.map(|name| (index(name), *name)).collect()
         });
         Self {
@@ -459,6 +464,15 @@ impl EntityStatements {
             self.limit = self.statements.len() * 2;
             self.first = self.statements.len();
         }
+    }
+
+    /// True for a sector with a name of its own, of which the texts in other columns are only references.
+    fn has_named_sector(&self, fields: &[String]) -> bool {
+        let names =
+            |statement: &RowStatement| fields.get(usize::from(statement.field)).is_some_and(|name| name == "name");
+        self.name.starts_with(EntityKind::Sector.name())
+            && self.section.is_some_and(|section| section != CREATED)
+            && self.statements.iter().any(names)
     }
 
     /// Sorts the statements by field and value. Duplicates are removed, except in fields that add up their amounts.

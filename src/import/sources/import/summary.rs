@@ -1,13 +1,15 @@
 //! Summary of an import: rows read, values mapped, and omissions with their reasons and remedies.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use crate::sources::convert::ConvertedValue;
 use crate::sources::import::account::RowCounts;
 use crate::sources::import::rejects::shown;
-use crate::sources::input::Member;
 use crate::sources::input::archive::printable;
+use crate::sources::input::{InputRow, Member};
 use crate::sources::mapping::Mapping;
 use crate::sources::update::StatementChanges;
 use data::Date;
@@ -35,6 +37,9 @@ const MAX_SHOWN_TEXT: usize = 40;
 
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct ImportSummary {
+    pub source: String,
+    /// Fields without a value, such as `firms.aum_usd`.
+    pub not_filled: Vec<String>,
     pub files: Vec<FileSummary>,
     pub sections: Vec<SectionSummary>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -54,6 +59,41 @@ pub struct ImportSummary {
     /// Columns that no section reads.
     pub not_used: Vec<UnusedColumn>,
     pub suspicions: Vec<Suspicion>,
+    /// What became of the rows of a preview, by file and line; empty in other imports.
+    #[serde(skip)]
+    pub(crate) sampled: SampledRows,
+    /// True if a preview left out the further rows of a file.
+    #[serde(skip)]
+    pub is_part: bool,
+}
+
+pub(crate) type SampledRows = HashMap<(u32, u64), Vec<RowEvent>>;
+
+/// Part of what became of a row. Sections and fields are indexes of the mapping.
+#[derive(Clone, Debug)]
+pub(crate) enum RowEvent {
+    /// The input's `when`, or that of a section, leaves the row out.
+    Unused {
+        section: Option<usize>,
+    },
+    WithoutKey {
+        section: usize,
+        reason: Cow<'static, str>,
+    },
+    Entity {
+        section: usize,
+    },
+    Value {
+        section: usize,
+        field: usize,
+        value: ConvertedValue,
+    },
+    Dropped {
+        section: usize,
+        field: usize,
+        text: String,
+        reason: Cow<'static, str>,
+    },
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -223,6 +263,20 @@ impl ImportSummary {
             .filter(|index| !is_used(index))
             .map(|index| printable(&members[index].path).into_owned());
         Self { sections: sections.collect(), unused: unused.collect(), ..Self::default() }
+    }
+
+    /// Notes what became of a row of a preview.
+    pub(super) fn note(&mut self, row: &InputRow, event: impl FnOnce() -> RowEvent) {
+        if !self.sampled.is_empty()
+            && let Some(events) = self.sampled.get_mut(&(row.file, row.line))
+        {
+            events.push(event());
+        }
+    }
+
+    pub(super) fn add_value(&mut self, section: usize, field: usize, row: &InputRow, value: &ConvertedValue) {
+        self.sections[section].fields[field].values += 1;
+        self.note(row, || RowEvent::Value { section, field, value: value.clone() });
     }
 
     pub fn rows(&self) -> u64 {

@@ -220,6 +220,8 @@ fn add_texts(value: &Value, texts: &mut Vec<String>) {
         Value::Null | Value::Object(_) => {}
         Value::String(text) if text.is_empty() => {}
         Value::String(text) => texts.push(text.clone()),
+        // A list of objects stays JSON: a mapping takes its texts with `json`.
+        Value::Array(values) if values.iter().any(Value::is_object) => texts.push(value.to_string()),
         Value::Array(values) => values.iter().for_each(|value| add_texts(value, texts)),
         Value::Bool(_) | Value::Number(_) => texts.push(value.to_string()),
     }

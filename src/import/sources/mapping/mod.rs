@@ -4,7 +4,7 @@
 pub(crate) mod date_format;
 pub(crate) mod document;
 pub(crate) mod list;
-mod read;
+pub(crate) mod read;
 pub(crate) mod transform;
 
 use std::collections::HashMap;
@@ -204,6 +204,15 @@ impl FieldValue {
     pub(crate) fn new(target: FieldTarget, value: MappedValue, position: LineColumn) -> Self {
         let (amount, is_sum) = (AmountForm::default(), false);
         Self { target, value, currency: None, rate_on: None, amount, reference: None, is_sum, position }
+    }
+
+    /// Columns of the currency and of the day of its rate.
+    pub(crate) fn read_for_amount(&self) -> impl Iterator<Item = &ColumnRef> {
+        let currency = match &self.currency {
+            Some(Currency::Of(currency)) => Some(currency),
+            _ => None,
+        };
+        currency.into_iter().chain(&self.rate_on).flat_map(|value| &value.columns)
     }
 
     fn values_mut(&mut self) -> impl Iterator<Item = &mut MappedValue> {

@@ -32,11 +32,21 @@ const VALUE_KEYS: [&str; 11] =
 const FIELD_KEYS: [&str; 11] =
     ["currency", "rate_on", "sum", "decimal", "group", "unit", "scale", "scheme", "by", "kind", "create"];
 
-const SECTION_KEYS: [&str; 7] = ["from", "join", "when", "key", "latest_by", "source_key", "id"];
+pub(crate) const SECTION_KEYS: [&str; 7] = ["from", "join", "when", "key", "latest_by", "source_key", "id"];
 
 impl Mapping {
     /// Reads a mapping. `folder` contains its file of rates.
     pub(crate) fn read(name: &str, text: &str, folder: &Path) -> Result<Self, SourceError> {
+        let (mapping, problem) = Self::read_with_problems(name, text, folder)?;
+        problem.map_or(Ok(mapping), Err)
+    }
+
+    /// Reads what can be read of a mapping, and its problems. Only a text that is not TOML is an error.
+    pub(crate) fn read_with_problems(
+        name: &str,
+        text: &str,
+        folder: &Path,
+    ) -> Result<(Self, Option<SourceError>), SourceError> {
         let document = Document::new(name, text);
         let parsed = document.parse()?;
         let start = document.position(0);
@@ -80,9 +90,16 @@ impl Mapping {
             }
         }
         let rates = table.get("rates").and_then(|node| document.text(node)).map(|file| folder.join(file));
-        document.finish()?;
-        let source = source.expect("a missing source is a problem");
-        Ok(Self { name: name.to_owned(), source, inputs, sections, rates })
+        let source = source.unwrap_or_else(|| SourceValues {
+            id: String::new(),
+            title: String::new(),
+            license: String::new(),
+            url: String::new(),
+            priority: PRIORITY,
+            extent: Extent::Complete,
+        });
+        let mapping = Self { name: name.to_owned(), source, inputs, sections, rates };
+        Ok((mapping, document.finish().err()))
     }
 }
 
@@ -209,8 +226,8 @@ impl<'a> MappingReader<'_, 'a> {
 
     fn section(&self, kind: EntityKind, node: &TomlNode<'a>) -> Option<MappingSection> {
         let document = self.document;
-        let fields = SourceField::of_kind(kind).iter().map(|field| field.name);
-        let known: Vec<&str> = SECTION_KEYS.into_iter().chain(fields).collect();
+        let fields = || SourceField::of_kind(kind).iter().chain([SourceField::SLUG]);
+        let known: Vec<&str> = SECTION_KEYS.into_iter().chain(fields().map(|field| field.name)).collect();
         let table = document.table(node, &known)?;
         let position = document.position_of(node);
         let find = |name: &str| self.inputs.iter().position(|input| input == name);
@@ -255,7 +272,7 @@ impl<'a> MappingReader<'_, 'a> {
         {
             key.join.get_or_insert("|".to_owned());
         }
-        for field in SourceField::of_kind(kind) {
+        for field in fields() {
             let Some(node) = table.get(field.name) else { continue };
             section.fields.extend(self.field(FieldTarget::Field(field), node, from, &joined));
         }
@@ -271,6 +288,11 @@ impl<'a> MappingReader<'_, 'a> {
         let has_field = |name: &str| section.fields.iter().any(|field| field.target.name() == name);
         if section.key.is_none() && !has_field("name") {
             document.problem(position, format!("a {kind} has neither `key` nor `name`; add `key = \"COLUMN\"`"));
+        }
+        for field in SourceField::required(kind).iter().filter(|field| kind == EntityKind::Review && !has_field(field))
+        {
+            let constant = if *field == "status" { "{ value = \"approved\" }" } else { "\"COLUMN\"" };
+            document.problem(position, format!("a review has no `{field}`; add `{field} = {constant}`"));
         }
         // A key with a scheme is also an identifier of the entity.
         if let Some((key, KeyForm::Scheme(scheme))) = &section.key
@@ -529,6 +551,6 @@ impl<'a> MappingReader<'_, 'a> {
 }
 
 /// True if entities of the kind have identifiers.
-fn is_identified(kind: EntityKind) -> bool {
+pub(crate) fn is_identified(kind: EntityKind) -> bool {
     matches!(kind, EntityKind::Firm | EntityKind::Startup | EntityKind::Person)
 }

@@ -42,6 +42,10 @@ pub(crate) enum Transform {
     City,
     /// First of several locations, which the field reads as a country.
     Country,
+    /// Items of a cell that is itself a row of CSV: `a;"b;c"`.
+    Items(u8),
+    /// Text of a member of each object in a JSON list; of those with a certain other member, if there is a condition.
+    Json(String, Option<(String, String)>),
     First,
     Last,
     /// First group of the expression, or the whole match. A text without a match is dropped.
@@ -56,7 +60,7 @@ pub(crate) enum Transform {
 type MakeTransform = fn(&str) -> Result<Transform, String>;
 
 /// Names of the transforms; true if they take an argument.
-const TRANSFORMS: [(&str, bool, MakeTransform); 17] = [
+const TRANSFORMS: [(&str, bool, MakeTransform); 19] = [
     // Lowercase letters a–z and digits, with single spaces.
     ("fold", false, |_| Ok(changing(|text, _| Some(fold(text)), ""))),
     ("lower", false, |_| Ok(changing(|text, _| Some(text.to_lowercase()), ""))),
@@ -72,6 +76,19 @@ const TRANSFORMS: [(&str, bool, MakeTransform); 17] = [
         "city" => Ok(Transform::City),
         "country" => Ok(Transform::Country),
         _ => Err(unknown("part of a place", part, ["city", "country"])),
+    }),
+    ("items", true, |separator| match separator.as_bytes() {
+        [byte] => Ok(Transform::Items(*byte)),
+        _ => Err(format!("{separator:?} is not one character, as in `items(;)`")),
+    }),
+    ("json", true, |argument| {
+        let (member, condition) =
+            argument.split_once(',').map_or((argument, None), |(member, rest)| (member, Some(rest)));
+        let pair =
+            |text: &str| text.split_once('=').map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned()));
+        let condition =
+            condition.map(|text| pair(text).ok_or("`json` takes a condition such as `json(value, scheme=lei)`"));
+        Ok(Transform::Json(member.trim().to_owned(), condition.transpose()?))
     }),
     ("first", false, |_| Ok(Transform::First)),
     ("last", false, |_| Ok(Transform::Last)),
@@ -150,6 +167,30 @@ impl Transform {
                             values.extend(value.split(&**separator).map(|one| MappedText::from(one.to_owned())));
                         }
                     }
+                }
+            }
+            Self::Items(separator) => {
+                for text in std::mem::take(values) {
+                    let mut reader = csv::ReaderBuilder::new();
+                    let mut reader = reader.has_headers(false).delimiter(*separator).from_reader(text.value.as_bytes());
+                    match reader.records().next() {
+                        Some(Ok(items)) => values.extend(items.iter().map(|item| MappedText::from(item.to_owned()))),
+                        _ => values.push(text),
+                    }
+                }
+            }
+            Self::Json(member, condition) => {
+                for text in std::mem::take(values) {
+                    // A text that is not a list stays as it is, so that it is reported.
+                    let Ok(items) = serde_json::from_str::<Vec<serde_json::Value>>(&text.value) else {
+                        values.push(text);
+                        continue;
+                    };
+                    let is_wanted = |item: &&serde_json::Value| {
+                        condition.as_ref().is_none_or(|(name, value)| item[name.as_str()] == value.as_str())
+                    };
+                    let members = items.iter().filter(is_wanted).filter_map(|item| item[member.as_str()].as_str());
+                    values.extend(members.map(|member| MappedText::from(member.to_owned())));
                 }
             }
             Self::First => values.truncate(1),
@@ -261,6 +302,11 @@ mod tests {
             ("legal_case", "Alder LABS", "Alder LABS"),
             ("split(;)", "a; b;;c ", "a|b|c"),
             ("split( - )", "a - b", "a|b"),
+            ("items(;)", r#"a;"b; ""c""";d"#, r#"a|b; "c"|d"#),
+            ("json(slug)", r#"[{"slug":"a","name":"A"},{"slug":"b"},{"name":"C"}]"#, "a|b"),
+            ("json(value, scheme=lei)", r#"[{"scheme":"cik","value":"1"},{"scheme":"lei","value":"2"}]"#, "2"),
+            ("json(slug)", "[]", ""),
+            ("json(slug)", "Alder", "Alder"),
             ("prefix(https://)", "a.example", "https://a.example"),
             ("strip_prefix(EX-)", "EX-7", "7"),
             ("strip_prefix(EX-)", "7", "7"),
@@ -299,6 +345,8 @@ mod tests {
             ("place(street)", "unknown part of a place"),
             ("split(;", "no closing parenthesis"),
             ("regex([)", "is not a regular expression"),
+            ("items(ab)", "is not one character"),
+            ("json(value, lei)", "a condition such as"),
         ] {
             let error = Transform::parse(step).unwrap_err();
             assert!(error.contains(problem), "{error}");

@@ -213,9 +213,9 @@ pub(crate) fn unit_of_header(header: &str) -> Option<(&str, f64)> {
         let text = text.trim_start_matches("in ").replace('_', " ");
         // `$000`, `000s`
         let thousands = || text.replace("000s", "000").replace("'000", "000").replace("000", "thousand");
-        read_words(&text)
-            .or_else(|| read_words(&thousands()))
-            .filter(|words| words.unit.is_some() && words.bound.is_none())
+        let words = read_words(&text).or_else(|| read_words(&thousands()))?;
+        let is_unit = words.unit.is_some() && words.bound.is_none() && !is_other_word(&text, &words);
+        is_unit.then_some(words)
     };
     let in_brackets = [('(', ')'), ('[', ']')].into_iter().filter_map(|(open, close)| {
         let part = &header[header.find(open)?..];
@@ -230,6 +230,13 @@ pub(crate) fn unit_of_header(header: &str) -> Option<(&str, f64)> {
         words.unit.filter(|_| !is_letter).map(|unit| (part, unit))
     });
     in_brackets.chain(tails).next()
+}
+
+/// True for a word in capitals that only looks like a unit with a currency: `TYPE`, `KIND`, `MAIN`.
+fn is_other_word(text: &str, words: &Words) -> bool {
+    let Some(Sign::Code(code)) = &words.sign else { return false };
+    let is_known = |meaning: &MoneyWord| matches!(meaning, MoneyWord::Currency(codes) if codes.contains(&&**code));
+    text.chars().all(char::is_alphabetic) && !WORDS.iter().any(|(_, meaning)| is_known(meaning))
 }
 
 pub(crate) fn name_of_unit(factor: f64) -> Option<&'static str> {
@@ -279,10 +286,23 @@ mod tests {
             ("aum_usd_m", "_usd_m", 1e6),
             ("Fonds, Mrd. EUR", ", Mrd. EUR", 1e9),
             ("Ticket (INR crore)", "(INR crore)", 1e7),
+            ("AUM (ZAR m)", "(ZAR m)", 1e6),
+            ("AUM MPLN", " MPLN", 1e6),
         ] {
             assert_eq!(unit_of_header(header), Some((part, unit)), "{header}");
         }
-        for header in ["AUM", "AUM USD", "Amount (EUR)", "5F(2)(c)", "Check size (min)", "Raised M", "Series B", ""] {
+        for header in [
+            "AUM",
+            "AUM USD",
+            "Amount (EUR)",
+            "5F(2)(c)",
+            "Check size (min)",
+            "Raised M",
+            "Series B",
+            "FIRM TYPE",
+            "FUND (MAIN)",
+            "",
+        ] {
             assert_eq!(unit_of_header(header), None, "{header}");
         }
     }

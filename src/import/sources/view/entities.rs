@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::sources::convert::slug;
+use crate::sources::field::SourceField;
 use crate::sources::view::Clusters;
 use crate::sources::{EntityId, EntityKind, Result, Source, Standing, Suppressed};
 use data::Date;
+use data::fold::fold;
 use data::vocabulary::Vocabulary as _;
 
 pub(super) struct Entities {
@@ -44,6 +46,8 @@ struct ViewEntity {
     first_seen: Date,
     /// Name by which it was first known.
     name: Option<Box<str>>,
+    /// Slug that it keeps.
+    slug: Option<Box<str>>,
     is_current: bool,
     is_named: bool,
     is_suppressed: bool,
@@ -69,6 +73,7 @@ impl Entities {
                         id: statement.entity,
                         first_seen: statement.first_seen,
                         name: None,
+                        slug: None,
                         is_current: false,
                         is_named: false,
                     });
@@ -77,7 +82,9 @@ impl Entities {
                 let is_current = statement.standing == Standing::Current;
                 entity.first_seen = entity.first_seen.min(statement.first_seen);
                 entity.is_current |= is_current;
-                if statement.field == "name" {
+                if statement.field == SourceField::SLUG.name {
+                    entity.slug = Some(statement.value.into_boxed_str());
+                } else if statement.field == "name" {
                     entity.is_named |= is_current;
                     // Of two names of the same day, the earlier import has the first; the other is a correction.
                     let order = (statement.first_seen, statement.last_import);
@@ -95,14 +102,15 @@ impl Entities {
         Ok(all)
     }
 
-    /// Assigns slugs and records. Entities that were first seen earlier choose first, so that their slugs stay.
+    /// Assigns slugs and records. Entities that keep a slug choose first, then those that were first seen earlier, so that
+    /// their slugs stay.
     fn assign_slugs(&mut self, sources: &[Source], clusters: &Clusters) {
         let entities_of = |source: usize| self.starts[source]..self.starts[source + 1];
         let mut order: Vec<(usize, usize)> =
             (0..sources.len()).flat_map(|source| entities_of(source).map(move |entity| (source, entity))).collect();
         order.sort_by_key(|(source, entity)| {
             let known = &self.entities[*entity];
-            (known.first_seen, Reverse(sources[*source].priority), *source, *entity)
+            (known.slug.is_none(), known.first_seen, Reverse(sources[*source].priority), *source, *entity)
         });
         let mut taken: HashMap<EntityKind, HashMap<String, u32>> = HashMap::new();
         self.slugs = vec![String::new(); self.entities.len()];
@@ -122,8 +130,10 @@ impl Entities {
             if known.id.kind == EntityKind::Sector && owners[entity] != entity {
                 continue;
             }
-            let name = known.name.as_deref().filter(|_| known.id.kind != EntityKind::Round).and_then(slug);
-            let name = name.or_else(|| slug(&known.id.key)).unwrap_or_else(|| known.id.kind.name().to_owned());
+            let kept = known.slug.as_deref().map(str::to_owned);
+            let name = || known.name.as_deref().filter(|_| has_page(known.id.kind)).and_then(slug);
+            let name = kept.or_else(name).or_else(|| slug(&known.id.key));
+            let name = name.unwrap_or_else(|| known.id.kind.name().to_owned());
             self.slugs[entity] = claim_slug(taken.entry(known.id.kind).or_default(), name);
         }
         let mut records: Vec<usize> = (0..self.entities.len()).filter(|entity| owners[*entity] == *entity).collect();
@@ -186,19 +196,58 @@ impl Entities {
         self.records.iter().filter(move |record| record.kind == kind).map(|record| record.slug.as_str())
     }
 
+    /// Published firms by what a person may call them.
+    pub(super) fn firms(&self) -> FirmIndex {
+        let mut firms = FirmIndex::default();
+        let entities = self.entities.iter().zip(&self.record_numbers).zip(&self.slugs);
+        for ((entity, number), slug) in entities.filter(|((entity, _), _)| entity.id.kind == EntityKind::Firm) {
+            if !self.record(*number).is_published() || !self.record(*number).is_named {
+                continue;
+            }
+            firms.slugs.insert(slug.clone(), *number);
+            let name = entity.name.as_deref().map(|name| (&mut firms.names, fold(name)));
+            for (texts, text) in name.into_iter().chain([(&mut firms.keys, entity.id.key.clone())]) {
+                let known = texts.entry(text).or_insert(Some(*number));
+                *known = known.filter(|known| known == number);
+            }
+        }
+        firms
+    }
+
     /// Slugs that were merged away, with kind and the record's slug, sorted. Nobody keeps the addresses of rounds.
     pub(super) fn redirects(&self, is_written: &[bool]) -> Vec<(EntityKind, &str, &str)> {
         let mut redirects: Vec<(EntityKind, &str, &str)> = Vec::new();
         for ((entity, number), slug) in self.entities.iter().zip(&self.record_numbers).zip(&self.slugs) {
             let target = self.record(*number).slug.as_str();
-            let has_page = !matches!(entity.id.kind, EntityKind::Sector | EntityKind::Round);
-            if has_page && slug != target && is_written[*number as usize] {
+            if has_page(entity.id.kind) && slug != target && is_written[*number as usize] {
                 redirects.push((entity.id.kind, slug, target));
             }
         }
         redirects.sort_unstable();
         redirects
     }
+}
+
+/// Records of firms by slug, also by one that was merged away, by key and by folded name; `None` for a text of several.
+#[derive(Default)]
+pub(super) struct FirmIndex {
+    slugs: HashMap<String, u32>,
+    keys: HashMap<String, Option<u32>>,
+    names: HashMap<String, Option<u32>>,
+}
+
+impl FirmIndex {
+    /// Record of the firm with this slug, key or name, or the reason why there is none.
+    pub(super) fn find(&self, text: &str) -> Result<u32, &'static str> {
+        let by_slug = self.slugs.get(text).map(|number| Some(*number));
+        let found = by_slug.or_else(|| self.keys.get(text).copied()).or_else(|| self.names.get(&fold(text)).copied());
+        found.ok_or("is no firm of the sources")?.ok_or("names several firms; write the slug of one")
+    }
+}
+
+/// True if records of the kind have an address of their own.
+const fn has_page(kind: EntityKind) -> bool {
+    matches!(kind, EntityKind::Firm | EntityKind::Person | EntityKind::Startup)
 }
 
 /// Claims the next free slug: `name`, `name-2`, …

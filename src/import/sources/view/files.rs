@@ -39,6 +39,7 @@ impl<'a> Files<'a> {
         match kind {
             EntityKind::Firm => self.line::<rows::DatasetFirm>(fields),
             EntityKind::Person => self.line::<rows::DatasetPerson>(fields),
+            EntityKind::Review => self.line::<rows::DatasetReview>(fields),
             EntityKind::Round => self.line::<rows::DatasetRound>(fields),
             EntityKind::Sector => self.line::<rows::DatasetSector>(fields),
             EntityKind::Startup => self.line::<rows::DatasetStartup>(fields),
@@ -53,7 +54,7 @@ impl<'a> Files<'a> {
         value: &str,
         original: &str,
     ) -> Result<(), SourceError> {
-        if self.detail == Detail::Tables || kind == EntityKind::Sector {
+        if self.detail == Detail::Tables || matches!(kind, EntityKind::Review | EntityKind::Sector) {
             return Ok(());
         }
         let (first_seen, last_seen) = (statement.first_seen.to_string(), statement.last_seen.to_string());
@@ -65,7 +66,7 @@ impl<'a> Files<'a> {
     }
 
     pub(super) fn finish(mut self) -> Result<(), SourceError> {
-        let sources = if self.detail == Detail::Provenance { self.sources } else { &[] };
+        let sources = if self.detail != Detail::Tables { self.sources } else { &[] };
         for source in sources {
             let (priority, imported_on) = (source.priority.to_string(), source.imported_on.to_string());
             let fields = [&source.id, &source.title, &source.license, &source.url, &priority, &imported_on];

@@ -10,6 +10,7 @@
 mod entities;
 mod files;
 mod record;
+mod reviews;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -18,16 +19,18 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::sources::guess::quote;
 use crate::sources::sort::Sorter;
 use crate::sources::{EntityId, EntityKind, Source, SourceError, Suppressed};
+use data::Progress;
 use data::import::csv_row::distinct;
 use data::import::csv_table::TableRow as _;
 use data::import::diagnostics::{did_you_mean, quoted};
-use data::import::meta::{self, SnapshotMeta};
+use data::import::meta;
 use data::import::redirects::Redirect;
+use data::import::rows;
 use data::import::suspicions::SettledLine;
 use data::vocabulary::Vocabulary as _;
-use data::{Progress, SnapshotVersion};
 use entities::Entities;
 use files::Files;
 use record::{StatementExclusion, ViewRecord, ViewStatement};
@@ -71,6 +74,8 @@ pub enum Detail {
     Tables,
     /// Also the provenance of each value.
     Provenance,
+    /// The same of sources with certain licenses: without `reviews.csv`, which has none.
+    Licensed,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -86,6 +91,9 @@ pub struct ViewSummary {
     pub suppressed: u64,
     /// The incomplete records and dangling references, at most [`MAX_TOLD`].
     pub left_out: Vec<LeftOut>,
+    /// Reviews of `reviews.csv` that are left out, with line and reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reviews: Vec<String>,
 }
 
 /// Maximum number of records and references that are listed one by one.
@@ -196,6 +204,14 @@ pub fn write(
     progress.step("write dataset", 0);
     let mut sorted = sorter.finish().map_err(io)?;
     let mut files = Files::new(to, sources, detail);
+    match detail {
+        Detail::Licensed if folder.join(rows::DatasetReview::FILE).exists() => {
+            summary.reviews.push("reviews.csv, which has no license".to_owned());
+        }
+        Detail::Licensed => {}
+        // First, so that its lines have the same numbers in the dataset.
+        Detail::Tables | Detail::Provenance => summary.reviews = reviews::copy(folder, &entities, &mut files)?,
+    }
     let mut record: Option<ViewRecord> = None;
     let mut is_written = vec![false; entities.records.len()];
     let mut finish = |record: Option<ViewRecord>, summary: &mut ViewSummary| -> Result<(), SourceError> {
@@ -253,15 +269,14 @@ fn write_meta(folder: &Path, sources: &[Source], to: &Path) -> Result<(), Source
     let joined = |texts: &mut dyn Iterator<Item = &str>, separator: &str| {
         distinct(texts.filter(|text| !text.is_empty())).join(separator).chars().take(1_000).collect::<String>()
     };
-    let meta = SnapshotMeta {
-        version: SnapshotVersion { date: imported_on, counter: 1 },
-        released_on: imported_on,
-        title: joined(&mut sources.iter().map(|source| &*source.title), "; "),
-        source: joined(&mut sources.iter().map(|source| &*source.url), " "),
-        license: joined(&mut sources.iter().map(|source| &*source.license), " AND "),
-        invented: false,
-    };
-    let text = toml::to_string(&meta).map_err(|error| SourceError::invalid(&file, error.to_string()))?;
+    // Without a version: each build takes the next free number of the day.
+    let meta = [
+        ("released_on", imported_on.to_string()),
+        ("title", joined(&mut sources.iter().map(|source| &*source.title), "; ")),
+        ("source", joined(&mut sources.iter().map(|source| &*source.url), " ")),
+        ("license", joined(&mut sources.iter().map(|source| &*source.license), " AND ")),
+    ];
+    let text: String = meta.iter().map(|(key, value)| format!("{key} = {}\n", quote(value))).collect();
     fs::write(&file, text).map_err(|error| SourceError::io(&file, error))
 }
 

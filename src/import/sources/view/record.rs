@@ -54,7 +54,7 @@ impl ViewStatement {
                 let is_suppressed = target.is_some_and(|number| entities.record(number).is_suppressed);
                 return Err(match &*field {
                     _ if !is_current => StatementExclusion::Irrelevant,
-                    "startup" | "organization" if is_suppressed => StatementExclusion::Orphaned,
+                    "startup" | "organization" | "firm" if is_suppressed => StatementExclusion::Orphaned,
                     _ if is_suppressed => StatementExclusion::Irrelevant,
                     _ => StatementExclusion::Dangling(Box::new(LeftOut {
                         kind: entity.kind.name(),
@@ -143,7 +143,7 @@ impl ViewRecord {
                     values.push(value);
                 }
             }
-            if self.kind.required().contains(&field.name) && values.is_empty() {
+            if SourceField::required(self.kind).contains(&field.name) && values.is_empty() {
                 return Ok(Some(field.name));
             }
             if field.name == "organization" {

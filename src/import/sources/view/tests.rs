@@ -235,3 +235,41 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn reviews_next_to_the_sources_name_firms_by_slug_key_or_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = [
+        ("firm:k1", "name", "Alder Capital"),
+        ("firm:k2", "name", "Birch"),
+        ("firm:k3", "name", "Birch"),
+        ("review:r9", "firm", "firm:k1"),
+        ("review:r9", "rating", "5"),
+        ("review:r9", "status", "approved"),
+        ("review:r9", "created_on", "2026-01-10"),
+    ];
+    import(folder.path(), "list", 50, "2026-11-20", &lines);
+    let reviews = "id,firm,rating,status,created_on\nr1,alder-capital,4,approved,2026-01-10\nr2,ALDER Capital,3,approved,2026-02\n\
+                   r3,k2,2,approved,2026-02\nr4,Birch,1,approved,2026-02\nr5,Cedar,1,approved,2026-02\n";
+    fs::write(folder.path().join("reviews.csv"), reviews).unwrap();
+    let (summary, files) = view_without(folder.path(), &Clusters::default(), "");
+    assert_eq!(
+        lines_of(&files),
+        [
+            "r1,alder-capital,,4,,,,,,,approved,2026-01-10",
+            "r2,alder-capital,,3,,,,,,,approved,2026-02",
+            "r3,birch,,2,,,,,,,approved,2026-02",
+            "r9,alder-capital,,5,,,,,,,approved,2026-01-10",
+        ]
+    );
+    let left_out = [
+        "reviews.csv:5: \"Birch\" names several firms; write the slug of one",
+        "reviews.csv:6: \"Cedar\" is no firm of the sources",
+    ];
+    assert_eq!(summary.reviews, left_out);
+}
+
+/// Lines of the reviews of a view.
+fn lines_of(files: &BTreeMap<String, String>) -> Vec<&str> {
+    lines(files, "reviews.csv")
+}

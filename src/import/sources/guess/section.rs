@@ -1,0 +1,776 @@
+//! The sections of a mapping that a table becomes, and remarks on the columns that are left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::sources::EntityKind;
+use crate::sources::field::{FieldForm, SourceField};
+use crate::sources::guess::header::{Owner, words};
+use crate::sources::guess::sample::Sample;
+use crate::sources::guess::table::{Column, Outline, RowKind, Vocabularies};
+use crate::sources::guess::values::{self, most, share, some};
+use crate::sources::guess::{FileDescription, comment, examples, quote};
+use crate::sources::missing::MissingIn;
+use data::meaning::Meaning;
+use data::vocabulary::Vocabulary as _;
+use data::{Country, FirmKind, Stage, StartupStatus, identifier};
+
+pub(super) struct Section {
+    pub kind: EntityKind,
+    pub lines: Vec<String>,
+}
+
+/// How the entities of a table are identified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Key {
+    /// By name and country.
+    #[default]
+    Default,
+    /// By name alone, because other tables refer to them by name.
+    Name,
+    /// By the table's own identifiers.
+    Id,
+}
+
+/// A column that is left out: why, and the line that would use it.
+struct Open {
+    reason: String,
+    line: Option<String>,
+}
+
+type Line = Result<String, Open>;
+
+fn open(reason: impl Into<String>) -> Open {
+    Open { reason: reason.into(), line: None }
+}
+
+/// How a table refers to the entities of another kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reference {
+    /// By a column with names.
+    Name(usize),
+    /// By a column with the identifiers of another table.
+    Id(usize),
+}
+
+impl Reference {
+    pub(super) fn column(self) -> usize {
+        match self {
+            Self::Name(column) | Self::Id(column) => column,
+        }
+    }
+}
+
+/// What other tables tell of a table.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Relations {
+    pub key: Key,
+    /// How rounds refer to their startups, and people to their organizations.
+    pub parent: Option<Reference>,
+    /// Kind of the organizations of people; `None` if it is not sure.
+    pub organization: Option<EntityKind>,
+    /// True if investors are identified by a table of firms that has other keys than names.
+    pub has_other_firms: bool,
+}
+
+pub(super) struct Sections<'o, 's> {
+    outline: &'o Outline<'s>,
+    relations: Relations,
+    vocabularies: &'o mut Vocabularies,
+    /// Fields of columns that are used.
+    used: BTreeMap<usize, &'static str>,
+    open: BTreeMap<usize, Open>,
+    pub sections: Vec<Section>,
+}
+
+impl<'o, 's> Sections<'o, 's> {
+    pub(super) fn new(outline: &'o Outline<'s>, relations: Relations, vocabularies: &'o mut Vocabularies) -> Self {
+        let (used, open) = (BTreeMap::new(), BTreeMap::new());
+        let mut sections = Self { outline, relations, vocabularies, used, open, sections: Vec::new() };
+        match outline.rows {
+            RowKind::Firms => sections.entities(EntityKind::Firm),
+            RowKind::Startups => sections.entities(EntityKind::Startup),
+            RowKind::Rounds => sections.rounds(),
+            RowKind::People => sections.people(),
+            RowKind::Unknown(_) => {}
+        }
+        sections
+    }
+
+    /// Fields of the columns that are used.
+    #[cfg(test)]
+    pub(super) fn fields(&self) -> &BTreeMap<usize, &'static str> {
+        &self.used
+    }
+
+    /// Remarks on the columns that are left out, each with values, what it might be, and the line that would use it.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let mut remarks = Vec::new();
+        for (index, column) in self.outline.columns.iter().enumerate() {
+            if self.used.contains_key(&index) {
+                continue;
+            }
+            let header = comment(column.header);
+            if column.meaning.is_private() || some(&column.values, values::is_email) {
+                remarks.push(format!("# {header}: private; left out"));
+                continue;
+            }
+            let values = examples(&column.texts);
+            let open = self.open.get(&index);
+            let reason = match open {
+                _ if column.header.trim().is_empty() => "has no header, by which a mapping names it".to_owned(),
+                _ if !column.is_named => "an earlier column has the same header; give them different ones".to_owned(),
+                Some(open) => open.reason.clone(),
+                None => self.reason(column).to_owned(),
+            };
+            remarks.push(format!("# {header}: {reason} ({values})"));
+            if let Some(line) = open.and_then(|open| open.line.as_ref()).filter(|_| column.is_named) {
+                remarks.push(format!("#{line}"));
+            }
+        }
+        remarks
+    }
+
+    /// Why a column is left out that no field considered.
+    fn reason(&self, column: &Column<'_>) -> &'static str {
+        let meaning = &column.meaning;
+        match () {
+            () if column.texts.is_empty() => "empty; left out",
+            () if meaning.is_sales => "of the management of sales; left out",
+            () if meaning.is_count => "a number of things; left out",
+            () if meaning.is_flag => "true or false; left out",
+            () if meaning.is_other => "no field of a record; left out",
+            () if meaning.owner() == Some(Owner::Person) => "of a person; left out",
+            () if meaning.noun().is_none() => "not known; left out",
+            () if meaning.owner() == Some(Owner::Firm) && self.outline.rows == RowKind::Startups => {
+                "investors belong to rounds, which this table does not have; left out"
+            }
+            () => "not sure; left out",
+        }
+    }
+
+    fn column(&self, index: usize) -> Option<&'o Column<'s>> {
+        self.outline.columns.get(index)
+    }
+
+    fn header(&self, index: usize) -> String {
+        quote(self.column(index).map_or("", |column| column.header))
+    }
+
+    fn headers(&self, columns: &[usize]) -> String {
+        columns.iter().map(|index| self.header(*index)).collect::<Vec<_>>().join(", ")
+    }
+
+    fn mark(&mut self, columns: &[usize], field: &'static str) {
+        self.used.extend(columns.iter().map(|index| (*index, field)));
+    }
+
+    /// Puts a line into a section and marks its column as used; a line that is not sure becomes a remark.
+    fn put(&mut self, lines: &mut Vec<String>, index: usize, field: &'static str, line: Line) -> bool {
+        match line {
+            Ok(line) => {
+                lines.push(line);
+                self.used.insert(index, field);
+                true
+            }
+            Err(open) => {
+                self.open.entry(index).or_insert(open);
+                false
+            }
+        }
+    }
+
+    /// A list of firms or startups.
+    fn entities(&mut self, kind: EntityKind) {
+        let Some(subject) = self.outline.subject else { return };
+        let mut lines = Vec::new();
+        if let Some(key) = self.key_line(subject) {
+            lines.push(key);
+        }
+        self.name(&mut lines, subject);
+        let own = if kind == EntityKind::Firm { Owner::Firm } else { Owner::Startup };
+        // A list of firms may call them companies.
+        let owners = match self.column(subject).and_then(|column| column.meaning.owner()) {
+            Some(Owner::Startup) => vec![None, Some(own), Some(Owner::Organization), Some(Owner::Startup)],
+            _ => vec![None, Some(own), Some(Owner::Organization)],
+        };
+        self.attributes(&mut lines, kind, &owners);
+        self.sections.push(Section { kind, lines });
+    }
+
+    fn described_key(&mut self) -> Option<String> {
+        let described = self.outline.described_key();
+        if described.is_empty() {
+            return None;
+        }
+        let columns: Vec<String> = described.iter().map(|header| quote(header)).collect();
+        for index in self.outline.all(|column| described.iter().any(|key| key == column.header)) {
+            self.used.entry(index).or_insert("key");
+        }
+        Some(format!("key = {{ columns = [{}] }}", columns.join(", ")))
+    }
+
+    fn key_line(&mut self, subject: usize) -> Option<String> {
+        if let Some(key) = self.described_key() {
+            return Some(key);
+        }
+        match (self.relations.key, self.outline.id) {
+            (Key::Id, Some(id)) => {
+                self.used.insert(id, "key");
+                Some(format!("key = {}", self.header(id)))
+            }
+            (Key::Name, _) => Some(format!("key = {{ column = {}, by = \"name\" }}", self.header(subject))),
+            _ => None,
+        }
+    }
+
+    fn name(&mut self, lines: &mut Vec<String>, subject: usize) {
+        lines.push(line("name", &self.header(subject), ""));
+        self.used.insert(subject, "name");
+    }
+
+    /// The fields of firms or startups besides their names.
+    fn attributes(&mut self, lines: &mut Vec<String>, kind: EntityKind, owners: &[Option<Owner>]) {
+        let nouns: &[(&str, &'static str)] = match kind {
+            EntityKind::Firm => &[
+                ("type", "kind"),
+                ("website", "website"),
+                ("url", "website"),
+                ("domain", "website"),
+                ("description", "description"),
+                ("country", "country"),
+                ("city", "city"),
+                ("founded", "founded_year"),
+                ("stage", "stages"),
+                ("sectors", "sectors"),
+                ("check", "check_min_usd"),
+                ("check", "check_max_usd"),
+                ("aum", "aum_usd"),
+            ],
+            _ => &[
+                ("website", "website"),
+                ("url", "website"),
+                ("domain", "website"),
+                ("description", "description"),
+                ("country", "country"),
+                ("city", "city"),
+                ("founded", "founded_year"),
+                ("stage", "stage"),
+                ("sectors", "sectors"),
+                ("status", "status"),
+            ],
+        };
+        let is_list = |field: &str| SourceField::named(kind, field).is_some_and(|known| known.is_list);
+        let mut done: BTreeSet<&str> = BTreeSet::new();
+        for (noun, field) in nouns.iter().copied() {
+            let columns = self.outline.all(|column| column.noun() == Some(noun) && column.is_of(owners));
+            let sure: Vec<usize> = columns.iter().copied().filter(|index| self.is_sure(*index, field)).collect();
+            for index in columns.iter().filter(|index| !sure.contains(index)) {
+                let suggestion = self.field_line(kind, field, &[*index]).ok();
+                self.open.entry(*index).or_insert(Open { reason: format!("perhaps `{field}`"), line: suggestion });
+            }
+            // Rounds have stages of their own.
+            if done.contains(field) || (self.outline.rows == RowKind::Rounds && noun == "stage") {
+                continue;
+            }
+            if is_list(field) && sure.len() > 1 {
+                let line = self.field_line(kind, field, &sure);
+                if self.put(lines, sure[0], field, line) {
+                    self.mark(&sure, field);
+                    done.insert(field);
+                }
+                continue;
+            }
+            for index in sure {
+                let is_used = self.used.get(&index).is_some_and(|known| *known != "check_min_usd");
+                if done.contains(field) || is_used || !self.is_end(index, field) {
+                    continue;
+                }
+                let is_open = noun == "check" && self.is_one_amount(index);
+                let line = match self.field_line(kind, field, &[index]) {
+                    Ok(line) if is_open => {
+                        let reason = format!("one amount, neither the least nor the most; if it is `{field}`");
+                        Err(Open { reason, line: Some(line) })
+                    }
+                    line => line,
+                };
+                if self.put(lines, index, field, line) {
+                    done.insert(field);
+                }
+            }
+        }
+        self.location(lines, owners, &done);
+        self.aliases(lines, owners);
+        self.identifiers(lines, owners);
+    }
+
+    /// True if the header says all that it has to for a field. The words of a vocabulary say it, too.
+    fn is_sure(&self, index: usize, field: &str) -> bool {
+        let Some(column) = self.column(index) else { return false };
+        let is_said = match field {
+            "kind" => values::is_vocabulary::<FirmKind>(&column.values),
+            "stages" => values::is_vocabulary::<Stage>(&column.values),
+            _ => false,
+        };
+        column.is_sure() || (is_said && column.meaning.unknown == 1)
+    }
+
+    /// False if the column has only the other end of the range of a check.
+    fn is_end(&self, index: usize, field: &str) -> bool {
+        let has = |noun: &str| self.column(index).is_some_and(|column| column.meaning.has(noun));
+        match field {
+            "check_min_usd" => !has("max"),
+            "check_max_usd" => !has("min"),
+            _ => true,
+        }
+    }
+
+    /// True for a check that is neither a range nor one of its ends.
+    fn is_one_amount(&self, index: usize) -> bool {
+        self.column(index).is_some_and(|column| {
+            !column.meaning.has("min") && !column.meaning.has("max") && !values::are_ranges(&column.values)
+        })
+    }
+
+    /// Country and city of one column, as in `Paris, France`.
+    fn location(&mut self, lines: &mut Vec<String>, owners: &[Option<Owner>], done: &BTreeSet<&str>) {
+        let columns = self.outline.all(|column| column.noun() == Some("location") && column.is_of(owners));
+        for index in columns {
+            let Some(column) = self.column(index) else { continue };
+            let header = self.header(index);
+            let country = format!("country = {{ column = {header}, do = [\"place(country)\"], unknown = \"drop\" }}");
+            if done.contains("country") || done.contains("city") {
+                self.open.entry(index).or_insert(open("country and city have their own columns; left out"));
+            } else if !column.is_sure() || !values::are_locations(&column.values) || values::are_streets(&column.values)
+            {
+                let is_country = most(&column.values, |value| Country::read(value).is_some());
+                let field = if is_country { "country" } else { "city" };
+                let line = Some(format!("{field} = {header}"));
+                let reason =
+                    format!("its values are not cities with their country; if they are of the field `{field}`");
+                self.open.entry(index).or_insert(Open { reason, line });
+            } else {
+                lines.push(country);
+                lines.push(format!("city = {{ column = {header}, do = [\"place(city)\"], unknown = \"drop\" }}"));
+                self.used.insert(index, "location");
+                return;
+            }
+        }
+    }
+
+    fn aliases(&mut self, lines: &mut Vec<String>, owners: &[Option<Owner>]) {
+        let is_alias = |column: &Column<'_>| {
+            matches!(column.noun(), Some("alias" | "legal"))
+                && column.is_of(owners)
+                && column.is_sure()
+                && values::are_names(&column.values)
+        };
+        let mut columns = self.outline.all(is_alias);
+        columns.retain(|index| !self.used.contains_key(index));
+        let Some(first) = columns.first().copied() else { return };
+        let line = self.list_line("aliases", &columns, "");
+        if self.put(lines, first, "aliases", line) {
+            self.mark(&columns, "aliases");
+        }
+    }
+
+    fn identifiers(&mut self, lines: &mut Vec<String>, owners: &[Option<Owner>]) {
+        let mut known: BTreeSet<&str> = BTreeSet::new();
+        let schemes = self.outline.all(|column| {
+            column.noun().is_some_and(|noun| noun.starts_with("id.")) && column.is_of(owners) && column.is_sure()
+        });
+        for index in schemes {
+            let Some(noun) = self.column(index).and_then(Column::noun) else { continue };
+            let line = if known.contains(noun) {
+                Err(open(format!("another column has the field `{noun}`")))
+            } else {
+                self.scheme_line(noun, index)
+            };
+            if self.put(lines, index, noun, line) {
+                known.insert(noun);
+            }
+        }
+        let domains =
+            self.outline.all(|column| column.noun() == Some("domain") && column.is_of(owners) && column.is_sure());
+        for index in domains.into_iter().take(1) {
+            if self.column(index).is_some_and(|column| values::are_websites(&column.values)) {
+                lines.push(format!("id.domain = {{ column = {}, unknown = \"drop\" }}", self.header(index)));
+                self.used.entry(index).or_insert("id.domain");
+            }
+        }
+    }
+
+    /// Line of an identifier, `id.SCHEME`.
+    fn scheme_line(&self, noun: &str, index: usize) -> Line {
+        let Some(column) = self.column(index) else { return Err(open("no column")) };
+        let scheme = noun.trim_start_matches("id.");
+        // Of a profile's address the identifier is a part.
+        let parts = [("linkedin", "/company/"), ("crunchbase", "/organization/")];
+        let part = parts
+            .into_iter()
+            .find(|(known, part)| *known == scheme && most(&column.values, |value| value.contains(part)));
+        let is_valid = |value: &str| match part {
+            Some((_, part)) => value.contains(part),
+            None => identifier::normalize(scheme, value).is_ok(),
+        };
+        let step = part.map_or_else(String::new, |(_, part)| step_part(&format!("regex({part}([^/?#]+))")));
+        // What a few records share is no identifier.
+        let is_own = values::distinct(&column.values).len() * 10 >= column.values.len() * 9;
+        if !is_own || !most(&column.values, is_valid) {
+            return Err(open(format!("its values are not of the scheme `{scheme}`")));
+        }
+        Ok(format!("{noun} = {{ column = {}{step}, unknown = \"drop\" }}", self.header(index)))
+    }
+
+    /// Line of a field that one column has, or several of a list.
+    fn field_line(&mut self, kind: EntityKind, field: &'static str, columns: &[usize]) -> Line {
+        let Some(known) = SourceField::named(kind, field) else { return Err(open("not a field")) };
+        let Some(column) = columns.first().and_then(|index| self.column(*index)) else { return Err(open("no column")) };
+        let header = self.header(columns[0]);
+        let texts: Vec<&str> =
+            columns.iter().filter_map(|index| self.column(*index)).flat_map(|column| column.texts.clone()).collect();
+        let missing = MissingIn::field(field, known.form);
+        let used: Vec<&str> = texts.iter().copied().filter(|text| !missing.is_missing(text)).collect();
+        if used.is_empty() {
+            return Err(open("empty; left out"));
+        }
+        if known.is_list {
+            let more = if known.form == FieldForm::Stage {
+                let step = list_step(&used, field, &header)?;
+                let parts = values::split(&used, step);
+                let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+                if !some(&parts, |part| Stage::meaning(part).is_some()) {
+                    let line = Some(line(field, &header, &format!("{}, unknown = \"drop\"", step_part(step))));
+                    return Err(Open { reason: "its values are no known stages; if they are".to_owned(), line });
+                }
+                self.word_part::<Stage>(field, &parts)
+            } else {
+                reference_part(known.form, &used)
+            };
+            return self.list_line(field, columns, &more);
+        }
+        let suggestion = |reason: &str| Open { reason: reason.to_owned(), line: Some(line(field, &header, "")) };
+        let more = match known.form {
+            FieldForm::Text | FieldForm::Line if values::are_websites(&used) || most(&used, values::is_number) => {
+                return Err(open(format!("its values are not of the field `{field}`")));
+            }
+            FieldForm::Line if field == "city" && some(&used, |value| value.contains([',', ';', '/'])) => {
+                return Err(suggestion("its values are not cities alone; if they are"));
+            }
+            FieldForm::Line if field == "city" && most(&used, |value| Country::read(value).is_some()) => {
+                return Err(suggestion("its values are countries; if they are also cities"));
+            }
+            FieldForm::Website if values::are_websites(&used) => ", unknown = \"drop\"".to_owned(),
+            FieldForm::Website => return Err(open("its values are not websites of their own; left out")),
+            FieldForm::Country if most(&used, |value| Country::read(value).is_some()) => {
+                ", unknown = \"drop\"".to_owned()
+            }
+            FieldForm::Country if values::are_locations(&used) => {
+                return Ok(format!("country = {{ column = {header}, do = [\"place(country)\"], unknown = \"drop\" }}"));
+            }
+            FieldForm::Country => {
+                let line = Some(line(field, &header, ", unknown = \"drop\""));
+                return Err(Open { reason: "its values are not known countries; if they are".to_owned(), line });
+            }
+            FieldForm::Year | FieldForm::Date => {
+                let dates = match self.outline.described.dates.get(column.header) {
+                    Some(format) => Ok(format!(", dates = [{}]", quote(format))),
+                    None => values::date_forms(&used, true),
+                };
+                dates.map_err(|(reason, form)| {
+                    let line = (!form.is_empty()).then(|| line(field, &header, &form));
+                    Open { reason, line }
+                })?
+            }
+            FieldForm::Dollars => {
+                let (reason, form) = match values::amount_form(column.header, field, &used) {
+                    Ok(form) => (None, form),
+                    Err((reason, form)) => (Some(reason), form),
+                };
+                let (form, remark) = form.split_once("  #").unwrap_or((&form, ""));
+                let remark = if remark.is_empty() { String::new() } else { format!("  #{remark}") };
+                let line = format!("{}{remark}", line(field, &header, form));
+                return match reason {
+                    None => Ok(line),
+                    Some(reason) => Err(Open { reason, line: (!form.is_empty()).then_some(line) }),
+                };
+            }
+            FieldForm::Stage if are_stages(column, &used) => {
+                let default = if kind == EntityKind::Round { ", default = \"other\"" } else { "" };
+                format!("{}{default}", self.word_part::<Stage>("stage", &used))
+            }
+            FieldForm::FirmKind
+                if some(&used, |value| FirmKind::meaning(value).is_some()) || column.is_of(&[Some(Owner::Firm)]) =>
+            {
+                self.word_part::<FirmKind>(field, &used)
+            }
+            FieldForm::StartupStatus if most(&used, |value| StartupStatus::meaning(value).is_some()) => {
+                self.word_part::<StartupStatus>(field, &used)
+            }
+            FieldForm::Stage | FieldForm::FirmKind | FieldForm::StartupStatus => {
+                return Err(suggestion(&format!("its values are no known words of `{field}`; if they are")));
+            }
+            form => reference_part(form, &used),
+        };
+        Ok(line(field, &header, &more))
+    }
+
+    /// What translates the words of a closed vocabulary; those that are not known are listed for the operator.
+    fn word_part<V: Meaning>(&mut self, field: &'static str, values: &[&str]) -> String {
+        match values::translations::<V>(values) {
+            None => ", unknown = \"drop\"".to_owned(),
+            Some(words) => {
+                self.vocabularies.entry(field).or_default().extend(words);
+                format!(", map = {}, unknown = \"drop\"", quote(field))
+            }
+        }
+    }
+
+    /// Line of a list, whose values are in one column or in several.
+    fn list_line(&self, field: &str, columns: &[usize], more: &str) -> Line {
+        let texts: Vec<&str> =
+            columns.iter().filter_map(|index| self.column(*index)).flat_map(|column| column.texts.clone()).collect();
+        let headers = self.headers(columns);
+        let step = list_step(&texts, field, &headers)?;
+        let steps = step_part(step);
+        Ok(match columns {
+            [_] => line(field, &headers, &format!("{steps}{more}")),
+            _ => format!("{field} = {{ columns = [{headers}]{steps}{more} }}"),
+        })
+    }
+
+    /// Rounds with their startups and investors.
+    fn rounds(&mut self) {
+        let named = self.outline.subject.map(Reference::Name);
+        let Some(parent) = self.relations.parent.or(named) else { return };
+        let owners = [None, Some(Owner::Round)];
+        let mut lines = Vec::new();
+        lines.push(match parent {
+            Reference::Name(column) => format!("startup = {{ column = {}, by = \"name\" }}", self.header(column)),
+            Reference::Id(column) => format!("startup = {}", self.header(column)),
+        });
+        self.used.insert(parent.column(), "startup");
+        for (nouns, field) in
+            [(&["round", "stage", "type"][..], "stage"), (&["amount"], "amount_usd"), (&["date"], "announced_on")]
+        {
+            let is_candidate = |column: &Column<'_>| {
+                let owner = column.is_of(&owners) || (field == "amount_usd" && column.is_of(&[Some(Owner::Startup)]));
+                column.noun().is_some_and(|noun| nouns.contains(&noun)) && owner
+            };
+            let mut columns = self.outline.all(is_candidate);
+            let rank = |index: &usize| {
+                self.column(*index).and_then(|column| nouns.iter().position(|noun| column.noun() == Some(noun)))
+            };
+            columns.sort_by_key(rank);
+            for index in columns {
+                let is_sure = self.column(index).is_some_and(Column::is_sure);
+                let line = match (self.field_line(EntityKind::Round, field, &[index]), is_sure) {
+                    (Ok(line), false) => Err(Open { reason: format!("perhaps `{field}`"), line: Some(line) }),
+                    (line, _) => line,
+                };
+                if self.put(&mut lines, index, field, line) {
+                    break;
+                }
+            }
+        }
+        if !self.used.values().any(|field| *field == "stage") {
+            lines.push("stage = { value = \"other\" }".to_owned());
+        }
+        self.investors(&mut lines);
+        let key = self.round_key(parent.column());
+        lines.insert(0, key);
+        // The rows also say what the startups are; if they are identified by a table of their own, it does.
+        let mut about = Vec::new();
+        if let Reference::Name(column) = parent {
+            about.push(format!("key = {{ column = {}, by = \"name\" }}", self.header(column)));
+            self.name(&mut about, column);
+            self.used.insert(column, "startup");
+            self.attributes(&mut about, EntityKind::Startup, &[None, Some(Owner::Startup), Some(Owner::Organization)]);
+        }
+        self.sections.push(Section { kind: EntityKind::Round, lines });
+        if !about.is_empty() {
+            self.sections.push(Section { kind: EntityKind::Startup, lines: about });
+        }
+    }
+
+    /// Key of a round: its identifier, or else startup, day and stage, and the amount if they are equal without it.
+    fn round_key(&mut self, startup: usize) -> String {
+        if let Some(key) = self.described_key() {
+            return key;
+        }
+        if let Some(id) = self.outline.id {
+            self.used.insert(id, "key");
+            return format!("key = {}", self.header(id));
+        }
+        let find = |field: &str| self.used.iter().find(|(_, known)| **known == field).map(|(index, _)| *index);
+        let mut days = find("announced_on");
+        if days.is_none() {
+            days = self.outline.all(Column::has_days).first().copied();
+        }
+        let mut parts: Vec<usize> = [Some(startup), days, find("stage")].into_iter().flatten().collect();
+        if parts.len() < 2 {
+            parts.extend(self.outline.all(Column::has_amounts).first());
+        }
+        format!("key = {{ columns = [{}], do = [\"fold\"] }}", self.headers(&parts))
+    }
+
+    fn investors(&mut self, lines: &mut Vec<String>) {
+        let names = self.outline.all(Column::has_investors);
+        let (leads, names): (Vec<usize>, Vec<usize>) =
+            names.into_iter().partition(|index| self.column(*index).is_some_and(|column| column.meaning.has("lead")));
+        let only_leads = self
+            .outline
+            .all(|column| column.noun() == Some("lead") && column.is_sure() && values::are_names(&column.values));
+        let leads: Vec<usize> = if only_leads.is_empty() { leads } else { only_leads };
+        let by_name = ", by = \"name\", create = true";
+        for (field, columns) in [("lead_investors", leads), ("investors", names.clone())] {
+            let Some(first) = columns.first().copied() else { continue };
+            let line = match (self.list_line(field, &columns, by_name), self.relations.has_other_firms) {
+                (Ok(line), true) => {
+                    let reason = "the firms of another table have other keys than their names".to_owned();
+                    Err(Open { reason, line: Some(line) })
+                }
+                (line, _) => line,
+            };
+            if self.put(lines, first, field, line) {
+                self.mark(&columns, field);
+            }
+        }
+        // One investor a row, and a column that says whether it leads.
+        let is_lead = |column: &Column<'_>| {
+            column.meaning.has("lead") && !column.meaning.is_count && share(&column.values, values::is_flag) >= 0.9
+        };
+        if let ([name], [lead]) = (&*names, &*self.outline.all(is_lead))
+            && self.used.get(name) == Some(&"investors")
+            && self.column(*name).is_some_and(|column| values::list_step(&column.values) == Some(""))
+        {
+            let yes: Vec<String> = values::word_list("yes").iter().map(|word| quote(word)).collect();
+            let when = format!(", when = {{ {} = [{}] }}", self.header(*lead), yes.join(", "));
+            lines.push(line("lead_investors", &self.header(*name), &format!("{when}{by_name}")));
+            self.used.insert(*lead, "lead_investors");
+        }
+    }
+
+    /// People with their organizations.
+    fn people(&mut self) {
+        let find = |noun: &str| self.outline.all(|column| column.noun() == Some(noun)).first().copied();
+        let full = self.outline.subject;
+        let (first, last) = (find("first_name"), find("last_name"));
+        let is_joined = |index: usize, part: usize| match (self.column(index), self.column(part)) {
+            (Some(whole), Some(part)) => {
+                whole.texts.len() == part.texts.len()
+                    && whole.texts.iter().zip(&part.texts).all(|(whole, part)| whole.contains(part))
+            }
+            _ => false,
+        };
+        // `Prénom` and `Nom`, `Nombre` and `Apellidos`
+        let names: Vec<usize> = match (first, last, full) {
+            (Some(first), None, Some(name)) if !is_joined(name, first) => vec![first, name],
+            (None, Some(last), Some(name)) if !is_joined(name, last) => vec![name, last],
+            (_, _, Some(name)) => vec![name],
+            (first, last, None) => first.into_iter().chain(last).collect(),
+        };
+        let Some(parent) = self.relations.parent else { return };
+        if names.is_empty() {
+            return;
+        }
+        let mut lines = Vec::new();
+        let mut parts = names.clone();
+        parts.push(parent.column());
+        let key = self.described_key();
+        lines.push(key.unwrap_or_else(|| format!("key = {{ columns = [{}], do = [\"fold\"] }}", self.headers(&parts))));
+        lines.push(match &*names {
+            [name] => format!("name = {}", self.header(*name)),
+            names => format!("name = {{ columns = [{}], join = \" \" }}", self.headers(names)),
+        });
+        self.mark(&[names.clone(), first.into_iter().chain(last).collect()].concat(), "name");
+        for index in
+            self.outline.all(|column| column.noun() == Some("title") && column.is_of(&[None, Some(Owner::Person)]))
+        {
+            let line = self.field_line(EntityKind::Person, "title", &[index]);
+            if self.put(&mut lines, index, "title", line) {
+                break;
+            }
+        }
+        let kind = self.relations.organization.map_or("startup", EntityKind::name);
+        let header = self.header(parent.column());
+        lines.push(match parent {
+            Reference::Name(_) => {
+                format!("organization = {{ kind = {}, column = {header}, by = \"name\", create = true }}", quote(kind))
+            }
+            Reference::Id(_) => format!("organization = {{ kind = {}, column = {header} }}", quote(kind)),
+        });
+        self.used.insert(parent.column(), "organization");
+        self.sections.push(Section { kind: EntityKind::Person, lines });
+    }
+}
+
+/// Line of a mapping that gives a column this field; `None` if its values do not fit, or if it is not sure how.
+pub(crate) fn line_for(sample: &Sample, column: usize, kind: EntityKind, field: &str) -> Option<String> {
+    let described = FileDescription::default();
+    let outline = Outline::new("", sample, &described);
+    let mut vocabularies = Vocabularies::new();
+    let (used, open) = (BTreeMap::new(), BTreeMap::new());
+    let (relations, sections) = (Relations::default(), Vec::new());
+    let mut table = Sections { outline: &outline, relations, vocabularies: &mut vocabularies, used, open, sections };
+    if field.starts_with("id.") {
+        return table.scheme_line(field, column).ok();
+    }
+    let line = table.field_line(kind, SourceField::named(kind, field)?.name, &[column]).ok()?;
+    // The mapping does not have the vocabulary; without it, the words that are not known are reported.
+    Some(vocabularies.keys().fold(line, |line, name| line.replace(&format!(", map = {}", quote(name)), "")))
+}
+
+/// True if values are stages: some of them, or one if the header says that they are names of rounds.
+fn are_stages(column: &Column<'_>, values: &[&str]) -> bool {
+    let is_stage = |value: &str| Stage::meaning(value).is_some();
+    some(values, is_stage) || (column.noun() == Some("round") && values.iter().any(|value| is_stage(value)))
+}
+
+/// A field of a column, as a plain name if nothing else is said.
+fn line(field: &str, header: &str, more: &str) -> String {
+    if more.is_empty() { format!("{field} = {header}") } else { format!("{field} = {{ column = {header}{more} }}") }
+}
+
+/// How a field refers to other records: by their names, unless the values are codes.
+fn reference_part(form: FieldForm, values: &[&str]) -> String {
+    let FieldForm::Reference(kinds) = form else { return String::new() };
+    let kind = if kinds.len() > 1 { ", kind = \"startup\"" } else { "" };
+    let by = if most(values, values::is_uuid) { "" } else { ", by = \"name\", create = true" };
+    format!("{kind}{by}")
+}
+
+fn step_part(step: &str) -> String {
+    if step.is_empty() { String::new() } else { format!(", do = [{}]", quote(step)) }
+}
+
+fn list_step(values: &[&str], field: &str, header: &str) -> Result<&'static str, Open> {
+    values::list_step(values).ok_or_else(|| {
+        let line = (!header.contains("\", \"")).then(|| line(field, header, ", do = [\"list\"]"));
+        let reason = "its cells are lists of a form that is not sure; if the parts are between commas".to_owned();
+        Open { reason, line }
+    })
+}
+
+/// Kind of the organizations of people, by the header of their column, their names, and the titles.
+pub(super) fn organization_kind(outline: &Outline<'_>, organizations: usize) -> Option<EntityKind> {
+    let column = outline.columns.get(organizations)?;
+    if column.meaning.owner() == Some(Owner::Firm) {
+        return Some(EntityKind::Firm);
+    }
+    let titles: Vec<&str> = outline
+        .all(|column| column.noun() == Some("title") && column.is_of(&[None, Some(Owner::Person)]))
+        .iter()
+        .filter_map(|index| outline.columns.get(*index))
+        .flat_map(|column| column.values.clone())
+        .collect();
+    let has = |list: &str| {
+        most(&titles, |title| words(title).iter().any(|word| values::word_list(list).contains(&word.as_str())))
+    };
+    let firms = share(&column.values, values::has_firm_word);
+    match () {
+        () if firms >= 0.6 => Some(EntityKind::Firm),
+        () if firms <= 0.2 && has("firm titles") && !has("startup titles") => Some(EntityKind::Firm),
+        () if firms <= 0.2 && has("startup titles") && !has("firm titles") => Some(EntityKind::Startup),
+        () => None,
+    }
+}
