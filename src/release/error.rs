@@ -24,7 +24,7 @@ pub enum ReleaseError {
     /// `free` is the next unpublished version of the same date.
     #[error(
         "release {version} is published already with other content: pass --release {free}, or remove `version` from \
-         snapshot.toml, and each build takes the next free number"
+         snapshot.toml to take the next free number"
     )]
     Taken { version: SnapshotVersion, free: SnapshotVersion },
     /// Most likely a source was incomplete.

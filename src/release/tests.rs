@@ -42,7 +42,8 @@ fn a_version_can_be_published_again_only_with_the_same_content() {
     let error = publish(&releases, compiled(FIRST, "Mossworks", "Mossworks BV")).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "release 2026-11-20.1 is published already with other content: set version = \"2026-11-20.3\" in snapshot.toml"
+        "release 2026-11-20.1 is published already with other content: pass --release 2026-11-20.3, or remove `version` from snapshot.toml to \
+         take the next free number"
     );
     assert_eq!(releases.current().unwrap(), Some(version("2026-11-20.2")));
 }

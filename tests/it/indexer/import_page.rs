@@ -74,7 +74,10 @@ fn a_change_on_the_page_is_in_the_mapping_and_in_the_preview() {
     let mut server = PageServer::start(folder.path(), &["--mapping", "map.toml", "--sources", "sources"]);
     let page = server.page();
     assert!(page.contains("Alder &lt;b&gt;Capital&lt;/b&gt;") && !page.contains("<b>Capital"), "{page}");
-    assert!(page.contains("left out: not a firm: its name is empty") && page.contains("<li>2 firms</li>"), "{page}");
+    assert!(
+        page.contains("left out: it has no value in a column that is used") && page.contains("<li>2 firms</li>"),
+        "{page}"
+    );
 
     let home = [("input", "funds"), ("column", "Home"), ("old", ""), ("new", "firm.0.country")];
     server.post("meaning", &home);

@@ -109,6 +109,8 @@ struct Service {
 impl Service {
     fn new() -> Self {
         let disk = Disk::new();
+        // A server creates the store.
+        Process::spawn(&mut disk.command(&["--listen", "127.0.0.1:0"]), Stdio::null()).terminate();
         let mut create = disk.command(&[
             "account",
             "create",

@@ -319,7 +319,7 @@ const SOURCE_SETTINGS: [(&str, &str, &str); 4] = [
     ("title", "Title", "such as Our list of funds"),
     ("id", "Name of the source", "lowercase letters, digits and single -"),
     ("license", "License", "SPDX identifier, such as CC0-1.0, or LicenseRef-Own"),
-    ("url", "Where it is from", "address, may be empty"),
+    ("url", "Address", "of the page that the data is from, may be empty"),
 ];
 
 impl ImportPage {

@@ -419,6 +419,7 @@ impl RowReceiver for InputReader<'_, '_> {
         }
         if row.is_blank() && !self.part.columns.is_empty() {
             self.counts.blank += 1;
+            self.records.account.summary.note(row, || RowEvent::Blank);
             let (reason, remedy) = ("has no value in a column that is used", "fill the row, or delete it");
             self.records.account.reject(&Reject { place: row.place(), column: "", value: "", reason, remedy });
             return Ok(());

@@ -72,6 +72,8 @@ pub(crate) type SampledRows = HashMap<(u32, u64), Vec<RowEvent>>;
 /// Part of what became of a row. Sections and fields are indexes of the mapping.
 #[derive(Clone, Debug)]
 pub(crate) enum RowEvent {
+    /// No column that is used has a value.
+    Blank,
     /// The input's `when`, or that of a section, leaves the row out.
     Unused {
         section: Option<usize>,

@@ -348,6 +348,7 @@ fn explain_row(
     let kind = |section: usize| mapping.sections.get(section).map_or("", |section| section.kind.name());
     let field = |section: usize, field: usize| mapping.sections.get(section)?.fields.get(field);
     match event {
+        RowEvent::Blank => row.left_out.push("it has no value in a column that is used".to_owned()),
         RowEvent::Unused { section: None } => row.left_out.push("`when` of the input does not take it".to_owned()),
         RowEvent::Unused { section: Some(section) } => {
             row.left_out.push(format!("not a {}: its `when` does not take the row", kind(*section)));
