@@ -396,7 +396,7 @@ impl<'a> Converter<'a> {
         let stated = match &field.currency {
             Some(Currency::Code(code)) => Some(code.clone()),
             Some(Currency::Of(value)) => value.text(row).map(|code| code.to_uppercase()),
-            None => None,
+            Some(Currency::Written) | None => None,
         };
         let currency = match (sign, stated) {
             (Some(Sign::Code(code)), _) => code,
@@ -405,7 +405,9 @@ impl<'a> Converter<'a> {
                 return Err(format!("has the sign `{sign}`, the currency is {stated}").into());
             }
             (None, Some(stated)) => stated,
-            (Some(Sign::Shared(..)) | None, None) => return Err("has no currency, which is never guessed".into()),
+            (Some(Sign::Shared(..)) | None, None) => {
+                return Err("has no currency, which is never guessed; name it in the mapping with `currency`".into());
+            }
         };
         let day = field.rate_on.as_ref().and_then(|value| value.date(row, &self.known_days));
         let dollars = (amount * self.rates.rate_on(&currency, day)?).round();

@@ -107,8 +107,13 @@ impl Meaning {
             let found = lengths.filter_map(|length| {
                 let term = words.get(at..at + length)?;
                 // `LinkedIn` is one word.
-                let meanings = TERMS[0].get(&term.join(" ")).or_else(|| TERMS[0].get(&term.concat()))?;
-                Some((length, meanings))
+                let meanings = TERMS[0].get(&term.join(" ")).or_else(|| TERMS[0].get(&term.concat()));
+                // `INVESTOR1`, `INVESTOR2`
+                let numbered = || match term {
+                    [word] => TERMS[0].get(word.trim_end_matches(|char: char| char.is_ascii_digit())),
+                    _ => None,
+                };
+                Some((length, meanings.or_else(numbered)?))
             });
             match found.into_iter().next() {
                 Some((length, meanings)) => {

@@ -218,13 +218,22 @@ impl<'o, 's> Sections<'o, 's> {
                 self.used.insert(id, "key");
                 Some(format!("key = {}", self.header(id)))
             }
-            (Key::Name, _) => Some(format!("key = {{ column = {}, by = \"name\" }}", self.header(subject))),
+            (Key::Name, _) => {
+                let steps = self.name_steps(subject);
+                Some(format!("key = {{ column = {}{steps}, by = \"name\" }}", self.header(subject)))
+            }
             _ => None,
         }
     }
 
+    /// Steps that take the name from the cells of a column whose names have notes: `Alder (https://wiki.example/alder)`.
+    fn name_steps(&self, column: usize) -> &'static str {
+        let has_notes = |column: &Column<'_>| values::have_notes(&column.values);
+        if self.column(column).is_some_and(has_notes) { ", do = [\"names\"]" } else { "" }
+    }
+
     fn name(&mut self, lines: &mut Vec<String>, subject: usize) {
-        lines.push(line("name", &self.header(subject), ""));
+        lines.push(line("name", &self.header(subject), self.name_steps(subject)));
         self.used.insert(subject, "name");
     }
 
@@ -482,7 +491,8 @@ impl<'o, 's> Sections<'o, 's> {
                 })?
             }
             FieldForm::Dollars => {
-                let (reason, form) = match values::amount_form(column.header, field, &used) {
+                let currencies = self.outline.currency_of(columns[0]).map(|index| self.header(index));
+                let (reason, form) = match values::amount_form(column.header, field, &used, currencies.as_deref()) {
                     Ok(form) => (None, form),
                     Err((reason, form)) => (Some(reason), form),
                 };
@@ -530,8 +540,11 @@ impl<'o, 's> Sections<'o, 's> {
         let texts: Vec<&str> =
             columns.iter().filter_map(|index| self.column(*index)).flat_map(|column| column.texts.clone()).collect();
         let headers = self.headers(columns);
-        let step = list_step(&texts, field, &headers)?;
-        let steps = step_part(step);
+        let steps = match (list_step(&texts, field, &headers)?, values::have_notes(&texts)) {
+            (step, false) => step_part(step),
+            ("", true) => step_part("names"),
+            (step, true) => format!(", do = [{}, {}]", quote(step), quote("names")),
+        };
         Ok(match columns {
             [_] => line(field, &headers, &format!("{steps}{more}")),
             _ => format!("{field} = {{ columns = [{headers}]{steps}{more} }}"),
@@ -545,7 +558,10 @@ impl<'o, 's> Sections<'o, 's> {
         let owners = [None, Some(Owner::Round)];
         let mut lines = Vec::new();
         lines.push(match parent {
-            Reference::Name(column) => format!("startup = {{ column = {}, by = \"name\" }}", self.header(column)),
+            Reference::Name(column) => {
+                let steps = self.name_steps(column);
+                format!("startup = {{ column = {}{steps}, by = \"name\" }}", self.header(column))
+            }
             Reference::Id(column) => format!("startup = {}", self.header(column)),
         });
         self.used.insert(parent.column(), "startup");
@@ -554,13 +570,21 @@ impl<'o, 's> Sections<'o, 's> {
         {
             let is_candidate = |column: &Column<'_>| {
                 let owner = column.is_of(&owners) || (field == "amount_usd" && column.is_of(&[Some(Owner::Startup)]));
-                column.noun().is_some_and(|noun| nouns.contains(&noun)) && owner
+                let is_named = match field {
+                    "amount_usd" => column.names_amounts(),
+                    _ => column.noun().is_some_and(|noun| nouns.contains(&noun)),
+                };
+                is_named && owner
             };
             let mut columns = self.outline.all(is_candidate);
             let rank = |index: &usize| {
                 self.column(*index).and_then(|column| nouns.iter().position(|noun| column.noun() == Some(noun)))
             };
-            columns.sort_by_key(rank);
+            // Dollars need no rates.
+            columns.sort_by_key(|index| (rank(index), !self.outline.has_dollars(*index)));
+            if field == "stage" && self.stages(&mut lines, &columns) {
+                continue;
+            }
             for index in columns {
                 let is_sure = self.column(index).is_some_and(Column::is_sure);
                 let line = match (self.field_line(EntityKind::Round, field, &[index]), is_sure) {
@@ -572,6 +596,8 @@ impl<'o, 's> Sections<'o, 's> {
                 }
             }
         }
+        self.date_precision(&mut lines);
+        add_rate_days(&mut lines);
         if !self.used.values().any(|field| *field == "stage") {
             lines.push("stage = { value = \"other\" }".to_owned());
         }
@@ -581,7 +607,8 @@ impl<'o, 's> Sections<'o, 's> {
         // The rows also say what the startups are; if they are identified by a table of their own, it does.
         let mut about = Vec::new();
         if let Reference::Name(column) = parent {
-            about.push(format!("key = {{ column = {}, by = \"name\" }}", self.header(column)));
+            let steps = self.name_steps(column);
+            about.push(format!("key = {{ column = {}{steps}, by = \"name\" }}", self.header(column)));
             self.name(&mut about, column);
             self.used.insert(column, "startup");
             self.attributes(&mut about, EntityKind::Startup, &[None, Some(Owner::Startup), Some(Owner::Organization)]);
@@ -589,6 +616,50 @@ impl<'o, 's> Sections<'o, 's> {
         self.sections.push(Section { kind: EntityKind::Round, lines });
         if !about.is_empty() {
             self.sections.push(Section { kind: EntityKind::Startup, lines: about });
+        }
+    }
+
+    /// Stages of two columns: one names series, the other says less but has a value in every row. True if there are such.
+    fn stages(&mut self, lines: &mut Vec<String>, columns: &[usize]) -> bool {
+        let known = |index: usize| {
+            let is_named = |value: &str| Stage::meaning(value).is_some_and(|stage| stage != Stage::Other);
+            self.column(index).map_or(0.0, |column| share(&column.values, is_named))
+        };
+        let (Some(first), Some(best)) = (
+            columns.first().copied(),
+            columns.iter().copied().max_by(|one, other| known(*one).total_cmp(&known(*other))),
+        ) else {
+            return false;
+        };
+        if known(best) < 0.9 || known(first) >= 0.9 || !self.column(best).is_some_and(Column::is_sure) {
+            return false;
+        }
+        let Ok(line) = self.field_line(EntityKind::Round, "stage", &[best, first]) else { return false };
+        let [best_header, both] = [self.header(best), self.headers(&[best, first])];
+        let line = line.replace(&format!("column = {best_header}"), &format!("columns = [{both}], do = [\"first\"]"));
+        lines.push(line);
+        self.mark(&[best, first], "stage");
+        true
+    }
+
+    /// Dates with their precision in another column: those of a month have its first day.
+    fn date_precision(&mut self, lines: &mut [String]) {
+        let is_precision = |column: &Column<'_>| {
+            !column.values.is_empty()
+                && column.values.len() == column.texts.len()
+                && column.values.iter().all(|value| values::is_precision(value))
+        };
+        let Some(date) = self.used.iter().find(|(_, field)| **field == "announced_on").map(|(index, _)| *index) else {
+            return;
+        };
+        let plain = format!("announced_on = {}", self.header(date));
+        if let [precision] = &*self.outline.all(is_precision)
+            && let Some(line) = lines.iter_mut().find(|line| **line == plain)
+        {
+            let columns = self.headers(&[date, *precision]);
+            let forms = "\"%Y-%m-%d day\", \"%Y-%m-01 month\", \"%Y-01-01 year\", \"%Y-%m-%d\", \"%Y-%m\", \"%Y\"";
+            *line = format!("announced_on = {{ columns = [{columns}], join = \" \", dates = [{forms}] }}");
+            self.used.insert(*precision, "announced_on");
         }
     }
 
@@ -634,6 +705,15 @@ impl<'o, 's> Sections<'o, 's> {
             if self.put(lines, first, field, line) {
                 self.mark(&columns, field);
             }
+        }
+        // `Alder Capital (lead), Birch Ventures`
+        if let [name] = &*names
+            && self.used.get(name) == Some(&"investors")
+            && !self.used.values().any(|field| *field == "lead_investors")
+            && self.column(*name).is_some_and(|column| values::have_leads(&column.values))
+        {
+            let steps = ", do = [\"list\", \"leads\"]";
+            lines.push(line("lead_investors", &self.header(*name), &format!("{steps}{by_name}")));
         }
         // One investor a row, and a column that says whether it leads.
         let is_lead = |column: &Column<'_>| {
@@ -724,6 +804,18 @@ pub(crate) fn line_for(sample: &Sample, column: usize, kind: EntityKind, field: 
 fn are_stages(column: &Column<'_>, values: &[&str]) -> bool {
     let is_stage = |value: &str| Stage::meaning(value).is_some();
     some(values, is_stage) || (column.noun() == Some("round") && values.iter().any(|value| is_stage(value)))
+}
+
+/// Adds the days of the rates to amounts in other currencies than dollars: those of the rounds.
+fn add_rate_days(lines: &mut [String]) {
+    let day = lines.iter().find_map(|line| line.strip_prefix("announced_on = ").map(str::to_owned));
+    let amount =
+        lines.iter_mut().find(|line| line.starts_with("amount_usd = ") && !line.contains("currency = \"USD\""));
+    if let (Some(day), Some(amount)) = (day, amount)
+        && let Some((begin, end)) = amount.rsplit_once(" }")
+    {
+        *amount = format!("{begin}, rate_on = {day} }}{end}");
+    }
 }
 
 /// A field of a column, as a plain name if nothing else is said.

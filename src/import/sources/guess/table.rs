@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use crate::sources::guess::FileDescription;
-use crate::sources::guess::header::{Meaning, Owner};
+use crate::sources::guess::header::{Meaning, Owner, words};
 use crate::sources::guess::sample::Sample;
 use crate::sources::guess::values::{self, most, share, some};
 use crate::sources::input::column_name;
 use crate::sources::missing::MissingIn;
-use crate::sources::money::MoneyCell;
+use crate::sources::money::{self, MoneyCell, Sign};
 use data::{FirmKind, Stage, StartupStatus};
 
 pub(super) struct Column<'s> {
@@ -92,7 +92,7 @@ impl<'s> Column<'s> {
     /// True if the cells name firms that invest, one or several.
     pub(super) fn has_investors(&self) -> bool {
         let is_text = |value: &str| value.chars().any(char::is_alphabetic) && !values::is_email(value);
-        let is_other = |value: &str| values::is_flag(value) || value.contains("://") || values::is_date(value);
+        let is_other = |value: &str| values::is_flag(value) || value.starts_with("http") || values::is_date(value);
         self.noun() == Some("name")
             && self.is_of(&[Some(Owner::Firm)])
             && self.is_sure()
@@ -101,8 +101,14 @@ impl<'s> Column<'s> {
             && !values::is_vocabulary::<FirmKind>(&self.values)
     }
 
+    /// True if the header names the amounts of rounds. A size is one if it has a currency: `Size ($)`.
+    pub(super) fn names_amounts(&self) -> bool {
+        let is_size = || self.noun() == Some("size") && money::currency_of_header(self.header).is_some();
+        self.noun() == Some("amount") || is_size()
+    }
+
     pub(super) fn has_amounts(&self) -> bool {
-        self.noun() == Some("amount")
+        self.names_amounts()
             && self.is_of(&[None, Some(Owner::Round), Some(Owner::Startup)])
             && most(&self.values, |value| MoneyCell::read(value).is_some())
             && !most(&self.values, values::is_date)
@@ -124,7 +130,11 @@ impl<'s> Column<'s> {
 impl<'s> Outline<'s> {
     pub(super) fn new(path: &str, sample: &'s Sample, described: &'s FileDescription) -> Self {
         let columns = Column::all(sample);
-        let rows = Evidence { columns: &columns, file: Meaning::read(stem(path)) }.rows();
+        let rows = Evidence {
+            columns: &columns,
+            file: Meaning::read(stem(path).trim_end_matches(|char: char| char.is_ascii_digit())),
+        }
+        .rows();
         let mut outline = Self { columns, rows, subject: None, id: None, described };
         outline.subject = outline.find_subject();
         if outline.subject.is_none() && matches!(outline.rows, RowKind::Firms | RowKind::Startups) {
@@ -194,6 +204,32 @@ impl<'s> Outline<'s> {
     pub(super) fn all(&self, test: impl Fn(&Column<'s>) -> bool) -> Vec<usize> {
         let passes = |index: &usize| self.columns.get(*index).is_some_and(|column| column.is_named && test(column));
         (0..self.columns.len()).filter(passes).collect()
+    }
+
+    /// Column with the currencies of another one's amounts: the one whose header is the most like that of the amounts.
+    pub(super) fn currency_of(&self, amounts: usize) -> Option<usize> {
+        let wanted = words(self.columns.get(amounts)?.header);
+        let is_near = |index: &usize| {
+            let known = words(self.columns.get(*index).map_or("", |column| column.header));
+            let shared = wanted.iter().filter(|word| known.contains(word)).count();
+            let others = known.iter().filter(|word| !wanted.contains(word)).count();
+            (shared, std::cmp::Reverse(others))
+        };
+        let found = self.all(|column| {
+            column.values.len() * 2 >= column.texts.len() && share(&column.values, money::is_currency) >= 0.9
+        });
+        let best = found.iter().copied().max_by_key(is_near)?;
+        let is_only = found.iter().all(|index| *index == best || is_near(index) < is_near(&best));
+        is_only.then_some(best)
+    }
+
+    /// True if the amounts of a column are in US dollars, by its header or by the column with its currencies.
+    pub(super) fn has_dollars(&self, amounts: usize) -> bool {
+        let is_dollar = |sign: &Sign| matches!(sign, Sign::Code(code) if code == "USD");
+        let header = self.columns.get(amounts).and_then(|column| money::currency_of_header(column.header));
+        let currencies = self.currency_of(amounts).and_then(|index| self.columns.get(index));
+        header.as_ref().is_some_and(is_dollar)
+            || currencies.is_some_and(|column| column.values.iter().all(|value| *value == "USD"))
     }
 
     /// Share of a column's values that another column has, too.
@@ -268,7 +304,7 @@ impl<'s> Evidence<'_, 's> {
             + usize::from(has_round || self.any(|column| column.noun() == Some("stage") && column.is_sure()));
         let is_named = self.file.has("round") || self.file.owners.contains(&Owner::Round);
         // A pipeline of sales has amounts and days, too.
-        let is_sales = self.any(|column| column.meaning.is_sales);
+        let is_sales = self.any(|column| column.meaning.is_sales) && !self.any(Column::has_investors);
         has_startups && !is_sales && ((has_days && has_round) || (points >= 3 && (has_days || has_round || is_named)))
     }
 

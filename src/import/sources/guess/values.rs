@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use crate::sources::guess::header::{is_unspaced, words};
 use crate::sources::guess::quote;
 use crate::sources::location::{self, Codes};
-use crate::sources::mapping::date_format::DateFormat;
-use crate::sources::mapping::list::split_list;
-use crate::sources::money::{self, AmountForm, MoneyCell, Notation};
+use crate::sources::mapping::date_format::{DateEvidence, DateFormat, WrittenDate};
+use crate::sources::mapping::list::{self, split_list};
+use crate::sources::money::{self, AmountForm, MoneyCell, Notation, Sign};
 use data::fold::fold;
 use data::import::website;
 use data::meaning::Meaning;
@@ -89,21 +89,35 @@ pub(super) fn is_code(value: &str) -> bool {
 }
 
 pub(super) fn is_date(value: &str) -> bool {
-    is_iso_date(value) || FORMATS.iter().any(|format| reads(format, value))
+    let is_other = || {
+        let has = |test: fn(&char) -> bool| value.chars().any(|char| test(&char));
+        has(char::is_ascii_digit) && has(|char| !char.is_ascii_digit()) && WrittenDate::read(value).is_some()
+    };
+    is_iso_date(value) || FORMATS.iter().any(|format| reads(format, value)) || is_other()
 }
 
 fn reads(format: &str, value: &str) -> bool {
     DateFormat::parse(format).is_ok_and(|format| format.read(value).is_some())
 }
 
+/// True for the precision of a date: `day`, `month`.
+pub(super) fn is_precision(value: &str) -> bool {
+    ["day", "month", "year"].contains(&value)
+}
+
 fn is_iso_date(value: &str) -> bool {
     ["%Y-%m-%d", "%Y-%m"].iter().any(|format| reads(format, value))
+}
+
+/// True for a word of the names of firms that invest, folded.
+pub(crate) fn is_firm_word(word: &str) -> bool {
+    word_list("firms").contains(&word)
 }
 
 /// True for a name with a word of firms that invest.
 pub(super) fn has_firm_word(value: &str) -> bool {
     let lower = value.to_lowercase();
-    words(value).iter().any(|word| word_list("firms").contains(&word.as_str()))
+    words(value).iter().any(|word| is_firm_word(word))
         || word_list("firm parts").iter().any(|part| lower.contains(part))
 }
 
@@ -240,6 +254,16 @@ const FORMATS: [&str; 17] = [
     "%Y年%m月%d日",
 ];
 
+/// True if some names have notes in parentheses: an address, or the role of an investor.
+pub(super) fn have_notes(values: &[&str]) -> bool {
+    values.iter().flat_map(|value| split_list(value).unwrap_or_default()).any(|part| list::note(&part).is_some())
+}
+
+/// True if some names have a note that they lead a round.
+pub(super) fn have_leads(values: &[&str]) -> bool {
+    values.iter().flat_map(|value| split_list(value).unwrap_or_default()).any(|part| list::is_lead(&part))
+}
+
 /// How dates are read: what a mapping adds to the table of the field, such as `, dates = ["%d.%m.%Y"]`.
 pub(super) fn date_forms(values: &[&str], is_year_enough: bool) -> Result<String, (String, String)> {
     if values.is_empty() {
@@ -255,6 +279,14 @@ pub(super) fn date_forms(values: &[&str], is_year_enough: bool) -> Result<String
     }
     let formats: Vec<&str> =
         FORMATS.into_iter().filter(|format| share(values, |value| reads(format, value)) >= 0.9).collect();
+    if formats.is_empty() && share(values, |value| is_date(value) || is_year(value)) >= 0.9 {
+        let mut evidence = DateEvidence::default();
+        let written = || values.iter().filter_map(|value| Some((WrittenDate::read(value)?, *value)));
+        written().for_each(|(date, value)| evidence.add(&date, 0, value));
+        if written().all(|(date, _)| date.decide(None, &evidence).is_ok()) {
+            return Ok(String::new());
+        }
+    }
     let form = |format: &str| format!(", dates = [{}]", quote(format));
     let dates = |format: &str| -> Vec<_> {
         let format = DateFormat::parse(format).ok();
@@ -273,25 +305,65 @@ pub(super) fn date_forms(values: &[&str], is_year_enough: bool) -> Result<String
     }
 }
 
-/// How amounts are read: what a mapping adds to the table of the field. `Err` has the reason why that is not sure, and
-/// what to add if it is.
-pub(super) fn amount_form(header: &str, field: &str, values: &[&str]) -> Result<String, (String, String)> {
+/// Currency of a column of amounts, as a mapping has it, and a remark if it is only likely. `column` has the currencies of the
+/// rows. `None` if neither the header nor the cells tell.
+fn currency(header: &str, cells: &[MoneyCell], column: Option<&str>) -> Option<(String, &'static str)> {
+    let of = |sign: &Sign| match sign {
+        Sign::Code(code) => Some((quote(code), "")),
+        Sign::Shared("$", _) => Some((quote("USD"), "  # dollars of the United States?")),
+        Sign::Shared(..) => None,
+    };
+    let signs: Vec<&Sign> = cells.iter().filter_map(MoneyCell::sign).collect();
+    if let Some(sign) = money::currency_of_header(header) {
+        return of(&sign);
+    }
+    if let Some(column) = column {
+        return Some((format!("{{ column = {column} }}"), ""));
+    }
+    let first = *signs.first()?;
+    let is_same = signs.iter().all(|sign| *sign == first);
+    let has_dollars = signs.iter().any(|sign| matches!(sign, Sign::Shared("$", _)));
+    match (is_same, signs.len() == cells.len()) {
+        (true, _) => of(first),
+        // Each cell has its own currency; `$` needs one that it may mean.
+        (false, true) if has_dollars => of(&Sign::Shared("$", &[])),
+        (false, true) => Some((quote("written"), "")),
+        (false, false) if has_dollars => of(&Sign::Shared("$", &[])),
+        (false, false) => None,
+    }
+}
+
+/// How amounts are read: what a mapping adds to the table of the field. `column` has the currencies. `Err` has the reason why
+/// that is not sure, and what to add if it is.
+pub(super) fn amount_form(
+    header: &str,
+    field: &str,
+    values: &[&str],
+    column: Option<&str>,
+) -> Result<String, (String, String)> {
     let cells: Vec<MoneyCell> = values.iter().filter_map(|value| MoneyCell::read(value)).collect();
     if values.is_empty() || (cells.len() as f64) < values.len() as f64 * MOST {
         return Err(("its values are not amounts of money".to_owned(), String::new()));
     }
-    let step = match (cells.iter().any(|cell| matches!(cell, MoneyCell::Range(..))), field) {
-        (true, "check_max_usd") => ", do = [\"max\"]",
-        (true, "check_min_usd") => ", do = [\"min\"]",
-        (true, _) => {
+    let currency = currency(header, &cells, column);
+    let has_ranges = share(values, |value| matches!(MoneyCell::read(value), Some(MoneyCell::Range(..))));
+    let line = |more: &str| {
+        let (code, remark) = currency.clone().unwrap_or_else(|| (quote("USD"), ""));
+        format!(", currency = {code}{more}{remark}")
+    };
+    let step = match (has_ranges, field) {
+        (0.0, _) => "",
+        (_, "check_max_usd") => ", do = [\"max\"]",
+        (_, "check_min_usd") => ", do = [\"min\"]",
+        // A few are left out by the import.
+        (share, _) if share <= 0.2 => "",
+        _ => {
             return Err((
                 "has ranges, of which one end has to be taken; if it is the lower".to_owned(),
-                ", do = [\"min\"], currency = \"USD\"".to_owned(),
+                format!(", do = [\"min\"]{}", line("")),
             ));
         }
-        _ => "",
     };
-    let line = |more: &str| format!("{step}, currency = \"USD\"{more}");
     let unit = money::unit_of_header(header).map(|(_, unit)| unit);
     let unit_text = match unit.map(money::name_of_unit) {
         None => String::new(),
@@ -303,30 +375,17 @@ pub(super) fn amount_form(header: &str, field: &str, values: &[&str]) -> Result<
     cells.iter().for_each(|cell| notation.add(cell, &form));
     if notation.is_undecided() {
         let problem = "its values have a decimal point or comma, or groups of digits; say which";
-        return Err((problem.to_owned(), line(&format!("{unit_text}, decimal = \".\""))));
+        return Err((problem.to_owned(), format!("{step}{}", line(&format!("{unit_text}, decimal = \".\"")))));
     }
     if notation.lacks_unit {
         let problem = "its values are too small without a unit; if they are millions";
-        return Err((problem.to_owned(), line(", unit = \"million\"")));
+        return Err((problem.to_owned(), format!("{step}{}", line(", unit = \"million\""))));
     }
-    let header_words = words(header);
-    let has = |word: &str| header_words.iter().any(|known| known == word);
-    let other = ["eur", "gbp", "inr", "cny", "jpy", "chf", "euro", "euros", "rmb"].iter().find(|code| has(code));
-    let foreign = ['€', '£', '¥', '₹', '₽', '元', '円', '₩', '￥'];
-    if other.is_some() || header.replace("美元", "").contains(foreign) {
-        return Err((
-            "is in another currency; with `rates = \"rates.csv\"` at the top, and its code".to_owned(),
-            line(&unit_text),
-        ));
-    }
-    let is_usd = has("usd")
-        || header.contains("美元")
-        || values.iter().any(|value| value.contains("US$") || value.contains("USD"));
-    let is_dollar = header.contains('$') || values.iter().any(|value| value.contains('$'));
-    match (is_usd, is_dollar) {
-        (true, _) => Ok(line(&unit_text)),
-        (false, true) => Ok(format!("{}  # dollars of the United States?", line(&unit_text))),
-        (false, false) => Err(("an amount without a currency; if it is US dollars".to_owned(), line(&unit_text))),
+    match currency {
+        Some(_) => Ok(format!("{step}{}", line(&unit_text))),
+        None => {
+            Err(("an amount without a currency; if it is US dollars".to_owned(), format!("{step}{}", line(&unit_text))))
+        }
     }
 }
 

@@ -3,9 +3,11 @@
 //! A file is UTF-8 by the share of valid sequences, so that a stray byte does not change how the rest is read. For other
 //! files a detector names an encoding. Its answer counts if the decoded words look like words: a wrong table gives symbols
 //! within words, capital letters behind small ones, or letters of two scripts in one word. If several tables give words, the
-//! one counts whose words are of few languages. If that is not clear either, the file is refused: text in the wrong letters
+//! one counts whose words are of few languages, or of the language that the other words are of. If that is not clear either, the
+//! file is refused: text in the wrong letters
 //! looks right to nobody but a program.
 
+use std::collections::HashSet;
 use std::io::Read;
 
 use chardetng::EncodingDetector;
@@ -13,7 +15,7 @@ use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
 
 use crate::sources::Result;
 use crate::sources::input::Member;
-use crate::sources::input::words::alphabets;
+use crate::sources::input::words::{Language, languages};
 use data::import::diagnostics::quoted;
 
 /// Bytes that are read at most.
@@ -195,10 +197,32 @@ fn decide(scan: &ByteScan) -> Result<&'static Encoding, String> {
         };
         fitting.iter().zip(&languages).all(is_clear).then_some(decoded)
     });
-    chosen.map(|decoded| decoded.encoding).ok_or_else(|| {
+    let of_language = || {
+        let language = language_of(&scan.sample)?;
+        let mut of_it = fitting.iter().filter(|decoded| decoded.is_in(language));
+        let first = of_it.next()?;
+        of_it.all(|other| first.differing(other) == 0).then_some(first)
+    };
+    chosen.or_else(of_language).map(|decoded| decoded.encoding).ok_or_else(|| {
         let shown = if fitting.is_empty() { candidates.iter().take(2).collect() } else { fitting };
         unclear(&shown)
     })
+}
+
+/// Language of a text by its words without letters beyond ASCII: clearly more of them than of any other language.
+fn language_of(bytes: &[u8]) -> Option<&'static Language> {
+    let words: HashSet<String> = bytes
+        .split(|byte| !byte.is_ascii_alphabetic() && byte.is_ascii())
+        .filter(|word| word.is_ascii() && (2..=20).contains(&word.len()))
+        .map(|word| String::from_utf8_lossy(word).to_lowercase())
+        .collect();
+    let known = |language: &Language| language.words.iter().filter(|word| words.contains(**word)).count();
+    let mut counts: Vec<(usize, &Language)> = languages().iter().map(|language| (known(language), language)).collect();
+    counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    match &*counts {
+        [(most, language), (second, _), ..] if *most >= 3 && *most >= second + 2 => Some(language),
+        _ => None,
+    }
 }
 
 fn unclear(candidates: &[&Decoded]) -> String {
@@ -249,15 +273,23 @@ impl Decoded {
         words.retain(|word| !word.is_empty());
         let mut count = 0;
         while !words.is_empty() {
-            let has = |alphabet: &str, word: &[char]| word.iter().all(|char| alphabet.contains(*char));
-            let covered = |alphabet: &&&str| words.iter().filter(|word| has(alphabet, word)).count();
-            let Some(best) = alphabets().iter().max_by_key(covered).filter(|best| covered(best) > 0) else {
+            let has = |language: &Language, word: &[char]| word.iter().all(|char| language.letters.contains(*char));
+            let covered = |language: &&Language| words.iter().filter(|word| has(language, word)).count();
+            let Some(best) = languages().iter().max_by_key(covered).filter(|best| covered(best) > 0) else {
                 return count + words.len();
             };
             words.retain(|word| !has(best, word));
             count += 1;
         }
         count
+    }
+
+    /// True if all words have only letters of a language.
+    fn is_in(&self, language: &Language) -> bool {
+        let is_known = |char: char| {
+            script(char).is_none() || char.is_ascii() || char.to_lowercase().all(|char| language.letters.contains(char))
+        };
+        self.words.iter().take(5_000).all(|word| word.chars().all(is_known))
     }
 
     /// Number of different words that another encoding reads otherwise.
@@ -387,6 +419,8 @@ mod tests {
             ("euc-kr", "이름,도시\n느티나무벤처스,서울\n소나무투자,부산\n"),
             ("gbk", "名称,城市\n松树资本,杭州\n银杏投资有限公司,深圳\n"),
             ("big5", "名稱,城市\n松樹資本股份有限公司,臺北\n銀杏創投,高雄\n"),
+            ("windows-1252", "Nom;Ville;Montant levé\nCardère;Lille;12\nHulotte et les Autres;Lyon;3\n"),
+            ("windows-1252", "denominazione;sede;data inizio dell'attività;codice\nLago;Milano;2021;1\n"),
             ("macintosh", "Name,City\nCafé Crème,Orléans\nForêt,Nîmes\nÉlan,Besançon\nOù,Liège\n"),
         ] {
             let found = scanned(&encoded(label, text)).map(str::to_lowercase);

@@ -37,6 +37,9 @@ struct ColumnSeen {
     values: u64,
 }
 
+/// Why a line of sums is left out.
+const SUMS: &str = "is a line of sums, not a row of the table; delete it, or name the record if it is one";
+
 impl ColumnSeen {
     /// True if most cells are numbers, days or addresses.
     fn has_values(self) -> bool {
@@ -150,17 +153,17 @@ impl<'a> TableRows<'a> {
         let is_sum = shape.texts == 1 && is_total(shape.label) && width > 1;
         let reason = if shape.repeats_header {
             self.other = None;
-            "repeats the names of the columns"
+            "repeats the names of the columns; delete the line"
         } else if self.other.is_some() {
             "is part of another table below the first; save each table as a file of its own"
         } else if is_note {
-            "is a note about the table, not a row of it"
+            "is a note about the table, not a row of it; delete it, or fill the row"
         } else if is_sum && self.lacks_usual(cells) {
-            "is a line of sums, not a row of the table"
+            SUMS
         } else if self.is_apart && self.rows > 0 && shape.filled == 1 && width > 2 {
-            self.leave_out(line, "is alone below an empty row, as a title or a note does");
+            self.leave_out(line, "is alone below an empty row, as a title or a note is; delete it, or fill the row");
             return Ok(());
-        } else if self.is_apart && self.rows > 0 && self.is_other_header(cells, &shape) {
+        } else if self.is_apart && self.rows > 0 && (self.is_other_header(cells, &shape) || self.lacks_most(cells)) {
             self.other = Some(line);
             "begins another table below the first, of which nothing is read; save each table as a file of its own"
         } else if self.is_strict && shape.width > width {
@@ -205,6 +208,15 @@ impl<'a> TableRows<'a> {
         columns.any(|(column, seen)| is_usual(seen) && cells.get(column).trim().is_empty())
     }
 
+    /// True if most of the columns that nearly all rows fill are empty.
+    fn lacks_most(&self, cells: &impl Cells) -> bool {
+        let rows = self.rows.min(EVIDENCE_ROWS);
+        let is_filled = |seen: &ColumnSeen| seen.filled * 10 >= rows * 9;
+        let filled: Vec<usize> = (0..self.columns.len()).filter(|column| is_filled(&self.columns[*column])).collect();
+        let empty = filled.iter().filter(|column| cells.get(**column).trim().is_empty()).count();
+        rows >= 3 && filled.len() >= 3 && empty * 2 > filled.len()
+    }
+
     /// True if all cells are texts that could be names of columns, and one is where the table has values.
     fn is_other_header(&self, cells: &impl Cells, shape: &RowShape<'_>) -> bool {
         if shape.filled < 2 || shape.texts < shape.filled || shape.misfits == 0 {
@@ -221,7 +233,7 @@ impl<'a> TableRows<'a> {
     fn leave_out(&mut self, line: u64, reason: &str) {
         // What follows a line of sums is no row.
         if let Some(pending) = self.pending.take() {
-            self.to.bad_row(pending.line, "is a line of sums, not a row of the table".to_owned());
+            self.to.bad_row(pending.line, SUMS.to_owned());
         }
         self.to.bad_row(line, reason.to_owned());
     }
@@ -231,7 +243,7 @@ impl<'a> TableRows<'a> {
         match self.pending.take() {
             Some(pending) if is_row => self.to.row(&pending),
             Some(pending) => {
-                self.to.bad_row(pending.line, "is a line of sums, not a row of the table".to_owned());
+                self.to.bad_row(pending.line, SUMS.to_owned());
                 Ok(())
             }
             None => Ok(()),

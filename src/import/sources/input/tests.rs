@@ -364,7 +364,7 @@ fn the_sheet_with_the_table_is_read_and_all_are_reported() {
     workbook(&path, &[hidden, ("Read me", "", &sheet("Notes of today")), ("Firms", "", &table), ("Deals", "", &deals)]);
     let found = collected(&path, &InputFormat::default(), &["name", "city"]).unwrap();
     assert_eq!(found.rows, ["4: Alder|Oslo", "5: hidden|Rome", "6: Cedar|"]);
-    assert_eq!(found.bad, ["7: is a line of sums, not a row of the table"]);
+    assert_eq!(found.bad, ["7: is a line of sums, not a row of the table; delete it, or name the record if it is one"]);
     assert_eq!(found.format.toml_lines(), ["sheet = \"Firms\"", "skip = 2"]);
     let notes = found.notes.join("\n");
     for part in ["of Old (hidden), Read me, Firms, Deals", "hidden rows (1)", "1 cell with an error", "a.xlsx:6"] {

@@ -40,9 +40,23 @@ pub(super) fn is_marked_note(text: &str) -> bool {
     text.starts_with(['*', '†', '‡', '©', '¹']) && !text.ends_with(['*', '†', '‡'])
 }
 
-/// Alphabets of languages that are written in Latin letters: their letters beyond ASCII.
-pub(super) fn alphabets() -> &'static [&'static str] {
-    &WORDS[5]
+/// A language that is written in Latin letters.
+pub(super) struct Language {
+    /// Its letters beyond ASCII.
+    pub letters: &'static str,
+    /// Some of its words without such letters.
+    pub words: Vec<&'static str>,
+}
+
+pub(super) fn languages() -> &'static [Language] {
+    static LANGUAGES: LazyLock<Vec<Language>> = LazyLock::new(|| {
+        let language = |line: &&'static str| {
+            let (letters, words) = line.split_once(' ').unwrap_or((line, ""));
+            Language { letters, words: words.split_whitespace().collect() }
+        };
+        WORDS[5].iter().map(language).collect()
+    });
+    &LANGUAGES
 }
 
 /// True for what a spreadsheet writes in place of a value, such as `#REF!`, or `####` in a column that is too narrow.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::sources::Reason;
+use crate::sources::guess::is_firm_word;
 use data::fold::fold;
 use data::name::WordList;
 
@@ -15,6 +16,35 @@ const AND: [&str; 9] = ["and", "&", "und", "et", "y", "e", "en", "и", "och"];
 /// Words behind `&` in the name of one firm.
 const PARTNERS: &str =
     "co company cie sons son brothers bros partners partner associates friends sohne sohn hijos filhos fils figli";
+
+/// What is written behind the name of an investor that leads a round, and behind others, folded.
+const LEADS: &str = "lead, lead investor, leading, led, co lead, leadinvestor, lead inv, chef de file, lider, capofila, 领投, 領投, \
+                     联合领投, リード, リード投資家, 리드, лид, лид инвестор, ведущий, ведущий инвестор, hauptinvestor, wiodacy";
+const OTHERS: &str = "follow, follower, following, participant, participating, investor, co investor, existing, existing investor, \
+                      new, new investor, 跟投, 参投, 老股东, 参加, мит, соинвестор";
+
+/// Name and note of `Alder (lead)` or `Alder (https://wiki.example/alder)`; `None` without such a note. Other words in
+/// parentheses may be part of the name.
+pub(crate) fn note(text: &str) -> Option<(&str, &str)> {
+    let text = text.trim();
+    let inner = text.strip_suffix([')', '）'])?;
+    let (at, _) = inner.char_indices().rev().find(|(_, char)| matches!(char, '(' | '（'))?;
+    let (name, note) = (inner[..at].trim_end(), inner[at..].trim_start_matches(['(', '（']).trim());
+    let is_known =
+        note.starts_with("https://") || note.starts_with("http://") || is_role(LEADS, note) || is_role(OTHERS, note);
+    (is_known && !name.is_empty()).then_some((name, note))
+}
+
+fn is_role(roles: &str, note: &str) -> bool {
+    let folded = fold(note);
+    let has = |text: &str| roles.split(", ").any(|role| role.trim_start() == text);
+    has(note) || !folded.is_empty() && has(&folded)
+}
+
+/// True for an investor that a note says to lead a round.
+pub(crate) fn is_lead(text: &str) -> bool {
+    note(text).is_some_and(|(_, note)| is_role(LEADS, note))
+}
 
 /// Splits an array of JSON, Python or PostgreSQL; `None` for another text.
 fn split_array(text: &str) -> Option<Vec<String>> {
@@ -89,7 +119,9 @@ pub(crate) fn split_list(text: &str) -> Result<Vec<String>, Reason> {
     if let Some(values) = split_clear(text) {
         return Ok(values);
     }
-    if let Some(values) = Some(text).filter(|text| text.starts_with('"')).and_then(split_quoted) {
+    // `Alder,"Birch, Dorn & Co"`, as a row of CSV.
+    let is_quoted = |text: &&str| text.starts_with('"') || text.contains(",\"");
+    if let Some(values) = Some(text).filter(is_quoted).and_then(split_quoted) {
         return Ok(values.into_iter().filter(|value| !value.is_empty()).collect());
     }
     let mut values: Vec<String> = Vec::new();
@@ -155,6 +187,7 @@ fn split_at_and(text: &str) -> Option<(&str, &str)> {
         let words: Vec<&str> = folded.split(' ').collect();
         let is_generic = |word: &str| {
             WordList::GenericWords.contains(word)
+                || is_firm_word(word)
                 || WordList::GenericWords.contains(word.strip_suffix('s').unwrap_or(word))
         };
         let is_legal = |word: &str| WordList::LegalForms.contains(word);
@@ -197,6 +230,9 @@ mod tests {
             ("{Alder,Birch}", &["Alder", "Birch"]),
             (r#"{Alder,"Birch, Inc.",NULL}"#, &["Alder", "Birch, Inc."]),
             (r#""Alder, Inc.", "Birch""#, &["Alder, Inc.", "Birch"]),
+            (r#"Alder,"Birch, Dorn & Co""#, &["Alder", "Birch, Dorn & Co"]),
+            (r#"Alder "The Fund""#, &[r#"Alder "The Fund""#]),
+            ("Alder (https://wiki.example/a,b), Birch", &["Alder (https://wiki.example/a,b)", "Birch"]),
             ("Acme, Inc., Foo, LLC, Bar", &["Acme, Inc.", "Foo, LLC", "Bar"]),
             ("Acme, L.L.C., Foo S.A.", &["Acme, L.L.C.", "Foo S.A."]),
             ("Acme Co., Ltd., Birch", &["Acme Co., Ltd.", "Birch"]),
@@ -210,6 +246,10 @@ mod tests {
             ("Alder, Birch, and Cedar", &["Alder", "Birch", "Cedar"]),
             ("Alder Capital and Birch Ventures", &["Alder Capital", "Birch Ventures"]),
             ("Alder Fund, Birch Capital & Cedar Partners", &["Alder Fund", "Birch Capital", "Cedar Partners"]),
+            (
+                "Alder Capital, Verjus Partenaires et Halte Ventures",
+                &["Alder Capital", "Verjus Partenaires", "Halte Ventures"],
+            ),
             ("Venture and Growth Capital", &["Venture and Growth Capital"]),
             ("Alder Fund, Dorn & Co", &["Alder Fund", "Dorn & Co"]),
         ] {

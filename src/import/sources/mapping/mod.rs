@@ -122,6 +122,8 @@ pub(crate) enum Unknown {
 pub(crate) enum Currency {
     Code(String),
     Of(MappedValue),
+    /// Each amount has its own.
+    Written,
 }
 
 pub(crate) enum KeyForm {

@@ -404,11 +404,15 @@ impl<'a> MappingReader<'_, 'a> {
         if !node.get_ref().is_str() {
             return Some(Currency::Of(self.value(node, from, joined, &[])?.0));
         }
+        if node.get_ref().as_str() == Some("written") {
+            return Some(Currency::Written);
+        }
         let is_code = |code: &str| code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_uppercase());
         let read = |code: &str| is_code(code).then(|| Currency::Code(code.to_owned()));
         self.document.word(node, read, |code| {
             format!(
-                "{} is not an ISO 4217 code, such as \"USD\"; a column is written `{{ column = \"CURRENCY\" }}`",
+                "{} is not an ISO 4217 code, such as \"USD\", nor \"written\", if each amount has its own; a column is written \
+                 `{{ column = \"CURRENCY\" }}`",
                 quoted(code)
             )
         })

@@ -7,7 +7,7 @@ use regex::Regex;
 use crate::sources::convert::Dropped;
 use crate::sources::location;
 use crate::sources::mapping::document::unknown;
-use crate::sources::mapping::list::split_list;
+use crate::sources::mapping::list::{self, split_list};
 use crate::sources::money;
 use data::fold::fold;
 use data::import::website;
@@ -38,6 +38,10 @@ pub(crate) enum Transform {
     Split(String),
     /// Splits a list as its text shows it.
     List,
+    /// Names without the notes behind them.
+    Names,
+    /// Names of the values with a note that they lead a round.
+    Leads,
     /// City of a location.
     City,
     /// First of several locations, which the field reads as a country.
@@ -60,7 +64,7 @@ pub(crate) enum Transform {
 type MakeTransform = fn(&str) -> Result<Transform, String>;
 
 /// Names of the transforms; true if they take an argument.
-const TRANSFORMS: [(&str, bool, MakeTransform); 19] = [
+const TRANSFORMS: [(&str, bool, MakeTransform); 21] = [
     // Lowercase letters a–z and digits, with single spaces.
     ("fold", false, |_| Ok(changing(|text, _| Some(fold(text)), ""))),
     ("lower", false, |_| Ok(changing(|text, _| Some(text.to_lowercase()), ""))),
@@ -72,6 +76,9 @@ const TRANSFORMS: [(&str, bool, MakeTransform); 19] = [
     ("split", true, |separator| Ok(Transform::Split(separator.to_owned()))),
     // An array, lines, or a text with `;`, `|` or `,` between its values.
     ("list", false, |_| Ok(Transform::List)),
+    // Names without notes: `Alder (lead)` → `Alder`; of investors those that lead.
+    ("names", false, |_| Ok(Transform::Names)),
+    ("leads", false, |_| Ok(Transform::Leads)),
     ("place", true, |part| match part {
         "city" => Ok(Transform::City),
         "country" => Ok(Transform::Country),
@@ -158,6 +165,11 @@ impl Transform {
                     false
                 }
             }),
+            Self::Leads => {
+                values.retain(|text| list::is_lead(&text.value));
+                values.iter_mut().for_each(remove_note);
+            }
+            Self::Names => values.iter_mut().for_each(remove_note),
             Self::Country => change_each(values, |text| Some(location::first_location(text).to_owned())),
             Self::Split(separator) => {
                 for text in std::mem::take(values) {
@@ -213,6 +225,14 @@ impl Transform {
             }
             !text.value.is_empty()
         });
+    }
+}
+
+/// Removes the note behind a name, also from the original: records that are created have their names from it.
+fn remove_note(text: &mut MappedText<'_>) {
+    if let Some((name, _)) = list::note(&text.value) {
+        let name = name.to_owned();
+        *text = MappedText { value: Cow::Owned(name.clone()), original: Cow::Owned(name) };
     }
 }
 
@@ -314,6 +334,12 @@ mod tests {
             ("regex(([0-9]{4}))", "Over Five Years Ago (2009)", "2009"),
             ("regex([a-z]+)", "12ab3", "ab"),
             ("regex([a-z]+)", "123", ""),
+            ("names", "Alder Capital (lead)", "Alder Capital"),
+            ("names", "苇舟资本（领投）", "苇舟资本"),
+            ("names", "Alder (https://wiki.example/alder?v=1)", "Alder"),
+            ("names", "Alder (Berlin)", "Alder (Berlin)"),
+            ("leads", "Alder Capital (Lead)", "Alder Capital"),
+            ("leads", "Alder Capital (existing)", ""),
             ("list", "['a', 'b']", "a|b"),
             ("list", "Acme, Inc.", "Acme, Inc."),
             ("place(city)", "Austin, TX, USA", "Austin"),

@@ -12,7 +12,7 @@ pub(crate) use number::Decimal;
 use number::ParsedNumber;
 pub(crate) use rates::Rates;
 use words::{BETWEEN, Bound, ends_between, is_joined, read_words, without_from};
-pub(crate) use words::{Sign, name_of_unit, unit, unit_of_header};
+pub(crate) use words::{Sign, currency_of_header, is_currency, name_of_unit, unit, unit_of_header};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WrittenAmount {
@@ -268,6 +268,15 @@ fn normalized(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.chars().map(ascii).collect())
 }
 
+/// Digits of a number that a program wrote with an exponent, such as `1.5e+06`.
+fn scientific(text: &str) -> Option<String> {
+    let (mantissa, exponent) = text.split_once("e+").or_else(|| text.split_once("E+"))?;
+    let is_plain = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let exponent: i32 = exponent.parse().ok().filter(|exponent| (0..=15).contains(exponent))?;
+    let number: f64 = mantissa.parse().ok().filter(|_| is_plain(mantissa))?;
+    Some((number * 10_f64.powi(exponent)).to_string())
+}
+
 /// Both ends of a range such as `1 to 5 million`. A text that is no range is returned twice.
 pub(crate) fn range_ends(text: &str) -> (&str, &str) {
     let splits = BETWEEN.iter().filter_map(|between| text.split_once(between.as_str()));
@@ -279,6 +288,7 @@ pub(crate) fn range_ends(text: &str) -> (&str, &str) {
 impl MoneyCell {
     pub(crate) fn read(text: &str) -> Option<Self> {
         let text = normalized(text.trim());
+        let text = scientific(&text).map_or(text, Cow::Owned);
         if let Some(amount) = WrittenAmount::read(&text) {
             return Some(Self::One(amount));
         }
@@ -294,6 +304,14 @@ impl MoneyCell {
     pub(crate) fn proven_decimal(&self) -> Option<Decimal> {
         let Self::One(amount) = self else { return None };
         amount.decimal().filter(|_| amount.unit.is_none() && amount.sign.is_none() && !amount.separators.is_empty())
+    }
+
+    /// Currency that is written in the cell.
+    pub(crate) fn sign(&self) -> Option<&Sign> {
+        match self {
+            Self::One(amount) => amount.sign.as_ref(),
+            Self::Range(low, high) => high.sign.as_ref().or(low.sign.as_ref()),
+        }
     }
 
     /// True if the amount is zero, which means that it is unknown.

@@ -68,7 +68,8 @@ impl Rates {
             return Ok(1.0);
         }
         let Some(known) = self.by_currency.get(currency) else {
-            return Err(format!("has the currency {currency}, for which `rates` has none"));
+            let problem = format!("has the currency {currency}, for which `rates` has none");
+            return Err(format!("{problem}; give one with `--rates FILE` (CSV with the columns currency, date, usd)"));
         };
         let day = day.or(self.today.map(PartialDate::from));
         let usable = known.iter().rev().find(|(from, _)| match (from, day) {

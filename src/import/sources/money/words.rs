@@ -206,37 +206,64 @@ pub(crate) fn unit(text: &str) -> Option<f64> {
     read_words(text).filter(|words| words.sign.is_none() && words.bound.is_none())?.unit
 }
 
-/// Part of a header with the unit of its column, and the factor: `($M)` in `AUM ($M)`, `USD mn` in `AUM USD mn`.
-pub(crate) fn unit_of_header(header: &str) -> Option<(&str, f64)> {
+/// Parts of a header that may have the unit or the currency of its column, with their words: `($M)` in `AUM ($M)`, `USD mn`
+/// in `AUM USD mn`.
+fn words_of_header(header: &str) -> impl Iterator<Item = (&str, Words)> {
     let read = |part: &str| {
-        let text = part.trim_matches(|char: char| !char.is_alphanumeric() && char != '$' && char != '€' && char != '£');
+        let text = part.trim_matches(|char: char| !char.is_alphanumeric() && !CURRENCY_SIGNS.contains(&char));
         let text = text.trim_start_matches("in ").replace('_', " ");
         // `$000`, `000s`
         let thousands = || text.replace("000s", "000").replace("'000", "000").replace("000", "thousand");
         let words = read_words(&text).or_else(|| read_words(&thousands()))?;
-        let is_unit = words.unit.is_some() && words.bound.is_none() && !is_other_word(&text, &words);
-        is_unit.then_some(words)
+        (words.bound.is_none() && !is_other_word(&words)).then_some(words)
     };
-    let in_brackets = [('(', ')'), ('[', ']')].into_iter().filter_map(|(open, close)| {
+    let in_brackets = [('(', ')'), ('[', ']'), ('（', '）')].into_iter().filter_map(move |(open, close)| {
         let part = &header[header.find(open)?..];
-        let part = &part[..=part.find(close)?];
-        Some((part, read(part)?.unit?))
+        let part = &part[..part.find(close)? + close.len_utf8()];
+        Some((part, read(part)?))
     });
     let tails = header.char_indices().filter(|(_, char)| !char.is_alphanumeric()).map(|(at, _)| &header[at..]);
-    let tails = tails.filter_map(|part| {
+    let tails = tails.filter_map(move |part| {
         let words = read(part)?;
         // A single letter may mean anything.
         let is_letter = words.sign.is_none() && part.chars().filter(|char| char.is_alphanumeric()).count() < 2;
-        words.unit.filter(|_| !is_letter).map(|unit| (part, unit))
+        (!is_letter).then_some((part, words))
     });
-    in_brackets.chain(tails).next()
+    in_brackets.chain(tails)
+}
+
+const CURRENCY_SIGNS: [char; 9] = ['$', '€', '£', '¥', '￥', '₹', '₽', '₩', '₺'];
+
+/// Part of a header with the unit of its column, and the factor.
+pub(crate) fn unit_of_header(header: &str) -> Option<(&str, f64)> {
+    words_of_header(header).find_map(|(part, words)| words.unit.map(|unit| (part, unit)))
+}
+
+/// True for an ISO 4217 code of a known currency, such as `EUR`.
+pub(crate) fn is_currency(text: &str) -> bool {
+    let is_code = text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase());
+    is_code && read_words(text).is_some_and(|words| words.sign.is_some() && !is_other_word(&words))
+}
+
+/// Currency that a header names: `Amount (EUR)`, `raised_usd`, `融资额（万元）`.
+pub(crate) fn currency_of_header(header: &str) -> Option<Sign> {
+    let first = || {
+        let (word, _) = header.split_once(|char: char| !char.is_alphanumeric())?;
+        read_words(word).filter(|words| !is_other_word(words))?.sign
+    };
+    // Scripts without blanks have no parts.
+    let joined = || {
+        let at = header.char_indices().filter(|(_, char)| is_joined(*char)).map(|(at, _)| &header[at..]);
+        at.filter_map(read_words).find_map(|words| words.sign)
+    };
+    words_of_header(header).find_map(|(_, words)| words.sign).or_else(first).or_else(joined)
 }
 
 /// True for a word in capitals that only looks like a unit with a currency: `TYPE`, `KIND`, `MAIN`.
-fn is_other_word(text: &str, words: &Words) -> bool {
+fn is_other_word(words: &Words) -> bool {
     let Some(Sign::Code(code)) = &words.sign else { return false };
     let is_known = |meaning: &MoneyWord| matches!(meaning, MoneyWord::Currency(codes) if codes.contains(&&**code));
-    text.chars().all(char::is_alphabetic) && !WORDS.iter().any(|(_, meaning)| is_known(meaning))
+    !WORDS.iter().any(|(_, meaning)| is_known(meaning))
 }
 
 pub(crate) fn name_of_unit(factor: f64) -> Option<&'static str> {

@@ -93,7 +93,7 @@ impl MappingEdit {
             "split" | "end" => set_step(table, setting, value),
             _ if value.is_empty() => drop(table.remove(setting)),
             // The name of a column has no place for a code.
-            "currency" if !is_code(value) => {
+            "currency" if !is_code(value) && value != "written" => {
                 let mut of = InlineTable::new();
                 of.insert("column", value.into());
                 put(table, setting, of.into());
