@@ -1,4 +1,4 @@
-//! Compares the spelling of names: names that fold alike may be one name, or only sound alike.
+//! The spelling of names, by which records are identified: names that fold alike may be one name, or only sound alike.
 //!
 //! [`fold`] transliterates all scripts to Latin, so that a search finds a name by its sound. Names that fold alike may
 //! still differ: 凯石 and 凯实 in a character, An Phát and Ân Phật in marks, C and C++ in symbols.
@@ -51,6 +51,58 @@ impl WrittenName {
             folded => self.words.push(WrittenWord { folded, letters }),
         }
     }
+}
+
+/// The form of a name that identifies its record: without letter case, punctuation and spaces between signs, but with marks,
+/// in its script, and with the symbols that distinguish names. Names that only sound alike have different forms. German
+/// umlauts are as they are spelled without marks.
+///
+/// `Ünïcorn & Söhne GmbH` → `uenïcorn and soehne gmbh`; `C++` → `c++`; `凯石投资` → `凯石投资`.
+pub fn identity(name: &str) -> String {
+    let mut form = String::with_capacity(name.len());
+    let mut is_apart = false;
+    let chars = name.chars().filter(|char| !is_ornament(*char)).nfkc();
+    for char in chars.filter(|char| !is_silent(*char) && !is_vowel_mark(*char)) {
+        let is_word = char.is_alphanumeric() || is_combining_mark(char) || is_symbol(char);
+        is_apart |= !is_word;
+        if (is_word || char == '&') && std::mem::take(&mut is_apart) && !form.is_empty() && !form.ends_with(' ') {
+            form.push(' ');
+        }
+        if char == '&' {
+            if !form.is_empty() && !form.ends_with(' ') {
+                form.push(' ');
+            }
+            form.push_str("and");
+            is_apart = true;
+        } else if is_word {
+            for lower in char.to_lowercase() {
+                match (without_umlaut(lower), lower) {
+                    (Some(letters), _) => form.push_str(letters),
+                    // `I` and `İ` are capitals of Turkish `ı` and `i`.
+                    (None, 'ı') => form.push('i'),
+                    (None, '\u{307}') if form.ends_with('i') => {}
+                    (None, letter) => form.push(letter),
+                }
+            }
+        }
+    }
+    form
+}
+
+/// What people type who have no key for the letter.
+fn without_umlaut(letter: char) -> Option<&'static str> {
+    match letter {
+        'ä' => Some("ae"),
+        'ö' => Some("oe"),
+        'ü' => Some("ue"),
+        'ß' => Some("ss"),
+        _ => None,
+    }
+}
+
+/// Marks of vowels in Arabic and Hebrew, and the stroke that lengthens Arabic words: most texts leave them out.
+fn is_vowel_mark(char: char) -> bool {
+    matches!(char, '\u{64b}'..='\u{652}' | '\u{670}' | '\u{640}' | '\u{591}'..='\u{5bd}' | '\u{5bf}'..='\u{5c7}')
 }
 
 /// Marks of protection that owners add to names, and selectors of a character's look.
@@ -146,6 +198,43 @@ mod tests {
 
     fn letters(name: &str) -> String {
         WrittenName::parse(name).words.iter().map(|word| word.letters.as_str()).collect()
+    }
+
+    #[test]
+    fn names_that_are_written_otherwise_are_others() {
+        for (one, other) in [
+            ("ALDER  CAPITAL", "Alder-Capital"),
+            ("Trümpler", "TRUEMPLER"),
+            ("Straße", "Strasse"),
+            ("Alder & Söhne", "Alder and Soehne"),
+            ("ＡＢＣ投資", "ABC投資"),
+            ("Alder™", "Alder"),
+            ("O’Neill", "ONeill"),
+            ("İzmir Girişim", "izmir girişim"),
+            ("IŞIK", "ışık"),
+            ("مُحَمَّد", "محمد"),
+        ] {
+            assert_eq!(identity(one), identity(other), "{one} {other}");
+        }
+        for (one, other) in [
+            ("凯石投资", "凯实投资"),
+            ("林婷", "林庭"),
+            ("سيف", "صيف"),
+            ("An Phát", "Ân Phật"),
+            ("ดาว", "ด้าว"),
+            ("C", "C++"),
+            ("C++", "C#"),
+            ("+ND", "ND+"),
+            ("C+ Capital", "C Capital"),
+            ("@Ventures", "Ventures"),
+            ("🚀 Ventures", "Ventures"),
+            ("Яндекс", "Yandeks"),
+            ("Alder 2", "Alder"),
+            ("★", "★ ★"),
+        ] {
+            assert_ne!(identity(one), identity(other), "{one} {other}");
+        }
+        assert_eq!(identity(" ... "), "");
     }
 
     #[test]

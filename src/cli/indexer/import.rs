@@ -110,12 +110,12 @@ impl SourceArgs {
     pub(crate) fn view(&self, style: &Style) -> Result<Option<tempfile::TempDir>, CommandError> {
         let Some(folder) = &self.sources else { return Ok(None) };
         let all = sources_in(folder)?;
-        let sources = view::licensed(all.clone(), &self.licenses)?;
+        view::check_licenses(&all, &self.licenses)?;
         let steps = Steps::new(style.json);
         let to = tempfile::tempdir()?;
-        let (clusters, suppressed) = resolve::composition(folder, &all, &sources, &steps)?;
-        let detail = if self.licenses.is_empty() { Detail::Provenance } else { Detail::Licensed };
-        let summary = view::write(folder, &sources, &clusters, &suppressed, to.path(), detail, &steps)?;
+        let (clusters, suppressed) = resolve::composition(folder, &all, &steps)?;
+        let detail = if self.licenses.is_empty() { Detail::Provenance } else { Detail::Licensed(&self.licenses) };
+        let summary = view::write(folder, &all, &clusters, &suppressed, to.path(), detail, &steps)?;
         drop(steps);
         if !style.json {
             let mut out = io::stderr().lock();

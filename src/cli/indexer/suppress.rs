@@ -24,9 +24,6 @@ pub(crate) struct SuppressArgs {
     /// Folder of sources, with suppressed.csv
     #[arg(long, value_name = "DIR")]
     sources: PathBuf,
-    /// The licenses of the build whose slug it is
-    #[arg(long, value_name = "LICENSE", value_delimiter = ',')]
-    licenses: Vec<String>,
     /// Why, for suppressed.csv, such as the number of a request
     #[arg(long, value_name = "TEXT", default_value = "")]
     why: String,
@@ -41,16 +38,12 @@ struct AddedSuppressions<'a> {
 }
 
 pub(crate) fn run(arguments: &SuppressArgs, today: Date, style: &Style) -> CommandResult {
-    let SuppressArgs { kind, slug, sources: folder, licenses, why } = arguments;
-    let all = import::sources_in(folder)?;
-    let sources = view::licensed(all.clone(), licenses)?;
+    let SuppressArgs { kind, slug, sources: folder, why } = arguments;
+    let sources = import::sources_in(folder)?;
     let steps = Steps::new(style.json);
     let suppressed = Suppressed::read(folder)?;
     let clusters = resolve::find_clusters(folder, &sources, &steps)?;
-    let mut entities = view::entities_of(folder, &sources, &clusters, *kind, slug)?;
-    if sources.len() < all.len() {
-        entities = resolve::find_clusters(folder, &all, &steps)?.expand(entities);
-    }
+    let entities = view::entities_of(folder, &sources, &clusters, *kind, slug)?;
     drop(steps);
     let added = suppressed.add(folder, &entities, today, why)?;
     let entities: Vec<String> = entities.iter().map(|(source, entity)| format!("{source}/{entity}")).collect();

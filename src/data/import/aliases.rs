@@ -5,13 +5,13 @@ use std::io::{self, Write};
 
 use crate::Table;
 use crate::derive::alias_candidates::AliasCandidate;
-use crate::fold::fold;
 use crate::import::Dataset;
 use crate::import::csv_row::{CsvRow, MAX_VALUES};
 use crate::import::csv_table::{CsvFolder, TableRow};
 use crate::import::csv_writer;
 use crate::import::diagnostics::quoted;
 use crate::import::referable::Referable;
+use crate::written::identity;
 
 /// An alias of a record. The source in the file is for its maintainers; it is not served.
 pub(crate) struct Alias {
@@ -58,7 +58,7 @@ impl Alias {
         }
         let (name, aliases) = records.names(table, at)?;
         let known = known.entry((table, at)).or_default();
-        if fold(name) == fold(&text) {
+        if identity(name) == identity(&text) {
             row.warning("alias", format!("{} is the name of the {}; remove the line", quoted(&text), table.noun()));
         } else if aliases.contains(&text) {
             let message = format!("{} is already in the column `aliases` of its record; remove one", quoted(&text));

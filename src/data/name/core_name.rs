@@ -7,10 +7,25 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::evidence::Evidence;
 use crate::fold::fold;
+use crate::name::script_forms::without_script_form;
 use crate::name::words::{WordList, short_form};
 
 static GENERIC_BITS: Lazy<HashMap<&str, u32>> =
     Lazy::new(|| WordList::GenericWords.words().zip(0..).map(|(word, index)| (word, 1 << index)).collect());
+
+/// Legal forms of several words at the end of a name: `Dębowa Sp. z o.o.`.
+const FORMS_OF_WORDS: [&[&str]; 10] = [
+    &["sp", "z", "o", "o"],
+    &["sp", "zoo"],
+    &["sp", "k"],
+    &["spol", "s", "r", "o"],
+    &["s", "de", "r", "l", "de", "c", "v"],
+    &["s", "de", "rl", "de", "cv"],
+    &["s", "a", "p", "i", "de", "c", "v"],
+    &["sapi", "de", "cv"],
+    &["s", "a", "de", "c", "v"],
+    &["sa", "de", "cv"],
+];
 
 /// Minimum letters of a core that may be misspelled.
 const MIN_MISSPELLED: usize = 6;
@@ -48,6 +63,22 @@ impl WordKind {
             };
             is_legal.extend(run.iter().map(|_| is_legal_run));
         }
+        let mut end = words.len();
+        // The first word is never a final form.
+        while end > 1 {
+            let form = FORMS_OF_WORDS.iter().find(|form| words[1..end].ends_with(form)).map(|form| form.len());
+            let letters = words[1..end].iter().rev().take_while(|word| word.len() == 1).count();
+            let is_final =
+                |length: usize| length > 0 && WordList::FinalForms.contains(&words[end - length..end].concat());
+            let length = match form {
+                Some(length) => length,
+                None if is_final(letters) => letters,
+                None if is_legal[end - 1] || is_final(1) => 1,
+                None => break,
+            };
+            is_legal[end - length..end].fill(true);
+            end -= length;
+        }
         let has_others = is_legal.contains(&false);
         let kind = |(word, is_legal): (&&str, bool)| match GENERIC_BITS.get(singular(word)) {
             _ if is_legal && has_others => Self::Legal,
@@ -74,7 +105,7 @@ pub fn legal_forms(words: &[&str], kinds: &[WordKind]) -> Vec<String> {
 
 impl CoreName {
     pub fn parse(name: &str) -> Self {
-        let folded = fold(name);
+        let folded = fold(&without_script_form(name).0);
         let words: Vec<&str> = folded.split(' ').collect();
         Self::from_words(&words, &WordKind::classify(&words))
     }
@@ -178,4 +209,32 @@ fn is_swapped(left: &str, right: &str) -> bool {
     let Some(at) = left.iter().zip(right).position(|(left, right)| left != right) else { return false };
     let (Some([a, b]), Some([c, d])) = (left.get(at..at + 2), right.get(at..at + 2)) else { return false };
     (a, b) == (d, c) && left[at + 2..] == right[at + 2..] && a.is_ascii_alphabetic() && b.is_ascii_alphabetic()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn legal_forms_are_no_part_of_the_core() {
+        for (name, core) in [
+            ("Dębowa Sp. z o.o.", "debowa"),
+            ("Ampelo, Lda", "ampelo"),
+            ("Nordvik UAB", "nordvik"),
+            ("Alderlux S.A.P.I. de C.V.", "alderlux"),
+            ("Agave S. de R.L. de C.V.", "agave"),
+            ("Kőris Nyrt.", "koris"),
+            ("Ladepunkt GesmbH", "ladepunkt"),
+            ("Emas Tbk", "emas"),
+            ("青葉電子株式会社", "qingyedianzi"),
+            ("ПАО «Вектор Полёт»", "vektor polet"),
+            // Of these names the words are their own.
+            ("LDA Capital", "lda"),
+            ("SP Ventures", "sp"),
+            ("Zoo Capital", "zoo"),
+            ("Ike", "ike"),
+        ] {
+            assert_eq!(CoreName::parse(name).core, core, "{name}");
+        }
+    }
 }

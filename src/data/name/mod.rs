@@ -6,11 +6,13 @@ mod core_name;
 mod host;
 mod initials;
 pub mod numerals;
+mod script_forms;
 mod vehicle;
 mod words;
 
 pub use core_name::{CoreName, WordKind, legal_forms};
 pub use host::OwnName;
 pub use initials::join_initials;
+pub use script_forms::without_script_form;
 pub use vehicle::{Vehicle, find_vehicle};
 pub use words::WordList;

@@ -11,6 +11,7 @@ vocabulary! {
     /// A section of `words.txt`, which says what each is.
     WordList, "word list", {
         LegalForms = "legal forms",
+        FinalForms = "final legal forms",
         ConnectingWords = "connecting words",
         Particles = "particles",
         GenericWords = "generic words",

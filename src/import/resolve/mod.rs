@@ -133,20 +133,17 @@ pub fn resolve(
     Ok(resolution)
 }
 
-/// Returns the clusters of `sources` for the view, and the suppressed entities. `sources` may be a subset of `all`. A record
-/// is suppressed as a whole, with all of its entities in `all` sources.
+/// Returns the clusters of all sources of a folder for the view, and the suppressed entities. A record is suppressed as a
+/// whole, with all of its entities.
 pub fn composition(
     folder: &Path,
-    all: &[Source],
     sources: &[Source],
     progress: &dyn Progress,
 ) -> Result<(Clusters, Suppressed), ResolveError> {
     let suppressed = Suppressed::read(folder)?;
-    let merged = find_clusters(folder, sources, progress)?;
-    let needs_all = !suppressed.is_empty() && sources.len() != all.len();
-    let of_all = needs_all.then(|| find_clusters(folder, all, progress)).transpose()?;
-    let suppressed = suppressed.with_clusters(of_all.as_ref().unwrap_or(&merged));
-    Ok((merged, suppressed))
+    let clusters = find_clusters(folder, sources, progress)?;
+    let suppressed = suppressed.with_clusters(&clusters);
+    Ok((clusters, suppressed))
 }
 
 /// Finds the entities of sources that make one record of the view: firms, startups and people by [`resolve`] with the

@@ -1,9 +1,12 @@
 //! Parses names for comparison: their distinctive words, and the parts that must not differ.
 
+use std::borrow::Cow;
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use data::Table;
 use data::evidence::Evidence;
+use data::name::without_script_form;
 pub(super) use data::name::{CoreName, Vehicle, WordKind, find_vehicle, legal_forms};
 use data::written::{WrittenName, WrittenWord, are_same_letters, are_spelled_alike};
 use search::edit_distance::distance_within;
@@ -40,7 +43,11 @@ pub(super) struct ParsedName {
 impl ParsedName {
     /// Returns `None` for a name without letters and digits.
     pub(super) fn parse(table: Table, name: &str) -> Option<Self> {
-        let WrittenName { mut words, symbols } = WrittenName::parse(name);
+        let (name, form) = match table {
+            Table::People => (Cow::Borrowed(name), None),
+            _ => without_script_form(name),
+        };
+        let WrittenName { mut words, symbols } = WrittenName::parse(&name);
         let mut vehicle = None;
         if table != Table::People {
             let number;
@@ -70,7 +77,7 @@ impl ParsedName {
             vehicle,
             hash: xxh3_64(joined.as_bytes()),
             letters: letters_of(|kind| *kind != WordKind::Legal),
-            legal: legal_forms(&folded, &kinds),
+            legal: legal_forms(&folded, &kinds).into_iter().chain(form.map(str::to_owned)).collect(),
             is_telling: !core_letters.is_empty() && signs >= MIN_TELLING,
             core_letters: Some(core_letters).filter(|letters| !letters.is_empty() && *letters != joined),
             name,

@@ -16,8 +16,8 @@ pub struct SourceRecords {
     pub rounds: Vec<SourceRound>,
 }
 
-/// Reads the records of sources in a folder from their current statements. For an entity that its source no longer has, the
-/// last statements count, so that a record which another source still has keeps its slug.
+/// Reads the records of sources in a folder from their current statements, with their former names as aliases. For an entity
+/// that its source no longer has, the last statements count, so that a record which another source still has keeps its slug.
 pub fn read_records(
     folder: &Path,
     sources: &[Source],
@@ -30,8 +30,12 @@ pub fn read_records(
         let mut reader = RecordCollector { source: &source.id, number, ..RecordCollector::default() };
         for statement in source.statements(folder)? {
             let statement = statement?;
-            if statement.standing != Standing::Former {
-                reader.add(statement, suppressed);
+            match statement.standing {
+                Standing::Former if statement.field == "name" => {
+                    reader.former.push((statement.entity, statement.value))
+                }
+                Standing::Former => {}
+                _ => reader.add(statement, suppressed),
             }
         }
         reader.finish(&mut collected);
@@ -58,6 +62,8 @@ struct RecordCollector<'a> {
     sectors: HashMap<EntityId, String>,
     /// Rows of people with their organizations.
     members: Vec<(usize, EntityId)>,
+    /// Names that the source once gave to its entities.
+    former: Vec<(EntityId, String)>,
     entity: Option<EntityId>,
     /// Last field of the entity. The first value counts for a field that takes one value, as in the view.
     field: String,
@@ -149,6 +155,13 @@ impl RecordCollector<'_> {
             for investor in investors {
                 self.records[investor].size += 1;
                 self.link(startup, investor);
+            }
+        }
+        for (entity, name) in std::mem::take(&mut self.former) {
+            if let Some(row) = self.rows.get(&entity)
+                && self.records[*row].name != name
+            {
+                self.records[*row].aliases.push(name);
             }
         }
         for (person, organization) in std::mem::take(&mut self.members) {

@@ -27,6 +27,7 @@ use data::import::website;
 use data::meaning::Meaning;
 use data::parameter_error::shortened_to;
 use data::vocabulary::{Vocabulary, with_article};
+use data::written::identity;
 use data::{Country, FirmKind, PartialDate, ReviewStatus, Stage, StartupStatus};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -174,7 +175,7 @@ impl KeyForm {
         let key = match self {
             Self::Plain => clean_line(text),
             Self::Scheme(scheme) => format!("{scheme}:{}", identifier::normalize(scheme, text)?),
-            Self::Name => fold(text),
+            Self::Name => identity(text),
         };
         check_length(&key, MAX_URL)?;
         if key.is_empty() { Err("has no letter or digit".into()) } else { Ok(key) }

@@ -6,11 +6,13 @@ use crate::query::{NameQuery, QueryWord};
 use crate::rank::{has_initials, similarity};
 use data::name::WordList;
 use data::vocabulary::{Vocabulary, vocabulary};
+use data::written::{WrittenName, WrittenWord, are_same_letters};
 
 vocabulary! {
     /// Class of a match, the surest first. All but the last are sure: each word of the query is in the name.
     MatchClass, "match", {
-        /// The name itself, apart from letter case, accents, punctuation, spaces, the order of words, and legal forms.
+        /// The name itself, apart from letter case, accents that the query lacks, punctuation, spaces, the order of words, and
+        /// legal forms. It is written alike: a name in other letters with the same sound is `sound`.
         Exact = "exact",
         /// Another name of the record, or the initials of one.
         Alias = "alias",
@@ -39,6 +41,30 @@ impl MatchClass {
         texts.enumerate().map(class).min().unwrap_or(Self::Relaxed)
     }
 
+    /// The class of a name with the folded words of the query: [`MatchClass::Exact`] if it is also written alike.
+    fn of_spelling(query: &str, text: &str) -> Self {
+        let [query, name] = [query, text].map(WrittenName::parse);
+        let letters = |name: &WrittenName, is_sorted: bool| {
+            let is_main = |word: &&WrittenWord| !WordList::is_stop_word(&word.folded);
+            let mut words: Vec<&WrittenWord> = name.words.iter().filter(is_main).collect();
+            if words.is_empty() {
+                words = name.words.iter().collect();
+            }
+            if is_sorted {
+                words.sort_unstable_by(|one, other| one.folded.cmp(&other.folded));
+            }
+            words.iter().map(|word| word.letters.as_str()).collect::<String>()
+        };
+        let is_alike = |is_sorted| are_same_letters(&letters(&query, is_sorted), &letters(&name, is_sorted));
+        match (is_alike(false) || is_alike(true), query.symbols == name.symbols) {
+            (false, _) => Self::Sound,
+            (true, true) => Self::Exact,
+            // `C` begins `C++`, which is not `C#`.
+            (true, false) if name.symbols.starts_with(&query.symbols) => Self::Prefix,
+            (true, false) => Self::Relaxed,
+        }
+    }
+
     fn of_text(query: &NameQuery, text: &str) -> Self {
         let folded = fold_name(text);
         if folded.is_empty() || query.joined.is_empty() {
@@ -52,12 +78,12 @@ impl MatchClass {
         let mut words = main_words(folded.split(' '));
         let mut query_words = main_words(query.words.iter().map(|word| word.text.as_str()));
         if joined == query.joined || words.concat() == query_words.concat() {
-            return Self::Exact;
+            return Self::of_spelling(&query.raw, text);
         }
         words.sort_unstable();
         query_words.sort_unstable();
         if words == query_words {
-            return Self::Exact;
+            return Self::of_spelling(&query.raw, text);
         }
         if query.may_be_acronym() && has_initials(&folded, &query.joined) {
             return Self::Alias;

@@ -78,10 +78,12 @@ fn sources_of(presets: &[String]) -> TempDir {
 
 /// The files of the dataset that sources make.
 fn view(folder: &Path, licenses: &[String]) -> BTreeMap<String, String> {
-    let sources = view::licensed(Source::list(folder).unwrap(), licenses).unwrap();
+    let sources = Source::list(folder).unwrap();
+    view::check_licenses(&sources, licenses).unwrap();
+    let detail = if licenses.is_empty() { Detail::Provenance } else { Detail::Licensed(licenses) };
     let to = tempfile::tempdir().unwrap();
     let (clusters, suppressed) = (Clusters::default(), Suppressed::default());
-    view::write(folder, &sources, &clusters, &suppressed, to.path(), Detail::Provenance, &NoProgress).unwrap();
+    view::write(folder, &sources, &clusters, &suppressed, to.path(), detail, &NoProgress).unwrap();
     files(to.path())
 }
 
@@ -203,8 +205,19 @@ fn a_build_with_licenses_has_values_of_these_licenses_only() {
     let files = view(sources.path(), &allowed);
     let named: BTreeSet<String> = rows(&files["sources.csv"]).into_iter().map(|row| row["id"].clone()).collect();
     assert_eq!(named.iter().map(String::as_str).collect::<Vec<_>>(), ["companies-house", "gleif", "wikidata"]);
-    assert_eq!(files, view(sources_of(&["companies-house", "gleif", "wikidata-csv"].map(str::to_owned)).path(), &[]));
-    let unknown = view::licensed(Source::list(sources.path()).unwrap(), &["CC0".to_owned()]).unwrap_err().to_string();
+    // The values are those that the sources have without the others; slugs are those of all sources.
+    let alone = view(sources_of(&["companies-house", "gleif", "wikidata-csv"].map(str::to_owned)).path(), &[]);
+    assert_eq!(files.keys().collect::<Vec<_>>(), alone.keys().collect::<Vec<_>>());
+    for file in ["firms.csv", "startups.csv", "people.csv", "identifiers.csv", "sources.csv"] {
+        let values = |files: &BTreeMap<String, String>| -> BTreeSet<Vec<(String, String)>> {
+            let rows = files.get(file).map(|text| rows(text)).unwrap_or_default();
+            let is_value = |(column, _): &(String, String)| !["slug", "organization"].contains(&column.as_str());
+            rows.into_iter().map(|row| row.into_iter().filter(is_value).collect()).collect()
+        };
+        assert_eq!(values(&files), values(&alone), "{file}");
+    }
+    let unknown =
+        view::check_licenses(&Source::list(sources.path()).unwrap(), &["CC0".to_owned()]).unwrap_err().to_string();
     assert!(unknown.contains("no source has the license CC0; the sources have: CC-BY-4.0, CC0-1.0"), "{unknown}");
 }
 

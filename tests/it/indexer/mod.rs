@@ -5,6 +5,7 @@ mod hostile_formats;
 mod import;
 mod import_page;
 mod invalid_datasets;
+mod mutated_files;
 mod program;
 mod real_data;
 mod resolve;

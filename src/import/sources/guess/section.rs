@@ -681,7 +681,7 @@ impl<'o, 's> Sections<'o, 's> {
         if parts.len() < 2 {
             parts.extend(self.outline.all(Column::has_amounts).first());
         }
-        format!("key = {{ columns = [{}], do = [\"fold\"] }}", self.headers(&parts))
+        format!("key = {{ columns = [{}], by = \"name\" }}", self.headers(&parts))
     }
 
     fn investors(&mut self, lines: &mut Vec<String>) {
@@ -757,7 +757,7 @@ impl<'o, 's> Sections<'o, 's> {
         let mut parts = names.clone();
         parts.push(parent.column());
         let key = self.described_key();
-        lines.push(key.unwrap_or_else(|| format!("key = {{ columns = [{}], do = [\"fold\"] }}", self.headers(&parts))));
+        lines.push(key.unwrap_or_else(|| format!("key = {{ columns = [{}], by = \"name\" }}", self.headers(&parts))));
         lines.push(match &*names {
             [name] => format!("name = {}", self.header(*name)),
             names => format!("name = {{ columns = [{}], join = \" \" }}", self.headers(names)),

@@ -1,6 +1,7 @@
 //! Reads rows of delimited text.
 
-use std::io::Read;
+use std::cell::Cell;
+use std::io::{self, Read};
 
 use csv::{ByteRecord, StringRecord};
 use encoding_rs::UTF_8;
@@ -105,7 +106,8 @@ fn read_rows(
     sample: &[Vec<String>],
     to: &mut dyn RowReceiver,
 ) -> Result<()> {
-    let mut csv = CsvReader::new(from, dialect);
+    let last_byte = Cell::new(b'\n');
+    let mut csv = CsvReader::new(Watched { from, last_byte: &last_byte }, dialect);
     let mut raw = ByteRecord::new();
     let next = |csv: &mut CsvReader<_>, raw: &mut ByteRecord, to: &mut dyn RowReceiver| {
         let missing = || member.error(1, "file is empty; the header line is missing");
@@ -136,7 +138,9 @@ fn read_rows(
     let width = names.len();
     let mut end = csv.line() + feeds(&raw);
     let mut rows = TableRows::new(member, to, format, names, lower, true)?;
-    let mut record = StringRecord::new();
+    let (mut record, mut held) = (StringRecord::new(), StringRecord::new());
+    // The row that was read last is held back until the next one: it may be cut.
+    let (mut place, mut shortest) = (None, width);
     while read_row(&mut csv, &mut raw, width, member, &mut |line, doubt| rows.doubt(line, doubt))? {
         let line = csv.line();
         let breaks = feeds(&raw);
@@ -151,11 +155,39 @@ fn read_rows(
                 repaired
             }
         };
-        rows.add(line, &record, line > end + 1)?;
+        if let Some((line, is_apart)) = place.replace((line, line > end + 1)) {
+            shortest = shortest.min(held.len());
+            rows.add(line, &held, is_apart)?;
+        }
         end = line + breaks;
+        std::mem::swap(&mut held, &mut record);
         raw = std::mem::take(&mut record).into_byte_record();
     }
+    if let Some((line, is_apart)) = place {
+        let is_ended = matches!(last_byte.get(), b'\n' | b'\r');
+        if !is_ended && held.len() < shortest {
+            let problem = "is cut: the file ends in the middle of the line; get the whole file, or complete the line";
+            return Err(member.error(line, problem));
+        }
+        rows.add(line, &held, is_apart)?;
+    }
     rows.finish()
+}
+
+/// Keeps the last byte that was read.
+struct Watched<'r> {
+    from: &'r mut dyn Read,
+    last_byte: &'r Cell<u8>,
+}
+
+impl Read for Watched<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.from.read(buffer)?;
+        if let Some(last) = buffer[..read].last() {
+            self.last_byte.set(*last);
+        }
+        Ok(read)
+    }
 }
 
 /// Line breaks in the cells of a row.

@@ -170,7 +170,6 @@ impl MappingEdit {
         }
         if [section.kind, kind].contains(&EntityKind::Round) {
             // A firm has one row, a startup as many rounds as it has rows.
-            let is_made = |key: &Item| [("by", "name"), ("do", "fold")].iter().any(|made| is_made(key, *made));
             if table.get("key").is_some_and(is_made) {
                 remove_key(&mut table, "key");
             }
@@ -306,8 +305,7 @@ impl MappingEdit {
             }
             return;
         };
-        let made = if is_round { ("do", "fold") } else { ("by", "name") };
-        if !is_made(key, made) {
+        if !is_made(key) {
             return;
         }
         let had = columns(key);
@@ -334,13 +332,13 @@ const IDENTIFYING: [&str; 3] = ["startup", "announced_on", "stage"];
 fn round_key<'c>(columns: impl Iterator<Item = &'c str>) -> Value {
     let mut key = InlineTable::new();
     key.insert("columns", columns.collect::<Array>().into());
-    key.insert("do", ["fold"].into_iter().collect::<Array>().into());
+    key.insert("by", "name".into());
     key.into()
 }
 
 /// True if a key has this setting, as one that was made of other fields.
-fn is_made(key: &Item, (setting, value): (&str, &str)) -> bool {
-    key.is_table_like() && key.get(setting).is_some_and(|item| texts(item) == [value])
+fn is_made(key: &Item) -> bool {
+    key.is_table_like() && key.get("by").is_some_and(|item| texts(item) == ["name"])
 }
 
 /// Settings of inputs that are numbers.

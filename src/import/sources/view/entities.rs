@@ -9,8 +9,8 @@ use crate::sources::field::SourceField;
 use crate::sources::view::Clusters;
 use crate::sources::{EntityId, EntityKind, Result, Source, Standing, Suppressed};
 use data::Date;
-use data::fold::fold;
 use data::vocabulary::Vocabulary as _;
+use data::written::identity;
 
 pub(super) struct Entities {
     /// Grouped by source, in the order of its statements.
@@ -23,11 +23,15 @@ pub(super) struct Entities {
     pub(super) records: Vec<EntityRecord>,
     /// Slug of each entity: that of its record, or one that was merged away.
     slugs: Vec<String>,
+    /// The sources that are used.
+    is_used: Vec<bool>,
 }
 
 pub(super) struct EntityRecord {
     pub kind: EntityKind,
     pub slug: String,
+    /// True if a source that is used has it, or had it.
+    is_known: bool,
     is_current: bool,
     /// True if it has a current name and is not suppressed. Without a name it is not in the view.
     pub is_named: bool,
@@ -96,8 +100,8 @@ impl Entities {
             }
         }
         starts.push(entities.len());
-        let (record_numbers, records, slugs) = (Vec::new(), Vec::new(), Vec::new());
-        let mut all = Self { entities, starts, record_numbers, records, slugs };
+        let (record_numbers, records, slugs, is_used) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut all = Self { entities, starts, record_numbers, records, slugs, is_used };
         all.assign_slugs(sources, clusters);
         Ok(all)
     }
@@ -148,14 +152,28 @@ impl Entities {
         self.record_numbers = owners.iter().map(|owner| numbers[*owner]).collect();
         let record = |entity: &usize| {
             let (kind, slug) = (self.entities[*entity].id.kind, self.slugs[*entity].clone());
-            EntityRecord { kind, slug, is_current: false, is_named: false, is_suppressed: false }
+            EntityRecord { kind, slug, is_known: false, is_current: false, is_named: false, is_suppressed: false }
         };
         self.records = records.iter().map(record).collect();
-        for (entity, number) in self.entities.iter().zip(&self.record_numbers) {
-            let record = &mut self.records[*number as usize];
-            record.is_current |= entity.is_current;
-            record.is_named |= entity.is_named;
-            record.is_suppressed |= entity.is_suppressed;
+        self.restrict(&vec![true; sources.len()]);
+    }
+
+    /// Tells of the records only what the used sources say. Records and slugs stay.
+    pub(super) fn restrict(&mut self, is_used: &[bool]) {
+        for record in &mut self.records {
+            [record.is_known, record.is_current, record.is_named, record.is_suppressed] = [false; 4];
+        }
+        self.is_used = is_used.to_vec();
+        for (source, bounds) in self.starts.windows(2).enumerate() {
+            for index in bounds[0]..bounds[1] {
+                let (entity, record) = (&self.entities[index], &mut self.records[self.record_numbers[index] as usize]);
+                record.is_suppressed |= entity.is_suppressed;
+                if is_used[source] {
+                    record.is_known = true;
+                    record.is_current |= entity.is_current;
+                    record.is_named |= entity.is_named;
+                }
+            }
         }
         self.records.iter_mut().for_each(|record| record.is_named &= !record.is_suppressed);
     }
@@ -177,7 +195,9 @@ impl Entities {
 
     /// Number of records that no source has any more, and number of suppressed ones.
     pub(super) fn left_out(&self) -> (u64, u64) {
-        let gone = self.records.iter().filter(|record| !record.is_current && record.kind != EntityKind::Sector);
+        let is_gone =
+            |record: &&EntityRecord| record.is_known && !record.is_current && record.kind != EntityKind::Sector;
+        let gone = self.records.iter().filter(is_gone);
         let suppressed = self.records.iter().filter(|record| record.is_current && record.is_suppressed);
         (gone.count() as u64, suppressed.count() as u64)
     }
@@ -205,7 +225,7 @@ impl Entities {
                 continue;
             }
             firms.slugs.insert(slug.clone(), *number);
-            let name = entity.name.as_deref().map(|name| (&mut firms.names, fold(name)));
+            let name = entity.name.as_deref().map(|name| (&mut firms.names, identity(name)));
             for (texts, text) in name.into_iter().chain([(&mut firms.keys, entity.id.key.clone())]) {
                 let known = texts.entry(text).or_insert(Some(*number));
                 *known = known.filter(|known| known == number);
@@ -217,10 +237,12 @@ impl Entities {
     /// Slugs that were merged away, with kind and the record's slug, sorted. Nobody keeps the addresses of rounds.
     pub(super) fn redirects(&self, is_written: &[bool]) -> Vec<(EntityKind, &str, &str)> {
         let mut redirects: Vec<(EntityKind, &str, &str)> = Vec::new();
-        for ((entity, number), slug) in self.entities.iter().zip(&self.record_numbers).zip(&self.slugs) {
-            let target = self.record(*number).slug.as_str();
-            if has_page(entity.id.kind) && slug != target && is_written[*number as usize] {
-                redirects.push((entity.id.kind, slug, target));
+        let used = self.starts.windows(2).zip(&self.is_used).filter(|(_, is_used)| **is_used);
+        for index in used.flat_map(|(bounds, _)| bounds[0]..bounds[1]) {
+            let (kind, number, slug) = (self.entities[index].id.kind, self.record_numbers[index], &self.slugs[index]);
+            let target = self.record(number).slug.as_str();
+            if has_page(kind) && slug != target && is_written[number as usize] {
+                redirects.push((kind, slug, target));
             }
         }
         redirects.sort_unstable();
@@ -228,7 +250,7 @@ impl Entities {
     }
 }
 
-/// Records of firms by slug, also by one that was merged away, by key and by folded name; `None` for a text of several.
+/// Records of firms by slug, also by one that was merged away, by key and by name; `None` for a text of several.
 #[derive(Default)]
 pub(super) struct FirmIndex {
     slugs: HashMap<String, u32>,
@@ -240,7 +262,8 @@ impl FirmIndex {
     /// Record of the firm with this slug, key or name, or the reason why there is none.
     pub(super) fn find(&self, text: &str) -> Result<u32, &'static str> {
         let by_slug = self.slugs.get(text).map(|number| Some(*number));
-        let found = by_slug.or_else(|| self.keys.get(text).copied()).or_else(|| self.names.get(&fold(text)).copied());
+        let found =
+            by_slug.or_else(|| self.keys.get(text).copied()).or_else(|| self.names.get(&identity(text)).copied());
         found.ok_or("is no firm of the sources")?.ok_or("names several firms; write the slug of one")
     }
 }

@@ -14,14 +14,14 @@ use data::vocabulary::Vocabulary as _;
 
 pub(super) struct Files<'a> {
     folder: &'a Path,
-    detail: Detail,
+    detail: Detail<'a>,
     sources: &'a [Source],
     /// By the name of the file.
     tables: BTreeMap<&'static str, TableWriter>,
 }
 
 impl<'a> Files<'a> {
-    pub(super) fn new(folder: &'a Path, sources: &'a [Source], detail: Detail) -> Self {
+    pub(super) fn new(folder: &'a Path, sources: &'a [Source], detail: Detail<'a>) -> Self {
         Self { folder, detail, sources, tables: BTreeMap::new() }
     }
 
@@ -67,7 +67,8 @@ impl<'a> Files<'a> {
 
     pub(super) fn finish(mut self) -> Result<(), SourceError> {
         let sources = if self.detail != Detail::Tables { self.sources } else { &[] };
-        for source in sources {
+        let detail = self.detail;
+        for source in sources.iter().filter(|source| detail.has_source(source)) {
             let (priority, imported_on) = (source.priority.to_string(), source.imported_on.to_string());
             let fields = [&source.id, &source.title, &source.license, &source.url, &priority, &imported_on];
             self.line::<provenance::Source>(&fields)?;

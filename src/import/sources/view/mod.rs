@@ -5,7 +5,8 @@
 //! unions in this order. Statements that a source no longer makes do not count, but stay in the provenance of a record that
 //! another source has. The slug of an entity that no source has any more stays reserved.
 //!
-//! The view is a pure function of the sources, the clusters and the suppressed entities: a removed source leaves no trace.
+//! The view is a pure function of the sources, the clusters and the suppressed entities. If only the sources with certain
+//! licenses are used, records and slugs are still those of all sources.
 
 mod entities;
 mod files;
@@ -50,17 +51,6 @@ impl Clusters {
         self.0.get(source)?.get(entity).copied()
     }
 
-    /// Adds all entities that share a cluster with a given one. Sorted.
-    #[must_use]
-    pub fn expand(&self, mut entities: Vec<(String, EntityId)>) -> Vec<(String, EntityId)> {
-        let clusters: HashSet<u32> = entities.iter().filter_map(|(source, id)| self.cluster_of(source, id)).collect();
-        let others = self.iter().filter(|(.., cluster)| clusters.contains(cluster));
-        entities.extend(others.map(|(source, entity, _)| (source.to_owned(), entity.clone())));
-        entities.sort_unstable();
-        entities.dedup();
-        entities
-    }
-
     /// Entities that are in a cluster, with source and cluster.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, &EntityId, u32)> {
         let sources = self.0.iter();
@@ -69,13 +59,23 @@ impl Clusters {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Detail {
+pub enum Detail<'l> {
     /// Tables of a dataset and its identifiers.
     Tables,
     /// Also the provenance of each value.
     Provenance,
-    /// The same of sources with certain licenses: without `reviews.csv`, which has none.
-    Licensed,
+    /// The same of the sources with these licenses: without `reviews.csv`, which has none. Which entities are one record, and
+    /// the slugs of records, are those of all sources.
+    Licensed(&'l [String]),
+}
+
+impl Detail<'_> {
+    fn has_source(self, source: &Source) -> bool {
+        match self {
+            Detail::Licensed(licenses) => licenses.contains(&source.license),
+            Detail::Tables | Detail::Provenance => true,
+        }
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -163,11 +163,13 @@ pub fn write(
     clusters: &Clusters,
     suppressed: &Suppressed,
     to: &Path,
-    detail: Detail,
+    detail: Detail<'_>,
     progress: &dyn Progress,
 ) -> Result<ViewSummary, SourceError> {
     progress.step("read sources", 0);
-    let entities = Entities::read(folder, sources, clusters, suppressed)?;
+    let mut entities = Entities::read(folder, sources, clusters, suppressed)?;
+    let is_used: Vec<bool> = sources.iter().map(|source| detail.has_source(source)).collect();
+    entities.restrict(&is_used);
     let io = |error| SourceError::io(to, error);
     let mut sorter = Sorter::new(to);
     let mut bytes = Vec::new();
@@ -175,7 +177,7 @@ pub fn write(
     let mut summary = ViewSummary { gone, suppressed: hidden, ..ViewSummary::default() };
     // Records with a suppressed startup or organization.
     let mut orphans: HashSet<u32> = HashSet::new();
-    for (index, source) in sources.iter().enumerate() {
+    for (index, source) in sources.iter().enumerate().filter(|(index, _)| is_used[*index]) {
         let mut at = entities.starts[index];
         for statement in source.statements(folder)? {
             let statement = statement?;
@@ -205,10 +207,10 @@ pub fn write(
     let mut sorted = sorter.finish().map_err(io)?;
     let mut files = Files::new(to, sources, detail);
     match detail {
-        Detail::Licensed if folder.join(rows::DatasetReview::FILE).exists() => {
+        Detail::Licensed(_) if folder.join(rows::DatasetReview::FILE).exists() => {
             summary.reviews.push("reviews.csv, which has no license".to_owned());
         }
-        Detail::Licensed => {}
+        Detail::Licensed(_) => {}
         // First, so that its lines have the same numbers in the dataset.
         Detail::Tables | Detail::Provenance => summary.reviews = reviews::copy(folder, &entities, &mut files)?,
     }
@@ -252,14 +254,15 @@ pub fn write(
         files.line::<Redirect>(&[kind.name(), slug, target])?;
     }
     files.finish()?;
-    write_meta(folder, sources, to)?;
+    let used: Vec<&Source> = sources.iter().filter(|source| detail.has_source(source)).collect();
+    write_meta(folder, &used, to)?;
     copy_settled(folder, to)?;
     progress.done();
     Ok(summary)
 }
 
 /// Writes `snapshot.toml`: a copy from the folder of sources, or one made from the sources.
-fn write_meta(folder: &Path, sources: &[Source], to: &Path) -> Result<(), SourceError> {
+fn write_meta(folder: &Path, sources: &[&Source], to: &Path) -> Result<(), SourceError> {
     let file = to.join(meta::FILE);
     let given = folder.join(meta::FILE);
     if given.exists() {
@@ -289,23 +292,18 @@ fn copy_settled(folder: &Path, to: &Path) -> Result<(), SourceError> {
     fs::copy(&given, to.join(SettledLine::FILE)).map(drop).map_err(|error| SourceError::io(&given, error))
 }
 
-/// Filters sources by license; an empty `allowed` keeps all. A license that no source has is an error.
-pub fn licensed(sources: Vec<Source>, allowed: &[String]) -> Result<Vec<Source>, SourceError> {
-    if allowed.is_empty() {
-        return Ok(sources);
-    }
-    for license in allowed {
-        if !sources.iter().any(|source| source.license == *license) {
-            let mut known: Vec<&str> = sources.iter().map(|source| &*source.license).collect();
-            known.sort_unstable();
-            known.dedup();
-            return Err(SourceError::Problems(vec![format!(
-                "--licenses: no source has the license {license}; the sources have: {}",
-                known.join(", ")
-            )]));
-        }
-    }
-    Ok(sources.into_iter().filter(|source| allowed.contains(&source.license)).collect())
+/// Checks that each license is that of a source.
+pub fn check_licenses(sources: &[Source], licenses: &[String]) -> Result<(), SourceError> {
+    let Some(license) = licenses.iter().find(|license| !sources.iter().any(|source| source.license == **license))
+    else {
+        return Ok(());
+    };
+    let mut known: Vec<&str> = sources.iter().map(|source| &*source.license).collect();
+    known.sort_unstable();
+    known.dedup();
+    let known = known.join(", ");
+    let problem = format!("--licenses: no source has the license {license}; the sources have: {known}");
+    Err(SourceError::Problems(vec![problem]))
 }
 
 #[cfg(test)]

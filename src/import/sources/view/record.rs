@@ -10,10 +10,13 @@ use crate::sources::view::entities::Entities;
 use crate::sources::view::files::Files;
 use crate::sources::{EntityId, EntityKind, Result, Source, Standing, Statement};
 use data::Date;
+use data::fold::fold;
 use data::identifier;
 use data::import::csv_row::MAX_VALUES;
 use data::import::identifiers::RecordIdentifier;
 use data::vocabulary::Vocabulary as _;
+use data::written::identity;
+use search::edit_distance::distance_within;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ViewStatement {
@@ -183,9 +186,35 @@ impl ViewRecord {
         let Some(name) = names.next().map(|statement| statement.value.clone()) else { return };
         let alias = |statement: &ViewStatement| ViewStatement { field: "aliases".to_owned(), ..statement.clone() };
         let others: Vec<ViewStatement> = names.map(alias).collect();
+        let former: Vec<ViewStatement> = self.former_names(&name).map(alias).collect();
         self.statements.retain(|statement| statement.field != "aliases" || statement.value != name);
         // Fields are sorted by name: insert after `aliases`.
         let end = self.statements.partition_point(|statement| *statement.field <= *"aliases");
         self.statements.splice(end..end, others.into_iter().filter(|statement| statement.value != name));
+        for statement in former {
+            let is_known = |known: &ViewStatement| {
+                known.field == "aliases" && identity(&known.value) == identity(&statement.value)
+            };
+            if !self.statements.iter().any(is_known) {
+                let end = self.statements.partition_point(|known| *known.field <= *"aliases");
+                self.statements.insert(end, ViewStatement { is_current: true, ..statement });
+            }
+        }
+    }
+
+    /// Names that sources gave to the record on earlier days than its present one. One that was corrected on the day it came,
+    /// or that differs by letters only, was a mistake.
+    fn former_names(&self, name: &str) -> impl Iterator<Item = &ViewStatement> {
+        let names = || self.statements.iter().filter(|statement| statement.field == "name");
+        let is_former = move |former: &&ViewStatement| {
+            let is_replaced = |present: &ViewStatement| {
+                present.is_current && present.source == former.source && present.first_seen > former.first_seen
+            };
+            let length = |text: &str| text.chars().count().min(9) as u8;
+            let is_misspelled =
+                |present: &str| distance_within(&fold(&former.value), &fold(present), length(present) / 4).is_some();
+            !former.is_current && names().any(is_replaced) && !is_misspelled(name)
+        };
+        names().filter(is_former)
     }
 }

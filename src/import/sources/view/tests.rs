@@ -126,6 +126,49 @@ fn what_the_last_import_lacks_does_not_count_and_slugs_stay() {
 }
 
 #[test]
+fn a_former_name_is_an_alias_unless_it_was_a_mistake() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let named = |on: &str, names: [&str; 4]| {
+        let keys = ["firm:1", "firm:2", "firm:3", "firm:4"];
+        let lines: Vec<_> = keys.into_iter().zip(names).map(|(key, name)| (key, "name", name)).collect();
+        import(path, "a", 50, on, &lines);
+    };
+    named("2026-01-01", ["Alder Labs", "Birch Venturs", "Cedar", "12"]);
+    // On the same day it is a correction.
+    named("2026-01-01", ["Alder Labs", "Birch Venturs", "Cedar", "Dorn"]);
+    named("2026-01-08", ["Alder Robotics", "Birch Ventures", "Cedar", "Dorn"]);
+    let files = view(path, &Clusters::default());
+    let firms: Vec<String> =
+        lines(&files, "firms.csv").iter().map(|line| line.split(',').take(3).collect::<Vec<_>>().join(",")).collect();
+    let expected =
+        ["12,Dorn,", "alder-labs,Alder Robotics,Alder Labs", "birch-venturs,Birch Ventures,", "cedar,Cedar,"];
+    assert_eq!(firms, expected);
+}
+
+#[test]
+fn a_view_of_some_licenses_has_the_records_and_slugs_of_all_sources() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    import(path, "a", 50, "2026-01-01", &[("firm:1", "name", "Alder Hill"), ("firm:2", "name", "Brook")]);
+    import(path, "b", 50, "2026-01-01", &[("firm:x", "name", "Alder Hill GmbH"), ("firm:y", "name", "Brook")]);
+    let source_file = path.join("b").join("source.toml");
+    let text = fs::read_to_string(&source_file).unwrap().replace("CC0-1.0", "CC-BY-4.0");
+    fs::write(source_file, text).unwrap();
+    let clusters = together(&[("a", "firm:1"), ("b", "firm:x")]);
+    let sources = Source::list(path).unwrap();
+    let slugs = |detail: Detail<'_>| -> Vec<String> {
+        let to = tempfile::tempdir().unwrap();
+        write(path, &sources, &clusters, &Suppressed::default(), to.path(), detail, &NoProgress).unwrap();
+        let firms = fs::read_to_string(to.path().join("firms.csv")).unwrap();
+        firms.lines().skip(1).map(|line| line.split(',').take(2).collect::<Vec<_>>().join(" ")).collect()
+    };
+    assert_eq!(slugs(Detail::Tables), ["alder-hill Alder Hill", "brook Brook", "brook-2 Brook"]);
+    let licenses = ["CC-BY-4.0".to_owned()];
+    assert_eq!(slugs(Detail::Licensed(&licenses)), ["alder-hill Alder Hill GmbH", "brook-2 Brook"]);
+}
+
+#[test]
 fn what_is_suppressed_is_in_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
