@@ -79,6 +79,12 @@ pub(crate) fn is_private(header: &str) -> bool {
     Meaning::read(header).is_private()
 }
 
+/// True for words that say only that an investor leads a round: `Lead`, `chef de file`, `领投`.
+pub(crate) fn names_lead(text: &str) -> bool {
+    let meaning = Meaning::read(text);
+    meaning.nouns == ["lead"] && meaning.unknown == 0 && meaning.is_plain()
+}
+
 impl Meaning {
     pub(super) fn read(header: &str) -> Self {
         let mut meaning =

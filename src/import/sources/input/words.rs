@@ -25,8 +25,10 @@ fn is_one(kind: usize, text: &str) -> bool {
 
 /// True for the label of a line of sums, such as `Grand total (12):`.
 pub(super) fn is_total(label: &str) -> bool {
-    label.len() <= MAX_WORD && is_one(0, label.trim_matches(|char: char| !char.is_alphabetic()))
-        || is_one(0, label.trim())
+    // `Total (only EUR)`
+    let bare = label.split(['(', '（']).next().unwrap_or_default();
+    let is_word = |label: &str| is_one(0, label.trim_matches(|char: char| !char.is_alphabetic()));
+    label.len() <= MAX_WORD && (is_word(label) || is_word(bare)) || is_one(0, label.trim())
 }
 
 /// True for the beginning of a note below a table, such as `Source: …`.

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::sources::Reason;
-use crate::sources::guess::is_firm_word;
+use crate::sources::guess::{is_firm_word, names_lead};
 use data::fold::fold;
 use data::name::WordList;
 
@@ -11,39 +11,78 @@ use data::name::WordList;
 const CLEAR: [char; 8] = ['\n', ';', '|', '；', '｜', '、', '•', '\u{2028}'];
 
 /// Words between the last two values of a list.
-const AND: [&str; 9] = ["and", "&", "und", "et", "y", "e", "en", "и", "och"];
+const AND: [&str; 19] =
+    ["and", "&", "und", "et", "y", "e", "en", "и", "och", "og", "ja", "és", "ve", "i", "a", "și", "dan", "και", "та"];
+
+/// What follows the last value of a list that names only some.
+const OTHERS_FOLLOW: [&str; 24] = [
+    " u. a.",
+    " u.a.",
+    " et al.",
+    " et al",
+    " and others",
+    " and more",
+    " et autres",
+    " e altri",
+    " y otros",
+    " e outros",
+    " en anderen",
+    " m.fl.",
+    " m. fl.",
+    " i inni",
+    " a další",
+    " ym.",
+    " és mások",
+    " ve diğerleri",
+    " и др.",
+    " та ін.",
+    "ほか",
+    "など",
+    " 등",
+    "等",
+];
 
 /// Words behind `&` in the name of one firm.
 const PARTNERS: &str =
     "co company cie sons son brothers bros partners partner associates friends sohne sohn hijos filhos fils figli";
 
-/// What is written behind the name of an investor that leads a round, and behind others, folded.
-const LEADS: &str = "lead, lead investor, leading, led, co lead, leadinvestor, lead inv, chef de file, lider, capofila, 领投, 領投, \
-                     联合领投, リード, リード投資家, 리드, лид, лид инвестор, ведущий, ведущий инвестор, hauptinvestor, wiodacy";
-const OTHERS: &str = "follow, follower, following, participant, participating, investor, co investor, existing, existing investor, \
-                      new, new investor, 跟投, 参投, 老股东, 参加, мит, соинвестор";
+/// What is written behind the name of an investor that does not lead a round, folded.
+const FOLLOWS: &str = "follow, follower, following, participant, participating, investor, co investor, existing, existing investor, \
+                       new, new investor, 跟投, 参投, 老股东, 参加, соинвестор";
 
-/// Name and note of `Alder (lead)` or `Alder (https://wiki.example/alder)`; `None` without such a note. Other words in
-/// parentheses may be part of the name.
+/// Name and note of `Alder (lead)`, `Lead: Alder`, `Alder (https://wiki.example/alder)`, or of a firm with its partner directly
+/// behind it, `Alder(Ada Quill)`; `None` without such a note. Other words in parentheses may be part of the name.
 pub(crate) fn note(text: &str) -> Option<(&str, &str)> {
     let text = text.trim();
+    if let Some((role, name)) = text.split_once([':', '：'])
+        && is_role(role.trim())
+        && !name.trim().is_empty()
+    {
+        return Some((name.trim(), role.trim()));
+    }
     let inner = text.strip_suffix([')', '）'])?;
     let (at, _) = inner.char_indices().rev().find(|(_, char)| matches!(char, '(' | '（'))?;
     let (name, note) = (inner[..at].trim_end(), inner[at..].trim_start_matches(['(', '（']).trim());
-    let is_known =
-        note.starts_with("https://") || note.starts_with("http://") || is_role(LEADS, note) || is_role(OTHERS, note);
+    let is_address = note.starts_with("https://") || note.starts_with("http://");
+    let is_person = || {
+        let is_name =
+            |word: &str| word.starts_with(char::is_uppercase) && !word.contains(|char: char| char.is_ascii_digit());
+        inner[..at].ends_with(char::is_alphanumeric) && note.contains(' ') && note.split(' ').all(is_name)
+    };
+    let is_known = is_address || is_role(note) || is_person();
     (is_known && !name.is_empty()).then_some((name, note))
 }
 
-fn is_role(roles: &str, note: &str) -> bool {
+/// True for the role of an investor. The words for those that lead are those of headers.
+fn is_role(note: &str) -> bool {
     let folded = fold(note);
-    let has = |text: &str| roles.split(", ").any(|role| role.trim_start() == text);
-    has(note) || !folded.is_empty() && has(&folded)
+    let follows = |text: &str| FOLLOWS.split(", ").any(|role| role.trim_start() == text);
+    names_lead(note) || follows(note) || !folded.is_empty() && follows(&folded)
 }
 
 /// True for an investor that a note says to lead a round.
 pub(crate) fn is_lead(text: &str) -> bool {
-    note(text).is_some_and(|(_, note)| is_role(LEADS, note))
+    note(text).is_some_and(|(_, note)| names_lead(note))
 }
 
 /// Splits an array of JSON, Python or PostgreSQL; `None` for another text.
@@ -116,6 +155,8 @@ pub(crate) fn split_clear(text: &str) -> Option<Vec<String>> {
 /// if a text may be one name or two.
 pub(crate) fn split_list(text: &str) -> Result<Vec<String>, Reason> {
     let text = text.trim();
+    let without_others = OTHERS_FOLLOW.iter().find_map(|others| text.strip_suffix(others));
+    let text = without_others.map(str::trim_end).filter(|text| !text.is_empty()).unwrap_or(text);
     if let Some(values) = split_clear(text) {
         return Ok(values);
     }
@@ -194,9 +235,14 @@ fn split_at_and(text: &str) -> Option<(&str, &str)> {
         words.last().is_some_and(|last| is_generic(last) || is_legal(last))
             && !words.iter().all(|word| is_generic(word) || is_legal(word))
     };
-    AND.iter()
-        .find_map(|and| text.split_once(&format!(" {and} ")))
-        .filter(|(one, other)| is_firm(one) && is_firm(other))
+    // In other languages than English `and` is rare within names: two of two words or more are two.
+    let is_long = |name: &str| name.contains(' ') && name.starts_with(char::is_uppercase);
+    let is_english = |and: &str| ["and", "&"].contains(&and);
+    AND.iter().find_map(|and| {
+        let (one, other) = text.split_once(&format!(" {and} "))?;
+        let are_two = is_firm(one) && is_firm(other) || !is_english(and) && is_long(one) && is_long(other);
+        are_two.then_some((one, other))
+    })
 }
 
 #[cfg(test)]
@@ -229,6 +275,11 @@ mod tests {
             ("[Alder, Birch]", &["Alder", "Birch"]),
             ("{Alder,Birch}", &["Alder", "Birch"]),
             (r#"{Alder,"Birch, Inc.",NULL}"#, &["Alder", "Birch, Inc."]),
+            ("Alder Capital, Birch u. a.", &["Alder Capital", "Birch"]),
+            ("Slezský Zárodek a Hradčanský fond", &["Slezský Zárodek", "Hradčanský fond"]),
+            ("Krebs Söhne und Töchter", &["Krebs Söhne und Töchter"]),
+            ("からまつパートナーズほか", &["からまつパートナーズ"]),
+            ("Boğaz Sermaye ve Çam Girişim", &["Boğaz Sermaye", "Çam Girişim"]),
             (r#""Alder, Inc.", "Birch""#, &["Alder, Inc.", "Birch"]),
             (r#"Alder,"Birch, Dorn & Co""#, &["Alder", "Birch, Dorn & Co"]),
             (r#"Alder "The Fund""#, &[r#"Alder "The Fund""#]),
