@@ -4,7 +4,7 @@ use crate::query::phonetic::phonetic_key;
 use crate::query::reading::fold_name;
 use crate::query::{NameQuery, QueryWord};
 use crate::rank::{has_initials, similarity};
-use data::name::WordList;
+use data::name::{WordList, join_initials};
 use data::vocabulary::{Vocabulary, vocabulary};
 use data::written::{WrittenName, WrittenWord, are_same_letters};
 
@@ -43,7 +43,7 @@ impl MatchClass {
 
     /// The class of a name with the folded words of the query: [`MatchClass::Exact`] if it is also written alike.
     fn of_spelling(query: &str, text: &str) -> Self {
-        let [query, name] = [query, text].map(WrittenName::parse);
+        let [query, name] = [query, text].map(|text| WrittenName::parse(&join_initials(text)));
         let letters = |name: &WrittenName, is_sorted: bool| {
             let is_main = |word: &&WrittenWord| !WordList::is_stop_word(&word.folded);
             let mut words: Vec<&WrittenWord> = name.words.iter().filter(is_main).collect();

@@ -37,7 +37,7 @@ use sample::Sample;
 pub(crate) use section::line_for;
 use section::{Key, Reference, Relations, Sections, organization_kind};
 use table::{Outline, RowKind, Vocabularies, stem};
-pub(crate) use values::is_firm_word;
+pub(crate) use values::{has_firm_word, is_firm_word};
 
 /// Tables that are described: more than a person reads.
 const MAX_TABLES: usize = 200;

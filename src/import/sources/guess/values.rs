@@ -115,7 +115,7 @@ pub(crate) fn is_firm_word(word: &str) -> bool {
 }
 
 /// True for a name with a word of firms that invest.
-pub(super) fn has_firm_word(value: &str) -> bool {
+pub(crate) fn has_firm_word(value: &str) -> bool {
     let lower = value.to_lowercase();
     words(value).iter().any(|word| is_firm_word(word))
         || word_list("firm parts").iter().any(|part| lower.contains(part))

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::sources::Reason;
-use crate::sources::guess::{is_firm_word, names_lead};
+use crate::sources::guess::{has_firm_word, is_firm_word, names_lead};
 use data::fold::fold;
 use data::name::WordList;
 
@@ -156,7 +156,9 @@ pub(crate) fn split_clear(text: &str) -> Option<Vec<String>> {
 pub(crate) fn split_list(text: &str) -> Result<Vec<String>, Reason> {
     let text = text.trim();
     let without_others = OTHERS_FOLLOW.iter().find_map(|others| text.strip_suffix(others));
-    let text = without_others.map(str::trim_end).filter(|text| !text.is_empty()).unwrap_or(text);
+    // `平等` is a word, `红杉资本等` a firm and others.
+    let is_rest = |rest: &&str| !rest.is_empty() && (!text.ends_with('等') || has_firm_word(rest));
+    let text = without_others.map(str::trim_end).filter(is_rest).unwrap_or(text);
     if let Some(values) = split_clear(text) {
         return Ok(values);
     }
@@ -278,6 +280,8 @@ mod tests {
             ("Alder Capital, Birch u. a.", &["Alder Capital", "Birch"]),
             ("Slezský Zárodek a Hradčanský fond", &["Slezský Zárodek", "Hradčanský fond"]),
             ("Krebs Söhne und Töchter", &["Krebs Söhne und Töchter"]),
+            ("红杉资本、经纬创投等", &["红杉资本", "经纬创投"]),
+            ("教育平等", &["教育平等"]),
             ("からまつパートナーズほか", &["からまつパートナーズ"]),
             ("Boğaz Sermaye ve Çam Girişim", &["Boğaz Sermaye", "Çam Girişim"]),
             (r#""Alder, Inc.", "Birch""#, &["Alder, Inc.", "Birch"]),
