@@ -172,7 +172,8 @@ pub(crate) fn run(arguments: &ImportArgs, now: OffsetDateTime, style: &Style) ->
 fn print_guess(inputs: &[PathBuf], on: Date) -> CommandResult {
     let text = guess::mapping(inputs)?;
     write!(io::stdout(), "{text}")?;
-    let preview = preview::preview(inputs, Path::new("the guess"), &text, on, import_page::SIZE)?;
+    let preview =
+        preview::preview(inputs, Path::new("the guess"), &text, &SourceChanges::default(), on, import_page::SIZE)?;
     write!(io::stderr(), "{}", Outline(&preview))?;
     Ok(IndexerExit::Success)
 }
@@ -189,7 +190,9 @@ impl ImportArgs {
         let rejects = self.rejects.as_ref().map(|file| file.display().to_string());
         let run = |mapping: &Path| {
             let (sources, rejects) = (self.sources.clone()?, rejects.clone());
-            let (inputs, mapping, changes) = (self.inputs.clone(), mapping.to_owned(), self.changes());
+            // The rest is in the form of the page.
+            let changes = SourceChanges { id: None, title: None, license: None, ..self.changes() };
+            let (inputs, mapping) = (self.inputs.clone(), mapping.to_owned());
             let run = move || {
                 let start = Instant::now();
                 let import = Import::mapping(&mapping, inputs.clone())?.with(changes.clone())?;
@@ -207,11 +210,13 @@ impl ImportArgs {
                 let mut account = Vec::new();
                 let style = Style { json: false, verbose: false };
                 result.print(&style, &mut account).map_err(|error| error.to_string())?;
+                let next = format!("next: indexer build --sources {}", result.to);
+                writeln!(account, "{next}").map_err(|error| error.to_string())?;
                 Ok(String::from_utf8_lossy(&account).into_owned())
             };
             Some(Box::new(account) as RunImport)
         };
-        let page = ImportPage::open(self.inputs.clone(), self.mapping.clone(), on, run)?;
+        let page = ImportPage::open(self.inputs.clone(), self.mapping.clone(), self.changes(), on, run)?;
         let mapping = page.mapping.display().to_string();
         let served = page.serve(|url| {
             style.write(&ResultJson { ok: true, result: &PageJson { url, mapping: mapping.clone() } }, |out| {

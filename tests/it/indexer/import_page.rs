@@ -143,3 +143,26 @@ fn other_hosts_sites_and_addresses_get_nothing() {
     let page = server.page();
     assert!(page.contains("default-src 'none'; style-src 'self'; script-src 'self'"), "{page}");
 }
+
+#[test]
+fn the_page_shows_what_the_options_say() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    fs::write(path("funds.csv"), "Fund,Ticket (EUR)\nAlder Capital,250000\nBirch Ventures,500000\n").unwrap();
+    let mapping = format!("{MAPPING}check_min_usd = {{ column = \"Ticket (EUR)\", currency = \"EUR\" }}\n");
+    fs::write(path("map.toml"), mapping).unwrap();
+    fs::write(path("rates.csv"), "currency,date,usd\nEUR,2020-01-01,1.5\n").unwrap();
+    let options = ["--mapping", "map.toml", "--sources", "sources", "--rates", "rates.csv", "--title", "Our funds"];
+    let mut server = PageServer::start(folder.path(), &options);
+    let page = server.page();
+    assert!(page.contains("becomes 375000") && !page.contains("has the currency EUR"), "{page}");
+    assert!(page.contains("value=\"Our funds\""), "{page}");
+    // The form is the last to say what the source is.
+    server.post("source", &[("title", "Their funds")]);
+    server.post("import", &[]);
+    let page = server.page();
+    assert!(page.contains("next: indexer build --sources sources"), "{page}");
+    let source = fs::read_to_string(path("sources").join("ours").join("source.toml")).unwrap();
+    assert!(source.contains("title = \"Their funds\""), "{source}");
+    server.child.kill().unwrap();
+}

@@ -58,7 +58,8 @@ pub(super) fn done(mapping: &Path) -> String {
     let mapping = mapping.display().to_string();
     let _ = write!(
         out,
-        "<main><h1>Done</h1><p>The mapping is in <code>{}</code>. The server has ended: close this window.</p></main>",
+        "<main><h1>Done</h1><p>The mapping is in <code>{}</code>. What was imported becomes a release with \
+         <code>indexer build --sources DIR</code>. The server has ended: close this window.</p></main>",
         Text(&mapping)
     );
     out

@@ -26,6 +26,7 @@ use warp::path::FullPath;
 
 use data::Date;
 use data::vocabulary::Vocabulary as _;
+use import::sources::import::SourceChanges;
 use import::sources::preview::edit::MappingEdit;
 use import::sources::preview::meaning::Meaning;
 use import::sources::preview::{self, Preview, PreviewSize};
@@ -54,6 +55,8 @@ pub(super) struct ImportPage {
     /// Missing without a folder of sources.
     pub run: Option<RunImport>,
     notes: Notes,
+    /// What the options say.
+    changes: SourceChanges,
 }
 
 /// What the next page says of the last form.
@@ -83,6 +86,7 @@ impl ImportPage {
     pub(super) fn open(
         inputs: Vec<PathBuf>,
         mapping: Option<PathBuf>,
+        changes: SourceChanges,
         on: Date,
         run: impl FnOnce(&Path) -> Option<RunImport>,
     ) -> Result<Self, SourceError> {
@@ -94,7 +98,10 @@ impl ImportPage {
         if !mapping.exists() {
             write_whole(&mapping, &guess::mapping(&inputs)?).map_err(|error| SourceError::io(&mapping, error))?;
         }
-        Ok(Self { run: run(&mapping), inputs, mapping, on, notes: Notes::default() })
+        let mut page = Self { run: run(&mapping), inputs, mapping, changes, on, notes: Notes::default() };
+        page.write_source().map_err(|problem| SourceError::Problems(vec![problem]))?;
+        page.changes = SourceChanges { id: None, title: None, license: None, ..page.changes };
+        Ok(page)
     }
 
     /// Serves the page until it is closed by its button. `announce` gets its address.
@@ -326,7 +333,7 @@ impl ImportPage {
     fn show(&mut self) -> String {
         let notes = std::mem::take(&mut self.notes);
         let text = fs::read_to_string(&self.mapping).unwrap_or_default();
-        let shown = preview::preview(&self.inputs, &self.mapping, &text, self.on, SIZE);
+        let shown = preview::preview(&self.inputs, &self.mapping, &text, &self.changes, self.on, SIZE);
         let preview = shown.unwrap_or_else(|error| Preview { problems: vec![error.to_string()], ..Preview::default() });
         let edit = MappingEdit::parse(&text).ok();
         html::page(&html::View { page: self, preview: &preview, edit: edit.as_ref(), notes: &notes })
@@ -416,7 +423,22 @@ impl ImportPage {
     fn import(&mut self) -> Result<String, String> {
         let run = self.run.as_ref().ok_or("Start the page with --sources DIR to import from here.")?;
         self.notes.account = Some(run()?);
-        Ok("The files are imported.".to_owned())
+        Ok("The files are imported. What came out, and the next step, are at the end of the page.".to_owned())
+    }
+
+    /// Writes what the options say about the source into the mapping, so that the form shows it.
+    fn write_source(&self) -> Result<(), String> {
+        let SourceChanges { id, title, license, .. } = &self.changes;
+        let given = [("id", id), ("title", title), ("license", license)];
+        if given.iter().all(|(_, value)| value.is_none()) {
+            return Ok(());
+        }
+        let text = self.read()?;
+        let mut edit = MappingEdit::parse(&text)?;
+        for (key, value) in given {
+            value.iter().try_for_each(|value| edit.set_table_setting(&["source"], key, value))?;
+        }
+        self.write(&text, &edit.text())
     }
 
     fn read(&self) -> Result<String, String> {

@@ -29,6 +29,7 @@ const send = async (form) => {
     prepare();
     const wanted = document.querySelector("[name=currency][required]") ?? (focused && document.querySelector(focused));
     wanted?.focus({ preventScroll: true });
+    if (form.querySelector("#import-button")) document.getElementById("import")?.scrollIntoView();
     const said = answer.getElementById("status");
     say(said.textContent, said.className === "error");
   } catch (error) {

@@ -78,7 +78,8 @@ pub(super) fn is_email(value: &str) -> bool {
 }
 
 pub(super) fn is_flag(value: &str) -> bool {
-    is_word("yes", value) || is_word("no", value)
+    // Those of the members of a list in JSON are between bars.
+    value.split('|').all(|value| is_word("yes", value) || is_word("no", value))
 }
 
 /// True for a code or number that identifies something, such as `677`, `D-1042` or a UUID.

@@ -355,7 +355,11 @@ fn looks_right(word: &str) -> bool {
             '«' | '“' | '„' | '¿' | '¡' | '‹' | '§' | '№' => !follows,
             // Combining marks, as of Arabic and Thai.
             char if u32::from(char) >= 0x300 && !matches!(char, '\u{2000}'..='\u{2bff}') => true,
-            _ => !follows && !precedes,
+            // `※` and `■` are next to characters, and never within words of letters.
+            _ => [before, after]
+                .into_iter()
+                .flatten()
+                .all(|char| matches!(script(char), None | Some(Script::Ideographic))),
         }
     })
 }
@@ -416,6 +420,7 @@ mod tests {
             ("windows-1253", "Όνομα,Πόλη\nΚέδρος Επενδύσεις,Αθήνα\nΔάφνη,Θεσσαλονίκη\n"),
             ("windows-1254", "Adı,Şehir\nÇınar Girişim,İstanbul\nGürgen Sermayesi,Eskişehir\nIşık,Muğla\n"),
             ("shift_jis", "名前,都市\n青葉ベンチャーズ,仙台\n白樺投資,札幌\n"),
+            ("shift_jis", "資金調達一覧\n※金額の単位は百万円\n名前,都市\n青葉ベンチャーズ,仙台\n"),
             ("euc-kr", "이름,도시\n느티나무벤처스,서울\n소나무투자,부산\n"),
             ("gbk", "名称,城市\n松树资本,杭州\n银杏投资有限公司,深圳\n"),
             ("big5", "名稱,城市\n松樹資本股份有限公司,臺北\n銀杏創投,高雄\n"),

@@ -50,7 +50,35 @@ const PARTNERS: &str =
 const FOLLOWS: &str = "follow, follower, following, participant, participating, investor, co investor, existing, existing investor, \
                        new, new investor, 跟投, 参投, 老股东, 参加, соинвестор";
 
-/// Name and note of `Alder (lead)`, `Lead: Alder`, `Alder (https://wiki.example/alder)`, or of a firm with its partner directly
+/// Words before the name of an investor that leads a round, and before others.
+const BEFORE_LEADS: [&str; 14] = [
+    "led by",
+    "lead by",
+    "co-led by",
+    "angeführt von",
+    "unter führung von",
+    "mené par",
+    "menée par",
+    "dirigée par",
+    "emmenée par",
+    "liderada por",
+    "encabezada por",
+    "guidato da",
+    "onder leiding van",
+    "pod przewodnictwem",
+];
+const BEFORE_OTHERS: [&str; 8] =
+    ["with participation from", "with participation of", "with", "alongside", "joined by", "mit", "avec", "con"];
+
+/// Name and words of `Led by Alder`. A word alone begins with a small letter: `With Grace` is a name.
+fn after_words<'t>(text: &'t str, words: &str) -> Option<(&'t str, &'t str)> {
+    let (begin, rest) = (text.get(..words.len())?, text.get(words.len()..)?);
+    let is_same = if words.contains(' ') { begin.to_lowercase() == words } else { begin == words };
+    let name = rest.strip_prefix(' ').map(str::trim).filter(|name| !name.is_empty() && is_same)?;
+    Some((name, begin))
+}
+
+/// Name and note of `Alder (lead)`, `led by Alder`, `Lead: Alder`, `Alder (https://wiki.example/alder)`, or of a firm with its partner directly
 /// behind it, `Alder(Ada Quill)`; `None` without such a note. Other words in parentheses may be part of the name.
 pub(crate) fn note(text: &str) -> Option<(&str, &str)> {
     let text = text.trim();
@@ -59,6 +87,9 @@ pub(crate) fn note(text: &str) -> Option<(&str, &str)> {
         && !name.trim().is_empty()
     {
         return Some((name.trim(), role.trim()));
+    }
+    if let Some(found) = BEFORE_LEADS.iter().chain(&BEFORE_OTHERS).find_map(|before| after_words(text, before)) {
+        return Some(found);
     }
     let inner = text.strip_suffix([')', '）'])?;
     let (at, _) = inner.char_indices().rev().find(|(_, char)| matches!(char, '(' | '（'))?;
@@ -82,7 +113,7 @@ fn is_role(note: &str) -> bool {
 
 /// True for an investor that a note says to lead a round.
 pub(crate) fn is_lead(text: &str) -> bool {
-    note(text).is_some_and(|(_, note)| names_lead(note))
+    note(text).is_some_and(|(_, note)| names_lead(note) || BEFORE_LEADS.contains(&&*note.to_lowercase()))
 }
 
 /// Splits an array of JSON, Python or PostgreSQL; `None` for another text.

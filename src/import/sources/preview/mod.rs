@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use crate::sources::field::FieldForm;
 use crate::sources::guess::sample::Sample;
 use crate::sources::guess::{is_private, line_for};
-use crate::sources::import::{Import, ImportSummary, Omission, RowEvent, SampledRows, assign_files};
+use crate::sources::import::{Import, ImportSummary, Omission, RowEvent, SampledRows, SourceChanges, assign_files};
 use crate::sources::input::{self, InputFormat, InputRow, Member, RowReceiver, column_name};
 use crate::sources::mapping::{ColumnRef, FieldTarget, KeyForm, Mapping, MappingInput};
 use crate::sources::preview::meaning::{KEY, Meaning};
@@ -104,8 +104,15 @@ pub struct PreviewCell {
     pub left_out: Vec<String>,
 }
 
-/// Reads the first rows of the inputs by a mapping, which is the text of `file`.
-pub fn preview(inputs: &[PathBuf], file: &Path, text: &str, on: Date, size: PreviewSize) -> Result<Preview> {
+/// Reads the first rows of the inputs by a mapping, which is the text of `file`. `changes` go before what it says.
+pub fn preview(
+    inputs: &[PathBuf],
+    file: &Path,
+    text: &str,
+    changes: &SourceChanges,
+    on: Date,
+    size: PreviewSize,
+) -> Result<Preview> {
     let members = Member::list(inputs)?;
     let mut preview = Preview::default();
     let folder = file.parent().unwrap_or(Path::new(""));
@@ -148,6 +155,7 @@ pub fn preview(inputs: &[PathBuf], file: &Path, text: &str, on: Date, size: Prev
     if preview.problems.is_empty() {
         let to = tempfile::tempdir().map_err(|error| SourceError::io(&std::env::temp_dir(), error))?;
         let import = Import::mapping_text(file, text, inputs.to_vec())?;
+        let import = import.with(SourceChanges { rejects: None, ..changes.clone() })?;
         match import.run_sample(to.path(), on, &NoProgress, &sampled, size.most) {
             Ok((summary, problem)) => {
                 preview.problems.extend(problem.into_iter().flat_map(problems));

@@ -133,7 +133,15 @@ fn shown(mapping: &str, csv: &str, size: PreviewSize) -> Preview {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("funds.csv");
     fs::write(&file, csv).unwrap();
-    preview(&[file], &folder.path().join("map.toml"), mapping, "2026-11-20".parse().unwrap(), size).unwrap()
+    preview(
+        &[file],
+        &folder.path().join("map.toml"),
+        mapping,
+        &SourceChanges::default(),
+        "2026-11-20".parse().unwrap(),
+        size,
+    )
+    .unwrap()
 }
 
 const SIZE: PreviewSize = PreviewSize { rows: 20, most: 1_000 };
