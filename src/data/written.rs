@@ -59,10 +59,17 @@ impl WrittenName {
 ///
 /// `Ünïcorn & Söhne GmbH` → `uenïcorn and soehne gmbh`; `C++` → `c++`; `凯石投资` → `凯石投资`.
 pub fn identity(name: &str) -> String {
-    let mut form = String::with_capacity(name.len());
+    // The common case, as in `fold`.
+    if name.is_ascii() {
+        return identity_of(name.chars());
+    }
+    identity_of(name.chars().filter(|char| !is_ornament(*char)).nfkc().filter(|char| !is_vowel_mark(*char)))
+}
+
+fn identity_of(chars: impl Iterator<Item = char>) -> String {
+    let mut form = String::new();
     let mut is_apart = false;
-    let chars = name.chars().filter(|char| !is_ornament(*char)).nfkc();
-    for char in chars.filter(|char| !is_silent(*char) && !is_vowel_mark(*char)) {
+    for char in chars.filter(|char| !is_silent(*char)) {
         let is_word = char.is_alphanumeric() || is_combining_mark(char) || is_symbol(char);
         is_apart |= !is_word;
         if (is_word || char == '&') && std::mem::take(&mut is_apart) && !form.is_empty() && !form.ends_with(' ') {
@@ -89,7 +96,7 @@ pub fn identity(name: &str) -> String {
     form
 }
 
-/// What people type who have no key for the letter.
+/// The usual spelling without an umlaut.
 fn without_umlaut(letter: char) -> Option<&'static str> {
     match letter {
         'ä' => Some("ae"),

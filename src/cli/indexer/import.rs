@@ -188,11 +188,9 @@ impl ImportArgs {
     /// Serves the page on which the mapping is corrected, until a person closes it.
     fn serve_page(&self, on: Date, style: &Style) -> CommandResult {
         let rejects = self.rejects.as_ref().map(|file| file.display().to_string());
-        let run = |mapping: &Path| {
+        let run = |mapping: &Path, changes: &SourceChanges| {
             let (sources, rejects) = (self.sources.clone()?, rejects.clone());
-            // The rest is in the form of the page.
-            let changes = SourceChanges { id: None, title: None, license: None, ..self.changes() };
-            let (inputs, mapping) = (self.inputs.clone(), mapping.to_owned());
+            let (inputs, mapping, changes) = (self.inputs.clone(), mapping.to_owned(), changes.clone());
             let run = move || {
                 let start = Instant::now();
                 let import = Import::mapping(&mapping, inputs.clone())?.with(changes.clone())?;

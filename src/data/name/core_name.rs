@@ -68,12 +68,11 @@ impl WordKind {
         while end > 1 {
             let form = FORMS_OF_WORDS.iter().find(|form| words[1..end].ends_with(form)).map(|form| form.len());
             let letters = words[1..end].iter().rev().take_while(|word| word.len() == 1).count();
-            let is_final =
-                |length: usize| length > 0 && WordList::FinalForms.contains(&words[end - length..end].concat());
+            let is_final = |word: &str| WordList::FinalForms.contains(word);
             let length = match form {
                 Some(length) => length,
-                None if is_final(letters) => letters,
-                None if is_legal[end - 1] || is_final(1) => 1,
+                None if letters > 1 && is_final(&words[end - letters..end].concat()) => letters,
+                None if is_legal[end - 1] || is_final(words[end - 1]) => 1,
                 None => break,
             };
             is_legal[end - length..end].fill(true);

@@ -55,7 +55,7 @@ pub(super) struct ImportPage {
     /// Missing without a folder of sources.
     pub run: Option<RunImport>,
     notes: Notes,
-    /// What the options say.
+    /// Options besides those that are in the form of the source.
     changes: SourceChanges,
 }
 
@@ -88,7 +88,7 @@ impl ImportPage {
         mapping: Option<PathBuf>,
         changes: SourceChanges,
         on: Date,
-        run: impl FnOnce(&Path) -> Option<RunImport>,
+        run: impl FnOnce(&Path, &SourceChanges) -> Option<RunImport>,
     ) -> Result<Self, SourceError> {
         let next_to = |input: &PathBuf| {
             let is_taken = input.extension().is_some_and(|ending| ending == "toml");
@@ -98,9 +98,11 @@ impl ImportPage {
         if !mapping.exists() {
             write_whole(&mapping, &guess::mapping(&inputs)?).map_err(|error| SourceError::io(&mapping, error))?;
         }
-        let mut page = Self { run: run(&mapping), inputs, mapping, changes, on, notes: Notes::default() };
-        page.write_source().map_err(|problem| SourceError::Problems(vec![problem]))?;
-        page.changes = SourceChanges { id: None, title: None, license: None, ..page.changes };
+        let SourceChanges { id, title, license, .. } = &changes;
+        let given = [("id", id.clone()), ("title", title.clone()), ("license", license.clone())];
+        let changes = SourceChanges { id: None, title: None, license: None, ..changes };
+        let page = Self { run: run(&mapping, &changes), inputs, mapping, changes, on, notes: Notes::default() };
+        page.write_source(given).map_err(|problem| SourceError::Problems(vec![problem]))?;
         Ok(page)
     }
 
@@ -427,9 +429,7 @@ impl ImportPage {
     }
 
     /// Writes what the options say about the source into the mapping, so that the form shows it.
-    fn write_source(&self) -> Result<(), String> {
-        let SourceChanges { id, title, license, .. } = &self.changes;
-        let given = [("id", id), ("title", title), ("license", license)];
+    fn write_source(&self, given: [(&str, Option<String>); 3]) -> Result<(), String> {
         if given.iter().all(|(_, value)| value.is_none()) {
             return Ok(());
         }

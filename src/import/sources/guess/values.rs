@@ -255,14 +255,20 @@ const FORMATS: [&str; 17] = [
     "%Y年%m月%d日",
 ];
 
-/// True if some names have notes in parentheses: an address, or the role of an investor.
+/// The notes behind or before names: true for those that say that an investor leads a round.
+fn notes(values: &[&str]) -> impl Iterator<Item = bool> {
+    let parts = values.iter().flat_map(|value| split_list(value).unwrap_or_default());
+    parts.filter_map(|part| list::note(&part).map(|(_, is_lead)| is_lead))
+}
+
+/// True if some names have notes: an address, a person, or the role of an investor.
 pub(super) fn have_notes(values: &[&str]) -> bool {
-    values.iter().flat_map(|value| split_list(value).unwrap_or_default()).any(|part| list::note(&part).is_some())
+    notes(values).next().is_some()
 }
 
 /// True if some names have a note that they lead a round.
 pub(super) fn have_leads(values: &[&str]) -> bool {
-    values.iter().flat_map(|value| split_list(value).unwrap_or_default()).any(|part| list::is_lead(&part))
+    notes(values).any(|is_lead| is_lead)
 }
 
 /// How dates are read: what a mapping adds to the table of the field, such as `, dates = ["%d.%m.%Y"]`.
@@ -324,13 +330,12 @@ fn currency(header: &str, cells: &[MoneyCell], column: Option<&str>) -> Option<(
     let first = *signs.first()?;
     let is_same = signs.iter().all(|sign| *sign == first);
     let has_dollars = signs.iter().any(|sign| matches!(sign, Sign::Shared("$", _)));
-    match (is_same, signs.len() == cells.len()) {
-        (true, _) => of(first),
-        // Each cell has its own currency; `$` needs one that it may mean.
-        (false, true) if has_dollars => of(&Sign::Shared("$", &[])),
-        (false, true) => Some((quote("written"), "")),
-        (false, false) if has_dollars => of(&Sign::Shared("$", &[])),
-        (false, false) => None,
+    match () {
+        () if is_same => of(first),
+        // Codes in the cells go before the currency of the column; `$` needs one that it may mean.
+        () if has_dollars => of(&Sign::Shared("$", &[])),
+        () if signs.len() == cells.len() => Some((quote("written"), "")),
+        () => None,
     }
 }
 
@@ -347,24 +352,20 @@ pub(super) fn amount_form(
         return Err(("its values are not amounts of money".to_owned(), String::new()));
     }
     let currency = currency(header, &cells, column);
-    let has_ranges = share(values, |value| matches!(MoneyCell::read(value), Some(MoneyCell::Range(..))));
-    let line = |more: &str| {
-        let (code, remark) = currency.clone().unwrap_or_else(|| (quote("USD"), ""));
-        format!(", currency = {code}{more}{remark}")
-    };
-    let step = match (has_ranges, field) {
-        (0.0, _) => "",
-        (_, "check_max_usd") => ", do = [\"max\"]",
-        (_, "check_min_usd") => ", do = [\"min\"]",
+    let (code, remark) = currency.clone().unwrap_or_else(|| (quote("USD"), ""));
+    let ranges = cells.iter().filter(|cell| matches!(cell, MoneyCell::Range(..))).count();
+    let step = match field {
+        _ if ranges == 0 => "",
+        "check_max_usd" => ", do = [\"max\"]",
+        "check_min_usd" => ", do = [\"min\"]",
         // A few are left out by the import.
-        (share, _) if share <= 0.2 => "",
+        _ if ranges * 5 <= values.len() => "",
         _ => {
-            return Err((
-                "has ranges, of which one end has to be taken; if it is the lower".to_owned(),
-                format!(", do = [\"min\"]{}", line("")),
-            ));
+            let problem = "has ranges, of which one end has to be taken; if it is the lower";
+            return Err((problem.to_owned(), format!(", do = [\"min\"], currency = {code}{remark}")));
         }
     };
+    let line = |more: &str| format!("{step}, currency = {code}{more}{remark}");
     let unit = money::unit_of_header(header).map(|(_, unit)| unit);
     let unit_text = match unit.map(money::name_of_unit) {
         None => String::new(),
@@ -376,17 +377,16 @@ pub(super) fn amount_form(
     cells.iter().for_each(|cell| notation.add(cell, &form));
     if notation.is_undecided() {
         let problem = "its values have a decimal point or comma, or groups of digits; say which";
-        return Err((problem.to_owned(), format!("{step}{}", line(&format!("{unit_text}, decimal = \".\"")))));
+        return Err((problem.to_owned(), line(&format!("{unit_text}, decimal = \".\""))));
     }
     if notation.lacks_unit {
         let problem = "its values are too small without a unit; if they are millions";
-        return Err((problem.to_owned(), format!("{step}{}", line(", unit = \"million\""))));
+        return Err((problem.to_owned(), line(", unit = \"million\"")));
     }
+    let line = line(&unit_text);
     match currency {
-        Some(_) => Ok(format!("{step}{}", line(&unit_text))),
-        None => {
-            Err(("an amount without a currency; if it is US dollars".to_owned(), format!("{step}{}", line(&unit_text))))
-        }
+        Some(_) => Ok(line),
+        None => Err(("an amount without a currency; if it is US dollars".to_owned(), line)),
     }
 }
 

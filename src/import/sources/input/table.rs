@@ -149,7 +149,7 @@ impl<'a> TableRows<'a> {
         let is_long =
             shape.filled > (width / 2).max(1) && (shape.filled >= width || !shape.first.contains([':', '：']));
         let is_note =
-            width > 1 && (is_footer(shape.first) && !is_long || shape.filled == 1 && is_marked_note(shape.first));
+            width > 1 && (!is_long && is_footer(shape.first) || shape.filled == 1 && is_marked_note(shape.first));
         let is_sum = shape.texts == 1 && is_total(shape.label) && width > 1;
         let reason = if shape.repeats_header {
             self.other = None;

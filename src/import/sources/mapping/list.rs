@@ -14,7 +14,7 @@ const CLEAR: [char; 8] = ['\n', ';', '|', '；', '｜', '、', '•', '\u{2028}'
 const AND: [&str; 19] =
     ["and", "&", "und", "et", "y", "e", "en", "и", "och", "og", "ja", "és", "ve", "i", "a", "și", "dan", "και", "та"];
 
-/// What follows the last value of a list that names only some.
+/// Endings of lists that are not complete.
 const OTHERS_FOLLOW: [&str; 24] = [
     " u. a.",
     " u.a.",
@@ -46,7 +46,7 @@ const OTHERS_FOLLOW: [&str; 24] = [
 const PARTNERS: &str =
     "co company cie sons son brothers bros partners partner associates friends sohne sohn hijos filhos fils figli";
 
-/// What is written behind the name of an investor that does not lead a round, folded.
+/// Roles of investors that do not lead a round, folded.
 const FOLLOWS: &str = "follow, follower, following, participant, participating, investor, co investor, existing, existing investor, \
                        new, new investor, 跟投, 参投, 老股东, 参加, соинвестор";
 
@@ -70,25 +70,26 @@ const BEFORE_LEADS: [&str; 14] = [
 const BEFORE_OTHERS: [&str; 8] =
     ["with participation from", "with participation of", "with", "alongside", "joined by", "mit", "avec", "con"];
 
-/// Name and words of `Led by Alder`. A word alone begins with a small letter: `With Grace` is a name.
-fn after_words<'t>(text: &'t str, words: &str) -> Option<(&'t str, &'t str)> {
+/// Name of `Led by Alder`. A word alone begins with a small letter: `With Grace` is a name.
+fn after_words<'t>(text: &'t str, words: &str) -> Option<&'t str> {
     let (begin, rest) = (text.get(..words.len())?, text.get(words.len()..)?);
     let is_same = if words.contains(' ') { begin.to_lowercase() == words } else { begin == words };
-    let name = rest.strip_prefix(' ').map(str::trim).filter(|name| !name.is_empty() && is_same)?;
-    Some((name, begin))
+    rest.strip_prefix(' ').map(str::trim).filter(|name| !name.is_empty() && is_same)
 }
 
-/// Name and note of `Alder (lead)`, `led by Alder`, `Lead: Alder`, `Alder (https://wiki.example/alder)`, or of a firm with its partner directly
-/// behind it, `Alder(Ada Quill)`; `None` without such a note. Other words in parentheses may be part of the name.
-pub(crate) fn note(text: &str) -> Option<(&str, &str)> {
+/// Name of `Alder (lead)`, `led by Alder`, `Lead: Alder`, `Alder (https://wiki.example/alder)`, or of a firm with its partner
+/// directly behind it, `Alder(Ada Quill)`, and true if the note says that it leads a round; `None` without such a note. Other
+/// words in parentheses may be part of the name.
+pub(crate) fn note(text: &str) -> Option<(&str, bool)> {
     let text = text.trim();
     if let Some((role, name)) = text.split_once([':', '：'])
-        && is_role(role.trim())
+        && let Some(is_lead) = role_of(role.trim())
         && !name.trim().is_empty()
     {
-        return Some((name.trim(), role.trim()));
+        return Some((name.trim(), is_lead));
     }
-    if let Some(found) = BEFORE_LEADS.iter().chain(&BEFORE_OTHERS).find_map(|before| after_words(text, before)) {
+    let before = |all: &[&str], is_lead| all.iter().find_map(|words| Some((after_words(text, words)?, is_lead)));
+    if let Some(found) = before(&BEFORE_LEADS, true).or_else(|| before(&BEFORE_OTHERS, false)) {
         return Some(found);
     }
     let inner = text.strip_suffix([')', '）'])?;
@@ -100,20 +101,18 @@ pub(crate) fn note(text: &str) -> Option<(&str, &str)> {
             |word: &str| word.starts_with(char::is_uppercase) && !word.contains(|char: char| char.is_ascii_digit());
         inner[..at].ends_with(char::is_alphanumeric) && note.contains(' ') && note.split(' ').all(is_name)
     };
-    let is_known = is_address || is_role(note) || is_person();
-    (is_known && !name.is_empty()).then_some((name, note))
+    let is_lead = role_of(note).or_else(|| (is_address || is_person()).then_some(false))?;
+    (!name.is_empty()).then_some((name, is_lead))
 }
 
-/// True for the role of an investor. The words for those that lead are those of headers.
-fn is_role(note: &str) -> bool {
+/// True if the role of an investor is to lead, `None` for another text. The words for those that lead are those of headers.
+fn role_of(note: &str) -> Option<bool> {
     let folded = fold(note);
     let follows = |text: &str| FOLLOWS.split(", ").any(|role| role.trim_start() == text);
-    names_lead(note) || follows(note) || !folded.is_empty() && follows(&folded)
-}
-
-/// True for an investor that a note says to lead a round.
-pub(crate) fn is_lead(text: &str) -> bool {
-    note(text).is_some_and(|(_, note)| names_lead(note) || BEFORE_LEADS.contains(&&*note.to_lowercase()))
+    match names_lead(note) {
+        true => Some(true),
+        false => (follows(note) || !folded.is_empty() && follows(&folded)).then_some(false),
+    }
 }
 
 /// Splits an array of JSON, Python or PostgreSQL; `None` for another text.

@@ -166,7 +166,7 @@ impl Transform {
                 }
             }),
             Self::Leads => {
-                values.retain(|text| list::is_lead(&text.value));
+                values.retain(|text| list::note(&text.value).is_some_and(|(_, is_lead)| is_lead));
                 values.iter_mut().for_each(remove_note);
             }
             Self::Names => values.iter_mut().for_each(remove_note),
