@@ -86,6 +86,21 @@ pub struct PartialDate {
 impl PartialDate {
     pub const PATTERN: &'static str = r"^\d{4}(-\d{2}(-\d{2})?)?$";
 
+    /// The date of these numbers, if the calendar has it. A day needs its month.
+    pub fn of(year: u32, month: Option<u32>, day: Option<u32>) -> Option<Self> {
+        let precision = match (month, day) {
+            (None, None) => Precision::Year,
+            (Some(_), None) => Precision::Month,
+            (Some(_), Some(_)) => Precision::Day,
+            (None, Some(_)) => return None,
+        };
+        let year = i32::try_from(year).ok().filter(|year| *year <= 9999)?;
+        let month = u8::try_from(month.unwrap_or(1)).ok()?.try_into().ok()?;
+        let day = u8::try_from(day.unwrap_or(1)).ok()?;
+        let day = time::Date::from_calendar_date(year, month, day).ok()?;
+        Some(Self { first_day: Date(days_of(day)), precision })
+    }
+
     pub(crate) fn at(day: Date, precision: Precision) -> Self {
         let date = day.calendar();
         let back = match precision {
@@ -192,7 +207,7 @@ impl FromStr for PartialDate {
             7 => (Precision::Month, "-01"),
             _ => (Precision::Day, ""),
         };
-        let first_day = format!("{text}{rest}").parse();
+        let first_day = if rest.is_empty() { text.parse() } else { format!("{text}{rest}").parse() };
         let first_day = first_day.map_err(|_| "not a date of the form YYYY-MM-DD, YYYY-MM or YYYY")?;
         Ok(Self { first_day, precision })
     }
@@ -207,7 +222,17 @@ fn days_of(date: time::Date) -> i32 {
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let date = self.calendar();
-        write!(f, "{:04}-{:02}-{:02}", date.year(), u8::from(date.month()), date.day())
+        let mut text = *b"0000-00-00";
+        let mut put = |end: usize, mut number: u32| {
+            for byte in text[..end].iter_mut().rev().take_while(|byte| **byte != b'-') {
+                *byte = b'0' + (number % 10) as u8;
+                number /= 10;
+            }
+        };
+        put(4, date.year().unsigned_abs());
+        put(7, u8::from(date.month()).into());
+        put(10, date.day().into());
+        f.write_str(std::str::from_utf8(&text).unwrap_or_default())
     }
 }
 

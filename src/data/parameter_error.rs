@@ -88,8 +88,7 @@ pub fn shortened(value: &str) -> Cow<'_, str> {
 
 /// A text of at most this many characters, with `…` in place of the others.
 pub fn shortened_to(max: usize, text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(max) {
-        Some((end, _)) => format!("{}…", &text[..end]).into(),
-        None => text.into(),
-    }
+    // A character has at least one byte.
+    let end = if text.len() > max { text.char_indices().nth(max) } else { None };
+    end.map_or(Cow::Borrowed(text), |(end, _)| format!("{}…", &text[..end]).into())
 }

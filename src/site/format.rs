@@ -12,16 +12,18 @@ const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Au
 /// Why text can always be written into a string.
 pub(crate) const ACCEPTS: &str = "a string accepts any text";
 
-/// US dollars in at most three digits: `$1.2M`, `$350K`.
+/// US dollars in three digits, without zeros at the end: `$1.25M`, `$41.3M`, `$350K`.
 pub(crate) fn usd(amount: &u64) -> String {
     let amount = *amount;
     const SCALES: [(u64, &str); 4] = [(1_000_000_000_000, "T"), (1_000_000_000, "B"), (1_000_000, "M"), (1_000, "K")];
     // An amount that rounds up to a thousand units belongs to the next scale.
     let scale = SCALES.into_iter().find(|(unit, _)| amount >= unit - unit / 2_000);
     let Some((unit, letter)) = scale else { return format!("${amount}") };
-    let scaled = amount as f64 / unit as f64;
-    let text = if scaled >= 99.95 { format!("{scaled:.0}") } else { format!("{scaled:.1}") };
-    format!("${}{letter}", text.strip_suffix(".0").unwrap_or(&text))
+    // The digits behind the point in hundredths of the unit, halves rounded up.
+    let step = [1, 10, 100].into_iter().find(|step| amount < 10 * step * unit).unwrap_or(100);
+    let hundredths = amount.saturating_add(step * unit / 200) / (step * unit / 100) * step;
+    let text = format!("{}.{:02}", hundredths / 100, hundredths % 100);
+    format!("${}{letter}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 pub(crate) fn usd_range(min: &Option<u64>, max: &Option<u64>) -> String {
@@ -181,7 +183,10 @@ mod tests {
             (350_400, "$350K"),
             (999_499, "$999K"),
             (999_500, "$1M"),
-            (1_240_000, "$1.2M"),
+            (1_240_000, "$1.24M"),
+            (2_250_000, "$2.25M"),
+            (41_250_000, "$41.3M"),
+            (9_999_000, "$10M"),
             (99_940_000, "$99.9M"),
             (99_960_000, "$100M"),
             (12_000_000_000, "$12B"),

@@ -11,9 +11,14 @@ pub fn is_hidden(char: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// True for printable ASCII on one line, as most texts are.
+fn is_printable(text: &str) -> bool {
+    text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+}
+
 /// The number of characters that [`clean`] removes, except white space around the text.
 pub(crate) fn hidden_count(text: &str) -> usize {
-    if text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) {
+    if is_printable(text) {
         return 0;
     }
     text.chars().filter(|char| is_hidden(*char) && !matches!(char, '\r' | '\u{85}')).count()
@@ -21,6 +26,9 @@ pub(crate) fn hidden_count(text: &str) -> usize {
 
 /// The text without hidden characters, trimmed; every line break becomes `\n`.
 pub fn clean(text: &str) -> String {
+    if is_printable(text) {
+        return text.trim_matches(' ').to_owned();
+    }
     let mut clean = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(char) = chars.next() {

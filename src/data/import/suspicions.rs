@@ -176,8 +176,8 @@ pub struct TableTally {
     records: u32,
     /// Number of records of each name.
     names: HashMap<u64, u32>,
-    /// The only name that most records can have, with the votes for it.
-    common: (String, u32),
+    /// The only name that most records can have, with its hash and the votes for it.
+    common: (String, u64, u32),
     name: u64,
     /// Hashes of alias and name of its record, and the alias.
     aliases: Vec<(u64, u64, Box<str>)>,
@@ -223,12 +223,12 @@ impl TableTally {
         *self.names.entry(self.name).or_default() += 1;
         // The majority vote of Boyer and Moore.
         match &mut self.common {
-            (_, votes @ 0) => {
-                *votes = 1;
-                name.clone_into(&mut self.common.0);
+            (common, hash, votes @ 0) => {
+                (*hash, *votes) = (self.name, 1);
+                name.clone_into(common);
             }
-            (common, votes) if normal(common) == known => *votes += 1,
-            (_, votes) => *votes -= 1,
+            (_, hash, votes) if *hash == self.name => *votes += 1,
+            (.., votes) => *votes -= 1,
         }
         if !name.chars().any(char::is_alphabetic) && name.chars().any(char::is_numeric) {
             keep(&mut self.numbers, name);
@@ -284,7 +284,7 @@ impl TableTally {
         };
         tell(SuspicionRule::NameIsNumber, "name", &mut self.numbers.iter().map(String::as_str));
         tell(SuspicionRule::NameIsAddress, "name", &mut self.addresses.iter().map(String::as_str));
-        let of_common = self.names.get(&hash_of(&normal(&self.common.0))).copied().unwrap_or_default();
+        let of_common = self.names.get(&self.common.1).copied().unwrap_or_default();
         if of_common >= MANY && of_common > self.records / 2 {
             tell(SuspicionRule::CommonName, "name", &mut std::iter::once(&*self.common.0));
         }

@@ -49,6 +49,9 @@ pub(crate) const NOT_KEPT: &str = "has nothing that `do` keeps";
 /// Reason for the texts after the first one of a field with one value.
 pub(crate) const NOT_FIRST: &str = "is not the first value of a field that has one";
 
+/// Reason for words at the end of a list such as `and others`.
+pub(crate) const OTHERS: &str = "means further values, which the list does not name";
+
 const MAX_MEMO: usize = 10_000;
 
 pub(crate) struct Converter<'a> {
@@ -66,9 +69,9 @@ pub(crate) struct Converter<'a> {
 
 impl CellTest {
     fn passes(&self, text: &str) -> bool {
-        let is_one = |texts: &[String]| {
-            texts.iter().any(|known| known.eq_ignore_ascii_case(text) || *known == text.to_lowercase())
-        };
+        let is_same =
+            |known: &String| known.eq_ignore_ascii_case(text) || !text.is_ascii() && *known == text.to_lowercase();
+        let is_one = |texts: &[String]| texts.iter().any(is_same);
         match self {
             Self::OneOf(texts) => is_one(texts),
             Self::NoneOf(texts) => !is_one(texts),
@@ -152,7 +155,9 @@ impl MappedValue {
     /// adds.
     pub(crate) fn order(&self, row: &InputRow, known: &DateEvidence, seen: &mut DateEvidence) -> String {
         let text = self.text(row).unwrap_or_default();
-        if let (true, Some(date)) = (self.dates.is_empty(), WrittenDate::read(&text)) {
+        if self.dates.is_empty()
+            && let Some(date) = WrittenDate::read(&text)
+        {
             seen.add(&date, row.line, &text);
         }
         self.read_date(&text, known).map_or(text, |date| date.to_string())
@@ -174,7 +179,7 @@ impl KeyForm {
         }
         let key = match self {
             Self::Plain => clean_line(text),
-            Self::Scheme(scheme) => format!("{scheme}:{}", identifier::normalize(scheme, text)?),
+            Self::Scheme(scheme) => [scheme, ":", &*identifier::normalize(scheme, text)?].concat(),
             Self::Name => identity(text),
         };
         check_length(&key, MAX_URL)?;

@@ -37,12 +37,16 @@ static WORDS: LazyLock<Vec<HashSet<&'static str>>> = LazyLock::new(|| {
 
 /// True if a word of the lists has the length of a text and its first byte, which few texts share.
 fn is_like_a_word(text: &str) -> bool {
-    static SHAPES: LazyLock<HashSet<(usize, u8)>> = LazyLock::new(|| {
-        WORDS.iter().flatten().filter_map(|word| Some((word.len(), *word.as_bytes().first()?))).collect()
+    /// By length, the first bytes of words.
+    static SHAPES: LazyLock<Vec<[bool; 256]>> = LazyLock::new(|| {
+        let mut shapes = vec![[false; 256]; *LONGEST + 1];
+        let words = WORDS.iter().flatten().filter_map(|word| Some((word.len(), word.as_bytes().first()?)));
+        words.for_each(|(length, first)| shapes[length][usize::from(*first)] = true);
+        shapes
     });
     // The length of letters that are not in ASCII may depend on their case.
     let first = text.bytes().next().unwrap_or_default().to_ascii_lowercase();
-    text.len() <= *LONGEST && (!text.is_ascii() || SHAPES.contains(&(text.len(), first)))
+    SHAPES.get(text.len()).is_some_and(|firsts| !text.is_ascii() || firsts[usize::from(first)])
 }
 
 /// The longest text of the lists.
@@ -111,12 +115,12 @@ impl MissingIn {
 
 /// True for `TBD` and `Test`: a text in the place of a name that nobody has.
 pub(crate) fn is_placeholder(name: &str) -> bool {
-    name.len() <= *LONGEST && MissingWords::Placeholders.contains(&name.trim().to_lowercase())
+    is_like_a_word(name.trim()) && MissingWords::Placeholders.contains(&name.trim().to_lowercase())
 }
 
 /// True for `Remote` and `Worldwide`, which are no places.
 pub(crate) fn is_nowhere(place: &str) -> bool {
-    place.len() <= *LONGEST && MissingWords::Nowhere.contains(&place.trim().to_lowercase())
+    is_like_a_word(place.trim()) && MissingWords::Nowhere.contains(&place.trim().to_lowercase())
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The HTML of the page. All texts of files are escaped by [`Text`]; every form works without a script.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 use std::path::Path;
 
@@ -187,13 +188,13 @@ impl View<'_> {
     fn rows(&self, out: &mut String, index: usize, table: &PreviewTable) -> Part {
         write!(
             out,
-            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Rows of {}\"><table><caption>The first \
-             {}</caption><thead><tr><th scope=\"col\">Line</th>",
+            "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Rows of {}\"><table><caption><span>The \
+             first {}</span></caption><thead><tr><th scope=\"col\">Line</th>",
             Text(&table.file),
             format::counted(table.rows.len() as u64, "row")
         )?;
-        for column in &table.columns {
-            write!(out, "<th scope=\"col\" class=\"{}\">{}", state(column), Text(&shown(&column.name)))?;
+        for (at, column) in table.columns.iter().enumerate() {
+            write!(out, "<th scope=\"col\" class=\"{}\">{}", state(column), Text(&name_of(column, at)))?;
             match (column.is_there, column.is_private) {
                 (false, _) => out.write_str(" <span class=\"error\">not in the file</span>")?,
                 (true, true) => out.write_str(" <span class=\"mark\">private</span>")?,
@@ -205,7 +206,7 @@ impl View<'_> {
         for (at, column) in table.columns.iter().enumerate() {
             write!(out, "<td class=\"{}\">", state(column))?;
             if self.edit.is_some() && !table.input.is_empty() {
-                self.meanings(out, &format!("{index}-{at}"), table, column)?;
+                self.meanings(out, &format!("{index}-{at}"), table, at)?;
             }
             out.write_str("</td>")?;
         }
@@ -215,17 +216,21 @@ impl View<'_> {
     }
 
     /// Menus of what a column means, with counts and formats.
-    fn meanings(&self, out: &mut String, id: &str, table: &PreviewTable, column: &PreviewColumn) -> Part {
+    fn meanings(&self, out: &mut String, id: &str, table: &PreviewTable, at: usize) -> Part {
+        let column = &table.columns[at];
         for (number, known) in column.meanings.iter().enumerate() {
-            self.menu(out, &format!("{id}-{number}"), table, column, Some(&known.meaning))?;
+            self.menu(out, &format!("{id}-{number}"), table, at, Some(&known.meaning))?;
             fate(out, known)?;
             self.format(out, &format!("{id}-{number}"), &known.meaning)?;
         }
         if column.meanings.is_empty() {
-            self.menu(out, &format!("{id}-0"), table, column, None)?;
+            self.menu(out, &format!("{id}-0"), table, at, None)?;
+            if !column.remark.is_empty() && !column.is_private {
+                write!(out, "<p class=\"quiet\">{}</p>", Text(&shown(&column.remark)))?;
+            }
         } else if column.is_there {
             write!(out, "<details id=\"also-{id}\"><summary>Also means …</summary>")?;
-            self.menu(out, &format!("{id}-{}", column.meanings.len()), table, column, None)?;
+            self.menu(out, &format!("{id}-{}", column.meanings.len()), table, at, None)?;
             out.write_str("</details>")?;
         }
         if column.is_read {
@@ -234,14 +239,8 @@ impl View<'_> {
         Ok(())
     }
 
-    fn menu(
-        &self,
-        out: &mut String,
-        id: &str,
-        table: &PreviewTable,
-        column: &PreviewColumn,
-        known: Option<&Meaning>,
-    ) -> Part {
+    fn menu(&self, out: &mut String, id: &str, table: &PreviewTable, at: usize, known: Option<&Meaning>) -> Part {
+        let column = &table.columns[at];
         let pending = self.notes.pending.as_ref().filter(|pending| {
             pending.input == table.input && pending.column == column.name && pending.old.as_ref() == known
         });
@@ -255,7 +254,7 @@ impl View<'_> {
             Text(&table.input),
             Text(&column.name),
             known.map(ToString::to_string).unwrap_or_default(),
-            Text(&shown(&column.name))
+            Text(&name_of(column, at))
         )?;
         option(out, "", "not used", chosen.is_none())?;
         for kind in EntityKind::ALL {
@@ -398,8 +397,13 @@ fn kind_label(kind: EntityKind) -> &'static str {
     }
 }
 
-fn shown(text: &str) -> std::borrow::Cow<'_, str> {
+fn shown(text: &str) -> Cow<'_, str> {
     shortened_to(MAX_CELL, text)
+}
+
+/// Name of a column for people.
+fn name_of(column: &PreviewColumn, at: usize) -> Cow<'_, str> {
+    if column.name.is_empty() { Cow::Owned(format!("column {} (no name)", at + 1)) } else { shown(&column.name) }
 }
 
 fn state(column: &PreviewColumn) -> &'static str {
@@ -444,7 +448,7 @@ fn choice(out: &mut String, id: &str, name: &str, label: &str, known: &[(&str, &
 
 /// Numbers of values of a column.
 fn fate(out: &mut String, known: &ColumnMeaning) -> Part {
-    let left_out: u64 = known.left_out.iter().map(|omission| omission.count).sum();
+    let left_out = total(&known.left_out);
     if known.values + left_out == 0 {
         return Ok(());
     }
@@ -455,6 +459,10 @@ fn fate(out: &mut String, known: &ColumnMeaning) -> Part {
         out.write_str("</details>")?;
     }
     Ok(())
+}
+
+fn total(omissions: &[Omission]) -> u64 {
+    omissions.iter().map(|omission| omission.count).sum()
 }
 
 fn omissions(out: &mut String, omissions: &[Omission]) -> Part {
@@ -474,6 +482,19 @@ fn counts(out: &mut String, summary: &ImportSummary) -> Part {
         write!(out, "<li>{}</li>", format::counted(*count, kind))?;
     }
     out.write_str("</ul>")?;
+    let of_files = summary.files.iter().map(|file| file.blank + total(&file.bad));
+    let of_sections = summary.sections.iter().map(|section| section.counts.without_key);
+    let rows: u64 = of_files.chain(of_sections).sum();
+    let values: u64 =
+        summary.sections.iter().flat_map(|section| &section.fields).map(|field| total(&field.dropped)).sum();
+    if rows + values > 0 {
+        write!(
+            out,
+            "<p class=\"error\">Left out: {} and {}, marked in the table</p>",
+            format::counted(rows, "row"),
+            format::counted(values, "value")
+        )?;
+    }
     if summary.is_part {
         write!(out, "<p>These are of the first {} rows of each file.</p>", format::count(super::SIZE.most))?;
     }
@@ -508,11 +529,8 @@ fn counts(out: &mut String, summary: &ImportSummary) -> Part {
 
 fn write_row(out: &mut String, row: &PreviewRow, table: &PreviewTable) -> Part {
     let is_out = row.records.is_empty() && !row.left_out.is_empty();
-    write!(out, "<tr{}><th scope=\"row\">{}", if is_out { " class=\"out\"" } else { "" }, row.line)?;
-    for reason in &row.left_out {
-        write!(out, "<span class=\"reason\">left out: {}</span>", Text(&shown(reason)))?;
-    }
-    out.write_str("</th>")?;
+    let class = if is_out { " class=\"out\"" } else { "" };
+    write!(out, "<tr{class}><th scope=\"row\">{}</th>", row.line)?;
     for (at, column) in table.columns.iter().enumerate() {
         let Some(cell) = row.cells.get(at) else {
             out.write_str("<td></td>")?;
@@ -520,14 +538,33 @@ fn write_row(out: &mut String, row: &PreviewRow, table: &PreviewTable) -> Part {
         };
         let class = if cell.left_out.is_empty() { state(column) } else { "out" };
         write!(out, "<td class=\"{class}\">{}", Text(&shown(&cell.text)))?;
-        let changed = cell.values.iter().filter(|value| **value != cell.text).map(String::as_str).collect::<Vec<_>>();
-        if !changed.is_empty() {
-            write!(out, "<span class=\"becomes\">becomes {}</span>", Text(&shown(&changed.join(" · "))))?;
+        for values in cell.values.chunk_by(|left, right| left.field == right.field) {
+            let changed: Vec<&str> =
+                values.iter().map(|value| &*value.text).filter(|text| *text != cell.text).collect();
+            if changed.is_empty() {
+                continue;
+            }
+            // Of several fields, each says what it gets.
+            let field = match values.first().filter(|_| values.len() < cell.values.len()) {
+                Some(value) => format!("{}: ", value.field),
+                None => String::new(),
+            };
+            let text = format!("{field}{}", changed.join(" · "));
+            write!(out, "<span class=\"becomes\">becomes {}</span>", Text(&shown(&text)))?;
         }
         for reason in &cell.left_out {
             write!(out, "<span class=\"reason\">left out: {}</span>", Text(&shown(reason)))?;
         }
         out.write_str("</td>")?;
     }
-    out.write_str("</tr>")
+    out.write_str("</tr>")?;
+    if row.left_out.is_empty() {
+        return Ok(());
+    }
+    // As wide as the table: the reason of a row belongs to none of its columns.
+    write!(out, "<tr{class}><td colspan=\"{}\">", table.columns.len() + 1)?;
+    for reason in &row.left_out {
+        write!(out, "<p class=\"reason\">Line {} left out: {}</p>", row.line, Text(&shown(reason)))?;
+    }
+    out.write_str("</td></tr>")
 }

@@ -276,6 +276,9 @@ pub(super) fn date_forms(values: &[&str], is_year_enough: bool) -> Result<String
     if values.is_empty() {
         return Err(("has no values".to_owned(), String::new()));
     }
+    // One misprint does not hide what several others are; the import leaves it out.
+    let dates: Vec<&str> = values.iter().copied().filter(|value| is_date(value) || is_year(value)).collect();
+    let values = if dates.len() >= 4 && dates.len() + 1 == values.len() { &*dates } else { values };
     let is_plain = |value: &str| is_iso_date(value) || (is_year_enough && value.len() == 4 && is_year(value));
     if share(values, is_plain) >= 0.9 {
         return Ok(String::new());
@@ -375,6 +378,10 @@ pub(super) fn amount_form(
     let form = AmountForm { unit, ..AmountForm::default() };
     let mut notation = Notation::default();
     cells.iter().for_each(|cell| notation.add(cell, &form));
+    if notation.has_unexplained_mil() {
+        let problem = "its values have `mil`, a thousand in some languages and a million in others; write the word out";
+        return Err((problem.to_owned(), String::new()));
+    }
     if notation.is_undecided() {
         let problem = "its values have a decimal point or comma, or groups of digits; say which";
         return Err((problem.to_owned(), line(&format!("{unit_text}, decimal = \".\""))));

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::sources::convert::{Dropped, NOT_FIRST, NOT_KEPT};
+use crate::sources::convert::{Dropped, NOT_FIRST, NOT_KEPT, OTHERS};
 use crate::sources::field::{FieldForm, SourceField};
 use crate::sources::import::rejects::{Reject, Rejects, quoted_if_shown};
 use crate::sources::import::summary::{
@@ -290,7 +290,7 @@ impl<'a> Account<'a> {
             let kind = section.kind;
             for (field, counts) in section.fields.iter().zip(&summary.fields) {
                 // What the mapping itself leaves out is no sign of a wrong one.
-                let is_wrong = |reason: &&Omission| ![NOT_KEPT, NOT_FIRST].contains(&&*reason.reason);
+                let is_wrong = |reason: &&Omission| ![NOT_KEPT, NOT_FIRST, OTHERS].contains(&&*reason.reason);
                 let all: u64 = counts.values + total(&counts.dropped);
                 let wrong = || counts.dropped.iter().filter(is_wrong);
                 let dropped: u64 = wrong().map(|reason| reason.count).sum::<u64>() - counts.dangling;

@@ -106,7 +106,9 @@ impl Import {
         let is_new = !sources.exists();
         std::fs::create_dir_all(sources).map_err(|error| SourceError::io(sources, error))?;
         let passes = Pass::plan(&mut mapping);
-        let (columns, readers) = (Pass::read_columns(&passes, &mapping), Pass::readers(&passes, &mapping));
+        let columns = Pass::read_columns(&passes, &mapping);
+        let passes = Pass::needed(passes, &files);
+        let readers = Pass::readers(&passes, &mapping);
         let context = PassContext {
             mapping: &mapping,
             members: &members,

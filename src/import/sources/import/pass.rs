@@ -9,7 +9,7 @@ use crate::sources::import::records::StatementCollector;
 use crate::sources::import::rejects::Reject;
 use crate::sources::import::summary::{FileSummary, JoinSummary, MAX_WARNINGS, RowEvent, UnusedColumn, add_omission};
 use crate::sources::input::archive::listed;
-use crate::sources::input::{self, InputRow, Member, Place, RowReceiver, column_name};
+use crate::sources::input::{self, InputRow, Member, RowReceiver, column_name};
 use crate::sources::mapping::document::LineColumn;
 use crate::sources::mapping::{ColumnRef, Condition, Mapping, MappingInput};
 use crate::sources::sort::{SortedRecords, Sorter};
@@ -137,6 +137,16 @@ impl Pass {
             read.extend(others);
         }
         read
+    }
+
+    /// Leaves out the passes that have no rows, unless only they read an input that they join.
+    pub(super) fn needed(passes: Vec<Self>, files: &[Vec<usize>]) -> Vec<Self> {
+        let has_files = |part: &InputColumns| !files[part.input].is_empty();
+        let (mut needed, idle): (Vec<Self>, Vec<Self>) = passes.into_iter().partition(|pass| has_files(&pass.from));
+        let read: HashSet<usize> = needed.iter().flat_map(Self::parts).map(|part| part.input).collect();
+        let is_sole = |part: &InputColumns| has_files(part) && !read.contains(&part.input);
+        needed.extend(idle.into_iter().filter(|pass| pass.parts().any(is_sole)));
+        needed
     }
 
     /// Counts the passes and joins that read each input.
@@ -436,12 +446,12 @@ impl RowReceiver for InputReader<'_, '_> {
         (self.each)(row, self.records)
     }
 
-    fn bad_row(&mut self, line: u64, problem: String) {
+    fn bad_row(&mut self, row: &InputRow, problem: String) {
         self.counts.rows += 1;
         let (reason, remedy) = split_remedy(&problem, "correct the row: its delimiters and quotation marks");
-        let place = Place { file: self.member.index, line };
-        self.records.account.reject(&Reject { place, column: "", value: "", reason, remedy });
-        add_omission(&mut self.counts.bad, reason, remedy, || format!("{}:{line}", self.member.name));
+        let value = row.cells().find(|cell| !cell.is_empty()).unwrap_or_default();
+        self.records.account.reject(&Reject { place: row.place(), column: "", value, reason, remedy });
+        add_omission(&mut self.counts.bad, reason, remedy, || format!("{}:{}", self.member.name, row.line));
     }
 
     fn doubt(&mut self, line: u64, problem: String) {

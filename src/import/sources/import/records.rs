@@ -124,7 +124,7 @@ impl<'a> StatementCollector<'a> {
                 }
             };
             self.account.summary.note(row, || RowEvent::Entity { section: index });
-            let entity = format!("{}:{key}", section.kind);
+            let entity = [section.kind.name(), ":", &key].concat();
             let source_key = section.source_key.as_ref().and_then(|value| value.text(row)).unwrap_or(text);
             let source_key = shortened_to(MAX_LINE - 1, &source_key);
             self.value.clear();

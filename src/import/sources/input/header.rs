@@ -89,7 +89,7 @@ pub(super) fn is_value(text: &str) -> bool {
     }
     let first = text.trim_start_matches(|char: char| "$€£¥₹~<>+-–−(≈ ".contains(char)).chars().next();
     first.is_some_and(|char| char.is_ascii_digit())
-        || text.contains("://")
+        || text.contains(':') && text.contains("://")
         || !text.contains(' ') && text.contains(['@', '.']) && !text.ends_with('.')
 }
 

@@ -132,7 +132,8 @@ impl JsonRows<'_> {
     fn pass(&mut self, value: &Value) -> Result<(), String> {
         self.number += 1;
         if !value.is_object() {
-            self.to.bad_row(self.number, "is not an object".to_owned());
+            let row = InputRow { line: self.number, file: self.member.index, ..InputRow::default() };
+            self.to.bad_row(&row, "is not an object".to_owned());
             return Ok(());
         }
         if self.to.is_sampling() {

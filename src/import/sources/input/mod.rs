@@ -165,11 +165,15 @@ impl InputRow {
         &self.text[start..self.ends[index]]
     }
 
+    pub(crate) fn cells(&self) -> impl Iterator<Item = &str> {
+        (0..self.ends.len()).map(|index| self.get(index))
+    }
+
     /// Appends the encoded row to `bytes`; [`InputRow::decode`] reads it.
     pub(crate) fn encode(&self, bytes: &mut Vec<u8>) {
         bytes.extend_from_slice(&self.line.to_le_bytes());
         bytes.extend_from_slice(&self.file.to_le_bytes());
-        (0..self.ends.len()).for_each(|index| put_text(bytes, self.get(index)));
+        self.cells().for_each(|cell| put_text(bytes, cell));
     }
 
     pub(crate) fn decode(&mut self, bytes: &[u8]) {
@@ -206,8 +210,8 @@ pub(crate) trait RowReceiver {
 
     fn row(&mut self, row: &InputRow) -> Result<(), SourceError>;
 
-    /// Takes a problem with a row that cannot be read.
-    fn bad_row(&mut self, _line: u64, _problem: String) {}
+    /// Takes a row that is left out, with the reason. It has the wanted columns as far as they could be read.
+    fn bad_row(&mut self, _row: &InputRow, _problem: String) {}
 
     /// Takes a problem with a row that is read, but probably not as intended.
     fn doubt(&mut self, line: u64, problem: String);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::sources::Result;
 use crate::sources::input::header::is_value;
-use crate::sources::input::words::{is_error, is_footer, is_marked_note, is_missing, is_total};
+use crate::sources::input::words::{is_count, is_error, is_footer, is_marked_note, is_missing, is_total};
 use crate::sources::input::{InputFormat, InputRow, Member, RowReceiver, cell_text};
 use data::formula;
 use data::import::diagnostics::quoted;
@@ -83,7 +83,7 @@ pub(super) struct TableRows<'a> {
 #[derive(Default)]
 struct RowShape<'c> {
     filled: usize,
-    /// Cells that are texts, not numbers, days or addresses.
+    /// Cells that are texts, not numbers, days or addresses; all of them are counted behind an empty row, otherwise two.
     texts: usize,
     first: &'c str,
     label: &'c str,
@@ -150,7 +150,8 @@ impl<'a> TableRows<'a> {
             shape.filled > (width / 2).max(1) && (shape.filled >= width || !shape.first.contains([':', '：']));
         let is_note =
             width > 1 && (!is_long && is_footer(shape.first) || shape.filled == 1 && is_marked_note(shape.first));
-        let is_sum = shape.texts == 1 && is_total(shape.label) && width > 1;
+        let is_count = shape.filled == 1 && is_count(shape.label);
+        let is_sum = shape.texts == 1 && (is_total(shape.label) || is_count) && width > 1;
         let reason = if shape.repeats_header {
             self.other = None;
             "repeats the names of the columns; delete the line"
@@ -161,7 +162,11 @@ impl<'a> TableRows<'a> {
         } else if is_sum && self.lacks_usual(cells) {
             SUMS
         } else if self.is_apart && self.rows > 0 && shape.filled == 1 && width > 2 {
-            self.leave_out(line, "is alone below an empty row, as a title or a note is; delete it, or fill the row");
+            self.leave_out(
+                line,
+                cells,
+                "is alone below an empty row, as a title or a note is; delete it, or fill the row",
+            );
             return Ok(());
         } else if self.is_apart && self.rows > 0 && (self.is_other_header(cells, &shape) || self.lacks_most(cells)) {
             self.other = Some(line);
@@ -169,12 +174,13 @@ impl<'a> TableRows<'a> {
         } else if self.is_strict && shape.width > width {
             self.settle(true)?;
             self.is_apart = false;
-            self.to.bad_row(line, format!("{} fields, the header has {width}", shape.width));
+            self.fill(line, cells);
+            self.to.bad_row(&self.row, format!("{} fields, the header has {width}", shape.width));
             return Ok(());
         } else {
             return self.add_record(line, cells, shape.width, is_sum);
         };
-        self.leave_out(line, reason);
+        self.leave_out(line, cells, reason);
         self.is_apart = false;
         Ok(())
     }
@@ -192,7 +198,8 @@ impl<'a> TableRows<'a> {
             if shape.filled == 1 {
                 shape.first = cell;
             }
-            if !is_value(cell) {
+            // Lines of sums have one text; the other counts are for what follows an empty row.
+            if (shape.texts < 2 || self.is_apart) && !is_value(cell) {
                 (shape.texts, shape.label) = (shape.texts + 1, cell);
                 shape.misfits += usize::from(self.columns.get(column).is_some_and(|seen| seen.has_values()));
             }
@@ -230,12 +237,21 @@ impl<'a> TableRows<'a> {
         is_header
     }
 
-    fn leave_out(&mut self, line: u64, reason: &str) {
+    fn leave_out(&mut self, line: u64, cells: &impl Cells, reason: &str) {
         // What follows a line of sums is no row.
         if let Some(pending) = self.pending.take() {
-            self.to.bad_row(pending.line, SUMS.to_owned());
+            self.to.bad_row(&pending, SUMS.to_owned());
         }
-        self.to.bad_row(line, reason.to_owned());
+        self.fill(line, cells);
+        self.to.bad_row(&self.row, reason.to_owned());
+    }
+
+    /// Makes `row` one that is left out.
+    fn fill(&mut self, line: u64, cells: &impl Cells) {
+        self.row.clear(line);
+        for position in &self.positions {
+            self.row.push(position.map(|column| cells.get(column)).unwrap_or_default());
+        }
     }
 
     /// Passes a pending row on, or leaves it out if no row follows.
@@ -243,7 +259,7 @@ impl<'a> TableRows<'a> {
         match self.pending.take() {
             Some(pending) if is_row => self.to.row(&pending),
             Some(pending) => {
-                self.to.bad_row(pending.line, SUMS.to_owned());
+                self.to.bad_row(&pending, SUMS.to_owned());
                 Ok(())
             }
             None => Ok(()),

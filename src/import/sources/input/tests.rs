@@ -34,8 +34,8 @@ impl RowReceiver for CollectedRows {
         Ok(())
     }
 
-    fn bad_row(&mut self, line: u64, problem: String) {
-        self.bad.push(format!("{line}: {problem}"));
+    fn bad_row(&mut self, row: &InputRow, problem: String) {
+        self.bad.push(format!("{}: {problem}", row.line));
     }
 
     fn doubt(&mut self, line: u64, problem: String) {

@@ -31,6 +31,16 @@ pub(super) fn is_total(label: &str) -> bool {
     label.len() <= MAX_WORD && (is_word(label) || is_word(bare)) || is_one(0, label.trim())
 }
 
+/// True for the number of rows, such as `Companies: 12`.
+pub(super) fn is_count(text: &str) -> bool {
+    text.rsplit_once([':', '：']).is_some_and(|(label, number)| {
+        let is_number =
+            |char: char| char.is_numeric() || char.is_whitespace() || matches!(char, '.' | ',' | '\'' | '’');
+        let number = number.trim();
+        number.contains(char::is_numeric) && number.chars().all(is_number) && label.contains(char::is_alphabetic)
+    })
+}
+
 /// True for the beginning of a note below a table, such as `Source: …`.
 pub(super) fn is_footer(text: &str) -> bool {
     let beginning: String = text.chars().take(MAX_WORD).collect::<String>().to_lowercase();
@@ -88,6 +98,12 @@ mod tests {
         }
         for label in ["TotalEnergies", "Total Capital Partners", "Sumup", "3i", "", "2024"] {
             assert!(!is_total(label), "{label}");
+        }
+        for text in ["Companies: 12", "Antal bolag: 1 205", "件数：5"] {
+            assert!(is_count(text), "{text}");
+        }
+        for text in ["12", "Alder: Labs", ": 5", "Alder 5", "Alder: 5 Labs"] {
+            assert!(!is_count(text), "{text}");
         }
         for text in ["Source: own list", "Quelle: x", "来源：x", "Stand: 1.1.2026"] {
             assert!(is_footer(text), "{text}");

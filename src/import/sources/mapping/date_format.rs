@@ -4,6 +4,7 @@
 //! date with a 13 or more decides for all. A column that has none is undecided, and one that has both orders
 //! contradicts itself.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -95,6 +96,7 @@ impl WrittenDate {
             return Some(date);
         }
         let text = TIME.replace(text, " ");
+        let text = with_common_era(&text).map_or(text, Cow::Owned);
         if let Some(found) = PERIOD.captures(text.trim()) {
             let year = found.name("year").or_else(|| found.name("first"))?.as_str();
             return Some(Self::Known(date_of(full_year(year)?, None, None)?, None));
@@ -244,6 +246,24 @@ impl DatePart {
     }
 }
 
+/// Eras of Taiwan and Japan, with the year before their first.
+const ERAS: [(&str, u32); 6] =
+    [("民國", 1911), ("民国", 1911), ("中華民國", 1911), ("令和", 2018), ("平成", 1988), ("昭和", 1925)];
+
+/// `2023年11月28日` for `民國112年11月28日`; `None` without an era.
+fn with_common_era(text: &str) -> Option<String> {
+    let (rest, before) = ERAS.iter().find_map(|(era, before)| Some((text.trim().strip_prefix(era)?, before)))?;
+    let rest = rest.trim_start();
+    let (year, rest) = match rest.strip_prefix('元') {
+        Some(rest) => (1, rest),
+        None => {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            (rest[..digits].parse().ok().filter(|year| (1..200).contains(year))?, &rest[digits..])
+        }
+    };
+    Some(format!("{}{rest}", before + year))
+}
+
 fn read_parts(parts: &[DatePart]) -> Option<WrittenDate> {
     use DatePart::{Month, Number};
     let known = |date: Option<PartialDate>| Some(WrittenDate::Known(date?, None));
@@ -329,14 +349,8 @@ fn full_year(digits: &str) -> Option<u32> {
 
 /// A date of its parts. A month or day 0 is unknown: `2019-03-00`.
 fn date_of(year: u32, month: Option<u32>, day: Option<u32>) -> Option<PartialDate> {
-    let text = match (month.filter(|month| *month > 0), day.filter(|day| *day > 0)) {
-        (None, Some(_)) => return None,
-        (None, None) if year == 0 => return None,
-        (None, None) => format!("{year:04}"),
-        (Some(month), None) => format!("{year:04}-{month:02}"),
-        (Some(month), Some(day)) => format!("{year:04}-{month:02}-{day:02}"),
-    };
-    text.parse().ok()
+    let (month, day) = (month.filter(|month| *month > 0), day.filter(|day| *day > 0));
+    if year == 0 && month.is_none() { None } else { PartialDate::of(year, month, day) }
 }
 
 impl DateFormat {
@@ -536,6 +550,9 @@ mod tests {
             ("4 марта 2019 г.", "2019-03-04"),
             ("Октябрь 2019", "2019-10"),
             ("2019年3月4日", "2019-03-04"),
+            ("民國112年11月28日", "2023-11-28"),
+            ("令和元年5月7日", "2019-05-07"),
+            ("平成 31年", "2019"),
             ("2019年3月", "2019-03"),
             ("2019年", "2019"),
             ("2019년 3월 4일", "2019-03-04"),
@@ -572,7 +589,7 @@ mod tests {
             "2019-03-04x",
             "1-2-3-4",
             "99999999",
-            "平成31年",
+            "平成300年",
         ] {
             assert_eq!(column(&[text]), [None], "{text}");
         }

@@ -181,14 +181,19 @@ pub(crate) fn split_clear(text: &str) -> Option<Vec<String>> {
     Some(values.filter(|value| !value.is_empty()).collect())
 }
 
+/// A list without the words at its end that say that it is not complete; `None` if it has none.
+pub(crate) fn without_others(text: &str) -> Option<&str> {
+    let text = text.trim();
+    let rest = OTHERS_FOLLOW.iter().find_map(|others| text.strip_suffix(others)).map(str::trim_end)?;
+    // `平等` is a word, `红杉资本等` a firm and others.
+    (!rest.is_empty() && (!text.ends_with('等') || has_firm_word(rest))).then_some(rest)
+}
+
 /// Splits a list. Commas and the word *and* separate too, except in names: `Acme, Inc.`, `Johnson & Johnson`. An error
 /// if a text may be one name or two.
 pub(crate) fn split_list(text: &str) -> Result<Vec<String>, Reason> {
     let text = text.trim();
-    let without_others = OTHERS_FOLLOW.iter().find_map(|others| text.strip_suffix(others));
-    // `平等` is a word, `红杉资本等` a firm and others.
-    let is_rest = |rest: &&str| !rest.is_empty() && (!text.ends_with('等') || has_firm_word(rest));
-    let text = without_others.map(str::trim_end).filter(is_rest).unwrap_or(text);
+    let text = without_others(text).unwrap_or(text);
     if let Some(values) = split_clear(text) {
         return Ok(values);
     }

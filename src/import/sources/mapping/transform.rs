@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use regex::Regex;
 
-use crate::sources::convert::Dropped;
+use crate::sources::convert::{Dropped, OTHERS};
 use crate::sources::location;
 use crate::sources::mapping::document::unknown;
 use crate::sources::mapping::list::{self, split_list};
@@ -147,6 +147,10 @@ impl Transform {
         match self {
             Self::List => {
                 for text in std::mem::take(values) {
+                    if let Some(rest) = list::without_others(&text.value) {
+                        let others = text.value.trim()[rest.len()..].trim().to_owned();
+                        dropped.push(Dropped { text: others, reason: OTHERS.into() });
+                    }
                     match split_list(&text.value) {
                         Ok(parts) if parts.len() == 1 && parts[0] == text.value => values.push(text),
                         Ok(parts) => values.extend(parts.into_iter().map(MappedText::from)),
@@ -166,6 +170,8 @@ impl Transform {
                 }
             }),
             Self::Leads => {
+                // Others do not lead.
+                dropped.retain(|known| known.reason != OTHERS);
                 values.retain(|text| list::note(&text.value).is_some_and(|(_, is_lead)| is_lead));
                 values.iter_mut().for_each(remove_note);
             }
@@ -277,23 +283,25 @@ fn title_word(word: &str, is_first: bool) -> String {
 }
 
 /// Legal forms and other words of company names that do not follow title case.
-const FORMS: &str = "LLC L.L.C. LLP LP L.P. PLC PLLC GP SPV Inc Inc. Corp Corp. Co Co. Ltd Ltd. GmbH AG SA SAS BV NV Pty USA US \
-                     UK AI IT VC IP";
+const FORMS: [&str; 31] = [
+    "LLC", "L.L.C.", "LLP", "LP", "L.P.", "PLC", "PLLC", "GP", "SPV", "Inc", "Inc.", "Corp", "Corp.", "Co", "Co.",
+    "Ltd", "Ltd.", "GmbH", "AG", "SA", "SAS", "BV", "NV", "Pty", "USA", "US", "UK", "AI", "IT", "VC", "IP",
+];
 
 fn company_word(word: &str, is_first: bool) -> String {
     let (word, comma) = word.strip_suffix(',').map_or((word, ""), |word| (word, ","));
     let bare = word.trim_end_matches('.');
-    if let Some(form) = FORMS.split(' ').find(|form| form.eq_ignore_ascii_case(word)) {
-        return format!("{form}{comma}");
-    }
     let is_roman = !bare.is_empty() && bare.chars().all(|char| "IVX".contains(char));
     // A word without vowels is an abbreviation: `QRS`.
     let is_short = bare.len() <= 4 && !bare.contains(['A', 'E', 'I', 'O', 'U', 'Y']);
     let has_digit = bare.bytes().any(|byte| byte.is_ascii_digit());
-    if is_roman || is_short || has_digit {
-        return format!("{word}{comma}");
-    }
-    format!("{}{comma}", title_word(word, is_first))
+    let mut changed = match FORMS.iter().find(|form| form.eq_ignore_ascii_case(word)) {
+        Some(form) => (*form).to_owned(),
+        None if is_roman || is_short || has_digit => word.to_owned(),
+        None => title_word(word, is_first),
+    };
+    changed.push_str(comma);
+    changed
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use crate::sources::Reason;
 pub(crate) use number::Decimal;
 use number::ParsedNumber;
 pub(crate) use rates::Rates;
-use words::{BETWEEN, Bound, ends_between, is_joined, read_words, without_from};
+use words::{BETWEEN, Bound, ends_between, is_joined, read_words, without_from, without_mil};
 pub(crate) use words::{Sign, currency_of_header, is_currency, name_of_unit, unit, unit_of_header};
 
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +22,17 @@ pub(crate) struct WrittenAmount {
     sign: Option<Sign>,
     bound: Option<Bound>,
     is_negative: bool,
+    /// The meaning of `mil` if that is the unit, which then is not known from the words alone.
+    mil: Option<Mil>,
     /// The separators of the number.
     separators: String,
+}
+
+/// What `mil` is: by the currency of the amount, or by other amounts of the column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Mil {
+    Known(f64),
+    OfColumn,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -62,7 +71,14 @@ pub(crate) struct Notation {
     pub lacks_unit: bool,
     /// True if there are numbers below 1,000 without a unit.
     has_small: bool,
+    /// True if there are amounts in which `mil` is a thousand, and a million.
+    mils: [bool; 2],
+    /// True if there are amounts with a `mil` that only others can explain.
+    has_unknown_mil: bool,
 }
+
+const THOUSAND: f64 = 1e3;
+const MILLION: f64 = 1e6;
 
 /// Upper bound of numbers that may lack their unit.
 const SMALL: f64 = 1_000.0;
@@ -90,6 +106,11 @@ impl Notation {
             let number = amount.number(form.decimal).filter(|_| !has_unit && amount.unit.is_none());
             self.lacks_unit |= number.is_some_and(|number| number.lacks_unit(is_range));
             self.has_small |= number.is_some_and(|number| number.value > 0.0 && number.value < SMALL);
+            match amount.mil {
+                Some(Mil::Known(unit)) => self.mils[usize::from(unit == MILLION)] = true,
+                Some(Mil::OfColumn) => self.has_unknown_mil = true,
+                None => {}
+            }
         }
     }
 
@@ -99,6 +120,22 @@ impl Notation {
         self.has_ambiguous |= other.has_ambiguous;
         self.lacks_unit |= other.lacks_unit;
         self.has_small |= other.has_small;
+        self.mils.iter_mut().zip(other.mils).for_each(|(known, other)| *known |= other);
+        self.has_unknown_mil |= other.has_unknown_mil;
+    }
+
+    /// What `mil` is, if all amounts with a currency that tells it agree.
+    fn mil(&self) -> Option<f64> {
+        match self.mils {
+            [true, false] => Some(THOUSAND),
+            [false, true] => Some(MILLION),
+            _ => None,
+        }
+    }
+
+    /// True if there is a `mil` that no other amount explains.
+    pub(crate) fn has_unexplained_mil(&self) -> bool {
+        self.has_unknown_mil && self.mil().is_none()
     }
 
     /// Decimal separator of the unambiguous numbers, if all agree.
@@ -112,7 +149,8 @@ impl Notation {
 
     pub(crate) fn decides_more_than(&self, known: &Self) -> bool {
         let is_decided = self.has_ambiguous && self.decimal() != known.decimal();
-        is_decided || (self.has_small && self.lacks_unit != known.lacks_unit)
+        let is_explained = self.has_unknown_mil && self.mil() != known.mil();
+        is_decided || is_explained || (self.has_small && self.lacks_unit != known.lacks_unit)
     }
 
     /// True if there are ambiguous numbers that no other number decides.
@@ -150,7 +188,7 @@ impl WrittenAmount {
             (Some(one), Some(other)) if one != other => return None,
             (one, other) => one.or(other),
         };
-        let sign = Sign::combine(before.sign, behind.sign).ok()?;
+        let sign = Sign::combine(before.sign, behind.sign).ok()?.map(|sign| sign.of_yuan(text));
         let digits: Option<String> = text[start..end].chars().map(digit_or_separator).collect();
         let (numbers, unit) = match &digits {
             Some(digits) => {
@@ -166,7 +204,7 @@ impl WrittenAmount {
         };
         let is_amount = numbers.iter().flatten().any(|number| number.value * unit.unwrap_or(1.0) < MAX);
         let separators = digits.unwrap_or_default().chars().filter(|char| !char.is_ascii_digit()).collect();
-        is_amount.then_some(Self { numbers, unit, sign, bound, is_negative, separators })
+        is_amount.then_some(Self { numbers, unit, sign, bound, is_negative, mil: None, separators })
     }
 
     /// Decimal separator, if the form of the number implies it. Three digits after a comma are never cents of a dollar.
@@ -178,6 +216,17 @@ impl WrittenAmount {
             [Some(_), Some(_)] => None,
             [Some(_), None] => Some(Decimal::Point),
             [None, _] => Some(Decimal::Comma),
+        }
+    }
+
+    /// The unit by all available evidence.
+    fn unit(&self, column: &Notation) -> Result<Option<f64>, Reason> {
+        match self.mil {
+            None => Ok(self.unit),
+            Some(Mil::Known(unit)) => Ok(Some(unit)),
+            Some(Mil::OfColumn) => column.mil().map(Some).ok_or_else(|| {
+                "has `mil`, a thousand in some languages and a million in others; write the word out".into()
+            }),
         }
     }
 
@@ -270,7 +319,8 @@ fn normalized(text: &str) -> Cow<'_, str> {
 
 /// Digits of a number that a program wrote with an exponent, such as `1.5e+06`.
 fn scientific(text: &str) -> Option<String> {
-    let (mantissa, exponent) = text.split_once("e+").or_else(|| text.split_once("E+"))?;
+    let (mantissa, exponent) = text.split_once('+')?;
+    let mantissa = mantissa.strip_suffix(['e', 'E'])?;
     let is_plain = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let exponent: i32 = exponent.parse().ok().filter(|exponent| (0..=15).contains(exponent))?;
     let number: f64 = mantissa.parse().ok().filter(|_| is_plain(mantissa))?;
@@ -289,11 +339,23 @@ impl MoneyCell {
     pub(crate) fn read(text: &str) -> Option<Self> {
         let text = normalized(text.trim());
         let text = scientific(&text).map_or(text, Cow::Owned);
-        if let Some(amount) = WrittenAmount::read(&text) {
+        Self::read_normal(&text).or_else(|| {
+            let (text, meaning) = without_mil(&text)?;
+            let mil = meaning.map_or(Mil::OfColumn, Mil::Known);
+            let marked = |amount: WrittenAmount| WrittenAmount { mil: amount.unit.map(|_| mil), ..amount };
+            Some(match Self::read_normal(&text)? {
+                Self::One(amount) => Self::One(marked(amount)),
+                Self::Range(low, high) => Self::Range(marked(low), marked(high)),
+            })
+        })
+    }
+
+    fn read_normal(text: &str) -> Option<Self> {
+        if let Some(amount) = WrittenAmount::read(text) {
             return Some(Self::One(amount));
         }
         let splits = BETWEEN.iter().filter_map(|between| text.split_once(between.as_str()));
-        ends_between(&text).into_iter().chain(splits).find_map(|(low, high)| {
+        ends_between(text).into_iter().chain(splits).find_map(|(low, high)| {
             let [low, high] = [without_from(low), high]
                 .map(|end| WrittenAmount::read(end.trim()).filter(|amount| !amount.is_negative));
             Some(Self::Range(low?, high?))
@@ -334,7 +396,7 @@ impl MoneyCell {
             }
             (Self::One(amount), _) => {
                 let number = amount.known_number(None, form, notation)?;
-                Ok((number.in_full(amount.unit.or(form.unit), false, form, notation)?, amount.sign.clone()))
+                Ok((number.in_full(amount.unit(notation)?.or(form.unit), false, form, notation)?, amount.sign.clone()))
             }
             (Self::Range(..), None) => {
                 Err("is a range; take an end of it with `do = [\"min\"]` or `do = [\"max\"]`".into())
@@ -344,7 +406,7 @@ impl MoneyCell {
                     .map_err(|()| "is a range of two currencies; give both ends one")?;
                 let [low, high] = [(low, high), (high, low)].map(|(amount, other)| {
                     let number = amount.known_number(Some(other), form, notation)?;
-                    let unit = shared_unit(number, amount.unit, other.unit)?.or(form.unit);
+                    let unit = shared_unit(number, amount.unit(notation)?, other.unit(notation)?)?.or(form.unit);
                     number.in_full(unit, true, form, notation)
                 });
                 let (low, high) = (low?, high?);

@@ -65,6 +65,10 @@ fn amounts_are_read_as_people_write_them() {
         ("US $2.5M", 2_500_000.0, Some("USD")),
         ("B$ 5", 5.0, Some("b$")),
         ("300万元", 3_000_000.0, Some("CNY")),
+        ("美元 80 万元", 800_000.0, Some("USD")),
+        ("美金 80 萬元", 800_000.0, Some("USD")),
+        ("新台幣 3,200 萬元", 32_000_000.0, Some("TWD")),
+        ("3,200 萬元", 32_000_000.0, Some("元")),
         ("1.5億円", 150_000_000.0, Some("JPY")),
     ] {
         let cell = MoneyCell::read(text).unwrap_or_else(|| panic!("{text} is not read"));
@@ -83,7 +87,6 @@ fn amounts_are_read_as_people_write_them() {
         "5x",
         "1e9",
         "$",
-        "5 mil",
         "99999999999999999",
         "€5M USD",
         "M 5",
@@ -211,8 +214,13 @@ fn amounts_of_many_languages_are_read() {
         ("¥500M", 500e6, Some("¥")),
         ("₺5M", 5e6, Some("TRY")),
         ("₦5M", 5e6, Some("NGN")),
-        ("5 mil. Kč", f64::NAN, None),
-        ("5 mil", f64::NAN, None),
+        ("5 mil. Kč", 5e6, Some("CZK")),
+        ("2,5 mil. lei", 2.5e6, Some("RON")),
+        ("R$ 600 mil", 600e3, Some("BRL")),
+        ("600 mil reais", 600e3, Some("BRL")),
+        ("250 mil euros", 250e3, Some("EUR")),
+        ("R$ 1,5 mil milhões", 1.5e9, Some("BRL")),
+        ("5 mila euro", 5e3, Some("EUR")),
         ("5 Kč", 5.0, Some("CZK")),
         ("R 5 million", f64::NAN, None),
         ("ZAR 5 million", 5e6, Some("ZAR")),
@@ -243,6 +251,14 @@ fn amounts_of_many_languages_are_read() {
         });
         assert!((found - amount).abs() < amount * 1e-9 && sign == currency, "{text}: {found} {sign:?}");
     }
+}
+
+#[test]
+fn other_amounts_of_a_column_tell_what_mil_is() {
+    assert_eq!(column(&["5 mil EUR", "5 mil"]), [None, None]);
+    assert_eq!(column(&["2,4 mil. EUR", "30 mil. Kč"]), [Some(2.4e6), Some(30e6)]);
+    assert_eq!(column(&["US$ 5 mil", "R$ 600 mil", "R$ 2 milhões"]), [Some(5e3), Some(600e3), Some(2e6)]);
+    assert_eq!(column(&["5 mil", "R$ 600 mil", "30 mil. Kč"]), [None, Some(600e3), Some(30e6)]);
 }
 
 #[test]

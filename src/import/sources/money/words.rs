@@ -32,6 +32,14 @@ impl Sign {
         }
     }
 
+    /// The currency of `元` in the text of an amount or a header: of the mainland, unless it has traditional characters.
+    pub(super) fn of_yuan(self, text: &str) -> Self {
+        match self {
+            Self::Shared("元", _) if !text.contains(['萬', '億', '資', '額']) => Self::Code("CNY".to_owned()),
+            other => other,
+        }
+    }
+
     /// True if its users write amounts with a decimal point.
     pub(super) fn has_decimal_point(&self) -> bool {
         match self {
@@ -66,7 +74,8 @@ static WORDS: LazyLock<Vec<(&'static str, MoneyWord)>> = LazyLock::new(|| {
         ("most", _) => MoneyWord::Bound(Bound::Most),
         _ => MoneyWord::Currency(text.split(' ').collect()),
     };
-    let words = sections().filter(|(meaning, _)| !["to", "from", "between", "and"].contains(meaning));
+    let is_other = |meaning: &str| ["to", "from", "between", "and"].contains(&meaning) || meaning.starts_with(MIL);
+    let words = sections().filter(|(meaning, _)| !is_other(meaning));
     let words = words.flat_map(|(meaning, words)| words.split(", ").map(move |word| (word, meaning_of(meaning))));
     let mut words: Vec<_> = words.collect();
     words.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
@@ -75,6 +84,27 @@ static WORDS: LazyLock<Vec<(&'static str, MoneyWord)>> = LazyLock::new(|| {
 
 fn sections() -> impl Iterator<Item = (&'static str, &'static str)> {
     word_file::entries(include_str!("words.txt")).filter_map(|line| line.split_once(": "))
+}
+
+const MIL: &str = "mil ";
+
+/// The text without `mil`, which is a thousand next to some currencies and a million next to others, and what it is if the
+/// currency tells. In place of the word is one for a thousand.
+pub(super) fn without_mil(text: &str) -> Option<(String, Option<f64>)> {
+    let lower = text.to_lowercase();
+    let is_end = |char: Option<char>| char.is_none_or(|char| !char.is_alphabetic());
+    let has = |word: &str| {
+        lower.match_indices(word).find(|(at, _)| {
+            let (before, behind) = (lower[..*at].chars().next_back(), lower[at + word.len()..].chars().next());
+            is_end(before) && is_end(behind)
+        })
+    };
+    let (at, mil) = has(MIL.trim())?;
+    let mut meanings = sections().filter_map(|(name, currencies)| Some((name.strip_prefix(MIL)?, currencies)));
+    let meaning = meanings.find(|(_, currencies)| currencies.split(", ").any(|word| has(word).is_some()));
+    // Currency codes are recognized in capitals.
+    let text = if lower.len() == text.len() { text } else { &lower };
+    Some((format!("{}k{}", &text[..at], &text[at + mil.len()..]), meaning.and_then(|(name, _)| unit(name))))
 }
 
 /// The words of a section about ranges, each with a blank where other words have to end.
@@ -256,7 +286,8 @@ pub(crate) fn currency_of_header(header: &str) -> Option<Sign> {
         let at = header.char_indices().filter(|(_, char)| is_joined(*char)).map(|(at, _)| &header[at..]);
         at.filter_map(read_words).find_map(|words| words.sign)
     };
-    words_of_header(header).find_map(|(_, words)| words.sign).or_else(first).or_else(joined)
+    let sign = words_of_header(header).find_map(|(_, words)| words.sign).or_else(first).or_else(joined);
+    sign.map(|sign| sign.of_yuan(header))
 }
 
 /// True for a word in capitals that only looks like a unit with a currency: `TYPE`, `KIND`, `MAIN`.

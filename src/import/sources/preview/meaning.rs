@@ -85,7 +85,7 @@ impl Meaning {
 
 pub fn field_label(field: &str) -> String {
     match field {
-        KEY => "id of the record in this list".to_owned(),
+        KEY => "its ID in this file".to_owned(),
         "check_min_usd" => "smallest check".to_owned(),
         "check_max_usd" => "largest check".to_owned(),
         "aum_usd" => "assets under management".to_owned(),

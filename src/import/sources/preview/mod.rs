@@ -75,6 +75,8 @@ pub struct PreviewColumn {
     pub meanings: Vec<ColumnMeaning>,
     /// True if a condition or another part of the mapping reads it, too.
     pub is_read: bool,
+    /// What a comment of the mapping says of a column without a meaning, as a guess writes it.
+    pub remark: String,
 }
 
 #[derive(Debug)]
@@ -96,10 +98,17 @@ pub struct PreviewRow {
 }
 
 #[derive(Debug, Default)]
+pub struct PreviewValue {
+    /// Name of its field for people.
+    pub field: String,
+    pub text: String,
+}
+
+#[derive(Debug, Default)]
 pub struct PreviewCell {
     pub text: String,
     /// What it becomes.
-    pub values: Vec<String>,
+    pub values: Vec<PreviewValue>,
     /// Why it, or parts of it, are left out.
     pub left_out: Vec<String>,
 }
@@ -167,6 +176,11 @@ pub fn preview(
     let summary = preview.summary.as_ref();
     for (input, file, mut table) in shown {
         explain(&mut table, &mapping, input, file, summary);
+        for column in table.columns.iter_mut().filter(|column| column.meanings.is_empty()) {
+            let of_column = |line: &str| Some(line.strip_prefix("# ")?.strip_prefix(&column.name)?.to_owned());
+            let remark = text.lines().filter_map(of_column).find_map(|rest| Some(rest.strip_prefix(": ")?.to_owned()));
+            column.remark = remark.unwrap_or_default();
+        }
         preview.tables.push(table);
     }
     Ok(preview)
@@ -210,6 +224,11 @@ struct FirstRows {
 }
 
 impl FirstRows {
+    fn push(&mut self, row: &InputRow, left_out: Vec<String>) {
+        let cells = row.cells().map(|text| PreviewCell { text: text.to_owned(), ..PreviewCell::default() });
+        self.rows.push(PreviewRow { line: row.line, cells: cells.collect(), left_out, ..PreviewRow::default() });
+    }
+
     fn read(member: &Member, format: &InputFormat, most: usize) -> Self {
         let mut first = Self { most, headers: Vec::new(), rows: Vec::new(), problem: None };
         let is_read = input::read_rows(member, format, &NoProgress, &mut first);
@@ -243,15 +262,13 @@ impl RowReceiver for FirstRows {
     }
 
     fn row(&mut self, row: &InputRow) -> Result<()> {
-        let cell = |index| PreviewCell { text: row.get(index).to_owned(), ..PreviewCell::default() };
-        let cells = (0..self.headers.len()).map(cell).collect();
-        self.rows.push(PreviewRow { line: row.line, cells, ..PreviewRow::default() });
+        self.push(row, Vec::new());
         if self.rows.len() < self.most { Ok(()) } else { Err(SourceError::Problems(Vec::new())) }
     }
 
-    fn bad_row(&mut self, line: u64, problem: String) {
+    fn bad_row(&mut self, row: &InputRow, problem: String) {
         if self.rows.len() < self.most {
-            self.rows.push(PreviewRow { line, left_out: vec![problem], ..PreviewRow::default() });
+            self.push(row, vec![problem]);
         }
     }
 
@@ -372,7 +389,8 @@ fn explain_row(
             };
             let original = if value.original.is_empty() { text } else { &value.original };
             if let Some(cell) = cell_of(row, &field.value.columns, input, headers, original) {
-                cell.values.push(text.to_owned());
+                let field = meaning::field_label(&field_name(&field.target));
+                cell.values.push(PreviewValue { field, text: text.to_owned() });
             }
         }
         RowEvent::Dropped { section, field: at, text, reason } => {

@@ -31,7 +31,7 @@ fn write_row(f: &mut fmt::Formatter<'_>, table: &PreviewTable, row: &PreviewRow)
         let is_name = |meaning: &str| matches!(meaning, "name" | "startup");
         !cell.values.is_empty() && column.meanings.iter().any(|known| is_name(&known.meaning.field))
     });
-    let name = named.and_then(|(_, cell)| cell.values.first()).map_or("", String::as_str);
+    let name = named.and_then(|(_, cell)| cell.values.first()).map_or("", |value| &value.text);
     let used = row.cells.iter().filter(|cell| !cell.values.is_empty()).count();
     let kinds = if row.records.is_empty() { "nothing".to_owned() } else { row.records.join(", ") };
     let name = shortened_to(MAX_NAME, name);

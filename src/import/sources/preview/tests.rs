@@ -155,7 +155,7 @@ fn a_preview_has_what_became_of_every_cell() {
     let cells = |row: usize| -> Vec<String> {
         let of = |cell: &PreviewCell| match (&*cell.values, &*cell.left_out) {
             ([], []) => "-".to_owned(),
-            (values, []) => values.join("|"),
+            (values, []) => values.iter().map(|value| &*value.text).collect::<Vec<_>>().join("|"),
             (_, reasons) => format!("out: {}", reasons.join("|")),
         };
         table.rows[row].cells.iter().map(of).collect()
