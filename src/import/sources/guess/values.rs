@@ -382,6 +382,14 @@ pub(super) fn amount_form(
         let problem = "its values have `mil`, a thousand in some languages and a million in others; write the word out";
         return Err((problem.to_owned(), String::new()));
     }
+    // A comma before three digits groups in the currencies that have a decimal point.
+    let is_grouped = || {
+        let sign = money::currency_of_header(header).filter(Sign::has_decimal_point);
+        sign.is_some() && !cells.iter().any(|cell| cell.has_separator('.'))
+    };
+    if notation.is_undecided() && is_grouped() {
+        return Ok(line(&format!("{unit_text}, decimal = \".\"")));
+    }
     if notation.is_undecided() {
         let problem = "its values have a decimal point or comma, or groups of digits; say which";
         return Err((problem.to_owned(), line(&format!("{unit_text}, decimal = \".\""))));

@@ -368,6 +368,13 @@ impl MoneyCell {
         amount.decimal().filter(|_| amount.unit.is_none() && amount.sign.is_none() && !amount.separators.is_empty())
     }
 
+    pub(crate) fn has_separator(&self, separator: char) -> bool {
+        match self {
+            Self::One(amount) => amount.separators.contains(separator),
+            Self::Range(low, high) => [low, high].into_iter().any(|end| end.separators.contains(separator)),
+        }
+    }
+
     /// Currency that is written in the cell.
     pub(crate) fn sign(&self) -> Option<&Sign> {
         match self {

@@ -41,7 +41,7 @@ impl Sign {
     }
 
     /// True if its users write amounts with a decimal point.
-    pub(super) fn has_decimal_point(&self) -> bool {
+    pub(crate) fn has_decimal_point(&self) -> bool {
         match self {
             Self::Code(code) => {
                 "USD GBP JPY CNY KRW INR HKD SGD TWD AUD NZD ILS THB PHP".split(' ').any(|known| known == code)
@@ -74,7 +74,8 @@ static WORDS: LazyLock<Vec<(&'static str, MoneyWord)>> = LazyLock::new(|| {
         ("most", _) => MoneyWord::Bound(Bound::Most),
         _ => MoneyWord::Currency(text.split(' ').collect()),
     };
-    let is_other = |meaning: &str| ["to", "from", "between", "and"].contains(&meaning) || meaning.starts_with(MIL);
+    let is_other =
+        |meaning: &str| ["to", "from", "between", "and", "codes"].contains(&meaning) || meaning.starts_with(MIL);
     let words = sections().filter(|(meaning, _)| !is_other(meaning));
     let words = words.flat_map(|(meaning, words)| words.split(", ").map(move |word| (word, meaning_of(meaning))));
     let mut words: Vec<_> = words.collect();
@@ -241,7 +242,8 @@ pub(crate) fn unit(text: &str) -> Option<f64> {
 fn words_of_header(header: &str) -> impl Iterator<Item = (&str, Words)> {
     let read = |part: &str| {
         let text = part.trim_matches(|char: char| !char.is_alphanumeric() && !CURRENCY_SIGNS.contains(&char));
-        let text = text.trim_start_matches("in ").replace('_', " ");
+        // `(million, USD)`
+        let text = text.trim_start_matches("in ").replace(['_', ','], " ");
         // `$000`, `000s`
         let thousands = || text.replace("000s", "000").replace("'000", "000").replace("000", "thousand");
         let words = read_words(&text).or_else(|| read_words(&thousands()))?;
@@ -269,10 +271,9 @@ pub(crate) fn unit_of_header(header: &str) -> Option<(&str, f64)> {
     words_of_header(header).find_map(|(part, words)| words.unit.map(|unit| (part, unit)))
 }
 
-/// True for an ISO 4217 code of a known currency, such as `EUR`.
+/// True for an ISO 4217 code, such as `EUR`.
 pub(crate) fn is_currency(text: &str) -> bool {
-    let is_code = text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase());
-    is_code && read_words(text).is_some_and(|words| words.sign.is_some() && !is_other_word(&words))
+    sections().any(|(name, codes)| name == "codes" && codes.split(", ").any(|code| code == text))
 }
 
 /// Currency that a header names: `Amount (EUR)`, `raised_usd`, `融资额（万元）`.
@@ -346,6 +347,7 @@ mod tests {
             ("Ticket (INR crore)", "(INR crore)", 1e7),
             ("AUM (ZAR m)", "(ZAR m)", 1e6),
             ("AUM MPLN", " MPLN", 1e6),
+            ("Deal Size (million, USD)", "(million, USD)", 1e6),
         ] {
             assert_eq!(unit_of_header(header), Some((part, unit)), "{header}");
         }
