@@ -328,6 +328,15 @@ impl<'s> Evidence<'_, 's> {
         (has_parts || has_people) && others < 2 && points >= 2 + 2 * others
     }
 
+    /// True if a column says that the rows are those of an owner: `Portfolio Startup` in each.
+    fn are_typed(&self, owner: Owner) -> bool {
+        let is_of = |value: &str| {
+            let meaning = Meaning::read(value);
+            meaning.owner() == Some(owner) && meaning.unknown == 0
+        };
+        self.any(|column| column.noun() == Some("type") && share(&column.values, is_of) >= 0.95)
+    }
+
     /// Points for rows that are firms.
     fn firms(&self) -> i32 {
         let is_own = |column: &Column<'_>| column.is_of(&[Some(Owner::Firm)]) && column.has_names();
@@ -349,7 +358,7 @@ impl<'s> Evidence<'_, 's> {
         let names = self.columns.iter().filter(is_subject);
         let words = names.map(|column| share(&column.values, values::has_firm_word)).fold(0.0, f64::max);
         3 * i32::from(has_name)
-            + 3 * i32::from(has_field)
+            + 3 * i32::from(has_field || self.are_typed(Owner::Firm))
             + 2 * i32::from(has_stages)
             + 2 * i32::from(words >= 0.5)
             + i32::from(words >= 0.8)
@@ -368,7 +377,7 @@ impl<'s> Evidence<'_, 's> {
         let has_stage = self.any(|column| {
             column.noun() == Some("stage") && values::is_vocabulary::<Stage>(&column.values) && !column.is_list()
         });
-        3 * i32::from(has_name)
+        3 * i32::from(has_name || self.are_typed(Owner::Startup))
             + 2 * i32::from(has_status)
             + i32::from(has_founders)
             + i32::from(has_stage)

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use crate::sources::input::{cell_text, column_name};
+use crate::sources::money::MoneyCell;
 
 /// Rows that are looked at.
 pub(super) const SAMPLE_ROWS: usize = 200;
@@ -87,8 +88,14 @@ pub(super) fn is_value(text: &str) -> bool {
     if text.len() > MAX_VALUE {
         return false;
     }
+    // `R$ 5`, `EUR 5`, but not `A16 Capital`.
+    let is_amount = || {
+        let letters = text.bytes().take(5).take_while(|byte| !byte.is_ascii_digit()).count();
+        letters < 5 && text.starts_with(char::is_alphabetic) && MoneyCell::read(text).is_some()
+    };
     let first = text.trim_start_matches(|char: char| "$€£¥₹~<>+-–−(≈ ".contains(char)).chars().next();
     first.is_some_and(|char| char.is_ascii_digit())
+        || is_amount()
         || text.contains(':') && text.contains("://")
         || !text.contains(' ') && text.contains(['@', '.']) && !text.ends_with('.')
 }

@@ -8,7 +8,7 @@ use data::fold::fold;
 use data::name::WordList;
 
 /// Separators that no name has.
-const CLEAR: [char; 8] = ['\n', ';', '|', '；', '｜', '、', '•', '\u{2028}'];
+const CLEAR: [char; 10] = ['،', '؛', '\n', ';', '|', '；', '｜', '、', '•', '\u{2028}'];
 
 /// Words between the last two values of a list.
 const AND: [&str; 19] =
