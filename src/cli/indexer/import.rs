@@ -24,7 +24,7 @@ use import::sources::import::{
 use import::sources::presets::{PRESETS, Preset, preset};
 use import::sources::preview;
 use import::sources::preview::outline::Outline;
-use import::sources::view::{self, Clusters, Detail, ViewSummary};
+use import::sources::view::{self, Clusters, Detail, NewLines, ViewSummary};
 use import::sources::{Extent, MEMORY_MIB, Source, SourceError, Suppressed, guess};
 use search::nearest;
 
@@ -105,9 +105,23 @@ pub(crate) struct SourceArgs {
     licenses: Vec<String>,
 }
 
+/// The dataset that sources form, in a temporary folder.
+pub(crate) struct SourceView {
+    pub(crate) dataset: tempfile::TempDir,
+    sources: PathBuf,
+    new_lines: NewLines,
+}
+
+impl SourceView {
+    /// Keeps the identities of a release that was published.
+    pub(crate) fn keep_identities(&self, on: Date) -> Result<(), SourceError> {
+        self.new_lines.append(&self.sources, on)
+    }
+}
+
 impl SourceArgs {
     /// Builds a dataset from the sources in a temporary folder; `None` without sources.
-    pub(crate) fn view(&self, style: &Style) -> Result<Option<tempfile::TempDir>, CommandError> {
+    pub(crate) fn view(&self, style: &Style) -> Result<Option<SourceView>, CommandError> {
         let Some(folder) = &self.sources else { return Ok(None) };
         let all = sources_in(folder)?;
         view::check_licenses(&all, &self.licenses)?;
@@ -124,7 +138,7 @@ impl SourceArgs {
             }
             print_left_out(&summary, &mut out, style)?;
         }
-        Ok(Some(to))
+        Ok(Some(SourceView { dataset: to, sources: folder.clone(), new_lines: summary.new_lines }))
     }
 }
 

@@ -365,13 +365,15 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
             let policy = Policy { is_forced: *force, signing_key, has_bulk: *bulk };
             let view = sources.view(style)?;
             let mut input = dataset.input(today);
-            input.folder = view.as_ref().map_or(input.folder, |view| view.path());
+            input.folder = view.as_ref().map_or(input.folder, |view| view.dataset.path());
             let (releases, remote) = (index.releases(), index.remote(None)?);
             let target = remote.map(|remote| build::Target { remote, announcement });
             if publishing.recover && target.is_none() {
                 return Err(CommandError::NoObjectStore(index.index.clone()));
             }
-            build::run(input, &releases, policy, target.as_ref(), waiting, now, style)
+            let built = build::run(input, &releases, policy, target.as_ref(), waiting, now, style)?;
+            view.map_or(Ok(()), |view| view.keep_identities(today))?;
+            Ok(built)
         }
         IndexerCommand::Import(arguments) => import::run(arguments, now, style),
         IndexerCommand::Resolve(arguments) => resolve::run(arguments, today, style),

@@ -58,7 +58,7 @@ impl SuppressedLine {
 }
 
 /// Replaces the key of an entity by the SHA-256 of its source, kind and key.
-fn with_hashed_key(source: &str, entity: &EntityId) -> EntityId {
+pub(crate) fn with_hashed_key(source: &str, entity: &EntityId) -> EntityId {
     let digest = Sha256::digest(format!("{source}/{entity}"));
     EntityId { kind: entity.kind, key: format!("{DIGEST}{}", hex::digits(&digest)) }
 }

@@ -1,12 +1,13 @@
 //! Entities of all sources with their records and slugs.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 use crate::sources::convert::slug;
 use crate::sources::field::SourceField;
 use crate::sources::view::Clusters;
+use crate::sources::view::ledger::{Ledger, LedgerLine, NewLines, has_page};
 use crate::sources::{EntityId, EntityKind, Result, Source, Standing, Suppressed};
 use data::Date;
 use data::vocabulary::Vocabulary as _;
@@ -25,6 +26,11 @@ pub(super) struct Entities {
     slugs: Vec<String>,
     /// The sources that are used.
     is_used: Vec<bool>,
+    ledger: Ledger,
+    /// Number in the ledger of each entity's slug.
+    numbers: Vec<Option<u32>>,
+    /// Records by the slugs to which others lead in the ledger.
+    of_roots: HashMap<u32, u32>,
 }
 
 pub(super) struct EntityRecord {
@@ -100,14 +106,23 @@ impl Entities {
             }
         }
         starts.push(entities.len());
-        let (record_numbers, records, slugs, is_used) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut all = Self { entities, starts, record_numbers, records, slugs, is_used };
+        let mut all = Self {
+            numbers: vec![None; entities.len()],
+            entities,
+            starts,
+            record_numbers: Vec::new(),
+            records: Vec::new(),
+            slugs: Vec::new(),
+            is_used: Vec::new(),
+            ledger: Ledger::read(folder)?,
+            of_roots: HashMap::new(),
+        };
         all.assign_slugs(sources, clusters);
         Ok(all)
     }
 
-    /// Assigns slugs and records. Entities that keep a slug choose first, then those that were first seen earlier, so that
-    /// their slugs stay.
+    /// Assigns slugs and records. Slugs of the ledger stay with their entities. Of the others, entities that keep a slug choose
+    /// first, then those that were first seen earlier.
     fn assign_slugs(&mut self, sources: &[Source], clusters: &Clusters) {
         let entities_of = |source: usize| self.starts[source]..self.starts[source + 1];
         let mut order: Vec<(usize, usize)> =
@@ -116,13 +131,13 @@ impl Entities {
             let known = &self.entities[*entity];
             (known.slug.is_none(), known.first_seen, Reverse(sources[*source].priority), *source, *entity)
         });
-        let mut taken: HashMap<EntityKind, HashMap<String, u32>> = HashMap::new();
-        self.slugs = vec![String::new(); self.entities.len()];
         // First entity of each cluster, and of each sector.
         let mut firsts: HashMap<(EntityKind, u32), usize> = HashMap::new();
         let mut sectors: HashMap<&str, usize> = HashMap::new();
         let mut owners: Vec<usize> = (0..self.entities.len()).collect();
-        for (source, entity) in order {
+        // Entities by their slugs of the ledger.
+        let mut holders: HashMap<u32, usize> = HashMap::new();
+        for (source, entity) in order.iter().copied() {
             let known = &self.entities[entity];
             let first = match known.id.kind {
                 EntityKind::Sector => Some(*sectors.entry(&known.id.key).or_insert(entity)),
@@ -131,31 +146,115 @@ impl Entities {
                     .map(|cluster| *firsts.entry((kind, cluster)).or_insert(entity)),
             };
             owners[entity] = first.unwrap_or(entity);
-            if known.id.kind == EntityKind::Sector && owners[entity] != entity {
+            if let Some(number) = self.ledger.of_entity(&sources[source].id, &known.id) {
+                self.numbers[entity] = Some(number);
+                holders.entry(number).or_insert(owners[entity]);
+            }
+        }
+        let mut taken: HashMap<EntityKind, HashMap<String, u32>> = HashMap::new();
+        for kind in EntityKind::ALL.iter().copied() {
+            taken.insert(kind, self.ledger.slugs_of(kind).map(|slug| (slug.to_owned(), 2)).collect());
+        }
+        self.slugs = vec![String::new(); self.entities.len()];
+        for (_, entity) in order.iter().copied() {
+            let known = &self.entities[entity];
+            let kind = known.id.kind;
+            if kind == EntityKind::Sector && owners[entity] != entity {
                 continue;
             }
-            let kept = known.slug.as_deref().map(str::to_owned);
-            let name = || known.name.as_deref().filter(|_| has_page(known.id.kind)).and_then(slug);
-            let name = kept.or_else(name).or_else(|| slug(&known.id.key));
-            let name = name.unwrap_or_else(|| known.id.kind.name().to_owned());
-            self.slugs[entity] = claim_slug(taken.entry(known.id.kind).or_default(), name);
+            // A source that keeps a slug of the ledger, such as our own export, has its record, unless another one holds it.
+            let kept = known.slug.as_deref().and_then(|slug| self.ledger.number(kind, slug));
+            let kept = kept.filter(|number| *holders.entry(*number).or_insert(owners[entity]) == owners[entity]);
+            self.numbers[entity] = self.numbers[entity].or(kept);
+            self.slugs[entity] = match self.numbers[entity] {
+                Some(number) => self.ledger.slug(number).to_owned(),
+                None => claim_slug(taken.entry(kind).or_default(), self.wanted_slug(entity)),
+            };
+        }
+        self.assign_records(&order, &owners, &mut taken);
+        self.restrict(&vec![true; sources.len()]);
+    }
+
+    /// The slug of an entity, unless it is taken.
+    fn wanted_slug(&self, entity: usize) -> String {
+        let known = &self.entities[entity];
+        let kept = known.slug.as_deref().map(str::to_owned);
+        let name = || known.name.as_deref().filter(|_| has_page(known.id.kind)).and_then(slug);
+        let name = kept.or_else(name).or_else(|| slug(&known.id.key));
+        name.unwrap_or_else(|| known.id.kind.name().to_owned())
+    }
+
+    /// Assigns records and their slugs. A record has the earliest of the slugs to which those of its entities lead in the
+    /// ledger. After a split, such a slug stays with the entity whose own it is.
+    fn assign_records(
+        &mut self,
+        order: &[(usize, usize)],
+        owners: &[usize],
+        taken: &mut HashMap<EntityKind, HashMap<String, u32>>,
+    ) {
+        let root_of = |entity: usize| self.numbers[entity].map(|number| self.ledger.root(number));
+        let with_roots = || order.iter().filter_map(|(_, entity)| Some((*entity, root_of(*entity)?)));
+        // Owners of the records that get a slug of the ledger.
+        let mut winners: HashMap<u32, usize> = HashMap::new();
+        for (entity, root) in with_roots().filter(|(entity, root)| self.numbers[*entity] == Some(*root)) {
+            winners.entry(root).or_insert(owners[entity]);
+        }
+        for (entity, root) in with_roots() {
+            winners.entry(root).or_insert(owners[entity]);
+        }
+        let mut chosen: HashMap<usize, u32> = HashMap::new();
+        for (root, owner) in &winners {
+            let known = chosen.entry(*owner).or_insert(*root);
+            *known = (*known).min(*root);
+        }
+        // Records that lost theirs take back a slug that was merged away.
+        let mut returned: HashMap<u32, usize> = HashMap::new();
+        let lost = with_roots().filter(|(entity, _)| !chosen.contains_key(&owners[*entity]));
+        let own = lost.filter_map(|(entity, root)| Some((entity, self.numbers[entity].filter(|own| *own != root)?)));
+        for (entity, own) in own {
+            returned.entry(own).or_insert(owners[entity]);
+        }
+        for (own, owner) in returned {
+            let known = chosen.entry(owner).or_insert(own);
+            *known = (*known).min(own);
         }
         let mut records: Vec<usize> = (0..self.entities.len()).filter(|entity| owners[*entity] == *entity).collect();
+        let mut slugs: HashMap<usize, String> = HashMap::new();
+        for owner in records.iter().copied() {
+            let slug = match chosen.get(&owner) {
+                Some(number) => self.ledger.slug(*number).to_owned(),
+                None if self.numbers[owner].is_none() => self.slugs[owner].clone(),
+                // Another record has its slug.
+                None => claim_slug(taken.entry(self.entities[owner].id.kind).or_default(), self.wanted_slug(owner)),
+            };
+            slugs.insert(owner, slug);
+        }
         records.sort_by(|left, right| {
-            let key = |entity: &usize| (self.entities[*entity].id.kind, &self.slugs[*entity]);
+            let key = |entity: &usize| (self.entities[*entity].id.kind, &slugs[entity]);
             key(left).cmp(&key(right))
         });
         let mut numbers = vec![0; self.entities.len()];
         for (number, entity) in records.iter().enumerate() {
             numbers[*entity] = number as u32;
         }
+        self.of_roots = winners.into_iter().map(|(root, owner)| (root, numbers[owner])).collect();
         self.record_numbers = owners.iter().map(|owner| numbers[*owner]).collect();
         let record = |entity: &usize| {
-            let (kind, slug) = (self.entities[*entity].id.kind, self.slugs[*entity].clone());
+            let (kind, slug) = (self.entities[*entity].id.kind, slugs.remove(entity).unwrap_or_default());
             EntityRecord { kind, slug, is_known: false, is_current: false, is_named: false, is_suppressed: false }
         };
         self.records = records.iter().map(record).collect();
-        self.restrict(&vec![true; sources.len()]);
+        // Slugs that stay with another record.
+        for entity in 0..self.entities.len() {
+            let record = self.record_numbers[entity];
+            let is_lost = |number: &u32| {
+                self.ledger.root(*number) == *number && self.of_roots.get(number).is_some_and(|of| *of != record)
+            };
+            if self.numbers[entity].as_ref().is_some_and(is_lost) {
+                self.numbers[entity] = None;
+                self.slugs[entity].clone_from(&self.records[record as usize].slug);
+            }
+        }
     }
 
     /// Tells of the records only what the used sources say. Records and slugs stay.
@@ -206,7 +305,10 @@ impl Entities {
     pub(super) fn of_slug(&self, sources: &[Source], kind: EntityKind, slug: &str) -> Vec<(String, EntityId)> {
         let entities = || self.entities.iter().enumerate().filter(|(_, entity)| entity.id.kind == kind);
         let first = entities().find(|(index, _)| self.slugs[*index] == slug);
-        let Some(number) = first.map(|(index, _)| self.record_numbers[index]) else { return Vec::new() };
+        let merged = || self.of_roots.get(&self.ledger.root(self.ledger.number(kind, slug)?)).copied();
+        let Some(number) = first.map(|(index, _)| self.record_numbers[index]).or_else(merged) else {
+            return Vec::new();
+        };
         let of_record = entities().filter(|(index, _)| self.record_numbers[*index] == number);
         let source = |index: usize| self.starts.partition_point(|start| *start <= index) - 1;
         of_record.map(|(index, entity)| (sources[source(index)].id.clone(), entity.id.clone())).collect()
@@ -235,18 +337,65 @@ impl Entities {
     }
 
     /// Slugs that were merged away, with kind and the record's slug, sorted. Nobody keeps the addresses of rounds.
-    pub(super) fn redirects(&self, is_written: &[bool]) -> Vec<(EntityKind, &str, &str)> {
-        let mut redirects: Vec<(EntityKind, &str, &str)> = Vec::new();
+    pub(super) fn redirects(&self, is_written: &[bool], has_all: bool) -> Vec<(EntityKind, &str, &str)> {
+        let mut redirects: BTreeMap<(EntityKind, &str), &str> = BTreeMap::new();
         let used = self.starts.windows(2).zip(&self.is_used).filter(|(_, is_used)| **is_used);
         for index in used.flat_map(|(bounds, _)| bounds[0]..bounds[1]) {
             let (kind, number, slug) = (self.entities[index].id.kind, self.record_numbers[index], &self.slugs[index]);
             let target = self.record(number).slug.as_str();
             if has_page(kind) && slug != target && is_written[number as usize] {
-                redirects.push((kind, slug, target));
+                redirects.insert((kind, slug), target);
             }
         }
-        redirects.sort_unstable();
-        redirects
+        // Of entities that no source has any more; of which sources they were is not known.
+        for (number, kind) in self.ledger.numbers().filter(|_| has_all) {
+            if let Some(record) = self.of_roots.get(&self.ledger.root(number))
+                && is_written[*record as usize]
+            {
+                redirects.entry((kind, self.ledger.slug(number))).or_insert(&self.record(*record).slug);
+            }
+        }
+        let own: HashSet<(EntityKind, &str)> =
+            self.records.iter().map(|record| (record.kind, record.slug.as_str())).collect();
+        let redirects = redirects.into_iter().filter(|(slug, _)| !own.contains(slug));
+        redirects.map(|((kind, slug), target)| (kind, slug, target)).collect()
+    }
+
+    /// What the ledger lacks of the written records. `names` has those that changed, by record.
+    pub(super) fn new_lines(&self, sources: &[Source], is_written: &[bool], names: &[(u32, String)]) -> NewLines {
+        let mut lines = BTreeSet::new();
+        for (source, bounds) in self.starts.windows(2).enumerate() {
+            for index in bounds[0]..bounds[1] {
+                let (id, record) = (&self.entities[index].id, self.record_numbers[index]);
+                if !has_page(id.kind) || !is_written[record as usize] {
+                    continue;
+                }
+                let now = self.record(record).slug.as_str();
+                let own = self.slugs[index].as_str();
+                let kept = self.ledger.of_entity(&sources[source].id, id);
+                if kept.is_none_or(|number| self.ledger.slug(number) != own) {
+                    lines.insert(LedgerLine::of_entity(id.kind, own, &sources[source].id, id));
+                }
+                let number = self.ledger.number(id.kind, own);
+                let root = number.map(|number| self.ledger.root(number));
+                let before = root.map_or(own, |root| self.ledger.slug(root));
+                if before != now {
+                    // All that leads to the slug comes along, if it is that of this record.
+                    let is_moved = root.is_none_or(|root| self.of_roots.get(&root) == Some(&record));
+                    lines.insert(LedgerLine::merged(id.kind, if is_moved { before } else { own }, now));
+                }
+            }
+        }
+        let named = names.iter().map(|(record, name)| (self.record(*record), name));
+        lines.extend(named.map(|(record, name)| LedgerLine::named(record.kind, &record.slug, name)));
+        NewLines(lines)
+    }
+
+    /// The last name that the ledger has for a record; `None` if the name is not kept.
+    pub(super) fn kept_name(&self, record: u32) -> Option<&str> {
+        let EntityRecord { kind, slug, .. } = self.record(record);
+        let number = self.ledger.number(*kind, slug);
+        (has_page(*kind) && *kind != EntityKind::Person).then(|| number.map_or("", |number| self.ledger.name(number)))
     }
 }
 
@@ -266,11 +415,6 @@ impl FirmIndex {
             by_slug.or_else(|| self.keys.get(text).copied()).or_else(|| self.names.get(&identity(text)).copied());
         found.ok_or("is no firm of the sources")?.ok_or("names several firms; write the slug of one")
     }
-}
-
-/// True if records of the kind have an address of their own.
-const fn has_page(kind: EntityKind) -> bool {
-    matches!(kind, EntityKind::Firm | EntityKind::Person | EntityKind::Startup)
 }
 
 /// Claims the next free slug: `name`, `name-2`, …

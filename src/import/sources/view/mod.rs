@@ -5,11 +5,12 @@
 //! unions in this order. Statements that a source no longer makes do not count, but stay in the provenance of a record that
 //! another source has. The slug of an entity that no source has any more stays reserved.
 //!
-//! The view is a pure function of the sources, the clusters and the suppressed entities. If only the sources with certain
+//! The view is a pure function of the sources, their ledger, the clusters and the suppressed entities. If only the sources with certain
 //! licenses are used, records and slugs are still those of all sources.
 
 mod entities;
 mod files;
+mod ledger;
 mod record;
 mod reviews;
 
@@ -34,6 +35,7 @@ use data::import::suspicions::SettledLine;
 use data::vocabulary::Vocabulary as _;
 use entities::Entities;
 use files::Files;
+pub use ledger::NewLines;
 use record::{StatementExclusion, ViewRecord, ViewStatement};
 use search::nearest;
 
@@ -94,6 +96,9 @@ pub struct ViewSummary {
     /// Reviews of `reviews.csv` that are left out, with line and reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reviews: Vec<String>,
+    /// What the ledger of the sources lacks of the records.
+    #[serde(skip)]
+    pub new_lines: NewLines,
 }
 
 /// Maximum number of records and references that are listed one by one.
@@ -216,10 +221,16 @@ pub fn write(
     }
     let mut record: Option<ViewRecord> = None;
     let mut is_written = vec![false; entities.records.len()];
+    let mut names: Vec<(u32, String)> = Vec::new();
     let mut finish = |record: Option<ViewRecord>, summary: &mut ViewSummary| -> Result<(), SourceError> {
         let Some(mut record) = record else { return Ok(()) };
         let Some(field) = record.write(&entities, sources, &mut files)? else {
             is_written[record.number as usize] = true;
+            if let Some(known) = entities.kept_name(record.number)
+                && let Some(name) = record.name().filter(|name| *name != known)
+            {
+                names.push((record.number, name.to_owned()));
+            }
             record.kind.count(&mut summary.records);
             return Ok(());
         };
@@ -250,7 +261,8 @@ pub fn write(
         record.statements.extend(ViewStatement::decode(value));
     }
     finish(record, &mut summary)?;
-    for (kind, slug, target) in entities.redirects(&is_written) {
+    summary.new_lines = entities.new_lines(sources, &is_written, &names);
+    for (kind, slug, target) in entities.redirects(&is_written, !matches!(detail, Detail::Licensed(_))) {
         files.line::<Redirect>(&[kind.name(), slug, target])?;
     }
     files.finish()?;

@@ -177,6 +177,12 @@ impl ViewRecord {
         Ok(None)
     }
 
+    /// The current name, once the record was written.
+    pub(super) fn name(&self) -> Option<&str> {
+        let mut names = self.statements.iter().filter(|statement| statement.is_current && statement.field == "name");
+        names.next().map(|statement| &*statement.value)
+    }
+
     /// Turns further names into aliases, and removes the record's name from the aliases.
     fn add_aliases(&mut self) {
         if SourceField::named(self.kind, "aliases").is_none() {

@@ -316,3 +316,186 @@ fn reviews_next_to_the_sources_name_firms_by_slug_key_or_name() {
 fn lines_of(files: &BTreeMap<String, String>) -> Vec<&str> {
     lines(files, "reviews.csv")
 }
+
+/// Builds the view and adds to the ledger, as a published release does.
+fn publish(folder: &Path, clusters: &Clusters) -> BTreeMap<String, String> {
+    let (summary, files) = view_without(folder, clusters, "");
+    summary.new_lines.append(folder, "2026-01-01".parse().unwrap()).unwrap();
+    let again = view_without(folder, clusters, "");
+    assert_eq!((again.0.new_lines.len(), &again.1), (0, &files), "a second build adds nothing");
+    files
+}
+
+/// Slugs of firms with their names.
+fn firms(files: &BTreeMap<String, String>) -> Vec<String> {
+    let line = |line: &&str| line.split(',').take(2).collect::<Vec<_>>().join(" ");
+    lines(files, "firms.csv").iter().map(line).collect()
+}
+
+#[test]
+fn a_removed_source_takes_no_address_with_it_and_its_slugs_go_to_nobody_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    import(path, "a", 10, "2026-01-01", &[("firm:1", "name", "Alder"), ("firm:2", "name", "Birch")]);
+    import(path, "b", 90, "2026-01-02", &[("firm:x", "name", "Alder Capital"), ("firm:y", "name", "Cedar")]);
+    let joined = together(&[("a", "firm:1"), ("b", "firm:x")]);
+    let files = publish(path, &joined);
+    assert_eq!(firms(&files), ["alder Alder Capital", "birch Birch", "cedar Cedar"]);
+    assert_eq!(lines(&files, "redirects.csv"), ["firm,alder-capital,alder"]);
+    let ledger = fs::read_to_string(path.join("ledger.csv")).unwrap();
+    for line in
+        ["firm,alder,a/firm:1,,,2026-01-01", "firm,alder-capital,,alder,,2026-01-01", "firm,birch,,,Birch,2026-01-01"]
+    {
+        assert!(ledger.contains(line), "{ledger}");
+    }
+
+    // Without the source that the slug is from, and with a new firm of a name that was there before.
+    let kept = fs::read_to_string(path.join("a/statements.csv")).unwrap();
+    let toml = fs::read_to_string(path.join("a/source.toml")).unwrap();
+    fs::remove_dir_all(path.join("a")).unwrap();
+    import(path, "c", 10, "2025-01-01", &[("firm:7", "name", "Birch")]);
+    let files = publish(path, &Clusters::default());
+    assert_eq!(firms(&files), ["alder Alder Capital", "birch-2 Birch", "cedar Cedar"]);
+    assert_eq!(lines(&files, "redirects.csv"), ["firm,alder-capital,alder"]);
+
+    // It comes back.
+    fs::create_dir(path.join("a")).unwrap();
+    fs::write(path.join("a/statements.csv"), kept).unwrap();
+    fs::write(path.join("a/source.toml"), toml).unwrap();
+    let files = publish(path, &joined);
+    assert_eq!(firms(&files), ["alder Alder Capital", "birch Birch", "birch-2 Birch", "cedar Cedar"]);
+}
+
+#[test]
+fn merged_records_lead_on_for_ever_and_a_split_gives_each_its_slug_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    import(path, "a", 10, "2026-01-01", &[("firm:1", "name", "Alder")]);
+    import(path, "b", 90, "2026-01-02", &[("firm:x", "name", "Birch")]);
+    import(path, "c", 90, "2026-01-03", &[("firm:z", "name", "Cedar")]);
+    publish(path, &Clusters::default());
+    let files = publish(path, &together(&[("b", "firm:x"), ("c", "firm:z")]));
+    assert_eq!(lines(&files, "redirects.csv"), ["firm,cedar,birch"]);
+    let files = publish(path, &together(&[("a", "firm:1"), ("b", "firm:x"), ("c", "firm:z")]));
+    assert_eq!(lines(&files, "redirects.csv"), ["firm,birch,alder", "firm,cedar,alder"]);
+    // The last entity of a chain of redirects.
+    fs::remove_dir_all(path.join("a")).unwrap();
+    fs::remove_dir_all(path.join("b")).unwrap();
+    let files = publish(path, &Clusters::default());
+    assert_eq!(firms(&files), ["alder Cedar"]);
+    assert_eq!(lines(&files, "redirects.csv"), ["firm,birch,alder", "firm,cedar,alder"]);
+    // A veto parts it from the entity that has the slug.
+    import(path, "a", 10, "2026-01-04", &[("firm:1", "name", "Alder")]);
+    let files = publish(path, &Clusters::default());
+    assert_eq!(firms(&files), ["alder Alder", "cedar Cedar"]);
+    assert_eq!(lines(&files, "redirects.csv"), ["firm,birch,alder"]);
+}
+
+#[test]
+fn two_ledgers_that_were_merged_give_a_slug_to_one_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    import(path, "a", 10, "2026-01-01", &[("firm:1", "name", "Alder"), ("person:1", "name", "Ana")]);
+    import(path, "b", 90, "2026-01-02", &[("firm:x", "name", "Alder")]);
+    let lines = "firm,alder,a/firm:1,,,2026-01-01\nfirm,alder,b/firm:x,,,2026-01-01\nfirm,birch,,alder,,2026-01-01\n\
+                 firm,alder,,birch,,2026-01-01\n";
+    fs::write(path.join("ledger.csv"), format!("kind,slug,entity,into,name,on\n{lines}")).unwrap();
+    let files = publish(path, &Clusters::default());
+    let slugs: Vec<String> = firms(&files).iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
+    assert!(slugs.len() == 2 && slugs[0] != slugs[1], "{slugs:?}");
+    fs::write(path.join("ledger.csv"), "kind,slug,entity,into,name,on\nround,x,,,,2026-01-01\nfirm,x,y,,,\n").unwrap();
+    let sources = Source::list(path).unwrap();
+    let error = write(path, &sources, &Clusters::default(), &Suppressed::default(), path, Detail::Tables, &NoProgress);
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("ledger.csv:2") && error.contains("ledger.csv:3"), "{error}");
+}
+
+/// A step of the life of six entities in three sources.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Source, entities that it has, and whether their names end in another word.
+    Import(usize, u8, bool),
+    Remove(usize),
+    /// Cluster of each entity.
+    Cluster([u8; 6]),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        3 => (0..3_usize, 0..4_u8, any::<bool>()).prop_map(|(source, has, is_renamed)| Step::Import(source, has, is_renamed)),
+        1 => (0..3_usize).prop_map(Step::Remove),
+        2 => proptest::array::uniform6(0..6_u8).prop_map(Step::Cluster),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// An address that was published leads to a record with an entity that had it or that its record had, and never to
+    /// one that has none of them, as long as such a record exists.
+    #[test]
+    fn no_slug_changes_hands(steps in proptest::collection::vec(step(), 1..9)) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        let names = ["Alder", "Birch", "Alder", "Cedar", "Birch", "Alder"];
+        let mut clusters = [0, 1, 2, 3, 4, 5];
+        let mut present = [false; 6];
+        // Entities whose record ever had the slug.
+        let mut owners: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (day, step) in steps.iter().enumerate() {
+            match step {
+                Step::Import(source, has, is_renamed) => {
+                    let of_source = [source * 2, source * 2 + 1];
+                    let has: Vec<usize> = of_source.into_iter().filter(|entity| has & (1 << (entity % 2)) != 0).collect();
+                    of_source.iter().for_each(|entity| present[*entity] = has.contains(entity));
+                    let ids: Vec<String> = has.iter().map(|entity| format!("firm:{entity}")).collect();
+                    let name = |entity: &usize| format!("{}{}", names[*entity], if *is_renamed { " Capital" } else { "" });
+                    let named: Vec<String> = has.iter().map(name).collect();
+                    let rows: Vec<(&str, &str, &str)> =
+                        ids.iter().zip(&named).map(|(id, name)| (id.as_str(), "name", name.as_str())).collect();
+                    import(path, ["a", "b", "c"][*source], 10, &format!("2026-01-{:02}", 20 - day), &rows);
+                }
+                Step::Remove(source) => {
+                    let _ = fs::remove_dir_all(path.join(["a", "b", "c"][*source]));
+                    present[source * 2] = false;
+                    present[source * 2 + 1] = false;
+                }
+                Step::Cluster(numbers) => clusters = *numbers,
+            }
+            let mut joined = Clusters::default();
+            for (entity, cluster) in clusters.iter().enumerate() {
+                joined.add(["a", "b", "c"][entity / 2], format!("firm:{entity}").parse().unwrap(), u32::from(*cluster));
+            }
+            let files = publish(path, &joined);
+            let mut addresses: BTreeMap<String, String> =
+                firms(&files).iter().map(|line| line.split(' ').next().unwrap().to_owned()).map(|slug| (slug.clone(), slug)).collect();
+            for line in lines(&files, "redirects.csv") {
+                let parts: Vec<&str> = line.split(',').collect();
+                prop_assert!(addresses.insert(parts[1].to_owned(), parts[2].to_owned()).is_none(), "{}", line);
+            }
+            // Entities of each record, by its provenance.
+            let mut members: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+            let sources = Source::list(path).unwrap();
+            for slug in addresses.values() {
+                let entities = entities_of(path, &sources, &joined, EntityKind::Firm, slug).unwrap();
+                let entities = entities.iter().map(|(_, entity)| entity.key.parse().unwrap());
+                members.insert(slug.clone(), entities.collect());
+            }
+            for (slug, known) in &owners {
+                // A split may leave it with an entity that is gone.
+                let is_split = steps[..=day].iter().filter(|step| matches!(step, Step::Cluster(_))).count() > 1;
+                let is_there = !is_split && known.iter().any(|entity| present[*entity]);
+                match addresses.get(slug) {
+                    Some(target) => {
+                        prop_assert!(members[target].iter().any(|entity| known.contains(entity)), "{slug} went to {target}");
+                    }
+                    None => prop_assert!(!is_there, "{slug} is dead"),
+                }
+            }
+            for (slug, target) in &addresses {
+                let known = owners.entry(slug.clone()).or_default();
+                known.extend(members[target].iter().filter(|entity| !known.contains(entity)).copied().collect::<Vec<_>>());
+            }
+        }
+    }
+}
