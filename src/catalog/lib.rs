@@ -234,6 +234,14 @@ impl Catalog {
         Some(format!("`{}` was merged into `{target}`; use this slug", shortened(slug)))
     }
 
+    /// A sentence about a record that is no longer in the data, with its last name.
+    pub fn gone(&self, table: Table, slug: &str) -> Option<String> {
+        let name = self.snapshot.gone(table, slug).or_else(|| self.snapshot.gone(table, &lower_case(slug)?))?;
+        let name = if name.is_empty() { String::new() } else { format!(", {name},") };
+        let (noun, slug) = (table.noun(), shortened(slug));
+        Some(format!("the {noun} `{slug}`{name} is no longer in the data; its slug is not given to another record"))
+    }
+
     fn merged_into(&self, table: Table, slug: &str) -> Option<u32> {
         self.snapshot.merged_into(table, slug).or_else(|| self.snapshot.merged_into(table, &lower_case(slug)?))
     }

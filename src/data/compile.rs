@@ -124,6 +124,7 @@ impl Compiled {
             let statements = covered.map(|row| provenance.stored(table, *row, &mut used));
             writer.texts(&format!("{name}/statements"), statements)?;
             self.write_redirects(&mut writer, table)?;
+            self.write_gone(&mut writer, table)?;
         }
         writer.section("records/sha256", &records.finish()?)?;
         writer.finish()
@@ -169,6 +170,17 @@ impl Compiled {
         let (slugs, rows): (Vec<&str>, Vec<u32>) = redirects.into_iter().unzip();
         writer.texts(&format!("{}/merged", table.name()), slugs.into_iter())?;
         writer.section(&format!("{}/merged=", table.name()), &rows)
+    }
+
+    fn write_gone(&self, writer: &mut ArchiveWriter<'_>, table: Table) -> io::Result<()> {
+        let of_table = self.dataset.gone.iter().filter(|gone| gone.table == table);
+        let mut gone: Vec<(&str, &str)> = of_table.map(|gone| (gone.slug.as_str(), gone.name.as_str())).collect();
+        if gone.is_empty() {
+            return Ok(());
+        }
+        gone.sort_unstable();
+        writer.texts(&format!("{}/gone", table.name()), gone.iter().map(|(slug, _)| *slug))?;
+        writer.texts(&format!("{}/gone_names", table.name()), gone.iter().map(|(_, name)| *name))
     }
 
     fn begin<'a, 'w>(&'a self, writer: &'a mut ArchiveWriter<'w>, table: Table) -> io::Result<ColumnWriter<'a, 'w>> {

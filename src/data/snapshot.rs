@@ -254,6 +254,12 @@ impl Snapshot {
         Some(self.archive.get(rows)[self.archive.find_text(slugs, slug)? as usize])
     }
 
+    /// The last name of a record with this slug that is no longer in the data; empty if the name is not kept.
+    pub fn gone(&self, table: Table, slug: &str) -> Option<&str> {
+        let (slugs, names) = self.table_columns(table).gone.as_ref()?;
+        Some(self.archive.text(names, self.archive.find_text(slugs, slug)?))
+    }
+
     pub fn merged_slugs(&self, table: Table, row: u32) -> impl Iterator<Item = &str> {
         let (slugs, rows) = &self.table_columns(table).merged;
         let merged = (0..).zip(self.archive.get(rows)).filter(move |(_, into)| **into == row);

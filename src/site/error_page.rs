@@ -16,6 +16,9 @@ use service::Operator;
 pub(crate) enum PageError {
     #[error("There is no {} “{}” in this release.", .0.noun(), .1)]
     UnknownRecord(Table, String),
+    /// The record is no longer in the data, as the sentence says.
+    #[error("{0}")]
+    Gone(String),
     /// The record with the first slug was merged into the record with the second.
     #[error("the {} `{}` was merged into `{}`", .0.noun(), .1, .2)]
     Moved(Table, String, String),
@@ -96,6 +99,7 @@ impl PageError {
             Self::UnknownRecord(table, _) => {
                 return (StatusCode::NOT_FOUND, format!("No {} of this name", table.noun()));
             }
+            Self::Gone(_) => (StatusCode::GONE, "No longer in the data"),
             Self::Moved(..) => (StatusCode::MOVED_PERMANENTLY, "Moved"),
             Self::UnknownPage => (StatusCode::NOT_FOUND, "Page not found"),
             Self::InvalidQuery(_) => (StatusCode::BAD_REQUEST, "Invalid filters"),
@@ -121,7 +125,7 @@ impl PageError {
                  contact the operator."
                     .to_owned()
             }
-            Self::Moved(..) | Self::RateLimited(_) | Self::BatchRefused(_) | Self::Account(_) => {
+            Self::Gone(_) | Self::Moved(..) | Self::RateLimited(_) | Self::BatchRefused(_) | Self::Account(_) => {
                 sentence(&self.to_string())
             }
             _ => self.to_string(),

@@ -242,7 +242,9 @@ fn charge_work(request: PageRequest<'_>, address: IpAddr, items: usize) {
 
 pub(crate) fn find(catalog: &Catalog, table: Table, slug: &str) -> Result<u32, PageError> {
     let slug = decoded(slug);
-    let Some(row) = catalog.find(table, &slug) else { return Err(PageError::UnknownRecord(table, slug)) };
+    let Some(row) = catalog.find(table, &slug) else {
+        return Err(catalog.gone(table, &slug).map_or(PageError::UnknownRecord(table, slug), PageError::Gone));
+    };
     match catalog.moved_to(table, row, &slug) {
         Some(target) => Err(PageError::Moved(table, slug.clone(), target.to_owned())),
         None => Ok(row),

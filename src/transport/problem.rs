@@ -95,6 +95,9 @@ codes! {
         "The REST API is read-only: GET and HEAD; only `/resolve` takes POST. `Allow` lists the methods of the path.";
     NotAcceptable => "not_acceptable", 406, "Not acceptable",
         "The client accepts no content type of the response.";
+    Gone => "gone", 410, "Gone",
+        "The record is no longer in the data, and its slug is not given to another one. `detail` has its last name. \
+         Versions 1 and 2 respond with `not_found`.";
     CursorExpired => "cursor_expired", 410, "Cursor expired",
         "The snapshot of the cursor has expired. Restart without `cursor`.";
     SnapshotNotHeld => "snapshot_not_held", 410, "Snapshot not held",

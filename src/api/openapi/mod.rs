@@ -115,7 +115,7 @@ pub fn document(version: Version, base: &str, catalog: &Catalog) -> OpenApi {
     let mut components =
         ComponentsBuilder::new().schemas_from_iter(schemas).security_scheme("key", SecurityScheme::Http(key));
     for (name, response) in response::shared(version, &examples, base) {
-        if version == Version::V3 || !["SnapshotNotHeld", "AccountRequired"].contains(&name) {
+        if version == Version::V3 || !["Gone", "AccountRequired"].contains(&name) {
             components = components.response(name, response);
         }
     }

@@ -94,7 +94,12 @@ const ERRORS: [(&str, u16, &[&str], &str); 13] = [
     ("AccountRequired", 403, &[], "The key belongs to no account."),
     ("NotFound", 404, &[], "No record has this slug or id; `did_you_mean` has the nearest."),
     ("NotAcceptable", 406, &[], "The request accepts no type of the response."),
-    ("SnapshotNotHeld", 410, &[], "The snapshot of the cursor or of `snapshot` is not held: restart without it."),
+    (
+        "Gone",
+        410,
+        &[],
+        "The snapshot of the cursor or of `snapshot` is not held: restart without it. Or the record is no longer in the data.",
+    ),
     ("PreconditionFailed", 412, &[], "The request has an `If-Match` other than `*`."),
     ("UrlTooLong", 414, &[], "The URL is longer than 24 KB, or its filters are too long for a cursor."),
     ("QuotaExceeded", 429, &["Retry-After"], "The daily quota of the key is exceeded."),

@@ -161,7 +161,7 @@ fn envelope(version: Version) -> SchemaObjects {
     let mut codes: Vec<&str> = Code::ALL.into_iter().map(Code::name).collect();
     describe_values(&mut objects, ProblemBody::DEFINITION, "code", &codes);
     codes.retain(|code| Code::named(code).is_some_and(|code| code.status() == StatusCode::BAD_REQUEST));
-    codes.extend([Code::CursorExpired, Code::SnapshotNotHeld].map(Code::name));
+    codes.extend([Code::Gone, Code::CursorExpired, Code::SnapshotNotHeld].map(Code::name));
     codes.extend(ParameterError::WARNINGS);
     describe_values(&mut objects, ParameterError::DEFINITION, "code", &codes);
     objects

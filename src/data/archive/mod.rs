@@ -269,6 +269,10 @@ impl Archive {
         self.bytes_of(&self.sections[section])
     }
 
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+
     fn section(&self, name: &str) -> Result<usize, ArchiveError> {
         self.by_name.get(name).copied().ok_or_else(|| ArchiveError::Damaged(format!("section {name} is missing")))
     }

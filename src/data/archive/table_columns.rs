@@ -22,6 +22,8 @@ pub(crate) struct TableColumns {
     pub statements: Option<TextColumn>,
     /// Slugs of merged records, ascending, and the rows that replace them.
     pub merged: (TextColumn, NumberColumn<u32>),
+    /// Slugs of records that are gone, ascending, and their last names; `None` if the table has none.
+    pub gone: Option<(TextColumn, TextColumn)>,
 }
 
 pub(crate) struct NameColumns {
@@ -85,6 +87,12 @@ impl TableColumns {
         let statements = covered.then(|| archive.texts(&statements, n)).transpose()?;
         let targets = archive.open_column::<u32>(&format!("{name}/merged="))?;
         let merged = (archive.texts(&format!("{name}/merged"), targets.length)?, targets);
+        let gone = format!("{name}/gone");
+        let gone = archive.has(&gone).then(|| {
+            let slugs = archive.open_texts(&gone)?;
+            let names = archive.texts(&format!("{gone}_names"), slugs.rows() as usize)?;
+            Ok::<_, ArchiveError>((slugs, names))
+        });
         Ok(Self {
             rows,
             starts: archive.column(&format!("{name}/starts"), n + 1)?,
@@ -97,6 +105,7 @@ impl TableColumns {
             facets: facets.collect::<Result<_, _>>()?,
             statements,
             merged,
+            gone: gone.transpose()?,
         })
     }
 
@@ -127,6 +136,8 @@ impl TableColumns {
         let (merged, targets) = &self.merged;
         archive.check_texts(merged)?;
         archive.check_rows(targets, n, &format!("{name}/merged="))?;
+        let gone = self.gone.iter().flat_map(|(slugs, names)| [slugs, names]);
+        gone.into_iter().try_for_each(|texts| archive.check_texts(texts))?;
         archive.check_texts(&self.slugs)?;
         archive.check_rows(&self.by_slug, n, &format!("{name}/by_slug"))?;
         archive.check_rows(&self.slug_rank, n, &format!("{name}/slug_rank"))?;

@@ -271,6 +271,7 @@ mod tests {
             reviews,
             provenance: crate::import::provenance::Provenance::default(),
             redirects: Vec::new(),
+            gone: Vec::new(),
             texts: TextStore::new(None),
         }
     }

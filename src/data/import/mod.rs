@@ -10,6 +10,7 @@ mod csv_scan;
 pub mod csv_table;
 pub mod csv_writer;
 pub mod diagnostics;
+pub mod gone;
 pub mod identifiers;
 pub mod key_map;
 pub(crate) mod known_aliases;
@@ -28,6 +29,7 @@ use std::path::Path;
 use crate::import::aliases::Alias;
 use crate::import::csv_table::{CsvFolder, CsvTable, TableRow, letters};
 use crate::import::diagnostics::{Diagnostics, quoted};
+use crate::import::gone::GoneRecord;
 use crate::import::identifiers::RecordIdentifier;
 use crate::import::meta::{MetaValues, SnapshotMeta};
 use crate::import::provenance::{Provenance, Source, SourceStatement};
@@ -48,8 +50,15 @@ pub(crate) const TABLES: [(&str, &str, &str); 6] = [
     (DatasetSector::FILE, DatasetSector::HEADER, DatasetSector::REQUIRED),
 ];
 
-const OPTIONAL_FILES: [&str; 6] =
-    [Alias::FILE, RecordIdentifier::FILE, Redirect::FILE, SettledLine::FILE, Source::FILE, SourceStatement::FILE];
+const OPTIONAL_FILES: [&str; 7] = [
+    Alias::FILE,
+    GoneRecord::FILE,
+    RecordIdentifier::FILE,
+    Redirect::FILE,
+    SettledLine::FILE,
+    Source::FILE,
+    SourceStatement::FILE,
+];
 
 /// The list of the files that a command wrote into a folder.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +101,7 @@ pub struct Dataset {
     pub reviews: Vec<DatasetReview>,
     pub provenance: Provenance,
     pub redirects: Vec<Redirect>,
+    pub gone: Vec<GoneRecord>,
     pub texts: TextStore,
 }
 
@@ -127,6 +137,7 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
     let aliases = aliases::read(&mut files, &records);
     let identifiers = identifiers::read(&mut files, &records);
     let redirects = redirects::read(&mut files, &records);
+    let gone = gone::read(&mut files, &records, &redirects);
     let provenance = provenance::read(&mut files, &records);
     let settled = Settled::new(files.read(SettledLine::read).rows);
     let Some((meta, is_version_free)) = meta.filter(|_| !report.has_errors()) else { return (None, report) };
@@ -141,6 +152,7 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
         reviews,
         provenance,
         redirects,
+        gone,
         texts,
     };
     aliases.into_iter().for_each(|alias| alias.add_to(&mut dataset));

@@ -159,6 +159,30 @@ fn a_merged_slug_answers_301_and_tools_and_filters_follow_it_with_a_note() {
 }
 
 #[test]
+fn a_record_that_is_gone_answers_410_with_its_last_name() {
+    let gone = [("gone.csv", "kind,slug,name\nfirm,elder,Elder & Sons\nperson,ann,\nstartup,eldest,Eldest\n")];
+    let server = Server::of(catalog_of(dataset(&gone).path()));
+    let client = server.client(Tier::Pro);
+    for (path, status, text) in [
+        ("/api/v3/vcs/elder", 410, "the firm `elder`, Elder & Sons, is no longer in the data"),
+        ("/api/v3/vcs/Elder/portfolio", 410, "Elder & Sons"),
+        ("/api/v3/people/ann", 410, "the person `ann` is no longer in the data"),
+        ("/api/v1/vcs/elder", 404, "the firm `elder`, Elder & Sons, is no longer in the data"),
+        ("/vcs/elder", 410, "Elder &#38; Sons, is no longer in the data"),
+        ("/startups/eldest", 410, "Eldest"),
+        ("/api/v3/vcs/elde", 404, "no firm has the slug `elde`"),
+    ] {
+        let reply = client.get(path);
+        assert_eq!(reply.status, status, "{path}: {}", reply.text);
+        assert!(reply.text.contains(text), "{path}: {}", reply.text);
+    }
+    assert_eq!(code(&client.get("/api/v3/vcs/elder")), (410, "gone".to_owned()));
+    let errors = errors(&[("gone.csv", "kind,slug,name\nfirm,birch,Birch\nfirm,x,\nfirm,x,\nround,r1,\n")]);
+    let places: Vec<&str> = errors.iter().map(|error| error.split(": ").next().unwrap()).collect();
+    assert_eq!(places, ["gone.csv:2", "gone.csv:4", "gone.csv:5"], "{errors:?}");
+}
+
+#[test]
 fn files_about_records_are_checked() {
     let errors = errors(&[
         (

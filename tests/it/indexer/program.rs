@@ -503,7 +503,7 @@ fn extended(file: &str, lines: &str) -> TempDir {
 }
 
 /// For each file of a dataset a row with a quotation mark that nothing closes; the header, if the small dataset lacks the file.
-const UNCLOSED: [(&str, &str, &str); 11] = [
+const UNCLOSED: [(&str, &str, &str); 12] = [
     ("firms.csv", "", "elm,\"Elm,,,,,,,,,,,,\n"),
     ("startups.csv", "", "elm,\"Elm,,,,,,,,,\n"),
     ("funding_rounds.csv", "", "r-9,kettlepay,\"seed,,,,\n"),
@@ -513,6 +513,7 @@ const UNCLOSED: [(&str, &str, &str); 11] = [
     ("aliases.csv", "kind,slug,alias,source\n", "firm,birch-lane,\"Lane,\n"),
     ("identifiers.csv", "kind,slug,scheme,value\n", "firm,birch-lane,lei,\"x\n"),
     ("redirects.csv", "kind,slug,target\n", "firm,birch,\"birch-lane\n"),
+    ("gone.csv", "kind,slug,name\n", "firm,birch,\"Birch\n"),
     ("sources.csv", "id,title,license\n", "list,\"List,CC0-1.0\n"),
     ("provenance.csv", "kind,slug,field,value,source\n", "firm,birch-lane,name,\"Birch,list\n"),
 ];

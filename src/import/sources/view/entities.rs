@@ -336,6 +336,12 @@ impl Entities {
         firms
     }
 
+    /// True for the slug of a written record.
+    fn is_own(&self, kind: EntityKind, slug: &str, is_written: &[bool]) -> bool {
+        let found = self.records.binary_search_by(|record| (record.kind, record.slug.as_str()).cmp(&(kind, slug)));
+        found.is_ok_and(|number| is_written[number])
+    }
+
     /// Slugs that were merged away, with kind and the record's slug, sorted. Nobody keeps the addresses of rounds.
     pub(super) fn redirects(&self, is_written: &[bool], has_all: bool) -> Vec<(EntityKind, &str, &str)> {
         let mut redirects: BTreeMap<(EntityKind, &str), &str> = BTreeMap::new();
@@ -355,10 +361,34 @@ impl Entities {
                 redirects.entry((kind, self.ledger.slug(number))).or_insert(&self.record(*record).slug);
             }
         }
-        let own: HashSet<(EntityKind, &str)> =
-            self.records.iter().map(|record| (record.kind, record.slug.as_str())).collect();
-        let redirects = redirects.into_iter().filter(|(slug, _)| !own.contains(slug));
+        let redirects = redirects.into_iter().filter(|((kind, slug), _)| !self.is_own(*kind, slug, is_written));
         redirects.map(|((kind, slug), target)| (kind, slug, target)).collect()
+    }
+
+    /// Slugs of the ledger that lead to no written record and are no `redirects`, with kind and last name. Of people and suppressed records nothing is
+    /// said, not even that they were there.
+    pub(super) fn gone(
+        &self,
+        is_written: &[bool],
+        redirects: &[(EntityKind, &str, &str)],
+        hidden: &Suppressed,
+    ) -> Vec<(EntityKind, &str, &str)> {
+        let redirects: HashSet<(EntityKind, &str)> = redirects.iter().map(|(kind, slug, _)| (*kind, *slug)).collect();
+        let hidden: HashSet<u32> = self.ledger.named_by(hidden).map(|number| self.ledger.root(number)).collect();
+        let mut gone = Vec::new();
+        for (number, kind) in self.ledger.numbers().filter(|(_, kind)| *kind != EntityKind::Person) {
+            let (root, slug) = (self.ledger.root(number), self.ledger.slug(number));
+            let record = self.of_roots.get(&root).map(|record| (self.record(*record), is_written[*record as usize]));
+            let is_left_out = record.is_some_and(|(record, is_written)| is_written || record.is_suppressed);
+            if !is_left_out
+                && !hidden.contains(&root)
+                && !self.is_own(kind, slug, is_written)
+                && !redirects.contains(&(kind, slug))
+            {
+                gone.push((kind, slug, self.ledger.name(root)));
+            }
+        }
+        gone
     }
 
     /// What the ledger lacks of the written records. `names` has those that changed, by record.

@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use crate::sources::statement::source_entity;
-use crate::sources::suppressed::with_hashed_key;
+use crate::sources::suppressed::{Suppressed, with_hashed_key};
 use crate::sources::update::append;
 use crate::sources::{EntityId, EntityKind, SourceError, read_edited};
 use data::Date;
@@ -173,6 +173,15 @@ impl Ledger {
     /// Numbers of all slugs with their kinds.
     pub(super) fn numbers(&self) -> impl Iterator<Item = (u32, EntityKind)> {
         (0..).zip(&self.slugs).map(|(number, known)| (number, known.kind))
+    }
+
+    /// Numbers of the slugs of entities that are suppressed.
+    pub(super) fn named_by(&self, hidden: &Suppressed) -> impl Iterator<Item = u32> {
+        let is_hidden = |text: &str| {
+            let entity = source_entity(text, &KINDS);
+            entity.is_ok_and(|(source, entity)| hidden.names(source, &entity))
+        };
+        self.entities.iter().filter(move |(text, _)| is_hidden(text)).map(|(_, number)| *number)
     }
 
     /// The last name of the record with the slug; empty if it is not known.

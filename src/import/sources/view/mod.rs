@@ -28,6 +28,7 @@ use data::Progress;
 use data::import::csv_row::distinct;
 use data::import::csv_table::TableRow as _;
 use data::import::diagnostics::{did_you_mean, quoted};
+use data::import::gone::GoneRecord;
 use data::import::meta;
 use data::import::redirects::Redirect;
 use data::import::rows;
@@ -262,8 +263,16 @@ pub fn write(
     }
     finish(record, &mut summary)?;
     summary.new_lines = entities.new_lines(sources, &is_written, &names);
-    for (kind, slug, target) in entities.redirects(&is_written, !matches!(detail, Detail::Licensed(_))) {
+    let has_all = !matches!(detail, Detail::Licensed(_));
+    let redirects = entities.redirects(&is_written, has_all);
+    for (kind, slug, target) in &redirects {
         files.line::<Redirect>(&[kind.name(), slug, target])?;
+    }
+    // What a filter leaves out is not gone.
+    if has_all {
+        for (kind, slug, name) in entities.gone(&is_written, &redirects, suppressed) {
+            files.line::<GoneRecord>(&[kind.name(), slug, name])?;
+        }
     }
     files.finish()?;
     let used: Vec<&Source> = sources.iter().filter(|source| detail.has_source(source)).collect();

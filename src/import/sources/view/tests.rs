@@ -357,6 +357,10 @@ fn a_removed_source_takes_no_address_with_it_and_its_slugs_go_to_nobody_else() {
     let files = publish(path, &Clusters::default());
     assert_eq!(firms(&files), ["alder Alder Capital", "birch-2 Birch", "cedar Cedar"]);
     assert_eq!(lines(&files, "redirects.csv"), ["firm,alder-capital,alder"]);
+    assert_eq!(lines(&files, "gone.csv"), ["firm,birch,Birch"]);
+    // A suppressed record was never there.
+    let (_, hidden) = view_without(path, &Clusters::default(), "a/firm:2,,\nc/firm:7,,\n");
+    assert_eq!((lines(&hidden, "gone.csv"), firms(&hidden).len()), (vec![], 2));
 
     // It comes back.
     fs::create_dir(path.join("a")).unwrap();
@@ -364,6 +368,7 @@ fn a_removed_source_takes_no_address_with_it_and_its_slugs_go_to_nobody_else() {
     fs::write(path.join("a/source.toml"), toml).unwrap();
     let files = publish(path, &joined);
     assert_eq!(firms(&files), ["alder Alder Capital", "birch Birch", "birch-2 Birch", "cedar Cedar"]);
+    assert_eq!(files.get("gone.csv"), None);
 }
 
 #[test]
@@ -491,6 +496,10 @@ proptest! {
                     }
                     None => prop_assert!(!is_there, "{slug} is dead"),
                 }
+                // An address that leads nowhere is known to be gone.
+                let gone = format!("firm,{slug},");
+                let is_gone = lines(&files, "gone.csv").iter().any(|line| line.starts_with(&gone));
+                prop_assert_eq!(is_gone, !addresses.contains_key(slug), "{}", slug);
             }
             for (slug, target) in &addresses {
                 let known = owners.entry(slug.clone()).or_default();
