@@ -90,8 +90,8 @@ pub(super) fn is_value(text: &str) -> bool {
     }
     // `R$ 5`, `EUR 5`, but not `A16 Capital`.
     let is_amount = || {
-        let letters = text.bytes().take(5).take_while(|byte| !byte.is_ascii_digit()).count();
-        letters < 5 && text.starts_with(char::is_alphabetic) && MoneyCell::read(text).is_some()
+        let has_number = text.bytes().take(5).any(|byte| byte.is_ascii_digit());
+        has_number && text.starts_with(char::is_alphabetic) && MoneyCell::read(text).is_some()
     };
     let first = text.trim_start_matches(|char: char| "$€£¥₹~<>+-–−(≈ ".contains(char)).chars().next();
     first.is_some_and(|char| char.is_ascii_digit())
