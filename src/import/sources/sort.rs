@@ -108,6 +108,12 @@ fn part_of(key: &[u8], start: usize) -> u64 {
 
 const PART: usize = 8;
 
+/// Fewest records with an equal part for which it is worth reading the next part of each key.
+const MANY: usize = 16;
+
+/// Bytes of keys that are compared by parts. What follows is compared as a whole, so that long keys nest no deeper.
+const BY_PARTS: usize = 64;
+
 /// Sorts records whose keys are equal before `start`, by the part there, and those with an equal part by what follows. Most
 /// keys begin alike, and a look at each key is slow.
 fn sort_by_part(bytes: &[u8], records: &mut [SortRecord], start: usize) {
@@ -116,7 +122,7 @@ fn sort_by_part(bytes: &[u8], records: &mut [SortRecord], start: usize) {
     let next = start + PART;
     for equal in records.chunk_by_mut(|left, right| left.part == right.part).filter(|equal| equal.len() > 1) {
         // A zero may be a byte of a key, or its end.
-        if equal.len() < MANY || equal.iter().any(|record| (record.key as usize) <= next) {
+        if equal.len() < MANY || next >= BY_PARTS || equal.iter().any(|record| (record.key as usize) <= next) {
             equal.sort_by(|left, right| key(left)[start..].cmp(&key(right)[start..]));
             continue;
         }
@@ -124,9 +130,6 @@ fn sort_by_part(bytes: &[u8], records: &mut [SortRecord], start: usize) {
         sort_by_part(bytes, equal, next);
     }
 }
-
-/// Records from which on their parts are worth to be taken out of their keys.
-const MANY: usize = 16;
 
 fn split_record<'a>(bytes: &'a [u8], record: &SortRecord) -> (&'a [u8], &'a [u8]) {
     bytes[record.start as usize..][..(record.key + record.value) as usize].split_at(record.key as usize)
@@ -235,6 +238,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn long_keys_that_begin_alike_are_sorted() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut sorter = Sorter::new(folder.path());
+        let long = "x".repeat(1 << 20);
+        for number in (0..20).rev() {
+            sorter.push(format!("{long}{number:02}").as_bytes(), &[number]).unwrap();
+        }
+        let mut sorted = sorter.finish().unwrap();
+        for number in 0..20 {
+            assert_eq!(sorted.next().unwrap().map(|(_, value)| value), Some(&[number][..]));
+        }
+    }
 
     proptest! {
         #[test]

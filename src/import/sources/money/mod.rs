@@ -28,7 +28,7 @@ pub(crate) struct WrittenAmount {
     separators: String,
 }
 
-/// What `mil` is: by the currency of the amount, or by other amounts of the column.
+/// Meaning of `mil`, which depends on the language: known by the currency of the amount, or that of the column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Mil {
     Known(f64),
@@ -124,7 +124,7 @@ impl Notation {
         self.has_unknown_mil |= other.has_unknown_mil;
     }
 
-    /// What `mil` is, if all amounts with a currency that tells it agree.
+    /// Meaning of `mil` in the column, if all amounts in which it is known agree.
     fn mil(&self) -> Option<f64> {
         match self.mils {
             [true, false] => Some(THOUSAND),

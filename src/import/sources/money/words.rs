@@ -1,5 +1,6 @@
 //! Reads units and currencies next to amounts.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use data::word_file;
@@ -105,7 +106,8 @@ pub(super) fn without_mil(text: &str) -> Option<(String, Option<f64>)> {
     let meaning = meanings.find(|(_, currencies)| currencies.split(", ").any(|word| has(word).is_some()));
     // Currency codes are recognized in capitals.
     let text = if lower.len() == text.len() { text } else { &lower };
-    Some((format!("{}k{}", &text[..at], &text[at + mil.len()..]), meaning.and_then(|(name, _)| unit(name))))
+    let (before, behind) = (text.get(..at)?, text.get(at + mil.len()..)?);
+    Some((format!("{before}k{behind}"), meaning.and_then(|(name, _)| unit(name))))
 }
 
 /// The words of a section about ranges, each with a blank where other words have to end.
@@ -273,7 +275,10 @@ pub(crate) fn unit_of_header(header: &str) -> Option<(&str, f64)> {
 
 /// True for an ISO 4217 code, such as `EUR`.
 pub(crate) fn is_currency(text: &str) -> bool {
-    sections().any(|(name, codes)| name == "codes" && codes.split(", ").any(|code| code == text))
+    static CODES: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+        sections().filter(|(name, _)| *name == "codes").flat_map(|(_, codes)| codes.split(", ")).collect()
+    });
+    CODES.contains(text)
 }
 
 /// Currency that a header names: `Amount (EUR)`, `raised_usd`, `融资额（万元）`.
