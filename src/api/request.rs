@@ -42,8 +42,8 @@ pub(crate) struct RequestUrl<'a> {
 #[derive(Clone)]
 pub(crate) enum RequestError {
     NotFound(Table, String),
-    /// The record is no longer in the data, as the sentence says.
-    Gone(String),
+    /// The record is no longer in the data, as the sentence says. The code depends on the version.
+    Gone(Code, String),
     /// The record with the first slug was merged into the one with the second.
     Moved(Table, String, String),
     Parameters(Issues),
@@ -131,8 +131,9 @@ impl RequestUrl<'_> {
 
     pub(crate) fn find_row(&self, table: Table, key: &str) -> Result<u32, RequestError> {
         let row = self.catalog.find(table, key).filter(|row| self.catalog.snapshot().is_published(table, *row));
-        let row = row.ok_or_else(|| match self.catalog.gone(table, key).filter(|_| self.version == Version::V3) {
-            Some(sentence) => RequestError::Gone(sentence),
+        let row = row.ok_or_else(|| match self.catalog.gone(table, key) {
+            Some(sentence) if self.version == Version::V3 => RequestError::Gone(Code::Gone, sentence),
+            Some(sentence) => RequestError::Gone(Code::NotFound, sentence),
             None => RequestError::NotFound(table, key.to_owned()),
         })?;
         match self.catalog.moved_to(table, row, key) {
@@ -163,7 +164,7 @@ impl RequestError {
     pub(crate) fn problem(&self, catalog: &Catalog) -> Problem {
         match self {
             Self::NotFound(table, slug) => not_found(catalog, *table, slug),
-            Self::Gone(sentence) => Problem::new(Code::Gone, sentence.clone()),
+            Self::Gone(code, sentence) => Problem::new(*code, sentence.clone()),
             Self::Moved(table, from, to) => {
                 let detail =
                     format!("the {} `{}` was merged into `{to}`; use this slug", table.noun(), shortened(from));
@@ -204,9 +205,6 @@ pub(crate) fn panicked() -> Problem {
 fn not_found(catalog: &Catalog, table: Table, slug: &str) -> Problem {
     let (noun, key) = (table.noun(), table.key());
     let did_you_mean = catalog.nearest_slugs(table, slug, 3);
-    if let Some(detail) = catalog.gone(table, slug) {
-        return Problem::new(Code::NotFound, detail);
-    }
     let slug = shortened(slug);
     let detail = match did_you_mean.first() {
         Some(nearest) => format!("no {noun} has the {key} `{slug}`; did you mean `{nearest}`?"),

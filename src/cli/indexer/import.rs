@@ -20,6 +20,7 @@ use data::{Date, Progress};
 pub(super) use import::resolve;
 use import::sources::import::{
     FileSummary, Import, ImportSummary, JoinSummary, MostRows, Omission, SectionSummary, SourceChanges, UnusedColumn,
+    total,
 };
 use import::sources::presets::{PRESETS, Preset, preset};
 use import::sources::preview;
@@ -337,7 +338,7 @@ impl ImportJson {
         let (rows, took) = (format::count(self.summary.rows()), format::time(self.took));
         writeln!(out, "imported {rows} rows in {took}: {}", self.to)?;
         for FileSummary { input, file, rows, used, left_out, blank, bad, notes, warnings, more_warnings, .. } in files {
-            let bad_rows: u64 = bad.iter().map(|reason| reason.count).sum();
+            let bad_rows = total(bad);
             let parts =
                 [(*used, "used"), (*left_out, "left out by `when`"), (*blank, "blank"), (bad_rows, "unreadable")];
             writeln!(out, "  {input}: {} of {file}{}", format::counted(*rows, "row"), sum(&parts))?;

@@ -9,7 +9,7 @@ use crate::cli::indexer::import_page::{INPUT_SETTINGS, ImportPage, Notes, SOURCE
 use data::parameter_error::shortened_to;
 use data::vocabulary::Vocabulary as _;
 use import::sources::EntityKind;
-use import::sources::import::{ImportSummary, Omission};
+use import::sources::import::{ImportSummary, Omission, total};
 use import::sources::preview::edit::MappingEdit;
 use import::sources::preview::meaning::{Meaning, fields_of};
 use import::sources::preview::{ColumnMeaning, MAX_CELL, Preview, PreviewColumn, PreviewRow, PreviewTable};
@@ -459,10 +459,6 @@ fn fate(out: &mut String, known: &ColumnMeaning) -> Part {
         out.write_str("</details>")?;
     }
     Ok(())
-}
-
-fn total(omissions: &[Omission]) -> u64 {
-    omissions.iter().map(|omission| omission.count).sum()
 }
 
 fn omissions(out: &mut String, omissions: &[Omission]) -> Part {

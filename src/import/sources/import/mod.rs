@@ -27,6 +27,7 @@ use pass::{Pass, PassContext};
 use records::StatementCollector;
 pub use summary::{
     FieldSummary, FileRows, FileSummary, ImportSummary, JoinSummary, MostRows, Omission, SectionSummary, UnusedColumn,
+    total,
 };
 pub(crate) use summary::{RowEvent, SampledRows};
 

@@ -246,7 +246,8 @@ pub(super) fn add_omission(reasons: &mut Vec<Omission>, reason: &str, remedy: &s
     }
 }
 
-pub(super) fn total(reasons: &[Omission]) -> u64 {
+/// Number of cases of all reasons.
+pub fn total(reasons: &[Omission]) -> u64 {
     reasons.iter().map(|reason| reason.count).sum()
 }
 

@@ -75,7 +75,7 @@ pub struct PreviewColumn {
     pub meanings: Vec<ColumnMeaning>,
     /// True if a condition or another part of the mapping reads it, too.
     pub is_read: bool,
-    /// What a comment of the mapping says of a column without a meaning, as a guess writes it.
+    /// Comment of the mapping about a column without a meaning, in the form of a guess; empty if there is none.
     pub remark: String,
 }
 
@@ -177,9 +177,8 @@ pub fn preview(
     for (input, file, mut table) in shown {
         explain(&mut table, &mapping, input, file, summary);
         for column in table.columns.iter_mut().filter(|column| column.meanings.is_empty()) {
-            let of_column = |line: &str| Some(line.strip_prefix("# ")?.strip_prefix(&column.name)?.to_owned());
-            let remark = text.lines().filter_map(of_column).find_map(|rest| Some(rest.strip_prefix(": ")?.to_owned()));
-            column.remark = remark.unwrap_or_default();
+            let remark = |line| str::strip_prefix(line, "# ")?.strip_prefix(&*column.name)?.strip_prefix(": ");
+            column.remark = text.lines().find_map(remark).unwrap_or_default().to_owned();
         }
         preview.tables.push(table);
     }

@@ -365,8 +365,8 @@ impl Entities {
         redirects.map(|((kind, slug), target)| (kind, slug, target)).collect()
     }
 
-    /// Slugs of the ledger that lead to no written record and are no `redirects`, with kind and last name. Of people and suppressed records nothing is
-    /// said, not even that they were there.
+    /// Slugs of the ledger that lead to no written record, which are those that are neither its own nor `redirects`, with kind
+    /// and last name. People and suppressed records are left out: nobody learns that they were there.
     pub(super) fn gone(
         &self,
         is_written: &[bool],
@@ -378,20 +378,17 @@ impl Entities {
         let mut gone = Vec::new();
         for (number, kind) in self.ledger.numbers().filter(|(_, kind)| *kind != EntityKind::Person) {
             let (root, slug) = (self.ledger.root(number), self.ledger.slug(number));
-            let record = self.of_roots.get(&root).map(|record| (self.record(*record), is_written[*record as usize]));
-            let is_left_out = record.is_some_and(|(record, is_written)| is_written || record.is_suppressed);
-            if !is_left_out
-                && !hidden.contains(&root)
-                && !self.is_own(kind, slug, is_written)
-                && !redirects.contains(&(kind, slug))
-            {
+            let is_suppressed = self.of_roots.get(&root).is_some_and(|record| self.record(*record).is_suppressed);
+            let is_hidden = is_suppressed || hidden.contains(&root);
+            let leads_on = redirects.contains(&(kind, slug)) || self.is_own(kind, slug, is_written);
+            if !is_hidden && !leads_on {
                 gone.push((kind, slug, self.ledger.name(root)));
             }
         }
         gone
     }
 
-    /// What the ledger lacks of the written records. `names` has those that changed, by record.
+    /// Lines to add to the ledger for the written records. `names` has the changed names, each with its record.
     pub(super) fn new_lines(&self, sources: &[Source], is_written: &[bool], names: &[(u32, String)]) -> NewLines {
         let mut lines = BTreeSet::new();
         for (source, bounds) in self.starts.windows(2).enumerate() {

@@ -62,19 +62,21 @@ impl LedgerLine {
         Some(Self { kind, slug, entity, into, name })
     }
 
+    fn new(kind: EntityKind, slug: &str) -> Self {
+        let [entity, into, name] = Default::default();
+        Self { kind, slug: slug.to_owned(), entity, into, name }
+    }
+
     pub(super) fn of_entity(kind: EntityKind, slug: &str, source: &str, entity: &EntityId) -> Self {
-        let (slug, entity) = (slug.to_owned(), entity_text(source, entity));
-        Self { kind, slug, entity, into: String::new(), name: String::new() }
+        Self { entity: entity_text(source, entity), ..Self::new(kind, slug) }
     }
 
     pub(super) fn merged(kind: EntityKind, slug: &str, into: &str) -> Self {
-        let (slug, into) = (slug.to_owned(), into.to_owned());
-        Self { kind, slug, entity: String::new(), into, name: String::new() }
+        Self { into: into.to_owned(), ..Self::new(kind, slug) }
     }
 
     pub(super) fn named(kind: EntityKind, slug: &str, name: &str) -> Self {
-        let (slug, name) = (slug.to_owned(), name.to_owned());
-        Self { kind, slug, entity: String::new(), into: String::new(), name }
+        Self { name: name.to_owned(), ..Self::new(kind, slug) }
     }
 }
 

@@ -5,8 +5,8 @@
 //! unions in this order. Statements that a source no longer makes do not count, but stay in the provenance of a record that
 //! another source has. The slug of an entity that no source has any more stays reserved.
 //!
-//! The view is a pure function of the sources, their ledger, the clusters and the suppressed entities. If only the sources with certain
-//! licenses are used, records and slugs are still those of all sources.
+//! The view is a pure function of the sources, their ledger, the clusters and the suppressed entities. If only the sources
+//! with certain licenses are used, records and slugs are still those of all sources.
 
 mod entities;
 mod files;
@@ -97,7 +97,7 @@ pub struct ViewSummary {
     /// Reviews of `reviews.csv` that are left out, with line and reason.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reviews: Vec<String>,
-    /// What the ledger of the sources lacks of the records.
+    /// Lines to add to the ledger of the sources once the release is published.
     #[serde(skip)]
     pub new_lines: NewLines,
 }
@@ -268,7 +268,7 @@ pub fn write(
     for (kind, slug, target) in &redirects {
         files.line::<Redirect>(&[kind.name(), slug, target])?;
     }
-    // What a filter leaves out is not gone.
+    // With a filter, a missing record may only be left out.
     if has_all {
         for (kind, slug, name) in entities.gone(&is_written, &redirects, suppressed) {
             files.line::<GoneRecord>(&[kind.name(), slug, name])?;
