@@ -275,6 +275,7 @@ impl Catalog {
                 });
             }
         }
+        pause::point();
         let (first, others) = groups.split_at(groups.len().min(options.limit));
         let values = first.iter().map(|group| {
             let (value, name) = match by {

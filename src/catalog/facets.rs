@@ -8,6 +8,7 @@ use crate::groups::{GroupColumn, MatchedRows, common_count};
 use crate::{Catalog, Query};
 use data::archive::facet_column::RowSet;
 use data::{Facet, Table};
+use platform::pause;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ValueCount {
@@ -24,6 +25,7 @@ impl Catalog {
 
     /// Counts the rows within ranges of a sort key (first, last): ascending, disjoint, of whole years for dates.
     pub fn counts_within(&self, table: Table, key: usize, ranges: &[(i64, i64)], rows: &MatchedRows) -> Vec<u64> {
+        pause::point();
         let snapshot = self.snapshot();
         let values = snapshot.values(table, key);
         let rank = |value: i64| values.partition_point(|known| *known < value) as u32;
@@ -60,6 +62,7 @@ impl Catalog {
 
     /// Counts rows by a facet, for each of their values: with `stage=seed`, `series-a` counts the firms with both.
     pub fn counts_of(&self, table: Table, facet: Facet, rows: &MatchedRows) -> Vec<ValueCount> {
+        pause::point();
         let mut places = Vec::new();
         let groups = GroupColumn::new(self.snapshot(), table, GroupBy::Facet(facet)).groups(rows, &mut places);
         let counted = groups.iter().map(|group| ValueCount { value: group.value, count: group.count });

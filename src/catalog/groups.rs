@@ -6,6 +6,7 @@ use crate::param_error::search_warnings;
 use crate::{Catalog, ParameterError, Query, RowFilter};
 use data::archive::facet_column::{Bits, RowSet, RowValues, bit_words};
 use data::{Direction, Facet, NONE_U32, PartialDate, Snapshot, Table};
+use platform::pause;
 
 /// A query finds few rows if it finds at most one row in this many of the table.
 const FEW: u32 = 8;
@@ -40,6 +41,7 @@ pub(crate) enum GroupColumn<'a> {
 impl Catalog {
     /// Finds the rows that match a query, with notes on the matches of a search.
     pub fn rows_of(&self, query: &Query) -> (MatchedRows, Vec<ParameterError>) {
+        pause::point();
         let table_rows = self.snapshot().rows(query.table);
         let few = (table_rows / FEW) as usize;
         let filter = RowFilter::new(self, query.table, &query.filters);

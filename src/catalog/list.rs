@@ -6,9 +6,11 @@ use crate::param_error::search_warnings;
 use crate::sort::SortedRows;
 use crate::sort::keys::OrderKeys;
 use crate::{Catalog, ListPosition, Order, Page, Query, RowFilter};
+use platform::pause;
 
 impl Catalog {
     pub fn list(&self, query: &Query, start: ListPosition, limit: usize) -> Page {
+        pause::point();
         let filter = RowFilter::new(self, query.table, &query.filters);
         if let Some(text) = &query.text {
             let matches = self.all_matches(query.table, text);

@@ -10,6 +10,7 @@ use crate::{Catalog, Ranking};
 use data::field::model;
 use data::vocabulary::{Vocabulary, vocabulary, word};
 use data::{Country, Facet, Stage, Table};
+use platform::pause;
 
 pub const METHOD: &str = "Each record gets whole points for what it has in common with that of `like`, at most 100. Records \
     with fewer than 20 points are left out, and so are those that share neither a sector, nor startups or investors, nor \
@@ -302,7 +303,7 @@ impl<'a> ComparisonTarget<'a> {
 impl Catalog {
     pub(crate) fn similar(&self, table: Table, row: u32, limit: usize) -> Vec<Similar> {
         let profile = SimilarityProfile::new(ComparisonTarget { catalog: self, table, row });
-        let compared = profile.candidates().into_iter().map(|other| profile.compare(other));
+        let compared = pause::every(256, profile.candidates()).map(|other| profile.compare(other));
         let mut similar: Vec<(Similar, f32)> = compared.filter(|(similar, _)| similar.points() >= MIN_POINTS).collect();
         similar.sort_unstable_by(|(one, exact), (other, of_other)| {
             other.points().cmp(&one.points()).then(of_other.total_cmp(exact)).then(one.row.cmp(&other.row))

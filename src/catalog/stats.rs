@@ -6,6 +6,7 @@ use data::field::{SNAPSHOT, model};
 use data::import::provenance::Source;
 use data::vocabulary::Vocabulary;
 use data::{Date, Facet, PartialDate, ReviewStatus, Table};
+use platform::pause;
 
 use crate::{Catalog, Coverage};
 
@@ -57,7 +58,7 @@ model! {
 
 impl Catalog {
     pub fn totals(&self) -> &Totals {
-        self.cached.totals.get_or_init(|| self.count_all())
+        self.cached.totals.get_or_init(|| pause::without(|| self.count_all()))
     }
 
     fn count_all(&self) -> Totals {

@@ -8,6 +8,7 @@ use data::fold::fold;
 use data::import::csv_row::distinct;
 use data::import::website;
 use data::{Facet, Table, identifier};
+use platform::pause;
 use search::edit_distance::{distance_within, within_one_edit};
 use search::{CLOSE_SCORE, FoldedCandidates};
 
@@ -30,6 +31,7 @@ impl Catalog {
 
     /// The most similar value of a facet of [`Facet::LISTED`] that rows of the table have, among equals that of most.
     pub(crate) fn nearest_term(&self, table: Table, facet: Facet, text: &str) -> Option<String> {
+        pause::point();
         match facet {
             Facet::Website => return self.nearest_exact(table, facet, &website::host(text)),
             Facet::Identifier => {
@@ -82,13 +84,16 @@ impl Catalog {
             value.and_then(|value| self.term_name(facet, value)).unwrap_or_else(|| fallback.to_owned())
         };
         match Facet::LISTED.iter().position(|known| *known == facet) {
-            Some(index) => self.cached.example_terms[table as usize][index].get_or_init(example).clone(),
+            Some(index) => {
+                self.cached.example_terms[table as usize][index].get_or_init(|| pause::without(example)).clone()
+            }
             None => example(),
         }
     }
 
     /// The slugs nearest to a mistyped slug or name, each once: those few edits away, then those that a search finds.
     pub fn nearest_slugs(&self, table: Table, text: &str, max: usize) -> Vec<String> {
+        pause::point();
         let snapshot = self.snapshot();
         let by_slug = snapshot.by_slug(table);
         let typed = fold(text).replace(' ', "-");

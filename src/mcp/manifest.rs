@@ -12,6 +12,7 @@ use crate::revision::REVISIONS;
 use crate::tool::TOOLS;
 use crate::{MAX_RESULT_BYTES, Settings, ToolRelease};
 use data::SnapshotVersion;
+use platform::pause;
 use service::Operator;
 use transport::static_asset::StaticAsset;
 
@@ -137,7 +138,7 @@ impl McpManifest {
             }
             _ => {
                 let mut manifest = self.manifest.clone();
-                manifest["instructions"] = release.instructions().into();
+                manifest["instructions"] = pause::without(|| release.instructions()).into();
                 manifest["data"] = json!({
                     "snapshot": snapshot.version().to_string(),
                     "title": snapshot.title(),

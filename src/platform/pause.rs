@@ -22,11 +22,28 @@ impl Drop for Former {
     }
 }
 
-/// Lets others run between two parts of long work. Never call it while others may wait for this work, such as with a lock
-/// or in the initialization of a cell: they might wait with the turn that this work waits for.
+/// Runs work that others may wait for, such as the initialization of a shared cell, without pauses: they might wait with
+/// the turn that this work would wait for.
+pub fn without<T>(work: impl FnOnce() -> T) -> T {
+    let _former = Former(PAUSE.take());
+    work()
+}
+
+/// Lets others run between two parts of long work. Never call it with a lock; what initializes a cell that others may wait
+/// for runs [`without`] pauses.
 pub fn point() {
     let pause = PAUSE.with_borrow(Clone::clone);
     pause.iter().for_each(|pause| pause());
+}
+
+/// Passes items on, with a [`point`] before the first of each `count`.
+pub fn every<I: IntoIterator>(count: usize, items: I) -> impl Iterator<Item = I::Item> {
+    items.into_iter().enumerate().map(move |(number, item)| {
+        if number % count == 0 {
+            point();
+        }
+        item
+    })
 }
 
 #[cfg(test)]
@@ -52,6 +69,9 @@ mod tests {
             point();
         });
         point();
+        with_pauses(counter(), || without(point));
         assert_eq!(paused.get(), 2);
+        with_pauses(counter(), || assert_eq!(every(3, 0..7).collect::<Vec<i32>>(), [0, 1, 2, 3, 4, 5, 6]));
+        assert_eq!(paused.get(), 5);
     }
 }

@@ -7,6 +7,7 @@ use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 use once_cell::sync::Lazy;
 
+use platform::pause;
 use service::brand::DEFAULT_COLOR;
 
 /// Inter 4.1 (`inter-ui` of npm), semi-bold, Latin, Greek and Cyrillic by `pyftsubset` (`assets/inter-license.txt`).
@@ -108,7 +109,7 @@ impl Canvas {
         // 8 bits per pixel, palette, no interlacing.
         let header = [size(self.width).as_slice(), &size(self.height), &[8, 3, 0, 0, 0]].concat();
         let mut data = ZlibEncoder::new(Vec::new(), Compression::default());
-        for row in self.pixels.chunks(self.width.max(1)) {
+        for row in pause::every(64, self.pixels.chunks(self.width.max(1))) {
             // Filter type of the row: none.
             data.write_all(&[0]).and_then(|()| data.write_all(row)).expect(TO_MEMORY);
         }

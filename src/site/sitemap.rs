@@ -8,6 +8,7 @@ use crate::static_pages::StaticEntry;
 use crate::{PAGES, PageRequest, PageResult, PathValues, docs, respond_unless_known};
 use catalog::{Catalog, Query, ValueCount};
 use data::{Facet, Table};
+use platform::pause;
 
 /// Maximum number of addresses per file: a fifth of what the protocol permits, so that a file is written in a few milliseconds.
 const MAX_ADDRESSES: usize = 10_000;
@@ -74,7 +75,8 @@ fn write_addresses(text: &mut String, catalog: &Catalog, base: &str, start: usiz
         let changed = catalog.changed_in(table, row).map(|release| release.date.to_string());
         (path_of(table, snapshot.slug(table, row)), changed.or_else(|| is_first.then(|| released.clone())))
     });
-    for (path, changed) in data_pages.chain(docs_pages).chain(records).skip(start).take(MAX_ADDRESSES) {
+    let addresses = data_pages.chain(docs_pages).chain(records).skip(start).take(MAX_ADDRESSES);
+    for (path, changed) in pause::every(512, addresses) {
         let changed = changed.map_or_else(String::new, |day| format!("<lastmod>{day}</lastmod>"));
         // Slugs need no escape.
         writeln!(text, "<url><loc>{base}{path}</loc>{changed}</url>").expect(ACCEPTS);

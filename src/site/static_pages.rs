@@ -20,6 +20,7 @@ use api::openapi::Version;
 use api::openapi::reference::{ApiReference, EndpointGroup};
 use catalog::Catalog;
 use data::{SnapshotVersion, Table};
+use platform::pause;
 use service::{Operator, State};
 use transport::headers::{Caching, CommonHeaders, Vary};
 use transport::static_asset::StaticAsset;
@@ -35,7 +36,7 @@ pub(crate) struct DocsContext<'a> {
 impl DocsContext<'_> {
     /// The reference of v3, generated on first use; many pages show parts of it.
     pub(crate) fn reference(&self) -> &ApiReference {
-        self.reference.get_or_init(|| ApiReference::new(Version::V3, self.base, self.catalog))
+        self.reference.get_or_init(|| pause::without(|| ApiReference::new(Version::V3, self.base, self.catalog)))
     }
 }
 
@@ -180,7 +181,7 @@ impl StaticPages {
             StaticEntry::File(file) => Ok::<_, PageError>(Arc::new(file(&context))),
             page => Ok(Arc::new(StaticAsset::new(HTML, theme.apply(page.page(path, &context, "")?)))),
         };
-        cache.bodies[position][theme as usize].get_or_try_init(render).cloned()
+        cache.bodies[position][theme as usize].get_or_try_init(|| pause::without(render)).cloned()
     }
 
     fn context<'a>(&'a self, cache: &'a ReleaseCache, catalog: &'a Catalog) -> DocsContext<'a> {

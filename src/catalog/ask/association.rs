@@ -8,6 +8,7 @@ use crate::{Catalog, Resource};
 use data::field::model;
 use data::names::Names;
 use data::{Facet, Table};
+use platform::pause;
 
 const MAX_WORDS: usize = 5;
 /// Maximum number of startups with a word: a more frequent word says little, and takes long to count.
@@ -68,7 +69,7 @@ impl Catalog {
     fn sectors_of_word(&self, word: &str) -> Vec<Association> {
         let Some(index) = self.text_index(Table::Startups) else { return Vec::new() };
         let snapshot = self.snapshot();
-        let described = self.cached.described_sectors.get_or_init(|| self.described_sectors());
+        let described = self.cached.described_sectors.get_or_init(|| pause::without(|| self.described_sectors()));
         let sectors = snapshot.row_values(Table::Startups, Facet::Sector);
         let rows = index.descriptions.rows_with(word, MAX_STARTUPS);
         let mut counts: HashMap<u32, u32> = HashMap::new();

@@ -39,6 +39,7 @@ use data::Names;
 use data::archive::facet_column::{RowSet, bit_words};
 use data::fold::fold;
 use platform::metrics::Histogram;
+use platform::pause;
 
 pub type IndexFiles = BTreeMap<String, Vec<u8>>;
 
@@ -170,6 +171,7 @@ impl TextIndex {
     /// readings, the first with a sure match counts, otherwise the one with the best match. Filters play no part: they
     /// only remove rows from the matches.
     pub fn search(&self, names: &dyn Names, query: &str) -> SearchResults {
+        pause::point();
         let started = Instant::now();
         let results = self.search_reading(names, query, &STEPS);
         let other = |reading: &str| self.search_reading(names, reading, &STEPS[..1]);
@@ -208,6 +210,7 @@ impl TextIndex {
                 if !candidates.gather(&mut query, step, buffers) {
                     continue;
                 }
+                pause::point();
                 let is_cut = self.score_candidates(names, &query, &candidates, max, buffers, &mut scored);
                 match step {
                     SearchStep::Near => is_complete = buffers.touched.len() < max,
@@ -271,7 +274,7 @@ impl TextIndex {
         let rows = buffers.touched.iter().map(|row| (self.estimate(candidates, *row, buffers.marks(*row)), *row));
         let mut rows: Vec<(f32, u32)> = rows.collect();
         keep_best(&mut rows, MAX_RELAXED_CANDIDATES);
-        for (_, row) in rows {
+        for (_, row) in pause::every(32, rows) {
             if buffers.marks(row) & SCORED == 0 {
                 buffers.mark(row, SCORED);
                 let score = self.score(names, query, row, buffers);
