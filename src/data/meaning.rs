@@ -41,6 +41,9 @@ static KINDS: Lazy<Names> = Lazy::new(|| names(include_str!("kind_words.txt")));
 
 static STATUSES: Lazy<Names> = Lazy::new(|| names(include_str!("status_words.txt")));
 
+/// Letters of series of which the fold leaves nothing, or another letter.
+const LETTERS: [(&str, &[&str]); 3] = [("a", &["أ", "ا", "א"]), ("b", &["ب", "ב"]), ("c", &["ج", "ג"])];
+
 /// Folds a text. A letter of a series is a word of its own: `A轮` is `a` and the word for a round.
 fn folded(text: &str) -> String {
     let mut spaced = String::with_capacity(text.len() + 4);
@@ -55,7 +58,8 @@ fn folded(text: &str) -> String {
         spaced.push(char);
         last = is_ascii;
     }
-    fold(&spaced)
+    let letter = |word| LETTERS.iter().find(|(_, words)| words.contains(&word)).map_or(word, |(letter, _)| *letter);
+    fold(&spaced.split_whitespace().map(letter).collect::<Vec<&str>>().join(" "))
 }
 
 /// True for a letter of a Latin alphabet that is not in ASCII.
@@ -212,6 +216,7 @@ mod tests {
                 Stage::SeriesA,
                 &["Série A", "Round A", "Series A (extension)", "A round", "Seria A", "Pre-Series B", "A轮融资"],
             ),
+            (Stage::SeriesA, &["SER_A", "سلسلة أ", "السلسلة أ", "Серия А", "Раунд А", "Σειρά Α", "סבב א"]),
             (Stage::SeriesB, &["Serie B", "B2轮", "Series B Prime", "Late Series B", "Rodada Série B"]),
             (Stage::SeriesDPlus, &["Series F", "D轮", "Series D+", "Series H-1"]),
             (Stage::Growth, &["Growth Equity", "Private Equity Round", "PE Growth/Expansion", "Wachstumsfinanzierung"]),

@@ -59,6 +59,12 @@ impl MissingWords {
     }
 }
 
+/// Bytes of the longest text without a letter or digit that is taken for a missing value.
+const MAX_SIGNS: usize = 12;
+
+/// The first character of a block of pictures: a flag is a country.
+const FIRST_PICTURE: char = '\u{1f000}';
+
 /// What a field is about, as far as its missing values depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MissingIn {
@@ -94,6 +100,13 @@ impl MissingIn {
     /// True if a text means that the value is missing.
     pub(crate) fn is_missing(self, text: &str) -> bool {
         let text = text.trim();
+        // `∅`. A sign alone may be a truth, such as `✓`, but no name, place or amount.
+        let is_sign = !text.is_empty()
+            && text.len() <= MAX_SIGNS
+            && !text.contains(|char: char| char.is_alphanumeric() || char >= FIRST_PICTURE);
+        if is_sign && !matches!(self, Self::Exact | Self::Other) {
+            return true;
+        }
         if !is_like_a_word(text) {
             return false;
         }
@@ -156,6 +169,8 @@ mod tests {
             ("Undisclosed", &[Amount, Investor]),
             ("非公開", &[Amount, Investor]),
             ("Remote", &[Country]),
+            ("∅", &[Name, Country, Place, Amount, Investor]),
+            ("🇩🇪", &[]),
             ("Nantes", &[]),
             ("0", &[]),
         ] {

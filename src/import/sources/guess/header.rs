@@ -177,7 +177,10 @@ impl Meaning {
     /// Whose field it is; of several the one that restricts the most.
     pub(super) fn owner(&self) -> Option<Owner> {
         let order = [Owner::Person, Owner::Holder, Owner::Firm, Owner::Round, Owner::Startup, Owner::Organization];
-        order.into_iter().find(|owner| self.owners.contains(owner))
+        // A round has no name: `Deal Company Name`.
+        let is_name = self.nouns.is_empty() || self.has("name");
+        let is_other = |owner: &Owner| self.owners.contains(owner) && !(is_name && *owner == Owner::Round);
+        order.into_iter().find(is_other).or_else(|| self.owners.contains(&Owner::Round).then_some(Owner::Round))
     }
 
     pub(super) fn has(&self, noun: &str) -> bool {

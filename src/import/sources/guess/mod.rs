@@ -227,10 +227,11 @@ fn document(source: &str, members: &[Member], tables: &[Table<'_>]) -> Result<St
         return Err(SourceError::Problems(tables.iter().map(unknown_table).collect()));
     }
     for (vocabulary, words) in &vocabularies {
-        let remark = "What these values mean; correct it, or leave it empty to drop a value.";
+        let remark = "What these values mean; correct it, and say it of those that are not known and so are left out.";
         let _ = writeln!(text, "\n# {remark}\n[vocabulary.{}]", quote(vocabulary));
         for (word, meaning) in words {
-            let _ = writeln!(text, "{} = {}", quote(word), quote(meaning));
+            let unknown = if meaning.is_empty() { "#" } else { "" };
+            let _ = writeln!(text, "{unknown}{} = {}", quote(word), quote(meaning));
         }
     }
     Ok(text)

@@ -15,6 +15,8 @@ pub(crate) struct Sample {
     /// Non-empty values of each column.
     pub values: Vec<Vec<String>>,
     pub format: InputFormat,
+    /// Lines above the header.
+    pub titles: Vec<String>,
     /// Bytes of all values.
     pub bytes: usize,
 }
@@ -53,6 +55,10 @@ impl RowReceiver for Sample {
             }
         }
         if self.is_full() { Err(SourceError::Problems(Vec::new())) } else { Ok(()) }
+    }
+
+    fn titles(&mut self, titles: Vec<String>) {
+        self.titles = titles;
     }
 
     fn doubt(&mut self, _line: u64, _problem: String) {}

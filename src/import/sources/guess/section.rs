@@ -492,7 +492,9 @@ impl<'o, 's> Sections<'o, 's> {
             }
             FieldForm::Dollars => {
                 let currencies = self.outline.currency_of(columns[0]).map(|index| self.header(index));
-                let (reason, form) = match values::amount_form(column.header, field, &used, currencies.as_deref()) {
+                let titles = self.outline.titles;
+                let form = values::amount_form(column.header, field, &used, currencies.as_deref(), titles);
+                let (reason, form) = match form {
                     Ok(form) => (None, form),
                     Err((reason, form)) => (Some(reason), form),
                 };

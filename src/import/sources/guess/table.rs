@@ -42,6 +42,8 @@ pub(super) struct Outline<'s> {
     /// Column whose values identify the rows.
     pub id: Option<usize>,
     pub described: &'s FileDescription,
+    /// Lines above the header.
+    pub titles: &'s [String],
 }
 
 impl<'s> Column<'s> {
@@ -135,7 +137,7 @@ impl<'s> Outline<'s> {
             file: Meaning::read(stem(path).trim_end_matches(|char: char| char.is_ascii_digit())),
         }
         .rows();
-        let mut outline = Self { columns, rows, subject: None, id: None, described };
+        let mut outline = Self { columns, rows, subject: None, id: None, described, titles: &sample.titles };
         outline.subject = outline.find_subject();
         if outline.subject.is_none() && matches!(outline.rows, RowKind::Firms | RowKind::Startups) {
             outline.rows = RowKind::Unknown("no column is sure to have names");

@@ -162,6 +162,10 @@ fn what_is_not_sure_is_a_remark_with_values_and_the_line_that_would_use_it() {
             ],
         ),
         (
+            "Amounts in millions of USD\n\nFund,Site,AUM\nAlder,alder.example,85.5\nBirch,birch.example,120\n",
+            &["currency = \"USD\", unit = \"million\" }  # as above the header: \"Amounts in millions of USD\"\n"],
+        ),
+        (
             "Fund,AUM\nAlder,1000\nBirch,2000\n",
             &["# AUM: an amount without a currency; if it is US dollars (", "\n#aum_usd = "],
         ),
@@ -173,11 +177,12 @@ fn what_is_not_sure_is_a_remark_with_values_and_the_line_that_would_use_it() {
             "Fund,Location\nAlder,\"1 Main St, Austin, TX\"\nBirch,Oslo\n",
             &["# Location: its values are not cities with their country"],
         ),
+        ("Member,Stage focus,Member since\nAlder Capital,Seed,2009\nBirch Ventures,Seed,2012\n", &["# Member since: "]),
         ("Fund,E-Mail\nAlder,ana@alder.example\nBirch,ben@birch.example\n", &["# E-Mail: private; left out\n"]),
         ("Fund,Kind of thing\nAlder,x\nBirch,y\n", &["# Kind of thing: "]),
         (
             "Fund,Investor Type\nAlder,Venture Capital\nBirch,Zorblax\n",
-            &["\"Venture Capital\" = \"vc\"\n", "\"Zorblax\" = \"\"\n"],
+            &["\"Venture Capital\" = \"vc\"\n", "\n#\"Zorblax\" = \"\"\n"],
         ),
         (
             "Fund,Founded\nAlder,01/02/2003\nBirch,02/03/2004\n",

@@ -337,18 +337,21 @@ fn currency(header: &str, cells: &[MoneyCell], column: Option<&str>) -> Option<(
         () if is_same => of(first),
         // Codes in the cells go before the currency of the column; `$` needs one that it may mean.
         () if has_dollars => of(&Sign::Shared("$", &[])),
-        () if signs.len() == cells.len() => Some((quote("written"), "")),
+        // A few cells without a currency are left out by the import.
+        () if signs.len() * 5 >= cells.len() * 4 => Some((quote("written"), "")),
         () => None,
     }
 }
 
 /// How amounts are read: what a mapping adds to the table of the field. `column` has the currencies. `Err` has the reason why
-/// that is not sure, and what to add if it is.
+/// that is not sure, and what to add if it is. A line of `titles`, above the header, may have the unit of values that are too
+/// small without one.
 pub(super) fn amount_form(
     header: &str,
     field: &str,
     values: &[&str],
     column: Option<&str>,
+    titles: &[String],
 ) -> Result<String, (String, String)> {
     let cells: Vec<MoneyCell> = values.iter().filter_map(|value| MoneyCell::read(value)).collect();
     if values.is_empty() || (cells.len() as f64) < values.len() as f64 * MOST {
@@ -393,6 +396,15 @@ pub(super) fn amount_form(
     if notation.is_undecided() {
         let problem = "its values have a decimal point or comma, or groups of digits; say which";
         return Err((problem.to_owned(), line(&format!("{unit_text}, decimal = \".\""))));
+    }
+    let has_unit =
+        |title: &&String| money::unit_of_header(title).is_some() && money::currency_of_header(title).is_some();
+    if notation.lacks_unit
+        && unit.is_none()
+        && let Some(title) = titles.iter().find(has_unit)
+    {
+        let form = amount_form(&format!("{header} ({title})"), field, values, column, &[])?;
+        return Ok(format!("{form}  # as above the header: {}", quote(title)));
     }
     if notation.lacks_unit {
         let problem = "its values are too small without a unit; if they are millions";

@@ -17,6 +17,7 @@ use crate::sources::import::summary::{
 };
 use crate::sources::input::{InputRow, Member, Place};
 use crate::sources::mapping::{Condition, FieldValue, MappedValue, Mapping, Unknown};
+use crate::sources::money::lacks_rates;
 use crate::sources::{EntityKind, SourceError};
 use data::import::diagnostics::quoted;
 use data::vocabulary::Vocabulary as _;
@@ -289,8 +290,9 @@ impl<'a> Account<'a> {
         for (section, summary) in self.mapping.sections.iter().zip(&self.summary.sections) {
             let kind = section.kind;
             for (field, counts) in section.fields.iter().zip(&summary.fields) {
-                // What the mapping itself leaves out is no sign of a wrong one.
-                let is_wrong = |reason: &&Omission| ![NOT_KEPT, NOT_FIRST, OTHERS].contains(&&*reason.reason);
+                // What the mapping itself leaves out is no sign of a wrong one, nor is a currency without rates.
+                let is_own = |reason: &str| [NOT_KEPT, NOT_FIRST, OTHERS].contains(&reason) || lacks_rates(reason);
+                let is_wrong = |reason: &&Omission| !is_own(&reason.reason);
                 let all: u64 = counts.values + total(&counts.dropped);
                 let wrong = || counts.dropped.iter().filter(is_wrong);
                 let dropped: u64 = wrong().map(|reason| reason.count).sum::<u64>() - counts.dangling;

@@ -85,7 +85,7 @@ fn find_header(
         .map(|(position, row)| SampleRow::new(position, position as u64 + 1, row.clone()))
         .collect();
     let place = header::find(&sample, &wanted(to)).map_err(|(line, value)| no_header(member, line, value))?;
-    tell_header(place, separators, to);
+    tell_header(place, separators, &sample, to);
     format.skip = Some(place.skip.max(separators)).filter(|skip| *skip > 0);
     format.header_rows = Some(place.rows).filter(|rows| *rows != 1);
     Ok(())

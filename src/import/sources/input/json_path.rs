@@ -1,8 +1,12 @@
-//! Paths to the records of a JSON document, such as `data` or `response.results`.
+//! Paths to the records of a JSON document, such as `data`, `response.results`, or `[*].data` if objects of an array around
+//! them say what they are.
 
 use std::fmt;
 
 use crate::sources::input::words::holds_records;
+
+/// A level of a path: the members of an array.
+pub(super) const MEMBERS: &str = "[*]";
 
 /// Names of members from the top to the list of records. Without a name, the document is the list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,12 +19,15 @@ const MAX_LEVELS: usize = 6;
 const MIN_TEXTS: u64 = 3;
 
 impl JsonPath {
-    /// Reads a path such as `data`, `data[*]` or `$.response.results`.
+    /// Reads a path such as `data`, `data[*]`, `$.response.results` or `[*].data`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let text = text.strip_prefix('$').unwrap_or(text);
-        let text = text.strip_suffix("[*]").or_else(|| text.strip_suffix("[]")).unwrap_or(text);
-        let names: Vec<String> = text.split('.').filter(|name| !name.is_empty()).map(str::to_owned).collect();
-        (!names.iter().any(|name| name.contains(['[', ']', '*']))).then_some(Self(names))
+        let text = text.strip_suffix(MEMBERS).or_else(|| text.strip_suffix("[]")).unwrap_or(text);
+        let below_array = text.strip_prefix(MEMBERS);
+        let names = below_array.unwrap_or(text).split('.').filter(|name| !name.is_empty());
+        let names: Vec<String> = below_array.map(|_| MEMBERS).into_iter().chain(names).map(str::to_owned).collect();
+        let levels = usize::from(below_array.is_some());
+        (!names[levels..].iter().any(|name| name.contains(['[', ']', '*']))).then_some(Self(names))
     }
 
     pub(super) fn names(&self) -> &[String] {
@@ -55,7 +62,8 @@ enum Frame {
 }
 
 /// Finds the longest list of objects in the beginning of a document that is an object. `None` if there is no such list, and
-/// if the document is a list or has several objects, each of which is a record.
+/// if the document is a list or has several objects, each of which is a record. Of a list it finds the only list within that
+/// has the usual name of records and is longer.
 pub(super) fn find(beginning: &[u8]) -> Option<JsonPath> {
     let mut lists: Vec<(u64, Vec<String>)> = Vec::new();
     let (mut frames, mut texts, mut values) = (Vec::<Frame>::new(), 0_u64, 0_u64);
@@ -90,7 +98,6 @@ pub(super) fn find(beginning: &[u8]) -> Option<JsonPath> {
             b',' => is_name = matches!(frames.last(), Some(Frame::Object { .. })),
             b'{' | b'[' => {
                 match frames.last_mut() {
-                    None if byte == b'[' => return None,
                     None => values += 1,
                     Some(Frame::Array { objects }) => *objects += u64::from(byte == b'{'),
                     Some(Frame::Object { .. }) => {}
@@ -120,6 +127,13 @@ pub(super) fn find(beginning: &[u8]) -> Option<JsonPath> {
     if values != 1 {
         return None;
     }
+    if lists.last().is_some_and(|(_, names)| names.is_empty()) {
+        let (outer, _) = lists.pop()?;
+        let is_within = |(_, names): &&(u64, Vec<String>)| matches!(&**names, [_, name] if holds_records(name));
+        let mut within = lists.iter().filter(is_within);
+        let (inner, names) = within.next()?;
+        return (within.next().is_none() && *inner > outer).then(|| JsonPath(names.clone()));
+    }
     // Of equally long lists, the first.
     let (_, names) = lists.into_iter().rev().max_by_key(|(objects, _)| *objects)?;
     let is_known = names.first().is_some_and(|name| holds_records(name));
@@ -132,11 +146,12 @@ fn add_list(frames: &[Frame], lists: &mut Vec<(u64, Vec<String>)>) {
     if *objects == 0 || above.len() > MAX_LEVELS {
         return;
     }
-    let name = |frame: &Frame| match frame {
+    let name = |(level, frame): (usize, &Frame)| match frame {
         Frame::Object { name } if !name.contains('.') => Some(name.clone()),
+        Frame::Array { .. } if level == 0 => Some(MEMBERS.to_owned()),
         _ => None,
     };
-    if let Some(names) = above.iter().map(name).collect::<Option<Vec<String>>>() {
+    if let Some(names) = above.iter().enumerate().map(name).collect::<Option<Vec<String>>>() {
         lists.push((*objects, names));
     }
 }
@@ -157,7 +172,12 @@ mod tests {
             (r#"{"name": "A", "city": "B", "web": "C", "investors": [{"name": "x"}, {"name": "y"}]}"#, None),
             (r#"{"a": "A", "b": "B", "c": "C", "results": [{"name": "x"}]}"#, Some("results")),
             (r#"{"name": "A", "rounds": [{}]}{"name": "B"}"#, None),
-            (r#"[{"data": [{}, {}]}]"#, None),
+            (r#"[{"data": [{}, {}]}]"#, Some("[*].data")),
+            (r#"[{"type": "header"}, {"type": "table", "data": [{"a": [{}, {}, {}, {}]}, {}, {}, {"#, Some("[*].data")),
+            (r#"[{"data": [{}, {}, {}]}, {"data": [{}, {}, {}]}]"#, None),
+            (r#"[{"rounds": [{}, {}]}]"#, None),
+            (r#"[{"name": "A", "data": [{}]}, {"name": "B"}]"#, None),
+            (r#"[{"name": "A"}]"#, None),
             (r#"{"name": "A", "tags": ["x"]}"#, None),
             ("", None),
         ] {
@@ -169,7 +189,14 @@ mod tests {
 
     #[test]
     fn paths_are_written_in_several_ways() {
-        for (text, expected) in [("data[*]", "data"), ("$.a.b[]", "a.b"), ("$", ""), ("a.b", "a.b"), ("$[*]", "")] {
+        for (text, expected) in [
+            ("data[*]", "data"),
+            ("$.a.b[]", "a.b"),
+            ("$", ""),
+            ("a.b", "a.b"),
+            ("$[*]", ""),
+            ("[*].data[*]", "[*].data"),
+        ] {
             assert_eq!(JsonPath::parse(text).map(|path| path.to_string()).as_deref(), Some(expected));
         }
         assert_eq!(JsonPath::parse("a[0].b"), None);

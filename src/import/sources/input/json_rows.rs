@@ -238,9 +238,9 @@ impl<'de> DeserializeSeed<'de> for JsonDescent<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<(), D::Error> {
-        match self.path.is_empty() {
-            true => value.deserialize_seq(self),
-            false => value.deserialize_map(self),
+        match self.path.first() {
+            Some(name) if name != json_path::MEMBERS => value.deserialize_map(self),
+            _ => value.deserialize_seq(self),
         }
     }
 }
@@ -250,13 +250,19 @@ impl<'de> Visitor<'de> for JsonDescent<'_, '_> {
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.path {
-            [] => f.write_str("an array of objects"),
-            [name, ..] => write!(f, "an object with `{name}`"),
+            [name, ..] if name != json_path::MEMBERS => write!(f, "an object with `{name}`"),
+            _ => f.write_str("an array of objects"),
         }
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
-        self.rows.is_found = true;
+        if let [_, path @ ..] = self.path {
+            while values.next_element_seed(JsonDescent { rows: &mut *self.rows, path })?.is_some() {}
+            return Ok(());
+        }
+        if std::mem::replace(&mut self.rows.is_found, true) {
+            return Err(A::Error::custom("has several lists of records; save each as a file of its own"));
+        }
         while let Some(value) = values.next_element::<Value>()? {
             self.rows.add(value).map_err(A::Error::custom)?;
         }

@@ -27,7 +27,7 @@ use encoding_rs::Encoding;
 
 use crate::sources::SourceError;
 pub(crate) use crate::sources::input::archive::Member;
-use crate::sources::input::header::HeaderPlace;
+use crate::sources::input::header::{HeaderPlace, SampleRow};
 use crate::sources::input::json_path::JsonPath;
 use crate::sources::sort::{put_text, take_text};
 use data::Progress;
@@ -219,6 +219,9 @@ pub(crate) trait RowReceiver {
     /// Takes what was detected about the file, or what of it is not read, as a sentence.
     fn note(&mut self, _note: String) {}
 
+    /// Takes the lines above the header, if they were detected.
+    fn titles(&mut self, _titles: Vec<String>) {}
+
     /// Takes the format in which the file is read, with all that was detected.
     fn format(&mut self, _format: &InputFormat) {}
 
@@ -250,8 +253,15 @@ fn wanted(to: &dyn RowReceiver) -> HashSet<String> {
     to.wanted().iter().map(|name| column_name(name)).collect()
 }
 
-/// Notes a header that is not in the first row. `known` rows before it are no loss.
-fn tell_header(place: HeaderPlace, known: usize, to: &mut dyn RowReceiver) {
+/// Lines above a header that may say something about its columns.
+const MAX_TITLES: usize = 20;
+
+/// Tells a receiver of a header that is not in the first row, and which of the `rows` are above it. The first `known` are no
+/// loss.
+fn tell_header(place: HeaderPlace, known: usize, rows: &[SampleRow], to: &mut dyn RowReceiver) {
+    let first = rows.first().map_or(0, |row| row.position.saturating_sub(known));
+    let above = rows.iter().take_while(|row| row.position < first + place.skip).take(MAX_TITLES);
+    to.titles(above.map(|row| row.cells.join(" ").trim().to_owned()).filter(|title| !title.is_empty()).collect());
     if place.skip > known {
         let rows = if place.skip == known + 1 { "1 row".to_owned() } else { format!("{} rows", place.skip - known) };
         to.note(format!("{rows} above the names of the columns, not read (`skip`)"));

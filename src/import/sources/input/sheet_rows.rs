@@ -111,7 +111,7 @@ fn prepare(member: &Member, book: &mut Book, format: &mut InputFormat, to: &mut 
         let place = header::find(&rows, &wanted).map_err(|(line, value)| no_header(member, line, value))?;
         let first = rows.first().map_or(0, |row| row.position);
         let place = HeaderPlace { skip: place.skip.saturating_sub(first), ..place };
-        tell_header(place, 0, to);
+        tell_header(place, 0, &rows, to);
         format.skip = Some(place.skip).filter(|skip| *skip > 0);
         format.header_rows = Some(place.rows).filter(|rows| *rows != 1);
     }

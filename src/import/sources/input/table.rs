@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 
 use crate::sources::Result;
 use crate::sources::input::header::is_value;
-use crate::sources::input::words::{is_count, is_error, is_footer, is_marked_note, is_missing, is_total};
+use crate::sources::input::words::{
+    is_count, is_count_of, is_error, is_footer, is_heading, is_marked_note, is_missing, is_partial_total, is_total,
+};
 use crate::sources::input::{InputFormat, InputRow, Member, RowReceiver, cell_text};
 use data::formula;
 use data::import::diagnostics::quoted;
@@ -150,8 +152,9 @@ impl<'a> TableRows<'a> {
             shape.filled > (width / 2).max(1) && (shape.filled >= width || !shape.first.contains([':', '：']));
         let is_note =
             width > 1 && (!is_long && is_footer(shape.first) || shape.filled == 1 && is_marked_note(shape.first));
-        let is_count = shape.filled == 1 && is_count(shape.label);
-        let is_sum = shape.texts == 1 && (is_total(shape.label) || is_count) && width > 1;
+        let is_count = shape.filled == 1 && (is_count(shape.label) || is_count_of(shape.first, self.rows));
+        let is_sum = width > 1 && (shape.texts == 1 && is_total(shape.label) || is_count);
+        let is_partial_sum = || shape.texts == 1 && shape.filled > 1 && is_partial_total(shape.label);
         let reason = if shape.repeats_header {
             self.other = None;
             "repeats the names of the columns; delete the line"
@@ -159,7 +162,9 @@ impl<'a> TableRows<'a> {
             "is part of another table below the first; save each table as a file of its own"
         } else if is_note {
             "is a note about the table, not a row of it; delete it, or fill the row"
-        } else if is_sum && self.lacks_usual(cells) {
+        } else if shape.filled == 1 && shape.width == 1 && width > 2 && is_heading(shape.first) {
+            "is a heading within the table, not a row of it; delete it, or fill the row"
+        } else if (is_sum || is_partial_sum()) && self.lacks_usual(cells) {
             SUMS
         } else if self.is_apart && self.rows > 0 && shape.filled == 1 && width > 2 {
             self.leave_out(

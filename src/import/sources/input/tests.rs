@@ -163,6 +163,9 @@ fn what_is_no_row_of_the_table_is_left_out_and_told() {
         ("Cedar,ES\nDorn\n", 4, ""),
         ("Cedar,ES,5,extra\n", 2, "4"),
         ("3i,GB,7\nTotalEnergies,,\n", 4, ""),
+        ("Seed,,\nCedar,ES,5\nSeed subtotal,,5\nGrowth equity,,\nDorn,PT,7\nTotal Capital,GB,9\n", 5, "4 6 7"),
+        ("2 firms,,\n500 Startups,,\n", 3, "4"),
+        ("n.c. : non communiqué,,\n", 2, "4"),
     ] {
         let path = file(&folder, "a.csv", format!("{table}{rest}").as_bytes());
         let found = collected(&path, &InputFormat::default(), &["name", "aum"]).unwrap();
@@ -213,6 +216,14 @@ fn columns_of_json_are_those_of_all_rows_and_of_objects_in_lists() {
     assert_eq!(found.format.toml_lines(), ["path = \"data\""]);
     let found = rows(&path, &found.format, &["name", "investors.name", "investors.id"]);
     assert_eq!(found.0, ["1: A||", "2: B|X|Y|3"]);
+    let text = r#"[{"type": "header"}, {"type": "table", "data": [{"name": "A"}, {"name": "B"}, {"name": "C"}]}]"#;
+    let path = file(&folder, "b.json", text.as_bytes());
+    let found = collected(&path, &InputFormat::default(), &["name"]).unwrap();
+    assert_eq!((found.rows.len(), found.format.toml_lines()), (3, vec!["path = \"[*].data\"".to_owned()]));
+    let several = file(&folder, "c.json", text.replacen('[', "[{\"data\": [{}]}, ", 1).as_bytes());
+    let error = collected(&several, &found.format, &["name"]).err().unwrap().to_string();
+    assert!(error.contains("several lists"), "{error}");
+    let path = file(&folder, "a.json", r#"{"data": [{"name": "A"}]}"#.as_bytes());
     let format = InputFormat { path: JsonPath::parse("items"), ..InputFormat::default() };
     let error = collected(&path, &format, &["name"]).err().unwrap().to_string();
     assert!(error.contains("has no list at `items`"), "{error}");

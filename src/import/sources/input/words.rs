@@ -3,17 +3,19 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use data::word_file;
+use crate::sources::missing::MissingIn;
+use data::meaning::Meaning as _;
+use data::{FirmKind, Stage, word_file};
 
-static WORDS: LazyLock<[Vec<&'static str>; 6]> = LazyLock::new(|| {
-    ["total", "footer", "error", "missing", "records", "letters"].map(|kind| {
+static WORDS: LazyLock<[Vec<&'static str>; 7]> = LazyLock::new(|| {
+    ["total", "footer", "error", "missing", "records", "letters", "of sums"].map(|kind| {
         let lines = word_file::entries(include_str!("words.txt")).filter_map(|line| line.split_once(": "));
         let words = lines.filter(|(name, _)| *name == kind).flat_map(|(_, words)| words.split(", "));
         words.collect()
     })
 });
 
-static SETS: LazyLock<[HashSet<&'static str>; 6]> =
+static SETS: LazyLock<[HashSet<&'static str>; 7]> =
     LazyLock::new(|| WORDS.each_ref().map(|words| words.iter().copied().collect()));
 
 /// Bytes of the longest text that is looked up: words are shorter.
@@ -29,6 +31,24 @@ pub(super) fn is_total(label: &str) -> bool {
     let bare = label.split(['(', '（']).next().unwrap_or_default();
     let is_word = |label: &str| is_one(0, label.trim_matches(|char: char| !char.is_alphabetic()));
     label.len() <= MAX_WORD && (is_word(label) || is_word(bare)) || is_one(0, label.trim())
+}
+
+/// True for the label of a line of sums of some rows, such as `Subtotal seed funds`. It may also be a name.
+pub(super) fn is_partial_total(label: &str) -> bool {
+    let bare = |word: &str| is_one(6, word.trim_matches(|char: char| !char.is_alphabetic()));
+    let mut words = label.split_whitespace();
+    words.next().is_some_and(bare) || words.next_back().is_some_and(bare)
+}
+
+/// True for a heading within a table, which the rows below it have in common: a kind of investors or rounds.
+pub(super) fn is_heading(text: &str) -> bool {
+    FirmKind::meaning(text).is_some() || Stage::meaning(text).is_some()
+}
+
+/// True for the number of the `rows` above it: `12 companies`.
+pub(super) fn is_count_of(text: &str, rows: u64) -> bool {
+    let number = text.split_whitespace().next().and_then(|number| number.parse().ok());
+    rows > 1 && number == Some(rows) && text.split_whitespace().count() == 2
 }
 
 /// True for the number of rows, such as `Companies: 12`.
@@ -47,9 +67,12 @@ pub(super) fn is_footer(text: &str) -> bool {
     WORDS[1].iter().any(|word| beginning.starts_with(word))
 }
 
-/// True for a note that a sign begins, such as `* estimates`. Some lists mark names in the same way.
+/// True for a note that a sign begins, such as `* estimates`, or that explains a word: `n.a.: not available`. Some lists mark
+/// names in the same way.
 pub(super) fn is_marked_note(text: &str) -> bool {
+    let explained = text.split_once([':', '=', '：']).map(|(word, _)| word.trim());
     text.starts_with(['*', '†', '‡', '©', '¹']) && !text.ends_with(['*', '†', '‡'])
+        || explained.is_some_and(|word| MissingIn::Amount.is_missing(word))
 }
 
 /// A language that is written in Latin letters.
@@ -112,6 +135,9 @@ mod tests {
             assert!(!is_footer(text), "{text}");
         }
         assert!(is_marked_note("* estimates") && !is_marked_note("**") && !is_marked_note("Alder*"));
+        assert!(
+            is_marked_note("n.c. : non communiqué") && is_marked_note("- = none") && !is_marked_note("Alder: Labs")
+        );
         for text in ["#REF!", "#N/A", "#BEZUG!", "#¡REF!", "#ССЫЛКА!", "#####", "Err:508"] {
             assert!(is_error(text), "{text}");
         }

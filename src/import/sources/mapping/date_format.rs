@@ -399,7 +399,13 @@ impl DateFormat {
                 'Y' => year = Some(take_number(&mut rest, 4, 4)?),
                 'y' => year = Some(century(take_number(&mut rest, 2, 2)?)),
                 'm' => month = Some(take_number(&mut rest, 1, 2)?),
-                'd' => day = Some(take_number(&mut rest, 1, 2)?),
+                'd' => {
+                    day = Some(take_number(&mut rest, 1, 2)?);
+                    // `1er mars`, `3rd March`
+                    let length = rest.find(|char: char| !char.is_alphabetic() && char != 'º').unwrap_or(rest.len());
+                    let is_ordinal = NAMES.get(rest[..length].to_lowercase().as_str()) == Some(&Some(0));
+                    rest = if is_ordinal { &rest[length..] } else { rest };
+                }
                 'b' | 'B' => {
                     let length = rest.find(|char: char| !char.is_alphabetic()).unwrap_or(rest.len());
                     month = Some(month_of(&rest[..length])?);

@@ -77,11 +77,23 @@ fn after_words<'t>(text: &'t str, words: &str) -> Option<&'t str> {
     rest.strip_prefix(' ').map(str::trim).filter(|name| !name.is_empty() && is_same)
 }
 
-/// Name of `Alder (lead)`, `led by Alder`, `Lead: Alder`, `Alder (https://wiki.example/alder)`, or of a firm with its partner
-/// directly behind it, `Alder(Ada Quill)`, and true if the note says that it leads a round; `None` without such a note. Other
-/// words in parentheses may be part of the name.
+/// A text without the mark of a footnote behind it, such as `*` or `[a]`.
+fn without_mark(text: &str) -> Option<&str> {
+    let rest = text.trim_end_matches(['*', '†', '‡']);
+    let is_mark = |mark: &&str| (1..=2).contains(&mark.len()) && mark.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let bracketed = || text.strip_suffix(']')?.rsplit_once('[').filter(|(_, mark)| is_mark(mark)).map(|(rest, _)| rest);
+    let rest = if rest == text { bracketed()? } else { rest }.trim_end();
+    rest.ends_with(|char: char| char.is_alphanumeric() || matches!(char, '.' | ')')).then_some(rest)
+}
+
+/// Name of `Alder (lead)`, `led by Alder`, `Lead: Alder`, `Alder (https://wiki.example/alder)`, `Alder*`, or of a firm with its
+/// partner directly behind it, `Alder(Ada Quill)`, and true if the note says that it leads a round; `None` without such a
+/// note. Other words in parentheses may be part of the name.
 pub(crate) fn note(text: &str) -> Option<(&str, bool)> {
     let text = text.trim();
+    if let Some(rest) = without_mark(text) {
+        return note(rest).or(Some((rest, false)));
+    }
     if let Some((role, name)) = text.split_once([':', '：'])
         && let Some(is_lead) = role_of(role.trim())
         && !name.trim().is_empty()
@@ -95,7 +107,8 @@ pub(crate) fn note(text: &str) -> Option<(&str, bool)> {
     let inner = text.strip_suffix([')', '）'])?;
     let (at, _) = inner.char_indices().rev().find(|(_, char)| matches!(char, '(' | '（'))?;
     let (name, note) = (inner[..at].trim_end(), inner[at..].trim_start_matches(['(', '（']).trim());
-    let is_address = note.starts_with("https://") || note.starts_with("http://");
+    // Notion writes the path of the page of a record behind its name.
+    let is_address = note.starts_with("https://") || note.starts_with("http://") || note.ends_with(".md");
     let is_person = || {
         let is_name =
             |word: &str| word.starts_with(char::is_uppercase) && !word.contains(|char: char| char.is_ascii_digit());

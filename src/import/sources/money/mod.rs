@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use crate::sources::Reason;
 pub(crate) use number::Decimal;
 use number::ParsedNumber;
-pub(crate) use rates::Rates;
+pub(crate) use rates::{Rates, lacks_rates};
 use words::{BETWEEN, Bound, ends_between, is_joined, read_words, without_from, without_mil};
 pub(crate) use words::{Sign, currency_of_header, is_currency, name_of_unit, unit, unit_of_header};
 
@@ -311,6 +311,8 @@ fn normalized(text: &str) -> Cow<'_, str> {
     };
     let ascii = |char: char| match char {
         '\u{3000}' => ' ',
+        '٫' => '.',
+        '٬' => ',',
         '\u{ff01}'..='\u{ff5d}' => char::from_u32(u32::from(char) - 0xfee0).unwrap_or(char),
         char => digit(char).and_then(|digit| char::from_digit(digit, 10)).unwrap_or(char),
     };

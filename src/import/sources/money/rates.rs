@@ -11,6 +11,13 @@ use data::import::csv_reader::{CsvDialect, CsvReader};
 use data::import::diagnostics::quoted;
 use data::{Date, PartialDate};
 
+const NO_RATES: &str = ", for which `rates` has none";
+
+/// True for the reason of an amount that is left out because its currency has no rates.
+pub(crate) fn lacks_rates(reason: &str) -> bool {
+    reason.ends_with(NO_RATES)
+}
+
 /// US dollars per unit of a currency, by day.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Rates {
@@ -68,7 +75,7 @@ impl Rates {
             return Ok(1.0);
         }
         let Some(known) = self.by_currency.get(currency) else {
-            let problem = format!("has the currency {currency}, for which `rates` has none");
+            let problem = format!("has the currency {currency}{NO_RATES}");
             return Err(format!("{problem}; give one with `--rates FILE` (CSV with the columns currency, date, usd)"));
         };
         let day = day.or(self.today.map(PartialDate::from));

@@ -244,8 +244,8 @@ pub(crate) fn unit(text: &str) -> Option<f64> {
 fn words_of_header(header: &str) -> impl Iterator<Item = (&str, Words)> {
     let read = |part: &str| {
         let text = part.trim_matches(|char: char| !char.is_alphanumeric() && !CURRENCY_SIGNS.contains(&char));
-        // `(million, USD)`
-        let text = text.trim_start_matches("in ").replace(['_', ','], " ");
+        // `(million, USD)`, `(USD in millions)`
+        let text = text.trim_start_matches("in ").replace(['_', ','], " ").replace(" of ", " ").replace(" in ", " ");
         // `$000`, `000s`
         let thousands = || text.replace("000s", "000").replace("'000", "000").replace("000", "thousand");
         let words = read_words(&text).or_else(|| read_words(&thousands()))?;
