@@ -3,6 +3,11 @@
 //! [`fold`] transliterates all scripts to Latin, so that a search finds a name by its sound. Names that fold alike may
 //! still differ: 凯石 and 凯实 in a character, An Phát and Ân Phật in marks, C and C++ in symbols.
 
+use std::collections::HashMap;
+use std::ops::Range;
+
+use hanconv::RawDictionary;
+use once_cell::sync::Lazy;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
@@ -94,6 +99,58 @@ fn identity_of(chars: impl Iterator<Item = char>) -> String {
         }
     }
     form
+}
+
+/// The characters of a text that are written without spaces between words: Chinese, Japanese, Korean and Thai. Chinese
+/// ones are in their simplified forms. A text without them is empty.
+///
+/// `紅杉 Capital 中国` → `红杉中国`
+pub fn characters(text: &str) -> String {
+    if text.is_ascii() {
+        return String::new();
+    }
+    text.nfkc().filter(|char| is_character(*char)).map(simplified).collect()
+}
+
+/// A character as it is written in mainland China, by itself: in a longer text, it may have another simple form.
+fn simplified(char: char) -> char {
+    // The tables of OpenCC: new forms of Japan to traditional ones, and these to simplified ones.
+    static FORMS: Lazy<[HashMap<char, char>; 2]> = Lazy::new(|| {
+        let pair = |(from, to): (&str, &str)| Some((from.parse().ok()?, to.parse().ok()?));
+        let japanese = RawDictionary::JPVariants.inv_iter().filter_map(pair).collect();
+        [japanese, RawDictionary::TSCharacters.iter().filter_map(pair).collect()]
+    });
+    FORMS.iter().fold(char, |char, forms| forms.get(&char).copied().unwrap_or(char))
+}
+
+/// The place of the characters of a text in another one, as positions of characters.
+pub fn find_characters(text: &str, characters: &str) -> Option<Range<usize>> {
+    if characters.is_empty() {
+        return None;
+    }
+    let written: Vec<String> = text.chars().map(|char| self::characters(char.encode_utf8(&mut [0; 4]))).collect();
+    (0..written.len()).find_map(|start| {
+        let mut rest = characters;
+        let length = written[start..].iter().position(|next| match rest.strip_prefix(next.as_str()) {
+            Some(behind) if !next.is_empty() => {
+                rest = behind;
+                rest.is_empty()
+            }
+            _ => {
+                // A space between characters is no part of the other text.
+                rest = if next.is_empty() && rest.len() < characters.len() { rest } else { "\0" };
+                false
+            }
+        })?;
+        rest.is_empty().then_some(start..start + length + 1)
+    })
+}
+
+fn is_character(char: char) -> bool {
+    matches!(char,
+        '々' | '〇' | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fa}' | 'ー' | '\u{31f0}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}'
+        | '\u{ac00}'..='\u{d7a3}' | '\u{e01}'..='\u{e4e}')
 }
 
 /// The usual spelling without an umlaut.
@@ -242,6 +299,32 @@ mod tests {
             assert_ne!(identity(one), identity(other), "{one} {other}");
         }
         assert_eq!(identity(" ... "), "");
+    }
+
+    #[test]
+    fn characters_are_those_of_scripts_without_spaces() {
+        for (text, expected) in [
+            ("红杉 Capital 中国", "红杉中国"),
+            ("紅杉資本 樂天", "红杉资本乐天"),
+            ("楽天経済", "乐天经济"),
+            ("ﾗｸﾃﾝ・乐天㈱", "ラクテン乐天株"),
+            ("토스 Labs 2", "토스"),
+            ("Алдер Çınar", ""),
+            ("Alder", ""),
+        ] {
+            assert_eq!(characters(text), expected, "{text}");
+        }
+        for (text, characters, place) in [
+            ("凯石 红杉 中国", "红杉", Some(3..5)),
+            ("A紅 杉B", "红杉", Some(1..4)),
+            ("红红杉", "红杉", Some(1..3)),
+            ("红", "红杉", None),
+            ("红B杉", "红杉", Some(0..3)),
+            ("Alder", "红", None),
+            ("红", "", None),
+        ] {
+            assert_eq!(find_characters(text, characters), place, "{text}");
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Text search: typo-tolerant search for names, and full-text search over descriptions. Each index covers one table.
 //!
 //! Tantivy builds the inverted index: one segment, in which document `n` is row `n` of the table and nothing is stored but
-//! the terms. At search time it reads the postings of words that more than 128 rows contain and the raw names without
-//! letters or digits. Everything else comes from our own tables next to the segment ([`index`]): the rows of rarer words,
+//! the terms. At search time it reads the postings of words that more than 128 rows contain, of characters of names in
+//! Chinese, Japanese, Korean and Thai, and the raw names without letters or digits. Everything else comes from our own tables next to the segment ([`index`]): the rows of rarer words,
 //! full names, acronyms, phonetic keys, a static rank per row, and the dictionary as a transducer that is walked node by
 //! node. They exist for speed: tantivy shows its dictionary only through an automaton, and its `FuzzyTermQuery` is an
 //! order of magnitude slower (`benches/search_speed.rs` measures both). [`query`] expands the words of a query, and
@@ -33,7 +33,7 @@ pub use query::phonetic::phonetic_key;
 pub use rank::{Explanation, MatchClass, ScorePart};
 
 /// The version of the index files. A program opens its own format only.
-pub(crate) const FORMAT: u32 = 5;
+pub(crate) const FORMAT: u32 = 6;
 
 /// The score from which a row is a match.
 pub const MATCH_SCORE: f32 = 0.6;

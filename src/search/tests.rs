@@ -1,4 +1,6 @@
-use crate::{IndexFiles, IndexPart, MATCH_SCORE, MAX_HITS, MatchClass, TextIndex};
+use proptest::prelude::*;
+
+use crate::{IndexFiles, IndexPart, MATCH_SCORE, MAX_HITS, MatchClass, TextIndex, typed_part};
 use data::Names;
 use data::name::WordList;
 use data::vocabulary::Vocabulary;
@@ -324,5 +326,37 @@ fn every_word_may_be_a_beginning() {
         [("gen catalyst", "General Catalyst"), ("rock inter", "Rocket Internet"), ("gene cata", "General Catalyst")]
     {
         assert_eq!(found(&table, query).first().map(String::as_str), Some(name), "{query}");
+    }
+}
+
+proptest! {
+    /// Characters of few sounds, so that many names only sound alike.
+    #[test]
+    fn names_with_the_characters_of_a_query_are_all_found_and_come_first(
+        names in proptest::collection::vec("[红洪宏弘杉山三资自本石实士凯楽天]{2,6}( Capital)?", 1..60),
+        pick in 0_usize..1_000,
+        (start, length) in (0_usize..5, 1_usize..4),
+    ) {
+        let table = Table::of(&names.iter().map(String::as_str).collect::<Vec<_>>());
+        let picked: Vec<char> = data::written::characters(&names[pick % names.len()]).chars().collect();
+        let query: String = picked.iter().skip(start % picked.len()).take(length).collect();
+        let index = TextIndex::in_memory(&table).unwrap();
+        let results = index.search(&table, &query);
+        let contains = |row: u32| data::written::characters(&names[row as usize]).contains(&query);
+        let rows: Vec<u32> = results.hits.iter().map(|hit| hit.row).collect();
+        let count = (0..table.len()).filter(|row| contains(*row)).count();
+        prop_assert!(rows.iter().take(count).all(|row| contains(*row)), "{query}: {rows:?} of {names:?}");
+        prop_assert!(rows.iter().skip(count).all(|row| !contains(*row)));
+        prop_assert_eq!(rows.len().min(count), count);
+        for (row, class) in rows.iter().zip(index.match_classes(&table, &query, &rows)) {
+            prop_assert_eq!(contains(*row), class <= MatchClass::Prefix, "{} {}: {}", query, &names[*row as usize], class);
+        }
+        for completed in index.complete(&table, &query, 100) {
+            prop_assert!(contains(completed.row));
+            let name = &names[completed.row as usize];
+            let part = typed_part(&query, name).unwrap();
+            let typed: String = name.chars().skip(part.start).take(part.len()).collect();
+            prop_assert_eq!(data::written::characters(&typed), query.clone());
+        }
     }
 }

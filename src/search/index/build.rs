@@ -21,6 +21,7 @@ use crate::rank::{is_connecting, static_rank};
 use crate::{FORMAT, IndexFiles, SearchError};
 use data::Names;
 use data::fold::fold_into;
+use data::written::characters;
 
 /// Memory for the terms of this number of rows, in bytes. A writer allocates a third of it at once, for a table that then
 /// grows as needed; it never starts a second segment.
@@ -31,17 +32,36 @@ pub(super) fn writer_memory(rows: u32) -> usize {
 pub(crate) const FORMAT_FILE: &str = "format";
 pub(crate) const TABLES_FILE: &str = "names.tables";
 
-/// The schema of the segment, its field of folded words of names and aliases, and that of raw names that fold to nothing,
-/// without spaces. The terms of a document are separated by spaces.
-fn schema() -> (Schema, Field, Field) {
+/// The fields of the segment: folded words of names and aliases, raw names that fold to nothing, without spaces, and
+/// the [`character_terms`] of names. The terms of a document are separated by spaces.
+fn schema() -> (Schema, [Field; 3]) {
     let mut schema = Schema::builder();
     let indexing = TextFieldIndexing::default()
         .set_tokenizer("whitespace")
         .set_index_option(IndexRecordOption::Basic)
         .set_fieldnorms(false);
     let options = TextOptions::default().set_indexing_options(indexing);
-    let (word, raw) = (schema.add_text_field("word", options.clone()), schema.add_text_field("raw", options));
-    (schema.build(), word, raw)
+    let fields = ["word", "raw", "characters"].map(|name| schema.add_text_field(name, options.clone()));
+    (schema.build(), fields)
+}
+
+/// The characters of a text, and each with the next one.
+fn character_terms(characters: &str) -> impl Iterator<Item = &str> {
+    let ends = |start: usize| {
+        let mut rest = characters[start..].chars();
+        rest.next().into_iter().chain(rest.next()).scan(start, |end, char| {
+            *end += char.len_utf8();
+            Some(*end)
+        })
+    };
+    characters.char_indices().flat_map(move |(start, _)| ends(start).map(move |end| &characters[start..end]))
+}
+
+/// The terms that a name with a query's characters has: pairs, or a single character.
+pub(crate) fn wanted_character_terms(characters: &str) -> impl Iterator<Item = &str> {
+    let is_single = characters.chars().nth(1).is_none();
+    let is_wanted = move |term: &&str| is_single || term.chars().nth(1).is_some();
+    character_terms(characters).filter(is_wanted)
 }
 
 /// The names of a row: its name, then its aliases.
@@ -79,7 +99,7 @@ pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> 
     if names.len() > MAX_ROWS {
         return Err(SearchError::TooManyRows { rows: names.len() });
     }
-    let (schema, word_field, raw_field) = schema();
+    let (schema, [word_field, raw_field, character_field]) = schema();
     let (index, directory) = (Index::builder().schema(schema), RamDirectory::create());
     let mut writer =
         index.single_segment_index_writer::<TantivyDocument>(directory.clone(), writer_memory(names.len()))?;
@@ -89,6 +109,10 @@ pub(crate) fn build_files(names: &dyn Names) -> Result<IndexFiles, SearchError> 
         let mut document = TantivyDocument::default();
         let mut words = String::new();
         for text in texts(names, row) {
+            let characters = characters(text);
+            if !characters.is_empty() {
+                document.add_text(character_field, character_terms(&characters).collect::<Vec<_>>().join(" "));
+            }
             fold_name_into(text, &mut folded);
             if folded.is_empty() {
                 document.add_text(raw_field, raw_term(text));

@@ -15,6 +15,7 @@ use crate::rank::has_initials;
 use crate::rank::search_buffers::SearchBuffers;
 use data::Names;
 use data::fold::{fold, fold_into};
+use data::written::{characters, find_characters};
 
 /// Completeness of a text compared with a name, the surest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,7 +23,8 @@ pub enum Completion {
     /// It equals the text, except for letter case, diacritics, punctuation and spaces.
     Equal,
     Begins,
-    /// It begins with the text except for spaces, or has its words, with the last one possibly unfinished.
+    /// It begins with the text except for spaces, or has its words, with the last one possibly unfinished, or its characters, in
+    /// a script without spaces between words.
     Includes,
 }
 
@@ -46,6 +48,7 @@ pub(crate) struct TypedText {
     folded: String,
     words: Vec<String>,
     joined: String,
+    characters: String,
 }
 
 impl TypedText {
@@ -53,7 +56,8 @@ impl TypedText {
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let folded = fold(limited(text));
         let words: Vec<String> = folded.split(' ').filter(|word| !word.is_empty()).map(str::to_owned).collect();
-        (!words.is_empty()).then(|| Self { joined: words.concat(), folded: words.join(" "), words })
+        let (joined, folded, characters) = (words.concat(), words.join(" "), characters(limited(text)));
+        (!words.is_empty()).then_some(Self { joined, folded, words, characters })
     }
 
     /// True for one word of two to eight letters, and for single letters (`N.E.A.`).
@@ -72,6 +76,12 @@ impl TypedText {
         }
     }
 
+    /// Compares a text with the characters that were typed.
+    fn completed_by_characters(&self, text: &str) -> Option<Completion> {
+        let at = (!self.characters.is_empty()).then(|| characters(text).find(&self.characters))??;
+        Some(if at == 0 { Completion::Begins } else { Completion::Includes })
+    }
+
     fn is_included_in(&self, folded: &str) -> bool {
         let Some((last, complete)) = self.words.split_last() else { return false };
         let mut words = folded.split(' ');
@@ -82,6 +92,9 @@ impl TypedText {
     /// The typed part of a text, as positions of its characters: from the beginning of the text or of a word, or else
     /// the word that begins with the last word typed.
     fn part_of(&self, text: &str) -> Option<Range<usize>> {
+        if let Some(found) = find_characters(text, &self.characters) {
+            return Some(found);
+        }
         let mut folded = String::new();
         // The folded text without spaces, its length after each character, and the beginnings of its words in both.
         let mut joined = String::new();
@@ -115,6 +128,12 @@ impl TextIndex {
         let Some(typed) = TypedText::parse(text) else { return Vec::new() };
         self.buffers.with(self.rows, |buffers| {
             let mut run = CompletionRun { terms: &self.terms, names, typed: &typed, buffers, found: Vec::new() };
+            run.add(&run.rows_with_characters(), Completion::Includes, MAX_COMPARED);
+            if !run.found.is_empty() {
+                sort(&mut run.found);
+                run.found.truncate(max);
+                return run.found;
+            }
             for row in run.rows_of_full_name() {
                 let completed = run.completed(row);
                 run.found.extend(completed.filter(|completed| completed.completion == Completion::Equal));
@@ -160,6 +179,14 @@ impl<'a> CompletionRun<'a> {
         rows.dedup();
         rows.truncate(MAX_COMPARED);
         rows
+    }
+
+    /// The most prominent rows with the characters of the text: names that only sound alike are no completions of it.
+    fn rows_with_characters(&self) -> Vec<u32> {
+        let mut best = self.most_prominent(MAX_COMPARED);
+        let rows = self.terms.rows_with_characters(&self.typed.characters, MAX_READ);
+        rows.into_iter().for_each(|row| best.add(row));
+        best.rows()
     }
 
     fn add_initials(&mut self, max: usize) {
@@ -291,7 +318,8 @@ fn completed(names: &dyn Names, typed: &TypedText, row: u32, buffers: &mut Searc
         fold_into(text, folded);
         joined.clear();
         folded.split(' ').for_each(|word| joined.push_str(word));
-        Some((typed.completed_by(folded, joined)?, index))
+        let by_letters = typed.completed_by(folded, joined);
+        Some((by_letters.into_iter().chain(typed.completed_by_characters(text)).min()?, index))
     });
     let (completion, text) = completions.min()?;
     Some(Completed { row, completion, text, by_initials: false, prominence: names.prominence(row) })

@@ -148,22 +148,22 @@ impl TextIndex {
         let (index, searcher) = build::open_files(files)?;
         let rows = names.len();
         let shape = |segments, documents| SearchError::Shape { segments, documents, rows };
-        let (words, raw) = match searcher.segment_readers() {
+        let fields = match searcher.segment_readers() {
             [] if rows == 0 => {
                 let none = Arc::new(InvertedIndexReader::empty(IndexRecordOption::Basic));
-                (Arc::clone(&none), none)
+                [Arc::clone(&none), Arc::clone(&none), none]
             }
             [segment] => {
                 if segment.max_doc() != rows || segment.num_docs() != rows {
                     return Err(shape(1, segment.max_doc()));
                 }
-                let field = |name: &str| index.schema().get_field(name);
-                (segment.inverted_index(field("word")?)?, segment.inverted_index(field("raw")?)?)
+                let field = |name: &str| segment.inverted_index(index.schema().get_field(name)?);
+                [field("word")?, field("raw")?, field("characters")?]
             }
             segments => return Err(shape(segments.len(), searcher.num_docs() as u32)),
         };
         let weights = Weights::parse(rows, &tables.lookups.frequent_words);
-        let terms = TermIndex::new(words, raw, tables).ok_or(SearchError::Damaged { part: "the table of words" })?;
+        let terms = TermIndex::new(fields, tables).ok_or(SearchError::Damaged { part: "the table of words" })?;
         Ok(Self { terms, weights, rows, buffers: BufferPool::default(), descriptions })
     }
 
@@ -288,10 +288,14 @@ impl TextIndex {
         sort(scored);
     }
 
-    /// The rows with all words of a query, ascending; the last word may be incomplete. If a search has
-    /// [`SearchResults::further`] rows, its hits are some of them.
+    /// The rows with the characters of a query, or else with all words of it, ascending; the last word may be incomplete. If
+    /// a search has [`SearchResults::further`] rows, its hits are some of them, but for names that only sound alike.
     pub fn rows_with_words(&self, query: &str) -> Vec<u32> {
         let query = NameQuery::parse(query, &self.weights);
+        let with_characters = self.terms.rows_with_characters(&query.characters, u32::MAX);
+        if !with_characters.is_empty() {
+            return with_characters;
+        }
         let dictionary = &self.terms.lookups.dictionary;
         let mut common: Option<Vec<u64>> = None;
         for (index, word) in query.words.iter().enumerate() {

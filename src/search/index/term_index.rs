@@ -8,11 +8,13 @@ use tantivy::InvertedIndexReader;
 use tantivy::postings::{BlockSegmentPostings, TermInfo};
 use tantivy::schema::IndexRecordOption;
 
+use crate::index::build::wanted_character_terms;
 use crate::index::tables::{FIRST, Lookups, RowsOfWords, SideTables};
 
 pub(crate) struct TermIndex {
     words: Arc<InvertedIndexReader>,
     raw: Arc<InvertedIndexReader>,
+    characters: Arc<InvertedIndexReader>,
     pub rows: RowsOfWords,
     pub lookups: Lookups,
     /// Tantivy's postings of the common words, in their order.
@@ -27,8 +29,8 @@ const FEW: usize = 8;
 const MAX_RAW_ROWS: u32 = 2_000;
 
 impl TermIndex {
-    /// Combines tantivy's two fields with the side tables; `None` if they do not belong together.
-    pub(crate) fn new(words: Arc<InvertedIndexReader>, raw: Arc<InvertedIndexReader>, own: SideTables) -> Option<Self> {
+    /// Combines tantivy's fields with the side tables; `None` if they do not belong together.
+    pub(crate) fn new([words, raw, characters]: [Arc<InvertedIndexReader>; 3], own: SideTables) -> Option<Self> {
         let SideTables { rows_of_words: rows, lookups } = own;
         let terms = words.terms();
         if terms.num_terms() as u64 != u64::from(rows.len()) || lookups.dictionary.len() != rows.len() {
@@ -40,7 +42,7 @@ impl TermIndex {
             terms.get(text).ok()?
         };
         let common = rows.common_in(&(0..rows.len())).map(info).collect::<Option<_>>()?;
-        Some(Self { words, raw, rows, lookups, common })
+        Some(Self { words, raw, characters, rows, lookups, common })
     }
 
     pub(crate) fn text(&self, word: u32) -> String {
@@ -107,6 +109,27 @@ impl TermIndex {
     fn postings(&self, word: u32) -> Option<BlockSegmentPostings> {
         let info = &self.common[self.rows.find_common(word)?];
         self.words.read_block_postings_from_terminfo(info, IndexRecordOption::Basic).ok()
+    }
+
+    /// The rows whose names have all pairs of successive characters of a text, ascending; at most `max` are read.
+    pub(crate) fn rows_with_characters(&self, characters: &str, max: u32) -> Vec<u32> {
+        let info = |term: &str| self.characters.terms().get(term).ok().flatten();
+        let Some(mut terms) = wanted_character_terms(characters).map(info).collect::<Option<Vec<TermInfo>>>() else {
+            return Vec::new();
+        };
+        terms.sort_by_key(|info| info.doc_freq);
+        let mut blocks = terms
+            .iter()
+            .map_while(|info| self.characters.read_block_postings_from_terminfo(info, IndexRecordOption::Basic).ok());
+        let mut rows = Vec::new();
+        blocks.next().into_iter().for_each(|rarest| each_document(rarest, max, |row| rows.push(row)));
+        for mut other in blocks {
+            rows.retain(|row| {
+                other.seek(*row);
+                other.docs().binary_search(row).is_ok()
+            });
+        }
+        rows
     }
 
     /// Calls `found` with the rows that have a raw name beginning with `term`, without spaces.

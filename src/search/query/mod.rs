@@ -11,6 +11,7 @@ use crate::query::nickname::WordForm;
 use crate::query::phonetic::phonetic_key;
 use crate::query::reading::fold_name;
 use crate::{MAX_QUERY_BYTES, MAX_QUERY_WORDS};
+use data::written::characters;
 
 pub(crate) struct NameQuery {
     /// The query as received, trimmed.
@@ -25,6 +26,8 @@ pub(crate) struct NameQuery {
     /// The words that are not generic, joined; `None` if all are.
     pub core_pattern: Option<EditPattern>,
     pub phonetic_key: String,
+    /// Its [`characters`]: a name that contains them comes before those that only sound alike.
+    pub characters: String,
     /// True if the query ends in a space: its last word is complete.
     pub is_complete: bool,
 }
@@ -65,12 +68,19 @@ impl NameQuery {
             joined_pattern: EditPattern::new(&joined),
             core_pattern: (!core.is_empty()).then(|| EditPattern::new(&core)),
             phonetic_key: phonetic_key(&folded),
+            characters: characters(text),
             is_complete: text.ends_with(char::is_whitespace),
             folded,
             joined,
             words,
             sorted_pattern,
         }
+    }
+
+    /// True if it has no letter or digit of another script.
+    pub(super) fn has_only_characters(&self) -> bool {
+        let letters = self.raw.chars().filter(|char| char.is_alphanumeric());
+        !self.characters.is_empty() && letters.count() <= self.characters.chars().count()
     }
 
     /// True for the last word if it may be incomplete.

@@ -83,6 +83,10 @@ impl<'a> CandidateSearch<'a> {
             return true;
         }
         if step == SearchStep::Near {
+            let words = WORDS >> WORDS.count_ones().saturating_sub(query.words.len() as u32);
+            let marks = words | KEEP | EXACT | BEGINS | HINTED;
+            let rows = self.terms.rows_with_characters(&query.characters, MAX_ROWS_READ);
+            buffers.touch_all(&rows, marks);
             self.gather_full_names(query, buffers);
             self.expansions = (0..query.words.len()).map(Expansion::new).collect();
         }

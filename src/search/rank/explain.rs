@@ -31,7 +31,7 @@ model! {
     /// How well a name matches by one strategy.
     #[derive(Clone, Copy, Debug, Serialize)]
     pub struct ScorePart as "ExplanationPart" {
-        /// The strategy: `website` (the host of an address), `organization` (title and organization of a person), `whole`, `joined`, `core`, `sorted`, `words`, `prefix`,
+        /// The strategy: `website` (the host of an address), `organization` (title and organization of a person), `whole`, `joined`, `core`, `sorted`, `words`, `characters`, `prefix`,
         /// `near_prefix`, `sound`, `acronym`, `raw` or `relaxed` (words left out).
         #[serde(rename = "way")]
         pub strategy: &'static str [named("way")],

@@ -6,7 +6,7 @@ use crate::query::{NameQuery, QueryWord};
 use crate::rank::{has_initials, similarity};
 use data::name::{WordList, join_initials};
 use data::vocabulary::{Vocabulary, vocabulary};
-use data::written::{WrittenName, WrittenWord, are_same_letters};
+use data::written::{WrittenName, WrittenWord, are_same_letters, characters};
 
 vocabulary! {
     /// Class of a match, the surest first. All but the last are sure: each word of the query is in the name.
@@ -16,7 +16,8 @@ vocabulary! {
         Exact = "exact",
         /// Another name of the record, or the initials of one.
         Alias = "alias",
-        /// Each word of the query is a word of the name or begins one, or is another form of it (`Bob` for `Robert`).
+        /// Each word of the query is a word of the name or begins one, or is another form of it (`Bob` for `Robert`). In scripts
+        /// without spaces, the name contains the characters of the query.
         Prefix = "prefix",
         /// The same with typos: one edit in a word of three letters or more, two in one of eight or more.
         Typo = "typo",
@@ -66,6 +67,18 @@ impl MatchClass {
     }
 
     fn of_text(query: &NameQuery, text: &str) -> Self {
+        let class = Self::of_letters(query, text);
+        if query.characters.is_empty() {
+            return class;
+        }
+        match characters(text).contains(&query.characters) {
+            true if query.has_only_characters() => class.min(Self::Prefix),
+            true => class,
+            false => class.max(Self::Sound),
+        }
+    }
+
+    fn of_letters(query: &NameQuery, text: &str) -> Self {
         let folded = fold_name(text);
         if folded.is_empty() || query.joined.is_empty() {
             return match text.trim() == query.raw {

@@ -26,6 +26,7 @@ use crate::rank::search_buffers::SearchBuffers;
 use data::MAX_PROMINENCE;
 use data::fold::fold;
 use data::name::WordList;
+use data::written::characters;
 
 pub(super) const MAX_PROMINENCE_BONUS: f32 = 0.06;
 /// The maximum score of a name that does not equal the query.
@@ -51,6 +52,8 @@ impl MatchStrategy {
     const SORTED: Self = Self { name: "sorted", ceiling: 0.97 };
     /// Without generic words.
     const CORE: Self = Self { name: "core", ceiling: 0.96 };
+    /// The name contains the characters of the query, of a script without spaces between words.
+    const CHARACTERS: Self = Self { name: "characters", ceiling: 0.94 };
     /// The name begins with the query.
     const PREFIX: Self = Self { name: "prefix", ceiling: 0.95 };
     const WORDS: Self = Self { name: "words", ceiling: 0.93 };
@@ -70,6 +73,26 @@ pub(crate) trait ScoreSink {
 
     /// The best score so far. Strategies with a lower ceiling may be skipped.
     fn best(&self) -> f32;
+}
+
+/// Scores of a name without the characters of the query, which only sounds alike: below those of names that have them, also
+/// with the bonus for prominence, and in the same order.
+struct SoundScores<'s, S>(&'s mut S);
+
+/// The share of a score above that of a match that names of the same sound keep.
+const SOUND_SHARE: f32 = 0.5;
+
+impl<S: ScoreSink> ScoreSink for SoundScores<'_, S> {
+    fn add(&mut self, strategy: MatchStrategy, similarity: f32) {
+        let score = strategy.ceiling * similarity;
+        let kept = score.min(MATCH_SCORE) + SOUND_SHARE * (score - MATCH_SCORE).max(0.0);
+        self.0.add(strategy, kept / strategy.ceiling);
+    }
+
+    fn best(&self) -> f32 {
+        let kept = self.0.best();
+        kept.min(MATCH_SCORE) + (kept - MATCH_SCORE).max(0.0) / SOUND_SHARE
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -97,6 +120,28 @@ fn weigh_words(folded: &str, weigh: impl Fn(&str) -> f32) -> ([(&str, f32); MAX_
 }
 
 pub(crate) fn score_text(
+    query: &NameQuery,
+    text: &str,
+    weights: &Weights,
+    buffers: &mut SearchBuffers,
+    scores: &mut impl ScoreSink,
+) {
+    if query.characters.is_empty() {
+        return score_letters(query, text, weights, buffers, scores);
+    }
+    let characters = characters(text);
+    if !characters.contains(&query.characters) {
+        return score_letters(query, text, weights, buffers, &mut SoundScores(scores));
+    }
+    score_letters(query, text, weights, buffers, scores);
+    // The words in other scripts are compared with the others.
+    if query.has_only_characters() {
+        let typed = share(query.characters.len(), characters.len());
+        scores.add(MatchStrategy::CHARACTERS, 0.93 + 0.07 * typed);
+    }
+}
+
+fn score_letters(
     query: &NameQuery,
     text: &str,
     weights: &Weights,

@@ -48,7 +48,8 @@ fn a_query_and_its_folded_form_find_the_same() {
         for row in (0..snapshot.rows(table)).step_by(5) {
             let query = mistyped(snapshot.name(table, row), row as usize);
             let folded = fold(&query);
-            if folded.is_empty() {
+            // A name that contains the characters of a query is found by them only.
+            if folded.is_empty() || !data::written::characters(&query).is_empty() {
                 continue;
             }
             let rows =
