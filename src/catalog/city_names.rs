@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 
 use crate::Catalog;
+use crate::facets::ValueCount;
+use crate::groups::MatchedRows;
 use crate::param_error::shortened;
 use crate::row_filter::distinct;
 use data::fold::fold;
@@ -13,7 +15,26 @@ use data::{Country, Facet, Table, city};
 /// A text means the country rather than the city of the same name if the country has this many times its records.
 const FAR_MORE: u32 = 10;
 
+/// Records of a city in another country from which on a note names it; fewer may be mistakes.
+const MIN_IN_COUNTRY: u64 = 5;
+
 impl Catalog {
+    /// A note that records of a city are in several countries: there are cities of this name in each. People have the
+    /// places of their organizations.
+    pub(crate) fn note_on_countries(&self, table: Table, city: u32) -> Option<String> {
+        if table == Table::People {
+            return None;
+        }
+        let rows = self.snapshot().facet_rows(table, Facet::City, city).iter().collect();
+        let mut counts = self.counts_of(table, Facet::Country, &MatchedRows::Few(rows));
+        counts.retain(|counted| counted.count >= MIN_IN_COUNTRY);
+        let code = |counted: &ValueCount| self.facet_label(table, Facet::Country, counted.value).0;
+        let listed = counts.iter().map(|counted| format!("{} ({})", code(counted), grouped(counted.count)));
+        let name = self.snapshot().city_name(city)?;
+        let detail = format!("{name} is in several countries: {}", listed.collect::<Vec<_>>().join(", "));
+        (counts.len() > 1).then(|| format!("{detail}; `country={}` is the first alone", code(&counts[0])))
+    }
+
     /// Finds a city by name; returns its folded name and value, and adds a note on other meanings of the text. `strict`:
     /// also by another of its names, and with its country. `given` are the folded texts that are requested together.
     pub(crate) fn city(

@@ -2,11 +2,15 @@
 
 use search::SearchResults;
 
-use crate::param_error::search_warnings;
+use crate::param_error::{relaxed_text_warning, search_warnings};
+use crate::ranked::Ranked;
 use crate::sort::SortedRows;
 use crate::sort::keys::OrderKeys;
-use crate::{Catalog, ListPosition, Order, Page, Query, RowFilter};
+use crate::{Catalog, Filter, ListPosition, Order, Page, Query, Ranking, RowFilter};
 use platform::pause;
+
+/// Records with a part of the words of a text, on its first page.
+const MAX_RELAXED: usize = 20;
 
 impl Catalog {
     pub fn list(&self, query: &Query, start: ListPosition, limit: usize) -> Page {
@@ -18,12 +22,17 @@ impl Catalog {
             return self.page_of_matches(query, rows, &matches.found, start, limit);
         }
         let total = self.count(query.table, &query.filters, &filter);
-        if start.offset >= total {
-            return Page { total, ..Page::default() };
-        }
         if let (Order::Relevance, Some(ranking)) = (&query.order, query.rankings().last()) {
             let ranked = self.ranked(query.table, ranking);
-            return start.page_of(ranked.rows.iter().copied().filter(|row| filter.contains(*row)).collect(), limit);
+            let complete = ranked.complete_rows().iter().copied().filter(|row| filter.contains(*row));
+            let mut page = start.page_of(complete.collect(), limit);
+            if start.offset == 0 {
+                self.add_relaxed(query, ranking, &ranked, limit.min(MAX_RELAXED), &mut page);
+            }
+            return page;
+        }
+        if start.offset >= total {
+            return Page { total, ..Page::default() };
         }
         let (rows, position) = match &query.order {
             Order::Keys(keys) if !keys.is_empty() => {
@@ -38,6 +47,19 @@ impl Catalog {
             }
         };
         Page { next: start.after_page(rows.len(), total, position), rows, total, ..Page::default() }
+    }
+
+    /// Fills the first page of a text up with records that have a part of its words, which no total counts.
+    fn add_relaxed(&self, query: &Query, ranking: &Ranking, ranked: &Ranked, max: usize, page: &mut Page) {
+        let complete = page.rows.len();
+        let is_other = |filter: &&Filter| !matches!(filter, Filter::Ranked(known) if known == ranking);
+        let others: Vec<Filter> = query.filters.iter().filter(is_other).cloned().collect();
+        let filter = RowFilter::new(self, query.table, &others);
+        let partial = ranked.rows.iter().skip(ranked.complete_rows().len()).copied();
+        page.rows.extend(partial.filter(|row| filter.contains(*row)).take(max.saturating_sub(complete)));
+        if page.rows.len() > complete {
+            page.notes.push(relaxed_text_warning(complete));
+        }
     }
 
     fn page_of_matches(

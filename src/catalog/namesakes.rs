@@ -4,10 +4,13 @@ use std::cmp::Reverse;
 
 use crate::Catalog;
 use data::fold::fold;
+use data::name::{WordKind, without_script_form};
 use data::number::{counted, grouped};
 use data::{Facet, Table};
 
 const MAX_LISTED: usize = 3;
+/// A record with this many times the size of the next one is meant by a name that several have.
+const TIMES_LARGER: u32 = 10;
 /// Maximum number of names read to find namesakes. A full name that begins more names than this is a common word.
 const MAX_READ: usize = 500;
 
@@ -15,20 +18,61 @@ const MAX_READ: usize = 500;
 pub enum NameMatch {
     Nothing,
     One(u32),
-    /// Several records have this name, and none has it as its slug.
+    /// Several records have this name, none has it as its slug, and none is far larger than the others.
     Several(Vec<u32>),
 }
 
+/// A name without the legal form at its end, folded; `None` if it has none.
+fn without_legal_form(name: &str) -> Option<String> {
+    let folded = fold(&without_script_form(name).0);
+    let words: Vec<&str> = folded.split(' ').collect();
+    let kinds = WordKind::classify(&words);
+    let legal = kinds.iter().rev().take_while(|kind| **kind == WordKind::Legal).count();
+    (legal > 0 || folded != fold(name)).then(|| words[..words.len() - legal].join(" "))
+}
+
+/// True if a text is a legal form alone: `Inc.`
+pub(crate) fn is_legal_form(text: &str) -> bool {
+    !fold(text).is_empty() && without_legal_form(&format!("name {text}")).is_some_and(|rest| rest == "name")
+}
+
 impl Catalog {
-    /// Finds the record with exactly this slug, otherwise this name, otherwise this slug in another letter case.
+    /// Finds the record with exactly this slug, otherwise this name, otherwise this slug in another letter case, otherwise
+    /// this alias, or this name or alias apart from spaces, with or without a legal form at its end.
     pub fn match_name(&self, table: Table, text: &str) -> NameMatch {
         if let Some(row) = self.snapshot().find(table, text) {
             return NameMatch::One(row);
         }
-        match self.rows_named(table, text).as_slice() {
-            [] => self.find(table, text).map_or(NameMatch::Nothing, NameMatch::One),
-            [row] => NameMatch::One(*row),
-            rows => NameMatch::Several(rows.to_vec()),
+        let mut rows = self.rows_named(table, text);
+        if rows.is_empty() {
+            if let Some(row) = self.find(table, text) {
+                return NameMatch::One(row);
+            }
+            rows = self.rows_called(table, text);
+        }
+        if rows.is_empty()
+            && let Some(without) = without_legal_form(text)
+        {
+            rows = self.rows_called(table, &without);
+        }
+        self.main_of_namesakes(table, rows)
+    }
+
+    fn rows_called(&self, table: Table, text: &str) -> Vec<u32> {
+        let index = self.text_index(table);
+        index.map(|index| index.rows_called(&self.snapshot().names(table), text)).unwrap_or_default()
+    }
+
+    /// The only one of some rows, or one that is far larger than the others.
+    fn main_of_namesakes(&self, table: Table, mut rows: Vec<u32>) -> NameMatch {
+        rows.sort_by_key(|row| Reverse(self.size(table, *row)));
+        match rows[..] {
+            [] => NameMatch::Nothing,
+            [row] => NameMatch::One(row),
+            [first, second, ..] => {
+                let bound = TIMES_LARGER.saturating_mul(self.size(table, second).max(1));
+                if self.size(table, first) >= bound { NameMatch::One(first) } else { NameMatch::Several(rows) }
+            }
         }
     }
 
@@ -40,8 +84,10 @@ impl Catalog {
         }
         let (folded, own) = (fold(text), self.size(table, row));
         let mut others = self.short_for(table, &folded);
-        let is_same = |other: u32| fold(self.snapshot().name(table, other)) == folded;
-        others.retain(|other| *other != row && (self.size(table, *other) > own || is_same(*other)));
+        let called = self.rows_called(table, text);
+        others.extend(called.iter().filter(|row| !others.contains(row)).copied().collect::<Vec<u32>>());
+        others.retain(|other| *other != row && (self.size(table, *other) > own || called.contains(other)));
+        others.sort_by_key(|other| Reverse(self.size(table, *other)));
         others
     }
 

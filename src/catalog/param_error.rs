@@ -47,6 +47,18 @@ pub(crate) fn search_warnings(found: &SearchResults) -> Vec<ParameterError> {
     relaxed.into_iter().chain(capped).collect()
 }
 
+/// The warning for a text of which `complete` records have all words, and others are listed after them.
+pub(crate) fn relaxed_text_warning(complete: usize) -> ParameterError {
+    let detail = match complete {
+        0 => "no record has all words; those listed have some of them, and are not counted".to_owned(),
+        1 => "only the first record has all words; the others have some of them, and are not counted".to_owned(),
+        count => {
+            format!("only the first {count} records have all words; the others have some of them, and are not counted")
+        }
+    };
+    ParameterError { code: "relaxed", ..ParameterError::invalid("text", detail) }
+}
+
 /// A problem with one parameter. Its suggestions cost a search, and are computed only after the quota is charged.
 #[derive(Clone, Debug)]
 pub enum Issue {

@@ -16,6 +16,13 @@ pub struct Ranked {
     pub(crate) similar: Vec<Similar>,
 }
 
+impl Ranked {
+    /// The rows that have everything that is searched for, best first.
+    pub(crate) fn complete_rows(&self) -> &[u32] {
+        self.rows.get(..self.complete).unwrap_or(&self.rows)
+    }
+}
+
 impl Catalog {
     /// Number of records with all words in descriptions, sectors, places or titles; at most [`MAX_RANKED`].
     pub fn count_described(&self, resource: Resource, text: &str) -> usize {

@@ -2,7 +2,7 @@
 
 use crate::params::{BoundUnit, ParamType};
 use crate::parse::scalars::Bound;
-use crate::{Catalog, ListPosition, Order, ParseOptions, Query, Request, Resource};
+use crate::{Catalog, Filter, ListPosition, Order, ParseOptions, Property, Query, Request, Resource};
 use data::{Direction, PartialDate};
 
 /// Maximum number of conditions that are dropped in turn; each costs a count.
@@ -15,6 +15,8 @@ pub struct Relaxation {
     pub parameter: &'static str,
     /// The number of records that match the other conditions, at least 1.
     pub total: u64,
+    /// The number of these of which the value that the parameter asks for is unknown.
+    pub unknown: u64,
     /// If the parameter bounds a date, the nearest date of these records.
     pub nearest: Option<(Bound, PartialDate)>,
 }
@@ -36,7 +38,12 @@ impl Relaxation {
             let which = if bound == Bound::Min { "newest" } else { "oldest" };
             format!(", the {which} of {date}")
         });
-        format!("nothing matches all conditions; without `{parameter}` {matches}{nearest}")
+        let unknown = match self.unknown {
+            0 => String::new(),
+            all if all == self.total => format!("; `{parameter}` is unknown for all of them"),
+            count => format!("; `{parameter}` is unknown for {count} of them"),
+        };
+        format!("nothing matches all conditions; without `{parameter}` {matches}{nearest}{unknown}")
     }
 }
 
@@ -57,12 +64,29 @@ impl Catalog {
             let others: Vec<_> = others.map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
             let Request::List(query) = self.parse(resource, &others, options).ok()?.request else { return None };
             let total = self.list(&query, ListPosition::default(), 0).total;
-            (total > 0).then_some((Relaxation { parameter, total, nearest: None }, query))
+            (total > 0).then_some((Relaxation { parameter, total, unknown: 0, nearest: None }, query))
         });
         // The first one of equal counts: `max_by_key` takes the last.
         let best = relaxed.collect::<Vec<_>>().into_iter().rev().max_by_key(|(relaxation, _)| relaxation.total);
         let (relaxation, query) = best?;
+        let unknown = self.count_unknown(resource, relaxation.parameter, &query);
+        let relaxation = Relaxation { unknown, ..relaxation };
         Some(Relaxation { nearest: self.nearest_date(resource, relaxation.parameter, query), ..relaxation })
+    }
+
+    /// Number of records of a query of which the value that a parameter asks for is unknown.
+    fn count_unknown(&self, resource: Resource, parameter: &str, query: &Query) -> u64 {
+        let Some(parameter) = resource.parameter(parameter) else { return 0 };
+        let property = match parameter.kind {
+            ParamType::Range { key, .. } => Some(Property::Key(query.table.sort_key(key))),
+            _ => parameter.facet().map(Property::Facet),
+        };
+        let known = Property::all(query.table).map(|(_, property)| property);
+        let Some(property) = property.filter(|property| known.into_iter().any(|known| known == *property)) else {
+            return 0;
+        };
+        let filters = query.filters.iter().cloned().chain([Filter::Unknown(property)]).collect();
+        self.list(&Query { filters, ..query.clone() }, ListPosition::default(), 0).total
     }
 
     /// The newest date among the records of a query for a lower bound, the oldest for an upper bound.

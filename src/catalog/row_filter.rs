@@ -77,7 +77,9 @@ impl<'a> RowFilter<'a> {
                 Predicate::Sets([sets(Facet::Firm, firms), sets(Facet::Startup, startups)].concat())
             }
             Filter::Rows(rows) => Predicate::Merged(rows.clone()),
-            Filter::Ranked(ranking) => Predicate::Merged(distinct(catalog.ranked(table, ranking).rows.iter().copied())),
+            Filter::Ranked(ranking) => {
+                Predicate::Merged(distinct(catalog.ranked(table, ranking).complete_rows().iter().copied()))
+            }
             Filter::Not(filter) => {
                 let mut inner = Self::everything(self.rows, self.limits);
                 inner.add(catalog, table, filter);

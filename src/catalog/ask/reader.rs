@@ -526,6 +526,8 @@ impl<'a> QuestionReader<'a> {
             (Table::Startups, Some(Topic::Raising)) => ("last_round_since", "last_round_until", false),
             (Table::Startups, _) | (Table::Firms, Some(Topic::Founding)) => ("founded_from", "founded_to", true),
             (Table::Firms, _) => ("active_since", "active_until", false),
+            // `rounds of companies founded after 2011`
+            (Table::Rounds, Some(Topic::Founding)) => return self.leave(at..at + length),
             (Table::Rounds, _) => ("since", "until", false),
             _ => return None,
         };
@@ -550,9 +552,31 @@ impl<'a> QuestionReader<'a> {
     /// Reads an amount or number, with what it counts.
     fn bound(&mut self, at: usize) -> Option<usize> {
         let (found, length) = amount(&self.tokens[at..])?;
-        let QuestionAmount { min, max, is_money, is_foreign, is_percent, is_bare } = found;
+        // A bound that another reading took away from its number: `with no more than 10 reviews`.
+        let bounds = phrases("bounds")
+            .iter()
+            .filter(|bound| at.checked_sub(bound.words.len()).is_some_and(|from| self.starts(from, &bound.words)));
+        let before = bounds.map(|bound| bound.words.len()).max().filter(|_| found.is_bare);
+        let bounded = before.and_then(|words| Some(amount(self.tokens.get(at - words..)?)?.0));
+        let found = bounded.unwrap_or(found);
+        // `not above $20m`
+        let is_opposite = self.is_negated && !found.is_bare && found.min.is_some() != found.max.is_some();
+        let found = if is_opposite { QuestionAmount { min: found.max, max: found.min, ..found } } else { found };
+        self.is_negated &= !is_opposite;
         let mut end = at + length;
         let noun = self.tokens.get(end).map_or("", |token| token.word.as_str());
+        // `4 rounds or less`
+        let is_bound = found.is_bare && !found.is_money && self.is_at(end + 1, &["or", "and"]);
+        let (found, after_noun) = match self.tokens.get(end + 2).map(|token| token.word.as_str()) {
+            Some("less" | "fewer" | "below" | "under") if is_bound => {
+                (QuestionAmount { min: None, is_bare: false, ..found }, 2)
+            }
+            Some("more" | "above" | "over" | "up") if is_bound => {
+                (QuestionAmount { max: None, is_bare: false, ..found }, 2)
+            }
+            _ => (found, 0),
+        };
+        let QuestionAmount { min, max, is_money, is_foreign, is_percent, is_bare } = found;
         // `pre-money`
         let is_other = |at: usize| {
             self.is_at(at, words("other amounts"))
@@ -583,7 +607,12 @@ impl<'a> QuestionReader<'a> {
             (Table::Rounds, _) if is_money => ("min_amount_usd", "max_amount_usd"),
             _ => return None,
         };
-        end += usize::from(!is_money && !["", "min_health_score"].contains(&min_name));
+        end += usize::from(!is_money && !["", "min_health_score"].contains(&min_name)) + after_noun;
+        // `at most 3 rounds`: without a parameter for this end, the number has no meaning.
+        let is_one_sided = !is_bare && min.is_some() != max.is_some();
+        if is_one_sided && (min.is_some() && min_name.is_empty() || max.is_some() && max_name.is_empty()) {
+            return self.leave(at..end.min(self.tokens.len()));
+        }
         // `a $10m round`, `$5m seed rounds`
         let is_round = |at: usize| self.record_at(at) == Some(Table::Rounds);
         let is_of_rounds = || is_round(end) || (end..end + 3).any(|at| is_round(at) && self.is_stage(end, at));
@@ -629,7 +658,11 @@ impl<'a> QuestionReader<'a> {
         // `never raised`, but `not raised since 2012`
         if self.is_negated && topic == Topic::Raising && !(at + 1..at + 4).any(|at| self.is_date(at)) {
             self.is_negated = false;
-            self.leave(at - 1..at + 1);
+            // `have not raised a series C`: no parameter excludes a round of the past.
+            let stages = || (at + 1..at + 4).flat_map(|from| (from + 1..from + 4).rev().map(move |to| from..to));
+            let stage = stages().find(|stage| self.is_stage(stage.start, stage.end));
+            let end = stage.map_or(at + 1, |stage| stage.end);
+            return self.leave(at - 1..end).map(|length| length - 1);
         }
         Some(1)
     }
@@ -639,9 +672,20 @@ impl<'a> QuestionReader<'a> {
     }
 
     fn negation(&mut self, at: usize) -> Option<usize> {
-        if self.starts(at, &["other", "than"]) {
+        let is_but = self.is_at(at, &["all", "anything", "anywhere", "everything", "everywhere", "nothing"]);
+        if self.starts(at, &["other", "than"]) || is_but && self.is_at(at + 1, &["but"]) {
             self.is_negated = true;
             return Some(2);
+        }
+        // `no Recife` is Portuguese for `in Recife`.
+        let is_place = |meaning: &PhraseMeaning| {
+            matches!(meaning, PhraseMeaning::City { .. } | PhraseMeaning::Country(_) | PhraseMeaning::State { .. })
+        };
+        let place = self.longest_meaning(at + 1).filter(|(_, meanings)| meanings.iter().any(is_place));
+        if self.is_at(at, &["no"])
+            && let Some((length, _)) = place
+        {
+            return self.leave(at..at + 1 + length);
         }
         // `gone quiet since 2010`; `stopped investing before 2012`, however, is just a date.
         if self.table == Table::Firms

@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::ops::RangeInclusive;
 
+use crate::namesakes::is_legal_form;
 use crate::param_error::shortened;
 use crate::params::{MAX_VALUES, ParamType, Parameter};
 use crate::{Catalog, NameMatch};
@@ -91,7 +92,12 @@ impl Catalog {
     }
 
     fn is_record_with_commas(&self, table: Table, text: &str) -> bool {
-        self.rows_named(table, text).iter().any(|row| has_commas_of(self.snapshot().name(table, *row), text))
+        let is_spelled = |row: &u32| has_commas_of(self.snapshot().name(table, *row), text);
+        let is_known = |name: &str| self.match_name(table, name.trim()) != NameMatch::Nothing;
+        // `Alder, Inc.`
+        let with_form = text.rsplit_once(',').filter(|(name, form)| !name.contains(',') && is_legal_form(form));
+        self.rows_named(table, text).iter().any(is_spelled)
+            || with_form.is_some_and(|(name, form)| is_known(name) && !is_known(form))
     }
 
     /// True if records spell a value of a facet like the text, with its commas.

@@ -104,6 +104,11 @@ impl ParamParser<'_> {
             );
             self.unknown(Issue::Invalid(ParameterError::invalid(parameter.name, detail)));
         }
+        if country.is_none() && parameter.mode != Mode::Not {
+            let several = distinct(cities.iter().copied()).into_iter().take(MAX_NOTES);
+            let several = several.filter_map(|city| catalog.note_on_countries(table, city));
+            self.notes.extend(several.map(|note| ParameterError::warning("value_interpreted", parameter.name, note)));
+        }
         self.add_values(parameter, names, Filter::AnyOf(Facet::City, distinct(cities)));
     }
 

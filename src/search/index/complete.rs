@@ -152,6 +152,17 @@ impl TextIndex {
         })
     }
 
+    /// The rows with a name or alias that equals a text except for letter case, diacritics, punctuation and spaces, ascending.
+    pub fn rows_called(&self, names: &dyn Names, text: &str) -> Vec<u32> {
+        let Some(typed) = TypedText::parse(text) else { return Vec::new() };
+        self.buffers.with(self.rows, |buffers| {
+            let mut run = CompletionRun { terms: &self.terms, names, typed: &typed, buffers, found: Vec::new() };
+            let rows = run.rows_of_full_name().into_iter();
+            let completed = rows.filter_map(|row| run.completed(row));
+            completed.filter(|row| row.completion == Completion::Equal).map(|row| row.row).collect()
+        })
+    }
+
     pub fn completion(&self, names: &dyn Names, text: &str, row: u32) -> Option<Completed> {
         let typed = TypedText::parse(text)?;
         self.buffers.with(self.rows, |buffers| completed(names, &typed, row, buffers))

@@ -192,6 +192,15 @@ fn language_of(text: &str) -> usize {
     vocabulary.language_of(&words)
 }
 
+/// A text without the stop words of its language, which other languages may have as words.
+fn without_stop_words(text: &str) -> String {
+    let mut vocabulary = StemCache::new(MAX_KNOWN);
+    let words = vocabulary.read(text);
+    let language = vocabulary.language_of(&words);
+    let words = words.iter().map(|word| &vocabulary.words[*word]).filter(|word| !word.stops[language]);
+    words.map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+}
+
 const FIELD: &str = "text";
 
 fn schema() -> (Schema, Field) {
@@ -301,7 +310,7 @@ impl DescriptionIndex {
             });
             best_of(prominent, max).into_iter().map(|(_, row)| row)
         };
-        let words: Vec<BTreeSet<String>> = self.stems(text).take(MAX_WORDS).collect();
+        let words: Vec<BTreeSet<String>> = self.stems(&without_stop_words(text)).take(MAX_WORDS).collect();
         let mut scored = Vec::new();
         each_row_with_all(self.words(&words), max, |row, score| scored.push((score, row)));
         let mut rows: Vec<u32> = best(scored, max).collect();

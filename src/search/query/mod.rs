@@ -8,7 +8,7 @@ pub(crate) mod reading;
 use crate::edit_distance::EditPattern;
 use crate::index::{GENERIC, Weights};
 use crate::query::nickname::WordForm;
-use crate::query::phonetic::phonetic_key;
+use crate::query::phonetic::spoken_key;
 use crate::query::reading::fold_name;
 use crate::{MAX_QUERY_BYTES, MAX_QUERY_WORDS};
 use data::written::characters;
@@ -67,7 +67,7 @@ impl NameQuery {
             raw: text.trim().to_owned(),
             joined_pattern: EditPattern::new(&joined),
             core_pattern: (!core.is_empty()).then(|| EditPattern::new(&core)),
-            phonetic_key: phonetic_key(&folded),
+            phonetic_key: spoken_key(&folded),
             characters: characters(text),
             is_complete: text.ends_with(char::is_whitespace),
             folded,
@@ -111,6 +111,6 @@ impl QueryWord {
         let forms = nickname::forms(text);
         // `mgmt` must weigh as little as `management`.
         let weight = forms.iter().map(|form| weights.weigh_word(form.text)).fold(weights.weigh_word(text), f32::min);
-        Self { text: text.to_owned(), weight, pattern: EditPattern::new(text), forms, phonetic_key: phonetic_key(text) }
+        Self { text: text.to_owned(), weight, pattern: EditPattern::new(text), forms, phonetic_key: spoken_key(text) }
     }
 }

@@ -11,6 +11,18 @@ pub fn phonetic_key(folded: &str) -> String {
     key
 }
 
+/// The phonetic key of a folded query; empty if it cannot be spoken, because none of its letters is a vowel: `zzzzqq` sounds
+/// like nothing.
+pub(crate) fn spoken_key(folded: &str) -> String {
+    let letters: Vec<u8> = folded.bytes().filter(u8::is_ascii_lowercase).collect();
+    // `y` is a vowel by itself: `lynx`.
+    let is_vowel = |run: &[u8]| b"aeiou".contains(&run[0]) || run == b"y";
+    match letters.is_empty() || letters.chunk_by(|left, right| left == right).any(is_vowel) {
+        true => phonetic_key(folded),
+        false => String::new(),
+    }
+}
+
 /// True if a folded text has this phonetic key; stops at the first difference.
 pub(crate) fn has_phonetic_key(folded: &str, key: &str) -> bool {
     let mut expected = key.bytes();
@@ -95,6 +107,16 @@ fn sound<'a>(before: &[u8], rest: &'a [u8], first: bool) -> &'a [u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_query_without_a_vowel_has_no_sound() {
+        for query in ["zzzzqq", "xxyyzq", "flckr", "zz 2"] {
+            assert_eq!(spoken_key(query), "", "{query}");
+        }
+        for query in ["aksel", "lynx", "zzz ooo", "42"] {
+            assert_eq!(spoken_key(query), phonetic_key(query), "{query}");
+        }
+    }
 
     #[test]
     fn names_that_sound_alike_have_the_same_key() {

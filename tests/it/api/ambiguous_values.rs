@@ -288,7 +288,7 @@ fn a_name_that_fits_several_records_is_not_resolved_in_silence() {
     }
     let shared = client.get("/api/v3/funding-rounds?startup=Spire").json();
     let error = &shared["errors"][0];
-    assert_eq!((&error["code"], &error["accepted"]), (&json!("ambiguous_value"), &json!(["spire-1", "spire-2"])));
+    assert_eq!((&error["code"], &error["accepted"]), (&json!("ambiguous_value"), &json!(["spire-2", "spire-1"])));
     assert_eq!(client.get("/api/v3/funding-rounds?startup=spire-2").slugs(), ["r-4"]);
     let tools = TestTools::of(catalog_of(folder.path()));
     let candidates = |arguments: Value| {
@@ -426,4 +426,48 @@ fn a_search_suggests_only_similar_names() {
     }
     assert_eq!(suggested(Table::Firms, "zzzqqq"), [""; 0]);
     assert_eq!(suggested(Table::Startups, "KPCB"), ["kcb-solutions"; 0]);
+}
+
+#[test]
+fn a_filter_takes_aliases_legal_forms_and_a_far_larger_namesake() {
+    let firms =
+        "rowan,Rowan Capital,Rowan Ventures|RV1,vc,,,,,,,,,,\ncedar,Cedar,,vc,,,,,,,,,,\ncedar-2,Cedar,,vc,,,,,,,,,,\n";
+    let round = |id: usize, firm: &str| format!("r-{id},s-{id},seed,,2024-05-01,,{firm}\n");
+    let startups: String = (1..=12).map(|id| format!("s-{id},Spire {id},,,,,,,,,\n")).collect();
+    let rounds: String = (1..=11).map(|id| round(id, "cedar-2")).chain([round(12, "cedar|rowan")]).collect();
+    // Nobody has the slug `cedar` in this release.
+    let firms = firms.replace("\ncedar,", "\ncedar-1,");
+    let (_server, client) = serve(dataset_with(&firms, &startups, &rounds.replace("cedar|", "cedar-1|"), "").path());
+    let total = |investor: &str| {
+        let reply = client.list("/api/v3/funding-rounds", &[("investor", investor)]);
+        assert_eq!(reply.status, 200, "{investor}: {}", reply.text);
+        reply.json()["pagination"]["total"].clone()
+    };
+    for (investor, expected) in [
+        ("Rowan Ventures", 1),
+        ("rowanventures", 1),
+        ("RV1", 1),
+        ("Rowan Capital LLC", 1),
+        ("Rowan Ventures, Inc.", 1),
+        ("Cedar", 11),
+    ] {
+        assert_eq!(total(investor), expected, "{investor}");
+    }
+    let warned = warnings(&client, "/api/v3/funding-rounds?investor=Cedar");
+    assert!(warned.iter().any(|(_, detail)| detail.contains("cedar-2 (11 startups); also cedar-1 (1)")), "{warned:?}");
+    assert_eq!(client.list("/api/v3/funding-rounds", &[("investor", "Rowan Partners LLC")]).status, 400);
+}
+
+#[test]
+fn a_city_of_several_countries_is_reported_with_their_counts() {
+    let startup = |id: usize, country: &str| format!("s-{id},Spire {id},,,,{country},Vesper,,,,\n");
+    let startups: String = (1..=11).map(|id| startup(id, if id > 5 { "US" } else { "GB" })).collect();
+    let (_server, client) = serve(dataset_with("", &startups, "", "").path());
+    let detail =
+        |path: &str| warnings(&client, path).into_iter().map(|(_, detail)| detail).collect::<Vec<_>>().join("; ");
+    let note = "Vesper is in several countries: US (6), GB (5); `country=US` is the first alone";
+    assert!(detail("/api/v3/startups?city=vesper").contains(note), "{}", detail("/api/v3/startups?city=vesper"));
+    for path in ["/api/v3/startups?city=vesper&country=GB", "/api/v3/startups?not_city=vesper"] {
+        assert!(!detail(path).contains("several countries"), "{path}");
+    }
 }

@@ -333,7 +333,13 @@ fn a_search_without_matches_says_what_to_do() {
     let empty = tools.call(Tool::SearchVcs, &json!({ "country": "DE", "min_health_score": 100 })).unwrap();
     assert_eq!((&empty["total"], &empty["items"]), (&json!(0), &json!([])));
     let german = tools.call(Tool::SearchVcs, &json!({ "country": "DE" })).unwrap()["total"].clone();
-    let note = format!("nothing matches all conditions; without `min_health_score` {german} records match");
+    let unscored = json!({ "country": "DE", "unknown": ["health_score"] });
+    let unscored = tools.call(Tool::SearchVcs, &unscored).unwrap()["total"].clone();
+    assert!(unscored.as_u64().is_some_and(|count| count > 0), "{unscored}");
+    let note = format!(
+        "nothing matches all conditions; without `min_health_score` {german} records match; `min_health_score` is unknown for \
+         {unscored} of them"
+    );
     assert_eq!(empty["notes"], json!([note]));
     let mistyped = tools.call(Tool::SearchVcs, &json!({ "query": "Alder Kapitol Partners Group" })).unwrap();
     let is_helpful = mistyped["total"].as_u64() > Some(0) || mistyped.get("did_you_mean").is_some();

@@ -123,3 +123,50 @@ fn a_text_that_nothing_has_or_that_is_too_long_is_said() {
     assert_eq!(code(&client.list("/api/v3/startups", &[("text", &long)])), (400, "invalid_parameter".to_owned()));
     assert_eq!(client.list("/api/v3/funding-rounds", &[("text", "software")]).status, 400);
 }
+
+#[test]
+fn records_without_all_words_fill_the_first_page_and_are_counted_nowhere() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let path = "/api/v3/startups?text=workflow+customers&fields=slug,description,name,sectors";
+    let first = client.get(&format!("{path}&limit=50")).json();
+    let total = first["pagination"]["total"].as_u64().unwrap();
+    let rows = first["data"].as_array().unwrap();
+    let has_both = |row: &Value| {
+        let text = row.to_string().to_lowercase();
+        text.contains("workflow") && text.contains("customer")
+    };
+    assert!(total > 1 && (total as usize) < rows.len() && rows.len() <= 20, "{total} {}", rows.len());
+    assert!(rows[..total as usize].iter().all(has_both));
+    let warning = &first["meta"]["warnings"][0];
+    assert_eq!((&warning["code"], &warning["parameter"]), (&json!("relaxed"), &json!("text")));
+    assert!(
+        warning["detail"].as_str().unwrap().contains(&format!("first {total} records have all words")),
+        "{warning}"
+    );
+    assert_eq!((&first["pagination"]["has_more"], &first["pagination"]["next_cursor"]), (&json!(false), &Value::Null));
+    for path in [format!("{path}&sort=name&limit=50"), format!("{path}&limit={total}")] {
+        let reply = client.get(&path).json();
+        assert_eq!(
+            (reply["data"].as_array().unwrap().len() as u64, &reply["pagination"]["total"]),
+            (total, &json!(total))
+        );
+        assert_eq!(reply["meta"]["warnings"], Value::Null, "{path}");
+    }
+    let aggregate = client.get("/api/v3/startups/aggregate?text=workflow+customers").json();
+    assert_eq!(aggregate["data"]["total"], total);
+    let csv = client.get("/api/v3/startups.csv?text=workflow+customers&fields=slug").text;
+    assert_eq!(csv.lines().count() as u64, total + 1, "{csv}");
+}
+
+#[test]
+fn stop_words_alone_find_nothing() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for text in ["the", "for and to", "with in an is of a", "der die das", "le la les"] {
+        let reply = client.list("/api/v3/startups", &[("text", text)]).json();
+        assert_eq!((&reply["pagination"]["total"], &reply["data"]), (&json!(0), &json!([])), "{text}");
+    }
+    let total = |text: &str| client.list("/api/v3/startups", &[("text", text)]).json()["pagination"]["total"].clone();
+    assert_eq!(total("tools for the customers"), total("tools customers"));
+}

@@ -38,6 +38,18 @@ const QUESTIONS: &[(&str, &str, &str, &str)] = &[
     ("startups", "startups older than 2000", "founded_to=1999", ""),
     ("startups", "startups with 2000 employees", "", "2000 employees"),
     ("startups", "startups like mine", "", "like; mine"),
+    ("startups", "startups with at most 2 rounds", "", "at most 2 rounds"),
+    ("startups", "startups with 4 rounds or less", "", "4 rounds or less"),
+    ("startups", "startups with not more than 5 rounds", "", "not more than 5 rounds"),
+    ("startups", "startups founded in or before 2010", "founded_to=2010", ""),
+    ("startups", "startups that have not raised a series c", "", "not raised a series c"),
+    ("startups", "all but fintech startups in London", "not_sector=fintech city=london", ""),
+    ("startups", "startups no London", "", "no London"),
+    ("rounds", "rounds not above 20 million dollars", "max_amount_usd=20000000", ""),
+    ("rounds", "rounds of companies founded after 2011", "", "after 2011"),
+    ("rounds", "rounds seit 2008", "since=2008-01-01", ""),
+    ("vcs", "firms with a score below 40", "", "score; below 40"),
+    ("vcs", "firms with a ghosting rate above 60%", "", "above 60%"),
     ("startups", "raised $1M - $5M", "min_raised_usd=1000000 max_raised_usd=5000000", ""),
     ("startups", "raised more than a million", "min_raised_usd=1000000", ""),
     ("startups", "raised more than a million US dollars", "min_raised_usd=1000000", ""),
@@ -615,20 +627,20 @@ fn a_search_that_is_no_name_is_read_as_a_question() {
     let rows = |page: &str| list_of(&parse(page)).first("tbody").html();
     assert_eq!(rows(&list), rows(&as_filters));
     // What is neither may be in descriptions.
-    let page = rendered(&server, "/?q=workflow+pilots");
-    assert!(page.contains("These have its words") && page.contains("/startups?text=workflow+pilots"), "{page}");
-    assert!(page.contains("<mark>workflow</mark>"), "{page}");
-    let list = rendered(&server, "/startups?q=workflow+pilots&country=US");
-    let of_text = rendered(&server, "/startups?text=workflow+pilots&country=US");
-    assert!(list.contains("No startup is named “workflow pilots”"), "{list}");
+    let page = rendered(&server, "/?q=pilot+customers");
+    assert!(page.contains("These have its words") && page.contains("/startups?text=pilot+customers"), "{page}");
+    assert!(page.contains("<mark>customers</mark>"), "{page}");
+    let list = rendered(&server, "/startups?q=pilot+customers&country=US");
+    let of_text = rendered(&server, "/startups?text=pilot+customers&country=US");
+    assert!(list.contains("No startup is named “pilot customers”"), "{list}");
     assert_eq!(rows(&list), rows(&of_text));
     assert!(rows(&list).contains("<mark>"), "{list}");
     // The field keeps the words, and a filter that is added to them leaves them there.
     let list = parse(&list);
     let form = list.first("form#conditions");
-    assert_eq!(form.values("[name=q]", "value"), ["workflow pilots"]);
+    assert_eq!(form.values("[name=q]", "value"), ["pilot customers"]);
     assert!(form.find("[name=text]").is_none(), "{}", form.html());
-    let next = "/startups?text=workflow+pilots&country=US&page=2";
+    let next = "/startups?text=pilot+customers&country=US&page=2";
     assert!(list.links().iter().any(|href| href.contains(next)), "{:?}", list.links());
     // Of a question that is not understood entirely, descriptions may have all words.
     for path in ["/?q=payments+pilot", "/startups?q=payments+pilot"] {
@@ -721,14 +733,14 @@ fn a_tool_reads_a_query_that_is_no_name_as_a_question() {
         assert_eq!(result.get("question"), None, "{query}");
     }
     // What is no name and cannot be read is looked for in descriptions, if these have all of its words.
-    let query = json!({"query": "workflow pilots", "country": "US", "limit": 3});
+    let query = json!({"query": "pilot customers", "country": "US", "limit": 3});
     let result = tools.call(Tool::SearchStartups, &query).unwrap();
     let plain =
-        tools.call(Tool::SearchStartups, &json!({"text": "workflow pilots", "country": "US", "limit": 3})).unwrap();
+        tools.call(Tool::SearchStartups, &json!({"text": "pilot customers", "country": "US", "limit": 3})).unwrap();
     assert_eq!((&result["items"], &result["total"]), (&plain["items"], &plain["total"]));
     assert!(result["total"].as_u64().is_some_and(|total| total > 3), "{result}");
     let note = result["notes"][0].as_str().unwrap();
-    assert!(note.starts_with("no startup is named `workflow pilots`: `query` was searched as `text`"), "{note}");
+    assert!(note.starts_with("no startup is named `pilot customers`: `query` was searched as `text`"), "{note}");
     let mut next = query.clone();
     next["cursor"] = result["next_cursor"].clone();
     let next = tools.call(Tool::SearchStartups, &next).unwrap();
