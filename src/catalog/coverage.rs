@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::{Catalog, Filter, Property, RowFilter};
+use crate::aggregate::GroupBy;
+use crate::{Catalog, Filter, ListPosition, Order, ParameterError, Property, Query, RowFilter};
 use data::field::{JsonType, model};
 use data::number::grouped;
 use data::vocabulary::Vocabulary;
@@ -73,6 +74,59 @@ impl Catalog {
             return Some(format!("`{parameter}` also leaves out {} {records} of unknown `{name}`", grouped(unknown)));
         }
         known_for(&format!("`{name}` is"), known, total, table)
+    }
+
+    /// A warning if the records of a query are chosen or grouped by investors, and these are unknown for most rounds of its
+    /// period: then few records, or none, say little.
+    pub fn investor_coverage(&self, query: &Query, group_by: &[GroupBy]) -> Option<ParameterError> {
+        let is_facet = |facet: &Facet| matches!(facet, Facet::Investor | Facet::Lead);
+        let is_of_investors = |filter: &&Filter| match filter {
+            Filter::Not(excluded) => matches!(&**excluded, Filter::AnyOf(facet, _) if is_facet(facet)),
+            filter => matches!(filter, Filter::AnyOf(facet, _) if is_facet(facet)),
+        };
+        let is_grouped = group_by.iter().any(|by| matches!(by, GroupBy::Facet(facet) if is_facet(facet)));
+        let (date, last) = (Table::Rounds.sort_key("announced_on"), Table::Firms.sort_key("last_investment_on"));
+        let of_period = |filter: &Filter| match *filter {
+            Filter::Range { key, min, max } if key == last => Some(Filter::Range { key: date, min, max }),
+            Filter::JoinedRound { min, max } => Some(Filter::Range { key: date, min, max }),
+            _ => None,
+        };
+        let filters = &query.filters;
+        let (parameter, rounds): (_, Vec<Filter>) = match query.table {
+            Table::Rounds if is_grouped => ("group_by", filters.clone()),
+            Table::Rounds if filters.iter().any(|filter| is_of_investors(&filter)) => {
+                ("investor", filters.iter().filter(|filter| !is_of_investors(filter)).cloned().collect())
+            }
+            Table::Firms => ("active_since", filters.iter().filter_map(of_period).collect()),
+            _ => return None,
+        };
+        let is_period = |filter: &Filter| matches!(filter, Filter::Range { key, .. } if *key == date);
+        if !rounds.iter().any(is_period) {
+            return None;
+        }
+        let with_investors = |filters: Vec<Filter>| {
+            let known = Filter::Known(Property::Facet(Facet::Investor));
+            Query { filters: filters.into_iter().chain([known]).collect(), ..Query::all(Table::Rounds) }
+        };
+        let count = |query: &Query| self.list(query, ListPosition::default(), 0).total;
+        let total = count(&Query { filters: rounds.clone(), ..Query::all(Table::Rounds) });
+        let known = count(&with_investors(rounds.clone()));
+        // Of all rounds, the note on the parameter says it.
+        if known * 2 >= total || total == u64::from(self.snapshot().rows(Table::Rounds)) {
+            return None;
+        }
+        // Without the period.
+        let others = with_investors(rounds.into_iter().filter(|filter| !is_period(filter)).collect());
+        let newest = Query { order: Order::Keys(vec![(date, Direction::Descending)]), ..others };
+        let newest = self.list(&newest, ListPosition::default(), 1).rows.first().copied();
+        let newest = newest.and_then(|round| self.snapshot().round_date(round));
+        let newest = newest.map(|date| format!("; the newest with investors is of {date}")).unwrap_or_default();
+        let (known, total) = (grouped(known), grouped(total));
+        let detail = match query.table {
+            Table::Firms => format!("investors are known for {known} of the {total} rounds of this period{newest}"),
+            _ => format!("investors are known for {known} of these {total} rounds{newest}"),
+        };
+        Some(ParameterError::warning("low_coverage", parameter, detail))
     }
 
     pub(crate) fn low_coverage_of_key(&self, table: Table, key: usize) -> Option<String> {

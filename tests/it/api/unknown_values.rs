@@ -300,3 +300,40 @@ fn invented_data_says_so_in_every_answer() {
         TestTools::of(catalog_of(folder.path())).call(Tool::SearchVcs, &json!({})).unwrap().get("invented").is_none()
     );
 }
+
+#[test]
+fn investors_that_are_unknown_for_most_rounds_of_a_period_are_no_answer() {
+    let rounds: String = (0..9).map(|n| format!("r-{n},tidewick,seed,,2015-03-04,,\n")).collect();
+    let folder =
+        dataset(&format!("{rounds}r-a,lomar,seed,,2015-05-05,,alder\nr-b,lomar,seed,,2013-12-02,,alder|birch\n"), "");
+    let (_server, client) = serve(folder.path());
+    let details = |path: &str| -> Vec<String> {
+        let json = client.get(path).json();
+        let warnings = json["meta"]["warnings"].as_array().cloned().unwrap_or_default();
+        let details = warnings.iter().map(|warning| warning["detail"].as_str().unwrap().to_owned());
+        details.filter(|detail| detail.starts_with("investors are known")).collect()
+    };
+    let newest = "; the newest with investors is of 2015-05-05";
+    for (path, expected) in [
+        ("funding-rounds?investor=birch&since=2014", Some(format!("1 of these 10 rounds{newest}"))),
+        ("funding-rounds?not_lead=birch&since=2014", Some(format!("1 of these 10 rounds{newest}"))),
+        ("funding-rounds/aggregate?group_by=investor&since=2014", Some(format!("1 of these 10 rounds{newest}"))),
+        ("vcs?active_since=2014", Some(format!("1 of the 10 rounds of this period{newest}"))),
+        ("funding-rounds?investor=birch&until=2013", None),
+        ("funding-rounds?investor=birch", None),
+        ("funding-rounds?since=2014", None),
+        ("funding-rounds/aggregate?group_by=stage&since=2014", None),
+        ("vcs?country=DE", None),
+    ] {
+        let expected: Vec<String> =
+            expected.map(|rest| format!("investors are known for {rest}")).into_iter().collect();
+        assert_eq!(details(&format!("/api/v3/{path}")), expected, "{path}");
+    }
+    let tools = TestTools::of(catalog_of(folder.path()));
+    let called = tools.call(Tool::GetFundingRounds, &json!({ "investor": "birch", "since": "2014" })).unwrap();
+    assert!(
+        called["notes"].to_string().contains("investors are known for 1 of these 10 rounds"),
+        "{}",
+        called["notes"]
+    );
+}
