@@ -63,6 +63,8 @@ pub(crate) struct Browse {
     pub is_searchable: bool,
     pub q: String,
     pub total: u64,
+    /// True if the page has no row: one of a text may have rows that no total counts.
+    pub is_empty: bool,
     pub search_notes: Vec<String>,
     pub filters: Filters,
     pub sort_options: Vec<SortOption>,
@@ -294,6 +296,7 @@ impl Browse {
             is_searchable: config.resource.is_searchable(),
             q: by_words.map_or_else(|| link.text("q").to_owned(), |search| search.text.clone()),
             total: found.total,
+            is_empty: found.rows.is_empty(),
             search_notes: note.flatten().into_iter().chain(notes).collect(),
             filters,
             sort_options: sort_options(catalog, config, query, link.text("sort")),

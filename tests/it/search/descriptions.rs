@@ -155,6 +155,8 @@ fn records_without_all_words_fill_the_first_page_and_are_counted_nowhere() {
     }
     let aggregate = client.get("/api/v3/startups/aggregate?text=workflow+customers").json();
     assert_eq!(aggregate["data"]["total"], total);
+    let page = client.get("/startups?text=zorblax+customers").text;
+    assert!(page.contains("No record has all words") && !page.contains("No results."), "{page}");
     let csv = client.get("/api/v3/startups.csv?text=workflow+customers&fields=slug").text;
     assert_eq!(csv.lines().count() as u64, total + 1, "{csv}");
 }
