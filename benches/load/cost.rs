@@ -270,7 +270,7 @@ impl Client<'_> {
         }
         let pieces = self.pieces(&last).await;
         let least = |ids: &[String]| ids.iter().filter_map(|id| pieces.get(id)).copied().reduce(f64::min);
-        // What is kept after the first time is not in the repetitions; the first times have outliers.
+        // The repetitions find pictures and similar records in a cache. The first requests do not, but have outliers.
         let first = sent.iter().filter_map(|(id, request)| Some((pieces.get(id).copied()?, request)));
         let mut first: Vec<(f64, &Vec<u8>)> = first.collect();
         first.sort_by(|(one, _), (other, _)| other.total_cmp(one));

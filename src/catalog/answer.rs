@@ -151,7 +151,8 @@ impl Catalog {
     fn answer_query(&self, query: &Query, wanted: &WantedPage<'_>) -> ListAnswer<'_> {
         let WantedPage { resource, start, limit, parts, .. } = *wanted;
         let Page { rows, total, next, mut did_you_mean, mut notes } = self.list(query, start, limit);
-        notes.extend(self.investor_coverage(query, &[]));
+        let group_by = parts.groups.map_or(&[][..], |(_, options)| &options.group_by);
+        notes.extend(self.investor_coverage(query, group_by));
         did_you_mean.extend(parts.meaning_of.iter().flat_map(|reading| &reading.similar));
         let mut answer = ListAnswer { total, next, did_you_mean, notes, ..Default::default() };
         answer.reading = parts.reading_next_to.and_then(|given| self.read_search(resource, given, query));

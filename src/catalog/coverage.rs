@@ -78,13 +78,13 @@ impl Catalog {
 
     /// A warning if the records of a query are chosen or grouped by investors, and these are unknown for most rounds of its
     /// period: then few records, or none, say little.
-    pub fn investor_coverage(&self, query: &Query, group_by: &[GroupBy]) -> Option<ParameterError> {
+    pub fn investor_coverage(&self, query: &Query, group_by: &[(&str, GroupBy)]) -> Option<ParameterError> {
         let is_facet = |facet: &Facet| matches!(facet, Facet::Investor | Facet::Lead);
-        let is_of_investors = |filter: &&Filter| match filter {
+        let is_of_investors = |filter: &Filter| match filter {
             Filter::Not(excluded) => matches!(&**excluded, Filter::AnyOf(facet, _) if is_facet(facet)),
             filter => matches!(filter, Filter::AnyOf(facet, _) if is_facet(facet)),
         };
-        let is_grouped = group_by.iter().any(|by| matches!(by, GroupBy::Facet(facet) if is_facet(facet)));
+        let is_grouped = group_by.iter().any(|(_, by)| matches!(by, GroupBy::Facet(facet) if is_facet(facet)));
         let (date, last) = (Table::Rounds.sort_key("announced_on"), Table::Firms.sort_key("last_investment_on"));
         let of_period = |filter: &Filter| match *filter {
             Filter::Range { key, min, max } if key == last => Some(Filter::Range { key: date, min, max }),
@@ -94,7 +94,7 @@ impl Catalog {
         let filters = &query.filters;
         let (parameter, rounds): (_, Vec<Filter>) = match query.table {
             Table::Rounds if is_grouped => ("group_by", filters.clone()),
-            Table::Rounds if filters.iter().any(|filter| is_of_investors(&filter)) => {
+            Table::Rounds if filters.iter().any(is_of_investors) => {
                 ("investor", filters.iter().filter(|filter| !is_of_investors(filter)).cloned().collect())
             }
             Table::Firms => ("active_since", filters.iter().filter_map(of_period).collect()),

@@ -21,7 +21,6 @@ impl Catalog {
             let rows = matches.rows.iter().copied().filter(|row| filter.contains(*row)).collect();
             return self.page_of_matches(query, rows, &matches.found, start, limit);
         }
-        let total = self.count(query.table, &query.filters, &filter);
         if let (Order::Relevance, Some(ranking)) = (&query.order, query.rankings().last()) {
             let ranked = self.ranked(query.table, ranking);
             let complete = ranked.complete_rows().iter().copied().filter(|row| filter.contains(*row));
@@ -31,6 +30,7 @@ impl Catalog {
             }
             return page;
         }
+        let total = self.count(query.table, &query.filters, &filter);
         if start.offset >= total {
             return Page { total, ..Page::default() };
         }
@@ -51,12 +51,14 @@ impl Catalog {
 
     /// Fills the first page of a text up with records that have a part of its words, which no total counts.
     fn add_relaxed(&self, query: &Query, ranking: &Ranking, ranked: &Ranked, max: usize, page: &mut Page) {
-        let complete = page.rows.len();
+        let (complete, partial) = (page.rows.len(), ranked.partial_rows());
+        if complete >= max || partial.is_empty() {
+            return;
+        }
         let is_other = |filter: &&Filter| !matches!(filter, Filter::Ranked(known) if known == ranking);
         let others: Vec<Filter> = query.filters.iter().filter(is_other).cloned().collect();
         let filter = RowFilter::new(self, query.table, &others);
-        let partial = ranked.rows.iter().skip(ranked.complete_rows().len()).copied();
-        page.rows.extend(partial.filter(|row| filter.contains(*row)).take(max.saturating_sub(complete)));
+        page.rows.extend(partial.iter().copied().filter(|row| filter.contains(*row)).take(max - complete));
         if page.rows.len() > complete {
             page.notes.push(relaxed_text_warning(complete));
         }

@@ -21,6 +21,11 @@ impl Ranked {
     pub(crate) fn complete_rows(&self) -> &[u32] {
         self.rows.get(..self.complete).unwrap_or(&self.rows)
     }
+
+    /// The rows that have a part of it.
+    pub(crate) fn partial_rows(&self) -> &[u32] {
+        self.rows.get(self.complete..).unwrap_or_default()
+    }
 }
 
 impl Catalog {

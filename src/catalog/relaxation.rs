@@ -15,7 +15,7 @@ pub struct Relaxation {
     pub parameter: &'static str,
     /// The number of records that match the other conditions, at least 1.
     pub total: u64,
-    /// The number of these of which the value that the parameter asks for is unknown.
+    /// The number of these without a known value of the parameter's field.
     pub unknown: u64,
     /// If the parameter bounds a date, the nearest date of these records.
     pub nearest: Option<(Bound, PartialDate)>,
@@ -70,21 +70,19 @@ impl Catalog {
         let best = relaxed.collect::<Vec<_>>().into_iter().rev().max_by_key(|(relaxation, _)| relaxation.total);
         let (relaxation, query) = best?;
         let unknown = self.count_unknown(resource, relaxation.parameter, &query);
-        let relaxation = Relaxation { unknown, ..relaxation };
-        Some(Relaxation { nearest: self.nearest_date(resource, relaxation.parameter, query), ..relaxation })
+        let nearest = self.nearest_date(resource, relaxation.parameter, query);
+        Some(Relaxation { unknown, nearest, ..relaxation })
     }
 
-    /// Number of records of a query of which the value that a parameter asks for is unknown.
+    /// The number of records of a query without a known value of a parameter's field.
     fn count_unknown(&self, resource: Resource, parameter: &str, query: &Query) -> u64 {
         let Some(parameter) = resource.parameter(parameter) else { return 0 };
         let property = match parameter.kind {
             ParamType::Range { key, .. } => Some(Property::Key(query.table.sort_key(key))),
             _ => parameter.facet().map(Property::Facet),
         };
-        let known = Property::all(query.table).map(|(_, property)| property);
-        let Some(property) = property.filter(|property| known.into_iter().any(|known| known == *property)) else {
-            return 0;
-        };
+        let is_known = |property: &Property| Property::all(query.table).any(|(_, known)| known == *property);
+        let Some(property) = property.filter(is_known) else { return 0 };
         let filters = query.filters.iter().cloned().chain([Filter::Unknown(property)]).collect();
         self.list(&Query { filters, ..query.clone() }, ListPosition::default(), 0).total
     }

@@ -41,7 +41,7 @@ static KINDS: Lazy<Names> = Lazy::new(|| names(include_str!("kind_words.txt")));
 
 static STATUSES: Lazy<Names> = Lazy::new(|| names(include_str!("status_words.txt")));
 
-/// Letters of series of which the fold leaves nothing, or another letter.
+/// Letters of series in scripts that the fold would drop or read as other letters.
 const LETTERS: [(&str, &[&str]); 3] = [("a", &["أ", "ا", "א"]), ("b", &["ب", "ב"]), ("c", &["ج", "ג"])];
 
 /// Folds a text. A letter of a series is a word of its own: `A轮` is `a` and the word for a round.

@@ -128,22 +128,14 @@ pub fn find_characters(text: &str, characters: &str) -> Option<Range<usize>> {
     if characters.is_empty() {
         return None;
     }
-    let written: Vec<String> = text.chars().map(|char| self::characters(char.encode_utf8(&mut [0; 4]))).collect();
-    (0..written.len()).find_map(|start| {
-        let mut rest = characters;
-        let length = written[start..].iter().position(|next| match rest.strip_prefix(next.as_str()) {
-            Some(behind) if !next.is_empty() => {
-                rest = behind;
-                rest.is_empty()
-            }
-            _ => {
-                // A space between characters is no part of the other text.
-                rest = if next.is_empty() && rest.len() < characters.len() { rest } else { "\0" };
-                false
-            }
-        })?;
-        rest.is_empty().then_some(start..start + length + 1)
-    })
+    // The characters of the text, and for each of their bytes the position in the text.
+    let (mut written, mut places) = (String::new(), Vec::new());
+    for (place, char) in text.chars().enumerate() {
+        written.push_str(&self::characters(char.encode_utf8(&mut [0; 4])));
+        places.resize(written.len(), place);
+    }
+    let start = written.find(characters)?;
+    Some(*places.get(start)?..places.get(start + characters.len() - 1)? + 1)
 }
 
 fn is_character(char: char) -> bool {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::json;
 
-use catalog::aggregate::{GroupBy, MAX_GROUPS};
+use catalog::aggregate::MAX_GROUPS;
 use catalog::ask::COUNT_BY;
 use catalog::json::computed::{self, MatchFields};
 use catalog::param_error::shortened;
@@ -121,9 +121,6 @@ impl ToolRelease {
                 groups = json(&found.groups);
             }
             notes.extend(self.catalog.notes_on_years(table, &found));
-            let group_by: Vec<GroupBy> = options.group_by.iter().map(|(_, by)| *by).collect();
-            let coverage = self.catalog.investor_coverage(query, &group_by).map(|note| note.detail);
-            notes.extend(coverage.filter(|note| !notes.contains(note)).into_iter().collect::<Vec<_>>());
             let may_grow = options.limit == list.group_by.limit && options.limit < MAX_GROUPS;
             notes.extend(found.groups.iter().filter_map(|groups| list_call::cut_groups(groups, may_grow)));
             result = result.field("groups", groups);

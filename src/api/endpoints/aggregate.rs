@@ -3,7 +3,7 @@
 use serde_json::json;
 use utoipa::openapi::Ref;
 
-use catalog::aggregate::{DEFAULT_GROUPS, GroupBy, GroupOrder, MAX_GROUPS, group_bys};
+use catalog::aggregate::{DEFAULT_GROUPS, GroupOrder, MAX_GROUPS, group_bys};
 use catalog::ask::GROUP_BY;
 use catalog::{Aggregate, AggregateOptions, Issues, ParameterError, Resource};
 use data::field::Model;
@@ -99,8 +99,7 @@ impl ApiOperation for AggregateRequest {
         let clamped = self.options.is_clamped.then(|| ParameterError::limit_clamped(MAX_GROUPS as u64));
         let years = request.catalog.notes_on_years(query.table, &data).into_iter();
         let years = years.map(|detail| ParameterError::warning("low_coverage", "group_by", detail));
-        let group_by: Vec<GroupBy> = self.options.group_by.iter().map(|(_, by)| *by).collect();
-        let years = years.chain(request.catalog.investor_coverage(query, &group_by));
+        let years = years.chain(request.catalog.investor_coverage(query, &self.options.group_by));
         let of_search = of_search.into_iter().chain(self.counted.other_meaning(request));
         let notes = notes.iter().cloned().chain(of_search);
         let warnings: Vec<ParameterError> = clamped.into_iter().chain(notes).chain(years).collect();

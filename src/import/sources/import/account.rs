@@ -290,7 +290,7 @@ impl<'a> Account<'a> {
         for (section, summary) in self.mapping.sections.iter().zip(&self.summary.sections) {
             let kind = section.kind;
             for (field, counts) in section.fields.iter().zip(&summary.fields) {
-                // What the mapping itself leaves out is no sign of a wrong one, nor is a currency without rates.
+                // Neither what the mapping leaves out nor a currency without rates shows that the mapping is wrong.
                 let is_own = |reason: &str| [NOT_KEPT, NOT_FIRST, OTHERS].contains(&reason) || lacks_rates(reason);
                 let is_wrong = |reason: &&Omission| !is_own(&reason.reason);
                 let all: u64 = counts.values + total(&counts.dropped);
