@@ -15,8 +15,11 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_venturedex");
 pub struct Data(TempDir);
 
 impl Data {
+    /// With a store, which only a server creates.
     pub fn new() -> Self {
-        Self(tempfile::tempdir().expect("a folder"))
+        let data = Self(tempfile::tempdir().expect("a folder"));
+        drop(Server::start(&data, None, &[]));
+        data
     }
 
     pub fn path(&self) -> &Path {
