@@ -527,7 +527,8 @@ fn shared_headers(
 /// The error for a path below `/api` without a version.
 fn unknown_version(path: &str) -> Problem {
     let detail = format!(
-        "there is nothing at `{}`; the versions of the API are /api/v1, /api/v2 and /api/v3, and the MCP endpoint is /api/mcp",
+        "there is nothing at `{}`; the versions of the API are /api/v1, /api/v2 and /api/v3, and the MCP endpoint is \
+         /api/mcp",
         shortened(path)
     );
     Problem::new(Code::UnknownRoute, detail)

@@ -101,7 +101,8 @@ impl Issues {
         result.map_err(|error| self.extend(error.into())).ok()
     }
 
-    /// Those that would remain with any other release: names of records and places may be known in one and unknown in another.
+    /// Those that would remain with any other release: names of records and places may be known in one and unknown in
+    /// another.
     pub fn of_any_release(mut self) -> Self {
         self.0.retain(|issue| match issue {
             Issue::UnknownValue { parameter, .. } => matches!(

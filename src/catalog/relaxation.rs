@@ -53,9 +53,10 @@ impl Relaxation {
 }
 
 impl Catalog {
-    /// Finds the condition to drop, if a query of at least two conditions matches nothing: a bound, which the nearest value
-    /// explains, else one whose field is unknown for most of the records that match the others, else the one that most
-    /// records meet by themselves. A sector with a larger one of similar spelling is replaced by that, if this is enough.
+    /// Finds the condition to drop, if a query of at least two conditions matches nothing: a bound, which the nearest
+    /// value explains, else one whose field is unknown for most of the records that match the others, else the one that
+    /// most records meet by themselves. A sector with a larger one of similar spelling is replaced by that, if this is
+    /// enough.
     pub(crate) fn relaxation(&self, resource: Resource, relaxable: Relaxable<'_>) -> Option<Relaxation> {
         let Relaxable { canonical, options, may_drop } = relaxable;
         let conditions: Vec<_> = canonical.iter().filter(|(name, _)| *name != "sort").collect();

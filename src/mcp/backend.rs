@@ -273,7 +273,8 @@ impl ToolRelease {
     }
 }
 
-/// Groups as JSON, without what is empty: amounts of records that have none, and other or unknown records if there are none.
+/// Groups as JSON, without what is empty: amounts of records that have none, and other or unknown records if there are
+/// none.
 fn compact(groups: &[Grouping]) -> String {
     let mut groups = json!(groups);
     let is_empty = |part: &Value| part.is_null() || part["count"] == 0;

@@ -138,8 +138,8 @@ fn call_tool(params: &Map<String, Value>, id: &Value, context: CallContext<'_>) 
 
 type CallArguments<'p> = Cow<'p, Map<String, Value>>;
 
-/// The parameters of a method that runs something by its name. Absent arguments are none; some clients send arguments as JSON
-/// text, and no arguments as an empty list or text.
+/// The parameters of a method that runs something by its name. Absent arguments are none; some clients send arguments
+/// as JSON text, and no arguments as an empty list or text.
 pub(crate) fn named_call<'p>(method: &str, params: &'p Map<String, Value>) -> RpcResult<(&'p str, CallArguments<'p>)> {
     let arguments = match params.get("arguments") {
         None | Some(Value::Null) => Some(Cow::Owned(Map::new())),

@@ -147,7 +147,8 @@ impl McpEndpoint {
         }
     }
 
-    /// The list of the responses to the requests of a batch. Their status is 200, unless all failed with the same other one.
+    /// The list of the responses to the requests of a batch. Their status is 200, unless all failed with the same other
+    /// one.
     async fn answer_batch(
         &self,
         request: &RequestParts<'_>,

@@ -27,7 +27,8 @@ pub(crate) enum RpcBody {
 const MAX_BATCH: usize = 50;
 
 impl RpcBody {
-    /// Fails with −32700 if the body is not JSON, otherwise as [`JsonRpcMessage::from_value`]; of a batch each message by itself.
+    /// Fails with −32700 if the body is not JSON, otherwise as [`JsonRpcMessage::from_value`]; of a batch each message
+    /// by itself.
     pub(crate) fn parse(body: &[u8]) -> RpcResult<Self> {
         let value = serde_json::from_slice(body).map_err(|error| {
             let message = match body {
@@ -72,7 +73,8 @@ fn invalid<T>(message: &'static str) -> RpcResult<T> {
 }
 
 impl JsonRpcMessage {
-    /// Fails with −32600 if the value is not a JSON-RPC 2.0 message, and with −32602 if `params` or its `_meta` is not an object.
+    /// Fails with −32600 if the value is not a JSON-RPC 2.0 message, and with −32602 if `params` or its `_meta` is not
+    /// an object.
     pub(crate) fn from_value(value: Value) -> RpcResult<Self> {
         let Value::Object(mut fields) = value else {
             return invalid("the body is not a JSON-RPC message: it must be an object");

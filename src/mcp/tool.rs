@@ -212,7 +212,8 @@ impl Tool {
         &ARGUMENTS[self as usize]
     }
 
-    /// The JSON Schema of all arguments: flat, without `$ref`. It does not exclude others, since other names are understood.
+    /// The JSON Schema of all arguments: flat, without `$ref`. It does not exclude others, since other names are
+    /// understood.
     pub fn input_schema(self) -> Value {
         let properties: Map<String, Value> =
             self.arguments().iter().map(|argument| (argument.name.to_owned(), argument.schema())).collect();
@@ -243,8 +244,9 @@ pub(crate) static TOOLS: Lazy<Box<RawValue>> =
 mod tests {
     use super::*;
 
-    /// Maximum length of the list of tools in bytes: at most 4,500 tokens of about 4.05 bytes. Assistants read it with every
-    /// conversation; that is about 2 % of a context of 200,000 tokens, for the sake of clients that send declared arguments only.
+    /// Maximum length of the list of tools in bytes: at most 4,500 tokens of about 4.05 bytes. Assistants read it with
+    /// every conversation; that is about 2 % of a context of 200,000 tokens, for the sake of clients that send declared
+    /// arguments only.
     const MAX_LIST_BYTES: usize = 18_200;
 
     #[test]

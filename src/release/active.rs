@@ -114,8 +114,8 @@ impl ActiveRelease {
         older.max_by_key(|loaded| loaded.version())
     }
 
-    /// The newest loaded release of a day or before. A release that was withdrawn is left out: an older one was served after
-    /// it, or the served one was not built on it.
+    /// The newest loaded release of a day or before. A release that was withdrawn is left out: an older one was served
+    /// after it, or the served one was not built on it.
     pub fn as_of(&self, day: Date) -> Option<Arc<Catalog>> {
         let served = self.current();
         let mut lowest = None;

@@ -24,8 +24,8 @@ pub fn decoded(segment: &str) -> String {
     form_urlencoded::parse(pair.as_bytes()).next().expect("one pair").1.into_owned()
 }
 
-/// A path and query without escapes of unreserved characters in the path: `%7E` and `~` are the same (RFC 3986, 6.2.2.2).
-/// `None` if there are none.
+/// A path and query without escapes of unreserved characters in the path: `%7E` and `~` are the same (RFC 3986,
+/// 6.2.2.2). `None` if there are none.
 pub(crate) fn normal_uri(uri: &Uri) -> Option<Uri> {
     let path = uri.path();
     let mut normal = String::with_capacity(path.len());

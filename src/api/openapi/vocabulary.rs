@@ -61,8 +61,8 @@ pub(crate) fn add(version: Version, schemas: &mut Schemas) {
 /// The name of the member that lists the known values of an open vocabulary (Zalando's guidelines, rule 112).
 pub(crate) const EXTENSIBLE: &str = "x-extensible-enum";
 
-/// The schema of a value in responses, out of `words` today. With a closed `enum`, generated clients would reject responses as
-/// soon as a value is added.
+/// The schema of a value in responses, out of `words` today. With a closed `enum`, generated clients would reject
+/// responses as soon as a value is added.
 pub(crate) fn open_vocabulary(doc: &str, words: &[impl AsRef<str>]) -> RefOr<Schema> {
     let words: Vec<Value> = words.iter().map(|word| Value::from(word.as_ref())).collect();
     let doc = format!("{doc} More values may be added.");

@@ -15,8 +15,8 @@ pub fn parse_uint(text: &str) -> Option<u64> {
     is_digits.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
-/// Parses a whole number in any notation of JSON, saturating: `100000`, `100000.0`, `1e+05`. Rejects `500.000`, which may mean
-/// 500 or 500,000. The plus of an exponent may be a space, which it is in a URL.
+/// Parses a whole number in any notation of JSON, saturating: `100000`, `100000.0`, `1e+05`. Rejects `500.000`, which
+/// may mean 500 or 500,000. The plus of an exponent may be a space, which it is in a URL.
 pub fn parse_whole(text: &str) -> Option<u64> {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         None => (text, None),

@@ -1,6 +1,7 @@
 //! `/docs/contract`: what a client may rely on, as tables from the code, and the same as text for programs.
 //!
-//! The text is a file of the repository, which a test compares with the tables. Its first line is the day of its last change.
+//! The text is a file of the repository, which a test compares with the tables. Its first line is the day of its last
+//! change.
 
 use askama::Template;
 
@@ -78,8 +79,8 @@ fn tables(reference: &ApiReference) -> Vec<ContractTable> {
         ContractTable {
             id: "parameters",
             title: "Parameters",
-            note: "Of v3. Filters and `sort` are the same in v1 and v2, which page by `offset` and `page` in place of `cursor`. \
-                   Values of a list are separated by commas: any of them applies.",
+            note: "Of v3. Filters and `sort` are the same in v1 and v2, which page by `offset` and `page` in place of \
+                   `cursor`. Values of a list are separated by commas: any of them applies.",
             columns: &["Path", "Parameter", "Values and default"],
             rows: parameters(reference),
         },
