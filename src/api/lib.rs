@@ -13,6 +13,7 @@ mod envelope;
 mod etag;
 mod export;
 mod include;
+mod limits;
 pub mod openapi;
 pub mod options;
 mod other_meaning;
@@ -25,6 +26,7 @@ mod version;
 pub mod window;
 
 pub use export::ROWS_PER_REQUEST;
+pub use limits::{RequestLimit, request_limits};
 pub use routes::Route;
 pub use version::Version;
 pub use window::{DEFAULT_LIMIT, MAX_LIMIT, MAX_PAID_LIMIT};
@@ -252,6 +254,11 @@ impl<'a> Pipeline<'a> {
             let methods = route.as_ref().map_or(READS, |(route, _)| route.methods());
             return Ok(PipelineOutcome::Preflight(methods));
         }
+        if self.version.is_none() {
+            // Clients that look for the MCP endpoint would take a 401 for a request to authenticate.
+            *quota = caller.map_or(*quota, |caller| self.state.auth.peek(&caller, quota.day));
+            return Err(unknown_version(request.path));
+        }
         let caller = self.admit(caller)?;
         let values: LazyCell<Vec<(String, String)>, _> =
             LazyCell::new(|| form_urlencoded::parse(request.query.as_bytes()).into_owned().collect());
@@ -428,11 +435,7 @@ impl<'a> Pipeline<'a> {
         quota: Quota,
     ) -> Result<Arc<CachedResponse>, Problem> {
         let (request, path) = (self.request, self.path);
-        let Some(version) = self.version else {
-            let detail =
-                format!("unknown path `{}`; supported versions: /api/v1, /api/v2 and /api/v3", shortened(request.path));
-            return Err(Problem::new(Code::UnknownRoute, detail));
-        };
+        let Some(version) = self.version else { return Err(unknown_version(request.path)) };
         let api_request = self.api_request(version, path, values, quota, caller.account);
         let Some(parsed) = parsed else { return Err(unknown_path(version, path)) };
         if !request.is_read() {
@@ -470,14 +473,18 @@ impl<'a> Pipeline<'a> {
 
 impl ApiRequest<'_> {
     fn reject(&self, route: &Route, error: &RequestError) -> Problem {
-        match (error, route.list(), self.version) {
-            // Errors of `fields` are reported together with the others.
-            (RequestError::Parameters(issues), Some(resource), Version::V3) => {
-                let mut errors = issues.report(&self.catalog);
-                errors.extend(Fields::parse(self.values, FieldSet::of_list(resource)).err().into_iter().flatten());
-                Problem::of_parameters(errors)
+        // Errors of `fields` are reported together with the others.
+        let of_fields = route.list().filter(|_| self.version == Version::V3);
+        let of_fields = of_fields.and_then(|resource| Fields::parse(self.values, FieldSet::of_list(resource)).err());
+        let of_fields = of_fields.unwrap_or_default();
+        match error {
+            RequestError::Parameters(issues) => {
+                Problem::of_parameters(issues.report(&self.catalog).into_iter().chain(of_fields).collect())
             }
-            _ => error.problem(&self.catalog),
+            _ => match error.gone_parameter().filter(|_| !of_fields.is_empty()) {
+                Some(gone) => Problem::of_parameters(of_fields.into_iter().chain([gone]).collect()),
+                None => error.problem(&self.catalog),
+            },
         }
     }
 
@@ -515,6 +522,16 @@ fn shared_headers(
         public_url: Some(&state.public_url),
         ..CommonHeaders::default()
     }
+}
+
+/// The error for a path below `/api` without a version.
+fn unknown_version(path: &str) -> Problem {
+    let detail = format!(
+        "there is nothing at `{}`; the versions of the API are /api/v1, /api/v2 and /api/v3, and the MCP endpoint is \
+         /api/mcp",
+        shortened(path)
+    );
+    Problem::new(Code::UnknownRoute, detail)
 }
 
 fn max_limit(version: Version, tier: Tier) -> u64 {

@@ -15,7 +15,7 @@ use transport::problem::Code;
 
 use crate::asked::AskedQuestion;
 use crate::pin::PIN;
-use crate::request::{RequestError, RequestUrl};
+use crate::request::{RequestError, RequestUrl, with_code};
 use crate::window::{DEFAULT_LIMIT, PageWindow, single_value};
 use crate::{ApiRequest, Version, options};
 
@@ -44,7 +44,14 @@ impl ListRequest {
     ) -> Result<Self, RequestError> {
         let mut issues = Issues::default();
         let cursor = match url.version {
-            Version::V3 => open_cursor(url, &mut issues)?,
+            Version::V3 => match open_cursor(url, &mut issues) {
+                Ok(cursor) => cursor,
+                Err(gone) => {
+                    let values: Vec<_> = url.values.iter().filter(|(name, _)| name != "cursor").cloned().collect();
+                    let others = Self::parse(&RequestUrl { values: &values, ..*url }, resource, fixed).err();
+                    return Err(gone.joined(others));
+                }
+            },
             Version::V1 | Version::V2 => None,
         };
         let values = match &cursor {
@@ -248,8 +255,4 @@ fn parse_flags(
         }
     }
     if errors.is_empty() { Ok(set) } else { Err(errors) }
-}
-
-fn with_code(code: Code, parameter: &str, detail: impl Into<String>) -> ParameterError {
-    ParameterError { code: code.name(), ..ParameterError::invalid(parameter, detail) }
 }

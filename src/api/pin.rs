@@ -17,7 +17,7 @@ use crate::routes::split_version;
 use crate::window::single_value;
 
 pub(crate) const SNAPSHOT: &str = "snapshot";
-/// The parameter that selects the newest release of a day or before.
+/// The parameter that selects the newest release of a day or before; a withdrawn one is selected by `snapshot` only.
 pub(crate) const AS_OF: &str = "as_of";
 pub(crate) const PIN: [&str; 2] = [SNAPSHOT, AS_OF];
 
@@ -51,9 +51,7 @@ pub(crate) fn find_release(state: &State, request: &RequestParts<'_>) -> Pin {
     let Some(text) = day else { return Ok(None) };
     let day = parse_date(text, Bound::Max)
         .map_err(|detail| vec![ParameterError::invalid(AS_OF, format!("`{}` {detail}", shortened(text)))])?;
-    let until = state.releases.all().into_iter().filter(|catalog| catalog.snapshot().released_on() <= day);
-    let newest = until.max_by_key(|catalog| (catalog.snapshot().released_on(), catalog.version()));
-    newest.map(Some).ok_or_else(|| RequestError::not_held(state, AS_OF, format_args!("of {day}")))
+    state.releases.as_of(day).map(Some).ok_or_else(|| RequestError::not_held(state, AS_OF, format_args!("of {day}")))
 }
 
 /// Reads the version of a release from a parameter. The error gives the one that is `served` as an example.

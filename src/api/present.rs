@@ -10,7 +10,7 @@ use auth::quota::Quota;
 use service::State;
 use transport::RequestParts;
 use transport::body::Payload;
-use transport::headers::{Caching, CommonHeaders, preflight};
+use transport::headers::{Caching, CommonHeaders, preflight, set};
 use transport::negotiation::{accepts_gzip, compress};
 use transport::problem::{Code, Problem};
 use transport::response_cache::CachedResponse;
@@ -68,12 +68,21 @@ impl Pipeline<'_> {
     }
 }
 
+/// Writes the successor of an older version and, if it is announced, its end.
 pub(super) fn write_successor(headers: &mut HeaderMap, version: Version, state: &State, path: &str) {
-    if version != Version::V3 {
-        let link = format!("<{}/api/v3/{path}>; rel=\"successor-version\"", state.public_url);
-        if let Ok(link) = HeaderValue::try_from(link) {
-            headers.insert(LINK, link);
-        }
+    if version == Version::V3 {
+        return;
+    }
+    let base = &state.public_url;
+    let mut link = format!("<{base}/api/v3/{path}>; rel=\"successor-version\"");
+    if let Some(end) = state.operator.version_end(version.segment()) {
+        set(headers, "deprecation", &end.deprecation());
+        set(headers, "sunset", &end.sunset());
+        link +=
+            &format!(", <{base}/docs/versions#end>; rel=\"deprecation\", <{base}/docs/versions#end>; rel=\"sunset\"");
+    }
+    if let Ok(link) = HeaderValue::try_from(link) {
+        headers.insert(LINK, link);
     }
 }
 

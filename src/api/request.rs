@@ -150,14 +150,39 @@ impl RequestError {
         Self::SnapshotNotHeld { parameter, named: named.to_string(), held }
     }
 
-    /// The error of the release that a request names, with those of other parameters, parsed against the served one.
+    /// The error of the release that a request names, with those of other parameters, parsed against the served one: a
+    /// release that is not held hides no fault that would remain with another one.
     pub(crate) fn joined(&self, others: Option<Self>) -> Self {
-        match (self, others) {
-            (Self::Parameters(own), Some(Self::Parameters(mut issues))) => {
-                issues.extend(own.clone());
-                issues.into()
+        let Some(Self::Parameters(others)) = others else { return self.clone() };
+        let (mut issues, own) = match self {
+            Self::Parameters(own) => (others, own.clone()),
+            _ => (others.of_any_release(), self.gone_parameter().into_iter().collect::<Vec<_>>().into()),
+        };
+        if issues.is_empty() || own.is_empty() {
+            return self.clone();
+        }
+        issues.extend(own);
+        issues.into()
+    }
+
+    /// The parameter that names a release which is not held, and what to do about it.
+    pub(crate) fn gone_parameter(&self) -> Option<ParameterError> {
+        match self {
+            Self::Cursor(CursorFault::Expired(version)) => {
+                let detail = format!("snapshot {version} has expired; restart without `cursor`");
+                Some(with_code(Code::CursorExpired, "cursor", detail))
             }
-            _ => self.clone(),
+            Self::SnapshotNotHeld { parameter, named, held } => {
+                let held: Vec<String> = held.iter().map(ToString::to_string).collect();
+                let remedy = match *parameter {
+                    FROM => "fetch the whole lists once, then the changes since",
+                    _ => "omit it for the one that is served",
+                };
+                let detail = format!("snapshot {named} is not held; held are {}; {remedy}", held.join(", "));
+                let error = with_code(Code::SnapshotNotHeld, parameter, detail);
+                Some(ParameterError { accepted: Some(held), ..error })
+            }
+            _ => None,
         }
     }
 
@@ -171,29 +196,21 @@ impl RequestError {
                 Problem { did_you_mean: vec![to.clone()], ..Problem::new(Code::Moved, detail) }
             }
             Self::Parameters(issues) => Problem::of_parameters(issues.report(catalog)),
-            Self::Cursor(CursorFault::Expired(version)) => {
-                let detail = format!("snapshot {version} has expired; restart without `cursor`");
-                Problem::of_parameter(Code::CursorExpired, "cursor", detail)
-            }
             Self::Cursor(CursorFault::NotYetHeld(version)) => {
                 let detail =
                     format!("snapshot {version} is not loaded here yet; send the same request again in a second");
                 Problem::new(Code::NotReady, detail)
             }
-            Self::SnapshotNotHeld { parameter, named, held } => {
-                let held: Vec<String> = held.iter().map(ToString::to_string).collect();
-                let remedy = match *parameter {
-                    FROM => "fetch the whole lists once, then the changes since",
-                    _ => "omit it for the one that is served",
-                };
-                let detail = format!("snapshot {named} is not held; held are {}; {remedy}", held.join(", "));
-                let mut problem = Problem::of_parameter(Code::SnapshotNotHeld, parameter, detail);
-                problem.errors[0].accepted = Some(held);
-                problem
+            Self::Cursor(CursorFault::Expired(_)) | Self::SnapshotNotHeld { .. } => {
+                Problem::of_parameter(self.gone_parameter().expect("a parameter names the release"))
             }
             Self::Panic => panicked(),
         }
     }
+}
+
+pub(crate) fn with_code(code: Code, parameter: &str, detail: impl Into<String>) -> ParameterError {
+    ParameterError { code: code.name(), ..ParameterError::invalid(parameter, detail) }
 }
 
 pub(crate) fn panicked() -> Problem {

@@ -78,7 +78,7 @@ impl Route {
         self.endpoint.filters.map(Resource::table).or(self.endpoint.record)
     }
 
-    pub(crate) fn methods(&self) -> &'static str {
+    pub fn methods(&self) -> &'static str {
         if self.endpoint.post.is_some() { "GET, HEAD, POST, OPTIONS" } else { READS }
     }
 

@@ -3,7 +3,7 @@
 use catalog::ParameterError;
 use catalog::param_error::shortened;
 use catalog::params::MAX_EXACT_INT;
-use catalog::parse::scalars::parse_uint;
+use catalog::parse::scalars::parse_whole;
 
 use crate::Version;
 
@@ -42,7 +42,7 @@ impl PageWindow {
         let mut errors = Vec::new();
         let mut number = |name: &str, min: u64, default: u64| -> u64 {
             let Some(text) = single_value(values, name, &mut errors) else { return default };
-            let number = parse_uint(text).map(|number| number.min(MAX_EXACT_INT));
+            let number = parse_whole(text).map(|number| number.min(MAX_EXACT_INT));
             number.filter(|number| *number >= min).unwrap_or_else(|| {
                 let detail = format!("`{}` is not an integer of at least {min}", shortened(text));
                 errors.push(ParameterError::invalid(name, detail));
@@ -124,11 +124,12 @@ mod tests {
             assert_eq!((window.limit, clamped), (100, 1), "{text}");
         }
         assert_eq!(parse(Version::V3, &[("limit", "100")]).unwrap().1, 0);
+        assert_eq!(parse(Version::V3, &[("limit", "1e+01")]).unwrap().0.limit, 10);
     }
 
     #[test]
     fn invalid_windows_are_rejected() {
-        for bad in ["0", "-1", "ten", "1.5", "+3"] {
+        for bad in ["0", "-1", "ten", "1.5", "+3", "1e-1"] {
             assert_eq!(parse(Version::V3, &[("limit", bad)]), Err(1), "{bad}");
             assert_eq!(parse(Version::V2, &[("page", bad)]), Err(1), "{bad}");
         }

@@ -37,7 +37,7 @@ use release::{ActiveRelease, KeyError, ReleaseError, ReleaseEvent, ReleaseStore,
 use service::alerts::Alerts;
 use service::alerts::webhook::Networks;
 use service::well_known::{WellKnown, WellKnownError};
-use service::{Brand, Operator, State};
+use service::{Brand, Operator, State, VersionEnd};
 use transport::origin_policy::{Hosts, PublicUrlError};
 use transport::server::{run, stop_signals};
 use transport::telemetry::{AccessLog, LogFormat};
@@ -202,6 +202,7 @@ pub async fn serve(settings: ServeSettings) -> Result<(), ServeError> {
                 privacy_url: settings.privacy_url,
                 terms_url: settings.terms_url,
                 review_url: settings.review_url,
+                version_ends: VersionEnd::with_announced(settings.version_end),
             },
             well_known,
             alerts,

@@ -39,7 +39,7 @@ use release::{KeyError, ReleaseError, ReleaseStore, TrustedKey};
 use service::brand::brand_name;
 use service::operator::review_url;
 use service::security_txt;
-use service::{BrandColor, BulkAccess};
+use service::{BrandColor, BulkAccess, VersionEnd};
 use transport::origin::Origin;
 use transport::server::Limits;
 use transport::telemetry::LogFormat;
@@ -413,6 +413,11 @@ pub struct ServeSettings {
     #[arg(long, env = "VENTUREDEX_MAX_CONNECTIONS_PER_ADDRESS", value_name = "NUMBER", default_value = "64",
           allow_negative_numbers = true, value_parser = |text: &str| parse_uint(text, 1..=1_000_000))]
     pub max_connections_per_address: u32,
+    /// End of an older version of the API, which responses announce by the headers Deprecation and Sunset: the day from
+    /// which it is deprecated and, at least a year later, the day on which it ends, such as v1=2027-06-01/2028-06-01;
+    /// several separated by commas [default: none].
+    #[arg(long, env = "VENTUREDEX_VERSION_END", value_name = "VERSION=DAY/DAY", value_delimiter = ',')]
+    pub version_end: Vec<VersionEnd>,
     /// Seconds to go on accepting connections at shutdown while /readyz says no, so that load balancers notice
     /// [default: 5, on loopback 0].
     #[arg(long, env = "VENTUREDEX_DRAIN_DELAY", value_name = "SECONDS",

@@ -10,10 +10,11 @@ use crate::amounts::AmountCounter;
 use crate::groups::{GroupColumn, MatchedRows, ValueRows, each_common, remove};
 use crate::param_error::{shortened, wrong_term};
 use crate::params::MAX_VALUES;
-use crate::parse::scalars::parse_uint;
+use crate::parse::scalars::parse_whole;
 use crate::{Amounts, Catalog, Issues, Order, ParameterError, Query, Resource};
 use data::archive::facet_column::RowSet;
 use data::field::model;
+use data::fold::fold;
 use data::vocabulary::{Vocabulary, normal, vocabulary};
 use data::{Country, Facet, FirmKind, OrganizationKind, ReviewStatus, Role, Stage, StartupStatus, Table};
 use platform::pause;
@@ -36,8 +37,10 @@ vocabulary! {
         Count = "-count",
         SumUsd = "-sum_usd",
         MedianUsd = "-median_usd",
-        /// Years and numbers, latest first; other values in snapshot order.
+        /// Numbers, dates and stages by size, others by their text; descending.
         Value = "-value",
+        /// The same, ascending.
+        ValueAscending = "value",
     }
 }
 
@@ -171,7 +174,7 @@ impl AggregateOptions {
         });
         let limit = one("limit", "`limit` takes one value, several are given").and_then(|text| {
             let Some(text) = text else { return Ok(DEFAULT_GROUPS as u64) };
-            parse_uint(text).filter(|limit| *limit > 0).ok_or_else(|| {
+            parse_whole(text).filter(|limit| *limit > 0).ok_or_else(|| {
                 let text = shortened(text);
                 let detail = format!("`{text}` is not an integer from 1 to {MAX_GROUPS}, such as {DEFAULT_GROUPS}");
                 ParameterError::invalid("limit", detail)
@@ -263,8 +266,12 @@ impl Catalog {
         let mut known_amounts = HashMap::new();
         match order {
             GroupOrder::Count => sort_first(&mut groups, options.limit, |group| (Reverse(group.count), group.value)),
-            GroupOrder::Value if by_value => groups.reverse(),
-            GroupOrder::Value => {}
+            GroupOrder::Value | GroupOrder::ValueAscending => {
+                self.sort_by_text(table, by, &mut groups);
+                if order == GroupOrder::Value {
+                    groups.reverse();
+                }
+            }
             GroupOrder::SumUsd | GroupOrder::MedianUsd => {
                 known_amounts = groups.iter().map(|group| (group.value, amounts_of(group))).collect();
                 let is_sum = order == GroupOrder::SumUsd;
@@ -307,6 +314,18 @@ impl Catalog {
         };
         let (other, unknown) = (rest(&other), rest(&unknown));
         Grouping { by: name, values, other_values: others.len() as u64, other, unknown }
+    }
+
+    /// Sorts groups by the text of their value, unless their order says more: that of numbers, dates and stages.
+    fn sort_by_text(&self, table: Table, by: GroupBy, groups: &mut [ValueRows<'_>]) {
+        if let GroupBy::Facet(facet) = by
+            && !matches!(facet, Facet::Stage | Facet::Rating)
+        {
+            groups.sort_by_cached_key(|group| {
+                let (text, _) = self.facet_label(table, facet, group.value);
+                (fold(&text), text)
+            });
+        }
     }
 
     /// A facet value as its parameter accepts it, and its name.

@@ -20,7 +20,7 @@ model! {
         pub sum_usd: Option<u64>,
         /// Median of the known amounts: of an even number the mean of the middle two, rounded down.
         pub median_usd: Option<u64>,
-        /// Mean of the known amounts, rounded down.
+        /// Mean of the known amounts, rounded to whole dollars.
         pub mean_usd: Option<u64>,
         /// Largest known amount.
         pub max_usd: Option<u64>,
@@ -113,7 +113,7 @@ impl Amounts {
             unknown,
             sum_usd: Some(u64::try_from(sum).unwrap_or(u64::MAX)),
             median_usd: Some(median),
-            mean_usd: Some((sum / known as u128) as u64),
+            mean_usd: Some(((sum + known as u128 / 2) / known as u128) as u64),
             max_usd: Some(max),
         }
     }
@@ -165,7 +165,7 @@ mod tests {
             known.sort_unstable();
             let count = known.len() as u64;
             let sum: u64 = known.iter().sum();
-            let mean = sum.checked_div(count);
+            let mean = (sum + count / 2).checked_div(count);
             prop_assert_eq!((found.known, found.unknown), (count, rows.len() as u64 - count));
             if count > 0 {
                 let middle = (known[(known.len() - 1) / 2] + known[known.len() / 2]) / 2;

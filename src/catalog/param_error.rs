@@ -101,6 +101,19 @@ impl Issues {
         result.map_err(|error| self.extend(error.into())).ok()
     }
 
+    /// Those that would remain with any other release: names of records and places may be known in one and unknown in
+    /// another.
+    pub fn of_any_release(mut self) -> Self {
+        self.0.retain(|issue| match issue {
+            Issue::UnknownValue { parameter, .. } => matches!(
+                parameter.kind,
+                ParamType::Terms(..) | ParamType::Countries | ParamType::Metric | ParamType::Known(..)
+            ),
+            _ => true,
+        });
+        self
+    }
+
     pub fn not_accepting(mut self, names: &[&str]) -> Self {
         for issue in &mut self.0 {
             if let Issue::UnknownParameter { accepted, .. } = issue {

@@ -92,6 +92,13 @@ impl Catalog {
         self.record_history.is_some()
     }
 
+    /// False if an earlier release is known not to be among those that this one was built on: it was withdrawn before.
+    pub fn was_built_on(&self, version: SnapshotVersion) -> bool {
+        let releases = self.record_history.as_ref().map_or(&[][..], |history| &history.releases);
+        let is_within = releases.first().is_some_and(|first| *first < version) && version < self.version();
+        !is_within || releases.contains(&version)
+    }
+
     /// Release in which a record appeared; `None` if it is older than the compared releases.
     pub fn first_seen(&self, table: Table, row: u32) -> Option<SnapshotVersion> {
         self.record_history.as_ref()?.release(table, row, 0)

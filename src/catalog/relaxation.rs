@@ -1,19 +1,21 @@
 //! Finds the condition to drop if nothing matches all conditions.
 
-use crate::params::{BoundUnit, ParamType};
+use crate::params::{BoundUnit, Mode, ParamType};
 use crate::parse::scalars::Bound;
 use crate::{Catalog, Filter, ListPosition, Order, ParseOptions, Property, Query, Request, Resource};
-use data::{Direction, PartialDate};
+use data::{Direction, PartialDate, Table};
 
 /// Maximum number of conditions that are dropped in turn; each costs a count.
 const MAX_CONDITIONS: usize = 12;
 /// The same for a query with a search text; each condition except the text costs a search.
 const MAX_CONDITIONS_OF_SEARCH: usize = 4;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relaxation {
     pub parameter: &'static str,
-    /// The number of records that match the other conditions, at least 1.
+    /// The value with which records match, in place of that of the parameter; without one the parameter is dropped.
+    pub instead: Option<String>,
+    /// The number of records that then match, at least 1.
     pub total: u64,
     /// The number of these without a known value of the parameter's field.
     pub unknown: u64,
@@ -43,12 +45,18 @@ impl Relaxation {
             all if all == self.total => format!("; `{parameter}` is unknown for all of them"),
             count => format!("; `{parameter}` is unknown for {count} of them"),
         };
+        if let Some(value) = &self.instead {
+            return format!("nothing matches all conditions; with `{parameter}={value}` instead, {matches}");
+        }
         format!("nothing matches all conditions; without `{parameter}` {matches}{nearest}{unknown}")
     }
 }
 
 impl Catalog {
-    /// Finds the parameter without which most records match, if a query of at least two conditions matches nothing.
+    /// Finds the condition to drop, if a query of at least two conditions matches nothing: a bound, which the nearest
+    /// value explains, else one whose field is unknown for most of the records that match the others, else the one that
+    /// most records meet by themselves. A sector with a larger one of similar spelling is replaced by that, if this is
+    /// enough.
     pub(crate) fn relaxation(&self, resource: Resource, relaxable: Relaxable<'_>) -> Option<Relaxation> {
         let Relaxable { canonical, options, may_drop } = relaxable;
         let conditions: Vec<_> = canonical.iter().filter(|(name, _)| *name != "sort").collect();
@@ -56,22 +64,56 @@ impl Catalog {
         if conditions.len() < 2 || conditions.iter().any(|(_, value)| value.is_empty()) {
             return None;
         }
+        let list = |conditions: Vec<(String, String)>| match self.parse(resource, &conditions, options).ok()?.request {
+            Request::List(query) => Some((self.list(&query, ListPosition::default(), 0).total, query)),
+            _ => None,
+        };
+        let with = |parameter: &str, value: &str| {
+            let own = |(name, own): &&(&'static str, String)| {
+                ((*name).to_owned(), if *name == parameter { value.to_owned() } else { own.clone() })
+            };
+            list(conditions.iter().map(own).collect())
+        };
+        for (name, value) in conditions.iter().filter(|(name, _)| may_drop(name)) {
+            let larger = self.larger_sector(resource, name, value);
+            let found = larger.and_then(|value| Some((with(name, &value)?.0, value)));
+            if let Some((total, value)) = found.filter(|(total, _)| *total > 0) {
+                return Some(Relaxation { parameter: name, instead: Some(value), total, unknown: 0, nearest: None });
+            }
+        }
         let is_search = conditions.iter().any(|(name, _)| *name == "q");
         let max = if is_search { MAX_CONDITIONS_OF_SEARCH } else { MAX_CONDITIONS };
         let dropped = conditions.iter().map(|(name, _)| *name).filter(|name| may_drop(name)).take(max);
         let relaxed = dropped.filter_map(|parameter| {
-            let others = conditions.iter().filter(|(name, _)| *name != parameter);
-            let others: Vec<_> = others.map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-            let Request::List(query) = self.parse(resource, &others, options).ok()?.request else { return None };
-            let total = self.list(&query, ListPosition::default(), 0).total;
-            (total > 0).then_some((Relaxation { parameter, total, unknown: 0, nearest: None }, query))
+            let is_own = |condition: &&&(&'static str, String)| condition.0 == parameter;
+            let of = |conditions: Vec<&&(&'static str, String)>| {
+                list(conditions.into_iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect())
+            };
+            let (total, query) = of(conditions.iter().filter(|condition| !is_own(condition)).collect())?;
+            if total == 0 {
+                return None;
+            }
+            let own = of(conditions.iter().filter(is_own).collect()).map_or(0, |(own, _)| own);
+            let unknown = self.count_unknown(resource, parameter, &query);
+            let is_bound = resource
+                .parameter(parameter)
+                .is_some_and(|parameter| matches!(parameter.kind, ParamType::Range { .. } | ParamType::Number { .. }));
+            let relaxation = Relaxation { parameter, instead: None, total, unknown, nearest: None };
+            Some(((is_bound, unknown * 2 > total, own), relaxation, query))
         });
-        // The first one of equal counts: `max_by_key` takes the last.
-        let best = relaxed.collect::<Vec<_>>().into_iter().rev().max_by_key(|(relaxation, _)| relaxation.total);
-        let (relaxation, query) = best?;
-        let unknown = self.count_unknown(resource, relaxation.parameter, &query);
+        // The first one of equal rank: `max_by_key` takes the last.
+        let (_, relaxation, query) = relaxed.collect::<Vec<_>>().into_iter().rev().max_by_key(|(rank, ..)| *rank)?;
         let nearest = self.nearest_date(resource, relaxation.parameter, query);
-        Some(Relaxation { unknown, nearest, ..relaxation })
+        Some(Relaxation { nearest, ..relaxation })
+    }
+
+    /// The slug of the larger sector of similar spelling, if a parameter has one sector as its value.
+    fn larger_sector(&self, resource: Resource, parameter: &str, value: &str) -> Option<String> {
+        let parameter = resource.parameter(parameter).filter(|parameter| parameter.mode != Mode::Not)?;
+        let ParamType::Records(Table::Sectors, _) = parameter.kind else { return None };
+        let row = self.snapshot().find(Table::Sectors, value)?;
+        let larger = self.sector_names().larger[row as usize]?;
+        Some(self.snapshot().slug(Table::Sectors, larger).to_owned())
     }
 
     /// The number of records of a query without a known value of a parameter's field.

@@ -11,6 +11,8 @@ use time::format_description::BorrowedFormatItem;
 use time::format_description::well_known::Rfc3339;
 use time::macros::{date, format_description};
 
+const HTTP_FORMAT: &[BorrowedFormatItem<'static>] =
+    format_description!("[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT");
 const FORMAT: &[BorrowedFormatItem<'static>] = format_description!("[year]-[month]-[day]");
 
 /// Serializes a type as its `Display` form, which `FromStr` reads.
@@ -252,6 +254,13 @@ pub fn rfc3339(unix: i64) -> String {
     let within = unix.clamp(Date::from_days(i32::MIN).unix(), Date::from_days(i32::MAX).unix());
     let time = OffsetDateTime::from_unix_timestamp(within).expect("a time in the years of the calendar");
     time.format(&Rfc3339).expect("a year of four digits")
+}
+
+/// Unix seconds in the form of HTTP headers, clamped as in [`Date::from_days`]: `Thu, 01 Jun 2028 00:00:00 GMT`.
+pub fn http_date(unix: i64) -> String {
+    let within = unix.clamp(Date::from_days(i32::MIN).unix(), Date::from_days(i32::MAX).unix());
+    let time = OffsetDateTime::from_unix_timestamp(within).expect("a time in the years of the calendar");
+    time.format(HTTP_FORMAT).expect("a year of four digits")
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub use archive::records::{RecordFile, RecordStore};
 pub use archive::{ArchiveError, Checksums};
 pub use compile::{Compiled, check, compile};
 pub use country::Country;
-pub use date::{Date, PartialDate, rfc3339};
+pub use date::{Date, PartialDate, http_date, rfc3339};
 pub use import::diagnostics::{Diagnostic, DiagnosticReport, NoProgress, Progress, Severity};
 pub use names::{MAX_PROMINENCE, Names};
 pub use parameter_error::ParameterError;

@@ -14,6 +14,10 @@ pub struct SnapshotVersion {
 }
 
 impl SnapshotVersion {
+    pub fn date(self) -> Date {
+        self.date
+    }
+
     pub fn next(self) -> Self {
         Self { date: self.date, counter: self.counter.saturating_add(1) }
     }

@@ -12,6 +12,7 @@ use crate::Tool;
 use catalog::ParameterError;
 use catalog::json::fields::snake_case;
 use catalog::params::{BoundUnit, ParamType};
+use catalog::parse::scalars::parse_whole;
 use data::parameter_error::shortened_to;
 use search::nearest;
 
@@ -23,8 +24,6 @@ pub struct Argument {
     pub(crate) description: &'static str,
     /// Example value for errors; empty if any text is valid.
     pub(crate) example: &'static str,
-    /// True if the schema of the tool lists it; it is accepted in any case.
-    pub(crate) is_listed: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -175,9 +174,7 @@ impl Argument {
             ArgType::Bool => json!({ "type": "boolean" }),
             ArgType::Count { default, .. } => json!({ "type": "integer", "default": default }),
         };
-        if !self.description.is_empty() {
-            schema["description"] = self.description.into();
-        }
+        schema["description"] = self.description.into();
         schema
     }
 }
@@ -263,7 +260,10 @@ fn number(value: &Value) -> Option<i64> {
             let float = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < 9e15)?;
             Some(float as i64)
         }),
-        Value::String(text) => text.trim().parse().ok(),
+        Value::String(text) => {
+            let text = text.trim();
+            text.parse().ok().or_else(|| parse_whole(text).and_then(|number| i64::try_from(number).ok()))
+        }
         _ => None,
     }
 }
@@ -290,6 +290,9 @@ mod tests {
         for (arguments, name, value) in [
             (json!({ "limit": "7" }), "limit", "7"),
             (json!({ "limit": 7.0 }), "limit", "7"),
+            (json!({ "limit": "7.0" }), "limit", "7"),
+            (json!({ "limit": "1e+01" }), "limit", "10"),
+            (json!({ "min_aum_usd": "1e9" }), "min_aum_usd", "1000000000"),
             (json!({ "limit": 1_000 }), "limit", "50"),
             (json!({ "query": 500 }), "q", "500"),
             (json!({ "sector": ["fintech", "", null] }), "sector", "fintech"),

@@ -138,10 +138,14 @@ fn call_tool(params: &Map<String, Value>, id: &Value, context: CallContext<'_>) 
 
 type CallArguments<'p> = Cow<'p, Map<String, Value>>;
 
-/// The parameters of a method that runs something by its name. Absent arguments are none.
+/// The parameters of a method that runs something by its name. Absent arguments are none; some clients send arguments
+/// as JSON text, and no arguments as an empty list or text.
 pub(crate) fn named_call<'p>(method: &str, params: &'p Map<String, Value>) -> RpcResult<(&'p str, CallArguments<'p>)> {
     let arguments = match params.get("arguments") {
         None | Some(Value::Null) => Some(Cow::Owned(Map::new())),
+        Some(Value::Array(list)) if list.is_empty() => Some(Cow::Owned(Map::new())),
+        Some(Value::String(text)) if text.trim().is_empty() => Some(Cow::Owned(Map::new())),
+        Some(Value::String(text)) => serde_json::from_str(text).ok().map(Cow::Owned),
         Some(arguments) => arguments.as_object().map(Cow::Borrowed),
     };
     params.get("name").and_then(Value::as_str).zip(arguments).ok_or_else(|| {

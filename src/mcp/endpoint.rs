@@ -14,9 +14,9 @@ use crate::backend::ToolRelease;
 use crate::dispatch::{CallContext, dispatch};
 use crate::error::INTERNAL_ERROR;
 use crate::manifest::McpManifest;
-use crate::message::{self, JsonRpcMessage};
+use crate::message::{self, JsonRpcMessage, RpcBody};
 use crate::quota::Admission;
-use crate::revision::{is_stateless, unknown_id};
+use crate::revision::{admit_batch, is_stateless, unknown_id};
 use crate::{JsonRpcError, McpQuota, RpcResult, Settings, ToolBackend};
 use auth::quota::{Overloaded, Quota};
 use platform::metrics::panics;
@@ -137,16 +137,79 @@ impl McpEndpoint {
     }
 
     async fn post(&self, request: &RequestParts<'_>, body: impl Body, release: &ToolRelease) -> (Response, Quota) {
-        let (message, is_stateless) = match self.parse(request.headers, body).await {
-            Ok(parsed) => parsed,
-            Err(error) => return (error_response(request, &error), self.quota.admit(request, false).await.quota),
+        match self.parse(request.headers, body).await {
+            Ok(RpcBody::Message(message)) => {
+                let (outcome, quota) = self.answer(request, message, release).await;
+                (outcome.unwrap_or_else(|error| error_response(request, &error)), quota)
+            }
+            Ok(RpcBody::Batch(messages)) => self.answer_batch(request, messages, release).await,
+            Err(error) => (error_response(request, &error), self.quota.admit(request, false).await.quota),
+        }
+    }
+
+    /// The list of the responses to the requests of a batch. Their status is 200, unless all failed with the same other
+    /// one.
+    async fn answer_batch(
+        &self,
+        request: &RequestParts<'_>,
+        messages: Vec<RpcResult<JsonRpcMessage>>,
+        release: &ToolRelease,
+    ) -> (Response, Quota) {
+        let mut quota = Quota::zero(self.quota.state.today());
+        let (mut bodies, mut statuses) = (Vec::new(), Vec::new());
+        for message in messages {
+            let outcome = match message {
+                Ok(message) if message.method == "initialize" => {
+                    let error = JsonRpcError::invalid("`initialize` must not be part of a batch");
+                    Err(JsonRpcError { id: message.id, ..error })
+                }
+                Ok(message) => {
+                    let cost = quota.cost;
+                    let (outcome, after) = self.answer(request, message, release).await;
+                    quota = Quota { cost: cost + after.cost, ..after };
+                    outcome
+                }
+                Err(error) => Err(error),
+            };
+            let answer = outcome.unwrap_or_else(|error| error_response(request, &error));
+            // The key is the same for all of them.
+            if answer.status() == StatusCode::UNAUTHORIZED {
+                return (answer, quota);
+            }
+            if !answer.body().is_empty() {
+                statuses.push(answer.status());
+                bodies.push(answer.into_body());
+            }
+        }
+        let status = match statuses.split_first() {
+            None => return (response(StatusCode::ACCEPTED, None), quota),
+            Some((first, others)) if others.iter().all(|status| status == first) => *first,
+            Some(_) => StatusCode::OK,
+        };
+        (response(status, Some([&b"["[..], &bodies.join(&b','), b"]"].concat())), quota)
+    }
+
+    /// The response to one message, or the error with its id, and the quota after it.
+    async fn answer(
+        &self,
+        request: &RequestParts<'_>,
+        message: JsonRpcMessage,
+        release: &ToolRelease,
+    ) -> (RpcResult<Response>, Quota) {
+        let is_stateless = match is_stateless(request.headers, &message) {
+            Ok(is_stateless) => is_stateless,
+            Err(error) => {
+                let quota = self.quota.admit(request, false).await.quota;
+                return (Err(JsonRpcError { id: message.id, ..error }), quota);
+            }
         };
         let Admission { quota, charge } = self.quota.admit(request, message.calls_tool()).await;
         let charge = match charge {
             Ok(charge) => charge,
-            Err(error) => return (error_response(request, &JsonRpcError { id: message.id, ..error }), quota),
+            Err(error) => return (Err(JsonRpcError { id: message.id, ..error }), quota),
         };
         let note = charge.as_ref().and_then(|charge| self.quota.note(&quota, charge));
+        let work_before = request.trace.work().total();
         let method = || {
             let context = CallContext { release, is_stateless, note };
             message.id.as_ref().map(|id| dispatch(&message, id, context)).transpose()
@@ -166,26 +229,29 @@ impl McpEndpoint {
         let is_refunded = outcome.as_ref().map_or(true, |reply| reply.as_ref().is_some_and(|reply| reply.is_refused));
         let quota = match charge {
             Some(charge) if is_refunded => self.quota.refund(charge),
-            Some(charge) => self.quota.charge_work(&charge, request.trace.work().total(), quota),
+            Some(charge) => {
+                let work = request.trace.work().total().saturating_sub(work_before);
+                self.quota.charge_work(&charge, work, quota)
+            }
             None => quota,
         };
-        let response = match outcome {
-            Ok(Some(reply)) => response(StatusCode::OK, Some(reply.body)),
-            Ok(None) => response(StatusCode::ACCEPTED, None),
-            Err(error) => error_response(request, &JsonRpcError { id: message.id, ..error }),
+        let answer = match outcome {
+            Ok(Some(reply)) => Ok(response(StatusCode::OK, Some(reply.body))),
+            Ok(None) => Ok(response(StatusCode::ACCEPTED, None)),
+            Err(error) => Err(JsonRpcError { id: message.id, ..error }),
         };
-        (response, quota)
+        (answer, quota)
     }
 
-    /// Runs all checks that do not need the caller. The bool is the result of [`is_stateless`].
-    async fn parse(&self, headers: &HeaderMap, body: impl Body) -> RpcResult<(JsonRpcMessage, bool)> {
+    /// Runs all checks that need neither a message nor the caller.
+    async fn parse(&self, headers: &HeaderMap, body: impl Body) -> RpcResult<RpcBody> {
         self.origins.admit(headers)?;
         check_media_types(headers)?;
-        let message = JsonRpcMessage::parse(&body.await?)?;
-        match is_stateless(headers, &message) {
-            Ok(is_stateless) => Ok((message, is_stateless)),
-            Err(error) => Err(JsonRpcError { id: message.id, ..error }),
+        let body = RpcBody::parse(&body.await?)?;
+        if let RpcBody::Batch(_) = body {
+            admit_batch(headers)?;
         }
+        Ok(body)
     }
 }
 

@@ -3,6 +3,7 @@
 //! A cursor carries all of it except `count_by`: groups cover all matches and come with the first page. Arguments next
 //! to a cursor must agree with it, except for `limit` and `fields`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::Serialize;
@@ -15,6 +16,7 @@ use catalog::aggregate::{DEFAULT_GROUPS, GroupOrder, Grouping, MAX_GROUPS};
 use catalog::ask::GROUP_BY;
 use catalog::cursor::SEARCHES;
 use catalog::json::computed::MatchFields;
+use catalog::json::fields::snake_case;
 use catalog::json::{FieldSet, Fields, fields};
 use catalog::param_error::shortened;
 use catalog::parse::scalars::parse_amount;
@@ -41,15 +43,17 @@ fn is_page_option(name: &str) -> bool {
 
 const BY_AMOUNT: [&str; 2] = ["-amount_usd", "-total_raised_usd"];
 
+/// A note on groups that are left out, or that nothing is known of.
 pub(crate) fn cut_groups(groups: &Grouping, may_grow: bool) -> Option<String> {
     let (listed, by) = (groups.values.len(), groups.by);
+    if listed == 0 && groups.unknown.count > 0 {
+        return Some(format!("`{by}` is unknown for all of these records"));
+    }
     let all = listed as u64 + groups.other_values;
     let more = if may_grow { " a larger `limit` gives more," } else { "" };
-    (groups.other_values > 0).then(|| {
-        format!(
-            "`groups` has {listed} of {all} values of `{by}`;{more} `sort` orders them: -count, -sum_usd, -median_usd, -value"
-        )
-    })
+    let orders = GroupOrder::names().join(", ");
+    (groups.other_values > 0)
+        .then(|| format!("`groups` has {listed} of {all} values of `{by}`;{more} `sort` orders them: {orders}"))
 }
 
 /// The amount that a startup raises: firms are then listed by how well they fit.
@@ -111,6 +115,19 @@ pub(crate) struct ListCall {
     start: ListPosition,
 }
 
+/// Names of fields, in which those of a match, which are fields of the firm in REST, are the ones below `fit`.
+fn own_fields(resource: Resource, names: &str) -> String {
+    let is_of_fit = |name: &str| MatchFields::DEFINITION.fields.iter().any(|field| field.name == name);
+    let own = names.split(',').map(|name| {
+        let normal = snake_case(name.trim());
+        match resource == Resource::Firms && is_of_fit(normal.split('.').next().unwrap_or_default()) {
+            true => Cow::Owned(format!("fit.{normal}")),
+            false => Cow::Borrowed(name),
+        }
+    });
+    own.collect::<Vec<_>>().join(",")
+}
+
 impl ToolRelease {
     /// Finds the release and the cursor that a call continues from; without a cursor, this release.
     pub(crate) fn open_cursor(&self, call: &ToolCall) -> Result<(Self, Option<Cursor>), Vec<ParameterError>> {
@@ -164,10 +181,12 @@ impl ListCall {
             |name: &str, value: &str| name == "group_by" || (is_grouped && name == "sort" && orders_groups(value));
         let (mut grouping, pairs): (Vec<_>, Vec<_>) = pairs.partition(|(name, value)| is_grouping(name, value));
         if is_grouped {
-            // The highest limit of items selects the highest number of groups.
-            let groups = match call.count("limit") {
-                limit if limit >= MAX_ITEMS => MAX_GROUPS,
-                limit => limit.max(DEFAULT_GROUPS),
+            // The highest limit of items selects the highest number of groups, and 0 the groups alone.
+            let limit = call.value("limit").map(|_| call.count("limit")).filter(|limit| *limit > 0);
+            let groups = match limit {
+                None => DEFAULT_GROUPS,
+                Some(limit) if limit >= MAX_ITEMS => MAX_GROUPS,
+                Some(limit) => limit,
             };
             grouping.push(("limit".to_owned(), groups.to_string()));
             // An order of rows by amount also orders the groups, by sum.
@@ -187,7 +206,8 @@ impl ListCall {
         let mut errors = issues.report(catalog);
         let options = Cursor::with_omitted(&options, cursor.into_iter().flat_map(|cursor| &cursor.options));
         let limit = options.iter().find(|(name, _)| name == "limit").and_then(|(_, limit)| limit.parse().ok());
-        let field_names: Vec<_> = options.into_iter().filter(|(name, _)| name == "fields").collect();
+        let field_names = options.into_iter().filter(|(name, _)| name == "fields");
+        let field_names: Vec<_> = field_names.map(|(name, names)| (name, own_fields(resource, &names))).collect();
         let fields = Fields::parse(&field_names, item_fields(resource.table()));
         let fields = fields.map_err(|unknown| errors.extend(unknown)).ok();
         match (parsed, fields, group_by) {

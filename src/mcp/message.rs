@@ -16,6 +16,38 @@ pub(crate) struct JsonRpcMessage {
     pub(crate) params: Map<String, Value>,
 }
 
+/// A body: a message, or several as a list (a batch, in the revision 2025-03-26).
+#[derive(Debug)]
+pub(crate) enum RpcBody {
+    Message(JsonRpcMessage),
+    Batch(Vec<RpcResult<JsonRpcMessage>>),
+}
+
+/// Maximum number of messages in a batch.
+const MAX_BATCH: usize = 50;
+
+impl RpcBody {
+    /// Fails with −32700 if the body is not JSON, otherwise as [`JsonRpcMessage::from_value`]; of a batch each message
+    /// by itself.
+    pub(crate) fn parse(body: &[u8]) -> RpcResult<Self> {
+        let value = serde_json::from_slice(body).map_err(|error| {
+            let message = match body {
+                [] => "the body is empty".to_owned(),
+                _ => format!("the body is not JSON: {error}"),
+            };
+            JsonRpcError::new(StatusCode::BAD_REQUEST, PARSE_ERROR, message).with_code("invalid_json")
+        })?;
+        match value {
+            Value::Array(values) if !(1..=MAX_BATCH).contains(&values.len()) => {
+                let message = format!("a batch has 1 to {MAX_BATCH} messages, this one has {}", values.len());
+                Err(JsonRpcError::invalid(message))
+            }
+            Value::Array(values) => Ok(Self::Batch(values.into_iter().map(JsonRpcMessage::from_value).collect())),
+            value => JsonRpcMessage::from_value(value).map(Self::Message),
+        }
+    }
+}
+
 /// The `id` is that of the request; if that could not be read, it is null, or absent from 2026-07-28 on.
 pub(crate) fn response(id: Option<&Value>, outcome: Result<impl Serialize, &JsonRpcError>) -> Vec<u8> {
     #[derive(Serialize)]
@@ -41,20 +73,11 @@ fn invalid<T>(message: &'static str) -> RpcResult<T> {
 }
 
 impl JsonRpcMessage {
-    /// Fails with −32700 if the body is not JSON, with −32600 if it is a batch or not a JSON-RPC 2.0 message, and with
-    /// −32602 if `params` or its `_meta` is not an object.
-    pub(crate) fn parse(body: &[u8]) -> RpcResult<Self> {
-        let value = serde_json::from_slice(body).map_err(|error| {
-            let message = match body {
-                [] => "the body is empty".to_owned(),
-                _ => format!("the body is not JSON: {error}"),
-            };
-            JsonRpcError::new(StatusCode::BAD_REQUEST, PARSE_ERROR, message).with_code("invalid_json")
-        })?;
-        let mut fields = match value {
-            Value::Object(fields) => fields,
-            Value::Array(_) => return invalid("batches are not supported: send one message per request"),
-            _ => return invalid("the body is not a JSON-RPC message: it must be an object"),
+    /// Fails with −32600 if the value is not a JSON-RPC 2.0 message, and with −32602 if `params` or its `_meta` is not
+    /// an object.
+    pub(crate) fn from_value(value: Value) -> RpcResult<Self> {
+        let Value::Object(mut fields) = value else {
+            return invalid("the body is not a JSON-RPC message: it must be an object");
         };
         let id = fields.remove("id");
         if !id.as_ref().is_none_or(|id| id.is_string() || id.is_i64()) {
@@ -121,7 +144,6 @@ mod tests {
             ("{\"jsonrpc\":\"2.0\",\"method\":\"ping\",\"id\":1}x", PARSE_ERROR, None),
             ("\"ping\"", INVALID_REQUEST, None),
             ("[]", INVALID_REQUEST, None),
-            (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, INVALID_REQUEST, None),
             (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, INVALID_REQUEST, None),
             (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, INVALID_REQUEST, None),
             (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, INVALID_REQUEST, None),
@@ -134,19 +156,33 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}"#, INVALID_PARAMS, Some(1)),
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":"x"}}"#, INVALID_PARAMS, Some(1)),
         ] {
-            let error = JsonRpcMessage::parse(body.as_bytes()).unwrap_err();
+            let error = RpcBody::parse(body.as_bytes()).unwrap_err();
             assert_eq!((error.code, error.id), (code, id.map(Value::from)), "{body}");
             assert_eq!(error.status, 400, "{body}");
         }
     }
 
     #[test]
+    fn a_batch_has_a_limit_and_each_of_its_messages_an_outcome() {
+        let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        let RpcBody::Batch(messages) = RpcBody::parse(format!("[{ping},7]").as_bytes()).unwrap() else {
+            panic!("a list is a batch");
+        };
+        assert!(matches!(&*messages, [Ok(_), Err(_)]), "{messages:?}");
+        for (messages, is_accepted) in [(0, false), (MAX_BATCH, true), (MAX_BATCH + 1, false)] {
+            let body = format!("[{}]", vec![ping; messages].join(","));
+            assert_eq!(RpcBody::parse(body.as_bytes()).is_ok(), is_accepted, "{messages}");
+        }
+    }
+
+    #[test]
     fn a_message_is_parsed() {
         let body = r#"{"jsonrpc":"2.0","id":"a","method":"tools/call","params":null}"#;
-        let message = JsonRpcMessage::parse(body.as_bytes()).unwrap();
+        let message = JsonRpcMessage::from_value(serde_json::from_str(body).unwrap()).unwrap();
         assert_eq!((&message.id, message.method.as_str()), (&Some(Value::from("a")), "tools/call"));
         assert!(message.calls_tool() && message.params.is_empty());
-        let notification = JsonRpcMessage::parse(br#"{"jsonrpc":"2.0","method":"tools/call"}"#).unwrap();
+        let notification = serde_json::json!({ "jsonrpc": "2.0", "method": "tools/call" });
+        let notification = JsonRpcMessage::from_value(notification).unwrap();
         assert!(!notification.calls_tool());
     }
     #[test]

@@ -3,7 +3,7 @@
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
-use crate::backend::ToolRelease;
+use crate::backend::{ToolRelease, json};
 use crate::dispatch::invalid_params;
 use crate::error::INVALID_PARAMS;
 use crate::{JsonRpcError, RpcResult, Tool, ToolCall};
@@ -38,7 +38,7 @@ pub(crate) fn list() -> Value {
             "uri": ABOUT,
             "name": "about",
             "title": "About the data",
-            "description": "Title, source, license, size and dates of the data, whether it is invented, and further arguments of the tools.",
+            "description": "Title, source, license, size and dates of the data, and whether it is invented.",
             "mimeType": JSON,
         },
     ] })
@@ -60,7 +60,7 @@ pub(crate) fn read(params: &Map<String, Value>, release: &ToolRelease, is_statel
     };
     let text = match (uri, firm_of(uri)) {
         (SECTORS, _) => Ok(sectors(&release.catalog).to_string()),
-        (ABOUT, _) => Ok(about(&release.catalog).to_string()),
+        (ABOUT, _) => Ok(json(release.catalog.totals())),
         (_, Some(slug)) => firm(release, slug),
         _ => Err(format!("there is no resource of this URI; resources: {SECTORS}, {ABOUT}, {FIRM_TEMPLATE}")),
     };
@@ -108,18 +108,6 @@ fn sector(catalog: &Catalog, row: u32, depth: usize) -> Value {
         sector["sectors"] = below.into();
     }
     sector
-}
-
-/// The result of get_platform_stats, and the arguments that the schemas of the tools leave out.
-fn about(catalog: &Catalog) -> Value {
-    let mut about = serde_json::to_value(catalog.totals()).expect("totals have a JSON form");
-    let unlisted = |tool: &Tool| {
-        let arguments = tool.arguments().iter().filter(|argument| !argument.is_listed);
-        let names: Vec<Value> = arguments.map(|argument| argument.name.into()).collect();
-        (!names.is_empty()).then(|| (tool.name().to_owned(), Value::from(names)))
-    };
-    about["more_arguments"] = Tool::ALL.iter().filter_map(unlisted).collect();
-    about
 }
 
 #[cfg(test)]

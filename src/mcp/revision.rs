@@ -18,6 +18,16 @@ pub(crate) const REVISIONS: [&str; 4] = ["2025-03-26", "2025-06-18", "2025-11-25
 const NEWEST_NEGOTIATED: &str = "2025-11-25";
 const STATELESS: &str = "2026-07-28";
 
+/// The revision whose clients may send batches; it has no header for itself.
+const WITH_BATCHES: &str = REVISIONS[0];
+
+pub(crate) fn admit_batch(headers: &HeaderMap) -> RpcResult<()> {
+    match single(headers, "MCP-Protocol-Version")?.unwrap_or(WITH_BATCHES) {
+        WITH_BATCHES => Ok(()),
+        version => Err(JsonRpcError::invalid(format!("{version} has no batches: send one message per request"))),
+    }
+}
+
 /// The id of an error if the request's id is unknown: null in JSON-RPC, absent from 2026-07-28 on.
 pub(crate) fn unknown_id(headers: &HeaderMap) -> Option<Value> {
     let is_stateless =

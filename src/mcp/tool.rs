@@ -9,8 +9,7 @@ use crate::args::ArgType;
 use crate::list_call::RAISE;
 use catalog::Resource;
 use catalog::aggregate::group_bys;
-use catalog::params::{Mode, ParamType, Parameter};
-use data::Facet;
+use catalog::params::{Mode, Parameter};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Tool {
@@ -24,67 +23,88 @@ pub enum Tool {
 
 pub(crate) const MAX_ITEMS: usize = 50;
 
-/// True if the schema of a tool lists a parameter. Models read all schemas with every conversation, so few are listed:
-/// `count_by` reports unknown values, and a name finds its record. The others, which few questions need, are accepted.
-fn is_listed(parameter: &Parameter) -> bool {
-    match parameter.mode {
-        Mode::Any => !matches!(
-            parameter.kind,
-            ParamType::Words
-                | ParamType::Like(_)
-                | ParamType::Rows(_)
-                | ParamType::Known(..)
-                | ParamType::Listed(_, Facet::Identifier)
-        ),
-        Mode::All | Mode::Not => ["investor_all", "not_country", "stage_all"].contains(&parameter.name),
+const fn argument(name: &'static str, parameter: &'static str, kind: ArgType, description: &'static str) -> Argument {
+    Argument { name, parameter, kind, description, example: "" }
+}
+
+/// Explanations that are shorter than those of the REST documents, or say more, by argument; the first one applies.
+/// Assistants read all of them with every conversation.
+const DESCRIPTIONS: &[(Option<Tool>, &str, &str)] = &[
+    (Some(Tool::SearchVcs), "sector", "Slug or name; of a firm its main 8."),
+    (Some(Tool::SearchVcs), "kind", "E.g. vc,angel,accelerator."),
+    (Some(Tool::SearchVcs), "sort", "E.g. -portfolio_count,name."),
+    (Some(Tool::SearchStartups), "stage", "Stage of the latest round."),
+    (Some(Tool::GetFundingRounds), "city", "City of the startup."),
+    (Some(Tool::GetFundingRounds), "id", "Up to 100 ids."),
+    (Some(Tool::GetFundingRounds), "kind", "Kind of an investor."),
+    (Some(Tool::GetFundingRounds), "sort", "E.g. -amount_usd."),
+    (Some(Tool::GetFundingRounds), "since", "E.g. 2026, 2026-Q1, 2026-03-31."),
+    (Some(Tool::SearchPeople), "kind", "firm or startup."),
+    (Some(Tool::SearchPeople), "country", "Of the person, else the organization."),
+    (Some(Tool::SearchPeople), "city", "City of the organization."),
+    (Some(Tool::SearchPeople), "query", "Name or question."),
+    (None, "query", "Name, alias or question."),
+    (None, "text", "Words of descriptions."),
+    (None, "like", "Similar to this slug or name."),
+    (None, "slug", "Up to 100 slugs."),
+    (None, "id", "E.g. lei:..., wikidata:Q1."),
+    (None, "stage", "pre-seed,seed,series-a,...,growth,debt,grant,ipo."),
+    (None, "sector", "Slug or name."),
+    (None, "country", "E.g. DE,France,nordics."),
+    (None, "city", "City or US state."),
+    (None, "website", "Host or e-mail."),
+    (None, "check_usd", "In its check range."),
+    (None, "active_since", "Invested since, e.g. 2026-03."),
+    (None, "active_until", "Invested until."),
+    (None, "founded_from", "Year."),
+    (None, "founded_to", "Year."),
+    (None, "status", "operating,acquired,ipo,closed."),
+    (None, "investor_all", "All of these; slugs for namesakes."),
+    (None, "investor", "Slug or name."),
+    (None, "lead", "Slug or name."),
+    (None, "startup", "Slug or name."),
+    (None, "organization", "Slug or name."),
+    (None, "role", "E.g. founder,ceo,partner."),
+    (None, "title", "Words of the title."),
+    (None, "known", "Known fields, e.g. city."),
+    (None, "unknown", "Unknown fields."),
+    (None, "sort", "E.g. name."),
+    (None, RAISE, "Ranks by fit to a round."),
+    (None, "limit", "Of items and groups."),
+    (None, "fields", "E.g. slug,name; * for all."),
+    (None, "cursor", "next_cursor of a result."),
+];
+
+/// The explanation of an argument; without an own one the first sentence of the REST documents.
+fn describe(tool: Tool, name: &str, parameter: Option<&Parameter>) -> &'static str {
+    let own = DESCRIPTIONS.iter().find(|(of, known, _)| *known == name && of.is_none_or(|of| of == tool));
+    match (own, parameter) {
+        (Some((.., own)), _) => own,
+        (None, Some(Parameter { mode: Mode::All, .. })) => "All of these.",
+        (None, Some(Parameter { mode: Mode::Not, .. })) => "None of these.",
+        (None, Some(parameter)) => parameter.doc.split_inclusive(". ").next().unwrap_or_default().trim_end(),
+        (None, None) => "",
     }
 }
-
-const fn argument(name: &'static str, parameter: &'static str, kind: ArgType, description: &'static str) -> Argument {
-    Argument { name, parameter, kind, description, example: "", is_listed: true }
-}
-
-/// Explanations by tool. An argument explained for search_vcs is not explained again.
-const DESCRIPTIONS: &[(Tool, &str, &str)] = &[
-    (Tool::SearchVcs, "query", "Name, alias or question."),
-    (Tool::SearchVcs, "stage", "pre-seed,seed,series-a,...,growth,debt,grant,ipo."),
-    (Tool::SearchVcs, "sector", "E.g. fintech; of a firm its main 8."),
-    (Tool::SearchVcs, "country", "E.g. DE,France,nordics."),
-    (Tool::SearchVcs, "kind", "E.g. vc,angel,accelerator."),
-    (Tool::SearchVcs, "check_usd", "E.g. 500000."),
-    (Tool::SearchVcs, "active_since", "E.g. 2026-03-01."),
-    (Tool::SearchVcs, "raise_usd", "E.g. 2000000: ranks by fit."),
-    (Tool::SearchVcs, "sort", "E.g. -portfolio_count."),
-    (Tool::SearchVcs, "fields", "E.g. slug,name; * for all."),
-    (Tool::SearchVcs, "cursor", "next_cursor of a result."),
-    (Tool::SearchStartups, "status", "operating,acquired,ipo,closed."),
-    (Tool::GetFundingRounds, "kind", "Of an investor."),
-    (Tool::GetFundingRounds, "sort", "E.g. -amount_usd."),
-    (Tool::SearchPeople, "kind", "firm or startup."),
-    (Tool::SearchPeople, "role", "E.g. founder,ceo,partner."),
-];
 
 /// The arguments of a search: the parameters of its list, under the same names.
 fn search_arguments(tool: Tool, resource: Resource) -> Vec<Argument> {
     let of_list = resource.parameters().iter().map(|parameter| {
         let name = if parameter.name == "q" { "query" } else { parameter.name };
-        let own = argument(name, parameter.name, ArgType::from_param_type(parameter.kind), "");
-        Argument { example: parameter.example, is_listed: is_listed(parameter), ..own }
+        let description = describe(tool, name, Some(parameter));
+        let own = argument(name, parameter.name, ArgType::from_param_type(parameter.kind), description);
+        Argument { example: parameter.example, ..own }
     });
     let groups: Vec<&str> = group_bys(resource).into_iter().map(|(name, _)| name).collect();
-    let raise = (tool == Tool::SearchVcs).then(|| argument(RAISE, RAISE, ArgType::Number, ""));
+    let further = |name, kind| argument(name, name, kind, describe(tool, name, None));
+    let raise = (tool == Tool::SearchVcs).then(|| further(RAISE, ArgType::Number));
     let of_page = [
         argument("count_by", "group_by", ArgType::Texts, groups.join(",").leak()),
-        argument("limit", "limit", ArgType::Count { default: 10, max: MAX_ITEMS as i64 }, ""),
-        argument("fields", "fields", ArgType::Texts, ""),
-        argument("cursor", "cursor", ArgType::Text, ""),
+        further("limit", ArgType::Count { default: 10, max: MAX_ITEMS as i64 }),
+        further("fields", ArgType::Texts),
+        further("cursor", ArgType::Text),
     ];
-    let mut arguments: Vec<Argument> = of_list.chain(raise).chain(of_page).collect();
-    for (_, name, description) in DESCRIPTIONS.iter().filter(|(of, ..)| *of == tool) {
-        let described = arguments.iter_mut().find(|argument| argument.name == *name);
-        described.unwrap_or_else(|| panic!("{tool:?} has no argument `{name}`")).description = description;
-    }
-    arguments
+    of_list.chain(raise).chain(of_page).collect()
 }
 
 /// The arguments of each tool, in the order of [`Tool::ALL`].
@@ -97,11 +117,11 @@ static ARGUMENTS: Lazy<[Vec<Argument>; 6]> = Lazy::new(|| {
 });
 
 const GET_VC_PROFILE: &[Argument] = &[
-    argument("slug", "slug", ArgType::Text, ""),
+    argument("slug", "slug", ArgType::Text, "Of the firm."),
     argument("name", "name", ArgType::Text, "If the slug is unknown."),
-    argument("reviews_limit", "reviews_limit", ArgType::Count { default: 5, max: 50 }, ""),
+    argument("reviews_limit", "reviews_limit", ArgType::Count { default: 5, max: 50 }, "Of reviews."),
     argument("reviews_sort", "sort", ArgType::Texts, "rating: lowest first."),
-    argument("portfolio_limit", "portfolio_limit", ArgType::Count { default: 10, max: 50 }, ""),
+    argument("portfolio_limit", "portfolio_limit", ArgType::Count { default: 10, max: 50 }, "Of startups."),
 ];
 
 struct ToolDefinition {
@@ -192,11 +212,11 @@ impl Tool {
         &ARGUMENTS[self as usize]
     }
 
-    /// The JSON Schema of the listed arguments: flat, without `$ref`. It does not exclude others.
+    /// The JSON Schema of all arguments: flat, without `$ref`. It does not exclude others, since other names are
+    /// understood.
     pub fn input_schema(self) -> Value {
-        let listed = self.arguments().iter().filter(|argument| argument.is_listed);
         let properties: Map<String, Value> =
-            listed.map(|argument| (argument.name.to_owned(), argument.schema())).collect();
+            self.arguments().iter().map(|argument| (argument.name.to_owned(), argument.schema())).collect();
         match properties.is_empty() {
             // Without this, some hosts treat the arguments as free text.
             true => json!({ "type": "object", "properties": properties, "additionalProperties": false }),
@@ -224,16 +244,25 @@ pub(crate) static TOOLS: Lazy<Box<RawValue>> =
 mod tests {
     use super::*;
 
-    /// Maximum length of the list of tools in bytes: at most 4,500 tokens of at least 3.6 bytes. Assistants read it
-    /// with every conversation; that is about 2 % of a context of 200,000 tokens, with room for the necessary
-    /// explanations of arguments.
-    const MAX_LIST_BYTES: usize = 16_000;
+    /// Maximum length of the list of tools in bytes: at most 4,500 tokens of about 4.05 bytes. Assistants read it with
+    /// every conversation; that is about 2 % of a context of 200,000 tokens, for the sake of clients that send declared
+    /// arguments only.
+    const MAX_LIST_BYTES: usize = 18_200;
 
     #[test]
     fn the_list_of_tools_is_short() {
         let listed = TOOLS.get();
         assert!(listed.len() <= MAX_LIST_BYTES, "{} {listed}", listed.len());
+        for (of, name, _) in DESCRIPTIONS {
+            let is_argument = |tool: &Tool| tool.arguments().iter().any(|argument| argument.name == *name);
+            assert!(Tool::ALL.iter().any(|tool| of.is_none_or(|of| of == *tool) && is_argument(tool)), "{name}");
+        }
         for tool in Tool::ALL {
+            for argument in tool.arguments() {
+                let schema = &tool.input_schema()["properties"][argument.name];
+                let description = schema["description"].as_str().unwrap_or_default();
+                assert!((4..=70).contains(&description.len()), "{tool:?} {}: {description}", argument.name);
+            }
             assert_eq!(Tool::from_name(tool.name()), Some(tool));
             let example = tool.description().split_once("Example: ").unwrap().1;
             let example: Value = serde_json::from_str(example).unwrap();

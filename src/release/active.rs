@@ -10,7 +10,7 @@ use arc_swap::{ArcSwap, Guard};
 
 use crate::remote::Replica;
 use catalog::Catalog;
-use data::SnapshotVersion;
+use data::{Date, SnapshotVersion};
 use platform::clock::now;
 
 pub struct ActiveRelease {
@@ -112,6 +112,20 @@ impl ActiveRelease {
     pub fn before(&self, version: SnapshotVersion) -> Option<Arc<Catalog>> {
         let older = self.all().into_iter().filter(|loaded| loaded.version() < version && !loaded.is_bundled());
         older.max_by_key(|loaded| loaded.version())
+    }
+
+    /// The newest loaded release of a day or before. A release that was withdrawn is left out: an older one was served
+    /// after it, or the served one was not built on it.
+    pub fn as_of(&self, day: Date) -> Option<Arc<Catalog>> {
+        let served = self.current();
+        let mut lowest = None;
+        let kept = self.all().into_iter().filter(|catalog| {
+            let is_kept = lowest.is_none_or(|lowest| catalog.version() < lowest);
+            lowest = if is_kept { Some(catalog.version()) } else { lowest };
+            is_kept && served.was_built_on(catalog.version())
+        });
+        let until = kept.filter(|catalog| catalog.snapshot().released_on() <= day);
+        until.max_by_key(|catalog| (catalog.snapshot().released_on(), catalog.version()))
     }
 
     /// Serves `next` from now on. If too many others are loaded, the one served longest ago is dropped. The bundled

@@ -8,9 +8,11 @@ pub mod bulk;
 pub mod operator;
 pub mod security_txt;
 pub mod state;
+pub mod version_end;
 pub mod well_known;
 
 pub use brand::{Brand, BrandColor};
 pub use bulk::BulkAccess;
 pub use operator::Operator;
 pub use state::State;
+pub use version_end::VersionEnd;

@@ -1,6 +1,6 @@
 use http::Uri;
 
-use crate::Brand;
+use crate::{Brand, VersionEnd};
 
 const SLUG: &str = "{slug}";
 
@@ -15,11 +15,17 @@ pub struct Operator {
     pub terms_url: Option<String>,
     /// Review form for founders: an `http:` or `https:` URL with `{slug}` in place of the firm's slug.
     pub review_url: Option<String>,
+    /// Announced ends of versions of the API.
+    pub version_ends: Vec<VersionEnd>,
 }
 
 impl Operator {
     pub fn review_url(&self, slug: &str) -> Option<String> {
         self.review_url.as_ref().map(|url| url.replace(SLUG, slug))
+    }
+
+    pub fn version_end(&self, version: &str) -> Option<&VersionEnd> {
+        self.version_ends.iter().find(|end| end.version == version)
     }
 
     /// The links in the footer of a page: URL and name.

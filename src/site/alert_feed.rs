@@ -64,7 +64,8 @@ fn entry(base: &str, watch: &Watch, alert: &Alert) -> Result<FeedEntry, StoreErr
         id: url.clone(),
         title: format!("{} with release {}", count_in_words(watch, alert), alert.version),
         url,
-        date: rfc3339(alert.created_at),
+        updated: rfc3339(alert.created_at),
+        published: Some(rfc3339(alert.created_at)),
         text: lines.join("\n"),
     })
 }

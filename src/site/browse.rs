@@ -275,8 +275,9 @@ impl Browse {
         let similar = found.did_you_mean.iter().take(5);
         let suggestions = similar.map(|row| name_and_path(catalog, query.table, *row)).collect();
         warnings.extend(found.relaxation.as_ref().map(|relaxation| {
-            let counted = format!("{} without it", format::number(relaxation.total));
-            let href = link.with(relaxation.parameter, "").href();
+            let (value, how) = relaxation.instead.as_ref().map_or(("", "without it"), |value| (value, "with it"));
+            let counted = format!("{} {how}", format::number(relaxation.total));
+            let href = link.with(relaxation.parameter, value).href();
             Warning { text: relaxation.detail(relaxation.parameter), suggestion: Some((counted, href)) }
         }));
         let snippets = found.snippets.iter().map(|snippet| (snippet.slug.clone(), snippet.parts()));

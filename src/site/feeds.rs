@@ -11,7 +11,7 @@ use crate::records::records;
 use crate::{PageRequest, PageResult, PathValues, format, respond_unless_known};
 use catalog::{Catalog, ChangeCounts, ListPosition, ParseOptions, Request, Resource};
 use data::model::{FundingRound, Reference};
-use data::{Date, Table};
+use data::{Date, PartialDate, SnapshotVersion, Table};
 
 const MAX_ROUNDS: usize = 50;
 
@@ -47,8 +47,10 @@ pub(super) struct FeedEntry {
     pub(super) id: String,
     pub(super) title: String,
     pub(super) url: String,
-    /// RFC 3339.
-    pub(super) date: String,
+    /// RFC 3339: when the service got to know of it.
+    pub(super) updated: String,
+    /// RFC 3339: when it happened, if the day is known.
+    pub(super) published: Option<String>,
     pub(super) text: String,
 }
 
@@ -100,7 +102,7 @@ pub(crate) fn release_feed(_: &Catalog, request: PageRequest<'_>, _: PathValues<
             }
         };
         let (title, date) = (format!("Release {}", release.version()), midnight(release.snapshot().released_on()));
-        FeedEntry { id: url.clone(), title, url, date, text }
+        FeedEntry { id: url.clone(), title, url, updated: date.clone(), published: Some(date), text }
     };
     Feed::new(request, "releases", "/releases", with_changes(&releases).map(entry).collect()).respond(request)
 }
@@ -117,7 +119,7 @@ pub(crate) fn round_feed(catalog: &Catalog, request: PageRequest<'_>, _: PathVal
     let rounds: Vec<FundingRound> = records(catalog, Table::Rounds, &page.rows)?;
     let base = &request.state.public_url;
     let released_on = catalog.snapshot().released_on();
-    let entry = |round: FundingRound| {
+    let entry = |(round, row): (FundingRound, &u32)| {
         let amount = round.amount_usd.filter(|_| !round.suspect).map(|amount| format::usd(&amount));
         let what = [format::word(&round.stage), amount.unwrap_or_default()].join(" ");
         let names = |firms: &[Reference]| firms.iter().map(|firm| firm.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -127,16 +129,22 @@ pub(crate) fn round_feed(catalog: &Catalog, request: PageRequest<'_>, _: PathVal
             true => "No investor is known.".to_owned(),
             false => format!("Investors: {}.", names(&round.investors)),
         };
-        let date = round.announced_on.map_or(released_on, |date| date.first_day());
+        let is_day = |date: &PartialDate| date.is_day() && !catalog.years_without_days().contains(&date.year());
+        let day = round.announced_on.filter(is_day).map(PartialDate::first_day);
+        // A round that is older than the compared releases keeps its date from release to release.
+        let changed = catalog.changed_in(Table::Rounds, *row).map(SnapshotVersion::date);
+        let older = day.filter(|_| catalog.has_record_history());
         FeedEntry {
             id: format!("{base}/api/v3/funding-rounds/{}", round.id),
             title: format!("{}: {}", round.startup.name, what.trim()),
             url: format!("{base}{}", path_of(Table::Startups, &round.startup.slug)),
-            date: midnight(date),
+            updated: midnight(changed.or(older).unwrap_or(released_on)),
+            published: day.map(midnight),
             text: format!("{leads}{investors}"),
         }
     };
-    Feed::new(request, "new rounds", "/startups", rounds.into_iter().map(entry).collect()).respond(request)
+    Feed::new(request, "new rounds", "/rounds", rounds.into_iter().zip(page.rows.iter()).map(entry).collect())
+        .respond(request)
 }
 
 fn midnight(date: Date) -> String {
@@ -152,7 +160,7 @@ impl Feed {
             title: format!("{}: {what}", request.state.operator.brand.name),
             author: request.state.operator.brand.name.to_string(),
             url: format!("{base}{}{query}", request.path),
-            home: format!("{base}{home}"),
+            home: format!("{base}{home}{query}"),
             updated: midnight(served.snapshot().released_on()),
             entries,
         }
@@ -169,13 +177,17 @@ impl Feed {
 
     fn json(&self) -> serde_json::Value {
         let item = |entry: &FeedEntry| {
-            json!({
+            let mut item = json!({
                 "id": entry.id,
                 "url": entry.url,
                 "title": entry.title,
                 "content_text": entry.text,
-                "date_published": entry.date,
-            })
+                "date_modified": entry.updated,
+            });
+            if let Some(published) = &entry.published {
+                item["date_published"] = published.as_str().into();
+            }
+            item
         };
         json!({
             "version": "https://jsonfeed.org/version/1.1",

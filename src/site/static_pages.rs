@@ -21,7 +21,7 @@ use api::openapi::reference::{ApiReference, EndpointGroup};
 use catalog::Catalog;
 use data::{SnapshotVersion, Table};
 use platform::pause;
-use service::{Operator, State};
+use service::{Operator, State, VersionEnd};
 use transport::headers::{Caching, CommonHeaders, Vary};
 use transport::static_asset::StaticAsset;
 
@@ -49,7 +49,8 @@ pub(crate) enum StaticEntry {
 }
 
 pub(crate) enum PageBody {
-    /// HTML with placeholders: `{base}` of the service, its `{brand}`, `{firm_query}` for a firm's name, `{contact}`.
+    /// HTML with placeholders: `{base}` of the service, its `{brand}`, `{firm_query}` for a firm's name, `{contact}`,
+    /// `{version_ends}`.
     Text(&'static str),
     Template(DocsTemplate),
     /// An endpoint, by operation. The page also shows the request that its form describes.
@@ -64,11 +65,23 @@ impl PageBody {
                 let query: String = byte_serialize(firm.as_bytes()).collect();
                 let html = html.replace("{base}", &escaped(context.base)).replace("{firm_query}", &query);
                 let html = html.replace("{brand}", &escaped(context.operator.brand.name.as_str()));
+                let html = html.replace("{version_ends}", &version_ends(&context.operator.version_ends));
                 Ok(html.replace("{contact}", &contact(context.operator.contact.as_deref())))
             }
             Self::Template(template) => template(context),
             Self::Endpoint(operation) => docs::reference::endpoint(context, operation, query),
         }
+    }
+}
+
+fn version_ends(ends: &[VersionEnd]) -> String {
+    let sentence = |end: &VersionEnd| {
+        let VersionEnd { version, deprecated_on, ends_on } = end;
+        format!("{version} is deprecated from {deprecated_on} and ends on {ends_on}.")
+    };
+    match ends {
+        [] => "The end of no version is announced.".to_owned(),
+        ends => ends.iter().map(sentence).collect::<Vec<_>>().join(" "),
     }
 }
 

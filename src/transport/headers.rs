@@ -17,7 +17,7 @@ use data::SnapshotVersion;
 /// Our headers, exposed to scripts of other origins.
 const EXPOSED: &str = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit, RateLimit-Policy, \
                        X-Request-Id, X-Snapshot, X-API-Version, X-Request-Cost, X-Warnings, Retry-After, ETag, Link, \
-                       Content-Disposition, Content-Range, Accept-Ranges";
+                       Deprecation, Sunset, Content-Disposition, Content-Range, Accept-Ranges";
 /// Request headers that a preflight permits.
 const ALLOWED: &str = "Authorization, Content-Type, Accept, If-None-Match, Range, If-Range, X-Request-Id, MCP-Protocol-Version, \
                        Mcp-Method, Mcp-Name, Last-Event-ID";

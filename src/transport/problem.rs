@@ -244,8 +244,8 @@ impl Problem {
         }
     }
 
-    pub fn of_parameter(code: Code, parameter: &str, detail: impl Into<String>) -> Self {
-        let error = ParameterError { code: code.name(), ..ParameterError::invalid(parameter, detail) };
+    pub fn of_parameter(error: ParameterError) -> Self {
+        let code = Code::named(error.code).unwrap_or(Code::InvalidParameter);
         Self { errors: vec![error.clone()], ..Self::new(code, error.detail) }
     }
 

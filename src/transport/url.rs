@@ -1,6 +1,8 @@
 //! Percent-decoding of URLs, and detection of API keys in them. Keys in URLs are rejected because logs and browser
 //! histories store URLs.
 
+use http::Uri;
+
 use auth::KEY_PREFIX;
 
 pub const KEY_IN_URL: &str = "the URL contains an API key, and logs and histories store URLs: revoke the key, and send \
@@ -20,6 +22,37 @@ pub fn decoded(segment: &str) -> String {
     // Unlike in a form, a plus in a segment is a literal plus.
     let pair = format!("s={}", segment.replace('+', "%2B").replace('&', "%26"));
     form_urlencoded::parse(pair.as_bytes()).next().expect("one pair").1.into_owned()
+}
+
+/// A path and query without escapes of unreserved characters in the path: `%7E` and `~` are the same (RFC 3986,
+/// 6.2.2.2). `None` if there are none.
+pub(crate) fn normal_uri(uri: &Uri) -> Option<Uri> {
+    let path = uri.path();
+    let mut normal = String::with_capacity(path.len());
+    let mut rest = path;
+    while let Some(at) = rest.find('%') {
+        let (before, escape) = rest.split_at(at);
+        normal.push_str(before);
+        let byte = escape.get(1..3).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match byte.filter(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(byte)) {
+            Some(byte) => {
+                normal.push(char::from(byte));
+                rest = &escape[3..];
+            }
+            None => {
+                normal.push('%');
+                rest = &escape[1..];
+            }
+        }
+    }
+    if rest.len() == path.len() || normal.len() + rest.len() == path.len() {
+        return None;
+    }
+    normal.push_str(rest);
+    let query = uri.query().map_or_else(String::new, |query| format!("?{query}"));
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(format!("{normal}{query}").parse().ok()?);
+    Uri::from_parts(parts).ok()
 }
 
 pub fn encoded_segment(text: &str) -> String {
@@ -53,6 +86,24 @@ mod tests {
             "/api/v3/vcs/new/rounds?limit=5&q=old"
         );
         assert_eq!(with_slug("/vcs/%6fld", "", "old", "new"), "/vcs/new");
+    }
+
+    #[test]
+    fn unreserved_characters_of_a_path_are_not_escaped() {
+        for (uri, normal) in [
+            ("/%76cs/a%2Db%7e?q=%41", Some("/vcs/a-b~?q=%41")),
+            ("http://host.example/%61?x", Some("http://host.example/a?x")),
+            ("/a%2Fb%2525%20", None),
+            ("/a%2F%2e%25", Some("/a%2F.%25")),
+            ("/%+1a", None),
+            ("/100%", None),
+            ("/%e4%", None),
+            ("/vcs", None),
+            ("*", None),
+        ] {
+            let found = normal_uri(&uri.parse().unwrap()).map(|uri| uri.to_string());
+            assert_eq!(found.as_deref(), normal, "{uri}");
+        }
     }
 
     #[test]

@@ -23,7 +23,7 @@ client = AuthenticatedClient(base_url=f"{os.environ['VENTUREDEX_URL']}/api/v3", 
 list_vcs = operation("firms", "list_vcs")
 
 query = {
-    "stage": [models.Stage.SEED, models.Stage.SERIES_A],
+    "stage": [models.StageFilter.SEED, models.StageFilter.SERIES_A],
     "sort": [models.FirmSort.NAME_DESCENDING],
     "fields": [models.FirmField.SLUG, models.FirmField.COUNTRY, models.FirmField.SCORE_VALUE],
 }
@@ -37,9 +37,9 @@ try:
 except Refused as error:
     assert (error.status, error.problem.code) == (400, "invalid_cursor"), error
 
-# Values of results are accepted as parameters.
+# Values of results, which are open, are accepted as parameters.
 country = next(firm.country for firm in seen if firm.country)
-assert list_vcs(client=client, country=[country]).parsed.pagination.total > 0
+assert list_vcs(client=client, country=[models.CountryFilter(country)]).parsed.pagination.total > 0
 assert list_vcs(client=client, check_usd=5_000_000_000).status_code == 200
 
 leaderboard = operation("firms", "get_leaderboard")

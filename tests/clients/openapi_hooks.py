@@ -97,6 +97,9 @@ def before_load_schema(context, schema):
             name, value = parameter["name"], parameter["schema"]
             if parameter["in"] == "path":
                 value["enum"] = LISTS[segments[1]][name]
+            elif name != "as_of" and value.get("pattern", "").endswith("-Q[1-4])?$"):
+                # Days that every month has; dates of different forms are not ordered as text.
+                value["pattern"] = "^[12][0-9]{3}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])$"
             elif not strict and value["type"] == "array":
                 # v1 and v2 accept any text for a list with a warning: no mutation is rejected.
                 parameter["schema"] = {"anyOf": [value, {"type": "string"}]}

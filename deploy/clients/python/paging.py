@@ -22,7 +22,7 @@ class Refused(Exception):
 
 
 def rows(endpoint: Any, client: AuthenticatedClient, **parameters: Any) -> Iterator[Any]:
-    """Every record of a list, from one release of the data: `rows(list_vcs, client, country=[Country.DE])`.
+    """Every record of a list, from one release of the data: `rows(list_vcs, client, country=[CountryFilter.DE])`.
 
     `endpoint` is a module of `venturedex_client.api` with a list that has cursors. Raises `Refused`.
     """

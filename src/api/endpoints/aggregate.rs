@@ -38,7 +38,8 @@ const OWN: &[OwnParameter] = &[
         of.words("Properties to group by, each for itself.", names, example, None)
     }),
     ("sort", |of| {
-        let doc = "Order of the groups. Default: `-count`; of years, quarters and numbers `-value`, the latest first.";
+        let doc = "Order of the groups. Default: `-count`; of years, quarters and numbers `-value`, the latest \
+                   first. `value` and `-value` order numbers, dates and stages by size, others by their text.";
         of.query(doc).schema(Some(Ref::from_schema_name(GROUP_ORDER))).example(Some("-count".into()))
     }),
     ("limit", |of| {

@@ -8,7 +8,7 @@ use auth::watch::{AlertId, Watch, WatchId};
 use auth::{Store, StoreError};
 use catalog::ParameterError;
 use catalog::param_error::shortened;
-use catalog::parse::scalars::parse_uint;
+use catalog::parse::scalars::parse_whole;
 use data::field::Model;
 use data::vocabulary::Vocabulary;
 use service::alerts::{AlertReason, AlertRecord};
@@ -18,7 +18,7 @@ use super::saved::{account, failed};
 use crate::endpoint::{ApiOperation, Endpoint, ParsedOperation};
 use crate::envelope::json_response;
 use crate::openapi::parameter::{at_most, long};
-use crate::openapi::vocabulary::vocabulary;
+use crate::openapi::vocabulary::open_vocabulary;
 use crate::request::RequestUrl;
 use crate::window::{DEFAULT_LIMIT, MAX_LIMIT, PageWindow, single_value};
 use crate::{ApiRequest, ApiResponse, Version};
@@ -49,7 +49,8 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         ("limit", |of| of.limit(&format!("Maximum number of results. {}", at_most(MAX_LIMIT)), DEFAULT_LIMIT)),
     ],
     add_schemas: |_, schemas| {
-        schemas.insert("AlertReason".to_owned(), vocabulary("Why a record is in an alert.", &AlertReason::names()));
+        schemas
+            .insert("AlertReason".to_owned(), open_vocabulary("Why a record is in an alert.", &AlertReason::names()));
     },
     ..Endpoint::of_account(AlertRecord::DEFINITION, parse)
 };
@@ -59,7 +60,7 @@ fn parse(url: &RequestUrl<'_>) -> ParsedOperation {
     let mut errors = Vec::new();
     let mut number = |name: &str| {
         let text = single_value(url.values, name, &mut errors)?;
-        let number = parse_uint(text).and_then(|number| i64::try_from(number).ok());
+        let number = parse_whole(text).and_then(|number| i64::try_from(number).ok());
         if number.is_none() {
             let detail = format!("`{}` is not a number such as 17", shortened(text));
             errors.push(ParameterError::invalid(name, detail));

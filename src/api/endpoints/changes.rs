@@ -17,7 +17,7 @@ use super::list;
 use crate::endpoint::{ApiOperation, Endpoint};
 use crate::envelope::{Meta, PaginationV3, append_member, append_meta};
 use crate::openapi::parameter::max_by_tier;
-use crate::openapi::vocabulary::vocabulary;
+use crate::openapi::vocabulary::{accepted_name, open_vocabulary, vocabulary};
 use crate::pagination::open_cursor;
 use crate::pin::parse_version;
 use crate::request::{Canonical, RequestError, RequestUrl};
@@ -48,19 +48,21 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         (TO, |of| of.release("The release that your copy will have. Default: the release that is served.")),
         ("table", |of| {
             let doc = "Tables whose changes to return (any of). Default: all.";
-            of.words(doc, Ref::from_schema_name(TABLE), json!(["vcs"]), None)
+            of.words(doc, Ref::from_schema_name(accepted_name(TABLE)), json!(["vcs"]), None)
         }),
         ("op", |of| {
             let doc = "What happened to the records (any of). Default: all.";
-            of.words(doc, Ref::from_schema_name(OPERATION), json!(["change"]), None)
+            of.words(doc, Ref::from_schema_name(accepted_name(OPERATION)), json!(["change"]), None)
         }),
         ("limit", |of| of.limit(&format!("Maximum number of changes. {}", max_by_tier()), DEFAULT_LIMIT)),
     ],
     add_schemas: |_, schemas| {
         let doc = "A table of records: the last segment of the path of its list.";
-        schemas.insert(TABLE.to_owned(), vocabulary(doc, &changes::paths()));
+        schemas.insert(TABLE.to_owned(), open_vocabulary(doc, &changes::paths()));
+        schemas.insert(accepted_name(TABLE), vocabulary(doc, &changes::paths()));
         let doc = "What happened to a record between two releases.";
-        schemas.insert(OPERATION.to_owned(), vocabulary(doc, &Operation::names()));
+        schemas.insert(OPERATION.to_owned(), open_vocabulary(doc, &Operation::names()));
+        schemas.insert(accepted_name(OPERATION), vocabulary(doc, &Operation::names()));
     },
     takes_release: false,
     ..Endpoint::new(<ChangeFields<'_>>::DEFINITION, |url| Ok(Box::new(ChangesRequest::parse(url)?)))
@@ -79,7 +81,11 @@ impl ChangesRequest {
     fn parse(url: &RequestUrl<'_>) -> Result<Self, RequestError> {
         url.unknown_names()?;
         let mut issues = Issues::default();
-        let cursor = open_cursor(url, &mut issues)?;
+        let mut gone = None;
+        let cursor = open_cursor(url, &mut issues).unwrap_or_else(|error| {
+            gone = Some(error);
+            None
+        });
         let cursor = cursor.as_ref().map(|(cursor, catalog)| (cursor, catalog));
         let values = match cursor {
             Some((cursor, _)) => {
@@ -89,8 +95,16 @@ impl ChangesRequest {
         };
         let window = issues.collect(PageWindow::parse(url.version, &values, DEFAULT_LIMIT, url.max_limit));
         let filter = issues.collect(ChangeFilter::parse(&values));
-        let from = release(url, FROM, &values, &mut issues)?;
-        let to = release(url, TO, &values, &mut issues)?;
+        let mut named = |name| {
+            release(url, name, &values, &mut issues).unwrap_or_else(|error| {
+                gone.get_or_insert(error);
+                None
+            })
+        };
+        let (from, to) = (named(FROM), named(TO));
+        if let Some(gone) = gone {
+            return Err(gone.joined((!issues.is_empty()).then(|| issues.into())));
+        }
         if from.is_none() && issues.is_empty() {
             let detail = "`from` is required: the snapshot of your copy, from `meta.snapshot` or `X-Snapshot`";
             issues.extend(vec![ParameterError::invalid(FROM, detail)].into());

@@ -1,6 +1,6 @@
 //! `/resolve`: finds the records that items refer to. GET looks up one item, described by the URL; POST many.
 
-mod batch;
+pub(crate) mod batch;
 mod document;
 mod table;
 
@@ -17,8 +17,8 @@ use crate::window::{PageWindow, single_value};
 use crate::{ApiRequest, ApiResponse, Version};
 
 /// Default and maximum number of candidates of an item.
-const CANDIDATES: u64 = 3;
-const MAX_CANDIDATES: u64 = 10;
+pub(crate) const CANDIDATES: u64 = 3;
+pub(crate) const MAX_CANDIDATES: u64 = 10;
 
 /// The number of candidates, as the request sets it.
 fn candidates(values: &[(String, String)]) -> Result<PageWindow, Vec<ParameterError>> {

@@ -6,12 +6,12 @@ mod alerts;
 pub(crate) mod changes;
 mod facets;
 pub(crate) mod list;
-mod look_up;
+pub(crate) mod look_up;
 mod record;
 mod saved;
 mod snapshots;
 mod stats;
-mod suggest;
+pub(crate) mod suggest;
 mod usage;
 
 use catalog::Resource;

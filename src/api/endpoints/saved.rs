@@ -14,7 +14,7 @@ use transport::problem::{Code, Problem};
 use crate::endpoint::{Endpoint, parse_service};
 use crate::envelope::json_response;
 use crate::openapi::schema::Schemas;
-use crate::openapi::vocabulary::vocabulary;
+use crate::openapi::vocabulary::open_vocabulary;
 use crate::{ApiRequest, ApiResponse};
 
 pub(super) const ENDPOINT: Endpoint =
@@ -28,10 +28,10 @@ fn respond(request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
 }
 
 fn add_schemas(_endpoint: &Endpoint, schemas: &mut Schemas) {
-    schemas.insert("WatchKind".to_owned(), vocabulary("What an account keeps.", &WatchKind::names()));
+    schemas.insert("WatchKind".to_owned(), open_vocabulary("What an account keeps.", &WatchKind::names()));
     let tables = WATCHED.map(|table| Resource::of_table(table).path());
     let doc = "A table whose records can be saved: the last segment of the path of its list.";
-    schemas.insert("WatchedTable".to_owned(), vocabulary(doc, &tables));
+    schemas.insert("WatchedTable".to_owned(), open_vocabulary(doc, &tables));
 }
 
 pub(super) fn account(request: &ApiRequest<'_>) -> Result<AccountId, Problem> {

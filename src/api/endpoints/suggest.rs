@@ -18,7 +18,7 @@ use crate::request::RequestUrl;
 use crate::window::{MAX_LIMIT, PageWindow, single_value};
 use crate::{ApiRequest, ApiResponse};
 
-const SUGGESTIONS: u64 = 10;
+pub(crate) const SUGGESTIONS: u64 = 10;
 const KIND: &str = "SuggestedKind";
 
 model! {

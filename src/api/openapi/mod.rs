@@ -21,7 +21,7 @@ use utoipa::openapi::path::{HttpMethod, OperationBuilder, PathItem, PathsBuilder
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::server::ServerBuilder;
 use utoipa::openapi::tag::TagBuilder;
-use utoipa::openapi::{ComponentsBuilder, OpenApi, OpenApiBuilder};
+use utoipa::openapi::{ComponentsBuilder, Deprecated, OpenApi, OpenApiBuilder};
 
 use crate::Route;
 use catalog::Catalog;
@@ -72,7 +72,12 @@ fn absolute(text: &str, base: &str) -> String {
     text.replace("](/", &format!("]({base}/"))
 }
 
-pub fn name_operator(document: &mut OpenApi, operator: &Operator) {
+/// Adds what the operator decides: contact, terms, and the end of the version.
+pub fn name_operator(document: &mut OpenApi, version: Version, operator: &Operator) {
+    if operator.version_end(version.segment()).is_some() {
+        let operations = document.paths.paths.values_mut().filter_map(|path| path.get.as_mut());
+        operations.for_each(|operation| operation.deprecated = Some(Deprecated::True));
+    }
     let info = &mut document.info;
     info.terms_of_service.clone_from(&operator.terms_url);
     if let (Some(contact), Some(url)) = (&mut info.contact, &operator.contact) {

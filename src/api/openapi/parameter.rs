@@ -9,13 +9,13 @@ use crate::{MAX_LIMIT, MAX_PAID_LIMIT, Route, Version, options};
 use catalog::aggregate::group_bys;
 use catalog::ask::GROUP_BY;
 use catalog::params::{BoundUnit, MAX_TEXT_CHARS, ParamType};
-use catalog::parse::scalars::Bound;
+use catalog::parse::scalars::{Bound, DATE_PATTERN};
 use catalog::{Catalog, Property, Resource, params};
 use data::Table;
 use data::vocabulary::Vocabulary;
 
 use crate::openapi::schema::Schemas;
-use crate::openapi::vocabulary::{field_name, property_name, sort_name, sort_values, vocabulary_of};
+use crate::openapi::vocabulary::{accepted_name, field_name, property_name, sort_name, sort_values, vocabulary_of};
 
 /// The parameters of an endpoint, path parameters first.
 pub(crate) fn of_route(version: Version, route: &Route, schemas: &Schemas, catalog: &Catalog) -> Vec<Parameter> {
@@ -116,7 +116,7 @@ fn filter(version: Version, resource: Resource, parameter: &params::Parameter, c
             doc.push_str(&format!(" Default: `{}`.", data::Metric::HealthScore.name()));
             word(version, &data::Metric::names(), &mut doc)
         }
-        Countries => named("Country"),
+        Countries => named(&accepted_name("Country")),
         // Rejects a text of only commas and spaces, which counts as empty.
         Listed(..) | Records(..) | Organizations | Rows(_) => any_text().pattern(is_strict.then_some(r"[^\s,]")).into(),
         Like(_) => any_text().pattern(Some(r"[^\s,]")).into(),
@@ -239,8 +239,9 @@ pub(crate) fn flag() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::Boolean).default(Some(false.into()))
 }
 
+/// A day, a month, a quarter or a year. A client that knows it as a date could send days only.
 pub(crate) fn date() -> ObjectBuilder {
-    any_text().format(Some(SchemaFormat::KnownFormat(KnownFormat::Date)))
+    any_text().pattern(Some(DATE_PATTERN))
 }
 
 pub(crate) fn integer(min: u64) -> ObjectBuilder {
@@ -259,7 +260,7 @@ fn word(version: Version, words: &[&str], doc: &mut String) -> RefOr<Schema> {
             doc.push_str(&known(words));
             any_text().into()
         }
-        Some(vocabulary) => Ref::from_schema_name(vocabulary).into(),
+        Some(vocabulary) => Ref::from_schema_name(&vocabulary).into(),
         None => any_text().enum_values(Some(words.iter().copied())).into(),
     }
 }

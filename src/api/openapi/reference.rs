@@ -7,9 +7,11 @@ use utoipa::openapi::schema::{ArrayItems, KnownFormat, SchemaFormat, SchemaType,
 use utoipa::openapi::{OpenApi, RefOr, Required, Schema};
 
 use crate::openapi::schema::response_name;
+use crate::openapi::vocabulary::EXTENSIBLE;
 use crate::openapi::{BASE, Examples, document, example_of, tag_of};
 use crate::{Route, Version};
 use catalog::Catalog;
+use catalog::parse::scalars::DATE_PATTERN;
 use data::PartialDate;
 use transport::url::encoded_segment;
 
@@ -211,7 +213,7 @@ impl SchemaEntry {
     /// `None` for a schema that is neither an object nor a vocabulary.
     fn new(name: &str, schema: &RefOr<Schema>) -> Option<Self> {
         let RefOr::T(Schema::Object(object)) = schema else { return None };
-        let words = object.enum_values.is_some().then(|| values(schema));
+        let words = (object.enum_values.is_some() || !open_words(object).is_empty()).then(|| values(schema));
         let fields = object.properties.iter().map(|(name, schema)| FieldEntry::of_property(name, schema));
         Some(Self { name: name.to_owned(), description: object.description.clone(), words, fields: fields.collect() })
     }
@@ -281,14 +283,24 @@ fn values(schema: &RefOr<Schema>) -> String {
     }
 }
 
+/// The known values of an open vocabulary; none for other schemas.
+fn open_words(object: &utoipa::openapi::Object) -> Vec<&str> {
+    let words = object.extensions.as_ref().and_then(|extensions| extensions.get(EXTENSIBLE)?.as_array());
+    words.into_iter().flatten().filter_map(|word| word.as_str()).collect()
+}
+
 fn object_values(object: &utoipa::openapi::Object) -> String {
     let mut text = match (&object.enum_values, &object.format) {
         (_, Some(SchemaFormat::KnownFormat(KnownFormat::Date))) => "date".to_owned(),
         (_, Some(SchemaFormat::KnownFormat(KnownFormat::DateTime))) => "date-time".to_owned(),
         _ if object.pattern.as_deref() == Some(PartialDate::PATTERN) => "date, month or year".to_owned(),
+        _ if object.pattern.as_deref() == Some(DATE_PATTERN) => "date, month, quarter or year".to_owned(),
         (Some(words), _) => {
             let words = words.iter().filter_map(|word| word.as_str()).map(|word| format!("`{word}`"));
             words.collect::<Vec<_>>().join(" ")
+        }
+        (None, _) if !open_words(object).is_empty() => {
+            open_words(object).iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(" ")
         }
         (None, _) => type_name(&object.schema_type),
     };

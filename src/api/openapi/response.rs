@@ -22,11 +22,13 @@ const ALWAYS: usize = 12;
 const CACHEABLE: [&str; 2] = ["ETag", "Vary"];
 /// Headers of lists as CSV and NDJSON.
 const FILE: [&str; 2] = ["X-Warnings", "Content-Disposition"];
+/// Headers of the versions before the newest.
+const OLDER: [&str; 3] = ["Link", "Deprecation", "Sunset"];
 
 /// A header, what it says, and its schema.
 type HeaderRow = (&'static str, &'static str, fn() -> ObjectBuilder);
 
-static HEADERS: [HeaderRow; 20] = [
+static HEADERS: [HeaderRow; 22] = [
     ("X-RateLimit-Limit", "Requests per day, or `unlimited`; 0 without a key.", count),
     ("X-RateLimit-Remaining", "Requests left today, or `unlimited`.", count),
     ("X-RateLimit-Reset", "When the quota resets: Unix seconds of the next 00:00 UTC.", number),
@@ -60,6 +62,8 @@ static HEADERS: [HeaderRow; 20] = [
         "`rel=\"next\"`: the next page of a list, or the next part of a file (v3), unless longer than 2 KB. `rel=\"successor-version\"`: the same path in v3 (v1, v2).",
         any_text,
     ),
+    ("Deprecation", "From when the version is deprecated (RFC 9745), if its end is announced.", any_text),
+    ("Sunset", "When the version ends (RFC 8594), if that is announced.", any_text),
     (
         "X-Warnings",
         "The warnings of a list as CSV or NDJSON: a JSON array of what `meta.warnings` has, other characters than ASCII \
@@ -81,7 +85,10 @@ fn count() -> ObjectBuilder {
 }
 
 pub(crate) fn headers(version: Version) -> impl Iterator<Item = (&'static str, Header)> {
-    let headers = HEADERS.into_iter().filter(move |(name, ..)| version == Version::V3 || !FILE.contains(name));
+    let headers = HEADERS.into_iter().filter(move |(name, ..)| match version {
+        Version::V3 => *name == "Link" || !OLDER.contains(name),
+        Version::V1 | Version::V2 => !FILE.contains(name),
+    });
     let header = |doc, schema| HeaderBuilder::new().schema(Some(schema)).description(Some(doc)).build();
     headers.map(move |(name, doc, schema)| (name, header(doc, schema())))
 }
@@ -109,7 +116,7 @@ const ERRORS: [(&str, u16, &[&str], &str); 13] = [
 ];
 
 pub(crate) fn shared(version: Version, examples: &Examples, base: &str) -> Vec<(&'static str, Response)> {
-    let link: &[&str] = if version == Version::V3 { &[] } else { &["Link"] };
+    let link: &[&str] = if version == Version::V3 { &[] } else { &OLDER };
     let mut shared = Vec::new();
     for (name, status, extra, doc) in ERRORS {
         let codes: Vec<String> = Code::ALL
@@ -181,7 +188,11 @@ fn success(version: Version, route: &Route, parameters: &[Parameter], examples: 
     let response = ResponseBuilder::new().description(route.summary).content("application/json", content);
     let cache: &[&str] = if route.endpoint.is_cacheable { &CACHEABLE } else { &["Vary"] };
     let is_paged = route.endpoint.is_paged;
-    let link: &[&str] = if version != Version::V3 || is_paged { &["Link"] } else { &[] };
+    let link: &[&str] = match version {
+        Version::V1 | Version::V2 => &OLDER,
+        Version::V3 if is_paged => &["Link"],
+        Version::V3 => &[],
+    };
     let has_files = is_paged && version == Version::V3;
     let file: &[&str] = if has_files { &FILE } else { &[] };
     let mut response = with_headers(response, cache.iter().chain(link).chain(file));

@@ -45,12 +45,37 @@ pub(crate) fn add(version: Version, schemas: &mut Schemas) {
         }
     }
     // v1 and v2 accept any text in parameters, with a warning, so that their documents refer to fewer.
-    for (name, _, doc, words) in vocabularies().filter(|(_, since, ..)| *since <= version) {
-        schemas.insert(name.to_owned(), vocabulary(doc, &words));
+    for (name, _, doc, words) in of_responses().filter(|(_, since, ..)| *since <= version) {
+        schemas.insert(name.to_owned(), open_vocabulary(doc, &words));
+        if version == Version::V3 && OF_BOTH.contains(&name) {
+            schemas.insert(accepted_name(name), vocabulary(doc, &words));
+        }
+    }
+    if version == Version::V3 {
+        for (name, doc, words) in of_requests() {
+            schemas.insert(name.to_owned(), vocabulary(doc, &words));
+        }
     }
 }
 
-/// The schema of a value out of `words`.
+/// The name of the member that lists the known values of an open vocabulary (Zalando's guidelines, rule 112).
+pub(crate) const EXTENSIBLE: &str = "x-extensible-enum";
+
+/// The schema of a value in responses, out of `words` today. With a closed `enum`, generated clients would reject
+/// responses as soon as a value is added.
+pub(crate) fn open_vocabulary(doc: &str, words: &[impl AsRef<str>]) -> RefOr<Schema> {
+    let words: Vec<Value> = words.iter().map(|word| Value::from(word.as_ref())).collect();
+    let doc = format!("{doc} More values may be added.");
+    let open = ObjectBuilder::new().schema_type(Type::String).description(Some(doc));
+    open.extensions(Some([(EXTENSIBLE.to_owned(), Value::from(words))].into_iter().collect())).into()
+}
+
+/// The name of the schema of the values that parameters accept, if responses have them, too.
+pub(crate) fn accepted_name(name: &str) -> String {
+    format!("{name}Filter")
+}
+
+/// The schema of a value in requests, out of `words`.
 pub(crate) fn vocabulary(doc: &str, words: &[impl AsRef<str>]) -> RefOr<Schema> {
     let words = words.iter().map(|word| Value::from(word.as_ref()));
     ObjectBuilder::new().schema_type(Type::String).description(Some(doc)).enum_values(Some(words)).into()
@@ -115,16 +140,17 @@ const OF_RECORDS: [(&str, Version, &str); 10] = [
     ),
 ];
 
-fn vocabularies() -> impl Iterator<Item = (&'static str, Version, &'static str, Vec<&'static str>)> {
-    let of_requests = [
+/// Vocabularies of records that parameters accept.
+const OF_BOTH: [&str; 6] = ["Country", "Stage", "FirmKind", "StartupStatus", "OrganizationKind", "ReviewStatus"];
+
+fn of_responses() -> impl Iterator<Item = (&'static str, Version, &'static str, Vec<&'static str>)> {
+    let others = [
         (
             "MatchClass",
             Version::V3,
             "How a name matches a search, the surest first; `relaxed` is not sure.",
             MatchClass::names(),
         ),
-        ("Role", Version::V3, "What a person does, by the words of the title.", Role::names()),
-        ("Metric", Version::V3, "A metric that firms are ranked by.", Metric::names()),
         ("Tier", Version::V1, "The tier of an account.", Tier::ALL.map(Tier::name).to_vec()),
         ("RecordKind", Version::V3, "A type of record.", TextIndexes::TABLES.map(Table::noun).to_vec()),
         ("FitReasonName", Version::V3, "A criterion of the match.", MatchReason::names()),
@@ -132,11 +158,20 @@ fn vocabularies() -> impl Iterator<Item = (&'static str, Version, &'static str, 
     ];
     let of_records =
         OF_RECORDS.map(|(name, since, doc)| (name, since, doc, values_of(name).expect("fields have the vocabulary")));
-    of_records.into_iter().chain(of_requests)
+    of_records.into_iter().chain(others)
 }
 
-pub(crate) fn vocabulary_of(words: &[&str]) -> Option<&'static str> {
-    vocabularies().find(|(.., known)| known == words).map(|(name, ..)| name)
+fn of_requests() -> [(&'static str, &'static str, Vec<&'static str>); 2] {
+    [
+        ("Role", "What a person does, by the words of the title.", Role::names()),
+        ("Metric", "A metric that firms are ranked by.", Metric::names()),
+    ]
+}
+
+/// The name of the schema of these values in requests.
+pub(crate) fn vocabulary_of(words: &[&str]) -> Option<String> {
+    let own = of_requests().into_iter().find(|(.., known)| known == words).map(|(name, ..)| name.to_owned());
+    own.or_else(|| of_responses().find(|(.., known)| known == words).map(|(name, ..)| accepted_name(name)))
 }
 
 pub(crate) fn field_name(item: &str) -> String {

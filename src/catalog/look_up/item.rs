@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use crate::address::SearchAddress;
 use crate::param_error::{shortened, unknown_country, wrong_term};
 use crate::params::MAX_TEXT_CHARS;
+use crate::parse::scalars::parse_whole;
 use crate::{Catalog, ParameterError};
 use data::fold::fold;
 use data::vocabulary::normal;
@@ -147,7 +148,8 @@ impl<'t> ItemTexts<'t> {
         if item.country.is_none() && !self.country.is_empty() {
             errors.push(unknown_country("country", self.country, true));
         }
-        item.founded_year = self.founded_year.parse::<u16>().ok().filter(|year| YEARS.contains(year));
+        let year = parse_whole(&self.founded_year).and_then(|year| u16::try_from(year).ok());
+        item.founded_year = year.filter(|year| YEARS.contains(year));
         if item.founded_year.is_none() && !self.founded_year.is_empty() {
             let detail = format!("`{}` is not a year, such as `2014`", shortened(&self.founded_year));
             errors.push(ParameterError::invalid("founded_year", detail));

@@ -15,14 +15,51 @@ pub fn parse_uint(text: &str) -> Option<u64> {
     is_digits.then(|| text.parse().unwrap_or(u64::MAX))
 }
 
+/// Parses a whole number in any notation of JSON, saturating: `100000`, `100000.0`, `1e+05`. Rejects `500.000`, which
+/// may mean 500 or 500,000. The plus of an exponent may be a space, which it is in a URL.
+pub fn parse_whole(text: &str) -> Option<u64> {
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        None => (text, None),
+        Some((mantissa, exponent)) => {
+            let digits = exponent.strip_prefix(['+', '-', ' ']).unwrap_or(exponent);
+            let size = i64::try_from(parse_uint(digits)?).unwrap_or(i64::MAX);
+            (mantissa, Some(if exponent.starts_with('-') { -size } else { size }))
+        }
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+    parse_uint(whole).and(parse_uint(fraction))?;
+    if exponent.is_none() && fraction.len() == 3 {
+        return None;
+    }
+    let fraction = fraction.trim_end_matches('0');
+    let digits = format!("{whole}{fraction}");
+    let digits = digits.trim_start_matches('0');
+    if digits.is_empty() {
+        return Some(0);
+    }
+    let zeros = exponent.unwrap_or(0).saturating_sub(fraction.len() as i64);
+    match usize::try_from(zeros) {
+        // More digits than any number has.
+        Ok(zeros) => parse_uint(&format!("{digits}{}", "0".repeat(zeros.min(20)))),
+        Err(_) => {
+            let places = usize::try_from(zeros.unsigned_abs()).ok().filter(|places| *places < digits.len())?;
+            let (whole, rest) = digits.split_at(digits.len() - places);
+            rest.bytes().all(|digit| digit == b'0').then(|| parse_uint(whole)).flatten()
+        }
+    }
+}
+
 /// Units after a number, as a number of zeros.
 const UNITS: [(usize, &[&str]); 4] =
     [(0, &[""]), (3, &["k", "thousand"]), (6, &["m", "mn", "mm", "million"]), (9, &["b", "bn", "billion"])];
 
-/// Parses a whole number, saturating: `1,000,000`, `500k`, `$1.5m`. Rejects `500.000`, which may mean 500 or 500,000.
+/// Parses a whole number, saturating: `1,000,000`, `500k`, `$1.5m`, and all that [`parse_whole`] does.
 pub fn parse_amount(text: &str) -> Option<u64> {
     let text = text.trim().to_ascii_lowercase();
     let number = ["us$", "usd", "$"].iter().find_map(|sign| text.strip_prefix(sign)).unwrap_or(&text).trim_start();
+    if let Some(number) = parse_whole(number) {
+        return Some(number);
+    }
     let unit_start = number.find(|char: char| char.is_ascii_alphabetic()).unwrap_or(number.len());
     let (number, unit) = number.split_at(unit_start);
     let (zeros, _) = UNITS.iter().find(|(_, names)| names.contains(&unit))?;
@@ -47,7 +84,8 @@ pub fn parse_amount(text: &str) -> Option<u64> {
 
 /// Parses a percentage as tenths of a percent.
 pub(crate) fn parse_percent(text: &str) -> Option<u16> {
-    let percent = text.trim_end_matches('%').parse::<f64>().ok().filter(|rate| (0.0..=100.0).contains(rate))?;
+    let number = text.trim_end_matches('%').trim_end().replace("e ", "e+");
+    let percent = number.parse::<f64>().ok().filter(|rate| (0.0..=100.0).contains(rate))?;
     // Rates have one decimal: a maximum between two tenths admits the lower tenth.
     Some((percent * 10.0 + 1e-9).floor() as u16)
 }
@@ -59,6 +97,9 @@ pub(crate) fn parse_bool(text: &str) -> Option<bool> {
         _ => None,
     }
 }
+
+/// The forms of a date as a pattern: a day, a month, a year or a quarter. [`parse_date`] reads further spellings.
+pub const DATE_PATTERN: &str = r"^[0-9]{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12][0-9]|3[01]))?|-Q[1-4])?$";
 
 /// Parses a day, also with a time, a month, a year or a quarter (`2014-Q3`). An error has an example, but not the text.
 pub fn parse_date(text: &str, bound: Bound) -> Result<Date, String> {
@@ -131,16 +172,45 @@ mod tests {
             ("1.125m", 1_125_000),
             ("1.500k", 1_500),
             ("0", 0),
+            ("1e6", 1_000_000),
+            ("$1e+05", 100_000),
             ("99999999999999999999999", u64::MAX),
         ] {
             assert_eq!(parse_amount(text), Some(amount), "{text}");
         }
         for text in [
-            "", "m", "$", "-5", "+5", "1.5", "1e6", "5x", "1,00", "1000,000", ",000", "1.", ".5m", "1.2.3m", "½",
-            "500.000", "$1.000",
+            "", "m", "$", "-5", "+5", "1.5", "1e", "1e6m", "5x", "1,00", "1000,000", ",000", "1.", ".5m", "1.2.3m",
+            "½", "500.000", "$1.000",
         ] {
             assert_eq!(parse_amount(text), None, "{text}");
         }
+    }
+
+    #[test]
+    fn whole_numbers_are_read_in_any_notation_of_json() {
+        for (text, number) in [
+            ("100000", 100_000),
+            ("100000.0", 100_000),
+            ("1e5", 100_000),
+            ("1E+05", 100_000),
+            ("1e 05", 100_000),
+            ("1.5e3", 1_500),
+            ("1.500e3", 1_500),
+            ("2500e-2", 25),
+            ("0e9", 0),
+            ("0.0", 0),
+            ("1e400", u64::MAX),
+            ("1e99999999999999999999", u64::MAX),
+        ] {
+            assert_eq!(parse_whole(text), Some(number), "{text}");
+        }
+        for text in [
+            "", "e5", "1e", "1e+", "1e--5", "1.5", "1.25e1", "25e-2", "1e-400", "1.e5", ".5e1", "+1", "500.000", "1e5 ",
+        ] {
+            assert_eq!(parse_whole(text), None, "{text}");
+        }
+        assert_eq!(parse_percent("1.25e+1"), Some(125));
+        assert_eq!(parse_percent("1e 1 %"), Some(100));
     }
 
     #[test]

@@ -1,4 +1,5 @@
 pub(super) mod clients;
+pub(super) mod contract;
 pub(crate) mod html;
 pub(super) mod mcp;
 pub(super) mod reference;
@@ -31,6 +32,7 @@ pub(crate) const NAV_ITEMS: &[(&str, &str)] = &[
     ("/docs/resolve", "Look up"),
     ("/docs/limits", "Limits"),
     ("/docs/versions", "Versions"),
+    ("/docs/contract", "Contract"),
     ("/docs/errors", "Errors"),
     ("/docs/operate", "Run the service"),
     ("/docs/operation", "Operation"),
@@ -81,6 +83,13 @@ const PAGES: &[SiteEntry] = &[
         "How to connect an AI assistant or an editor through MCP. No key is required.",
         mcp::page,
     ),
+    page(
+        "/docs/contract",
+        "Contract",
+        "Paths, parameters, defaults, limits, values and error codes as tables from the code.",
+        contract::page,
+    ),
+    ("/docs/contract.txt", StaticEntry::File(contract::text)),
     page("/docs/errors", "Errors", "Every error code, what it means and how to fix it.", |_| errors_page()),
     text("/docs", "Docs", "How to use the REST API and the MCP endpoint.", include_str!("text/index.html")),
     text!("keys", "API keys", "How to get an API key, how to send it, and what to do if you lose it."),
@@ -186,6 +195,6 @@ fn llms(context: &DocsContext<'_>) -> StaticAsset {
 
 fn document(version: Version, context: &DocsContext<'_>) -> StaticAsset {
     let mut document = openapi::document(version, context.base, context.catalog);
-    openapi::name_operator(&mut document, context.operator);
+    openapi::name_operator(&mut document, version, context.operator);
     StaticAsset::new("application/json", serde_json::to_vec(&document).expect("an OpenAPI document has a JSON form"))
 }

@@ -26,6 +26,7 @@ use crate::server::connection_error::ConnectionError;
 use crate::server::streamed_body::{BodyEnd, StreamedBody};
 use crate::server::timeout_stream::ConnectionPhase;
 use crate::telemetry::FinishedRequest;
+use crate::url::normal_uri;
 use crate::{BodyTimeout, Handler, Peer, RequestId, RequestIds, RequestParts, RequestTrace};
 use platform::metrics::panics;
 
@@ -53,8 +54,11 @@ impl<H: Handler> Service<Request<Incoming>> for ConnectionService<H> {
         Pin<Box<dyn Future<Output = Result<Self::Response, Infallible>> + Send>>,
     >;
 
-    fn call(&self, request: Request<Incoming>) -> Self::Future {
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
         let started = Instant::now();
+        if let Some(uri) = normal_uri(request.uri()) {
+            *request.uri_mut() = uri;
+        }
         let id = self.ids.for_request(request.headers());
         let trace = RequestTrace::default();
         // A connection above the limits ends at once.

@@ -403,7 +403,8 @@ fn releases_and_rounds_have_feeds() {
     }
 
     let rounds = anonymous.get("/rounds/feed.json?stage=seed&min_amount_usd=1").json();
-    let listed = client.get("/api/v3/funding-rounds?stage=seed&min_amount_usd=1&limit=50&fields=id,startup").json();
+    let listed =
+        client.get("/api/v3/funding-rounds?stage=seed&min_amount_usd=1&limit=50&fields=id,startup,announced_on").json();
     let ids: Vec<String> = listed["data"]
         .as_array()
         .unwrap()
@@ -416,6 +417,10 @@ fn releases_and_rounds_have_feeds() {
         assert!(entry["id"].as_str().unwrap().ends_with(id), "{entry}");
         assert!(entry["title"].as_str().unwrap().starts_with(round["startup"]["name"].as_str().unwrap()), "{entry}");
         assert!(entry["title"].as_str().unwrap().contains("Seed $"), "{entry}");
+        // A day is published only if it is known; when the service got to know of it always is.
+        let day = round["announced_on"].as_str().filter(|date| date.len() == 10).map(|day| format!("{day}T00:00:00Z"));
+        assert_eq!(entry.get("date_published").and_then(Value::as_str), day.as_deref(), "{entry}");
+        assert!(entry["date_modified"].as_str().is_some_and(|date| date.ends_with("T00:00:00Z")), "{entry}");
     }
     assert_eq!(anonymous.get("/rounds.atom?stge=seed").status, 400);
 }

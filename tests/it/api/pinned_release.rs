@@ -206,7 +206,7 @@ fn release_of(day: &str) -> Arc<Catalog> {
 fn a_day_selects_the_newest_release_until_then() {
     let server = Server::of(first());
     let client = server.client(Tier::Enterprise);
-    for day in ["2026-12-04", "2026-11-27"] {
+    for day in ["2026-11-27", "2026-12-04"] {
         server.state.releases.replace(release_of(day));
     }
     let version_of = |day: &str| {
@@ -241,4 +241,48 @@ fn a_day_selects_the_newest_release_until_then() {
     let other = client.get(&format!("/api/v3/vcs?cursor={cursor}&as_of=2026-12-04"));
     assert_eq!(code(&other), (400, "cursor_mismatch".to_owned()));
     assert_eq!(client.get(&format!("/api/v3/vcs?cursor={cursor}&as_of=2026-11-20")).status, 200);
+}
+
+#[test]
+fn a_withdrawn_release_is_selected_by_its_version_only() {
+    let server = Server::of(first());
+    let client = server.client(Tier::Enterprise);
+    let version_of = |query: &str| {
+        let reply = client.get(&format!("/api/v3/vcs?limit=1&{query}"));
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        reply.header("x-snapshot").to_owned()
+    };
+    for day in ["2026-11-27", "2026-12-04", "2026-11-27"] {
+        server.state.releases.replace(release_of(day));
+    }
+    for day in ["2026-11-27", "2026-12-04", "2099"] {
+        assert_eq!(version_of(&format!("as_of={day}")), "2026-11-27.1", "{day}");
+    }
+    assert_eq!(version_of("snapshot=2026-12-04.1"), "2026-12-04.1");
+    // A later release does not bring it back.
+    server.state.releases.replace(release_of("2026-12-11"));
+    for (day, version) in [("2026-12-05", "2026-11-27.1"), ("2099", "2026-12-11.1"), ("2026-11-20", "2026-11-20.1")] {
+        assert_eq!(version_of(&format!("as_of={day}")), version, "{day}");
+    }
+}
+
+#[test]
+fn a_release_that_is_not_held_hides_no_other_fault() {
+    let server = Server::of(first());
+    let client = server.client(Tier::Enterprise);
+    for (path, faults) in [
+        ("vcs?as_of=2001-01-01&limit=0", &["limit", "as_of"][..]),
+        ("vcs?snapshot=2001-01-01.1&stage=sede&limit=x", &["limit", "stage", "snapshot"]),
+        ("vcs?snapshot=2001-01-01.1&fields=nam", &["fields", "snapshot"]),
+        ("stats?as_of=2001&x=1", &["x", "as_of"]),
+        ("changes?from=2001-01-01.1&limit=0", &["limit", "from"]),
+        ("changes?from=2001-01-01.1&to=2001-01-02.1&op=chang", &["op", "from"]),
+    ] {
+        let reply = client.get(&format!("/api/v3/{path}"));
+        assert_eq!(reply.status, 400, "{path}: {}", reply.text);
+        let errors = reply.json()["errors"].clone();
+        let named: Vec<&str> = errors.as_array().unwrap().iter().map(|e| e["parameter"].as_str().unwrap()).collect();
+        assert_eq!(named, faults, "{path}");
+        assert_eq!(errors[faults.len() - 1]["code"], "snapshot_not_held", "{path}");
+    }
 }

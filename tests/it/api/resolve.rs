@@ -164,6 +164,7 @@ fn get_and_post_answer_alike() {
             "name=kestrel&founded_year=2014&exclude=a,b",
             json!({ "name": "kestrel", "founded_year": 2014, "exclude": ["a", "b"] }),
         ),
+        ("name=kestrel&founded_year=2014", json!({ "name": "kestrel", "founded_year": 2014.0 })),
         ("name=zzqx+wv", json!({ "name": "zzqx wv", "city": null, "organization": "" })),
     ] {
         let one = client.get(&format!("{PATH}?{query}")).json();

@@ -197,6 +197,19 @@ fn a_date_that_leaves_nothing_is_named_with_the_nearest_that_would() {
 }
 
 #[test]
+fn the_condition_that_most_records_meet_is_the_one_to_drop() {
+    let rounds =
+        "r-1,tidewick,seed,,2018-05-06,,\nr-2,lomar,series-a,,2019-03-01,,\nr-3,lomar,series-a,,2020-03-01,,\n";
+    let folder = dataset_with("", "", rounds, "");
+    let (_server, client) = serve(folder.path());
+    let warnings =
+        |query: &str| client.get(&format!("/api/v3/funding-rounds?{query}")).json()["meta"]["warnings"].clone();
+    let warnings = warnings("startup=tidewick&stage=series-a");
+    let detail = "nothing matches all conditions; without `stage` 1 record matches";
+    assert!(warnings.as_array().unwrap().iter().any(|warning| warning["detail"] == detail), "{warnings}");
+}
+
+#[test]
 fn groups_that_do_not_fit_are_counted_among_the_others() {
     let tools = TestTools::bundled();
     let arguments = json!({ "count_by": "investor,startup,sector,city", "limit": 40 });

@@ -1,5 +1,6 @@
 //! The MCP endpoint: its protocol and its tools.
 
+mod batches;
 mod docs;
 mod endpoint;
 mod hostile;

@@ -20,7 +20,7 @@ async fn only_tool_calls_are_counted() {
         (request(Era::Minimal, "tools/call", call("search_vcs", json!({ "limit": "many" }))), 1),
         (request(Era::Minimal, "tools/call", call("search_vcs", json!({ "sector": "fintec" }))), 1),
         (request(Era::Minimal, "tools/call", call("no_such_tool", json!({}))), 1),
-        (request(Era::Minimal, "tools/call", call("search_vcs", json!([]))), 1),
+        (request(Era::Minimal, "tools/call", call("search_vcs", json!([1]))), 1),
         (request(Era::July2026, "tools/call", search()), 2),
         (request(Era::Minimal, "tools/list", json!({})), 2),
         // Reading a firm is the work of a tool.

@@ -356,7 +356,8 @@ fn matches_are_counted_by_group_without_items() {
     let names: Vec<&Value> = groups.iter().map(|group| &group["by"]).collect();
     assert_eq!(names, ["year", "lead"]);
     let years = groups[0]["values"].as_array().unwrap();
-    let count = |value: &Value| value["count"].as_u64().unwrap();
+    // Without such records there is no such part.
+    let count = |value: &Value| value["count"].as_u64().unwrap_or(0);
     let counted: u64 = years.iter().chain([&groups[0]["other"], &groups[0]["unknown"]]).map(count).sum();
     assert_eq!(counted, result["total"].as_u64().unwrap());
     for year in years {

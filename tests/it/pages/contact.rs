@@ -15,6 +15,7 @@ fn operator() -> Operator {
         privacy_url: Some("https://example.com/privacy?a=1&b=2".to_owned()),
         terms_url: Some("https://example.com/terms".to_owned()),
         review_url: None,
+        version_ends: Vec::new(),
     }
 }
 

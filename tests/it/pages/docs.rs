@@ -45,7 +45,7 @@ fn the_documented_limits_are_the_actual_ones() {
         ("Values of a parameter", MAX_VALUES.to_string()),
         ("Parameters, including repeated ones", MAX_PARAMETERS.to_string()),
         ("Characters of a search text", MAX_TEXT_CHARS.to_string()),
-        ("Records found by a search", "1,000 best matches (fewer for several words)".to_owned()),
+        ("Records that a search ranks", "1,000 best matches (fewer for several words)".to_owned()),
         ("The URL", format!("{} KB", head / 4 * 3 / 1024)),
         ("The URL and all headers", format!("{} KB", head / 1024)),
     ] {

@@ -2,6 +2,7 @@
 
 pub mod charts;
 mod contact;
+mod contract;
 mod data_page;
 mod discovery;
 mod docs;

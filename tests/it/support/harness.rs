@@ -487,9 +487,16 @@ impl Client {
 
     /// `POST`s JSON.
     pub fn post(&self, path: &str, json: &str) -> Reply {
+        self.post_with(path, json, &[])
+    }
+
+    pub fn post_with(&self, path: &str, json: &str, headers: &[(&str, &str)]) -> Reply {
         let mut request = self.agent.post(format!("{}{path}", self.base)).header("content-type", "application/json");
         if let Some(key) = &self.key {
             request = request.header("authorization", format!("Bearer {key}"));
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
         }
         let mut response = request.send(json).unwrap();
         let text = response.body_mut().read_to_string().unwrap();

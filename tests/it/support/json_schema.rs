@@ -42,7 +42,9 @@ impl Checker<'_> {
                 return Some(format!("{path}: {value} is not of type {kinds:?}"));
             }
         }
-        if let Some(values) = schema.get("enum").and_then(Value::as_array)
+        // Values may be added to an open vocabulary, but every current one is described.
+        let open = schema.get("x-extensible-enum").filter(|_| self.exact);
+        if let Some(values) = schema.get("enum").or(open).and_then(Value::as_array)
             && !values.contains(value)
         {
             return Some(format!("{path}: {value} is not one of {values:?}"));

@@ -30,7 +30,7 @@ use super::{candidates, default_tables};
 pub(crate) const MAX_ITEMS: usize = 500;
 pub(crate) const ITEMS_PER_REQUEST: u64 = 10;
 /// Maximum size of a JSON body in bytes: 500 items of 4 KB.
-const MAX_BODY: usize = 2 * 1024 * 1024;
+pub(crate) const MAX_BODY: usize = 2 * 1024 * 1024;
 
 /// Parameters of a JSON body; `kind` applies to items without one.
 const PARAMETERS: [&str; 5] = ["kind", "limit", "fields", SNAPSHOT, AS_OF];

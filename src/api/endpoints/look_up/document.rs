@@ -24,7 +24,7 @@ use crate::endpoint::OwnParameter;
 use crate::openapi::Examples;
 use crate::openapi::parameter::{DocumentedOption, any_text, at_most, integer, query};
 use crate::openapi::schema::Schemas;
-use crate::openapi::vocabulary::vocabulary;
+use crate::openapi::vocabulary::{accepted_name, open_vocabulary, vocabulary};
 use crate::routes::Route;
 
 /// Names of the schemas of an item, of its kind and of many answers.
@@ -74,7 +74,9 @@ fn value(name: &str) -> (String, RefOr<Schema>) {
             "Its website; of a person that of the organization. Of firms and startups the domain is enough to find them.",
             text().into(),
         ),
-        "country" => ("Its country, ISO 3166-1 code or English name.", Ref::from_schema_name("Country").into()),
+        "country" => {
+            ("Its country, ISO 3166-1 code or English name.", Ref::from_schema_name(accepted_name("Country")).into())
+        }
         "city" => ("Its city; of a person that of the organization.", short()),
         "founded_year" => {
             let year = integer(1500).maximum(Some(2200)).format(Some(SchemaFormat::KnownFormat(KnownFormat::Int32)));
@@ -119,7 +121,7 @@ fn closed_object() -> ObjectBuilder {
 pub(super) fn add_schemas(schemas: &mut Schemas) {
     let doc = "Whether an item means the first candidate, may mean several or none for sure, means no likely record, or is \
                invalid.";
-    schemas.insert("LookUpStatus".to_owned(), vocabulary(doc, &LookUpStatus::names()));
+    schemas.insert("LookUpStatus".to_owned(), open_vocabulary(doc, &LookUpStatus::names()));
     let kinds = Item::TABLES.map(Table::noun);
     schemas.insert(KIND.to_owned(), vocabulary("A type of record that is looked up.", &kinds));
     let item =

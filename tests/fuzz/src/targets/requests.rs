@@ -149,9 +149,12 @@ pub fn json_rpc(body: &[u8]) {
         return;
     }
     let json = reply.json();
-    assert_eq!(json["jsonrpc"], "2.0", "{json}");
-    assert!(json["error"].is_object() != json.get("result").is_some(), "{json}");
-    assert_ne!(json["error"]["code"], -32603, "{json}");
+    // The responses to a batch are a list.
+    for json in json.as_array().unwrap_or(&vec![json.clone()]) {
+        assert_eq!(json["jsonrpc"], "2.0", "{json}");
+        assert!(json["error"].is_object() != json.get("result").is_some(), "{json}");
+        assert_ne!(json["error"]["code"], -32603, "{json}");
+    }
     // A response has the id of its request.
     if let Ok(Value::Object(sent)) = serde_json::from_slice(body)
         && json.get("result").is_some()

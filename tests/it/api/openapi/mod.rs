@@ -8,6 +8,7 @@ use api::{Route, Version};
 use auth::quota::Tier;
 use catalog::Resource;
 use catalog::params::{BoundUnit, ParamType};
+use catalog::parse::scalars::DATE_PATTERN;
 use data::Table;
 use data::vocabulary::Vocabulary;
 use serde_json::{Value, json};
@@ -270,8 +271,17 @@ fn check(document: &Value, endpoint: &Route, reply: &Reply, path: &str) {
 fn check_headers(response: &Value, reply: &Reply, path: &str) {
     let described = response["headers"].as_object().unwrap();
     for name in described.keys() {
-        let optional = ["RateLimit", "RateLimit-Policy", "Link", "X-Request-Cost", "X-Warnings", "Content-Disposition"]
-            .contains(&name.as_str());
+        let optional = [
+            "RateLimit",
+            "RateLimit-Policy",
+            "Link",
+            "Deprecation",
+            "Sunset",
+            "X-Request-Cost",
+            "X-Warnings",
+            "Content-Disposition",
+        ];
+        let optional = optional.contains(&name.as_str());
         assert!(optional || !reply.header(name).is_empty(), "{path}: {} without {name}", reply.status);
     }
     // The last two are for browsers.
@@ -455,6 +465,70 @@ fn responses_from_real_data_match_the_documents() {
     let document = document(&server, Version::V3);
     let schema = &document["components"]["schemas"]["StartupList"];
     assert_eq!(misfit_exactly(&document, schema, &loose, "response"), None);
+}
+
+/// Adds the names of the schemas that a part of a document refers to, directly or through others.
+fn referenced<'d>(document: &'d Value, part: &'d Value, found: &mut BTreeSet<&'d str>) {
+    let mut parts = Vec::new();
+    objects(part, &mut parts);
+    for reference in parts.iter().filter_map(|part| part.get("$ref")?.as_str()) {
+        if found.insert(reference) {
+            referenced(document, document.pointer(&reference[1..]).unwrap(), found);
+        }
+    }
+}
+
+#[test]
+fn the_values_of_responses_are_open_and_those_of_parameters_are_closed() {
+    let server = Server::bundled();
+    for version in Version::ALL {
+        let document = document(&server, version);
+        for endpoint in Route::all(version) {
+            let operation = operation(&document, endpoint);
+            let mut names = BTreeSet::new();
+            referenced(&document, &operation["responses"], &mut names);
+            for name in &names {
+                let schema = document.pointer(&name[1..]).unwrap();
+                let mut parts = Vec::new();
+                objects(schema, &mut parts);
+                assert!(parts.iter().all(|part| !part.contains_key("enum")), "{name} of {version:?} is closed");
+            }
+            let mut names = BTreeSet::new();
+            referenced(&document, &operation["parameters"], &mut names);
+            for name in &names {
+                let schema = document.pointer(&name[1..]).unwrap();
+                assert!(schema["x-extensible-enum"].is_null(), "{name}, which parameters take, is open");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_date_parameter_takes_all_forms_that_it_documents() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let document = document(&server, Version::V3);
+    let route = Route::all(Version::V3).find(|route| route.path == "funding-rounds").unwrap();
+    let parameters = operation(&document, route)["parameters"].as_array().unwrap();
+    let since = parameters.iter().find(|parameter| parameter["name"] == "since").unwrap();
+    assert_eq!((&since["schema"]["pattern"], &since["schema"]["format"]), (&DATE_PATTERN.into(), &Value::Null));
+    for (text, is_date) in [
+        ("2014", true),
+        ("2014-05", true),
+        ("2014-Q3", true),
+        ("2014-12-31", true),
+        ("2014-13", false),
+        ("2014-Q5", false),
+        ("2014-05-32", false),
+        ("14", false),
+        ("", false),
+    ] {
+        assert_eq!(
+            client.get(&format!("/api/v3/funding-rounds?since={text}&limit=1")).status == 200,
+            is_date,
+            "{text}"
+        );
+    }
 }
 
 #[test]

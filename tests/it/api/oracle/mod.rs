@@ -66,7 +66,7 @@ fn amounts_of(rows: &[&Row], planted: Planted) -> Amounts {
         unknown,
         sum_usd: Some(sum),
         median_usd: Some((known[lower] + known[count / 2]) / 2),
-        mean_usd: Some(sum / count as u64),
+        mean_usd: Some((sum + count as u64 / 2) / count as u64),
         max_usd: Some(*max),
     }
 }
