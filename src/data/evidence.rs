@@ -42,6 +42,8 @@ evidence! {
     SameCore = "same name but for generic words", Name, 46;
     /// `Intl`, `International`; `Bob`, `Robert`.
     FormsOfName = "forms of the same words", Name, 50;
+    /// Of people: `A. Alder`, `Ada Alder`.
+    GivenInitials = "initials of the given name", Name, 40;
     /// One or two of many letters differ.
     MisspelledName = "name misspelled", Name, 50;
     NearName = "a letter of a short name differs", Name, 26;

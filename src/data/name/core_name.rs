@@ -191,7 +191,8 @@ impl CoreName {
     }
 }
 
-fn singular(word: &str) -> &str {
+/// The word without the `s` of a plural.
+pub fn singular(word: &str) -> &str {
     word.strip_suffix('s').filter(|singular| singular.len() >= 3).unwrap_or(word)
 }
 

@@ -49,11 +49,12 @@ pub(super) fn is_sufficient(evidence: &[Evidence]) -> bool {
     let has_any = |list: &[Evidence]| list.iter().any(|one| has(*one));
     let has_spelling = has_any(&[E::MisspelledName, E::NearName]) && !has(E::OneSource);
     let has_name = has_any(&[E::SameName, E::ReorderedName, E::FormsOfName]) || has_spelling;
+    let has_initials = has(E::GivenInitials) && has(E::SameOrganization) && !has(E::Namesakes);
     let has_core = has(E::SameCore) && !has(E::Namesakes);
     let has_more = has_any(&[E::SameDomain, E::MediumIdentifier, E::RareLinks]);
     let supporting = evidence.iter().filter(|evidence| evidence.points() > 0);
     let kinds: BTreeSet<EvidenceKind> = supporting.map(|evidence| evidence.kind()).collect();
-    kinds.len() >= 2 && (has_name || has_core && has_more || has(E::StrongIdentifier))
+    kinds.len() >= 2 && (has_name || has_initials || has_core && has_more || has(E::StrongIdentifier))
 }
 
 /// True if the evidence suffices for a look-up match, provided that no other record comes near. The lack of a rival is no
@@ -182,7 +183,11 @@ fn compare_names(profiles: &Profiles, left: &RecordProfile, right: &RecordProfil
     let city = left.traits.city.filter(|city| right.traits.city == Some(*city)).map(NamesakeScope::City);
     let country = left.traits.country.filter(|country| right.traits.country == Some(*country));
     let scope = city.or(country.map(NamesakeScope::Country)).unwrap_or(NamesakeScope::Any);
-    if profiles.has_namesakes(name, scope) || profiles.has_namesakes(other, scope) {
+    let has_namesakes = match agreement {
+        E::GivenInitials => profiles.has_colleagues(left) || profiles.has_colleagues(right),
+        _ => profiles.has_namesakes(name, scope) || profiles.has_namesakes(other, scope),
+    };
+    if has_namesakes {
         found.push(E::Namesakes);
     }
 }

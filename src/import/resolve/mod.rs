@@ -26,10 +26,12 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::resolve::blocking::Blocks;
 use crate::resolve::cluster::Clustering;
 use crate::resolve::evidence::{compare, find_veto};
-use crate::resolve::profile::Profiles;
+use crate::resolve::profile::{EntityHashes, Profiles};
 use crate::resolve::statements::{SourceRecords, read_records};
 use crate::sources::view::Clusters;
 use crate::sources::{Source, SourceError, Suppressed};
@@ -112,10 +114,22 @@ pub fn resolve(
 ) -> Result<Resolution, SearchError> {
     records.sort_unstable_by(|left, right| (left.table, &left.id).cmp(&(right.table, &right.id)));
     let mut resolution = Resolution::default();
-    let mut first = 0;
+    let mut blocks: Vec<(u32, &[SourceRecord])> = Vec::new();
     for block in records.chunk_by(|left, right| left.table == right.table) {
-        resolution.add_table(block, first, decisions, progress)?;
-        first += block.len() as u32;
+        let first = blocks.last().map_or(0, |(first, block)| first + block.len() as u32);
+        blocks.push((first, block));
+    }
+    // Those of which most is known are first: their entities are evidence of the firms and people that they are linked to.
+    blocks.sort_by_key(|(_, block)| block.first().map(|record| (record.table != Table::Startups, record.table)));
+    let mut entities = EntityHashes::default();
+    for (first, block) in blocks {
+        let known = resolution.clusters.len();
+        resolution.add_table(block, first, &entities, decisions, progress)?;
+        for cluster in &resolution.clusters[known..] {
+            let ids = || cluster.iter().map(|row| xxh3_64(records[*row as usize].id.as_bytes()));
+            let entity = ids().min().unwrap_or(0);
+            entities.extend(ids().map(|id| (id, entity)));
+        }
     }
     resolution.clusters.sort_unstable();
     resolution.merged.sort_by_key(|pair| (-pair.score, pair.left, pair.right));
@@ -175,11 +189,12 @@ impl Resolution {
         &mut self,
         records: &[SourceRecord],
         first: u32,
+        entities: &EntityHashes,
         decisions: &Decisions,
         progress: &dyn Progress,
     ) -> Result<(), SearchError> {
         let Some(table) = records.first().map(|record| record.table) else { return Ok(()) };
-        let profiles = Profiles::new(table, records);
+        let profiles = Profiles::new(table, records, entities);
         let (pairs, vetoed) = find_pairs(records, &profiles, progress)?;
         let mut clustering = Clustering::new(&profiles, records, decisions);
         let unsure: HashSet<(u32, u32)> = decisions.pairs(Judgement::Unsure).collect();
