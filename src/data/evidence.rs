@@ -27,6 +27,8 @@ macro_rules! evidence {
         pub enum Evidence { $($(#[$doc])* $evidence),* }
 
         impl Evidence {
+            pub const ALL: [Self; [$(Self::$evidence),*].len()] = [$(Self::$evidence),*];
+
             const fn row(self) -> (&'static str, EvidenceKind, i32) {
                 match self { $(Self::$evidence => ($name, EvidenceKind::$kind, $points)),* }
             }
@@ -99,7 +101,7 @@ impl Evidence {
         self.row().1
     }
 
-    /// Hundredths.
+    /// Usual points: of a look-up, and of resolution unless it learns others from the records. Six double the odds.
     pub const fn points(self) -> i32 {
         self.row().2
     }

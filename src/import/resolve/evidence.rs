@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::resolve::name::ParsedName;
 use crate::resolve::profile::{NamesakeScope, Profiles, RecordProfile};
+use crate::resolve::weights::Findings;
 use data::Table;
 use data::evidence::{Evidence as E, Evidence, EvidenceKind};
 use data::identifier::Strength;
@@ -44,15 +45,15 @@ pub enum Veto {
 /// True if the evidence suffices for a merge, whatever its score: two kinds, and more than a part of the name agrees. A
 /// subsidiary has the city, domain and people of its parent, and its name begins with the parent's. A corporation's fund
 /// has the same core name, and sources list both. If one source has two names that differ in a letter, they are two.
-pub(super) fn is_sufficient(evidence: &[Evidence]) -> bool {
-    let has = |one: Evidence| evidence.contains(&one);
+pub(super) fn is_sufficient(findings: Findings) -> bool {
+    let has = |one: Evidence| findings.has(one);
     let has_any = |list: &[Evidence]| list.iter().any(|one| has(*one));
     let has_spelling = has_any(&[E::MisspelledName, E::NearName]) && !has(E::OneSource);
     let has_name = has_any(&[E::SameName, E::ReorderedName, E::FormsOfName]) || has_spelling;
     let has_initials = has(E::GivenInitials) && has(E::SameOrganization) && !has(E::Namesakes);
     let has_core = has(E::SameCore) && !has(E::Namesakes);
     let has_more = has_any(&[E::SameDomain, E::MediumIdentifier, E::RareLinks]);
-    let supporting = evidence.iter().filter(|evidence| evidence.points() > 0);
+    let supporting = findings.iter().filter(|evidence| evidence.points() > 0);
     let kinds: BTreeSet<EvidenceKind> = supporting.map(|evidence| evidence.kind()).collect();
     kinds.len() >= 2 && (has_name || has_initials || has_core && has_more || has(E::StrongIdentifier))
 }
@@ -115,16 +116,15 @@ fn contradicting_scheme<'a>(profiles: &'a Profiles, left: &RecordProfile, right:
     })
 }
 
-/// Compares two records of one table: the evidence and its score in hundredths, from 0 to 100. Symmetric in its arguments.
-pub(super) fn compare(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> (Vec<Evidence>, i32) {
+/// Compares two records of one table. Symmetric in its arguments.
+pub(super) fn compare(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> Vec<Evidence> {
     let mut evidence = compare_values(profiles, left, right);
     if left.source == right.source {
         evidence.push(E::OneSource);
     } else if profiles.is_large() && may_be_only_one(left, right) && is_only_one(&evidence) {
         evidence.push(E::OnlyOne);
     }
-    let score = sum_points(&evidence).clamp(0, 100);
-    (evidence, score)
+    evidence
 }
 
 pub(super) fn sum_points(evidence: &[Evidence]) -> i32 {
