@@ -88,7 +88,7 @@ evidence! {
     SameOrganization = "same organization", Links, 56;
     OtherOrganization = "different organizations", Links, -10;
     OneSource = "separate records of one source", Source, -14;
-    /// Look-ups only: the text index finds the name, but no rule of name agreement applies.
+    /// Several letters differ, or a look-up finds the name by its words only.
     SimilarName = "similar name", Name, 26;
 }
 

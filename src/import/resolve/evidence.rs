@@ -48,14 +48,18 @@ pub enum Veto {
 pub(super) fn is_sufficient(findings: Findings) -> bool {
     let has = |one: Evidence| findings.has(one);
     let has_any = |list: &[Evidence]| list.iter().any(|one| has(*one));
-    let has_spelling = has_any(&[E::MisspelledName, E::NearName]) && !has(E::OneSource);
+    let has_more = has_any(&[E::SameDomain, E::MediumIdentifier, E::RareLinks]);
+    let is_near = has_more || has_any(&[E::SameCity, E::SameYear, E::Link, E::SameOrganization]);
+    let is_long = has(E::MisspelledName) && !has_any(&[E::OtherCity, E::OtherCountry]);
+    let has_spelling = !has(E::OneSource) && (is_long || is_near && has_any(&[E::MisspelledName, E::NearName]));
     let has_name = has_any(&[E::SameName, E::ReorderedName, E::FormsOfName]) || has_spelling;
     let has_initials = has(E::GivenInitials) && has(E::SameOrganization) && !has(E::Namesakes);
     let has_core = has(E::SameCore) && !has(E::Namesakes);
-    let has_more = has_any(&[E::SameDomain, E::MediumIdentifier, E::RareLinks]);
+    // The country is part of a name without other evidence.
+    let is_abroad = has(E::OtherCountry) && !has_any(&[E::SameDomain, E::MediumIdentifier, E::StrongIdentifier]);
     let supporting = findings.iter().filter(|evidence| evidence.points() > 0);
     let kinds: BTreeSet<EvidenceKind> = supporting.map(|evidence| evidence.kind()).collect();
-    kinds.len() >= 2 && (has_name || has_initials || has_core && has_more || has(E::StrongIdentifier))
+    !is_abroad && kinds.len() >= 2 && (has_name || has_initials || (has_core || has(E::SimilarName)) && has_more || has(E::StrongIdentifier))
 }
 
 /// True if the evidence suffices for a look-up match, provided that no other record comes near. The lack of a rival is no

@@ -52,7 +52,7 @@ pub use record::SourceRecord;
 /// Minimum probability of a merged pair. Its evidence must suffice, too.
 const MERGE: f64 = 0.9;
 /// Minimum probability of a reviewed pair: so low that about half of the reviewed pairs are one.
-const REVIEW: f64 = 0.05;
+const REVIEW: f64 = 0.02;
 
 /// Text-index matches for a name that are compared with its record.
 const MAX_MATCHES: usize = 10;

@@ -18,6 +18,9 @@ const MIN_BEGINNING: usize = 6;
 /// In a name of this many letters, one that differs hardly ever makes another name.
 const MIN_SURE_LETTERS: usize = 9;
 const MIN_INITIALS: usize = 3;
+/// One letter in so many may differ in similar names.
+const LETTERS_PER_ERROR: usize = 4;
+const MAX_ERRORS: usize = 3;
 /// Letters that the beginning of a word needs to be its abbreviation.
 const MIN_ABBREVIATION: usize = 3;
 
@@ -154,9 +157,12 @@ impl ParsedName {
         if self.has_surname() && other.has_surname() && are_initials(&self.name.words, &other.name.words) {
             return Some(Evidence::GivenInitials);
         }
-        if is_misspelled(&self.name.words, &other.name.words) || is_misspelled(&self.name.core, &other.name.core) {
+        if is_misspelled(&self.name.words, &other.name.words) {
             let is_long = short.joined.len() >= MIN_SURE_LETTERS;
             return Some(if is_long { Evidence::MisspelledName } else { Evidence::NearName });
+        }
+        if is_misspelled(&self.name.core, &other.name.core) {
+            return Some(Evidence::OtherGenericWords);
         }
         if short.joined.len() > MIN_LETTERS && phonetic_key(&short.joined) == phonetic_key(&long.joined) {
             return Some(Evidence::NameSoundsAlike);
@@ -166,8 +172,11 @@ impl ParsedName {
         }
         let initials = || long.words().filter_map(|word| word.chars().next()).collect::<String>();
         let may_abbreviate = words(short) == 1 && words(long) == short.joined.len();
-        (may_abbreviate && short.joined.len() >= MIN_INITIALS && initials() == short.joined)
-            .then_some(Evidence::Initials)
+        if may_abbreviate && short.joined.len() >= MIN_INITIALS && initials() == short.joined {
+            return Some(Evidence::Initials);
+        }
+        let max = MAX_ERRORS.min(short.joined.len() / LETTERS_PER_ERROR) as u8;
+        distance_within(&short.joined, &long.joined, max).map(|_| Evidence::SimilarName)
     }
 }
 
@@ -217,12 +226,12 @@ fn are_abbreviated(left: &str, right: &str) -> bool {
     }
     let (mut equal, mut abbreviated) = (0, 0);
     let is_alike = |(left, right): (&str, &str)| {
-        let is_equal = left == right || are_forms(left, right);
-        equal += usize::from(is_equal);
-        abbreviated += usize::from(!is_equal);
-        is_equal || is_abbreviation(left, right) || is_abbreviation(right, left)
+        equal += usize::from(left == right);
+        let are_forms = left == right || are_forms(left, right);
+        abbreviated += usize::from(!are_forms);
+        are_forms || is_abbreviation(left, right) || is_abbreviation(right, left)
     };
-    left.split(' ').zip(right.split(' ')).all(is_alike) && equal > 0 && abbreviated == 1
+    left.split(' ').zip(right.split(' ')).all(is_alike) && equal > 0 && abbreviated <= 1
 }
 
 /// True if the first word may be short for the second: its beginning, or its letters without most of the vowels.

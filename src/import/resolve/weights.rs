@@ -29,6 +29,9 @@ const SHARE_WITHIN: f64 = 0.02;
 
 const ROUNDS: usize = 30;
 
+/// Weight of names that do not agree at all. It is not learned: such pairs are only found by what else they share.
+const NO_NAME: f64 = -6.0;
+
 /// Largest absolute weight. Few pairs never show a finding that is impossible or certain.
 const MAX_WEIGHT: f64 = 14.0;
 
@@ -167,7 +170,8 @@ impl Weights {
 
     /// Logarithm of the odds that two records with these findings are one.
     pub(super) fn score(&self, findings: Findings) -> f64 {
-        self.base + findings.iter().map(|evidence| self.of(evidence)).sum::<f64>()
+        let name = if findings.has_name() { 0.0 } else { NO_NAME };
+        self.base + name + findings.iter().map(|evidence| self.of(evidence)).sum::<f64>()
     }
 
     /// Estimates the weights from the findings of all pairs whose names agree. `pairs` has how often each combination is found.
