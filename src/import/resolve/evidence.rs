@@ -55,11 +55,13 @@ pub(super) fn is_sufficient(findings: Findings) -> bool {
     let has_name = has_any(&[E::SameName, E::ReorderedName, E::FormsOfName]) || has_spelling;
     let has_initials = has(E::GivenInitials) && has(E::SameOrganization) && !has(E::Namesakes);
     let has_core = has(E::SameCore) && !has(E::Namesakes);
+    let is_named = has_any(&[E::NameBegins, E::NameSoundsAlike, E::SimilarName]);
+    let is_twin = is_named && has(E::SameDomain) && has(E::RareLinks) && has_any(&[E::SameCity, E::SameYear]);
     // The country is part of a name without other evidence.
     let is_abroad = has(E::OtherCountry) && !has_any(&[E::SameDomain, E::MediumIdentifier, E::StrongIdentifier]);
     let supporting = findings.iter().filter(|evidence| evidence.points() > 0);
     let kinds: BTreeSet<EvidenceKind> = supporting.map(|evidence| evidence.kind()).collect();
-    !is_abroad && kinds.len() >= 2 && (has_name || has_initials || (has_core || has(E::SimilarName)) && has_more || has(E::StrongIdentifier))
+    !is_abroad && kinds.len() >= 2 && (has_name || has_initials || (has_core || has(E::SimilarName)) && has_more || is_twin || has(E::StrongIdentifier))
 }
 
 /// True if the evidence suffices for a look-up match, provided that no other record comes near. The lack of a rival is no

@@ -51,8 +51,13 @@ pub use record::SourceRecord;
 
 /// Minimum probability of a merged pair. Its evidence must suffice, too.
 const MERGE: f64 = 0.9;
-/// Minimum probability of a reviewed pair: so low that about half of the reviewed pairs are one.
-const REVIEW: f64 = 0.02;
+/// Pairs of at least this probability are reviewed.
+const REVIEW: f64 = 0.2;
+/// Less likely pairs are reviewed as long as at least this share of all reviewed pairs is expected to be one: a person who
+/// sees nearly equal pairs only stops to look.
+const REVIEWED_SHARE: f64 = 0.5;
+/// Minimum probability of those.
+const MIN_REVIEW: f64 = 0.002;
 
 /// Text-index matches for a name that are compared with its record.
 const MAX_MATCHES: usize = 10;
@@ -264,7 +269,13 @@ impl Resolution {
                 break;
             }
         }
-        let likely = candidates.iter().filter(|candidate| probability(candidate.odds) >= REVIEW);
+        let (mut expected, mut count) = (0.0, 0.0);
+        let apart = candidates.iter().filter(|candidate| !clustering.are_one(candidate.left, candidate.right));
+        let likely = apart.take_while(|candidate| {
+            let likelihood = probability(candidate.odds);
+            (expected, count) = (expected + likelihood, count + 1.0);
+            likelihood >= REVIEW || likelihood >= MIN_REVIEW && expected >= REVIEWED_SHARE * count
+        });
         let review = likely.map(|candidate| RecordPair {
             conflict: conflicts.remove(&(candidate.left, candidate.right)),
             ..RecordPair::new(candidate, &weights)
