@@ -27,6 +27,8 @@ macro_rules! evidence {
         pub enum Evidence { $($(#[$doc])* $evidence),* }
 
         impl Evidence {
+            pub const ALL: [Self; [$(Self::$evidence),*].len()] = [$(Self::$evidence),*];
+
             const fn row(self) -> (&'static str, EvidenceKind, i32) {
                 match self { $(Self::$evidence => ($name, EvidenceKind::$kind, $points)),* }
             }
@@ -42,6 +44,8 @@ evidence! {
     SameCore = "same name but for generic words", Name, 46;
     /// `Intl`, `International`; `Bob`, `Robert`.
     FormsOfName = "forms of the same words", Name, 50;
+    /// Of people: `A. Alder`, `Ada Alder`.
+    GivenInitials = "initials of the given name", Name, 40;
     /// One or two of many letters differ.
     MisspelledName = "name misspelled", Name, 50;
     NearName = "a letter of a short name differs", Name, 26;
@@ -84,7 +88,7 @@ evidence! {
     SameOrganization = "same organization", Links, 56;
     OtherOrganization = "different organizations", Links, -10;
     OneSource = "separate records of one source", Source, -14;
-    /// Look-ups only: the text index finds the name, but no rule of name agreement applies.
+    /// Several letters differ, or a look-up finds the name by its words only.
     SimilarName = "similar name", Name, 26;
 }
 
@@ -97,7 +101,7 @@ impl Evidence {
         self.row().1
     }
 
-    /// Hundredths.
+    /// Usual points: of a look-up, and of resolution unless it learns others from the records. Six double the odds.
     pub const fn points(self) -> i32 {
         self.row().2
     }

@@ -55,7 +55,7 @@ impl WordKind {
     /// Classifies the words of a folded name. Legal words are generic if there are no others: they distinguish nothing.
     pub fn classify(words: &[&str]) -> Vec<Self> {
         let mut is_legal: Vec<bool> = Vec::with_capacity(words.len());
-        for run in words.chunk_by(|left, right| left.len() == 1 && right.len() == 1) {
+        for run in words.chunk_by(|left, right| is_letter(left) && is_letter(right)) {
             let is_legal_run = match run {
                 [word] => is_legal_word(word),
                 // A legal form of single letters is one word: `alder l l c`.
@@ -67,7 +67,7 @@ impl WordKind {
         // The first word is never a final form.
         while end > 1 {
             let form = FORMS_OF_WORDS.iter().find(|form| words[1..end].ends_with(form)).map(|form| form.len());
-            let letters = words[1..end].iter().rev().take_while(|word| word.len() == 1).count();
+            let letters = words[1..end].iter().rev().take_while(|word| is_letter(word)).count();
             let is_final = |word: &str| WordList::FinalForms.contains(word);
             let length = match form {
                 Some(length) => length,
@@ -89,6 +89,10 @@ impl WordKind {
     }
 }
 
+fn is_letter(word: &str) -> bool {
+    word.len() == 1 && word.as_bytes()[0].is_ascii_alphabetic()
+}
+
 /// True for words that one record's names may have or lack.
 fn is_legal_word(word: &str) -> bool {
     WordList::LegalForms.contains(word) || WordList::ConnectingWords.contains(word)
@@ -98,7 +102,7 @@ fn is_legal_word(word: &str) -> bool {
 pub fn legal_forms(words: &[&str], kinds: &[WordKind]) -> Vec<String> {
     let legal = words.iter().zip(kinds).filter(|(_, kind)| **kind == WordKind::Legal).map(|(word, _)| *word);
     let legal: Vec<&str> = legal.filter(|word| !WordList::ConnectingWords.contains(word)).collect();
-    let forms = legal.chunk_by(|left, right| left.len() == 1 && right.len() == 1).map(<[&str]>::concat);
+    let forms = legal.chunk_by(|left, right| is_letter(left) && is_letter(right)).map(<[&str]>::concat);
     forms.map(|form| short_form(&form).map_or(form, str::to_owned)).collect()
 }
 
@@ -191,7 +195,8 @@ impl CoreName {
     }
 }
 
-fn singular(word: &str) -> &str {
+/// The word without the `s` of a plural.
+pub fn singular(word: &str) -> &str {
     word.strip_suffix('s').filter(|singular| singular.len() >= 3).unwrap_or(word)
 }
 
@@ -225,6 +230,8 @@ mod tests {
             ("Kőris Nyrt.", "koris"),
             ("Ladepunkt GesmbH", "ladepunkt"),
             ("Emas Tbk", "emas"),
+            ("Akebi K.K.", "akebi"),
+            ("Alder Fund 2 L.P.", "alder 2"),
             ("青葉電子株式会社", "qingyedianzi"),
             ("ПАО «Вектор Полёт»", "vektor polet"),
             // Of these names the words are their own.

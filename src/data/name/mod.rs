@@ -10,7 +10,7 @@ mod script_forms;
 mod vehicle;
 mod words;
 
-pub use core_name::{CoreName, WordKind, legal_forms};
+pub use core_name::{CoreName, WordKind, legal_forms, singular};
 pub use host::OwnName;
 pub use initials::join_initials;
 pub use script_forms::without_script_form;

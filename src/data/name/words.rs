@@ -14,6 +14,7 @@ vocabulary! {
         FinalForms = "final legal forms",
         ConnectingWords = "connecting words",
         Particles = "particles",
+        Titles = "titles",
         GenericWords = "generic words",
         Vehicles = "vehicles",
         BeforeNumbers = "before numbers",

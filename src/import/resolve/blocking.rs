@@ -55,9 +55,13 @@ fn each_key(table: Table, full_name: &str, profile: &RecordProfile, mut each: im
             each(hash(city, &name.joined));
         }
         for link in &profile.links {
-            // A shared round, investor or person needs only a few letters of the name.
-            let beginning: String = name.joined.chars().take(3).collect();
-            each(hash(*link, &beginning));
+            // A shared round, investor or person needs only a few letters of the name, a shared organization one word.
+            if table == Table::People {
+                name.words().filter(|word| word.len() > 1).for_each(|word| each(hash(*link, word)));
+            } else {
+                let beginning: String = name.joined.chars().take(3).collect();
+                each(hash(*link, &beginning));
+            }
         }
         if name.joined.len() > 4 {
             each(hash(1_000, &phonetic_key(&name.joined)));

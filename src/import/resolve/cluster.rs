@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::resolve::RecordPair;
 use crate::resolve::decision::{Decisions, Judgement};
-use crate::resolve::evidence::{Veto, find_veto};
+use crate::resolve::evidence::{Veto, compare, find_veto};
 use crate::resolve::profile::Profiles;
 use crate::resolve::record::SourceRecord;
+use crate::resolve::weights::{Findings, Weights};
+use crate::resolve::{Candidate, MAX_COMPARED};
 
 /// Reason why a sure pair is not merged. Numbers are rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,10 +49,7 @@ impl<'a> Clustering<'a> {
     }
 
     /// Joins the clusters of a pair, unless a decision or veto separates any record of one from any of the other.
-    pub(super) fn merge(&mut self, pair: &RecordPair) -> Result<(), MergeConflict> {
-        if self.cluster_of[pair.left as usize] == self.cluster_of[pair.right as usize] {
-            return Ok(());
-        }
+    pub(super) fn merge(&mut self, pair: &Candidate) -> Result<(), MergeConflict> {
         let members = |row: u32| &self.members[self.cluster_of[row as usize] as usize];
         for left in members(pair.left) {
             for right in members(pair.right) {
@@ -66,6 +64,40 @@ impl<'a> Clustering<'a> {
         }
         self.join(pair.left, pair.right);
         Ok(())
+    }
+
+    pub(super) fn are_one(&self, left: u32, right: u32) -> bool {
+        self.cluster_of[left as usize] == self.cluster_of[right as usize]
+    }
+
+    /// The pairs of clusters that the pairs of records leave apart, a pair for two clusters, with what all of their records
+    /// show. The rows are those of the likeliest pair. `candidates`: the likeliest first.
+    pub(super) fn candidates(&self, candidates: Vec<Candidate>, weights: &Weights) -> Vec<Candidate> {
+        let mut seen: HashSet<(u32, u32)> = HashSet::new();
+        let clusters = |pair: &Candidate| {
+            let [left, right] = [pair.left, pair.right].map(|row| self.cluster_of[row as usize]);
+            (left.min(right), left.max(right))
+        };
+        let apart = candidates.into_iter().filter(|pair| {
+            let clusters = clusters(pair);
+            clusters.0 != clusters.1 && seen.insert(clusters)
+        });
+        let compared = apart.map(|pair| {
+            let [left, right] =
+                [pair.left, pair.right].map(|row| &self.members[self.cluster_of[row as usize] as usize]);
+            if left.len() == 1 && right.len() == 1 {
+                return pair;
+            }
+            let findings = left.iter().take(MAX_COMPARED).flat_map(|left| {
+                right.iter().take(MAX_COMPARED).map(move |right| {
+                    let [left, right] = [left, right].map(|row| &self.profiles.all[*row as usize]);
+                    Findings::new(&compare(self.profiles, left, right))
+                })
+            });
+            let findings = Findings::best_of(findings, weights);
+            Candidate { findings, odds: weights.score(findings), ..pair }
+        });
+        compared.collect()
     }
 
     pub(super) fn are_different(&self, left: u32, right: u32) -> bool {

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::resolve::name::ParsedName;
 use crate::resolve::profile::{NamesakeScope, Profiles, RecordProfile};
+use crate::resolve::weights::Findings;
 use data::Table;
 use data::evidence::{Evidence as E, Evidence, EvidenceKind};
 use data::identifier::Strength;
@@ -44,16 +45,23 @@ pub enum Veto {
 /// True if the evidence suffices for a merge, whatever its score: two kinds, and more than a part of the name agrees. A
 /// subsidiary has the city, domain and people of its parent, and its name begins with the parent's. A corporation's fund
 /// has the same core name, and sources list both. If one source has two names that differ in a letter, they are two.
-pub(super) fn is_sufficient(evidence: &[Evidence]) -> bool {
-    let has = |one: Evidence| evidence.contains(&one);
+pub(super) fn is_sufficient(findings: Findings) -> bool {
+    let has = |one: Evidence| findings.has(one);
     let has_any = |list: &[Evidence]| list.iter().any(|one| has(*one));
-    let has_spelling = has_any(&[E::MisspelledName, E::NearName]) && !has(E::OneSource);
-    let has_name = has_any(&[E::SameName, E::ReorderedName, E::FormsOfName]) || has_spelling;
-    let has_core = has(E::SameCore) && !has(E::Namesakes);
     let has_more = has_any(&[E::SameDomain, E::MediumIdentifier, E::RareLinks]);
-    let supporting = evidence.iter().filter(|evidence| evidence.points() > 0);
+    let is_near = has_more || has_any(&[E::SameCity, E::SameYear, E::Link, E::SameOrganization]);
+    let is_long = has(E::MisspelledName) && !has_any(&[E::OtherCity, E::OtherCountry]);
+    let has_spelling = !has(E::OneSource) && (is_long || is_near && has_any(&[E::MisspelledName, E::NearName]));
+    let has_name = has_any(&[E::SameName, E::ReorderedName, E::FormsOfName]) || has_spelling;
+    let has_initials = has(E::GivenInitials) && has(E::SameOrganization) && !has(E::Namesakes);
+    let has_core = has(E::SameCore) && !has(E::Namesakes);
+    let is_named = has_any(&[E::NameBegins, E::NameSoundsAlike, E::SimilarName]);
+    let is_twin = is_named && has(E::SameDomain) && has(E::RareLinks) && has_any(&[E::SameCity, E::SameYear]);
+    // The country is part of a name without other evidence.
+    let is_abroad = has(E::OtherCountry) && !has_any(&[E::SameDomain, E::MediumIdentifier, E::StrongIdentifier]);
+    let supporting = findings.iter().filter(|evidence| evidence.points() > 0);
     let kinds: BTreeSet<EvidenceKind> = supporting.map(|evidence| evidence.kind()).collect();
-    kinds.len() >= 2 && (has_name || has_core && has_more || has(E::StrongIdentifier))
+    !is_abroad && kinds.len() >= 2 && (has_name || has_initials || (has_core || has(E::SimilarName)) && has_more || is_twin || has(E::StrongIdentifier))
 }
 
 /// True if the evidence suffices for a look-up match, provided that no other record comes near. The lack of a rival is no
@@ -114,16 +122,15 @@ fn contradicting_scheme<'a>(profiles: &'a Profiles, left: &RecordProfile, right:
     })
 }
 
-/// Compares two records of one table: the evidence and its score in hundredths, from 0 to 100. Symmetric in its arguments.
-pub(super) fn compare(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> (Vec<Evidence>, i32) {
+/// Compares two records of one table. Symmetric in its arguments.
+pub(super) fn compare(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> Vec<Evidence> {
     let mut evidence = compare_values(profiles, left, right);
     if left.source == right.source {
         evidence.push(E::OneSource);
     } else if profiles.is_large() && may_be_only_one(left, right) && is_only_one(&evidence) {
         evidence.push(E::OnlyOne);
     }
-    let score = sum_points(&evidence).clamp(0, 100);
-    (evidence, score)
+    evidence
 }
 
 pub(super) fn sum_points(evidence: &[Evidence]) -> i32 {
@@ -182,7 +189,11 @@ fn compare_names(profiles: &Profiles, left: &RecordProfile, right: &RecordProfil
     let city = left.traits.city.filter(|city| right.traits.city == Some(*city)).map(NamesakeScope::City);
     let country = left.traits.country.filter(|country| right.traits.country == Some(*country));
     let scope = city.or(country.map(NamesakeScope::Country)).unwrap_or(NamesakeScope::Any);
-    if profiles.has_namesakes(name, scope) || profiles.has_namesakes(other, scope) {
+    let has_namesakes = match agreement {
+        E::GivenInitials => profiles.has_colleagues(left) || profiles.has_colleagues(right),
+        _ => profiles.has_namesakes(name, scope) || profiles.has_namesakes(other, scope),
+    };
+    if has_namesakes {
         found.push(E::Namesakes);
     }
 }

@@ -1,14 +1,15 @@
 //! Entity resolution: finds the records that describe one real firm, startup or person, across sources and within them.
 //!
 //! Two records are compared if they share a key ([`blocking`]), or if one is among the ten best matches for the other's
-//! name in a text index. Each piece of [`evidence`] has points, which sum to a score. A veto forbids a merge at any score.
-//! A pair is *merged* if its score is high and two independent kinds of evidence support it, put up for *review* if it is
-//! likely, and otherwise kept apart. [`decision`]s of people take precedence. Pairs are merged from the surest down, and
-//! only if no veto or decision separates any record of one cluster from any of the other ([`cluster`]).
+//! name in a text index. Each piece of [`evidence`] has points, which are estimated from the records at hand ([`weights`]);
+//! their sum is the probability that both are one. A veto forbids a merge at any probability. A pair is *merged* if it is
+//! nearly certain and its evidence suffices, put up for *review* if a person may know better, and otherwise kept apart.
+//! [`decision`]s of people take precedence. Pairs are merged from the surest down, and only if no veto or decision separates
+//! any record of one cluster from any of the other ([`cluster`]). Then clusters are compared like records, with what all of
+//! their records say, until no more can be joined.
 //!
-//! The rules are written, not learned: an operator can read why two records were merged, and no labels are needed.
-//! Statistics of the records only weigh a shared value ([`profile`]). The result depends on the records and decisions
-//! alone, not on the order of the sources.
+//! An operator can read why two records were merged, and no labels are needed. The result depends on the records and
+//! decisions alone, not on the order of the sources.
 
 mod blocking;
 mod cluster;
@@ -22,15 +23,19 @@ pub mod rounds;
 pub mod statements;
 #[cfg(test)]
 mod tests;
+mod weights;
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use crate::resolve::blocking::Blocks;
 use crate::resolve::cluster::Clustering;
-use crate::resolve::evidence::{compare, find_veto};
-use crate::resolve::profile::Profiles;
+use crate::resolve::evidence::{compare, find_veto, sum_points};
+use crate::resolve::profile::{EntityHashes, Profiles};
 use crate::resolve::statements::{SourceRecords, read_records};
+use crate::resolve::weights::{Findings, Weights, probability};
 use crate::sources::view::Clusters;
 use crate::sources::{Source, SourceError, Suppressed};
 use data::parallel::all_in_parallel;
@@ -44,10 +49,15 @@ pub use decision::{Decision, Decisions, Judgement};
 pub use evidence::Veto;
 pub use record::SourceRecord;
 
-/// Minimum score of a merged pair, in hundredths. Two kinds of evidence must support it, too.
-const MERGE_SCORE: i32 = 92;
-/// Minimum score of a reviewed pair, in hundredths.
-const REVIEW_SCORE: i32 = 74;
+/// Minimum probability of a merged pair. Its evidence must suffice, too.
+const MERGE: f64 = 0.9;
+/// Pairs of at least this probability are reviewed.
+const REVIEW: f64 = 0.2;
+/// Less likely pairs are reviewed as long as at least this share of all reviewed pairs is expected to be one: a person who
+/// sees nearly equal pairs only stops to look.
+const REVIEWED_SHARE: f64 = 0.5;
+/// Minimum probability of those.
+const MIN_REVIEW: f64 = 0.002;
 
 /// Text-index matches for a name that are compared with its record.
 const MAX_MATCHES: usize = 10;
@@ -55,21 +65,46 @@ const MAX_MATCHES: usize = 10;
 /// Rows per unit of work of a thread.
 const CHUNK: usize = 1_024;
 
+/// Most times that clusters are compared.
+const MAX_PASSES: usize = 4;
+
+/// Records of a cluster that are compared with those of another.
+const MAX_COMPARED: usize = 8;
+
+/// A finding with its points. Ten points double the odds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WeighedEvidence {
+    pub evidence: Evidence,
+    pub points: i32,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordPair {
     /// Rows of [`Resolution::records`], the smaller first.
     pub left: u32,
     pub right: u32,
-    /// Hundredths, from 0 to 100.
+    /// Probability that both are one, in hundredths.
     pub score: i32,
-    pub evidence: Vec<Evidence>,
+    /// Points of a pair before any evidence: how rare it is that two compared records are one.
+    pub base: i32,
+    /// What the records show, or the clusters that they belong to.
+    pub evidence: Vec<WeighedEvidence>,
     /// Reason why a sure pair is reviewed instead of merged.
     pub conflict: Option<MergeConflict>,
 }
 
 impl RecordPair {
-    fn is_sure(&self) -> bool {
-        self.score >= MERGE_SCORE && evidence::is_sufficient(&self.evidence)
+    fn new(candidate: &Candidate, weights: &Weights) -> Self {
+        let points = |bits: f64| (bits * 10.0).round() as i32;
+        let weighed = |evidence: Evidence| WeighedEvidence { evidence, points: points(weights.of(evidence)) };
+        Self {
+            left: candidate.left,
+            right: candidate.right,
+            score: (probability(candidate.odds) * 100.0) as i32,
+            base: points(weights.base),
+            evidence: candidate.findings.iter().map(weighed).collect(),
+            conflict: None,
+        }
     }
 
     /// Adds the row of the table's first record to its rows.
@@ -112,18 +147,29 @@ pub fn resolve(
 ) -> Result<Resolution, SearchError> {
     records.sort_unstable_by(|left, right| (left.table, &left.id).cmp(&(right.table, &right.id)));
     let mut resolution = Resolution::default();
-    let mut first = 0;
+    let mut blocks: Vec<(u32, &[SourceRecord])> = Vec::new();
     for block in records.chunk_by(|left, right| left.table == right.table) {
-        resolution.add_table(block, first, decisions, progress)?;
-        first += block.len() as u32;
+        let first = blocks.last().map_or(0, |(first, block)| first + block.len() as u32);
+        blocks.push((first, block));
+    }
+    // Those of which most is known are first: their entities are evidence of the firms and people that they are linked to.
+    blocks.sort_by_key(|(_, block)| block.first().map(|record| (record.table != Table::Startups, record.table)));
+    let mut entities = EntityHashes::default();
+    for (first, block) in blocks {
+        let known = resolution.clusters.len();
+        resolution.add_table(block, first, &entities, decisions, progress)?;
+        for cluster in &resolution.clusters[known..] {
+            let ids = || cluster.iter().map(|row| xxh3_64(records[*row as usize].id.as_bytes()));
+            let entity = ids().min().unwrap_or(0);
+            entities.extend(ids().map(|id| (id, entity)));
+        }
     }
     resolution.clusters.sort_unstable();
     resolution.merged.sort_by_key(|pair| (-pair.score, pair.left, pair.right));
-    // A decision is worth more for prominent records, and near the middle between review and merge scores.
+    // A decision is worth more for prominent records, and if both answers are likely.
     let value = |pair: &RecordPair| {
         let size = records[pair.left as usize].size + records[pair.right as usize].size;
-        let middle = (MERGE_SCORE + REVIEW_SCORE) / 2;
-        let openness = 1.0 - f64::from((pair.score - middle).abs()) / 40.0;
+        let openness = 1.0 - f64::from((pair.score - 50).abs()) / 60.0;
         f64::from(2 + size).ln() * openness
     };
     resolution.review.sort_by(|left, right| {
@@ -175,24 +221,66 @@ impl Resolution {
         &mut self,
         records: &[SourceRecord],
         first: u32,
+        entities: &EntityHashes,
         decisions: &Decisions,
         progress: &dyn Progress,
     ) -> Result<(), SearchError> {
         let Some(table) = records.first().map(|record| record.table) else { return Ok(()) };
-        let profiles = Profiles::new(table, records);
-        let (pairs, vetoed) = find_pairs(records, &profiles, progress)?;
+        let profiles = Profiles::new(table, records, entities);
+        let (mut candidates, vetoed) = find_candidates(records, &profiles, progress)?;
+        let mut combinations: HashMap<Findings, u64> = HashMap::new();
+        for candidate in candidates.iter().filter(|candidate| candidate.findings.has_name()) {
+            *combinations.entry(candidate.findings).or_default() += 1;
+        }
+        let weights = Weights::learned(&combinations);
         let mut clustering = Clustering::new(&profiles, records, decisions);
         let unsure: HashSet<(u32, u32)> = decisions.pairs(Judgement::Unsure).collect();
-        let mut review = Vec::new();
-        for mut pair in pairs {
-            let is_sure = pair.is_sure();
-            pair.conflict = if is_sure { clustering.merge(&pair).err() } else { None };
-            if is_sure && pair.conflict.is_none() {
-                self.merged.push(pair.shifted(first));
-            } else {
-                review.push(pair);
+        candidates.iter_mut().for_each(|candidate| candidate.odds = weights.score(candidate.findings));
+        let mut conflicts: HashMap<(u32, u32), MergeConflict> = HashMap::new();
+        for pass in 0..MAX_PASSES {
+            if pass > 0 {
+                candidates = clustering.candidates(candidates, &weights);
+            }
+            candidates.sort_unstable_by(|one, other| {
+                other.odds.total_cmp(&one.odds).then((one.left, one.right).cmp(&(other.left, other.right)))
+            });
+            let mut is_joined = false;
+            let is_sure = |candidate: &&Candidate| {
+                probability(candidate.odds) >= MERGE && evidence::is_sufficient(candidate.findings)
+            };
+            for candidate in candidates.iter().filter(is_sure) {
+                if clustering.are_one(candidate.left, candidate.right) {
+                    if pass == 0 {
+                        self.merged.push(RecordPair::new(candidate, &weights).shifted(first));
+                    }
+                    continue;
+                }
+                match clustering.merge(candidate) {
+                    Ok(()) => {
+                        is_joined = true;
+                        self.merged.push(RecordPair::new(candidate, &weights).shifted(first));
+                    }
+                    Err(conflict) => {
+                        conflicts.insert((candidate.left, candidate.right), conflict);
+                    }
+                }
+            }
+            if !is_joined {
+                break;
             }
         }
+        let (mut expected, mut count) = (0.0, 0.0);
+        let apart = candidates.iter().filter(|candidate| !clustering.are_one(candidate.left, candidate.right));
+        let likely = apart.take_while(|candidate| {
+            let likelihood = probability(candidate.odds);
+            (expected, count) = (expected + likelihood, count + 1.0);
+            likelihood >= REVIEW || likelihood >= MIN_REVIEW && expected >= REVIEWED_SHARE * count
+        });
+        let review = likely.map(|candidate| RecordPair {
+            conflict: conflicts.remove(&(candidate.left, candidate.right)),
+            ..RecordPair::new(candidate, &weights)
+        });
+        let review: Vec<RecordPair> = review.collect();
         // A pair of unpublished clusters needs no decision.
         let is_hidden = |rows: &Vec<u32>| {
             let records = || rows.iter().map(|row| &records[*row as usize]);
@@ -213,7 +301,8 @@ impl Resolution {
             }
             self.review.push(pair.shifted(first));
         }
-        self.vetoed += vetoed;
+        let is_likely = |findings: &&Findings| probability(weights.score(**findings)) >= REVIEW;
+        self.vetoed += vetoed.iter().filter(is_likely).count();
         for mut members in clustering.members {
             if members.len() > 1 {
                 members.sort_unstable();
@@ -224,12 +313,22 @@ impl Resolution {
     }
 }
 
-/// Finds the pairs of at least [`REVIEW_SCORE`], the surest first. Also returns the number of pairs that a veto keeps apart.
-fn find_pairs(
+/// Two records that may be one.
+#[derive(Clone, Debug)]
+struct Candidate {
+    left: u32,
+    right: u32,
+    findings: Findings,
+    /// Logarithm, to base 2.
+    odds: f64,
+}
+
+/// Finds the pairs for which anything speaks, and what is found of those that a veto keeps apart.
+fn find_candidates(
     records: &[SourceRecord],
     profiles: &Profiles,
     progress: &dyn Progress,
-) -> Result<(Vec<RecordPair>, usize), SearchError> {
+) -> Result<(Vec<Candidate>, Vec<Findings>), SearchError> {
     let table = profiles.table;
     let blocks = Blocks::new(table, records, &profiles.all);
     let aliases = records.iter().map(|record| record.aliases.join("|")).collect();
@@ -239,7 +338,7 @@ fn find_pairs(
     let starts: Vec<usize> = (0..records.len()).step_by(CHUNK).collect();
     let found = all_in_parallel(&starts, |start| {
         progress.advance(*start as u64);
-        let (mut pairs, mut vetoed) = (Vec::new(), Vec::new());
+        let mut pairs: Vec<(u32, u32, Findings, bool)> = Vec::new();
         let mut others: Vec<u32> = Vec::new();
         for (row, record) in (*start..).zip(records.iter().skip(*start).take(CHUNK)) {
             others.clear();
@@ -251,26 +350,22 @@ fn find_pairs(
             for other in &others {
                 let (left, right) = ((row as u32).min(*other), (row as u32).max(*other));
                 let [first, second] = [left, right].map(|row| &profiles.all[row as usize]);
-                let (evidence, score) = compare(profiles, first, second);
-                if score < REVIEW_SCORE {
-                    continue;
-                }
-                if find_veto(profiles, first, second).is_some() {
-                    vetoed.push((left, right));
-                } else {
-                    pairs.push(RecordPair { left, right, score, evidence, conflict: None });
+                let evidence = compare(profiles, first, second);
+                if sum_points(&evidence) > 0 {
+                    let is_vetoed = find_veto(profiles, first, second).is_some();
+                    pairs.push((left, right, Findings::new(&evidence), is_vetoed));
                 }
             }
         }
-        (pairs, vetoed)
+        pairs
     });
     progress.done();
-    let (pairs, vetoed): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-    let mut pairs: Vec<RecordPair> = pairs.into_iter().flatten().collect();
-    pairs.sort_unstable_by_key(|pair| (-pair.score, pair.left, pair.right));
-    pairs.dedup_by_key(|pair| (pair.left, pair.right));
-    let vetoed: HashSet<(u32, u32)> = vetoed.into_iter().flatten().collect();
-    Ok((pairs, vetoed.len()))
+    let mut pairs: Vec<_> = found.into_iter().flatten().collect();
+    pairs.sort_unstable();
+    pairs.dedup();
+    let (vetoed, possible): (Vec<_>, Vec<_>) = pairs.into_iter().partition(|(.., is_vetoed)| *is_vetoed);
+    let candidate = |(left, right, findings, _)| Candidate { left, right, findings, odds: 0.0 };
+    Ok((possible.into_iter().map(candidate).collect(), vetoed.into_iter().map(|(.., found, _)| found).collect()))
 }
 
 struct RecordNames<'a> {

@@ -6,8 +6,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use data::Table;
 use data::evidence::Evidence;
-use data::name::without_script_form;
 pub(super) use data::name::{CoreName, Vehicle, WordKind, find_vehicle, legal_forms};
+use data::name::{WordList, singular, without_script_form};
 use data::written::{WrittenName, WrittenWord, are_same_letters, are_spelled_alike};
 use search::edit_distance::distance_within;
 use search::{forms, phonetic_key};
@@ -18,6 +18,11 @@ const MIN_BEGINNING: usize = 6;
 /// In a name of this many letters, one that differs hardly ever makes another name.
 const MIN_SURE_LETTERS: usize = 9;
 const MIN_INITIALS: usize = 3;
+/// One letter in so many may differ in similar names.
+const LETTERS_PER_ERROR: usize = 4;
+const MAX_ERRORS: usize = 3;
+/// Letters that the beginning of a word needs to be its abbreviation.
+const MIN_ABBREVIATION: usize = 3;
 
 /// Letters and symbols that a name needs to identify a record by itself.
 const MIN_TELLING: usize = 2;
@@ -36,6 +41,7 @@ pub(super) struct ParsedName {
     core_letters: Option<String>,
     symbols: String,
     legal: Vec<String>,
+    is_person: bool,
     /// True if the name alone can identify a record. A single letter cannot, nor can generic words.
     pub is_telling: bool,
 }
@@ -44,10 +50,13 @@ impl ParsedName {
     /// Returns `None` for a name without letters and digits.
     pub(super) fn parse(table: Table, name: &str) -> Option<Self> {
         let (name, form) = match table {
-            Table::People => (Cow::Borrowed(name), None),
+            Table::People => (given_name_first(name), None),
             _ => without_script_form(name),
         };
         let WrittenName { mut words, symbols } = WrittenName::parse(&name);
+        if table == Table::People {
+            remove_titles(&mut words);
+        }
         let mut vehicle = None;
         if table != Table::People {
             let number;
@@ -79,6 +88,7 @@ impl ParsedName {
             letters: letters_of(|kind| *kind != WordKind::Legal),
             legal: legal_forms(&folded, &kinds).into_iter().chain(form.map(str::to_owned)).collect(),
             is_telling: !core_letters.is_empty() && signs >= MIN_TELLING,
+            is_person: table == Table::People,
             core_letters: Some(core_letters).filter(|letters| !letters.is_empty() && *letters != joined),
             name,
             joined,
@@ -102,6 +112,10 @@ impl ParsedName {
 
     fn written_core(&self) -> &str {
         self.core_letters.as_deref().unwrap_or(&self.joined)
+    }
+
+    fn has_surname(&self) -> bool {
+        self.is_person
     }
 
     pub(super) fn words(&self) -> impl Iterator<Item = &str> {
@@ -137,9 +151,18 @@ impl ParsedName {
                 return Some(Evidence::FormsOfName);
             }
         }
-        if is_misspelled(&self.name.words, &other.name.words) || is_misspelled(&self.name.core, &other.name.core) {
+        if are_abbreviated(&self.name.words, &other.name.words) {
+            return Some(Evidence::FormsOfName);
+        }
+        if self.has_surname() && other.has_surname() && are_initials(&self.name.words, &other.name.words) {
+            return Some(Evidence::GivenInitials);
+        }
+        if is_misspelled(&self.name.words, &other.name.words) {
             let is_long = short.joined.len() >= MIN_SURE_LETTERS;
             return Some(if is_long { Evidence::MisspelledName } else { Evidence::NearName });
+        }
+        if is_misspelled(&self.name.core, &other.name.core) {
+            return Some(Evidence::OtherGenericWords);
         }
         if short.joined.len() > MIN_LETTERS && phonetic_key(&short.joined) == phonetic_key(&long.joined) {
             return Some(Evidence::NameSoundsAlike);
@@ -149,8 +172,11 @@ impl ParsedName {
         }
         let initials = || long.words().filter_map(|word| word.chars().next()).collect::<String>();
         let may_abbreviate = words(short) == 1 && words(long) == short.joined.len();
-        (may_abbreviate && short.joined.len() >= MIN_INITIALS && initials() == short.joined)
-            .then_some(Evidence::Initials)
+        if may_abbreviate && short.joined.len() >= MIN_INITIALS && initials() == short.joined {
+            return Some(Evidence::Initials);
+        }
+        let max = MAX_ERRORS.min(short.joined.len() / LETTERS_PER_ERROR) as u8;
+        distance_within(&short.joined, &long.joined, max).map(|_| Evidence::SimilarName)
     }
 }
 
@@ -158,6 +184,67 @@ pub(super) fn sorted_words(name: &ParsedName) -> Vec<&str> {
     let mut words: Vec<&str> = name.words().collect();
     words.sort_unstable();
     words
+}
+
+/// `Asthana, A.` is `A. Asthana`.
+fn given_name_first(name: &str) -> Cow<'_, str> {
+    match name.split_once(',') {
+        Some((family, given)) if !given.contains(',') && !family.trim().is_empty() => {
+            Cow::Owned(format!("{} {}", given.trim(), family.trim()))
+        }
+        _ => Cow::Borrowed(name),
+    }
+}
+
+/// Removes titles at the beginning and degrees at the end, as long as two words are left.
+fn remove_titles(words: &mut Vec<WrittenWord>) {
+    let is_title = |word: Option<&WrittenWord>| word.is_some_and(|word| WordList::Titles.contains(&word.folded));
+    while words.len() > 2 && is_title(words.first()) {
+        words.remove(0);
+    }
+    while words.len() > 2 && is_title(words.last()) {
+        words.pop();
+    }
+}
+
+/// True if the surnames are equal and at least one given name is an initial of the other's: `A. Asthana`, `Abhinav Asthana`.
+/// Middle names may be missing.
+fn are_initials(left: &str, right: &str) -> bool {
+    let (Some((given, surname)), Some((other, other_surname))) = (left.rsplit_once(' '), right.rsplit_once(' ')) else {
+        return false;
+    };
+    let is_initial = |one: &str, other: &str| one.len() == 1 && other.starts_with(one);
+    let first = |text: &str| text.split(' ').next().unwrap_or_default().to_owned();
+    let (one, other) = (first(given), first(other));
+    surname == other_surname && surname.len() > 1 && (is_initial(&one, &other) || is_initial(&other, &one))
+}
+
+/// True if the names have the same words, of which some are abbreviated: `Alder Ptnrs`, `Alder Partners`.
+fn are_abbreviated(left: &str, right: &str) -> bool {
+    if left.matches(' ').count() != right.matches(' ').count() {
+        return false;
+    }
+    let (mut equal, mut abbreviated) = (0, 0);
+    let is_alike = |(left, right): (&str, &str)| {
+        equal += usize::from(left == right);
+        let are_forms = left == right || are_forms(left, right);
+        abbreviated += usize::from(!are_forms);
+        are_forms || is_abbreviation(left, right) || is_abbreviation(right, left)
+    };
+    left.split(' ').zip(right.split(' ')).all(is_alike) && equal > 0 && abbreviated <= 1
+}
+
+/// True if the first word may be short for the second: its beginning, or its letters without most of the vowels.
+fn is_abbreviation(short: &str, word: &str) -> bool {
+    let (short, word) = (singular(short), singular(word));
+    if short.len() < 2 || short.len() + 2 > word.len() || !word.is_ascii() {
+        return false;
+    }
+    let mut letters = word.chars();
+    let is_contained = short.chars().all(|letter| letters.any(|other| other == letter));
+    let has_ends = short.chars().next() == word.chars().next() && short.chars().last() == word.chars().last();
+    let vowels = short.chars().skip(1).filter(|letter| "aeiou".contains(*letter)).count();
+    word.starts_with(short) && short.len() >= MIN_ABBREVIATION || is_contained && has_ends && vowels <= 1
 }
 
 /// True if one word may replace the other: forms of a given name, abbreviations.

@@ -26,6 +26,8 @@ const MIN_CORES: usize = 1_000;
 const MAX_SPECIFIC: f64 = 0.05;
 
 type Map<K, V> = HashMap<K, V, Xxh3Builder>;
+/// Hash of an entity by those of the ids of its records.
+pub(super) type EntityHashes = Map<u64, u64>;
 type Set<K> = HashSet<K, Xxh3Builder>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,6 +54,17 @@ pub(super) struct RecordProfile {
 impl RecordProfile {
     pub(super) fn vehicle(&self) -> Option<Vehicle> {
         self.names.first()?.vehicle
+    }
+
+    /// Keys of a person by the initial, surname and each organization: several of one source are not told apart by initials.
+    fn initials(&self) -> impl Iterator<Item = u64> {
+        let words: Option<(char, &str)> = self.names.first().and_then(|name| {
+            let (first, last) = (name.words().next()?, name.words().last()?);
+            Some((first.chars().next()?, last))
+        });
+        words.into_iter().flat_map(|(initial, surname)| {
+            self.links.iter().map(move |link| link ^ xxh3_64(format!("{initial} {surname}").as_bytes()))
+        })
     }
 
     /// Name, with the scopes in which it may have namesakes.
@@ -90,14 +103,21 @@ pub(super) struct Profiles {
     cores: usize,
     /// Keys of cores that several records of one source have, for each [`NamesakeScope`].
     namesakes: Set<u64>,
+    /// Keys of initials that several people of one source have.
+    colleagues: Set<u64>,
     sectors: Map<u64, u32>,
     /// Number of unlike names with each link; empty in a look-up.
     pub link_names: Map<u64, u32>,
 }
 
 impl Profiles {
-    pub(super) fn new(table: Table, records: &[SourceRecord]) -> Self {
+    /// `entities`: the entity of each linked record that has several records, by the hash of its id.
+    pub(super) fn new(table: Table, records: &[SourceRecord], entities: &EntityHashes) -> Self {
         let mut profiles = Self::uncounted(table, records);
+        for (profile, record) in profiles.all.iter_mut().zip(records) {
+            let entities = record.links.records.iter().filter_map(|id| entities.get(id)).copied();
+            profile.links = sorted(std::mem::take(&mut profile.links).into_iter().chain(entities));
+        }
         profiles.count_names();
         profiles.remove_placeholders();
         profiles.count_links();
@@ -121,7 +141,17 @@ impl Profiles {
         let mut schemes = Vec::new();
         let all = records.iter().map(|record| build_profile(table, record, &mut schemes)).collect();
         let (words, sectors, link_names) = (Map::default(), Map::default(), Map::default());
-        Self { table, all, schemes, words, cores: 0, namesakes: Set::default(), sectors, link_names }
+        Self {
+            table,
+            all,
+            schemes,
+            words,
+            cores: 0,
+            namesakes: Set::default(),
+            colleagues: Set::default(),
+            sectors,
+            link_names,
+        }
     }
 
     /// Expected number of equal cores if names were made of random words. A name with only a few identifies a record.
@@ -137,6 +167,11 @@ impl Profiles {
     /// True if several records of one source have this core within the scope.
     pub(super) fn has_namesakes(&self, name: &ParsedName, scope: NamesakeScope) -> bool {
         self.namesakes.contains(&scope.key(name))
+    }
+
+    /// True if several people of one organization, in one source, have the initial and the surname.
+    pub(super) fn has_colleagues(&self, person: &RecordProfile) -> bool {
+        person.initials().any(|key| self.colleagues.contains(&key))
     }
 
     pub(super) fn is_large(&self) -> bool {
@@ -164,6 +199,12 @@ impl Profiles {
             }
         }
         self.cores = cores.len();
+        if self.table == Table::People {
+            let mut known: Set<(u64, u32)> = Set::default();
+            for profile in self.all.iter().filter(|profile| !profile.is_gone) {
+                self.colleagues.extend(profile.initials().filter(|key| !known.insert((*key, profile.source))));
+            }
+        }
     }
 
     /// Removes identifiers and domains that more than [`MAX_UNLIKE_NAMES`] unlike names have.
@@ -246,7 +287,7 @@ fn build_profile(table: Table, record: &SourceRecord, schemes: &mut Vec<(String,
         identifiers: sorted(identifiers.into_iter()),
         traits: RecordTraits::new(address, record.country, record.city.as_deref(), record.founded_year),
         sectors: sorted(record.sectors.iter().map(|sector| xxh3_64(fold(sector).as_bytes()))),
-        links: sorted(record.links.0.iter().copied()),
+        links: sorted(record.links.values.iter().copied()),
     }
 }
 

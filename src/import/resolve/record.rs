@@ -50,7 +50,11 @@ impl SourceRecord {
 /// Hashes of a record's connections: rounds, investors, portfolio, people, organizations. Two records of one entity share
 /// some; a connection that many records have means little.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Links(pub(super) Vec<u64>);
+pub struct Links {
+    pub(super) values: Vec<u64>,
+    /// Hashes of the ids of linked records.
+    pub(super) records: Vec<u64>,
+}
 
 impl Links {
     /// Adds an organization or person by the core of its name.
@@ -78,8 +82,13 @@ impl Links {
         }
     }
 
+    /// Adds a record of the same source, by its id.
+    pub fn add_record(&mut self, id: &str) {
+        self.records.push(xxh3_64(id.as_bytes()));
+    }
+
     fn add(&mut self, kind: &str, value: &str) {
-        self.0.push(xxh3_64(format!("{kind} {value}").as_bytes()));
+        self.values.push(xxh3_64(format!("{kind} {value}").as_bytes()));
     }
 }
 

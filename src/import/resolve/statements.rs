@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::resolve::record::{Links, SourceRecord};
+use crate::resolve::record::SourceRecord;
 use crate::resolve::rounds::SourceRound;
 use crate::sources::{EntityId, EntityKind, Source, SourceError, Standing, Statement, Suppressed};
 use data::identifier::{self, normalize};
@@ -180,13 +180,14 @@ impl RecordCollector<'_> {
         collected.records.extend(self.records.into_iter().filter(|record| !record.name.is_empty()));
     }
 
-    /// Links two records, each by the name of the other.
+    /// Links two records, each by the id and the name of the other.
     fn link(&mut self, left: usize, right: usize) {
         for (from, to) in [(left, right), (right, left)] {
-            let SourceRecord { table, name, .. } = &self.records[to];
-            let mut link = Links::default();
-            link.add_name(*table, name);
-            self.records[from].links.0.extend(link.0);
+            let SourceRecord { table, name, id, .. } = &self.records[to];
+            let (table, name, id) = (*table, name.clone(), id.clone());
+            let links = &mut self.records[from].links;
+            links.add_name(table, &name);
+            links.add_record(&id);
         }
     }
 }

@@ -1,0 +1,260 @@
+//! Weights of evidence, estimated from the pairs at hand: the model of Fellegi and Sunter.
+//!
+//! The weight of a finding is the logarithm, to base 2, of how much more often two records of one entity show it than two
+//! records of different ones. Both frequencies are estimated by expectation and maximization, without labels. Pairs of two
+//! sources are a mixture. Pairs within one source are hardly ever one entity, and show what different entities look like.
+//! Findings that few pairs show keep a usual weight, as do all of them if there are few pairs or only one source.
+//!
+//! A score is the sum of the weights and of the odds before any evidence. Its logistic function is the probability that
+//! two records are one.
+
+use std::collections::HashMap;
+
+use data::evidence::Evidence;
+
+/// Points of the [usual](Evidence::points) weight that double the odds.
+const POINTS_PER_BIT: f64 = 6.0;
+
+/// Usual points of a pair that is as likely one entity as two.
+const EVEN_POINTS: f64 = 73.0;
+
+/// Pairs of two sources that learning needs.
+const MIN_PAIRS: u64 = 200;
+
+/// Usual weights count like learned ones from so many pairs.
+const PAIRS_OF_USUAL: f64 = 20.0;
+
+/// Share of the pairs within one source that are one entity, before any evidence.
+const SHARE_WITHIN: f64 = 0.02;
+
+const ROUNDS: usize = 30;
+
+/// Weight of names that do not agree at all. It is not learned: such pairs are only found by what else they share.
+const NO_NAME: f64 = -6.0;
+
+/// Largest absolute weight. Few pairs never show a finding that is impossible or certain.
+const MAX_WEIGHT: f64 = 14.0;
+
+/// Findings of a pair, a bit each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Findings(u64);
+
+impl Findings {
+    pub(super) fn new(evidence: &[Evidence]) -> Self {
+        Self(evidence.iter().fold(0, |bits, found| bits | 1 << *found as u64))
+    }
+
+    pub(super) fn has(self, evidence: Evidence) -> bool {
+        self.0 & (1 << evidence as u64) != 0
+    }
+
+    /// True if the names agree in any way.
+    pub(super) fn has_name(self) -> bool {
+        self.0 & Aspect::Name.mask() != 0
+    }
+
+    pub(super) fn iter(self) -> impl Iterator<Item = Evidence> {
+        Evidence::ALL.into_iter().filter(move |evidence| self.has(*evidence))
+    }
+
+    /// The finding of each aspect that weighs most: of two clusters, what their most similar records show.
+    pub(super) fn best_of(pairs: impl Iterator<Item = Self>, weights: &Weights) -> Self {
+        let mut best: HashMap<Aspect, (f64, u64)> = HashMap::new();
+        for pair in pairs {
+            for aspect in Aspect::ALL {
+                let found = pair.0 & aspect.mask();
+                if found == 0 && !aspect.is_always_known() {
+                    continue;
+                }
+                let weight: f64 = Self(found).iter().map(|found| weights.of(found)).sum();
+                let known = best.entry(aspect).or_insert((weight, found));
+                if weight > known.0 {
+                    *known = (weight, found);
+                }
+            }
+        }
+        Self(best.values().fold(0, |bits, (_, found)| bits | found))
+    }
+}
+
+/// What is compared. A pair has one level of each aspect, or none that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Aspect {
+    Name,
+    Alias,
+    Rarity,
+    Namesakes,
+    Identifier,
+    Domain,
+    Place,
+    Year,
+    Sectors,
+    Links,
+    Organization,
+    Source,
+}
+
+impl Aspect {
+    const ALL: [Self; 12] = [
+        Self::Name,
+        Self::Alias,
+        Self::Rarity,
+        Self::Namesakes,
+        Self::Identifier,
+        Self::Domain,
+        Self::Place,
+        Self::Year,
+        Self::Sectors,
+        Self::Links,
+        Self::Organization,
+        Self::Source,
+    ];
+
+    fn of(evidence: Evidence) -> Self {
+        use Evidence as E;
+        match evidence {
+            E::ByAlias => Self::Alias,
+            E::RareName | E::UsualName | E::CommonName => Self::Rarity,
+            E::Namesakes => Self::Namesakes,
+            E::StrongIdentifier | E::MediumIdentifier | E::WeakIdentifier => Self::Identifier,
+            E::SameDomain | E::SameLabel | E::OtherDomain => Self::Domain,
+            E::SameCity | E::SameCountry | E::OtherCity | E::OtherCountry => Self::Place,
+            E::SameYear | E::NearYear | E::OtherYear | E::DistantYear => Self::Year,
+            E::SpecificSector | E::CommonSector | E::OtherSectors => Self::Sectors,
+            E::RareLinks | E::Link => Self::Links,
+            E::SameOrganization | E::OtherOrganization => Self::Organization,
+            E::OneSource | E::OnlyOne => Self::Source,
+            _ => Self::Name,
+        }
+    }
+
+    fn mask(self) -> u64 {
+        let own = Evidence::ALL.into_iter().filter(|evidence| Self::of(*evidence) == self);
+        own.fold(0, |bits, evidence| bits | 1 << evidence as u64)
+    }
+
+    /// True if no finding is a level of its own, and not an unknown one.
+    fn is_always_known(self) -> bool {
+        matches!(self, Self::Alias | Self::Rarity | Self::Namesakes | Self::Links)
+    }
+
+    /// True if its weights are estimated. Identifiers are certain by their schemes; pairs of a source have odds of their own.
+    fn is_learned(self) -> bool {
+        !matches!(self, Self::Identifier | Self::Source)
+    }
+}
+
+/// Weights of one table, in bits.
+pub(super) struct Weights {
+    weights: [f64; Evidence::ALL.len()],
+    /// Odds before any evidence.
+    pub base: f64,
+}
+
+/// How often pairs show a level of an aspect.
+#[derive(Clone, Copy, Default)]
+struct Frequency {
+    same: f64,
+    different: f64,
+}
+
+impl Weights {
+    pub(super) fn usual() -> Self {
+        let weights = Evidence::ALL.map(|evidence| f64::from(evidence.points()) / POINTS_PER_BIT);
+        Self { weights, base: -EVEN_POINTS / POINTS_PER_BIT }
+    }
+
+    pub(super) fn of(&self, evidence: Evidence) -> f64 {
+        self.weights[evidence as usize]
+    }
+
+    /// Logarithm of the odds that two records with these findings are one.
+    pub(super) fn score(&self, findings: Findings) -> f64 {
+        let name = if findings.has_name() { 0.0 } else { NO_NAME };
+        self.base + name + findings.iter().map(|evidence| self.of(evidence)).sum::<f64>()
+    }
+
+    /// Estimates the weights from the findings of all pairs whose names agree. `pairs` has how often each combination is found.
+    pub(super) fn learned(pairs: &HashMap<Findings, u64>) -> Self {
+        let usual = Self::usual();
+        let is_within = |findings: &Findings| findings.has(Evidence::OneSource);
+        let across: u64 = pairs.iter().filter(|(findings, _)| !is_within(findings)).map(|(_, count)| count).sum();
+        if across < MIN_PAIRS {
+            return usual;
+        }
+        // In a fixed order, so that sums are the same in each run.
+        let mut pairs: Vec<(Findings, f64)> = pairs.iter().map(|(found, count)| (*found, *count as f64)).collect();
+        pairs.sort_unstable_by_key(|(findings, _)| *findings);
+        let mut weights = usual;
+        for _ in 0..ROUNDS {
+            weights = weights.improved(&pairs);
+        }
+        weights
+    }
+
+    /// One round: the probability of each pair by these weights, then the weights that it makes likely.
+    fn improved(&self, pairs: &[(Findings, f64)]) -> Self {
+        let usual = Self::usual();
+        let within = (SHARE_WITHIN / (1.0 - SHARE_WITHIN)).log2();
+        let mut levels: HashMap<(Aspect, u64), Frequency> = HashMap::new();
+        let mut known: HashMap<Aspect, Frequency> = HashMap::new();
+        let (mut across, mut one_source) = (Frequency::default(), Frequency::default());
+        for (findings, count) in pairs {
+            let is_within = findings.has(Evidence::OneSource);
+            let found: f64 = findings.iter().filter(|one| Aspect::of(*one).is_learned()).map(|one| self.of(one)).sum();
+            let identifier = findings.iter().filter(|one| Aspect::of(*one) == Aspect::Identifier);
+            let identifier: f64 = identifier.map(|one| self.of(one)).sum();
+            let before = if is_within { within } else { self.base };
+            let same = probability(before + found + identifier) * count;
+            let of_source = if is_within { &mut one_source } else { &mut across };
+            of_source.add(same, count - same);
+            for aspect in Aspect::ALL.into_iter().filter(|aspect| aspect.is_learned()) {
+                let level = findings.0 & aspect.mask();
+                if level != 0 || aspect.is_always_known() {
+                    levels.entry((aspect, level)).or_default().add(same, count - same);
+                    known.entry(aspect).or_default().add(same, count - same);
+                }
+            }
+        }
+        let mut weights = usual;
+        let learned = |aspect: Aspect, level: u64, usual: f64| {
+            let Frequency { same, different } = levels.get(&(aspect, level)).copied().unwrap_or_default();
+            let all = known.get(&aspect).copied().unwrap_or_default();
+            let weight = ((same + 0.5) / (all.same + 1.0)).log2() - ((different + 0.5) / (all.different + 1.0)).log2();
+            let count = same + different;
+            let weight = weight.clamp(-MAX_WEIGHT, MAX_WEIGHT);
+            (weight * count + usual * PAIRS_OF_USUAL) / (count + PAIRS_OF_USUAL)
+        };
+        weights.base = ((across.same + 1.0) / (across.different + 1.0)).log2();
+        for aspect in Aspect::ALL.into_iter().filter(|aspect| aspect.is_learned()) {
+            let absent = if aspect.is_always_known() { learned(aspect, 0, 0.0) } else { 0.0 };
+            weights.base += absent;
+            for evidence in Evidence::ALL.into_iter().filter(|evidence| Aspect::of(*evidence) == aspect) {
+                let level = 1 << evidence as u64;
+                let usual = f64::from(evidence.points()) / POINTS_PER_BIT;
+                weights.weights[evidence as usize] = learned(aspect, level, usual) - absent;
+            }
+        }
+        // Two findings that only occur together: a city that differs within one country.
+        let country = weights.of(Evidence::SameCountry);
+        let both = 1 << Evidence::SameCountry as u64 | 1 << Evidence::OtherCity as u64;
+        let usual = f64::from((Evidence::SameCountry.points()) + Evidence::OtherCity.points()) / POINTS_PER_BIT;
+        weights.weights[Evidence::OtherCity as usize] = learned(Aspect::Place, both, usual) - country;
+        let of_source = ((one_source.same + 0.5) / (one_source.different + 0.5 / SHARE_WITHIN)).log2();
+        weights.weights[Evidence::OneSource as usize] = (of_source - weights.base).min(0.0);
+        weights.weights[Evidence::OnlyOne as usize] = 0.0;
+        weights
+    }
+}
+
+impl Frequency {
+    fn add(&mut self, same: f64, different: f64) {
+        self.same += same;
+        self.different += different;
+    }
+}
+
+/// The probability at a logarithm of odds.
+pub(super) fn probability(bits: f64) -> f64 {
+    1.0 / (1.0 + (-bits).exp2())
+}
