@@ -10,8 +10,10 @@
 //! Statistics of the records only weigh a shared value ([`profile`]). The result depends on the records and decisions
 //! alone, not on the order of the sources.
 
+pub mod batch;
 mod blocking;
 mod cluster;
+pub mod connections;
 pub mod decision;
 pub(crate) mod evidence;
 pub mod look_up;
@@ -19,6 +21,7 @@ mod name;
 mod profile;
 pub mod record;
 pub mod rounds;
+pub mod session;
 pub mod statements;
 #[cfg(test)]
 mod tests;
