@@ -19,8 +19,11 @@ pub struct Review<'a> {
     /// Pairs to see before the rest of a batch can be decided, and of how many of them one may differ.
     pub sample: usize,
     pub one_may_differ_of: usize,
-    /// What a sample says, and the reason of decisions without a look, with placeholders.
+    /// Shares in percent to which a larger sample lowers the error.
+    pub shares: [usize; 2],
+    /// What a sample says, what a larger one would say, and the reason of decisions without a look, with placeholders.
     pub offer: &'a str,
+    pub larger: &'a str,
     pub reason: &'a str,
     pub batches: Vec<ReviewBatch>,
     /// Groups of entities that known decisions keep apart.

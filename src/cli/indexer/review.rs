@@ -11,7 +11,7 @@ use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::resolve::{conflict_text, evidence_text};
 use crate::cli::indexer::{CommandResult, IndexerExit, Style, format, side_by_side};
 use data::Date;
-use import::resolve::batch::{OFFER, ONE_MAY_DIFFER_OF, REASON, SAMPLE, batches};
+use import::resolve::batch::{LARGER, OFFER, ONE_MAY_DIFFER_OF, REASON, SAMPLE, SHARES, batches};
 use import::resolve::connections::{Connections, read_connections};
 use import::resolve::session::{ReviewProgress, ReviewSession, first_rows};
 use import::resolve::{Decision, Decisions, Judgement, RecordPair, Resolution, decision};
@@ -82,6 +82,8 @@ pub(crate) fn run(reviewed: Reviewed<'_>, style: &Style) -> CommandResult {
         let offer = session.offer(batch);
         if let Some(offer) = offer {
             let text = offer.fill(OFFER, &session.batches[batch]);
+            let larger = session.batches[batch].larger_sample(&offer);
+            let text = [Some(text), larger].into_iter().flatten().collect::<Vec<_>>().join(" ");
             writeln!(out, "{text}\nb the other {} are {}", format::count(offer.rest), offer.judgement_text())?;
         }
         let problems = match ask(&mut input, &mut out)? {
@@ -168,7 +170,9 @@ pub(crate) fn write_page(reviewed: &Reviewed<'_>, file: &Path, style: &Style) ->
         columns: Decision::COLUMNS,
         sample: SAMPLE,
         one_may_differ_of: ONE_MAY_DIFFER_OF,
+        shares: SHARES,
         offer: OFFER,
+        larger: LARGER,
         reason: REASON,
         batches,
         apart: apart.collect(),

@@ -1,15 +1,16 @@
 //! Batches: pairs of a review with equal evidence, so that a person decides most of them by a sample.
 //!
-//! Pairs have equal evidence if they agree in the kind of record, in how the names agree, and in what each other kind of
-//! evidence says, for or against. Groups that are too small for a sample are joined by coarser signatures. The order of a
+//! Pairs have equal evidence if they agree in the kind of record, in how the names agree, in the kinds of evidence for them
+//! and in each evidence against them. Groups that are too small for a sample are joined by coarser signatures. The order of a
 //! batch is that of sampling: any first pairs of it are spread over the scores and random among equal ones. What they say
 //! of the rest is a bound for the number of pairs that differ, from the exact distribution of samples without replacement.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::resolve::{EvidenceKind, Judgement, RecordPair, Resolution};
+use crate::resolve::{Evidence, EvidenceKind, Judgement, RecordPair, Resolution};
 use data::Table;
 use data::number::grouped;
 use data::vocabulary::Vocabulary as _;
@@ -24,13 +25,22 @@ pub const ONE_MAY_DIFFER_OF: usize = 20;
 const MAX_SAMPLE: usize = 240;
 
 /// Fewest pairs of a batch of equal evidence: with fewer, a sample saves little.
-const MIN_BATCH: usize = 2 * SAMPLE;
+const MIN_BATCH: usize = SAMPLE + 4;
+
+/// Points below which evidence is neither for nor against a pair, in hundredths.
+const MIN_POINTS: i32 = 5;
 
 /// Probability with which no more pairs differ than the bound says.
 const CONFIDENCE: f64 = 0.95;
 
 /// What a sample says, with placeholders for [`BatchOffer::fill`].
 pub const OFFER: &str = "{agreeing} of {seen} are {judgement}: at most {differing} of the other {rest} ({share} %) are expected to differ (95 %).";
+
+/// What a larger sample would say, with placeholders for [`Batch::larger_sample`].
+pub const LARGER: &str = "{more} more of which none differs lower this to {share} %.";
+
+/// Shares of the rest, in percent, to which a larger sample lowers the error.
+pub const SHARES: [usize; 2] = [10, 5];
 
 /// Reason of a decision that nobody looked at, with placeholders for [`BatchOffer::fill`].
 pub const REASON: &str = "by batch, unseen: {batch}; {agreeing} of {seen} seen are {judgement}, at most {differing} of the \
@@ -58,14 +68,18 @@ pub struct BatchOffer {
 }
 
 impl BatchOffer {
-    /// As what follows `they are`.
+    /// Largest share of the rest that differs, in percent.
+    fn share(&self) -> usize {
+        (self.differing * 100).div_ceil(self.rest.max(1))
+    }
+
+    /// What follows `they are`.
     pub fn judgement_text(&self) -> &'static str {
         if self.judgement == Judgement::Same { "the same" } else { self.judgement.name() }
     }
 
     /// Replaces the placeholders of [`OFFER`] or [`REASON`].
     pub fn fill(&self, template: &str, batch: &Batch) -> String {
-        let share = (self.differing * 100).div_ceil(self.rest.max(1));
         let title = format!("{} ({} pairs)", batch.title, grouped(batch.pairs.len()));
         [
             ("{batch}", title),
@@ -74,7 +88,7 @@ impl BatchOffer {
             ("{seen}", grouped(self.seen)),
             ("{differing}", grouped(self.differing)),
             ("{rest}", grouped(self.rest)),
-            ("{share}", share.to_string()),
+            ("{share}", self.share().to_string()),
         ]
         .into_iter()
         .fold(template.to_owned(), |text, (placeholder, value)| text.replace(placeholder, &value))
@@ -105,6 +119,17 @@ impl Batch {
         Some(BatchOffer { judgement, seen, agreeing, rest, differing })
     }
 
+    /// How many more pairs, of which none differs, lower the error to one of [`SHARES`]; `None` if that is most of the rest.
+    pub fn larger_sample(&self, offer: &BatchOffer) -> Option<String> {
+        let (pairs, differing) = (self.pairs.len(), offer.seen - offer.agreeing);
+        let share = |seen| (max_differing(pairs, seen, differing) * 100).div_ceil(pairs - seen);
+        let target = SHARES.into_iter().find(|target| offer.share() > *target)?;
+        let last = (offer.seen + offer.rest / 2).min(MAX_SAMPLE);
+        let seen = (offer.seen + 1..=last).find(|seen| share(*seen) <= target)?;
+        let more = LARGER.replace("{more}", &grouped(seen - offer.seen));
+        Some(more.replace("{share}", &share(seen).to_string()))
+    }
+
     /// Number of pairs that a person has to see if samples go on as they began.
     pub fn looks_left(&self, judged: &[Option<Judgement>]) -> usize {
         let left = judged.iter().filter(|judgement| judgement.is_none()).count();
@@ -130,60 +155,60 @@ impl Batch {
 struct Signature {
     table: Table,
     is_held: bool,
+    is_opposed: bool,
     /// How the names agree; empty if they do not.
     names: Option<&'static str>,
-    /// For each other kind of evidence, true if it is for the pair.
-    signs: Option<Vec<(EvidenceKind, bool)>>,
-    is_opposed: bool,
+    kinds_for: Option<BTreeSet<EvidenceKind>>,
+    against: Option<BTreeSet<&'static str>>,
 }
 
 impl Signature {
     fn new(resolution: &Resolution, pair: &RecordPair) -> Self {
-        let mut points: BTreeMap<EvidenceKind, i32> = BTreeMap::new();
-        for evidence in &pair.evidence {
-            *points.entry(evidence.kind()).or_default() += evidence.points();
-        }
-        let names = pair.evidence.iter().find(|evidence| evidence.kind() == EvidenceKind::Name);
-        points.retain(|kind, points| *kind != EvidenceKind::Name && *points != 0);
-        let signs: Vec<(EvidenceKind, bool)> = points.into_iter().map(|(kind, points)| (kind, points > 0)).collect();
+        let is_of_name = |evidence: &Evidence| evidence.kind() == EvidenceKind::Name;
+        let names = pair.evidence.iter().find(|evidence| is_of_name(evidence));
+        let others = || pair.evidence.iter().filter(|evidence| Some(*evidence) != names);
+        let kinds = others().filter(|evidence| evidence.points() >= MIN_POINTS && !is_of_name(evidence));
+        let against = others().filter(|evidence| evidence.points() <= -MIN_POINTS);
+        let against: BTreeSet<&str> = against.map(|evidence| evidence.name()).collect();
         Self {
             table: resolution.records[pair.left as usize].table,
             is_held: pair.conflict.is_some(),
+            is_opposed: !against.is_empty(),
             names: Some(names.map_or("", |evidence| evidence.name())),
-            is_opposed: signs.iter().any(|(_, is_for)| !is_for),
-            signs: Some(signs),
+            kinds_for: Some(kinds.map(|evidence| evidence.kind()).collect()),
+            against: Some(against),
         }
     }
 
     /// The signature that joins more pairs; `None` for the coarsest.
     fn coarser(&self) -> Option<Self> {
-        match (&self.signs, self.names) {
-            (Some(_), _) => Some(Self { signs: None, ..self.clone() }),
-            (None, Some(_)) => Some(Self { names: None, ..self.clone() }),
-            (None, None) => None,
+        match self {
+            Self { kinds_for: Some(_), .. } => Some(Self { kinds_for: None, ..self.clone() }),
+            Self { names: Some(_), .. } => Some(Self { names: None, ..self.clone() }),
+            Self { against: Some(_), .. } => Some(Self { against: None, ..self.clone() }),
+            _ => None,
         }
     }
 
+    /// Number of parts that do not count.
+    fn coarseness(&self) -> usize {
+        [self.names.is_none(), self.kinds_for.is_none(), self.against.is_none()]
+            .into_iter()
+            .filter(|part| *part)
+            .count()
+    }
+
     fn title(&self) -> String {
-        let mut title = self.table.name().to_owned();
-        title += ": ";
-        title += match self.names {
-            None => "names of several kinds",
-            Some("") => "names unlike",
-            Some(names) => names,
-        };
-        match &self.signs {
-            Some(signs) => {
-                for (is_for, word) in [(true, "for"), (false, "against")] {
-                    let kinds = signs.iter().filter(|sign| sign.1 == is_for).map(|sign| noun(sign.0));
-                    let kinds: Vec<&str> = kinds.collect();
-                    if !kinds.is_empty() {
-                        title += &format!("; {word}: {}", kinds.join(", "));
-                    }
-                }
+        let names = self.names.map_or("various names", |names| if names.is_empty() { "names unlike" } else { names });
+        let kinds = self.kinds_for.as_ref().map(|kinds| kinds.iter().map(|kind| noun(*kind)).collect::<Vec<_>>());
+        let against = self.against.as_ref().map(|against| against.iter().copied().collect::<Vec<_>>());
+        let mut title = format!("{}: {names}", self.table.name());
+        for (word, evidence) in [("for", kinds), ("against", against)] {
+            let various = if word == "against" && !self.is_opposed { "" } else { "various" };
+            let text = evidence.map_or(various.to_owned(), |evidence| evidence.join(", "));
+            if !text.is_empty() {
+                title += &format!("; {word}: {text}");
             }
-            None if self.is_opposed => title += "; other evidence mixed, some of it against",
-            None => title += "; other evidence mixed, none against",
         }
         if self.is_held {
             title += "; sure, but for a conflict";
@@ -204,7 +229,7 @@ const fn noun(kind: EvidenceKind) -> &'static str {
     }
 }
 
-/// Groups the pairs of a review, the largest batch first.
+/// Groups the pairs of a review: first those of equal evidence, where a sample says most, the largest batch first.
 pub fn batches(resolution: &Resolution) -> Vec<Batch> {
     let mut found: Vec<(Signature, Vec<usize>)> = Vec::new();
     let mut rest: BTreeMap<Signature, Vec<usize>> = BTreeMap::new();
@@ -221,15 +246,12 @@ pub fn batches(resolution: &Resolution) -> Vec<Batch> {
         }
         rest = coarse;
     }
-    let mut batches: Vec<Batch> = found
-        .into_iter()
-        .map(|(signature, pairs)| {
-            let title = signature.title();
-            Batch { pairs: sampling_order(resolution, pairs, xxh3_64(title.as_bytes())), title }
-        })
-        .collect();
-    batches.sort_by(|left, right| right.pairs.len().cmp(&left.pairs.len()).then_with(|| left.title.cmp(&right.title)));
-    batches
+    found.sort_by_cached_key(|(signature, pairs)| (signature.coarseness(), Reverse(pairs.len()), signature.title()));
+    let order = |(signature, pairs): (Signature, Vec<usize>)| {
+        let title = signature.title();
+        Batch { pairs: sampling_order(resolution, pairs, xxh3_64(title.as_bytes())), title }
+    };
+    found.into_iter().map(order).collect()
 }
 
 /// Orders pairs so that any first ones are spread over the scores: by a van der Corput sequence over the pairs by score,
@@ -278,7 +300,7 @@ fn max_differing(pairs: usize, seen: usize, differing: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::{Evidence as E, Evidence, SourceRecord};
+    use crate::resolve::{Evidence as E, SourceRecord};
 
     fn review(pairs: &[(i32, &[Evidence])]) -> Resolution {
         let record = |row| SourceRecord::new(Table::Startups, format!("a/startup:{row}"), 0);
@@ -299,16 +321,19 @@ mod tests {
     #[test]
     fn pairs_of_equal_evidence_are_a_batch_and_small_groups_are_joined() {
         const NEAR: &[Evidence] = &[E::SameName, E::RareName, E::SameCity, E::OtherYear];
-        const ALSO: &[Evidence] = &[E::SameName, E::SameCountry, E::DistantYear];
+        const ALSO: &[Evidence] = &[E::SameName, E::SameCountry, E::OtherYear];
+        const ABROAD: &[Evidence] = &[E::SameName, E::OtherCountry, E::SameDomain];
+        const ELSEWHERE: &[Evidence] = &[E::SameName, E::OtherCountry, E::SameYear];
         const FEW: &[Evidence] = &[E::SameName, E::SameDomain];
         const FEWER: &[Evidence] = &[E::MisspelledName, E::SameDomain];
-        let mut pairs = vec![(80, NEAR); 20];
-        pairs.extend([(80, ALSO); 10].iter().chain(&[(75, FEW); 5]).chain(&[(75, FEWER); 3]));
-        let found = batches(&review(&pairs));
+        let all = [(NEAR, 20), (ALSO, 10), (ABROAD, 9), (ELSEWHERE, 8), (FEW, 5), (FEWER, 3)];
+        let pairs = all.iter().flat_map(|(evidence, count)| std::iter::repeat_n((80, *evidence), *count));
+        let found = batches(&review(&pairs.collect::<Vec<_>>()));
         let found: Vec<(&str, usize)> = found.iter().map(|batch| (batch.title.as_str(), batch.pairs.len())).collect();
         let expected = [
-            ("startups: same name; for: place; against: founding year", 30),
-            ("startups: names of several kinds; other evidence mixed, none against", 8),
+            ("startups: same name; for: place; against: founded some years apart", 30),
+            ("startups: same name; for: various; against: different countries", 17),
+            ("startups: various names; for: various", 8),
         ];
         assert_eq!(found, expected);
     }
@@ -380,6 +405,7 @@ mod tests {
         assert_eq!((offer.judgement, offer.seen, offer.agreeing, offer.rest), (Different, 12, 12, 263));
         let text = offer.fill(OFFER, &batch);
         assert_eq!(text, "12 of 12 are different: at most 59 of the other 263 (23 %) are expected to differ (95 %).");
+        assert_eq!(batch.larger_sample(&offer).unwrap(), "18 more of which none differs lower this to 10 %.");
         let more = batch.offer(&judged(&[(Same, 10), (Different, 1), (Same, 49)], 0)).unwrap();
         assert!(more.agreeing == 59 && more.differing < offer.differing, "{more:?}");
         assert!(more.fill(REASON, &batch).contains("startups: same name (275 pairs); 59 of 60 seen are the same"));

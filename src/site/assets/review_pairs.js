@@ -113,6 +113,18 @@ function fill(template, offer, batch) {
   return template.replaceAll(/\{(\w+)\}/g, (_, name) => (typeof values[name] === "number" ? number(values[name]) : values[name]));
 }
 
+// How many more pairs, of which none differs, lower the error to one of the shares.
+function largerSample(offer, batch) {
+  const target = review.shares.find((share) => offer.share > share);
+  const differing = offer.seen - offer.agreeing;
+  const last = Math.min(offer.seen + Math.floor(offer.rest / 2), review.sample + batch.bounds.length - 1);
+  for (let seen = offer.seen + 1; target !== undefined && seen <= last; seen += 1) {
+    const share = Math.ceil((batch.bounds[seen - review.sample][differing] * 100) / (batch.pairs.length - seen));
+    if (share <= target) return fill(review.larger, { more: seen - offer.seen, share }, batch);
+  }
+  return "";
+}
+
 function looksLeft(batch) {
   const { sample, left } = sampleOf(batch);
   const differing = sample.length - countsOf(sample).agreeing;
@@ -190,6 +202,7 @@ function show() {
   element("offer").hidden = !offer;
   if (offer) {
     element("said").textContent = fill(review.offer, offer, batch);
+    element("larger").textContent = `or go on. ${largerSample(offer, batch)}`;
     element("rest").replaceChildren(`The other ${number(offer.rest)} are ${judgementText(offer.judgement)} `, make("kbd", {}, "b"));
   }
   for (const [index, button] of [...element("batches").querySelectorAll("button")].entries()) {
