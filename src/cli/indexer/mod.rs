@@ -18,6 +18,7 @@ mod releases;
 mod resolve;
 mod review;
 mod search;
+mod side_by_side;
 mod suppress;
 mod wait;
 

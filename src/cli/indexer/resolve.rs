@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::indexer::progress::Steps;
+use crate::cli::indexer::review::Reviewed;
 use crate::cli::indexer::{CommandResult, ResolveError, Style, check, format, import, review};
 use ::import::sources::Suppressed;
 use data::vocabulary::Vocabulary;
@@ -25,7 +26,7 @@ pub(super) struct ResolveArgs {
     /// Folder of a dataset instead, whose records are compared with each other
     #[arg(long, value_name = "DIR", conflicts_with = "sources")]
     dataset: Option<PathBuf>,
-    /// Decide the likely pairs one by one, the most valuable first
+    /// Decide the likely pairs in batches of equal evidence: the sample of a batch can decide its rest
     #[arg(long, conflicts_with = "dataset")]
     review: bool,
     /// Write the likely pairs as a page to decide them in a browser, which saves the decisions as a file
@@ -44,10 +45,11 @@ pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> Comman
         return add(folder, file, style);
     }
     let steps = Steps::new(style.json);
+    let mut sources = Vec::new();
     let (records, decisions) = match (&arguments.sources, &arguments.dataset) {
         (Some(folder), _) => {
             let (decisions, suppressed) = (Decisions::read(folder)?, Suppressed::read(folder)?);
-            let sources = import::sources_in(folder)?;
+            sources = import::sources_in(folder)?;
             (statements::read_records(folder, &sources, &suppressed, &steps)?.records, decisions)
         }
         (None, folder) => {
@@ -60,32 +62,36 @@ pub(crate) fn run(arguments: &ResolveArgs, today: Date, style: &Style) -> Comman
     };
     let resolution = resolve(records, &decisions, &steps).map_err(ResolveError::from)?;
     drop(steps);
-    if let Some(folder) = arguments.sources.as_deref().filter(|_| arguments.review) {
-        return review::run(folder, &arguments.by, today, &resolution, decisions);
-    }
-    if let Some(file) = &arguments.page {
-        return review::write_page(&resolution, &arguments.by, today, file, style);
+    if let Some(folder) = arguments.sources.as_deref().filter(|_| arguments.review || arguments.page.is_some()) {
+        let (resolution, by) = (&resolution, arguments.by.as_str());
+        let reviewed = Reviewed { folder, sources: &sources, resolution, known: decisions, by, on: today };
+        return match &arguments.page {
+            Some(file) => review::write_page(&reviewed, file, style),
+            None => review::run(reviewed, style),
+        };
     }
     style.print(true, &ResolutionJson::new(&resolution, &decisions), |out| {
         print(&resolution, &decisions, arguments, style, out)
     })
 }
 
-/// Appends the new decisions of a file; none if one contradicts another.
+/// Appends the new decisions of a file, but for those that contradict others: these are listed.
 fn add(folder: &Path, file: &Path, style: &Style) -> CommandResult {
-    let mut known = Decisions::read(folder)?;
+    let known = Decisions::read(folder)?;
     let (mut made, mut report) = decision::read_file(file);
-    made.retain(|decision| !known.has(decision));
-    for decision in &made {
-        known = known.with(decision.clone(), &mut report);
-    }
     if report.has_errors() {
         return Err(check::reject(&report, file, style));
     }
-    made.iter().try_for_each(|decision| decision::append(folder, decision))?;
-    style.print(true, &json!({ "added": made.len() }), |out| {
-        let added = format::counted(made.len(), "decision");
-        writeln!(out, "{added} added to {}", folder.join(decision::FILE).display())
+    made.retain(|decision| !known.has(decision));
+    let (_, added) = known.with(made, &mut report);
+    if !added.is_empty() {
+        decision::append(folder, &added)?;
+    }
+    let left_out: Vec<String> = report.errors().map(ToString::to_string).collect();
+    style.print(left_out.is_empty(), &json!({ "added": added.len(), "left_out": left_out }), |out| {
+        let count = format::counted(added.len(), "decision");
+        writeln!(out, "{count} added to {}", folder.join(decision::FILE).display())?;
+        left_out.iter().try_for_each(|problem| writeln!(out, "left out: {problem}"))
     })
 }
 
@@ -122,7 +128,9 @@ struct PairJson<'a> {
     right: &'a str,
     /// From 0 to 1.
     score: f64,
-    /// Names, with points in hundredths.
+    /// Points before any evidence; ten double the odds.
+    base: i32,
+    /// Names, with points.
     evidence: Vec<Value>,
     /// The reason why it is reviewed despite its score.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -132,11 +140,12 @@ struct PairJson<'a> {
 impl<'a> PairJson<'a> {
     fn new(resolution: &'a Resolution, pair: &RecordPair) -> Self {
         let id = |row: u32| resolution.records[row as usize].id.as_str();
-        let evidence = pair.evidence.iter().map(|found| json!({ "name": found.name(), "points": found.points() }));
+        let evidence = pair.evidence.iter().map(|found| json!({ "name": found.name(), "points": found.points }));
         Self {
             left: id(pair.left),
             right: id(pair.right),
             score: f64::from(pair.score) / 100.0,
+            base: pair.base,
             evidence: evidence.collect(),
             held: pair.conflict.as_ref().map(|held| conflict_text(resolution, held)),
         }
@@ -184,10 +193,9 @@ pub(crate) fn conflict_text(resolution: &Resolution, held: &MergeConflict) -> St
 
 /// Formats evidence: `0.97: same name 0.60, same domain 0.45`.
 pub(crate) fn evidence_text(pair: &RecordPair) -> String {
-    let evidence = pair.evidence.iter();
-    let evidence: Vec<String> =
-        evidence.map(|found| format!("{} {:.2}", found.name(), f64::from(found.points()) / 100.0)).collect();
-    format!("{:.2}: {}", f64::from(pair.score) / 100.0, evidence.join(", "))
+    let evidence = pair.evidence.iter().map(|found| format!("{} {:+}", found.name(), found.points));
+    let evidence: Vec<String> = evidence.collect();
+    format!("{} %: {}, before any evidence {:+}", pair.score, evidence.join(", "), pair.base)
 }
 
 fn print(

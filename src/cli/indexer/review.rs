@@ -1,143 +1,242 @@
-//! `indexer resolve --review`: a person decides pairs, one by one.
+//! `indexer resolve --review`: a person decides pairs in batches, in the terminal or on a page.
 
+use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::io::{self, BufRead, Write};
 use std::path::Path;
 
 use serde_json::json;
 
+use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::resolve::{conflict_text, evidence_text};
-use crate::cli::indexer::{CommandResult, IndexerExit, Style, format};
-use data::{Date, DiagnosticReport};
-use import::resolve::{Decision, Decisions, Judgement, RecordPair, Resolution, SourceRecord, decision};
-use import::sources::SourceError;
-use site::review::{ReviewPair, page};
+use crate::cli::indexer::{CommandResult, IndexerExit, Style, format, side_by_side};
+use data::Date;
+use import::resolve::batch::{LARGER, OFFER, ONE_MAY_DIFFER_OF, REASON, SAMPLE, SHARES, batches};
+use import::resolve::connections::{Connections, read_connections};
+use import::resolve::session::{ReviewProgress, ReviewSession, first_rows};
+use import::resolve::{Decision, Decisions, Judgement, RecordPair, Resolution, decision};
+use import::sources::{Source, SourceError};
+use site::review::{Review, ReviewBatch, ReviewPair, ReviewRow, page};
 
-const KEYS: &str = "s same, d different, u unsure, q quit; a reason may follow: `d another city`";
+const KEYS: &str = "s same, d different, u unsure, n next batch, z undo, q quit; a reason may follow: `d another city`";
 
-/// Shows pairs until all are decided or the person quits. Each decision is in `folder` before the next pair is shown.
-pub(crate) fn run(folder: &Path, by: &str, on: Date, resolution: &Resolution, mut known: Decisions) -> CommandResult {
+/// A resolution to review, and who reviews it.
+pub(crate) struct Reviewed<'a> {
+    pub folder: &'a Path,
+    pub sources: &'a [Source],
+    pub resolution: &'a Resolution,
+    pub known: Decisions,
+    pub by: &'a str,
+    pub on: Date,
+}
+
+impl Reviewed<'_> {
+    /// Connections of the records in the queue.
+    fn connections(&self, style: &Style) -> Result<HashMap<String, Connections>, SourceError> {
+        let rows = self.resolution.review.iter().flat_map(|pair| [pair.left, pair.right]);
+        let ids: HashSet<&str> = rows.map(|row| self.resolution.records[row as usize].id.as_str()).collect();
+        read_connections(self.folder, self.sources, &ids, &Steps::new(style.json))
+    }
+
+    fn rows(&self, pair: &RecordPair, connections: &HashMap<String, Connections>) -> Vec<ReviewRow> {
+        let records = [pair.left, pair.right].map(|row| &self.resolution.records[row as usize]);
+        let none = Connections::default();
+        side_by_side::compare(records, records.map(|record| connections.get(&record.id).unwrap_or(&none)))
+    }
+}
+
+/// What a person typed about a pair.
+enum Answer {
+    Judged(Judgement, String),
+    Rest,
+    Skip,
+    Undo,
+    Quit,
+}
+
+/// Shows batch after batch until all pairs are decided or the person quits. Each decision is in the folder before the next
+/// pair is shown.
+pub(crate) fn run(reviewed: Reviewed<'_>, style: &Style) -> CommandResult {
     let (mut input, mut out) = (io::stdin().lock(), io::stdout().lock());
-    // The first row of each row's cluster. Decisions join clusters, too, so that no pair within one is shown.
-    let mut first_of: Vec<u32> = (0..).take(resolution.records.len()).collect();
-    for cluster in &resolution.clusters {
-        cluster.iter().for_each(|row| first_of[*row as usize] = cluster[0]);
-    }
-    let (mut decided, mut left) = (0, resolution.review.len());
-    for (index, pair) in resolution.review.iter().enumerate() {
-        left = resolution.review.len() - index;
-        let clusters = [pair.left, pair.right].map(|row| first_of[row as usize]);
-        if clusters[0] == clusters[1] {
+    let connections = reviewed.connections(style)?;
+    let Reviewed { folder, resolution, by, on, .. } = reviewed;
+    let mut session = ReviewSession::new(folder, resolution, reviewed.known.clone());
+    let make = |judgement: Judgement, why: String| {
+        move |left, right| Decision::new(left, right, judgement, by.to_owned(), on.into(), why.clone())
+    };
+    let (mut batch, mut shown) = (0, None);
+    while batch < session.batches.len() {
+        let Some(index) = session.next_pair(batch) else {
+            batch += 1;
             continue;
+        };
+        if shown != Some(batch) {
+            let (number, all) = (batch + 1, session.batches.len());
+            let pairs = format::counted(session.batches[batch].pairs.len(), "pair");
+            writeln!(out, "\nBatch {number} of {all}, {pairs}: {}", session.batches[batch].title)?;
+            shown = Some(batch);
         }
-        writeln!(out, "\n{} left", format::counted(left, "pair"))?;
-        show(resolution, pair, &mut out)?;
-        let Some((judgement, why)) = ask(&mut input, &mut out)? else { break };
-        left -= 1;
-        let [first, second] = [pair.left, pair.right].map(|row| resolution.records[row as usize].id.clone());
-        let made = Decision::new(first, second, judgement, by.to_owned(), on.into(), why);
-        let mut report = DiagnosticReport::default();
-        let with_it = known.with(made.clone(), &mut report);
-        if report.has_errors() {
-            for problem in report.errors() {
-                writeln!(out, "not kept: {problem}")?;
+        writeln!(out, "\n{}", progress_text(session.progress()))?;
+        let pair = &resolution.review[index];
+        show(&reviewed, pair, &connections, &mut out)?;
+        let offer = session.offer(batch);
+        if let Some(offer) = offer {
+            let text = offer.fill(OFFER, &session.batches[batch]);
+            let larger = session.batches[batch].larger_sample(&offer);
+            let text = [Some(text), larger].into_iter().flatten().collect::<Vec<_>>().join(" ");
+            writeln!(out, "{text}\nb the other {} are {}", format::count(offer.rest), offer.judgement_text())?;
+        }
+        let problems = match ask(&mut input, &mut out)? {
+            Answer::Judged(judgement, why) => session.decide(batch, &[index], make(judgement, why))?,
+            Answer::Rest => {
+                let Some(offer) = offer else {
+                    writeln!(out, "the sample of this batch does not decide the rest yet")?;
+                    continue;
+                };
+                let why = offer.fill(REASON, &session.batches[batch]);
+                session.decide_rest(batch, make(offer.judgement, why))?
             }
-            continue;
+            Answer::Skip => {
+                batch += 1;
+                continue;
+            }
+            Answer::Undo => {
+                match session.undo()? {
+                    Some(step) => {
+                        writeln!(out, "{} taken back", format::counted(step.decisions.len(), "decision"))?;
+                        batch = step.batch;
+                    }
+                    None => writeln!(out, "nothing to take back")?,
+                }
+                continue;
+            }
+            Answer::Quit => break,
+        };
+        for problem in &problems {
+            writeln!(out, "not kept: {problem}")?;
         }
-        decision::append(folder, &made)?;
-        known = with_it;
-        decided += 1;
-        if judgement == Judgement::Same {
-            first_of.iter_mut().filter(|first| **first == clusters[1]).for_each(|first| *first = clusters[0]);
+        // A pair that no decision can settle is passed.
+        if session.next_pair(batch) == Some(index) {
+            batch += 1;
         }
     }
-    let decided = format::counted(decided, "decision");
+    let decided = format::counted(session.decided(), "decision");
     writeln!(out, "\n{decided} added to {}", folder.join(decision::FILE).display())?;
-    writeln!(out, "{} left; `indexer build --sources` uses the decisions", format::counted(left, "pair"))?;
+    writeln!(out, "{}; `indexer build --sources` uses the decisions", progress_text(session.progress()))?;
     Ok(IndexerExit::Success)
 }
 
-pub(crate) fn write_page(resolution: &Resolution, by: &str, today: Date, file: &Path, style: &Style) -> CommandResult {
-    let pair = |pair: &RecordPair| {
-        let [left, right] = [pair.left, pair.right].map(|row| &resolution.records[row as usize]);
+fn progress_text(progress: ReviewProgress) -> String {
+    let ReviewProgress { pairs_left, batches_left, looks_left } = progress;
+    let batches =
+        if batches_left == 1 { "1 batch".to_owned() } else { format!("{} batches", format::count(batches_left)) };
+    format!("{} left in {batches}, about {} to see", format::counted(pairs_left, "pair"), format::count(looks_left))
+}
+
+pub(crate) fn write_page(reviewed: &Reviewed<'_>, file: &Path, style: &Style) -> CommandResult {
+    let connections = reviewed.connections(style)?;
+    let Reviewed { resolution, known, by, on, .. } = reviewed;
+    let firsts = first_rows(resolution);
+    let group = |row: u32| firsts.get(&row).copied().unwrap_or(row);
+    let pair = |index: &usize| {
+        let pair = &resolution.review[*index];
+        let [left, right] = [pair.left, pair.right].map(|row| resolution.records[row as usize].id.clone());
         ReviewPair {
-            left: left.id.clone(),
-            right: right.id.clone(),
+            left,
+            right,
+            groups: [pair.left, pair.right].map(group),
             evidence: evidence_text(pair),
             held: pair.conflict.as_ref().map(|held| conflict_text(resolution, held)),
-            // The heads of the columns are the entities.
-            values: known_values(left, right).filter(|(label, ..)| *label != "entity").collect(),
+            rows: reviewed.rows(pair, &connections),
         }
     };
-    let pairs: Vec<ReviewPair> = resolution.review.iter().map(pair).collect();
-    let html = page(&pairs, by, today, Decision::COLUMNS).map_err(io::Error::other)?;
+    let batches: Vec<ReviewBatch> = batches(resolution)
+        .into_iter()
+        .map(|batch| ReviewBatch {
+            bounds: batch.bounds(),
+            pairs: batch.pairs.iter().map(pair).collect(),
+            title: batch.title,
+        })
+        .collect();
+    let different = known.all().iter().filter(|decision| decision.judgement == Judgement::Different);
+    let ends: Vec<[&str; 2]> = different.map(|decision| [decision.left.as_str(), decision.right.as_str()]).collect();
+    let named: HashSet<&str> = ends.iter().flatten().copied().collect();
+    let rows = (0..).zip(&resolution.records).map(|(row, record)| (record.id.as_str(), row));
+    let rows: HashMap<&str, u32> = rows.filter(|(id, _)| named.contains(id)).collect();
+    let apart = ends.iter().filter_map(|[left, right]| Some([group(*rows.get(left)?), group(*rows.get(right)?)]));
+    let review = Review {
+        by,
+        on: *on,
+        columns: Decision::COLUMNS,
+        sample: SAMPLE,
+        one_may_differ_of: ONE_MAY_DIFFER_OF,
+        shares: SHARES,
+        offer: OFFER,
+        larger: LARGER,
+        reason: REASON,
+        batches,
+        apart: apart.collect(),
+    };
+    let html = page(&review).map_err(io::Error::other)?;
     fs::write(file, html).map_err(|error| SourceError::io(file, error))?;
-    style.print(true, &json!({ "pairs": pairs.len() }), |out| {
-        writeln!(out, "{} in {}: open it in a browser", format::counted(pairs.len(), "pair"), file.display())
+    let (pairs, batches) = (resolution.review.len(), review.batches.len());
+    style.print(true, &json!({ "pairs": pairs, "batches": batches }), |out| {
+        writeln!(out, "{} in {}: open it in a browser", format::counted(pairs, "pair"), file.display())
     })
 }
 
-/// Asks for the decision about the shown pair, such as `s` or `d other fund`; `None` to stop.
-fn ask(input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<Option<(Judgement, String)>> {
+/// Asks about the shown pair. The end of the input quits.
+fn ask(input: &mut dyn BufRead, out: &mut dyn Write) -> io::Result<Answer> {
     loop {
         write!(out, "{KEYS}\n> ")?;
         out.flush()?;
         let mut line = String::new();
         if input.read_line(&mut line)? == 0 {
-            return Ok(None);
+            return Ok(Answer::Quit);
         }
         let (key, why) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
         let judgement = match key.to_lowercase().as_str() {
             "s" | "same" => Judgement::Same,
             "d" | "different" => Judgement::Different,
             "u" | "unsure" => Judgement::Unsure,
-            "q" | "quit" => return Ok(None),
+            "b" | "batch" => return Ok(Answer::Rest),
+            "n" | "next" => return Ok(Answer::Skip),
+            "z" | "undo" => return Ok(Answer::Undo),
+            "q" | "quit" => return Ok(Answer::Quit),
             _ => {
                 writeln!(out, "`{}` is not a key", line.trim())?;
                 continue;
             }
         };
-        return Ok(Some((judgement, why.trim().to_owned())));
+        return Ok(Answer::Judged(judgement, why.trim().to_owned()));
     }
 }
 
-fn show(resolution: &Resolution, pair: &RecordPair, out: &mut dyn Write) -> io::Result<()> {
-    let [left, right] = [pair.left, pair.right].map(|row| &resolution.records[row as usize]);
-    for (label, left, right) in known_values(left, right) {
-        let mark = if left == right { "=" } else { " " };
-        writeln!(out, "{label:<12} {left:<40} {mark} {right}")?;
+fn show(
+    reviewed: &Reviewed<'_>,
+    pair: &RecordPair,
+    connections: &HashMap<String, Connections>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let [left, right] = [pair.left, pair.right].map(|row| &reviewed.resolution.records[row as usize].id);
+    writeln!(out, "{:<12} {left:<40}   {right}", "")?;
+    for ReviewRow { label, sides } in reviewed.rows(pair, connections) {
+        let mut label = label;
+        for (left, right) in sides[0].common.iter().zip(&sides[1].common) {
+            writeln!(out, "{:<12} {left:<40} = {right}", std::mem::take(&mut label))?;
+        }
+        let others = sides.map(|side| {
+            let more = (side.more > 0).then(|| format!("and {} more", format::count(side.more)));
+            side.other.into_iter().chain(more).collect::<Vec<String>>()
+        });
+        for line in 0..others[0].len().max(others[1].len()) {
+            let [left, right] = [&others[0], &others[1]].map(|side| side.get(line).map_or("", String::as_str));
+            writeln!(out, "{:<12} {left:<40}   {right}", std::mem::take(&mut label))?;
+        }
     }
     writeln!(out, "{}", evidence_text(pair))?;
     if let Some(held) = &pair.conflict {
-        writeln!(out, "not merged: {}", conflict_text(resolution, held))?;
+        writeln!(out, "not merged: {}", conflict_text(reviewed.resolution, held))?;
     }
     Ok(())
-}
-
-/// The values of two records that one of them has at least, each with its label.
-fn known_values(left: &SourceRecord, right: &SourceRecord) -> impl Iterator<Item = (&'static str, String, String)> {
-    let values = shown(left).into_iter().zip(shown(right));
-    let values = values.map(|((label, left), (_, right))| (label, left, right));
-    values.filter(|(_, left, right)| !left.is_empty() || !right.is_empty())
-}
-
-fn shown(record: &SourceRecord) -> [(&'static str, String); 10] {
-    let identifiers = record.identifiers.iter().map(|(scheme, value)| format!("{scheme}:{value}"));
-    let unpublished = match (record.is_suppressed, record.is_gone) {
-        (true, _) => "no: suppressed",
-        (_, true) => "no: its source does not have it any more",
-        _ => "",
-    };
-    [
-        ("name", record.name.clone()),
-        ("aliases", record.aliases.join(", ")),
-        ("website", record.website.clone().unwrap_or_default()),
-        ("country", record.country.map(|country| country.to_string()).unwrap_or_default()),
-        ("city", record.city.clone().unwrap_or_default()),
-        ("founded", record.founded_year.map(|year| year.to_string()).unwrap_or_default()),
-        ("identifiers", identifiers.collect::<Vec<_>>().join(" ")),
-        ("rounds", if record.size > 0 { record.size.to_string() } else { String::new() }),
-        ("published", unpublished.to_owned()),
-        ("entity", record.id.clone()),
-    ]
 }

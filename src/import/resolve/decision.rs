@@ -5,13 +5,15 @@
 //! that join the two entities.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fs::OpenOptions;
+use std::io::Read as _;
 use std::path::Path;
 
 use crate::sources::statement::source_entity;
 use crate::sources::{EntityKind, SourceError, read_edited, update};
 use data::import::csv_row::CsvRow;
 pub use data::import::csv_table::{CsvTable, TableRow};
-use data::import::diagnostics::{Diagnostics, quoted};
+use data::import::diagnostics::{Diagnostic, Diagnostics, quoted};
 use data::vocabulary::{Vocabulary, vocabulary};
 use data::{DiagnosticReport, NoProgress, PartialDate};
 
@@ -72,7 +74,11 @@ impl Decision {
         Some(Self { left, right, judgement: judgement?, by, on: on?, why, line: row.line })
     }
 
-    fn pair(&self) -> (&str, &str) {
+    fn fields<'a>(&'a self, on: &'a str) -> [&'a str; 6] {
+        [&self.left, &self.right, self.judgement.name(), &self.by, on, &self.why]
+    }
+
+    pub(super) fn pair(&self) -> (&str, &str) {
         if self.left < self.right { (&self.left, &self.right) } else { (&self.right, &self.left) }
     }
 }
@@ -120,11 +126,30 @@ impl Decisions {
         decisions
     }
 
+    /// Adds decisions in the order in which they were made, and returns them, but for those that contradict an earlier one:
+    /// these are reported.
     #[must_use]
-    pub fn with(&self, decision: Decision, report: &mut DiagnosticReport) -> Self {
-        let line = self.last.last().map_or(1, |last| last.line) + 1;
-        let rows = self.last.iter().cloned().chain([Decision { line, ..decision }]);
-        Self::from_rows(rows.collect(), report)
+    pub fn with(&self, made: Vec<Decision>, report: &mut DiagnosticReport) -> (Self, Vec<Decision>) {
+        let next = self.last.last().map_or(1, |last| last.line) + 1;
+        let lines = (next..).zip(&made).map(|(line, decision)| Decision { line, ..decision.clone() });
+        let mut problems = DiagnosticReport::default();
+        let with_all = Self::from_rows(self.last.iter().cloned().chain(lines).collect(), &mut problems);
+        if !problems.has_errors() {
+            return (with_all, made);
+        }
+        if let [Decision { left, right, judgement, .. }] = made.as_slice() {
+            for problem in problems.problems {
+                let message = format!("`{left}` and `{right}` as {}: {}", judgement.name(), problem.message);
+                report.problems.push(Diagnostic { line: None, column: None, message, ..problem });
+            }
+            return (self.clone(), Vec::new());
+        }
+        let mut first = made;
+        let second = first.split_off(first.len() / 2);
+        let (with_first, mut kept) = self.with(first, report);
+        let (with_both, mut further) = with_first.with(second, report);
+        kept.append(&mut further);
+        (with_both, kept)
     }
 
     /// True if the last decision about the same pair has the same judgement.
@@ -231,8 +256,27 @@ pub fn read_file(file: &Path) -> (Vec<Decision>, DiagnosticReport) {
     (rows, report)
 }
 
-pub fn append(folder: &Path, decision: &Decision) -> Result<(), SourceError> {
-    let Decision { left, right, judgement, by, on, why, .. } = decision;
-    let on = on.to_string();
-    update::append(&folder.join(FILE), Decision::HEADER, &[[left, right, judgement.name(), by, &on, why]])
+/// Adds decisions to the file in a folder, all or none.
+pub fn append(folder: &Path, decisions: &[Decision]) -> Result<(), SourceError> {
+    let days: Vec<String> = decisions.iter().map(|decision| decision.on.to_string()).collect();
+    let lines: Vec<[&str; 6]> = decisions.iter().zip(&days).map(|(decision, on)| decision.fields(on)).collect();
+    update::append(&folder.join(FILE), Decision::HEADER, &lines)
+}
+
+/// Removes decisions that were added last.
+pub fn take_back(folder: &Path, decisions: &[Decision]) -> Result<(), SourceError> {
+    let path = folder.join(FILE);
+    let mut lines = Vec::new();
+    for decision in decisions {
+        update::write_line(&mut lines, &decision.fields(&decision.on.to_string()));
+    }
+    let io = |error| SourceError::io(&path, error);
+    let mut file = OpenOptions::new().read(true).write(true).open(&path).map_err(io)?;
+    let mut content = Vec::new();
+    file.read_to_end(&mut content).map_err(io)?;
+    let Some(rest) = content.strip_suffix(lines.as_slice()) else {
+        let problem = "the decisions are not its last lines any more; append a line with their pair and `unsure`";
+        return Err(SourceError::invalid(&path, problem));
+    };
+    file.set_len(rest.len() as u64).and_then(|()| file.sync_data()).map_err(io)
 }

@@ -61,7 +61,13 @@ pub(super) fn is_sufficient(findings: Findings) -> bool {
     let is_abroad = has(E::OtherCountry) && !has_any(&[E::SameDomain, E::MediumIdentifier, E::StrongIdentifier]);
     let supporting = findings.iter().filter(|evidence| evidence.points() > 0);
     let kinds: BTreeSet<EvidenceKind> = supporting.map(|evidence| evidence.kind()).collect();
-    !is_abroad && kinds.len() >= 2 && (has_name || has_initials || (has_core || has(E::SimilarName)) && has_more || is_twin || has(E::StrongIdentifier))
+    !is_abroad
+        && kinds.len() >= 2
+        && (has_name
+            || has_initials
+            || (has_core || has(E::SimilarName)) && has_more
+            || is_twin
+            || has(E::StrongIdentifier))
 }
 
 /// True if the evidence suffices for a look-up match, provided that no other record comes near. The lack of a rival is no

@@ -11,8 +11,10 @@
 //! An operator can read why two records were merged, and no labels are needed. The result depends on the records and
 //! decisions alone, not on the order of the sources.
 
+pub mod batch;
 mod blocking;
 mod cluster;
+pub mod connections;
 pub mod decision;
 pub(crate) mod evidence;
 pub mod look_up;
@@ -20,6 +22,7 @@ mod name;
 mod profile;
 pub mod record;
 pub mod rounds;
+pub mod session;
 pub mod statements;
 #[cfg(test)]
 mod tests;
@@ -76,6 +79,21 @@ const MAX_COMPARED: usize = 8;
 pub struct WeighedEvidence {
     pub evidence: Evidence,
     pub points: i32,
+}
+
+impl WeighedEvidence {
+    #[cfg(test)]
+    fn usual(evidence: Evidence) -> Self {
+        Self { evidence, points: evidence.points() }
+    }
+
+    pub fn name(self) -> &'static str {
+        self.evidence.name()
+    }
+
+    pub fn kind(self) -> EvidenceKind {
+        self.evidence.kind()
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -271,10 +289,15 @@ impl Resolution {
         }
         let (mut expected, mut count) = (0.0, 0.0);
         let apart = candidates.iter().filter(|candidate| !clustering.are_one(candidate.left, candidate.right));
-        let likely = apart.take_while(|candidate| {
+        let likely = apart.filter(|candidate| {
             let likelihood = probability(candidate.odds);
-            (expected, count) = (expected + likelihood, count + 1.0);
-            likelihood >= REVIEW || likelihood >= MIN_REVIEW && expected >= REVIEWED_SHARE * count
+            let is_reviewed = likelihood >= REVIEW
+                || likelihood >= MIN_REVIEW && expected + likelihood >= REVIEWED_SHARE * (count + 1.0)
+                || candidate.findings.is_never_unseen();
+            if is_reviewed {
+                (expected, count) = (expected + likelihood, count + 1.0);
+            }
+            is_reviewed
         });
         let review = likely.map(|candidate| RecordPair {
             conflict: conflicts.remove(&(candidate.left, candidate.right)),

@@ -41,8 +41,7 @@ fn decisions(rows: &[(&str, &str, Judgement)]) -> Decisions {
     let decision = |(left, right, judgement): &(&str, &str, Judgement)| {
         Decision::new(left.to_string(), right.to_string(), *judgement, "ada".to_owned(), on.into(), String::new())
     };
-    let rows = rows.iter().map(decision);
-    let decisions = rows.fold(Decisions::default(), |decisions, row| decisions.with(row, &mut report));
+    let (decisions, _) = Decisions::default().with(rows.iter().map(decision).collect(), &mut report);
     assert!(!report.has_errors(), "{report:?}");
     decisions
 }
@@ -361,8 +360,8 @@ mod files {
             let on: Date = "2026-11-20".parse().unwrap();
             Decision::new("a/firm:1".into(), "b/firm:x, y".into(), judgement, "ada".into(), on.into(), why.into())
         };
-        decision::append(folder.path(), &made(Judgement::Same, "a \"quoted\" reason")).unwrap();
-        decision::append(folder.path(), &made(Judgement::Unsure, "")).unwrap();
+        let both = [made(Judgement::Same, "a \"quoted\" reason"), made(Judgement::Unsure, "")];
+        decision::append(folder.path(), &both).unwrap();
         let text = fs::read_to_string(folder.path().join(decision::FILE)).unwrap();
         let expected = "left,right,decision,by,on,why\n\
                         a/firm:1,\"b/firm:x, y\",same,ada,2026-11-20,\"a \"\"quoted\"\" reason\"\n\

@@ -53,6 +53,13 @@ impl Findings {
         self.0 & Aspect::Name.mask() != 0
     }
 
+    /// True if two sources have a domain or a rare name in common, so that a person should know of it.
+    pub(super) fn is_never_unseen(self) -> bool {
+        let has_name = self.has(Evidence::SameName) && self.has(Evidence::RareName);
+        let is_contradicted = self.has(Evidence::OneSource) || self.has(Evidence::OtherCountry);
+        !is_contradicted && (has_name && !self.has(Evidence::OtherDomain) || self.has(Evidence::SameDomain))
+    }
+
     pub(super) fn iter(self) -> impl Iterator<Item = Evidence> {
         Evidence::ALL.into_iter().filter(move |evidence| self.has(*evidence))
     }

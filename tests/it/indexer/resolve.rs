@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const HEADER: &str = "entity,field,value,original,source_key,first_seen,last_seen\n";
@@ -89,7 +89,7 @@ fn text(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-fn json(folder: &Path) -> Value {
+fn resolved(folder: &Path) -> Value {
     let output = run(folder, &["--json"], "");
     assert!(output.status.success(), "{}", text(&output));
     serde_json::from_slice(&output.stdout).unwrap()
@@ -108,7 +108,7 @@ fn pair(left: &str, right: &str) -> (String, String) {
 #[test]
 fn sources_are_resolved_with_evidence() {
     let folder = sources();
-    let found = json(folder.path());
+    let found = resolved(folder.path());
     let mut merged = pairs(&found["merged"]);
     merged.sort();
     let expected = [("firm:1", "firm:1"), ("person:1", "person:1"), ("startup:1", "startup:9")];
@@ -175,7 +175,7 @@ fn what_was_corrected_is_no_evidence_and_what_is_gone_keeps_its_place() {
             "startup:9,website,https://merula.example",
         ],
     );
-    let mut merged = pairs(&json(folder.path())["merged"]);
+    let mut merged = pairs(&resolved(folder.path())["merged"]);
     merged.sort();
     let expected = [pair("lens/firm:2", "register/firm:2"), pair("lens/startup:1", "register/startup:9")];
     assert_eq!(merged, expected, "by the values of the last import");
@@ -196,7 +196,7 @@ fn a_pair_is_not_reviewed_if_both_records_are_suppressed() {
     let folder = sources();
     let reviewed = |lines: &str| {
         fs::write(folder.path().join("suppressed.csv"), format!("entity,why\n{lines}")).unwrap();
-        pairs(&json(folder.path())["review"])
+        pairs(&resolved(folder.path())["review"])
     };
     assert_eq!(reviewed("lens/firm:2,request 12\n"), [pair("lens/firm:2", "register/firm:2")]);
     let shown = text(&run(folder.path(), &["--review"], ""));
@@ -217,7 +217,7 @@ fn a_review_keeps_each_decision_and_the_next_one_goes_on() {
     assert!(line.starts_with("lens/firm:2,register/firm:2,different,ada,20"), "{line}");
     assert!(line.ends_with(",\"two firms, of one name\"\n"), "{line}");
 
-    assert!(pairs(&json(folder.path())["review"]).is_empty());
+    assert!(pairs(&resolved(folder.path())["review"]).is_empty());
     let again = text(&run(folder.path(), &["--review"], "s\n"));
     assert!(again.contains("0 decisions added"), "{again}");
     assert_eq!(fs::read_to_string(folder.path().join("decisions.csv")).unwrap(), kept, "nothing is rewritten");
@@ -225,11 +225,71 @@ fn a_review_keeps_each_decision_and_the_next_one_goes_on() {
     // Another mind: the decision is taken back, and the pair is one.
     let more = "lens/firm:2,register/firm:2,same,ada,2026-11-21,\n";
     fs::write(folder.path().join("decisions.csv"), format!("{kept}{more}")).unwrap();
-    let clusters = json(folder.path())["clusters"].clone();
-    assert!(
-        clusters.as_array().unwrap().contains(&serde_json::json!(["lens/firm:2", "register/firm:2"])),
-        "{clusters}"
-    );
+    let clusters = resolved(folder.path())["clusters"].clone();
+    assert!(clusters.as_array().unwrap().contains(&json!(["lens/firm:2", "register/firm:2"])), "{clusters}");
+}
+
+/// Startups of which the first and last source agree with the second, but contradict each other: each is a pair to review.
+fn contradictory_sources(startups: usize) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (source, year) in [("first", "1990"), ("second", ""), ("third", "2020")] {
+        let syllables = ["zyn", "mer", "quo", "tal", "vex", "lor"];
+        let statements: Vec<String> = (0..startups)
+            .flat_map(|number| {
+                let [a, b, c] = [number / 30 % 6, number / 6 % 5, number % 6].map(|index| syllables[index]);
+                let name = format!("{a}{b}{c}ia");
+                let entity = format!("startup:{number:02}");
+                let year = (!year.is_empty()).then(|| format!("{entity},founded_year,{year}"));
+                let round = [("announced_on", "2024-05-17"), ("investors", "firm:1"), ("startup", &entity)]
+                    .map(|(field, value)| format!("round:{number:02},{field},{value}"));
+                let values = [("city", "Oslo"), ("name", &name), ("website", &format!("https://{name}.example"))]
+                    .map(|(field, value)| format!("{entity},{field},{value}"));
+                values.into_iter().chain(year).chain(round).collect::<Vec<_>>()
+            })
+            .chain(["firm:1,name,Quarrel Capital".to_owned()])
+            .collect();
+        let mut statements: Vec<&str> = statements.iter().map(String::as_str).collect();
+        statements.sort_unstable();
+        add_source(folder.path(), source, &statements);
+    }
+    folder
+}
+
+#[test]
+fn the_sample_of_a_batch_decides_the_rest_which_is_taken_back_at_once() {
+    let folder = contradictory_sources(30);
+    let decided = || {
+        let kept = fs::read_to_string(folder.path().join("decisions.csv")).unwrap_or_default();
+        kept.lines().skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let shown = text(&run(folder.path(), &["--review"], "b\ns\nz\nz\nq\n"));
+    assert!(shown.contains("Batch 1 of 1, 30 pairs: startups: same name; for: "), "{shown}");
+    assert!(shown.contains("30 pairs left in 1 batch, about 12 to see\n"), "{shown}");
+    assert!(shown.contains("investors    Quarrel Capital                          = Quarrel Capital\n"), "{shown}");
+    assert!(shown.contains("the sample of this batch does not decide the rest yet"), "{shown}");
+    assert!(shown.contains("29 pairs left in 1 batch, about 11 to see\n"), "{shown}");
+    assert!(shown.contains("1 decision taken back\n") && shown.contains("nothing to take back\n"), "{shown}");
+    assert!(decided().is_empty(), "a decision that was taken back is in no file: {:?}", decided());
+
+    let sample = "s\n".repeat(12);
+    let shown = text(&run(folder.path(), &["--review"], &format!("{sample}b\nq\n")));
+    let offer = "12 of 12 are the same: at most 5 of the other 18 (28 %) are expected to differ (95 %).\n\
+                 b the other 18 are the same\n";
+    assert!(shown.contains(offer), "{shown}");
+    assert!(shown.contains("30 decisions added to ") && shown.contains("\n0 pairs left in 0 batches"), "{shown}");
+    let rows = decided();
+    let batch = |line: &&String| {
+        line.contains("by batch, unseen: startups: same name") && line.contains("12 of 12 seen are the same")
+    };
+    assert_eq!((rows.len(), rows.iter().filter(batch).count()), (30, 18));
+    assert!(rows[..12].iter().all(|line| line.ends_with(",")), "what was seen needs no reason: {rows:?}");
+    assert!(pairs(&resolved(folder.path())["review"]).is_empty());
+
+    // With the last step taken back, the rest is to be reviewed as before.
+    fs::remove_file(folder.path().join("decisions.csv")).unwrap();
+    let shown = text(&run(folder.path(), &["--review"], &format!("{sample}b\nz\n")));
+    assert!(shown.contains("12 decisions added to "), "{shown}");
+    assert_eq!((decided().len(), pairs(&resolved(folder.path())["review"]).len()), (12, 18));
 }
 
 #[test]
@@ -319,8 +379,18 @@ fn the_page_has_the_pairs_and_its_decisions_are_added_once() {
     let output = run(folder.path(), &["--page", page.to_str().unwrap(), "--by", "Ada <a@b.example>"], "");
     assert!(text(&output).starts_with("1 pair in "), "{output:?}");
     let html = fs::read_to_string(&page).unwrap();
-    let pair = "data-left=\"lens/firm:2\" data-right=\"register/firm:2\"";
-    assert!(html.contains(pair) && html.contains("data-columns=\"left,right,decision,by,on,why\""), "{html}");
+    let (_, json) = html.split_once("id=\"data\">").unwrap();
+    let review: Value = serde_json::from_str(json.split_once("</script>").unwrap().0).unwrap();
+    assert_eq!(
+        (&review["columns"], &review["by"]),
+        (&json!("left,right,decision,by,on,why"), &json!("Ada <a@b.example>"))
+    );
+    let batch = &review["batches"][0];
+    assert_eq!(batch["title"], "firms: same name");
+    let found = &batch["pairs"][0];
+    assert_eq!((&found["left"], &found["right"]), (&json!("lens/firm:2"), &json!("register/firm:2")));
+    assert_eq!(found["rows"][0]["sides"][0], json!({ "common": ["Orbit Works"] }));
+    assert_eq!(found["rows"][1], json!({ "label": "country", "sides": [{ "other": ["Germany"] }, {}] }));
     assert!(!html.contains("<a@b.example>") && !html.contains("src=") && !html.contains("href=\"http"), "{html}");
 
     let decisions = files.path().join("saved.csv");
@@ -336,14 +406,21 @@ fn the_page_has_the_pairs_and_its_decisions_are_added_once() {
         Some("0 pairs")
     );
 
-    // What contradicts a decision is not added, and neither is the rest of its file.
+    // What contradicts an earlier decision is not added.
     let more = "lens/firm:1,register/firm:1,same,ada,2026-11-21,\nlens/firm:1,register/firm:2,same,ada,2026-11-21,\n\
                 lens/firm:2,register/firm:1,different,ada,2026-11-21,\n";
     fs::write(&decisions, format!("left,right,decision,by,on,why\n{more}")).unwrap();
-    let rejected = add();
-    assert_eq!(rejected.status.code(), Some(1));
-    assert!(text(&rejected).contains("contradicts the decisions that join the two"), "{}", text(&rejected));
-    assert_eq!(fs::read_to_string(folder.path().join("decisions.csv")).unwrap(), kept);
+    let partial = add();
+    assert_eq!(partial.status.code(), Some(1), "{partial:?}");
+    let shown = text(&partial);
+    assert!(shown.starts_with("2 decisions added to "), "{shown}");
+    let left_out = "left out: decisions.csv: `lens/firm:2` and `register/firm:1` as different: `different` contradicts the \
+                    decisions that join the two";
+    assert!(shown.contains(left_out), "{shown}");
+    assert!(fs::read_to_string(folder.path().join("decisions.csv")).unwrap().starts_with(&kept));
+    fs::write(&decisions, "left,right,decision,by,on,why\nlens/firm:1,register/firm:1,equal,ada,2026-11-21,\n")
+        .unwrap();
+    assert!(text(&add()).contains("decision: \"equal\" is not"), "a file with a faulty line is rejected");
     let missing = run(folder.path(), &["--add", "nowhere.csv"], "");
     assert!(missing.status.code() == Some(1) && text(&missing).contains("nowhere.csv: file is missing"), "{missing:?}");
 }
