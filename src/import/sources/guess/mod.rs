@@ -32,7 +32,7 @@ use crate::sources::{EntityKind, Source, SourceError};
 use data::parameter_error::shortened_to;
 use data::vocabulary::Vocabulary as _;
 use header::{Owner, words};
-pub(crate) use header::{is_private, names_lead};
+pub(crate) use header::{is_private, names_field, names_lead};
 use sample::Sample;
 pub(crate) use section::line_for;
 use section::{Key, Reference, Relations, Sections, organization_kind};
