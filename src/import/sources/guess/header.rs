@@ -63,7 +63,10 @@ static TERMS: LazyLock<[HashMap<String, Vec<&'static str>>; 2]> = LazyLock::new(
     }
     // Databases leave small words out: `data do anúncio` is `data_anuncio`.
     let is_plain = |word: &&str| terms[0].get(*word).is_some_and(|of| *of == ["@plain"]);
-    let short = |term: &String| term.split(' ').filter(|word| !is_plain(word)).collect::<Vec<_>>().join(" ");
+    let short = |term: &String| {
+        let words = term.split(' ').enumerate().filter(|(at, word)| *at == 0 || !is_plain(word));
+        words.map(|(_, word)| word).collect::<Vec<_>>().join(" ")
+    };
     let shorter: Vec<_> = terms[0].iter().map(|(term, of)| (short(term), term, of.clone())).collect();
     let shorter = shorter.into_iter().filter(|(short, term, _)| short.contains(' ') && short != *term);
     let mut shorter: Vec<_> = shorter.map(|(short, term, of)| (short, term.clone(), of)).collect();

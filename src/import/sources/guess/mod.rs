@@ -138,10 +138,16 @@ fn unknown_table(table: &Table<'_>) -> String {
     let columns = outline.columns.iter().take(MAX_LISTED);
     let columns = columns.map(|column| format!("{} ({})", quote(column.header), shown(column)));
     let columns: Vec<String> = columns.collect();
+    let section = match outline.rows {
+        RowKind::People => {
+            "`[[person]]` with `name = \"COLUMN\"` and `organization = { kind = \"firm\", column = \"COLUMN\", by = \"name\", \
+             create = true }`, where `kind` is `firm` or `startup`"
+        }
+        _ => "such as `[[firm]]` with `name = \"COLUMN\"`",
+    };
     format!(
-        "{}: nothing is mapped: {reason}; its columns: {}; write a mapping with `[input.list]` and a section \
-         such as `[[firm]]` \
-         with `name = \"COLUMN\"`, see /docs/operate/import#mapping",
+        "{}: nothing is mapped: {reason}; its columns: {}; write a mapping with `[input.list]` and a section {section}, \
+         see /docs/operate/import#mapping",
         table.member.name,
         if columns.is_empty() { "none".to_owned() } else { columns.join(", ") }
     )
@@ -305,7 +311,10 @@ fn relations(outlines: &[Outline<'_>]) -> Vec<Relations> {
             relations[at].parent = Some(reference);
             relations[at].organization = Some(kind);
         } else if outline.rows == RowKind::People {
-            let organizations = outline.all(|column| is_parent(column, "name") && values::are_names(&column.values));
+            let is_label =
+                |column: &table::Column<'_>| values::most(&column.values, |value| values::labelled(value).is_some());
+            let organizations = outline
+                .all(|column| is_parent(column, "name") && values::are_names(&column.values) && !is_label(column));
             if let Some(column) = organizations.first().copied() {
                 relations[at].parent = Some(Reference::Name(column));
                 relations[at].organization = organization_kind(outline, column);

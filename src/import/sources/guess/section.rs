@@ -289,6 +289,11 @@ impl<'o, 's> Sections<'o, 's> {
                 }
                 continue;
             }
+            // Dollars need no rates.
+            let mut sure = sure;
+            if field.ends_with("_usd") {
+                sure.sort_by_key(|index| !self.outline.has_dollars(*index));
+            }
             for index in sure {
                 let is_used = self.used.get(&index).is_some_and(|known| *known != "check_min_usd");
                 if done.contains(field) || is_used || !self.is_end(index, field) {
@@ -749,6 +754,8 @@ impl<'o, 's> Sections<'o, 's> {
             (Some(first), None, Some(name)) if !is_joined(name, first) => vec![first, name],
             (None, Some(last), Some(name)) if !is_joined(name, last) => vec![name, last],
             (_, _, Some(name)) => vec![name],
+            // A given name alone is half of one.
+            (Some(_), None, None) | (None, Some(_), None) => return,
             (first, last, None) => first.into_iter().chain(last).collect(),
         };
         let Some(parent) = self.relations.parent else { return };
@@ -879,7 +886,7 @@ pub(super) fn organization_kind(outline: &Outline<'_>, organizations: usize) -> 
     });
     // `Founder` is who founded a startup.
     let subject = outline.subject.and_then(|subject| outline.columns.get(subject)).map_or("", |column| column.header);
-    let of_subject = values::has_word("startup titles", subject).then_some(EntityKind::Startup);
+    let of_subject = values::has_word("founders", subject).then_some(EntityKind::Startup);
     let of_file = match outline.file.owner() {
         Some(Owner::Firm) => Some(EntityKind::Firm),
         Some(Owner::Startup) => Some(EntityKind::Startup),

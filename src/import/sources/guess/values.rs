@@ -141,7 +141,7 @@ pub(super) fn labelled(label: &str) -> Option<EntityKind> {
     );
     match () {
         () if is_investor || is_of(Owner::Firm) => Some(EntityKind::Firm),
-        () if is_of(Owner::Startup) || has_word("startup titles", label) => Some(EntityKind::Startup),
+        () if is_of(Owner::Startup) || has_word("founders", label) => Some(EntityKind::Startup),
         () => None,
     }
 }
@@ -354,7 +354,7 @@ pub(super) fn date_forms(values: &[&str], is_year_enough: bool) -> Result<String
 fn currency(header: &str, cells: &[MoneyCell], column: Option<&str>) -> Option<(String, &'static str)> {
     let of = |sign: &Sign| match sign {
         Sign::Code(code) => Some((quote(code), "")),
-        Sign::Shared(_, ["USD", ..]) => Some((quote("USD"), "  # dollars of the United States?")),
+        Sign::Shared("$", _) => Some((quote("USD"), "  # dollars of the United States?")),
         Sign::Shared(..) => None,
     };
     let signs: Vec<&Sign> = cells.iter().filter_map(MoneyCell::sign).collect();

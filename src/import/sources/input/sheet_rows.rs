@@ -25,6 +25,9 @@ use data::import::diagnostics::quoted;
 const SAMPLE_SHEETS: usize = 30;
 const MAX_SAMPLE: usize = 20_000;
 
+/// Fields that a header names after which it has no more evidence of a table.
+const FIELDS: usize = 4;
+
 pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, to: &mut dyn RowReceiver) -> Result<()> {
     let unreadable = |error| member.fault(1, error);
     let mut file = match member.open_whole()? {
@@ -97,7 +100,7 @@ fn prepare(member: &Member, book: &mut Book, format: &mut InputFormat, to: &mut 
         let names_fields = || {
             let place = header::find(&rows, &wanted).ok();
             let header = place.and_then(|place| rows.iter().find(|row| row.position >= place.skip));
-            usize::from(header.is_some_and(|row| row.cells.iter().filter(|cell| names_field(cell)).count() >= 2))
+            header.map_or(0, |row| row.cells.iter().filter(|cell| names_field(cell)).take(FIELDS).count() / 2)
         };
         let matches = match wanted.is_empty() {
             true if !only => names_fields(),
