@@ -134,7 +134,8 @@ impl Meaning {
         meaning
     }
 
-    /// Meaning of a header below a prefix that the others have, too. The prefix tells whose field it is if the rest does not.
+    /// Meaning of a header below a prefix that the others have, too. The prefix tells whose field it is if the rest does
+    /// not.
     pub(super) fn read_below(prefix: &str, header: &str) -> Self {
         let whole = Self::read(header);
         let Some(rest) = header.strip_prefix(prefix).filter(|rest| !rest.trim().is_empty()) else { return whole };

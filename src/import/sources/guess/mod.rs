@@ -140,13 +140,15 @@ fn unknown_table(table: &Table<'_>) -> String {
     let columns: Vec<String> = columns.collect();
     let section = match outline.rows {
         RowKind::People => {
-            "`[[person]]` with `name = \"COLUMN\"` and `organization = { kind = \"firm\", column = \"COLUMN\", by = \"name\", \
+            "`[[person]]` with `name = \"COLUMN\"` and `organization = { kind = \"firm\", column = \"COLUMN\", \
+             by = \"name\", \
              create = true }`, where `kind` is `firm` or `startup`"
         }
         _ => "such as `[[firm]]` with `name = \"COLUMN\"`",
     };
     format!(
-        "{}: nothing is mapped: {reason}; its columns: {}; write a mapping with `[input.list]` and a section {section}, \
+        "{}: nothing is mapped: {reason}; its columns: {}; write a mapping with `[input.list]` \
+         and a section {section}, \
          see /docs/operate/import#mapping",
         table.member.name,
         if columns.is_empty() { "none".to_owned() } else { columns.join(", ") }

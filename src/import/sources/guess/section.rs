@@ -852,8 +852,8 @@ fn list_step(values: &[&str], field: &str, header: &str) -> Result<&'static str,
     })
 }
 
-/// Kind of the organizations of people: by the header of their column, their names, the titles of the people, labels in other
-/// columns, and the name of the file. `None` if these say nothing, or different things.
+/// Kind of the organizations of people: by the header of their column, their names, the titles of the people, labels in
+/// other columns, and the name of the file. `None` if these say nothing, or different things.
 pub(super) fn organization_kind(outline: &Outline<'_>, organizations: usize) -> Option<EntityKind> {
     let column = outline.columns.get(organizations)?;
     if column.meaning.owner() == Some(Owner::Firm) {
