@@ -42,7 +42,8 @@ static KINDS: Lazy<Names> = Lazy::new(|| names(include_str!("kind_words.txt")));
 static STATUSES: Lazy<Names> = Lazy::new(|| names(include_str!("status_words.txt")));
 
 /// Letters of series in scripts that the fold would drop or read as other letters.
-const LETTERS: [(&str, &[&str]); 3] = [("a", &["أ", "ا", "א"]), ("b", &["ب", "ב"]), ("c", &["ج", "ג"])];
+const LETTERS: [(&str, &[&str]); 4] =
+    [("a", &["أ", "ا", "إ", "الف", "א"]), ("b", &["ب", "ב"]), ("c", &["ج", "ג"]), ("d", &["د", "ד"])];
 
 /// Folds a text. A letter of a series is a word of its own: `A轮` is `a` and the word for a round.
 fn folded(text: &str) -> String {
@@ -216,7 +217,20 @@ mod tests {
                 Stage::SeriesA,
                 &["Série A", "Round A", "Series A (extension)", "A round", "Seria A", "Pre-Series B", "A轮融资"],
             ),
-            (Stage::SeriesA, &["SER_A", "سلسلة أ", "السلسلة أ", "Серия А", "Раунд А", "Σειρά Α", "סבב א"]),
+            (
+                Stage::SeriesA,
+                &[
+                    "SER_A",
+                    "الجولة أ",
+                    "جولة تمويل أ",
+                    "سلسلة أ",
+                    "السلسلة أ",
+                    "Серия А",
+                    "Раунд А",
+                    "Σειρά Α",
+                    "סבב א",
+                ],
+            ),
             (Stage::SeriesB, &["Serie B", "B2轮", "Series B Prime", "Late Series B", "Rodada Série B"]),
             (Stage::SeriesDPlus, &["Series F", "D轮", "Series D+", "Series H-1"]),
             (Stage::Growth, &["Growth Equity", "Private Equity Round", "PE Growth/Expansion", "Wachstumsfinanzierung"]),

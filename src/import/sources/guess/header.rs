@@ -61,8 +61,30 @@ static TERMS: LazyLock<[HashMap<String, Vec<&'static str>>; 2]> = LazyLock::new(
             }
         }
     }
+    // Databases leave small words out: `data do anúncio` is `data_anuncio`.
+    let is_plain = |word: &&str| terms[0].get(*word).is_some_and(|of| *of == ["@plain"]);
+    let short = |term: &String| {
+        let words = term.split(' ').enumerate().filter(|(at, word)| *at == 0 || !is_plain(word));
+        words.map(|(_, word)| word).collect::<Vec<_>>().join(" ")
+    };
+    let shorter: Vec<_> = terms[0].iter().map(|(term, of)| (short(term), term, of.clone())).collect();
+    let shorter = shorter.into_iter().filter(|(short, term, _)| short.contains(' ') && short != *term);
+    let mut shorter: Vec<_> = shorter.map(|(short, term, of)| (short, term.clone(), of)).collect();
+    shorter.sort_unstable();
+    for (short, _, of) in shorter {
+        terms[0].entry(short).or_insert(of);
+    }
     terms
 });
+
+/// The part that the headers begin with, such as `Person - ` or `company.`: of at least four of five.
+pub(super) fn shared_prefix(headers: &[String]) -> Option<&str> {
+    let named: Vec<&str> = headers.iter().map(String::as_str).filter(|header| !header.trim().is_empty()).collect();
+    let ends = |header: &&'_ str| [" - ", ": ", "."].iter().find_map(|end| Some(header.find(end)? + end.len()));
+    let prefix = named.iter().find_map(|header| header.get(..ends(header)?))?;
+    let count = named.iter().filter(|header| header.starts_with(prefix)).count();
+    (named.len() >= 3 && count * 5 >= named.len() * 4).then_some(prefix)
+}
 
 /// True for a character of a script that is written without blanks between words, or nearly so.
 pub(super) fn is_unspaced(char: char) -> bool {
@@ -85,14 +107,20 @@ pub(crate) fn names_lead(text: &str) -> bool {
     meaning.nouns == ["lead"] && meaning.unknown == 0 && meaning.is_plain()
 }
 
+/// True if a header is that of a field, and no word of it is unknown.
+pub(crate) fn names_field(text: &str) -> bool {
+    let meaning = Meaning::read(text);
+    meaning.noun().is_some() && meaning.unknown == 0
+}
+
 impl Meaning {
     pub(super) fn read(header: &str) -> Self {
         let mut meaning =
             Self { is_count: header.trim_start().starts_with('#'), is_other: header.contains('%'), ..Self::default() };
-        // The unit of amounts is not part of the field's name: `AUM ($M)`. A word that says something is no unit.
+        // Neither unit nor currency is part of the field's name: `AUM ($M)`. A word that says something is neither.
         let says = |unit: &str| words(unit).iter().any(|word| TERMS[0].get(word).is_some_and(|of| *of != ["@plain"]));
-        let unit = money::unit_of_header(header).filter(|(unit, _)| !says(unit));
-        let bare = unit.map_or_else(|| header.to_owned(), |(unit, _)| header.replace(unit, " "));
+        let unit = money::money_part_of_header(header).filter(|unit| !says(unit));
+        let bare = unit.map_or_else(|| header.to_owned(), |unit| header.replace(unit, " "));
         let mut spaced_words: Vec<String> = Vec::new();
         for chunk in bare.split(|char: char| !char.is_alphanumeric()) {
             if chunk.contains(is_unspaced) {
@@ -103,6 +131,22 @@ impl Meaning {
             }
         }
         meaning.add_words(&spaced_words);
+        meaning
+    }
+
+    /// Meaning of a header below a prefix that the others have, too. The prefix tells whose field it is if the rest does
+    /// not.
+    pub(super) fn read_below(prefix: &str, header: &str) -> Self {
+        let whole = Self::read(header);
+        let Some(rest) = header.strip_prefix(prefix).filter(|rest| !rest.trim().is_empty()) else { return whole };
+        let mut meaning = Self::read(rest);
+        if meaning.owners.is_empty() {
+            meaning.owners = Self::read(prefix).owners;
+        }
+        meaning.is_count |= whole.is_count;
+        meaning.is_flag |= whole.is_flag;
+        meaning.is_other |= whole.is_other;
+        meaning.is_sales |= whole.is_sales;
         meaning
     }
 

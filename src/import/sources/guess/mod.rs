@@ -32,7 +32,7 @@ use crate::sources::{EntityKind, Source, SourceError};
 use data::parameter_error::shortened_to;
 use data::vocabulary::Vocabulary as _;
 use header::{Owner, words};
-pub(crate) use header::{is_private, names_lead};
+pub(crate) use header::{is_private, names_field, names_lead};
 use sample::Sample;
 pub(crate) use section::line_for;
 use section::{Key, Reference, Relations, Sections, organization_kind};
@@ -138,10 +138,18 @@ fn unknown_table(table: &Table<'_>) -> String {
     let columns = outline.columns.iter().take(MAX_LISTED);
     let columns = columns.map(|column| format!("{} ({})", quote(column.header), shown(column)));
     let columns: Vec<String> = columns.collect();
+    let section = match outline.rows {
+        RowKind::People => {
+            "`[[person]]` with `name = \"COLUMN\"` and `organization = { kind = \"firm\", column = \"COLUMN\", \
+             by = \"name\", \
+             create = true }`, where `kind` is `firm` or `startup`"
+        }
+        _ => "such as `[[firm]]` with `name = \"COLUMN\"`",
+    };
     format!(
-        "{}: nothing is mapped: {reason}; its columns: {}; write a mapping with `[input.list]` and a section \
-         such as `[[firm]]` \
-         with `name = \"COLUMN\"`, see /docs/operate/import#mapping",
+        "{}: nothing is mapped: {reason}; its columns: {}; write a mapping with `[input.list]` \
+         and a section {section}, \
+         see /docs/operate/import#mapping",
         table.member.name,
         if columns.is_empty() { "none".to_owned() } else { columns.join(", ") }
     )
@@ -305,7 +313,10 @@ fn relations(outlines: &[Outline<'_>]) -> Vec<Relations> {
             relations[at].parent = Some(reference);
             relations[at].organization = Some(kind);
         } else if outline.rows == RowKind::People {
-            let organizations = outline.all(|column| is_parent(column, "name") && values::are_names(&column.values));
+            let is_label =
+                |column: &table::Column<'_>| values::most(&column.values, |value| values::labelled(value).is_some());
+            let organizations = outline
+                .all(|column| is_parent(column, "name") && values::are_names(&column.values) && !is_label(column));
             if let Some(column) = organizations.first().copied() {
                 relations[at].parent = Some(Reference::Name(column));
                 relations[at].organization = organization_kind(outline, column);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sources::EntityKind;
 use crate::sources::field::{FieldForm, SourceField};
-use crate::sources::guess::header::{Owner, words};
+use crate::sources::guess::header::Owner;
 use crate::sources::guess::sample::Sample;
 use crate::sources::guess::table::{Column, Outline, RowKind, Vocabularies};
 use crate::sources::guess::values::{self, most, share, some};
@@ -288,6 +288,11 @@ impl<'o, 's> Sections<'o, 's> {
                     done.insert(field);
                 }
                 continue;
+            }
+            // Dollars need no rates.
+            let mut sure = sure;
+            if field.ends_with("_usd") {
+                sure.sort_by_key(|index| !self.outline.has_dollars(*index));
             }
             for index in sure {
                 let is_used = self.used.get(&index).is_some_and(|known| *known != "check_min_usd");
@@ -749,6 +754,8 @@ impl<'o, 's> Sections<'o, 's> {
             (Some(first), None, Some(name)) if !is_joined(name, first) => vec![first, name],
             (None, Some(last), Some(name)) if !is_joined(name, last) => vec![name, last],
             (_, _, Some(name)) => vec![name],
+            // A given name alone is half of one.
+            (Some(_), None, None) | (None, Some(_), None) => return,
             (first, last, None) => first.into_iter().chain(last).collect(),
         };
         let Some(parent) = self.relations.parent else { return };
@@ -845,26 +852,56 @@ fn list_step(values: &[&str], field: &str, header: &str) -> Result<&'static str,
     })
 }
 
-/// Kind of the organizations of people, by the header of their column, their names, and the titles.
+/// Kind of the organizations of people: by the header of their column, their names, the titles of the people, labels in
+/// other columns, and the name of the file. `None` if these say nothing, or different things.
 pub(super) fn organization_kind(outline: &Outline<'_>, organizations: usize) -> Option<EntityKind> {
     let column = outline.columns.get(organizations)?;
     if column.meaning.owner() == Some(Owner::Firm) {
         return Some(EntityKind::Firm);
     }
-    let titles: Vec<&str> = outline
-        .all(|column| column.noun() == Some("title") && column.is_of(&[None, Some(Owner::Person)]))
-        .iter()
-        .filter_map(|index| outline.columns.get(*index))
-        .flat_map(|column| column.values.clone())
-        .collect();
-    let has = |list: &str| {
-        most(&titles, |title| words(title).iter().any(|word| values::word_list(list).contains(&word.as_str())))
+    let points_of = |kind: Option<EntityKind>, points: i32| match kind {
+        Some(EntityKind::Firm) => points,
+        Some(_) => -points,
+        None => 0,
     };
-    let firms = share(&column.values, values::has_firm_word);
-    match () {
-        () if firms >= 0.6 => Some(EntityKind::Firm),
-        () if firms <= 0.2 && has("firm titles") && !has("startup titles") => Some(EntityKind::Firm),
-        () if firms <= 0.2 && has("startup titles") && !has("firm titles") => Some(EntityKind::Startup),
-        () => None,
+    let names: Vec<&str> = values::distinct(&column.values).into_iter().collect();
+    let firms = share(&names, values::has_firm_word);
+    let is_title = |column: &Column<'_>| column.noun() == Some("title") && column.is_of(&[None, Some(Owner::Person)]);
+    let titles = outline.columns.iter().filter(|column| is_title(column)).flat_map(|column| column.values.clone());
+    let titles: Vec<&str> = titles.collect();
+    let has = |list: &str| most(&titles, |title| values::has_word(list, title));
+    let of_titles = match (has("firm titles"), has("startup titles")) {
+        (true, false) => Some(EntityKind::Firm),
+        (false, true) => Some(EntityKind::Startup),
+        _ => None,
+    };
+    // `VC` or `Fund` in most rows that have a label.
+    let is_label = |column: &&Column<'_>| {
+        let is_other = column.meaning.is_private() || is_title(column) || column.noun() == Some("name");
+        !is_other && column.values.len() * 3 >= outline.columns.iter().map(|other| other.texts.len()).max().unwrap_or(0)
+    };
+    let of_labels = outline.columns.iter().filter(is_label).find_map(|column| {
+        let is_of = |kind| share(&column.values, |value| values::labelled(value) == Some(kind)) >= 0.9;
+        [EntityKind::Firm, EntityKind::Startup].into_iter().find(|kind| is_of(*kind))
+    });
+    // `Founder` is who founded a startup.
+    let subject = outline.subject.and_then(|subject| outline.columns.get(subject)).map_or("", |column| column.header);
+    let of_subject = values::has_word("founders", subject).then_some(EntityKind::Startup);
+    let of_file = match outline.file.owner() {
+        Some(Owner::Firm) => Some(EntityKind::Firm),
+        Some(Owner::Startup) => Some(EntityKind::Startup),
+        _ => None,
+    };
+    let of_names = match firms {
+        0.6.. => 4,
+        0.3.. => 1,
+        _ => 0,
+    };
+    let points =
+        of_names + points_of(of_labels, 4) + points_of(of_titles, 2) + points_of(of_subject, 2) + points_of(of_file, 1);
+    match points {
+        2.. => Some(EntityKind::Firm),
+        ..=-2 => Some(EntityKind::Startup),
+        _ => None,
     }
 }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use crate::sources::guess::FileDescription;
-use crate::sources::guess::header::{Meaning, Owner, words};
+use crate::sources::guess::header::{self, Meaning, Owner, words};
 use crate::sources::guess::sample::Sample;
 use crate::sources::guess::values::{self, most, share, some};
 use crate::sources::input::column_name;
+use crate::sources::mapping::list;
 use crate::sources::missing::MissingIn;
 use crate::sources::money::{self, MoneyCell, Sign};
 use data::{FirmKind, Stage, StartupStatus};
@@ -44,18 +45,21 @@ pub(super) struct Outline<'s> {
     pub described: &'s FileDescription,
     /// Lines above the header.
     pub titles: &'s [String],
+    /// Meaning of the name of the file.
+    pub file: Meaning,
 }
 
 impl<'s> Column<'s> {
     fn all(sample: &'s Sample) -> Vec<Self> {
         let mut known: Vec<String> = Vec::new();
         let mut columns = Vec::new();
+        let prefix = header::shared_prefix(&sample.headers).unwrap_or_default();
         for (index, header) in sample.headers.iter().enumerate() {
             let name = column_name(header);
             let texts: Vec<&str> = sample.values.get(index).into_iter().flatten().map(String::as_str).collect();
             columns.push(Self {
                 header,
-                meaning: Meaning::read(header),
+                meaning: Meaning::read_below(prefix, header),
                 values: texts.iter().copied().filter(|text| !MissingIn::Other.is_missing(text)).collect(),
                 texts,
                 is_named: !name.is_empty() && !known.contains(&name),
@@ -78,9 +82,11 @@ impl<'s> Column<'s> {
         owners.contains(&self.meaning.owner())
     }
 
-    /// Share of distinct values.
+    /// Share of distinct values. Notes behind names, such as addresses of pages, do not count.
     fn distinct(&self) -> f64 {
-        values::distinct(&self.values).len() as f64 / self.values.len().max(1) as f64
+        let bare = |value: &'s str| list::note(value).map_or(value, |(name, _)| name);
+        let names: Vec<&str> = self.values.iter().map(|value| bare(value)).collect();
+        values::distinct(&names).len() as f64 / self.values.len().max(1) as f64
     }
 
     /// True if some cells have several values. A few commas may be part of names.
@@ -132,12 +138,9 @@ impl<'s> Column<'s> {
 impl<'s> Outline<'s> {
     pub(super) fn new(path: &str, sample: &'s Sample, described: &'s FileDescription) -> Self {
         let columns = Column::all(sample);
-        let rows = Evidence {
-            columns: &columns,
-            file: Meaning::read(stem(path).trim_end_matches(|char: char| char.is_ascii_digit())),
-        }
-        .rows();
-        let mut outline = Self { columns, rows, subject: None, id: None, described, titles: &sample.titles };
+        let file = Meaning::read(stem(path).trim_end_matches(|char: char| char.is_ascii_digit()));
+        let rows = Evidence { columns: &columns, file: &file }.rows();
+        let mut outline = Self { columns, rows, subject: None, id: None, described, titles: &sample.titles, file };
         outline.subject = outline.find_subject();
         if outline.subject.is_none() && matches!(outline.rows, RowKind::Firms | RowKind::Startups) {
             outline.rows = RowKind::Unknown("no column is sure to have names");
@@ -253,7 +256,7 @@ pub(super) fn stem(path: &str) -> &str {
 /// What the columns of a table tell of its rows. The name of its file decides only what they leave open.
 struct Evidence<'c, 's> {
     columns: &'c [Column<'s>],
-    file: Meaning,
+    file: &'c Meaning,
 }
 
 impl<'s> Evidence<'_, 's> {
@@ -339,11 +342,21 @@ impl<'s> Evidence<'_, 's> {
         self.any(|column| column.noun() == Some("type") && share(&column.values, is_of) >= 0.95)
     }
 
+    /// Share of distinct names in the column of startups, or of nobody in particular, that has most.
+    fn most_distinct(&self) -> f64 {
+        let is_name = |column: &&Column<'_>| {
+            let is_plain =
+                column.is_of(&[None]) && column.noun() == Some("name") && !values::are_people(&column.values);
+            (is_plain || column.is_of(&[Some(Owner::Startup)])) && column.has_names()
+        };
+        self.columns.iter().filter(is_name).map(Column::distinct).fold(0.0, f64::max)
+    }
+
     /// Points for rows that are firms.
     fn firms(&self) -> i32 {
         let is_own = |column: &Column<'_>| column.is_of(&[Some(Owner::Firm)]) && column.has_names();
-        let startups = self.columns.iter().filter(|column| column.is_of(&[Some(Owner::Startup)]) && column.has_names());
-        let most_distinct = startups.map(Column::distinct).fold(0.0, f64::max);
+        // What has another name in each row belongs to few firms: `Name`, and `Fund` with two values.
+        let most_distinct = self.most_distinct();
         let has_name = self.any(|column| is_own(column) && !column.is_list() && column.distinct() >= most_distinct);
         let has_field = self.any(|column| {
             matches!(column.noun(), Some("check" | "aum" | "id.crd"))
@@ -375,12 +388,20 @@ impl<'s> Evidence<'_, 's> {
                 && !(column.is_list() && column.distinct() < 1.0)
         });
         let has_status = self.any(|column| values::is_vocabulary::<StartupStatus>(&column.values));
+        // Each row has a fund, and few have all of them: a portfolio.
+        let has_funds = self.any(|column| {
+            column.is_of(&[Some(Owner::Firm)])
+                && column.has_names()
+                && column.values.len() > 3
+                && column.distinct() * 2.0 <= self.most_distinct()
+        });
         let has_founders = self.any(|column| column.noun() == Some("name") && column.is_of(&[Some(Owner::Person)]));
         let has_stage = self.any(|column| {
             column.noun() == Some("stage") && values::is_vocabulary::<Stage>(&column.values) && !column.is_list()
         });
         3 * i32::from(has_name || self.are_typed(Owner::Startup))
             + 2 * i32::from(has_status)
+            + 2 * i32::from(has_funds)
             + i32::from(has_founders)
             + i32::from(has_stage)
             + i32::from(self.file.owners.contains(&Owner::Startup))

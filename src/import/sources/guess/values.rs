@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::LazyLock;
 
-use crate::sources::guess::header::{is_unspaced, words};
+use crate::sources::EntityKind;
+use crate::sources::guess::header::{self, Owner, is_unspaced, words};
 use crate::sources::guess::quote;
 use crate::sources::location::{self, Codes};
 use crate::sources::mapping::date_format::{DateEvidence, DateFormat, WrittenDate};
@@ -13,7 +14,7 @@ use data::fold::fold;
 use data::import::website;
 use data::meaning::Meaning;
 use data::name::{OwnName, WordKind};
-use data::{Country, word_file};
+use data::{Country, FirmKind, word_file};
 
 /// Share of the values that must be of a form.
 const MOST: f64 = 0.6;
@@ -60,7 +61,8 @@ pub(super) fn is_number(value: &str) -> bool {
 }
 
 pub(super) fn is_year(value: &str) -> bool {
-    let year = value.strip_suffix(".0").unwrap_or(value);
+    let value = money::normalized(value);
+    let year = value.strip_suffix(".0").unwrap_or(&value);
     year.len() == 4 && year.parse().is_ok_and(|year: u16| (1000..=2200).contains(&year))
 }
 
@@ -92,7 +94,7 @@ pub(super) fn is_code(value: &str) -> bool {
 pub(super) fn is_date(value: &str) -> bool {
     let is_other = || {
         let has = |test: fn(&char) -> bool| value.chars().any(|char| test(&char));
-        has(char::is_ascii_digit) && has(|char| !char.is_ascii_digit()) && WrittenDate::read(value).is_some()
+        has(|char| char.is_numeric()) && has(|char| !char.is_numeric()) && WrittenDate::read(value).is_some()
     };
     is_iso_date(value) || FORMATS.iter().any(|format| reads(format, value)) || is_other()
 }
@@ -120,6 +122,28 @@ pub(crate) fn has_firm_word(value: &str) -> bool {
     let lower = value.to_lowercase();
     words(value).iter().any(|word| is_firm_word(word))
         || word_list("firm parts").iter().any(|part| lower.contains(part))
+}
+
+/// True for a text with a word of a list, in whichever script.
+pub(super) fn has_word(list: &str, text: &str) -> bool {
+    let list = word_list(list);
+    words(text).iter().any(|word| list.contains(&word.as_str()))
+        || list.iter().any(|word| word.contains(is_unspaced) && text.contains(word))
+}
+
+/// Kind of the organization that a label of a person names: a kind of investors, or a startup and those who found it.
+pub(super) fn labelled(label: &str) -> Option<EntityKind> {
+    let meaning = header::Meaning::read(label);
+    let is_of = |owner| meaning.owner() == Some(owner) && meaning.unknown == 0 && !meaning.has("title");
+    let is_investor = !matches!(
+        FirmKind::meaning(label),
+        None | Some(FirmKind::Corporate | FirmKind::Bank | FirmKind::Government | FirmKind::University)
+    );
+    match () {
+        () if is_investor || is_of(Owner::Firm) => Some(EntityKind::Firm),
+        () if is_of(Owner::Startup) || has_word("founders", label) => Some(EntityKind::Startup),
+        () => None,
+    }
 }
 
 /// True if the values are ranges of amounts.
@@ -279,12 +303,22 @@ pub(super) fn date_forms(values: &[&str], is_year_enough: bool) -> Result<String
     // One misprint does not hide what several others are; the import leaves it out.
     let dates: Vec<&str> = values.iter().copied().filter(|value| is_date(value) || is_year(value)).collect();
     let values = if dates.len() >= 4 && dates.len() + 1 == values.len() { &*dates } else { values };
+    // Years of other calendars are read as nobody means them.
+    let is_common = |value: &str| match WrittenDate::read(value) {
+        Some(WrittenDate::Known(date, _) | WrittenDate::Ambiguous { day_first: date, .. }) => {
+            (1600..=2200).contains(&date.year())
+        }
+        _ => true,
+    };
+    if !most(values, is_common) {
+        return Err(("its years are not of the common calendar; write them in it".to_owned(), String::new()));
+    }
     let is_plain = |value: &str| is_iso_date(value) || (is_year_enough && value.len() == 4 && is_year(value));
     if share(values, is_plain) >= 0.9 {
         return Ok(String::new());
     }
     // Programs write whole numbers of a column with gaps as `2019.0`.
-    if is_year_enough && share(values, is_year) >= 0.9 {
+    if is_year_enough && share(values, is_year) >= 0.9 && values.iter().all(|value| value.is_ascii()) {
         return Ok(", do = [\"regex(^([0-9]{4})(?:[.]0)?$)\"]".to_owned());
     }
     let formats: Vec<&str> =

@@ -191,6 +191,7 @@ fn decide(scan: &ByteScan) -> Result<&'static Encoding, String> {
         let decoded = fitting.get(best)?;
         let is_clear = |(other, count): (&&Decoded, &usize)| match decoded.differing(other) {
             0 => true,
+            _ if decoded.has_clearer_signs(other) => true,
             // The detector decides between encodings with the same number of languages.
             words if decoded.encoding == guess => words >= MIN_WORDS || *count > fewest + 1,
             words => words >= MIN_WORDS && *count > fewest + 1,
@@ -201,9 +202,17 @@ fn decide(scan: &ByteScan) -> Result<&'static Encoding, String> {
         let language = language_of(&scan.sample)?;
         let mut of_it = fitting.iter().filter(|decoded| decoded.is_in(language));
         let first = of_it.next()?;
-        of_it.all(|other| first.differing(other) == 0).then_some(first)
+        of_it.all(|other| first.differing(other) == 0 || first.has_clearer_signs(other)).then_some(first)
     };
-    chosen.or_else(of_language).map(|decoded| decoded.encoding).ok_or_else(|| {
+    // Dashes and signs of currencies decide if they are all that differs.
+    let of_signs = || {
+        let is_clear = |decoded: &&&Decoded| {
+            let is_same = |other: &&Decoded| decoded.differing(other) == 0 && other.differing(decoded) == 0;
+            fitting.iter().all(|other| is_same(other) || decoded.has_clearer_signs(other))
+        };
+        fitting.iter().find(is_clear)
+    };
+    chosen.or_else(of_signs).or_else(of_language).map(|decoded| decoded.encoding).ok_or_else(|| {
         let shown = if fitting.is_empty() { candidates.iter().take(2).collect() } else { fitting };
         unclear(&shown)
     })
@@ -255,6 +264,17 @@ impl Decoded {
         self.faults * WORDS_PER_FAULT <= self.words.len()
     }
 
+    /// True if both have the same words, except for some that are signs where they belong here, and letters there:
+    /// `£85` and `Ł85`, or a dash between words and a letter alone.
+    fn has_clearer_signs(&self, other: &Self) -> bool {
+        let pairs = || self.words.iter().zip(&other.words).filter(|(own, others)| own != others);
+        self.encoding.is_single_byte()
+            && other.encoding.is_single_byte()
+            && self.words.len() == other.words.len()
+            && pairs().next().is_some()
+            && pairs().all(|(own, others)| has_only_signs(own) && !has_only_signs(others))
+    }
+
     /// Number of languages of the words, from a few that together have them all; a word of no language counts as one.
     fn languages(&self) -> usize {
         let letters = |word: &String| -> Vec<char> {
@@ -300,6 +320,19 @@ impl Decoded {
         differing.dedup();
         differing.len()
     }
+}
+
+/// True if all that is not ASCII in a word is a dash, an apostrophe, a quotation mark around it, or a currency next to
+/// a number.
+fn has_only_signs(word: &str) -> bool {
+    let chars: Vec<char> = word.chars().collect();
+    let is_digit = |index: Option<usize>| index.and_then(|index| chars.get(index)).is_some_and(char::is_ascii_digit);
+    let is_alone = chars.iter().all(|char| !char.is_alphanumeric());
+    chars.iter().enumerate().filter(|(_, char)| !char.is_ascii()).all(|(index, char)| match char {
+        '–' | '—' | '’' | '‘' | '“' | '”' | '„' | '…' | '™' | '®' | '©' => true,
+        '€' | '£' | '¥' => is_alone || is_digit(index.checked_add(1)) || is_digit(index.checked_sub(1)),
+        _ => false,
+    })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -426,6 +459,11 @@ mod tests {
             ("big5", "名稱,城市\n松樹資本股份有限公司,臺北\n銀杏創投,高雄\n"),
             ("windows-1252", "Nom;Ville;Montant levé\nCardère;Lille;12\nHulotte et les Autres;Lyon;3\n"),
             ("windows-1252", "denominazione;sede;data inizio dell'attività;codice\nLago;Milano;2021;1\n"),
+            ("windows-1252", "Albo – Sezione\nDenominazione;Sede\nColle;Roma\n"),
+            ("windows-1252", "Name,AUM\nAlder,€120\nBirch,£85\n"),
+            ("windows-1252", "Name,AUM\nAlder,120 €\nLäufer – Söhne,85 €\n"),
+            ("windows-1250", "Nazwa;Kwota\nDębowa Ścieżka – Łódź;85 €\nŹródło;12 €\nMłyn;7 €\n"),
+            ("windows-1252", "Fund,Note\nAlder,the fund’s first\nBirch,“early”\n"),
             ("macintosh", "Name,City\nCafé Crème,Orléans\nForêt,Nîmes\nÉlan,Besançon\nOù,Liège\n"),
         ] {
             let found = scanned(&encoded(label, text)).map(str::to_lowercase);

@@ -8,6 +8,7 @@ use std::io::{BufReader, Cursor, Read, Seek};
 use calamine::{Cell, Data, DataRef, Ods, Range, Reader, Sheet, SheetVisible, Xls, Xlsb, Xlsx};
 
 use crate::sources::Result;
+use crate::sources::guess::names_field;
 use crate::sources::input::archive::listed;
 use crate::sources::input::contained::{contain, contain_result};
 use crate::sources::input::csv_rows::no_header;
@@ -23,6 +24,9 @@ use data::import::diagnostics::quoted;
 /// Sheets that are looked at for the one with the table, and cells of each.
 const SAMPLE_SHEETS: usize = 30;
 const MAX_SAMPLE: usize = 20_000;
+
+/// Fields that a header names after which it has no more evidence of a table.
+const FIELDS: usize = 4;
 
 pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, to: &mut dyn RowReceiver) -> Result<()> {
     let unreadable = |error| member.fault(1, error);
@@ -92,7 +96,16 @@ fn prepare(member: &Member, book: &mut Book, format: &mut InputFormat, to: &mut 
             return Ok(());
         }
         let rows = book.sample(member, &sheet.name)?;
-        let matches = rows.iter().map(|row| row.named(&wanted)).max().unwrap_or_default();
+        // Without a mapping, a sheet whose header names fields comes before one with properties of the file.
+        let names_fields = || {
+            let place = header::find(&rows, &wanted).ok();
+            let header = place.and_then(|place| rows.iter().find(|row| row.position >= place.skip));
+            header.map_or(0, |row| row.cells.iter().filter(|cell| names_field(cell)).take(FIELDS).count() / 2)
+        };
+        let matches = match wanted.is_empty() {
+            true if !only => names_fields(),
+            _ => rows.iter().map(|row| row.named(&wanted)).max().unwrap_or_default(),
+        };
         let is_table = rows.iter().filter(|row| row.count() > 1).count() > 1;
         let score = (matches, is_table, rows.len().min(1));
         if best.as_ref().is_none_or(|(matches, is_table, any, ..)| score > (*matches, *is_table, *any)) {

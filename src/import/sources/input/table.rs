@@ -71,6 +71,8 @@ pub(super) struct TableRows<'a> {
     rows: u64,
     /// True after an empty row, and after a title below it.
     is_apart: bool,
+    /// True after a note in one cell: what follows in one cell belongs to it.
+    is_below_note: bool,
     /// Line of the header of another table.
     other: Option<u64>,
     /// A row that is a line of sums if no row follows it.
@@ -117,6 +119,7 @@ impl<'a> TableRows<'a> {
             names,
             rows: 0,
             is_apart: false,
+            is_below_note: false,
             other: None,
             pending: None,
             errors: BTreeMap::new(),
@@ -166,11 +169,11 @@ impl<'a> TableRows<'a> {
             "is a heading within the table, not a row of it; delete it, or fill the row"
         } else if (is_sum || is_partial_sum()) && self.lacks_usual(cells) {
             SUMS
-        } else if self.is_apart && self.rows > 0 && shape.filled == 1 && width > 2 {
+        } else if (self.is_apart || self.is_below_note) && self.rows > 0 && shape.filled == 1 && width > 2 {
             self.leave_out(
                 line,
                 cells,
-                "is alone below an empty row, as a title or a note is; delete it, or fill the row",
+                "is alone below an empty row or a note, as a title or a note is; delete it, or fill the row",
             );
             return Ok(());
         } else if self.is_apart && self.rows > 0 && (self.is_other_header(cells, &shape) || self.lacks_most(cells)) {
@@ -183,8 +186,10 @@ impl<'a> TableRows<'a> {
             self.to.bad_row(&self.row, format!("{} fields, the header has {width}", shape.width));
             return Ok(());
         } else {
+            self.is_below_note = false;
             return self.add_record(line, cells, shape.width, is_sum);
         };
+        self.is_below_note = is_note && shape.filled == 1;
         self.leave_out(line, cells, reason);
         self.is_apart = false;
         Ok(())

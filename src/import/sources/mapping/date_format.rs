@@ -12,6 +12,7 @@ use regex::Regex;
 
 use crate::sources::Reason;
 use crate::sources::evidence::Opposites;
+use crate::sources::money::normalized;
 use data::import::diagnostics::quoted;
 use data::{Date, PartialDate, word_file};
 
@@ -92,6 +93,7 @@ impl WrittenDate {
         if let Ok(date) = text.parse() {
             return Some(Self::Known(date, None));
         }
+        let text = &*normalized(text);
         if let Some(date) = read_number(text) {
             return Some(date);
         }
@@ -390,7 +392,8 @@ impl DateFormat {
         if self.order.is_some() {
             return WrittenDate::read(text)?.decide(self.order, &DateEvidence::default()).ok();
         }
-        let mut rest = text;
+        let text = normalized(text);
+        let mut rest = &*text;
         let (mut year, mut month, mut day) = (None, None, None);
         let mut format = self.text.chars();
         while let Some(char) = format.next() {
@@ -577,6 +580,9 @@ mod tests {
             ("III кв. 2019", "2019"),
             ("1551657600", "2019-03-04"),
             ("1551657600000", "2019-03-04"),
+            ("٢٥/٠٣/٢٠١٩", "2019-03-25"),
+            ("۲۰۱۹", "2019"),
+            ("२५-०३-२०१९", "2019-03-25"),
         ] {
             assert_eq!(column(&[text]), [Some(date.to_owned())], "{text}");
         }

@@ -12,7 +12,9 @@ pub(crate) use number::Decimal;
 use number::ParsedNumber;
 pub(crate) use rates::{Rates, lacks_rates};
 use words::{BETWEEN, Bound, ends_between, is_joined, read_words, without_from, without_mil};
-pub(crate) use words::{Sign, currency_of_header, is_currency, name_of_unit, unit, unit_of_header};
+pub(crate) use words::{
+    Sign, currency_of_header, is_currency, money_part_of_header, name_of_unit, unit, unit_of_header,
+};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WrittenAmount {
@@ -300,12 +302,12 @@ fn read_compound(text: &str, last: f64) -> Option<f64> {
     }
 }
 
-/// The text with full-width forms, and digits of Arabic, Persian and Devanagari, in ASCII.
-fn normalized(text: &str) -> Cow<'_, str> {
+/// The text with full-width forms, and digits of Arabic, Persian, Indian and Thai scripts, in ASCII.
+pub(crate) fn normalized(text: &str) -> Cow<'_, str> {
     if text.is_ascii() {
         return Cow::Borrowed(text);
     }
-    let zeros = ['\u{660}', '\u{6f0}', '\u{966}'];
+    let zeros = ['\u{660}', '\u{6f0}', '\u{966}', '\u{9e6}', '\u{ae6}', '\u{be6}', '\u{c66}', '\u{e50}'];
     let digit = |char: char| {
         zeros.into_iter().filter_map(|zero| u32::from(char).checked_sub(u32::from(zero))).find(|digit| *digit < 10)
     };

@@ -268,6 +268,13 @@ fn words_of_header(header: &str) -> impl Iterator<Item = (&str, Words)> {
 
 const CURRENCY_SIGNS: [char; 9] = ['$', '€', '£', '¥', '￥', '₹', '₽', '₩', '₺'];
 
+/// Part of a header with the unit of its column, or in parentheses with its currency alone: `(R$)`.
+pub(crate) fn money_part_of_header(header: &str) -> Option<&str> {
+    let is_bracketed = |part: &str| part.starts_with(['(', '[', '（']);
+    let currency = || words_of_header(header).find(|(part, words)| words.sign.is_some() && is_bracketed(part));
+    unit_of_header(header).map(|(part, _)| part).or_else(|| currency().map(|(part, _)| part))
+}
+
 /// Part of a header with the unit of its column, and the factor.
 pub(crate) fn unit_of_header(header: &str) -> Option<(&str, f64)> {
     words_of_header(header).find_map(|(part, words)| words.unit.map(|unit| (part, unit)))
