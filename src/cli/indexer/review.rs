@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::cli::indexer::progress::Steps;
 use crate::cli::indexer::resolve::{conflict_text, evidence_text};
-use crate::cli::indexer::{CommandResult, IndexerExit, Style, format, side_by_side};
+use crate::cli::indexer::{CommandError, CommandResult, IndexerExit, Style, format, side_by_side};
 use data::Date;
 use import::resolve::batch::{LARGER, OFFER, ONE_MAY_DIFFER_OF, REASON, SAMPLE, SHARES, batches};
 use import::resolve::connections::{Connections, read_connections};
@@ -65,7 +65,19 @@ pub(crate) fn run(reviewed: Reviewed<'_>, style: &Style) -> CommandResult {
         move |left, right| Decision::new(left, right, judgement, by.to_owned(), on.into(), why.clone())
     };
     let (mut batch, mut shown) = (0, None);
-    while batch < session.batches.len() {
+    loop {
+        if batch == session.batches.len() {
+            if session.decided() == 0 {
+                break;
+            }
+            writeln!(out, "\nno batch is left: z takes the last decision back, q quits")?;
+            match ask(&mut input, &mut out)? {
+                Answer::Undo => batch = take_back(&mut session, &mut out)?.unwrap_or(batch),
+                Answer::Quit => break,
+                _ => {}
+            }
+            continue;
+        }
         let Some(index) = session.next_pair(batch) else {
             batch += 1;
             continue;
@@ -101,13 +113,7 @@ pub(crate) fn run(reviewed: Reviewed<'_>, style: &Style) -> CommandResult {
                 continue;
             }
             Answer::Undo => {
-                match session.undo()? {
-                    Some(step) => {
-                        writeln!(out, "{} taken back", format::counted(step.decisions.len(), "decision"))?;
-                        batch = step.batch;
-                    }
-                    None => writeln!(out, "nothing to take back")?,
-                }
+                batch = take_back(&mut session, &mut out)?.unwrap_or(batch);
                 continue;
             }
             Answer::Quit => break,
@@ -124,6 +130,16 @@ pub(crate) fn run(reviewed: Reviewed<'_>, style: &Style) -> CommandResult {
     writeln!(out, "\n{decided} added to {}", folder.join(decision::FILE).display())?;
     writeln!(out, "{}; `indexer build --sources` uses the decisions", progress_text(session.progress()))?;
     Ok(IndexerExit::Success)
+}
+
+/// Takes the last step back, and returns its batch.
+fn take_back(session: &mut ReviewSession<'_>, out: &mut dyn Write) -> Result<Option<usize>, CommandError> {
+    let Some(step) = session.undo()? else {
+        writeln!(out, "nothing to take back")?;
+        return Ok(None);
+    };
+    writeln!(out, "{} taken back", format::counted(step.decisions.len(), "decision"))?;
+    Ok(Some(step.batch))
 }
 
 fn progress_text(progress: ReviewProgress) -> String {

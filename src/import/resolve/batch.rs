@@ -190,6 +190,16 @@ impl Signature {
         }
     }
 
+    /// What both have.
+    fn common(self, other: &Self) -> Self {
+        Self {
+            names: self.names.filter(|_| self.names == other.names),
+            kinds_for: self.kinds_for.filter(|own| other.kinds_for.as_ref() == Some(own)),
+            against: self.against.filter(|own| other.against.as_ref() == Some(own)),
+            ..self
+        }
+    }
+
     /// Number of parts that do not count.
     fn coarseness(&self) -> usize {
         [self.names.is_none(), self.kinds_for.is_none(), self.against.is_none()]
@@ -241,7 +251,11 @@ pub fn batches(resolution: &Resolution) -> Vec<Batch> {
         for (signature, mut pairs) in rest {
             match signature.coarser().filter(|_| pairs.len() < MIN_BATCH) {
                 Some(coarser) => coarse.entry(coarser).or_default().append(&mut pairs),
-                None => found.push((signature, pairs)),
+                None => {
+                    let own = pairs.iter().map(|index| Signature::new(resolution, &resolution.review[*index]));
+                    let common = own.reduce(|common, own| common.common(&own)).unwrap_or(signature);
+                    found.push((common, pairs));
+                }
             }
         }
         rest = coarse;
@@ -334,7 +348,7 @@ mod tests {
         let expected = [
             ("startups: same name; for: place; against: founded some years apart", 30),
             ("startups: same name; for: various; against: different countries", 17),
-            ("startups: various names; for: various", 8),
+            ("startups: various names; for: website or identifier", 8),
         ];
         assert_eq!(found, expected);
     }

@@ -283,13 +283,12 @@ fn the_sample_of_a_batch_decides_the_rest_which_is_taken_back_at_once() {
     };
     assert_eq!((rows.len(), rows.iter().filter(batch).count()), (30, 18));
     assert!(rows[..12].iter().all(|line| line.ends_with(",")), "what was seen needs no reason: {rows:?}");
-    assert!(pairs(&resolved(folder.path())["review"]).is_empty());
 
     // With the last step taken back, the rest is to be reviewed as before.
     fs::remove_file(folder.path().join("decisions.csv")).unwrap();
     let shown = text(&run(folder.path(), &["--review"], &format!("{sample}b\nz\n")));
     assert!(shown.contains("12 decisions added to "), "{shown}");
-    assert_eq!((decided().len(), pairs(&resolved(folder.path())["review"]).len()), (12, 18));
+    assert_eq!(decided().len(), 12);
 }
 
 #[test]
