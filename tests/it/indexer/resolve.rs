@@ -116,8 +116,11 @@ fn sources_are_resolved_with_evidence() {
     assert_eq!(pairs(&found["review"]), [pair("lens/firm:2", "register/firm:2")]);
     let evidence = &found["review"][0]["evidence"];
     assert_eq!(evidence[0]["name"], "same name");
-    let sum: f64 = evidence.as_array().unwrap().iter().map(|found| found["points"].as_f64().unwrap()).sum();
-    assert_eq!(found["review"][0]["score"].as_f64().unwrap() * 100.0, sum);
+    // Ten points double the odds.
+    let points: f64 = evidence.as_array().unwrap().iter().map(|found| found["points"].as_f64().unwrap()).sum();
+    let odds = ((points + found["review"][0]["base"].as_f64().unwrap()) / 10.0).exp2();
+    let score = found["review"][0]["score"].as_f64().unwrap();
+    assert!((odds / (1.0 + odds) - score).abs() < 0.05, "{score}, {odds}");
 
     let summary = text(&run(folder.path(), &[], ""));
     assert!(summary.contains("firms: 5 records; 2 are 1 together; 1 pair to review\n"), "{summary}");
