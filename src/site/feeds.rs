@@ -127,16 +127,21 @@ pub(crate) fn round_feed(catalog: &Catalog, request: PageRequest<'_>, _: PathVal
             true => "No investor is known.".to_owned(),
             false => format!("Investors: {}.", names(&round.investors)),
         };
-        let date = round.announced_on.map_or(released_on, |date| date.first_day());
+        // A feed needs a day. One that only the release knows is not taken for that of the round.
+        let (day, less) = match round.announced_on {
+            Some(date) if date.is_day() => (date.first_day(), String::new()),
+            Some(date) => (released_on, format!(" Announced {}.", format::on_date(&date))),
+            None => (released_on, String::new()),
+        };
         FeedEntry {
             id: format!("{base}/api/v3/funding-rounds/{}", round.id),
             title: format!("{}: {}", round.startup.name, what.trim()),
             url: format!("{base}{}", path_of(Table::Startups, &round.startup.slug)),
-            date: midnight(date),
-            text: format!("{leads}{investors}"),
+            date: midnight(day),
+            text: format!("{leads}{investors}{less}"),
         }
     };
-    Feed::new(request, "new rounds", "/startups", rounds.into_iter().map(entry).collect()).respond(request)
+    Feed::new(request, "new rounds", "/rounds", rounds.into_iter().map(entry).collect()).respond(request)
 }
 
 fn midnight(date: Date) -> String {

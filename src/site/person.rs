@@ -57,8 +57,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         let (facts, backers) = match (table, snapshot.find(table, &organization.slug)) {
             (Table::Firms, Some(row)) => {
                 let firm: Firm = record(catalog, table, row)?;
-                let startups = format::counted(firm.portfolio_count, "startup", "startups");
-                let rounds = format::counted(firm.investment_count, "round", "rounds");
+                let startups = format::counted_known(firm.portfolio_count, "startup", "startups");
+                let rounds = format::counted_known(firm.investment_count, "round", "rounds");
                 let facts = vec![
                     (format::firm_kind(&firm.kind), None),
                     (startups, Some(format!("/startups?investor={}", firm.slug))),

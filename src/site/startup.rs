@@ -100,9 +100,12 @@ fn description(startup: &Startup) -> String {
     let place = if place.is_empty() { place } else { format!(" in {place}") };
     let raised =
         startup.total_raised_usd.as_ref().map_or_else(String::new, |usd| format!("{} raised in ", format::usd(usd)));
-    let rounds = format::counted(startup.round_count, "round", "rounds");
-    let investors = format::counted(startup.investors.len(), "investor", "investors");
-    format!("{}, a startup{place}: {raised}{rounds} from {investors}.", startup.name)
+    let rounds = format::counted_known(startup.round_count, "round", "rounds");
+    let investors = match startup.investors.len() {
+        0 => String::new(),
+        count => format!(" from {}", format::counted(count, "investor", "investors")),
+    };
+    format!("{}, a startup{place}: {raised}{rounds}{investors}.", startup.name)
 }
 
 fn funding(rounds: &[FundingRound]) -> Option<StepChart> {
@@ -117,7 +120,11 @@ fn funding(rounds: &[FundingRound]) -> Option<StepChart> {
     let raised: u64 = dated.iter().filter(|round| !round.suspect).filter_map(|round| round.amount_usd).sum();
     let unknown = dated.iter().filter(|round| round.amount_usd.is_none()).count();
     let hollow = unknown + dated.iter().filter(|round| round.suspect).count();
-    let mut summary = format!("{} in {}.", format::usd(&raised), format::counted(dated.len(), "round", "rounds"));
+    let count = format::counted(dated.len(), "round", "rounds");
+    let mut summary = match hollow == dated.len() {
+        true => format!("{count}."),
+        false => format!("{} in {count}.", format::usd(&raised)),
+    };
     if hollow > 0 {
         summary += &format!(" Of {hollow}, the amount is unknown or suspect: a hollow dot.");
     }
