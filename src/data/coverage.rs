@@ -143,6 +143,12 @@ impl Year {
     }
 }
 
+/// Countries with less than a fifth of their usual share of a year; it is not whole if they are more than a third of all.
+struct SparseYear {
+    missing: BTreeSet<Market>,
+    is_whole: bool,
+}
+
 /// The coverage of the dated rounds of a release.
 #[derive(Clone, Debug, Default)]
 pub struct RoundCoverage {
@@ -192,46 +198,42 @@ impl RoundCoverage {
 
     /// Sets the scope of each year.
     fn judge(&mut self) {
-        let total: u64 = self.markets.values().sum();
-        // Countries with less than a fifth of their usual share of a year.
-        let missing = |year: &Year| -> BTreeSet<Market> {
-            let usual = |rounds: u64| rounds * year.all.rounds / total.max(1);
-            let is_missing = |(market, rounds): &(&Market, &u64)| year.of(**market) < usual(**rounds) / MIN_RELATIVE;
-            self.markets.iter().filter(is_missing).map(|(market, _)| *market).collect()
-        };
-        let missing: BTreeMap<i32, BTreeSet<Market>> =
-            self.years.iter().map(|(year, counts)| (*year, missing(counts))).collect();
-        let is_whole = |year: &i32| {
-            let missed = missing[year].iter().map(|market| self.markets[market]).sum::<u64>();
-            missed * MAX_MISSING <= total
-        };
-        let whole = |year: i32| self.years.get(&year).filter(|_| is_whole(&year)).map_or(0, |year| year.all.rounds);
+        // A source on one country alone adds to its rounds, not to its usual share of years known as a whole.
+        let sparse = self.sparse(&self.markets);
+        let mut usual: BTreeMap<Market, u64> = BTreeMap::new();
+        for (_, year) in self.years.iter().filter(|(year, _)| sparse[year].is_whole) {
+            year.counts.iter().for_each(|(market, counts)| *usual.entry(*market).or_default() += counts.rounds);
+        }
+        let sparse = if usual.is_empty() { sparse } else { self.sparse(&usual) };
+        let rounds = |year: i32| self.years.get(&year).map_or(0, |counts| counts.all.rounds);
+        let whole = |year: i32| if sparse.get(&year).is_some_and(|year| year.is_whole) { rounds(year) } else { 0 };
         let dense = dense_years(&self.years, whole);
-        let mut scopes: BTreeMap<i32, YearScope> = BTreeMap::new();
-        for year in self.years.keys().copied() {
-            scopes.insert(
-                year,
-                match is_whole(&year) {
-                    true if dense.contains(&year) => YearScope::AllExcept(missing[&year].clone()),
-                    true => YearScope::default(),
-                    false => YearScope::Only(
-                        self.markets
-                            .keys()
-                            .copied()
-                            .filter(|market| {
-                                let of_market =
-                                    |year: i32| self.years.get(&year).map_or(0, |counts| counts.of(*market));
-                                let is_large = of_market(year) >= MIN_ROUNDS && !missing[&year].contains(market);
-                                is_large && dense_years(&self.years, of_market).contains(&year)
-                            })
-                            .collect(),
-                    ),
-                },
-            );
-        }
-        for (year, scope) in scopes {
-            self.years.entry(year).or_default().scope = scope;
-        }
+        let covers = |year: i32, market: Market| {
+            let of_market = |year: i32| self.years.get(&year).map_or(0, |counts| counts.of(market));
+            let is_large = of_market(year) >= MIN_ROUNDS && !sparse[&year].missing.contains(&market);
+            is_large && dense_years(&self.years, of_market).contains(&year)
+        };
+        let scope = |year: i32| match sparse[&year].is_whole {
+            true if dense.contains(&year) => YearScope::AllExcept(sparse[&year].missing.clone()),
+            true => YearScope::default(),
+            false => YearScope::Only(self.markets.keys().copied().filter(|market| covers(year, *market)).collect()),
+        };
+        let scopes: Vec<YearScope> = self.years.keys().map(|year| scope(*year)).collect();
+        self.years.values_mut().zip(scopes).for_each(|(year, scope)| year.scope = scope);
+    }
+
+    /// The countries that each year lacks, by their usual numbers of rounds.
+    fn sparse(&self, usual: &BTreeMap<Market, u64>) -> BTreeMap<i32, SparseYear> {
+        let total: u64 = usual.values().sum();
+        let of_year = |(year, counts): (&i32, &Year)| {
+            let expected = |rounds: u64| rounds * counts.all.rounds / total.max(1);
+            let is_missing =
+                |(market, rounds): &(&Market, &u64)| counts.of(**market) < expected(**rounds) / MIN_RELATIVE;
+            let missing: BTreeSet<Market> = usual.iter().filter(is_missing).map(|(market, _)| *market).collect();
+            let missed: u64 = missing.iter().map(|market| usual[market]).sum();
+            (*year, SparseYear { missing, is_whole: missed * MAX_MISSING <= total })
+        };
+        self.years.iter().map(of_year).collect()
     }
 
     /// The years with any round.

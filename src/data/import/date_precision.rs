@@ -161,8 +161,8 @@ pub(crate) fn write(folder: &Path, dates: &HashMap<&str, PartialDate>) -> io::Re
 mod tests {
     use super::*;
 
-    /// Which dates of rounds, with the number of each, are read as what.
-    fn read(rounds: &[(&str, &str, u32)], settled: &str) -> Vec<String> {
+    /// A dataset with rounds: startup, date, number.
+    fn folder(rounds: &[(&str, &str, u32)], settled: &str) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let write = |file: &str, text: String| fs::write(folder.path().join(file), text).unwrap();
         write("snapshot.toml", "version = \"2026-11-20.1\"\nreleased_on = \"2026-11-20\"\n".to_owned());
@@ -171,12 +171,15 @@ mod tests {
         let line = |(startup, date, count): &(&str, &str, u32)| -> String {
             (0..*count).map(|n| format!("{startup}-{date}-{n},{startup},seed,{date}\n")).collect()
         };
-        write(
-            "funding_rounds.csv",
-            format!("id,startup,stage,announced_on\n{}", rounds.iter().map(line).collect::<String>()),
-        );
+        let rounds = rounds.iter().map(line).collect::<String>();
+        write("funding_rounds.csv", format!("id,startup,stage,announced_on\n{rounds}"));
         write("settled.csv", format!("warning,value,note\n{settled}"));
-        let (dataset, report) = crate::import::read(folder.path(), &crate::NoProgress);
+        folder
+    }
+
+    /// The dates that rounds are read with.
+    fn read(rounds: &[(&str, &str, u32)], settled: &str) -> Vec<String> {
+        let (dataset, report) = crate::import::read(folder(rounds, settled).path(), &crate::NoProgress);
         let dataset = dataset.unwrap_or_else(|| panic!("{report:?}"));
         let mut dates: Vec<String> =
             dataset.rounds.iter().filter_map(|round| Some(round.announced_on?.to_string())).collect();
@@ -184,6 +187,18 @@ mod tests {
         dates.dedup();
         assert_eq!(report.suspicions().count(), usize::from(dates.iter().any(|date| date.len() < 10)), "{report:?}");
         dates
+    }
+
+    #[test]
+    fn dates_are_written_as_they_are_known() {
+        let folder = folder(&[("in", "2021-01-01", 40), ("in", "2021-03-04", 2)], "");
+        let compile =
+            || crate::compile(folder.path(), &crate::NoProgress).unwrap_or_else(|report| panic!("{report:?}"));
+        assert_eq!(compile().write_known_dates(folder.path()).unwrap(), 40);
+        let text = fs::read_to_string(folder.path().join("funding_rounds.csv")).unwrap();
+        assert!(text.contains("in-2021-01-01-7,in,seed,2021\n") && text.contains(",2021-03-04\n"), "{text}");
+        let again = compile();
+        assert_eq!((again.write_known_dates(folder.path()).unwrap(), again.report.suspicions().count()), (0, 0));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 pub mod charts;
 mod contact;
+mod coverage;
 mod data_page;
 mod discovery;
 mod docs;
