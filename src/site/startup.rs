@@ -40,6 +40,8 @@ struct StartupPage {
     /// Startups, each with what it has in common with this one, in words.
     similar_startups: Vec<(Startup, String)>,
     next_round: Option<(String, String)>,
+    /// Numbers of rounds with known investors and of all.
+    with_investors: Option<(usize, usize)>,
     statements: Vec<ProvenanceStatement>,
     api: String,
 }
@@ -70,10 +72,19 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         similar_startups,
         similar,
         next_round: next_round(catalog, &startup),
+        with_investors: with_investors(catalog, row),
         statements: catalog.provenance(Table::Startups, row),
         api: request.api(&format!("startups/{}", startup.slug)),
         startup,
     })
+}
+
+/// The number of rounds with known investors, and of all rounds; `None` if investors are known for each.
+fn with_investors(catalog: &Catalog, startup: u32) -> Option<(usize, usize)> {
+    let snapshot = catalog.snapshot();
+    let rounds: Vec<u32> = snapshot.facet_rows(Table::Rounds, Facet::Startup, startup).iter().collect();
+    let known = rounds.iter().filter(|round| snapshot.round_investors(**round).next().is_some()).count();
+    (known < rounds.len()).then_some((known, rounds.len()))
 }
 
 /// The possible next round in words, and the path of matching firms. `None` if unknown, or if it no longer operates.

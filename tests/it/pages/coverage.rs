@@ -76,7 +76,12 @@ fn read_page(client: &Client, path: &str, field: &'static str, market: &str, sta
         if row.iter().any(|cell| cell == "not covered") {
             statements.add(field, market, year, Said::None, path);
         } else if !path.starts_with("/vcs/") || (has_sentences && !none.contains(&year)) {
-            let said = if part.contains(&year) { Said::Part } else { Said::Covered };
+            let said = match part.contains(&year) {
+                true => Said::Part,
+                // The sentences name all years of a part.
+                false if has_sentences => Said::Known,
+                false => Said::Covered,
+            };
             statements.add(field, market, year, said, path);
         }
     }
@@ -102,17 +107,15 @@ fn check(catalog: &Arc<Catalog>) {
     let server = Server::of(Arc::clone(catalog));
     let (client, tools) = (server.client(Tier::Enterprise), TestTools::of(Arc::clone(catalog)));
     let snapshot = catalog.snapshot();
-    let largest = |facet: Facet| {
+    let largest = |facet: Facet| -> Vec<String> {
         let count = |value: u32| snapshot.facet_count(Table::Rounds, facet, value);
         let mut values: Vec<u32> = (0..snapshot.facet_values(Table::Rounds, facet)).collect();
+        values.retain(|value| count(*value) > 0);
         values.sort_by_key(|value| std::cmp::Reverse(count(*value)));
         values.truncate(20);
-        values
-            .into_iter()
-            .filter(|value| count(*value) > 0)
-            .map(|value| catalog.facet_label(Table::Rounds, facet, value).0)
+        values.iter().map(|value| catalog.facet_label(Table::Rounds, facet, *value).0).collect()
     };
-    let countries: Vec<String> = largest(Facet::Country).collect();
+    let countries = largest(Facet::Country);
     let mut statements = Statements::default();
     for path in ["/", "/data", "/markets", "/rounds", "/startups"] {
         read_page(&client, path, "rounds", "", &mut statements);
