@@ -167,10 +167,7 @@ impl Catalog {
                 *self.list(&Query { filters, ..Query::all(Table::Rounds) }, ListPosition::default(), 1).rows.first()?;
             self.snapshot().round_date(round)
         };
-        let what = match property {
-            Property::Facet(Facet::Lead) => "leads",
-            _ => "investors",
-        };
+        let what = noun_of(property);
         let known = Filter::Known(property);
         let Some(newest_known) = newest(std::slice::from_ref(&known)) else { return String::new() };
         let (coverage, markets) = (self.round_coverage(), markets_of(Table::Rounds, filters));
@@ -254,6 +251,11 @@ pub(crate) fn is_last_investment(key: usize) -> bool {
     key == Table::Firms.sort_key("last_investment_on")
 }
 
+/// What a property of a round's investors is called.
+fn noun_of(property: Property) -> &'static str {
+    if property == Property::Facet(Facet::Lead) { "leads" } else { "investors" }
+}
+
 /// How many records of a request have a known value, and the conditions that leave them.
 struct KnownOfRows {
     known: u64,
@@ -279,6 +281,9 @@ impl KnownOfRows {
         let of_investors = property.filter(|property| is_of_investors(table, *property));
         let newest = of_investors.map_or_else(String::new, |of| catalog.newest_with_investors(of, &self.base));
         let (known, total) = (grouped(self.known), grouped(self.total));
-        Some(format!("{subject} known for {known} of {these}{total} {}{newest}", table.plural()))
+        Some(match of_investors.filter(|_| !these.is_empty()) {
+            Some(property) => format!("{} are known for {known} of these {total} rounds{newest}", noun_of(property)),
+            None => format!("{subject} known for {known} of {these}{total} {}{newest}", table.plural()),
+        })
     }
 }

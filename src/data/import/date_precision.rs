@@ -85,8 +85,8 @@ impl KnownDates {
             None => (None, self.groups.get(&(None, date.year()))?),
         };
         let day = date.month_and_day();
-        let stands_for_year = |only: &(u8, u8)| CONVENTIONAL.contains(only) || self.repeated.contains(&(scope, *only));
-        let precision = match days.only_day().filter(stands_for_year) {
+        let means_year = |only: &(u8, u8)| CONVENTIONAL.contains(only) || self.repeated.contains(&(scope, *only));
+        let precision = match days.only_day().filter(means_year) {
             Some(only) if only == day => Precision::Year,
             Some(_) => return None,
             None if day.1 == 1 && days.only_day().is_none() && days.is_by_month() => Precision::Month,
