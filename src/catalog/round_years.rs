@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::aggregate::Grouping;
 use crate::coverage::{field_of, markets_of};
 use crate::row_filter::distinct;
-use crate::{Aggregate, Catalog, Query};
+use crate::{Aggregate, Catalog, Filter, Query};
 use data::coverage::{Markets, RoundField, market_names, spans};
 use data::number::grouped;
 use data::{Date, Facet, PartialDate, Table};
@@ -111,6 +111,19 @@ impl Catalog {
         (is_within(min, "-01-01") || is_within(max, "-12-31")).then(|| by_year_note(&known))
     }
 
+    /// True if rounds of a year are of the countries and within the dates of a query.
+    fn may_count(&self, query: &Query, markets: &Markets, year: i32) -> bool {
+        let date = Table::Rounds.sort_key("announced_on");
+        let year_of = |code: i64| i32::try_from(code).ok().map(|code| PartialDate::day_of_code(code).year());
+        let is_within = |filter: &Filter| match filter {
+            Filter::Range { key, min, max } if *key == date => {
+                year_of(*min).is_none_or(|first| first <= year) && year_of(*max).is_none_or(|last| year <= last)
+            }
+            _ => true,
+        };
+        self.round_coverage().counts(markets, year).rounds > 0 && query.filters.iter().all(is_within)
+    }
+
     /// Sentences on the years among groups of rounds that the data does not cover, and on years without quarters.
     pub fn notes_on_years(&self, query: &Query, aggregate: &Aggregate) -> Vec<String> {
         let years_of = |grouping: &Grouping| -> BTreeSet<i32> {
@@ -134,10 +147,12 @@ impl Catalog {
             }
             notes.extend(self.partial_period(field, &markets, |year| years.contains(&year)));
         }
-        let quarters: BTreeSet<i32> = by("quarter").flat_map(years_of).collect();
-        let without_days = self.round_coverage().years_without_days();
-        let by_year: BTreeSet<i32> = quarters.intersection(&without_days).copied().collect();
-        notes.extend((!by_year.is_empty()).then(|| by_year_note(&by_year)));
+        if by("quarter").any(|grouping| grouping.unknown.count > 0) {
+            let is_counted = |year: &i32| self.may_count(query, &markets, *year);
+            let by_year = self.round_coverage().years_without_days().into_iter().filter(is_counted);
+            let by_year: BTreeSet<i32> = by_year.collect();
+            notes.extend((!by_year.is_empty()).then(|| by_year_note(&by_year)));
+        }
         notes
     }
 }

@@ -117,7 +117,7 @@ fn startup_facts(startup: &Startup) -> (Vec<(String, Option<String>)>, Option<Ba
     // `ipo` is both a status and a stage.
     facts.dedup();
     facts.extend(startup.total_raised_usd.as_ref().map(|usd| (format!("{} raised", format::usd(usd)), None)));
-    let rounds = format::counted(startup.round_count, "round", "rounds");
+    let rounds = format::counted_known(startup.round_count, "round", "rounds");
     facts.push((rounds, Some(format!("/rounds?startup={}", startup.slug))));
     let leads: Vec<&Investor> = startup.investors.iter().filter(|investor| investor.lead == Some(true)).collect();
     let are_leads = !leads.is_empty();

@@ -72,8 +72,9 @@ fn read_page(client: &Client, path: &str, field: &'static str, market: &str, sta
     part.iter().for_each(|year| statements.add(field, market, *year, Said::Part, path));
     let has_sentences = !none.is_empty() || !part.is_empty();
     let tables = page.all(".chart details table").into_iter();
-    // A year may have rounds of unknown amounts only.
-    let tables = tables.filter(|table| !table.texts("thead th").iter().any(|head| head == "US dollars"));
+    // A year may have rounds of unknown amounts only, and firms are founded in any year.
+    let is_other = |head: &String| ["US dollars", "Year founded"].contains(&head.as_str());
+    let tables = tables.filter(|table| !table.texts("thead th").iter().any(is_other));
     for row in tables.flat_map(|table| table.rows("tbody tr")) {
         let Some(year) = row[0].parse().ok().filter(|year| (1900..2100).contains(year)) else { continue };
         if row.iter().any(|cell| cell == "not covered") {
