@@ -152,7 +152,7 @@ impl Catalog {
         let WantedPage { resource, start, limit, parts, .. } = *wanted;
         let Page { rows, total, next, mut did_you_mean, mut notes } = self.list(query, start, limit);
         let group_by = parts.groups.map_or(&[][..], |(_, options)| &options.group_by);
-        notes.extend(self.investor_coverage(query, group_by));
+        notes.extend(self.group_coverage(query, group_by));
         did_you_mean.extend(parts.meaning_of.iter().flat_map(|reading| &reading.similar));
         let mut answer = ListAnswer { total, next, did_you_mean, notes, ..Default::default() };
         answer.reading = parts.reading_next_to.and_then(|given| self.read_search(resource, given, query));

@@ -1,18 +1,22 @@
-//! Known values by field. A filter on a field unknown for most records adds a note, as few matches then mean little.
+//! Coverage of the records of a request. A condition, group or order by a field that is unknown for most of the records
+//! that the other conditions leave adds a note, as few matches then mean little. Coverage by year is that of
+//! [`data::coverage`].
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use crate::aggregate::GroupBy;
-use crate::{Catalog, Filter, ListPosition, Order, ParameterError, Property, Query, RowFilter};
+use crate::{Catalog, Filter, ListPosition, ParameterError, Property, Query, RowFilter};
+use data::coverage::{Markets, RoundCoverage, RoundField, market_names};
 use data::field::{JsonType, model};
 use data::number::grouped;
 use data::vocabulary::Vocabulary;
-use data::{Direction, Facet, NONE_U32, Snapshot, Table};
+use data::{Country, Direction, Facet, NONE_U32, Snapshot, Table};
+use platform::pause;
 
 /// An exclusion notes that it leaves out records with an unknown value if they are at least one in this many records.
-const MIN_SHARE_LEFT_OUT: u32 = 20;
+const MIN_SHARE_LEFT_OUT: u64 = 20;
 /// Maximum number of existing values listed if no record has a requested one.
 const MAX_LISTED: usize = 6;
 
@@ -46,92 +50,160 @@ impl Coverage {
     }
 }
 
+/// The countries of startups by which filters choose startups or rounds.
+pub fn markets_of(table: Table, filters: &[Filter]) -> Markets {
+    let countries = |values: &[u32]| values.iter().filter_map(|value| Country::at(*value as usize)).collect();
+    let market = |filter: &Filter| match filter {
+        Filter::AnyOf(Facet::Country, values) => Some(Markets::Only(countries(values))),
+        Filter::Not(excluded) => match &**excluded {
+            Filter::AnyOf(Facet::Country, values) => Some(Markets::Except(countries(values))),
+            _ => None,
+        },
+        _ => None,
+    };
+    let has_markets = matches!(table, Table::Rounds | Table::Startups);
+    filters.iter().filter(|_| has_markets).find_map(market).unwrap_or_default()
+}
+
+/// The property that a condition reads.
+fn property_of(filter: &Filter) -> Option<Property> {
+    match filter {
+        Filter::AnyOf(facet, _) => Some(Property::Facet(*facet)),
+        Filter::Range { key, .. } => Some(Property::Key(*key)),
+        Filter::Not(excluded) => property_of(excluded),
+        _ => None,
+    }
+}
+
+/// True if a property of rounds is one of their investors.
+fn is_of_investors(table: Table, property: Property) -> bool {
+    table == Table::Rounds && matches!(property, Property::Facet(Facet::Investor | Facet::Lead | Facet::Kind))
+}
+
+/// The field of rounds whose coverage decides what a query finds: that of investors, if it reads them.
+pub fn field_of(table: Table, filters: &[Filter]) -> Option<RoundField> {
+    let reads_investors = |filter: &Filter| property_of(filter).is_some_and(|of| is_of_investors(table, of));
+    (table == Table::Firms || filters.iter().any(reads_investors)).then_some(RoundField::Investors)
+}
+
 impl Catalog {
-    /// A sentence if a filter cannot match most records, because its field is unknown, or excludes many unknown ones.
-    pub(crate) fn low_coverage(&self, table: Table, parameter: &str, filter: &Filter) -> Option<String> {
-        let (is_exclusion, filter) = match filter {
-            Filter::Not(excluded) => (true, &**excluded),
-            filter => (false, filter),
-        };
-        let snapshot = self.snapshot();
-        let (name, known) = match filter {
-            // Known for all records: a sector without a parent is a top-level one.
-            Filter::AnyOf(Facet::Parent, _) => return None,
-            Filter::AnyOf(facet, _) => (facet.name(), snapshot.known_count(table, *facet)),
-            Filter::Range { key, .. } => return self.low_coverage_of_key(table, *key),
+    /// The coverage of rounds by year and country.
+    pub fn round_coverage(&self) -> &RoundCoverage {
+        let compute = || pause::without(|| RoundCoverage::from_snapshot(self.snapshot()));
+        self.cached.round_coverage.get_or_init(compute)
+    }
+
+    /// A sentence if a filter reads a field that is unknown for most of the records that the other conditions leave, so
+    /// that few matches mean little; or if it excludes many of an unknown value.
+    pub(crate) fn low_coverage(
+        &self,
+        table: Table,
+        parameter: &str,
+        filter: &Filter,
+        others: &[Filter],
+    ) -> Option<String> {
+        let is_exclusion = matches!(filter, Filter::Not(_));
+        // Known for all records: a sector without a parent is a top-level one.
+        let property = property_of(filter).filter(|property| *property != Property::Facet(Facet::Parent));
+        let known = match (property, filter) {
+            // What is known of investments is known of rounds, see `Catalog::investors_of_period`.
+            (Some(Property::Key(key)), _) if table == Table::Firms && is_last_investment(key) => return None,
+            (Some(property), _) => Filter::Known(property),
             // A firm with either bound has a check range, which is not a field of its own.
-            Filter::CheckRange { .. } => {
-                let filters = [Filter::CheckRange { min: 0, max: u64::MAX }];
-                let known = self.count(table, &filters, &RowFilter::new(self, table, &filters)) as u32;
-                return known_for("check sizes are", known, snapshot.rows(table), table);
-            }
-            _ => return None,
+            (None, Filter::CheckRange { .. }) => Filter::CheckRange { min: 0, max: u64::MAX },
+            (None, _) => return None,
         };
-        let total = self.rows_with_values(table);
-        let unknown = total.saturating_sub(known);
-        if is_exclusion && unknown < known && unknown >= total.div_ceil(MIN_SHARE_LEFT_OUT) {
-            let records = table.plural();
+        let counted = self.count_known(table, property, known, others);
+        let unknown = counted.total - counted.known;
+        if is_exclusion && unknown < counted.known && unknown >= counted.total.div_ceil(MIN_SHARE_LEFT_OUT) {
+            let (records, name) = (table.plural(), property.map_or("", |property| property.name(table)));
             return Some(format!("`{parameter}` also leaves out {} {records} of unknown `{name}`", grouped(unknown)));
         }
-        known_for(&format!("`{name}` is"), known, total, table)
+        counted.note(self, table, property)
     }
 
-    /// A warning if the records of a query are chosen or grouped by investors, and these are unknown for most rounds of its
-    /// period: then few records, or none, say little.
-    pub fn investor_coverage(&self, query: &Query, group_by: &[(&str, GroupBy)]) -> Option<ParameterError> {
-        let is_facet = |facet: &Facet| matches!(facet, Facet::Investor | Facet::Lead);
-        let is_of_investors = |filter: &Filter| match filter {
-            Filter::Not(excluded) => matches!(&**excluded, Filter::AnyOf(facet, _) if is_facet(facet)),
-            filter => matches!(filter, Filter::AnyOf(facet, _) if is_facet(facet)),
+    /// A sentence if a field is unknown for most of the records that match filters.
+    pub(crate) fn low_coverage_of(&self, table: Table, property: Property, others: &[Filter]) -> Option<String> {
+        self.count_known(table, Some(property), Filter::Known(property), others).note(self, table, Some(property))
+    }
+
+    /// Counts the records that other conditions leave, and those of them with a known value of a property.
+    fn count_known(&self, table: Table, property: Option<Property>, known: Filter, others: &[Filter]) -> KnownOfRows {
+        let of_investors = |of: Property| is_of_investors(table, of);
+        let is_other = |other: &&Filter| match (property_of(other), property) {
+            // Neither computed for each request nor a condition of the same field.
+            _ if matches!(other, Filter::Ranked(_) | Filter::JoinedRound { .. }) => false,
+            (Some(other), Some(own)) => other != own && !(of_investors(other) && of_investors(own)),
+            _ => true,
         };
-        let is_grouped = group_by.iter().any(|(_, by)| matches!(by, GroupBy::Facet(facet) if is_facet(facet)));
-        let (date, last) = (Table::Rounds.sort_key("announced_on"), Table::Firms.sort_key("last_investment_on"));
-        let of_period = |filter: &Filter| match *filter {
-            Filter::Range { key, min, max } if key == last => Some(Filter::Range { key: date, min, max }),
-            Filter::JoinedRound { min, max } => Some(Filter::Range { key: date, min, max }),
+        let base: Vec<Filter> = others.iter().filter(is_other).cloned().collect();
+        let of_filters = |filters: &[Filter]| self.count(table, filters, &RowFilter::new(self, table, filters));
+        let total = if base.is_empty() { self.rows_with_values(table).into() } else { of_filters(&base) };
+        let known = of_filters(&base.iter().cloned().chain([known]).collect::<Vec<_>>());
+        KnownOfRows { known: known.min(total), total, base }
+    }
+
+    /// A sentence if investors are unknown for most rounds of a period: then few firms, or none, say little.
+    pub(crate) fn investors_of_period(&self, min: i64, max: i64) -> Option<String> {
+        let period = Filter::Range { key: Table::Rounds.sort_key("announced_on"), min, max };
+        let investor = Property::Facet(Facet::Investor);
+        let counted = self.count_known(Table::Rounds, Some(investor), Filter::Known(investor), &[period]);
+        let (known, total) = (grouped(counted.known), grouped(counted.total));
+        let newest = || self.newest_with_investors(investor, &counted.base);
+        counted
+            .is_low()
+            .then(|| format!("investors are known for {known} of the {total} rounds of this period{}", newest()))
+    }
+
+    /// A clause on the newest round with investors among those that match filters but for their period, if newer rounds
+    /// have none, or only those of some countries.
+    fn newest_with_investors(&self, property: Property, filters: &[Filter]) -> String {
+        let date = Table::Rounds.sort_key("announced_on");
+        let of_any_date = filters.iter().filter(|filter| property_of(filter) != Some(Property::Key(date)));
+        let base: Vec<Filter> = of_any_date.cloned().collect();
+        let newest = |more: &[Filter]| {
+            let filters = [base.as_slice(), more].concat();
+            let round =
+                *self.list(&Query { filters, ..Query::all(Table::Rounds) }, ListPosition::default(), 1).rows.first()?;
+            self.snapshot().round_date(round)
+        };
+        let what = noun_of(property);
+        let known = Filter::Known(property);
+        let Some(newest_known) = newest(std::slice::from_ref(&known)) else { return String::new() };
+        let (coverage, markets) = (self.round_coverage(), markets_of(Table::Rounds, filters));
+        if let Some(only) = coverage.only(&markets, newest_known.year()) {
+            let countries: Vec<u32> = only.iter().flatten().map(|country| country.index() as u32).collect();
+            let elsewhere = Filter::Not(Box::new(Filter::AnyOf(Facet::Country, countries)));
+            let names = market_names(&only.iter().copied().collect::<Vec<_>>());
+            return match newest(&[known, elsewhere]) {
+                Some(newest) => format!("; the newest with known {what} outside {names} is of {newest}"),
+                None => format!("; all with known {what} are of {names}"),
+            };
+        }
+        match newest(&[]) {
+            Some(newest) if newest.year() > newest_known.year() => {
+                format!("; the newest with known {what} is of {newest_known}")
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// For each property of `group_by`, a warning if it is unknown for most of the matching records.
+    pub fn group_coverage(&self, query: &Query, group_by: &[(&str, GroupBy)]) -> Vec<ParameterError> {
+        let note = |(_, by): &(&str, GroupBy)| match *by {
+            GroupBy::Facet(facet) if query.text.is_none() => {
+                self.low_coverage_of(query.table, Property::Facet(facet), &query.filters)
+            }
             _ => None,
         };
-        let filters = &query.filters;
-        let (parameter, rounds): (_, Vec<Filter>) = match query.table {
-            Table::Rounds if is_grouped => ("group_by", filters.clone()),
-            Table::Rounds if filters.iter().any(is_of_investors) => {
-                ("investor", filters.iter().filter(|filter| !is_of_investors(filter)).cloned().collect())
-            }
-            Table::Firms => ("active_since", filters.iter().filter_map(of_period).collect()),
-            _ => return None,
-        };
-        let is_period = |filter: &Filter| matches!(filter, Filter::Range { key, .. } if *key == date);
-        if !rounds.iter().any(is_period) {
-            return None;
-        }
-        let with_investors = |filters: Vec<Filter>| {
-            let known = Filter::Known(Property::Facet(Facet::Investor));
-            Query { filters: filters.into_iter().chain([known]).collect(), ..Query::all(Table::Rounds) }
-        };
-        let count = |query: &Query| self.list(query, ListPosition::default(), 0).total;
-        let total = count(&Query { filters: rounds.clone(), ..Query::all(Table::Rounds) });
-        let known = count(&with_investors(rounds.clone()));
-        // Of all rounds, the note on the parameter says it.
-        if known * 2 >= total || total == u64::from(self.snapshot().rows(Table::Rounds)) {
-            return None;
-        }
-        // Without the period.
-        let others = with_investors(rounds.into_iter().filter(|filter| !is_period(filter)).collect());
-        let newest = Query { order: Order::Keys(vec![(date, Direction::Descending)]), ..others };
-        let newest = self.list(&newest, ListPosition::default(), 1).rows.first().copied();
-        let newest = newest.and_then(|round| self.snapshot().round_date(round));
-        let newest = newest.map(|date| format!("; the newest with investors is of {date}")).unwrap_or_default();
-        let (known, total) = (grouped(known), grouped(total));
-        let detail = match query.table {
-            Table::Firms => format!("investors are known for {known} of the {total} rounds of this period{newest}"),
-            _ => format!("investors are known for {known} of these {total} rounds{newest}"),
-        };
-        Some(ParameterError::warning("low_coverage", parameter, detail))
+        let notes = group_by.iter().filter_map(note);
+        notes.map(|detail| ParameterError::warning("low_coverage", "group_by", detail)).collect()
     }
 
-    pub(crate) fn low_coverage_of_key(&self, table: Table, key: usize) -> Option<String> {
-        let known = self.known_rows(table, Property::Key(key));
-        known_for(&format!("`{}` is", table.sort_keys()[key]), known, self.rows_with_values(table), table)
+    /// A sentence on the end of known investors, if rounds follow it: until when a last investment can be known.
+    pub fn investors_until(&self) -> Option<String> {
+        let horizon = self.round_coverage().investors_until(&Markets::All)?;
+        Some(format!("investors are known for rounds up to {}{}", horizon.until, horizon.later()))
     }
 
     /// Number of records that may have values: all but unapproved reviews.
@@ -169,14 +241,49 @@ impl Catalog {
         let listed = listed.map(|(value, records)| format!("`{value}` ({records})")).collect::<Vec<_>>().join(", ");
         let name = facet.name();
         match known.is_empty() {
-            true => known_for(&format!("`{name}` is"), 0, self.rows_with_values(table), table),
+            true => self.low_coverage_of(table, Property::Facet(facet), &[]),
             false => Some(format!("no record of this data has such a `{name}`; the most frequent are {listed}")),
         }
     }
 }
 
-/// A sentence that a field is known for few records; `None` if it is known for at least half of them.
-fn known_for(subject: &str, known: u32, total: u32, table: Table) -> Option<String> {
-    let is_low = u64::from(known) * 2 < u64::from(total);
-    is_low.then(|| format!("{subject} known for {} of {} {}", grouped(known), grouped(total), table.plural()))
+pub(crate) fn is_last_investment(key: usize) -> bool {
+    key == Table::Firms.sort_key("last_investment_on")
+}
+
+/// What a property of a round's investors is called.
+fn noun_of(property: Property) -> &'static str {
+    if property == Property::Facet(Facet::Lead) { "leads" } else { "investors" }
+}
+
+/// How many records of a request have a known value, and the conditions that leave them.
+struct KnownOfRows {
+    known: u64,
+    total: u64,
+    base: Vec<Filter>,
+}
+
+impl KnownOfRows {
+    /// True if the value is known for fewer than half of the records.
+    fn is_low(&self) -> bool {
+        self.known * 2 < self.total
+    }
+
+    fn note(&self, catalog: &Catalog, table: Table, property: Option<Property>) -> Option<String> {
+        if !self.is_low() {
+            return None;
+        }
+        let subject = match property {
+            Some(property) => format!("`{}` is", property.name(table)),
+            None => "check sizes are".to_owned(),
+        };
+        let these = if self.total < u64::from(catalog.rows_with_values(table)) { "these " } else { "" };
+        let of_investors = property.filter(|property| is_of_investors(table, *property));
+        let newest = of_investors.map_or_else(String::new, |of| catalog.newest_with_investors(of, &self.base));
+        let (known, total) = (grouped(self.known), grouped(self.total));
+        Some(match of_investors.filter(|_| !these.is_empty()) {
+            Some(property) => format!("{} are known for {known} of these {total} rounds{newest}", noun_of(property)),
+            None => format!("{subject} known for {known} of {these}{total} {}{newest}", table.plural()),
+        })
+    }
 }

@@ -14,7 +14,7 @@ mod city_names;
 mod co_investors;
 pub mod comparison;
 mod completion;
-mod coverage;
+pub mod coverage;
 pub mod cursor;
 mod facets;
 pub mod flat;
@@ -79,7 +79,7 @@ pub use row_filter::RowFilter;
 pub use similar::Similar;
 pub use stats::Totals;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -90,9 +90,9 @@ use crate::ask::association::DescribedSectors;
 use crate::ask::lexicon::Lexicon;
 use crate::changes::AllChanges;
 use crate::param_error::shortened;
-use crate::round_years::RoundYears;
 use crate::search_cache::SearchCache;
 use crate::sector_names::SectorNames;
+use data::coverage::RoundCoverage;
 use data::fold::{fold, fold_into};
 use data::{Direction, Facet, Snapshot, SnapshotVersion, Table};
 use search::{Explanation, FoldedCandidates, MatchClass, SearchError, SearchResults, TextIndex, texts};
@@ -154,7 +154,9 @@ struct Cached {
     changes: Cache<(SnapshotVersion, u64), Arc<AllChanges>, MAX_CHANGES>,
     pictures: Cache<(Table, u32), Arc<[u8]>, MAX_PICTURES>,
     totals: OnceCell<Totals>,
-    round_years: OnceCell<RoundYears>,
+    round_coverage: OnceCell<RoundCoverage>,
+    /// Firms that joined a round of a year, ascending.
+    active_firms: OnceCell<BTreeMap<i32, Vec<u32>>>,
     /// Slugs of sectors, to compare mistyped ones with.
     sectors: OnceCell<FoldedCandidates>,
     sector_names: OnceCell<SectorNames>,

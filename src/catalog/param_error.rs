@@ -7,7 +7,7 @@ use data::{Country, Facet, Metric, Table, identifier};
 use search::{SearchResults, nearest};
 
 use crate::params::{ParamType, Parameter};
-use crate::{Catalog, Filter, NameMatch, Property, Relaxation, Resource};
+use crate::{Catalog, NameMatch, Property, Relaxation, Resource};
 
 /// The sort key for the quality of name matches.
 pub(crate) const RELEVANCE: &str = "relevance";
@@ -235,7 +235,7 @@ fn unknown_value(
     };
     let example = suggestion.is_none().then(|| format!("use one such as `{}`", catalog.example_value(parameter)));
     let coverage = match parameter.kind {
-        ParamType::Listed(table, facet) => catalog.low_coverage(table, parameter.name, &Filter::AnyOf(facet, vec![])),
+        ParamType::Listed(table, facet) => catalog.low_coverage_of(table, Property::Facet(facet), &[]),
         _ => None,
     };
     let hints: String = example.into_iter().chain(coverage).map(|hint| format!("; {hint}")).collect();

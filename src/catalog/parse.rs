@@ -6,14 +6,17 @@ pub mod scalars;
 mod value_list;
 mod values;
 
+use std::ops::Range;
+
 use data::vocabulary::{Vocabulary, normal};
 use data::{Direction, Facet, Metric, PartialDate, ReviewStatus, Table};
 
+use crate::coverage::{field_of, is_last_investment, markets_of};
 use crate::json::fields::snake_case;
 use crate::param_error::{Issue, Issues, ParameterError, RELEVANCE, shortened};
 use crate::params::{BoundUnit, MAX_PARAMETERS, MAX_TEXT_CHARS, ParamType, Parameter};
 use crate::parse::scalars::{Bound, parse_amount, parse_bool, parse_date, parse_percent};
-use crate::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Query, Ranking, Resource};
+use crate::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Property, Query, Ranking, Resource};
 
 #[derive(Clone, Copy, Debug)]
 pub struct ParseOptions {
@@ -70,6 +73,10 @@ struct ParamParser<'a> {
     text: Option<String>,
     metric: Option<Metric>,
     order: Option<Order>,
+    /// The given parameters, each with the range of its filters.
+    conditions: Vec<(&'static Parameter, Range<usize>)>,
+    /// Given sort keys.
+    sorted_by: Vec<usize>,
     canonical: Vec<(&'static str, String)>,
     errors: Vec<Issue>,
     warnings: Vec<Issue>,
@@ -92,6 +99,8 @@ impl Catalog {
             text: None,
             metric: None,
             order: None,
+            conditions: Vec::new(),
+            sorted_by: Vec::new(),
             canonical: Vec::new(),
             errors: Vec::new(),
             warnings: Vec::new(),
@@ -118,7 +127,7 @@ impl Catalog {
             if !values.is_empty() {
                 let before = parser.filters.len();
                 parser.parse_parameter(parameter, &values);
-                parser.note_coverage(parameter, before);
+                parser.conditions.push((parameter, before..parser.filters.len()));
             }
         }
         parser.finish()
@@ -145,20 +154,42 @@ impl ParamParser<'_> {
         self.errors.push(Issue::Invalid(ParameterError::invalid(name, detail)));
     }
 
-    /// Adds a note if the field of the filters from index `first` on is unknown for most records.
-    fn note_coverage(&mut self, parameter: &Parameter, first: usize) {
-        // All filters of one parameter use the same field.
-        let Some(filter) = self.filters.get(first) else { return };
+    /// Adds notes on fields that are unknown for most of the records that the other conditions leave.
+    fn note_coverage(&mut self) {
         let table = self.resource.table();
-        let absent = match (filter, parameter.kind) {
-            (Filter::AnyOf(facet, values), ParamType::Terms(..)) => self.catalog.absent_values(table, *facet, values),
-            _ => None,
-        };
-        let detail = absent.or_else(|| self.catalog.low_coverage(table, parameter.name, filter));
-        self.notes.extend(detail.map(|detail| ParameterError::warning("low_coverage", parameter.name, detail)));
+        let mut notes: Vec<(&str, String)> = Vec::new();
+        let status = self.default_statuses();
+        for (parameter, own) in std::mem::take(&mut self.conditions) {
+            // All filters of one parameter use the same field.
+            let Some(filter) = self.filters[own.clone()].first() else { continue };
+            let absent = match (filter, parameter.kind) {
+                (Filter::AnyOf(facet, values), ParamType::Terms(..)) => {
+                    self.catalog.absent_values(table, *facet, values)
+                }
+                _ => None,
+            };
+            // A firm fits a part of the conditions of a match.
+            let places = (0..).zip(&self.filters).filter(|(place, _)| !own.contains(place));
+            let others = places.filter(|_| self.resource != Resource::Match).map(|(_, filter)| filter.clone());
+            let others: Vec<Filter> = others.chain(status.clone()).collect();
+            let detail = absent.or_else(|| self.catalog.low_coverage(table, parameter.name, filter, &others));
+            notes.extend(detail.map(|detail| (parameter.name, detail)));
+        }
+        for key in std::mem::take(&mut self.sorted_by) {
+            let of_key = self.catalog.low_coverage_of(table, Property::Key(key), &self.filters);
+            let is_activity = table == Table::Firms && is_last_investment(key);
+            let until = if is_activity { self.catalog.investors_until() } else { None };
+            notes.extend(of_key.into_iter().chain(until).map(|detail| ("sort", detail)));
+        }
+        let is_activity = self.resource == Resource::Leaderboard && self.metric == Some(Metric::Activity);
+        let until = if is_activity { self.catalog.investors_until() } else { None };
+        notes.extend(until.map(|detail| ("metric", detail)));
+        let note = |(name, detail)| ParameterError::warning("low_coverage", name, detail);
+        self.notes.extend(notes.into_iter().map(note));
     }
 
     fn note_uncovered_years(&mut self) {
+        let table = self.resource.table();
         if !matches!(self.resource, Resource::Firms | Resource::Startups | Resource::Rounds) {
             return;
         }
@@ -168,9 +199,12 @@ impl ParamParser<'_> {
         });
         let Some((name, key)) = date else { return };
         let (min, max) = self.bounds_of(key);
+        let investors = if table == Table::Firms { self.catalog.investors_of_period(min, max) } else { None };
         let day = |code: i64| i32::try_from(code).ok().map(PartialDate::day_of_code);
-        let (min, max) = (day(min), day(max));
-        let details = [self.catalog.uncovered_period(min, max), self.catalog.too_short_period(min, max)];
+        let period = (day(min), day(max));
+        let (field, markets) = (field_of(table, &self.filters), markets_of(table, &self.filters));
+        let uncovered = self.catalog.uncovered_period(period, field, &markets);
+        let details = [investors, uncovered, self.catalog.too_short_period(period)];
         let note = |detail: String| ParameterError::warning("low_coverage", name, detail);
         self.notes.extend(details.into_iter().flatten().map(note));
     }
@@ -238,9 +272,7 @@ impl ParamParser<'_> {
                     self.unknown(Issue::Invalid(ParameterError::invalid(parameter.name, detail)));
                 }
                 Some(key) => {
-                    let detail = self.catalog.low_coverage_of_key(table, key);
-                    self.notes
-                        .extend(detail.map(|detail| ParameterError::warning("low_coverage", parameter.name, detail)));
+                    self.sorted_by.push(key);
                     keys.push((key, direction));
                     names.push(if direction == Direction::Descending { format!("-{name}") } else { name });
                 }
@@ -266,7 +298,10 @@ impl ParamParser<'_> {
 
     fn finish(mut self) -> Result<ParsedRequest, Issues> {
         self.contradictions().into_iter().for_each(|issue| self.unknown(issue));
-        self.note_uncovered_years();
+        if self.errors.is_empty() {
+            self.note_coverage();
+            self.note_uncovered_years();
+        }
         self.note_excluded_statuses();
         let request = match self.resource {
             Resource::Leaderboard => Request::Leaderboard(LeaderboardQuery {

@@ -58,6 +58,14 @@ impl Property {
         facets.chain(keys.filter(|(key, _)| *key != "name" && *key != "rating"))
     }
 
+    /// The name of the parameter that filters by it, or of the sort key.
+    pub fn name(self, table: Table) -> &'static str {
+        match self {
+            Self::Key(key) => table.sort_keys()[key],
+            Self::Facet(facet) => facet.name(),
+        }
+    }
+
     /// Finds a property by name; accepts the plural of a record's field, such as `sectors`.
     pub fn named(table: Table, name: &str) -> Option<(&'static str, Self)> {
         let name = normal(name).replace('-', "_");

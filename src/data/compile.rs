@@ -10,6 +10,7 @@ pub use quality::DatasetQuality;
 
 use std::io::{self, Write};
 use std::panic::resume_unwind;
+use std::path::Path;
 use std::sync::Arc;
 use std::thread::{self, Builder};
 
@@ -25,6 +26,7 @@ use crate::derive::near_duplicates::{self, NearDuplicate};
 use crate::derive::record::{is_known, reference};
 use crate::derive::row_order::RowOrders;
 use crate::derive::{Derived, country_of, each_ancestor};
+use crate::import::date_precision;
 use crate::import::known_aliases;
 use crate::import::redirects::Redirect;
 use crate::import::rows::DatasetInvestor;
@@ -73,6 +75,13 @@ impl Compiled {
 
     pub fn set_version(&mut self, version: SnapshotVersion) {
         self.dataset.meta.version = version;
+    }
+
+    /// Writes the dates of rounds into their file in the dataset's folder, where the file has a day that nobody knew.
+    /// Returns how many it changed.
+    pub fn write_known_dates(&self, folder: &Path) -> io::Result<usize> {
+        let rounds = self.dataset.rounds.iter().filter_map(|round| Some((round.id.as_str(), round.announced_on?)));
+        date_precision::write(folder, &rounds.filter(|(_, date)| !date.is_day()).collect())
     }
 
     pub fn rows(&self, table: Table) -> usize {

@@ -131,6 +131,12 @@ impl PartialDate {
         self.first_day.year()
     }
 
+    /// Month and day of its first day.
+    pub(crate) fn month_and_day(self) -> (u8, u8) {
+        let date = self.first_day.calendar();
+        (date.month().into(), date.day())
+    }
+
     /// The month of the date; the year if no more is known.
     pub(crate) fn month(self) -> Self {
         Self::at(self.first_day, self.precision.min(Precision::Month))

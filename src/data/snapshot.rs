@@ -26,7 +26,7 @@ use crate::parallel::in_parallel;
 use crate::vocabulary::Vocabulary;
 use crate::{
     ArchiveError, Checksums, Country, Date, Facet, Metric, NONE_I32, NONE_U32, NONE_U64, Names, PartialDate,
-    RecordText, ReviewStatus, SnapshotVersion, Stage, Table,
+    RecentPeriod, RecordText, ReviewStatus, SnapshotVersion, Stage, Table,
 };
 
 #[derive(Serialize, Deserialize)]
@@ -464,13 +464,9 @@ impl Snapshot {
         Some((PartialDate::from_code(*dated.last()?), PartialDate::from_code(*dated.first()?)))
     }
 
-    /// The date that recent activity is counted back from, by its first day: the date of the newest round up to the
-    /// release. A later round is planned or has a mistyped year.
-    pub fn activity_until(&self) -> PartialDate {
-        let released_on = self.released_on();
-        let (dates, last) = (self.round_dates(), PartialDate::last_code(released_on));
-        let newest = dates.get(dates.partition_point(|date| *date > last));
-        newest.and_then(|date| known_date(*date)).unwrap_or(released_on.into())
+    /// The period that recent activity is counted in.
+    pub fn recent_period(&self) -> RecentPeriod {
+        RecentPeriod::new(self.round_dates().iter().copied().filter_map(known_date), self.released_on())
     }
 
     pub fn round_startup(&self, row: u32) -> u32 {

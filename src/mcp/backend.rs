@@ -15,6 +15,7 @@ use catalog::{
     Catalog, ComputedRows, Coverage, Filter, Interpretation, ListAnswer, ParameterError, RelatedRoles, Resource,
     SearchReading, Totals,
 };
+use data::coverage::{Markets, RoundField};
 use data::model::RelatedRole;
 use data::vocabulary::Vocabulary;
 use data::{Facet, RecordText, Table};
@@ -121,7 +122,7 @@ impl ToolRelease {
                 found = self.catalog.aggregate(query, &options).0;
                 groups = compact(&found.groups);
             }
-            notes.extend(self.catalog.notes_on_years(table, &found));
+            notes.extend(self.catalog.notes_on_years(query, &found));
             let may_grow = options.limit == list.group_by.limit && options.limit < MAX_GROUPS;
             notes.extend(found.groups.iter().filter_map(|groups| list_call::cut_groups(groups, may_grow)));
             result = result.field("groups", groups);
@@ -217,8 +218,14 @@ impl ToolRelease {
     pub(crate) fn instructions(&self) -> String {
         let mut text = INSTRUCTIONS.to_owned();
         let snapshot = self.catalog.snapshot();
-        if let Some((_, until)) = snapshot.round_range() {
-            text.push_str(&format!(" The newest funding round is of {until}; get_platform_stats says what is known."));
+        let coverage = self.catalog.round_coverage();
+        let covered = |field| coverage.covered_text(field, &Markets::All);
+        if let Some(rounds) = covered(None) {
+            let investors = covered(Some(RoundField::Investors)).unwrap_or_else(|| "no year".to_owned());
+            text.push_str(&format!(
+                " The data covers funding rounds of {rounds}, and their investors of {investors}; get_platform_stats says \
+                 what is known."
+            ));
         }
         text.extend(never_known(self.catalog.totals()).map(|sentence| format!(" {sentence}")));
         if snapshot.is_invented() {

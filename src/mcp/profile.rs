@@ -167,6 +167,7 @@ impl ToolRelease {
         let value = |name: &str| text_of(record.value(Table::Firms, Table::Firms.field_index(name))).to_owned();
         let mut notes = call.notes.clone();
         notes.extend(note);
+        notes.extend(self.catalog.investors_until().map(|until| format!("{until}: later investments are not known")));
         let reviews = self.reviews_of(firm, reviews, call.count("reviews_limit"));
         let mut score = with_meanings(&value("score"));
         score.pop();

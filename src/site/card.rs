@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use crate::canvas::{BRAND, Canvas, Ink, has_letters, shortened, width};
-use crate::field_years::by_year;
+use crate::field_years::{CoveredYears, by_year};
 use crate::records::record;
 use crate::{PageRequest, PageResult, find, format, page_headers, response_of};
 use catalog::{Catalog, Filter};
+use data::coverage::Markets;
 use data::model::{Firm, Startup};
-use data::{Facet, Table};
+use data::{Country, Facet, Table};
 use service::Brand;
 use transport::headers::Caching;
 
@@ -61,13 +62,12 @@ impl Card {
             score.or_else(last),
         ];
         let joined = Filter::AnyOf(Facet::Investor, vec![row]);
-        let covers = |year| catalog.covers_investors(year);
         Ok(Self {
             noun: "Investor",
             about: about(kind, format::place(&firm.city, &firm.country)),
             name: firm.name,
             facts: facts.into_iter().flatten().collect(),
-            years: years(catalog, catalog.investor_years(), joined, covers),
+            years: years(catalog, &CoveredYears::of_investors(catalog), joined),
         })
     }
 
@@ -80,14 +80,14 @@ impl Card {
             startup.last_round_on.map(|date| (format::day(date), "last round")),
         ];
         let own = Filter::AnyOf(Facet::Startup, vec![row]);
-        let period = catalog.rounds_by_year();
-        let period = period.first().zip(period.last()).map(|((first, _), (last, _))| (*first, *last));
+        let country = startup.country.as_deref().and_then(Country::from_alpha2);
+        let markets = country.map_or(Markets::All, |country| Markets::Only(vec![country]));
         Ok(Self {
             noun: "Startup",
             name: startup.name,
             about: about(stage, format::place(&startup.city, &startup.country)),
             facts: facts.into_iter().flatten().collect(),
-            years: years(catalog, period, own, |year| catalog.covers(year)),
+            years: years(catalog, &CoveredYears::new(catalog, None, markets), own),
         })
     }
 
@@ -156,11 +156,11 @@ fn about(kind: Option<String>, place: String) -> String {
     kind.into_iter().chain(Some(place).filter(|place| !place.is_empty())).collect::<Vec<_>>().join(" · ")
 }
 
-/// Rounds that match a filter in each of the last [`YEARS`] of a period; `None` without a round if `covers` is false.
-fn years(catalog: &Catalog, period: Option<(i32, i32)>, of: Filter, covers: impl Fn(i32) -> bool) -> YearCounts {
-    let Some((first, last)) = period else { return Vec::new() };
+/// Rounds that match a filter in each of the last [`YEARS`] years; `None` for an uncovered year without any.
+fn years(catalog: &Catalog, covered: &CoveredYears<'_>, of: Filter) -> YearCounts {
+    let Some((first, last)) = covered.period() else { return Vec::new() };
     let first = first.max(last - YEARS as i32 + 1);
     let known = by_year(catalog, of);
-    let count = |year: i32| known.get(&year).copied().or_else(|| covers(year).then_some(0));
+    let count = |year: i32| known.get(&year).copied().or_else(|| covered.covers(year).then_some(0));
     (first..=last).map(|year| (year, count(year))).collect()
 }

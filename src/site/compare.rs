@@ -173,8 +173,10 @@ fn firms(catalog: &Catalog, found: &[u32]) -> PageResult<Vec<ComparisonRow>> {
         row("Assets under management", &firms, |(_, firm)| plain(firm.aum_usd.as_ref().map(format::usd))),
         row("Stages", &firms, |(_, firm)| firm.stages.iter().map(|stage| (format::word(stage), None)).collect()),
         row("Sectors of the portfolio", &firms, sectors),
-        row("Portfolio", &firms, |(_, firm)| plain(format::counted(firm.portfolio_count, "startup", "startups"))),
-        row("Rounds joined", &firms, |(_, firm)| plain(format::number(firm.investment_count))),
+        row("Portfolio", &firms, |(_, firm)| plain(format::counted_known(firm.portfolio_count, "startup", "startups"))),
+        row("Rounds joined", &firms, |(_, firm)| {
+            plain(format::counted_known(firm.investment_count, "round", "rounds"))
+        }),
         row("Rounds led", &firms, |(own, _)| {
             plain(count_led(catalog, *own, &[]).map(|(led, named)| {
                 format!("{} of {} that name their leads", format::number(led), format::number(named))

@@ -6,14 +6,14 @@ use askama::Template;
 
 use crate::charts::{Bars, Heatmap};
 use crate::feeds::{self, ReleaseChanges};
-use crate::field_years::FieldYears;
+use crate::field_years::{CoveredYears, FieldYears};
 use crate::layout::PageLayout;
 use crate::lists::list_path;
 use crate::market::rounds_by_year;
 use crate::{PageRequest, PageResult, PathValues, format, linked_data, render};
-use catalog::round_years::spans;
 use catalog::{BulkFile, Catalog, Property, Totals};
 use data::Table;
+use data::coverage::{Markets, spans};
 use service::{BulkAccess, bulk};
 
 #[derive(Template)]
@@ -103,16 +103,20 @@ fn list_of_known(catalog: &Catalog, table: Table, field: &str, known: u32) -> Op
 
 fn gaps(catalog: &Catalog, tables: &[TableCoverage], years: &[FieldYears]) -> Vec<String> {
     let mut gaps = Vec::new();
-    let uncovered = catalog.rounds_by_year().into_iter().filter(|(_, rounds)| rounds.is_none());
+    let uncovered = CoveredYears::of_rounds(catalog).rounds().into_iter().filter(|(_, rounds)| rounds.is_none());
     let uncovered: BTreeSet<i32> = uncovered.map(|(year, _)| year).collect();
     if !uncovered.is_empty() {
-        let few = "has less than a twentieth of the rounds of the year with most";
+        let few = "has few rounds, compared with the years around it or with most";
         gaps.push(format!("Rounds of {} are hardly covered: each year {few}.", spans(&uncovered)));
     }
-    gaps.extend(years.iter().filter_map(FieldYears::gap));
-    let by_year = catalog.years_without_days();
+    let coverage = catalog.round_coverage();
+    for (countries, years) in coverage.partial_years(None, &Markets::All) {
+        gaps.push(format!("Rounds of {} are covered for {countries} only.", spans(&years)));
+    }
+    gaps.extend(years.iter().flat_map(FieldYears::gaps));
+    let by_year = coverage.years_without_days();
     if !by_year.is_empty() {
-        gaps.push(format!("Most rounds of {} are dated by year only.", spans(by_year)));
+        gaps.push(format!("Most rounds of {} are dated by year only.", spans(&by_year)));
     }
     for table in tables {
         // For rounds, gaps by year are already listed.

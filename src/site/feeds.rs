@@ -129,8 +129,9 @@ pub(crate) fn round_feed(catalog: &Catalog, request: PageRequest<'_>, _: PathVal
             true => "No investor is known.".to_owned(),
             false => format!("Investors: {}.", names(&round.investors)),
         };
-        let is_day = |date: &PartialDate| date.is_day() && !catalog.years_without_days().contains(&date.year());
-        let day = round.announced_on.filter(is_day).map(PartialDate::first_day);
+        let day = round.announced_on.filter(|date| date.is_day()).map(PartialDate::first_day);
+        let less = round.announced_on.filter(|date| !date.is_day());
+        let less = less.map(|date| format!(" Announced {}.", format::on_date(&date))).unwrap_or_default();
         // A round that is older than the compared releases keeps its date from release to release.
         let changed = catalog.changed_in(Table::Rounds, *row).map(SnapshotVersion::date);
         let older = day.filter(|_| catalog.has_record_history());
@@ -140,7 +141,7 @@ pub(crate) fn round_feed(catalog: &Catalog, request: PageRequest<'_>, _: PathVal
             url: format!("{base}{}", path_of(Table::Startups, &round.startup.slug)),
             updated: midnight(changed.or(older).unwrap_or(released_on)),
             published: day.map(midnight),
-            text: format!("{leads}{investors}"),
+            text: format!("{leads}{investors}{less}"),
         }
     };
     Feed::new(request, "new rounds", "/rounds", rounds.into_iter().zip(page.rows.iter()).map(entry).collect())

@@ -3,9 +3,11 @@
 use crate::browse::{BrowseConfig, PARSE_OPTIONS, PageQuery, problem_of};
 use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::conditions::label_of;
+use crate::field_years::CoveredYears;
 use crate::format;
 use crate::link::Link;
 use crate::lists::nouns;
+use catalog::coverage::markets_of;
 use catalog::params::ParamType;
 use catalog::{Catalog, Filter, ListPosition, MatchedRows, ParseOptions, Query, Request, Resource, WantedPage};
 use data::{Date, Facet, PartialDate, Table};
@@ -225,7 +227,11 @@ fn histogram(
 ) -> Option<Bars> {
     let (table, link) = (config.resource.table(), &given.link);
     let [from, to] = [range.from.name, range.to.name];
-    let bins = bins(catalog, table, range.bins)?;
+    let covered = match range.bins {
+        Bins::ActiveYears => CoveredYears::of_investors(catalog),
+        _ => CoveredYears::new(catalog, None, markets_of(table, &all.query.filters)),
+    };
+    let bins = bins(catalog, table, range.bins, &covered)?;
     let others = FilteredRows::without(catalog, config.resource, link, &[from, to]);
     let rows = &others.as_ref().unwrap_or(all).rows;
     let counts: Vec<u64> = match range.bins {
@@ -248,7 +254,9 @@ fn histogram(
     let nouns = nouns(table);
     let title = format!("{} by {}", format::word(nouns.1), range.label.to_lowercase());
     let heads = [range.label, &format::word(nouns.1)];
-    Bars::range(ChartHead::new(from, title, "").table(heads, ChartUnit::Count(nouns.0, nouns.1)), items)
+    let bars = Bars::range(ChartHead::new(from, title, "").table(heads, ChartUnit::Count(nouns.0, nouns.1)), items)?;
+    let is_of_rounds = matches!(range.bins, Bins::ActiveYears | Bins::RoundYears(_));
+    Some(if is_of_rounds { bars.partly_covered(|year| covered.is_part_named(year)) } else { bars })
 }
 
 /// The range of the bars' key that the query selects.
@@ -267,23 +275,20 @@ fn selected(query: &Query, table: Table, kind: Bins) -> (i64, i64) {
 }
 
 /// The bars of a range; `None` if no record has a value.
-fn bins(catalog: &Catalog, table: Table, kind: Bins) -> Option<Vec<Bin>> {
-    let of_dates = |(first, last): (i32, i32), covers: &dyn Fn(i32) -> bool| {
+fn bins(catalog: &Catalog, table: Table, kind: Bins, covered: &CoveredYears<'_>) -> Option<Vec<Bin>> {
+    let of_dates = || -> Option<Vec<Bin>> {
+        let (first, last) = covered.period()?;
         let years = first.max(last - YEARS + 1)..=last;
         let bin = |year: i32| {
             let day = |text: String| text.parse::<Date>().ok();
             let (first, last) = (day(format!("{year:04}-01-01"))?, day(format!("{year:04}-12-31"))?);
             let values = (PartialDate::first_code(first).into(), PartialDate::last_code(last).into());
-            Some(Bin { values, is_covered: covers(year), ..Bin::of_year(year) })
+            Some(Bin { values, is_covered: covered.covers(year), ..Bin::of_year(year) })
         };
-        years.filter_map(bin).collect()
+        Some(years.filter_map(bin).collect())
     };
     Some(match kind {
-        Bins::ActiveYears => of_dates(catalog.investor_years()?, &|year| catalog.covers_investors(year)),
-        Bins::RoundYears(_) => {
-            let years = catalog.rounds_by_year();
-            of_dates((years.first()?.0, years.last()?.0), &|year| catalog.covers(year))
-        }
+        Bins::ActiveYears | Bins::RoundYears(_) => of_dates()?,
         Bins::Years(key) => {
             let values = catalog.snapshot().values(table, table.sort_key(key));
             let year = |value: &i64| i32::try_from(*value).ok();

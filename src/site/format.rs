@@ -49,6 +49,11 @@ pub(crate) fn day(date: impl Display) -> String {
     }
 }
 
+/// A number of known records, which is never "0": those that are not known may exist.
+pub(crate) fn counted_known(count: u32, one: &str, many: &str) -> String {
+    if count == 0 { format!("no known {one}") } else { counted(count, one, many) }
+}
+
 /// The month of a date, or its year: `Nov 2026`.
 pub(crate) fn month(date: PartialDate) -> String {
     let text = date.to_string();

@@ -19,6 +19,7 @@ use crate::round_rows::RoundRows;
 use crate::{PageRequest, PageResult, PathValues, format, page_headers, render, respond_with, response_of};
 use catalog::params::MAX_TEXT_CHARS;
 use catalog::{Catalog, Filter, LeaderboardQuery, ListPosition, Order, Query, Ranking, Resource, TextIndexes, Totals};
+use data::coverage::Markets;
 use data::model::{Firm, Person, Startup};
 use data::{Direction, Metric, Table};
 use transport::headers::Caching;
@@ -36,7 +37,8 @@ const MAX_SECTORS: usize = 12;
 struct HomePage<'a> {
     layout: PageLayout,
     totals: &'a Totals,
-    newest_round: Option<String>,
+    /// The years with covered rounds.
+    covered: Option<String>,
     boards: Vec<Board>,
     choices: Vec<Choice>,
     by_year: Option<Bars>,
@@ -136,7 +138,7 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
     render(&HomePage {
         layout: PageLayout::new(catalog.snapshot(), "", description, request.path).canonical(request.state),
         totals: catalog.totals(),
-        newest_round: catalog.snapshot().round_range().map(|(_, newest)| format::day(newest)),
+        covered: catalog.round_coverage().covered_text(None, &Markets::All),
         boards: boards(catalog)?,
         choices: choices(catalog, &Link::new("/match", Vec::new()), &["stage", "sector", "country"], &[]),
         by_year: rounds_by_year(catalog),

@@ -10,6 +10,7 @@ use crate::charts::{
 };
 use crate::choice::{Choice, choices};
 use crate::conditions::{active_filters, label_of};
+use crate::field_years::investors_until;
 use crate::filters::total;
 use crate::layout::PageLayout;
 use crate::link::Link;
@@ -104,9 +105,10 @@ fn description(catalog: &Catalog, metric: Metric) -> String {
         Metric::ValueAdd => "What firms contribute beyond money, smoothed.",
         Metric::GhostingRate => "The share of founders who never got a response, smoothed, lowest first.",
         Metric::Activity => {
-            let until = format::day(catalog.snapshot().activity_until());
+            let period = catalog.snapshot().recent_period().in_words(format::day);
             return format!(
-                "Rounds joined in the 365 days up to {until}, the newest round of the data. No reviews are required."
+                "Rounds joined {period}, the newest of the data. No reviews are required.{}",
+                investors_until(catalog).map(|text| format!(" {text}")).unwrap_or_default()
             );
         }
     };
@@ -180,8 +182,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
 fn missing(catalog: &Catalog, metric: Metric) -> String {
     match metric {
         Metric::Activity => {
-            let until = format::day(catalog.snapshot().activity_until());
-            format!("The data names no firm that joined a round in the 365 days up to {until}.")
+            let period = catalog.snapshot().recent_period().in_words(format::day);
+            format!("The data names no firm that joined a round {period}.")
         }
         _ => "This ranking takes 5 approved reviews of a firm, and no firm in the data has as many.".to_owned(),
     }

@@ -8,6 +8,7 @@ use askama::Template;
 use crate::charts::{Bars, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Heatmap, TileMap, Treemap};
 use crate::conditions::label_of;
 use crate::error_page::PageError;
+use crate::field_years::CoveredYears;
 use crate::filters::total;
 use crate::layout::PageLayout;
 use crate::link::Link;
@@ -15,6 +16,7 @@ use crate::matching::count_led;
 use crate::round_rows::RoundRows;
 use crate::{PageRequest, PageResult, PathValues, format, render};
 use catalog::aggregate::{Aggregate, AggregateGroup, AggregateOptions, GroupBy, Grouping, group_bys};
+use catalog::coverage::markets_of;
 use catalog::{Amounts, Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter, ValueCount};
 use data::vocabulary::Vocabulary;
 use data::{Country, Facet, Stage, Table};
@@ -82,7 +84,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, [name, stage]: P
 
     let rounds = aggregate(catalog, Resource::Rounds, &query.filters, &["stage", "investor"], GROUPS);
     let years = aggregate(catalog, Resource::Rounds, &query.filters, &["year"], 100);
-    let shown = shown_years(catalog, &years);
+    let covered = CoveredYears::new(catalog, None, markets_of(Table::Rounds, &query.filters));
+    let shown = shown_years(&covered, &years);
     let total_of = |resource: Resource| total(catalog, resource, &link, OPTIONS);
     let newest = catalog.list(&query, ListPosition::default(), NEWEST);
     let investors = investors(catalog, &rounds, &query.filters);
@@ -95,8 +98,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, [name, stage]: P
         startups: total_of(Resource::Startups),
         firms: total_of(Resource::Firms),
         amounts: rounds.amounts.unwrap_or_default(),
-        by_year: shown.map(|shown| by_year(catalog, &years, shown, &link)),
-        by_stage_and_year: shown.and_then(|shown| by_stage_and_year(catalog, &query, shown, &link)),
+        by_year: shown.map(|shown| by_year(&covered, &years, shown, &link)),
+        by_stage_and_year: shown.and_then(|shown| by_stage_and_year(catalog, &covered, &query, shown, &link)),
         sectors: if market.is_none() { sectors(catalog, MAX_SECTORS) } else { None },
         countries: if market.is_none() { countries(catalog) } else { None },
         stages: stages(&rounds, market, &link),
@@ -165,34 +168,32 @@ fn grouping<'a>(aggregate: &'a Aggregate, by: &str) -> Option<&'a Grouping> {
 
 /// All rounds by year; a year that the data does not cover is unknown.
 pub(crate) fn rounds_by_year(catalog: &Catalog) -> Option<Bars> {
-    let years = catalog.rounds_by_year();
+    let covered = CoveredYears::of_rounds(catalog);
+    let years = covered.rounds();
     let (first, last) = (years.first()?.0, years.last()?.0);
     if first == last {
         return None;
     }
     let rounds: u64 = years.iter().filter_map(|(_, rounds)| *rounds).sum();
-    let summary = format!("{} {}", format::counted(rounds, "round", "rounds"), covered_period(first, last));
+    let summary =
+        format!("{} from {first} to {last}.{}", format::counted(rounds, "round", "rounds"), covered.gaps(first, last));
     let item = |(year, rounds): (i32, Option<u64>)| {
         ChartItem::linked(year.to_string(), rounds, format!("/rounds?since={year}&until={year}"))
     };
     let items = years.into_iter().map(item).collect();
     let head = ChartHead::new("years-chart", "Funding rounds by year", summary);
-    Some(Bars::new(head, ["Year", "Rounds"], ROUNDS, items))
+    Some(Bars::new(head, ["Year", "Rounds"], ROUNDS, items).partly_covered(|year| covered.is_part_named(year)))
 }
 
 /// First and last year of the charts: years that the data covers and that have rounds.
-fn shown_years(catalog: &Catalog, years: &Aggregate) -> Option<(i32, i32)> {
+fn shown_years(covered: &CoveredYears<'_>, years: &Aggregate) -> Option<(i32, i32)> {
     let by_year = grouping(years, "year")?;
     let known = || {
         let years = by_year.values.iter().filter_map(|group| group.value.parse::<i32>().ok());
-        years.filter(|year| catalog.covers(*year))
+        years.filter(|year| covered.covers(*year))
     };
     let last = known().max()?;
     Some((known().min()?.max(last - YEARS + 1), last))
-}
-
-fn covered_period(first: i32, last: i32) -> String {
-    format!("in the years from {first} to {last} that the data covers. Hatched: too few rounds are known.")
 }
 
 fn year_href(link: &Link, year: i32) -> String {
@@ -200,31 +201,38 @@ fn year_href(link: &Link, year: i32) -> String {
 }
 
 /// Charts of rounds and of amounts raised. A year that the data does not cover is unknown, not zero.
-fn by_year(catalog: &Catalog, years: &Aggregate, (first, last): (i32, i32), link: &Link) -> (Bars, Bars) {
+fn by_year(covered: &CoveredYears<'_>, years: &Aggregate, (first, last): (i32, i32), link: &Link) -> (Bars, Bars) {
     let group = |year: i32| grouping(years, "year")?.values.iter().find(|group| group.value == year.to_string());
     let items = |value: &dyn Fn(i32) -> Option<u64>| -> Vec<ChartItem> {
         (first..=last).map(|year| ChartItem::linked(year.to_string(), value(year), year_href(link, year))).collect()
     };
-    let count = |year: i32| catalog.covers(year).then(|| group(year).map_or(0, |group| group.count));
+    let count = |year: i32| covered.covers(year).then(|| group(year).map_or(0, |group| group.count));
     let raised = |year: i32| match group(year) {
-        _ if !catalog.covers(year) => None,
+        _ if !covered.covers(year) => None,
         // A year that has only rounds of unknown amount is unknown, not zero.
         Some(group) => group.amounts.and_then(|amounts| amounts.sum_usd),
         None => Some(0),
     };
     let rounds: u64 = (first..=last).filter_map(count).sum();
     let usd: u64 = (first..=last).filter_map(raised).sum();
-    let is_covered = (first..=last).all(|year| catalog.covers(year));
-    let period = if is_covered { format!("from {first} to {last}.") } else { covered_period(first, last) };
+    let period = format!("from {first} to {last}.{}", covered.gaps(first, last));
     let rounds = format!("{} {period}", format::counted(rounds, "round", "rounds"));
     let rounds = ChartHead::new("rounds", "Rounds per year", rounds);
     let usd = ChartHead::new("raised", "Raised per year", format!("{} of known amounts {period}", format::usd(&usd)));
     let rounds = Bars::new(rounds, ["Year", "Rounds"], ROUNDS, items(&count));
-    (rounds, Bars::new(usd, ["Year", "US dollars"], ChartUnit::Usd, items(&raised)))
+    let usd = Bars::new(usd, ["Year", "US dollars"], ChartUnit::Usd, items(&raised));
+    let is_part = |year: &str| covered.is_part_named(year);
+    (rounds.partly_covered(is_part), usd.partly_covered(is_part))
 }
 
 /// Rounds by stage and year; `None` if the page is limited to one stage or there is only one year.
-fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32), link: &Link) -> Option<Heatmap> {
+fn by_stage_and_year(
+    catalog: &Catalog,
+    covered: &CoveredYears<'_>,
+    query: &Query,
+    (first, last): (i32, i32),
+    link: &Link,
+) -> Option<Heatmap> {
     if !link.text("stage").is_empty() || first == last {
         return None;
     }
@@ -237,7 +245,7 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
             counts[snapshot.round_stage(round).index()] += 1;
         }
     });
-    let is_known = |year: usize| catalog.covers(first + year as i32);
+    let is_known = |year: usize| covered.covers(first + year as i32);
     let row = |stage: &Stage| {
         let of_stage = link.with("stage", stage.name());
         let cell = |year: usize| {
@@ -250,7 +258,8 @@ fn by_stage_and_year(catalog: &Catalog, query: &Query, (first, last): (i32, i32)
     };
     let is_used = |stage: &&Stage| counts.iter().any(|counts| counts[stage.index()] > 0);
     let rows: Vec<ChartRow> = Stage::ALL.iter().filter(is_used).map(row).collect();
-    let summary = format!("The number of rounds of each stage, by year from {first} to {last}.");
+    let gaps = covered.gaps(first, last);
+    let summary = format!("The number of rounds of each stage, by year from {first} to {last}.{gaps}");
     let columns = (first..=last).map(|year| year.to_string()).collect();
     let head = ChartHead::new("stage-years", "Rounds by stage and year", summary).table(["Stage"], ROUNDS);
     (!rows.is_empty()).then(|| Heatmap::new(head, columns, rows))

@@ -57,8 +57,8 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         let (facts, backers) = match (table, snapshot.find(table, &organization.slug)) {
             (Table::Firms, Some(row)) => {
                 let firm: Firm = record(catalog, table, row)?;
-                let startups = format::counted(firm.portfolio_count, "startup", "startups");
-                let rounds = format::counted(firm.investment_count, "round", "rounds");
+                let startups = format::counted_known(firm.portfolio_count, "startup", "startups");
+                let rounds = format::counted_known(firm.investment_count, "round", "rounds");
                 let facts = vec![
                     (format::firm_kind(&firm.kind), None),
                     (startups, Some(format!("/startups?investor={}", firm.slug))),
@@ -117,7 +117,7 @@ fn startup_facts(startup: &Startup) -> (Vec<(String, Option<String>)>, Option<Ba
     // `ipo` is both a status and a stage.
     facts.dedup();
     facts.extend(startup.total_raised_usd.as_ref().map(|usd| (format!("{} raised", format::usd(usd)), None)));
-    let rounds = format::counted(startup.round_count, "round", "rounds");
+    let rounds = format::counted_known(startup.round_count, "round", "rounds");
     facts.push((rounds, Some(format!("/rounds?startup={}", startup.slug))));
     let leads: Vec<&Investor> = startup.investors.iter().filter(|investor| investor.lead == Some(true)).collect();
     let are_leads = !leads.is_empty();

@@ -40,6 +40,8 @@ struct StartupPage {
     /// Startups, each with what it has in common with this one, in words.
     similar_startups: Vec<(Startup, String)>,
     next_round: Option<(String, String)>,
+    /// Numbers of rounds with known investors and of all.
+    with_investors: Option<(usize, usize)>,
     statements: Vec<ProvenanceStatement>,
     api: String,
 }
@@ -70,10 +72,19 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         similar_startups,
         similar,
         next_round: next_round(catalog, &startup),
+        with_investors: with_investors(catalog, row),
         statements: catalog.provenance(Table::Startups, row),
         api: request.api(&format!("startups/{}", startup.slug)),
         startup,
     })
+}
+
+/// The number of rounds with known investors, and of all rounds; `None` if investors are known for each.
+fn with_investors(catalog: &Catalog, startup: u32) -> Option<(usize, usize)> {
+    let snapshot = catalog.snapshot();
+    let rounds: Vec<u32> = snapshot.facet_rows(Table::Rounds, Facet::Startup, startup).iter().collect();
+    let known = rounds.iter().filter(|round| snapshot.round_investors(**round).next().is_some()).count();
+    (known < rounds.len()).then_some((known, rounds.len()))
 }
 
 /// The possible next round in words, and the path of matching firms. `None` if unknown, or if it no longer operates.
@@ -100,9 +111,12 @@ fn description(startup: &Startup) -> String {
     let place = if place.is_empty() { place } else { format!(" in {place}") };
     let raised =
         startup.total_raised_usd.as_ref().map_or_else(String::new, |usd| format!("{} raised in ", format::usd(usd)));
-    let rounds = format::counted(startup.round_count, "round", "rounds");
-    let investors = format::counted(startup.investors.len(), "investor", "investors");
-    format!("{}, a startup{place}: {raised}{rounds} from {investors}.", startup.name)
+    let rounds = format::counted_known(startup.round_count, "round", "rounds");
+    let investors = match startup.investors.len() {
+        0 => String::new(),
+        count => format!(" from {}", format::counted(count, "investor", "investors")),
+    };
+    format!("{}, a startup{place}: {raised}{rounds}{investors}.", startup.name)
 }
 
 fn funding(rounds: &[FundingRound]) -> Option<StepChart> {
@@ -117,7 +131,11 @@ fn funding(rounds: &[FundingRound]) -> Option<StepChart> {
     let raised: u64 = dated.iter().filter(|round| !round.suspect).filter_map(|round| round.amount_usd).sum();
     let unknown = dated.iter().filter(|round| round.amount_usd.is_none()).count();
     let hollow = unknown + dated.iter().filter(|round| round.suspect).count();
-    let mut summary = format!("{} in {}.", format::usd(&raised), format::counted(dated.len(), "round", "rounds"));
+    let count = format::counted(dated.len(), "round", "rounds");
+    let mut summary = match hollow == dated.len() {
+        true => format!("{count}."),
+        false => format!("{} in {count}.", format::usd(&raised)),
+    };
     if hollow > 0 {
         summary += &format!(" Of {hollow}, the amount is unknown or suspect: a hollow dot.");
     }

@@ -98,9 +98,9 @@ impl ApiOperation for AggregateRequest {
         let CountedQuery { query, notes, .. } = &self.counted;
         let (data, of_search) = request.catalog.aggregate(query, &self.options);
         let clamped = self.options.is_clamped.then(|| ParameterError::limit_clamped(MAX_GROUPS as u64));
-        let years = request.catalog.notes_on_years(query.table, &data).into_iter();
+        let years = request.catalog.notes_on_years(query, &data).into_iter();
         let years = years.map(|detail| ParameterError::warning("low_coverage", "group_by", detail));
-        let years = years.chain(request.catalog.investor_coverage(query, &self.options.group_by));
+        let years = years.chain(request.catalog.group_coverage(query, &self.options.group_by));
         let of_search = of_search.into_iter().chain(self.counted.other_meaning(request));
         let notes = notes.iter().cloned().chain(of_search);
         let warnings: Vec<ParameterError> = clamped.into_iter().chain(notes).chain(years).collect();

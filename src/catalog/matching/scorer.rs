@@ -3,7 +3,7 @@
 use data::archive::facet_column::Bits;
 use data::snapshot::known_date;
 use data::vocabulary::Vocabulary;
-use data::{Facet, NONE_U64, PartialDate, Stage, StartupStatus, Table};
+use data::{Facet, NONE_U64, PartialDate, RecentPeriod, Stage, StartupStatus, Table};
 
 use crate::matching::MatchReason;
 use crate::row_filter::distinct;
@@ -12,10 +12,6 @@ use crate::{Catalog, Filter, FirmMatch, MatchQuery, RowFilter};
 /// Stages in the order of a startup's growth; neighbors are adjacent stages.
 const LADDER: [Stage; 7] =
     [Stage::PreSeed, Stage::Seed, Stage::SeriesA, Stage::SeriesB, Stage::SeriesC, Stage::SeriesDPlus, Stage::Growth];
-/// Maximum number of days since the last investment for full points.
-const RECENT_DAYS: i64 = 365;
-/// Maximum number of days since the last investment for half of the points.
-const FAIRLY_RECENT_DAYS: i64 = 730;
 /// A check is at least the round divided by this number.
 const MAX_ROUND_PER_CHECK: u64 = 10;
 const MAX_CONFLICTS: usize = 5;
@@ -44,8 +40,7 @@ impl<'a> QueryPart<'a> {
 pub(crate) struct MatchScorer<'a> {
     catalog: &'a Catalog,
     query: &'a MatchQuery,
-    /// Date from which activity is counted back.
-    until: PartialDate,
+    recent: RecentPeriod,
     parts: [Option<QueryPart<'a>>; 3],
 }
 
@@ -60,7 +55,7 @@ impl<'a> MatchScorer<'a> {
         Self {
             catalog,
             query,
-            until: snapshot.activity_until(),
+            recent: snapshot.recent_period(),
             parts: [
                 matching(Facet::Stage, stages, &adjacent_stages),
                 matching(Facet::Sector, sectors, &parents),
@@ -110,23 +105,18 @@ impl<'a> MatchScorer<'a> {
             (false, true) => reason.points().1,
             (false, false) => 0,
         };
-        let age = self.age(row);
-        let is_within = |days: i64| age.is_some_and(|age| age <= days);
+        let last = self.last_investment(row);
+        let is_recent = last.is_some_and(|last| self.recent.contains(last));
+        let is_nearly_recent = last.is_some_and(|last| self.recent.nearly_contains(last));
         let answered = self.answered(row).map_or(0, u32::from);
         [
             graded(MatchReason::Stage, stage),
             graded(MatchReason::Sector, sector),
             graded(MatchReason::Country, country),
             graded(MatchReason::CheckSize, (self.check_fits(row), false)),
-            graded(MatchReason::Activity, (is_within(RECENT_DAYS), is_within(FAIRLY_RECENT_DAYS))),
+            graded(MatchReason::Activity, (is_recent, is_nearly_recent)),
             ((answered * u32::from(MatchReason::Responsiveness.max_points()) + 500) / 1_000) as u8,
         ]
-    }
-
-    /// Days from the last investment to the newest round of the data.
-    fn age(&self, row: u32) -> Option<i64> {
-        let days = |date: PartialDate| i64::from(date.first_day().days());
-        Some(days(self.until) - days(self.last_investment(row)?))
     }
 
     fn last_investment(&self, row: u32) -> Option<PartialDate> {
@@ -188,7 +178,11 @@ impl<'a> MatchScorer<'a> {
             MatchReason::Activity => match self.last_investment(row) {
                 Some(date) => {
                     let on = if date.is_day() { "on" } else { "in" };
-                    format!("last invested {on} {date}; the newest round of the data is of {}", self.until)
+                    let until = match self.recent {
+                        RecentPeriod::Days(until) => until.to_string(),
+                        RecentPeriod::Years(_, last) => last.to_string(),
+                    };
+                    format!("last invested {on} {date}; the newest round of the data is of {until}")
                 }
                 None => "no dated investment known".to_owned(),
             },

@@ -28,15 +28,19 @@ struct ReportJson<'r> {
     /// Warnings about many values together, which are always listed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     suspicions: Vec<&'r Diagnostic>,
+    /// Number of dates that were written as the year or month.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dates_written: Option<usize>,
     /// Only for a dataset without errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     quality: Option<&'r DatasetQuality<'r>>,
 }
 
-pub(crate) fn run(dataset: DatasetInput<'_>, style: &Style) -> CommandResult {
+pub(crate) fn run(dataset: DatasetInput<'_>, write_dates: bool, style: &Style) -> CommandResult {
     let folder = dataset.folder;
     let compiled = compile(dataset, style)?;
-    print(&compiled.report, Some(&compiled.quality()?), folder, style)
+    let written = if write_dates { Some(compiled.write_known_dates(folder)?) } else { None };
+    print(&compiled.report, Some(&compiled.quality()?), written, folder, style)
 }
 
 pub(crate) fn compile(dataset: DatasetInput<'_>, style: &Style) -> Result<Compiled, CommandError> {
@@ -48,10 +52,16 @@ pub(crate) fn compile(dataset: DatasetInput<'_>, style: &Style) -> Result<Compil
 }
 
 pub(crate) fn reject(report: &DiagnosticReport, folder: &Path, style: &Style) -> CommandError {
-    print(report, None, folder, style).err().unwrap_or(CommandError::Rejected)
+    print(report, None, None, folder, style).err().unwrap_or(CommandError::Rejected)
 }
 
-fn print(report: &DiagnosticReport, quality: Option<&DatasetQuality<'_>>, from: &Path, style: &Style) -> CommandResult {
+fn print(
+    report: &DiagnosticReport,
+    quality: Option<&DatasetQuality<'_>>,
+    dates_written: Option<usize>,
+    from: &Path,
+    style: &Style,
+) -> CommandResult {
     let (errors, warnings): (Vec<_>, Vec<_>) = (report.errors().collect(), report.warnings().collect());
     let [error_count, warning_count] = [errors.len(), warnings.len()];
     let result = ReportJson {
@@ -62,11 +72,15 @@ fn print(report: &DiagnosticReport, quality: Option<&DatasetQuality<'_>>, from: 
         errors,
         warnings: style.verbose.then_some(warnings),
         suspicions: report.suspicions().collect(),
+        dates_written,
         quality,
     };
     style.print(!report.has_errors(), &result, |out| {
         list(report, style, out)?;
         quality.map_or(Ok(()), |quality| print_quality(quality, style, out))?;
+        if let Some(count) = dates_written {
+            writeln!(out, "dates written as they are known: {}", format::count(count))?;
+        }
         let counts = [(error_count, "error"), (warning_count, "warning")];
         let [errors, warnings] = counts.map(|(count, noun)| format::counted(count, noun));
         let verdict = if report.has_errors() { "rejected" } else { "ok" };

@@ -199,8 +199,14 @@ impl DatasetArgs {
 
 #[derive(Subcommand)]
 enum IndexerCommand {
-    /// Check a dataset without writing anything
-    Check(DatasetArgs),
+    /// Check a dataset; writes nothing unless an option says so
+    Check {
+        #[command(flatten)]
+        dataset: DatasetArgs,
+        /// Write dates of rounds as the year or month where nearly all have one day, which nobody knew
+        #[arg(long)]
+        write_dates: bool,
+    },
     /// Propose lines for aliases.csv, the surest first: former names, abbreviations, other names of one portfolio
     Aliases(DatasetArgs),
     /// List the records that are probably the same as a more prominent one
@@ -357,7 +363,7 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
     let seconds = now.unix_timestamp();
     let today = Date::from_unix(seconds);
     match command {
-        IndexerCommand::Check(dataset) => check::run(dataset.input(today), style),
+        IndexerCommand::Check { dataset, write_dates } => check::run(dataset.input(today), *write_dates, style),
         IndexerCommand::Aliases(dataset) => aliases::run(dataset.input(today), style),
         IndexerCommand::Duplicates(dataset) => duplicates::run(dataset.input(today), style),
         IndexerCommand::Build { dataset, index, sources, force, sign_key, bulk, publishing, waiting } => {

@@ -8,17 +8,12 @@ use serde::Serialize;
 use crate::Table;
 use crate::archive::record_text::RecordBuffer;
 use crate::compile::Compiled;
+use crate::coverage::{CountedRound, Markets, RoundCoverage};
 use crate::derive::record::{is_known, reference};
 use crate::import::rows::DatasetReview;
 use crate::import::{TABLES, referable};
 use crate::model::Reference;
 use crate::vocabulary::Vocabulary;
-
-/// A year is a gap if it has less than this share of the rows of the year before and of the year after.
-const GAP_SHARE: f64 = 0.2;
-
-/// Minimum number of rows in each neighboring year; fewer show no gap.
-const MIN_AROUND_GAP: u32 = 10;
 
 /// A larger difference between the overall rating and the mean of the other ratings is a contradiction.
 const MAX_RATING_DIFFERENCE: f64 = 2.0;
@@ -71,9 +66,16 @@ impl Compiled {
     /// Fails if descriptions are in a file and cannot be read.
     pub fn quality(&self) -> io::Result<DatasetQuality<'_>> {
         let dataset = &self.dataset;
-        let rounds = dataset.rounds.iter().filter_map(|round| Some(round.announced_on?.year()));
-        let reviews = dataset.reviews.iter().map(|review| review.unpublished().1.year());
-        let years = [(Table::Rounds, Years::count(rounds)), (Table::Reviews, Years::count(reviews))];
+        let counted = |market, date| CountedRound { market, date, known: [false; 3] };
+        let rounds = dataset
+            .rounds
+            .iter()
+            .filter_map(|round| Some(counted(dataset.startups[round.startup as usize].country, round.announced_on?)));
+        let reviews = dataset.reviews.iter().map(|review| counted(None, review.unpublished().1));
+        let years = [
+            (Table::Rounds, Years::new(&RoundCoverage::count(rounds))),
+            (Table::Reviews, Years::new(&RoundCoverage::count(reviews))),
+        ];
         let coverage = Table::ALL.into_iter().map(|table| Ok((table, self.coverage(table)?)));
         Ok(DatasetQuality {
             near_duplicates: referable::TABLES.map(|table| (table, self.near_duplicates(table).len())).into(),
@@ -152,36 +154,14 @@ impl Compiled {
 }
 
 impl Years {
-    fn count(years: impl Iterator<Item = i32>) -> Self {
-        let mut rows: BTreeMap<i32, u32> = BTreeMap::new();
-        years.for_each(|year| *rows.entry(year).or_default() += 1);
-        let count = |year: i32| rows.get(&year).copied().unwrap_or(0);
-        let (first, last) = (rows.keys().next().copied(), rows.keys().next_back().copied());
-        let between = first.zip(last).map_or(0..0, |(first, last)| first + 1..last);
-        let is_gap = |year: &i32| {
-            let around = count(year - 1).min(count(year + 1));
-            around >= MIN_AROUND_GAP && f64::from(count(*year)) < GAP_SHARE * f64::from(around)
-        };
-        let gaps = between.filter(is_gap).collect();
-        Self { rows, gaps }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_year_with_far_fewer_rows_than_those_around_it_is_a_gap() {
-        let years = |counts: &[u32]| {
-            let years = (2_000..).zip(counts).flat_map(|(year, count)| (0..*count).map(move |_| year));
-            Years::count(years).gaps
-        };
-        assert_eq!(years(&[50, 9, 50]), [2_001]);
-        assert_eq!(years(&[50, 0, 50, 60]), [2_001]);
-        for counts in [[50, 10, 50], [9, 0, 9], [50, 9, 9]] {
-            assert!(years(&counts).is_empty(), "{counts:?}");
+    /// Rows by year; gaps are the years between the first and the last covered one that are not covered.
+    fn new(coverage: &RoundCoverage) -> Self {
+        let covered = coverage.years(None, &Markets::All);
+        let between = covered.first().zip(covered.last()).map_or(0..0, |(first, last)| *first..*last);
+        let rows = |year: i32| (year, coverage.counts(&Markets::All, year).rounds as u32);
+        Self {
+            rows: coverage.dated_years().into_iter().map(rows).collect(),
+            gaps: between.filter(|year| !covered.contains(year)).collect(),
         }
-        assert!(years(&[]).is_empty());
     }
 }

@@ -16,13 +16,11 @@ use crate::derive::sort_order::Permutation;
 use crate::import::Dataset;
 use crate::import::rows::{DatasetInvestor, DatasetPerson};
 use crate::vocabulary::Vocabulary;
-use crate::{Country, CountrySource, OrganizationKind, PartialDate, Stage};
+use crate::{Country, CountrySource, OrganizationKind, PartialDate, RecentPeriod, Stage};
 
 /// Maximum number of derived sectors of a firm that publishes none.
 const DERIVED_SECTORS: usize = 8;
 const TOP_CO_INVESTORS: usize = 5;
-/// Days that count as recent for the `activity` ranking.
-const RECENT_DAYS: i32 = 365;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FirmStats {
@@ -143,10 +141,8 @@ fn startups(dataset: &Dataset, limits: &AmountLimits) -> Vec<StartupStats> {
 }
 
 fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
-    let released_on = dataset.meta.released_on;
-    // As `Snapshot::activity_until`.
-    let dates = dataset.rounds.iter().filter_map(|round| Some(round.announced_on?.first_day()));
-    let until = dates.filter(|date| *date <= released_on).max().unwrap_or(released_on);
+    let dates = dataset.rounds.iter().filter_map(|round| round.announced_on);
+    let recent = RecentPeriod::new(dates, dataset.meta.released_on);
     let mut firms = vec![FirmStats::default(); dataset.firms.len()];
     let mut stages = vec![0_u16; dataset.firms.len()];
     let mut joined: Vec<Vec<u32>> = vec![Vec::new(); dataset.firms.len()];
@@ -155,8 +151,7 @@ fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
             let stats = &mut firms[investor.firm as usize];
             stats.investment_count += 1;
             stats.last_investment_on = stats.last_investment_on.max(round.announced_on);
-            let age = round.announced_on.map(|date| until.days() - date.first_day().days());
-            stats.recent_investments += u32::from(age.is_some_and(|age| (0..=RECENT_DAYS).contains(&age)));
+            stats.recent_investments += u32::from(round.announced_on.is_some_and(|date| recent.contains(date)));
             stages[investor.firm as usize] |= 1 << round.stage.index();
             joined[investor.firm as usize].push(row as u32);
         }

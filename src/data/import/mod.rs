@@ -9,6 +9,7 @@ pub mod csv_row;
 mod csv_scan;
 pub mod csv_table;
 pub mod csv_writer;
+pub(crate) mod date_precision;
 pub mod diagnostics;
 pub mod gone;
 pub mod identifiers;
@@ -157,6 +158,7 @@ pub fn read<'a>(input: impl Into<DatasetInput<'a>>, progress: &dyn Progress) -> 
     };
     aliases.into_iter().for_each(|alias| alias.add_to(&mut dataset));
     identifiers.into_iter().for_each(|carried| carried.add_to(&mut dataset));
+    date_precision::reduce(&mut dataset, &settled, &mut report);
     suspicions::check(&dataset, &settled, &mut report);
     (Some(dataset), report)
 }

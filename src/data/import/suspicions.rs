@@ -26,6 +26,7 @@ vocabulary! {
         SharedWebsite = "shared-website",
         SmallAmount = "small-amount",
         FutureYear = "future-year",
+        AssumedDay = "assumed-day",
     }
 }
 
@@ -44,6 +45,10 @@ impl SuspicionRule {
             Self::SmallAmount => {
                 ("amounts below a thousandth of the median of their column", "check whether they lack their unit")
             }
+            Self::AssumedDay => (
+                "days that nearly all rounds of their year have, or first days of its months, which are read as the year or month",
+                "`indexer check --write-dates` writes them so",
+            ),
             Self::FutureYear => ("founding years in the future", "check which column the years are from"),
         }
     }
@@ -81,7 +86,7 @@ impl Settled {
         Self(lines.into_iter().map(|line| (line.rule, normal(&line.value))).collect())
     }
 
-    fn covers(&self, rule: SuspicionRule, value: &str) -> bool {
+    pub(crate) fn covers(&self, rule: SuspicionRule, value: &str) -> bool {
         let has = |value: String| self.0.contains(&(rule, value));
         !self.0.is_empty() && (has(Self::ALL.to_owned()) || has(normal(value)))
     }
@@ -102,6 +107,19 @@ pub struct Suspicion {
 
 fn as_name<S: Serializer>(rule: &SuspicionRule, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(rule)
+}
+
+impl Suspicion {
+    /// A suspicion about values of a column.
+    pub(crate) fn new<T: TableRow>(
+        warning: SuspicionRule,
+        column: &str,
+        values: impl ExactSizeIterator<Item = impl fmt::Display>,
+    ) -> Self {
+        let (file, column, count) = (T::FILE, column.to_owned(), values.len() as u64);
+        let examples = values.take(MAX_EXAMPLES).map(|value| value.to_string()).collect();
+        Self { warning, file, column, count, examples }
+    }
 }
 
 impl fmt::Display for Suspicion {

@@ -112,6 +112,22 @@ impl Bars {
         Self::vertical(BarForm::Figure, head, &items, &series.filter(is_used).collect::<Vec<_>>())
     }
 
+    /// Makes the bars pale for which `is_part` is true of their names: only a part of what they count is covered.
+    pub(crate) fn partly_covered(mut self, is_part: impl Fn(&str) -> bool) -> Self {
+        let mut names = self.table.iter().map(|row| row.label.as_str());
+        let mut is_pale = false;
+        for mark in &mut self.marks {
+            if mark.column.is_some() {
+                is_pale = names.next().is_some_and(&is_part);
+            }
+            if is_pale && !mark.class.is_empty() && !mark.is_gap() {
+                mark.class.push_str(" part");
+                mark.title.push_str(", others may be missing");
+            }
+        }
+        self
+    }
+
     /// Small bars above the fields of a range, in the order of values; true marks a bar inside the range that the list
     /// shows. Bars of zero have no link. `None` unless at least two values are above 0.
     pub(crate) fn range(head: ChartHead, items: impl Iterator<Item = (ChartItem, bool)>) -> Option<Self> {

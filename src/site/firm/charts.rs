@@ -2,6 +2,7 @@ use crate::charts::{
     Bars, ChartHead, ChartItem, ChartMark, ChartRow, ChartUnit, Graph, Heatmap, Neighbor, Timeline, TimelineEvent,
 };
 use crate::error_page::name_and_path;
+use crate::field_years::CoveredYears;
 use crate::format;
 use catalog::json::computed::CoInvestorFields;
 use catalog::{Catalog, History};
@@ -22,6 +23,7 @@ pub(crate) struct Rounds<'a> {
     firm: u32,
     slug: &'a str,
     history: &'a History,
+    covered: CoveredYears<'a>,
     /// First year with a round, first year shown, last year with a round.
     years: Option<(i32, i32, i32)>,
 }
@@ -34,13 +36,19 @@ impl<'a> Rounds<'a> {
             let last = years.next_back().unwrap_or(first);
             (first, first.max(last - MAX_YEARS + 1), last)
         });
-        Self { catalog, firm, slug: catalog.snapshot().slug(Table::Firms, firm), history, years }
+        let covered = CoveredYears::of_investors(catalog);
+        Self { catalog, firm, slug: catalog.snapshot().slug(Table::Firms, firm), history, covered, years }
     }
 
     /// The rounds of a year by stage; `None` (unknown) if the data hardly covers the year and has no round of the firm.
     fn year_counts(&self, year: i32) -> Option<StageCounts> {
         let counts = self.history.rounds.get(&Some(year)).copied();
-        counts.or_else(|| self.catalog.covers_investors(year).then(StageCounts::default))
+        counts.or_else(|| self.covered.covers(year).then(StageCounts::default))
+    }
+
+    /// True if the firm may have joined rounds of the year that are not known: of other countries, or most rounds.
+    fn is_part(&self, year: &str) -> bool {
+        year.parse().is_ok_and(|year| self.covered.is_part(year) || !self.covered.covers(year))
     }
 
     /// Path of the list of the firm's rounds of a stage, optionally of one year.
@@ -80,11 +88,7 @@ impl<'a> Rounds<'a> {
         if first < shown {
             summary += &format!(" The first was in {first}.");
         }
-        let gaps = columns.iter().filter(|(_, counts)| counts.is_none()).map(|(year, _)| year.as_str());
-        let gaps = gaps.collect::<Vec<_>>().join(", ");
-        if !gaps.is_empty() {
-            summary += &format!(" Not covered by the data: {gaps}.");
-        }
+        summary += &self.covered.gaps(shown, last);
         if let Some(undated) = self.history.rounds.get(&None) {
             let undated = format::counted(undated.iter().sum::<u32>(), "round", "rounds");
             summary += &format!(" Without a known date: {undated}.");
@@ -93,7 +97,7 @@ impl<'a> Rounds<'a> {
             ChartHead::new("years", "Rounds joined per year, by stage", summary).table(["Year", "Total"], ROUNDS);
         let rows = Stage::ALL.iter().map(|stage| self.row(*stage, &columns)).collect();
         let years = columns.into_iter().map(|(year, _)| year).collect();
-        Some(Bars::stacked(head, years, rows))
+        Some(Bars::stacked(head, years, rows).partly_covered(|year| self.is_part(year)))
     }
 
     /// The rounds one by one; of many, the largest. `None` if few have a date: bars show as much.

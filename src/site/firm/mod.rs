@@ -7,6 +7,7 @@ mod score;
 use askama::Template;
 
 use crate::charts::{Bars, Graph, Heatmap, Timeline};
+use crate::field_years::{CoveredYears, investors_until};
 use crate::firm::charts::{Rounds, co_investors};
 use crate::firm::portfolio::{PortfolioCounts, PortfolioProperty, PortfolioRow};
 use crate::firm::score::{ScoreBar, Trend, ratings};
@@ -58,8 +59,10 @@ struct FirmPage {
     reviews: Vec<Review>,
     review_count: u64,
     review_url: Option<String>,
-    /// Years for which the data names hardly any investors.
-    years_without_investors: Option<String>,
+    /// The years for which the data does not know investors, or those of some countries only, as sentences.
+    gaps: Option<String>,
+    /// Until when investors are known, if the data has later rounds.
+    investors_until: Option<String>,
     statements: Vec<ProvenanceStatement>,
     api: String,
 }
@@ -130,11 +133,19 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         reviews: records(catalog, Table::Reviews, &latest.rows)?,
         review_count: latest.total,
         review_url: request.state.operator.review_url(&firm.slug),
-        years_without_investors: catalog.years_without_investors(),
+        gaps: gaps(catalog),
+        investors_until: investors_until(catalog),
         statements: catalog.provenance(Table::Firms, row),
         api: request.api(&format!("vcs/{}", firm.slug)),
         firm,
     })
+}
+
+/// Sentences on the years, from the first with known investors to the last with rounds, that may miss rounds of a firm.
+fn gaps(catalog: &Catalog) -> Option<String> {
+    let covered = CoveredYears::of_investors(catalog);
+    let (first, last) = (covered.period()?.0, CoveredYears::of_rounds(catalog).period()?.1);
+    Some(covered.gaps(first, last)).filter(|text| !text.is_empty())
 }
 
 fn description(firm: &Firm) -> String {
@@ -145,7 +156,7 @@ fn description(firm: &Firm) -> String {
         Some(score) => format!("health score {score} of 100"),
         None => "not enough reviews for a score".to_owned(),
     };
-    let startups = format::counted(firm.portfolio_count, "startup", "startups");
+    let startups = format::counted_known(firm.portfolio_count, "startup", "startups");
     format!("{kind}{place}: {score}, {startups} in its portfolio.")
 }
 

@@ -91,6 +91,20 @@ impl Files {
         let startups = rows("startups.csv").into_iter().map(|row| (row["slug"].clone(), row)).collect();
         let parents = rows("sectors.csv").into_iter().map(|row| (row["slug"].clone(), row["parent"].clone())).collect();
         let (firms, mut rounds, people) = (rows("firms.csv"), rows("funding_rounds.csv"), rows("people.csv"));
+        // A day that nearly all rounds of a year have is the year.
+        let year = |round: &HashMap<String, String>| round["announced_on"].get(..4).unwrap_or_default().to_owned();
+        let mut first_days: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+        for round in &rounds {
+            let (all, first) = first_days.entry(year(round)).or_default();
+            *all += 1;
+            *first += usize::from(round["announced_on"].ends_with("-01-01"));
+        }
+        for round in &mut rounds {
+            let (all, first) = first_days[&year(round)];
+            if all >= 20 && first * 10 >= all * 9 && round["announced_on"].ends_with("-01-01") {
+                round.insert("announced_on".into(), year(round));
+            }
+        }
         // Suspect amounts are left out of sums.
         let limits = limits(&rounds);
         for round in &mut rounds {

@@ -3,6 +3,7 @@
 pub mod charts;
 mod contact;
 mod contract;
+mod coverage;
 mod data_page;
 mod discovery;
 mod docs;

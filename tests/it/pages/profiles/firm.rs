@@ -198,8 +198,8 @@ fn a_firm_says_what_the_release_added() {
 fn a_firm_says_which_years_the_data_misses() {
     let years = |page: &Html| {
         let coverage = text_of(page.section("coverage")?);
-        let (before, _) = coverage.split_once(" the data names few investors")?;
-        Some(before.rsplit_once("For ").unwrap().1.replace(" and ", ", "))
+        let (_, years) = coverage.split_once("Not covered by the data: ")?;
+        Some(years.split_once('.').unwrap().0.replace(" and ", ", "))
     };
     assert_eq!(years(&parse(&rendered(&Server::bundled(), "/vcs/alder-capital"))), None);
     let Some(server) = real_catalog().map(Server::of) else { return };
