@@ -1,14 +1,15 @@
 //! Matches of a part of a query. A person who searches for `accel london` or `kunal shah cred` adds what they know:
 //! words that are not in the name count if other fields of the record have them, else against it. A name matches only
-//! if the query has nearly all of it, and one of its distinctive words: `monzo bank` matches no other bank.
+//! if the query has nearly all of it, and one of its distinctive words: `monzo bank` matches no other bank. A whole name
+//! within a query is evidence by itself: the words around it rank, but do not exclude it.
 
 use crate::index::{GENERIC, Weights, texts};
 use crate::query::reading::fold_name;
 use crate::query::{NameQuery, QueryWord};
 use crate::rank::match_class::classify_word;
 use crate::rank::{MatchClass, similarity, weigh_words};
-use data::Names;
 use data::name::WordList;
+use data::{MAX_PROMINENCE, Names};
 
 /// Minimum share of a name's weight that the query has.
 const MIN_OF_NAME: f32 = 0.7;
@@ -18,6 +19,24 @@ const MIN_OF_QUERY: f32 = 0.4;
 const SURNAME: f32 = 0.69;
 /// Factor for the weight of a word that is in the record, but not in its name.
 const EXPLAINED: f32 = 0.9;
+
+/// Similarity of a name that a query has as successive words, with the least evidence for it.
+const SPOTTED: f32 = 0.72;
+/// Evidence from which such a name is meant. A plain word is the name of some small company: `review`.
+const MIN_EVIDENCE: f32 = 0.2;
+/// The evidence of a rare word for the least prominent record; the most prominent has 1.
+const LEAST_PROMINENT: f32 = 0.4;
+/// The least evidence of a whole name, however plain its words: enough for a prominent record only, such as `Twitter`.
+const PLAIN_NAME: f32 = 0.3;
+/// Factor for a name without the generic words at its end: `benchmark` for Benchmark Capital.
+const WITHOUT_END: f32 = 0.85;
+
+/// What the records of a table say of words.
+pub(crate) struct Vocabulary<'a> {
+    pub weights: &'a Weights,
+    /// How rare a word is in descriptions, from 0 to 1.
+    pub rarity: &'a dyn Fn(&str) -> f32,
+}
 
 pub(crate) struct RelaxedMatch {
     /// From 0 to 1, highest if all words that are left out are in the record.
@@ -38,7 +57,8 @@ struct NameOverlap {
 
 impl RelaxedMatch {
     /// `None` if the row does not match even without some words.
-    pub(crate) fn of_row(query: &NameQuery, names: &dyn Names, row: u32, weights: &Weights) -> Option<Self> {
+    pub(crate) fn of_row(query: &NameQuery, names: &dyn Names, row: u32, known: &Vocabulary<'_>) -> Option<Self> {
+        let weights = known.weights;
         let parts = texts(names, row)
             .filter_map(|text| NameOverlap::compute(query, &fold_name(text), weights, names.has_surnames()));
         let part =
@@ -61,9 +81,41 @@ impl RelaxedMatch {
         if part.is_surname {
             return Some(Self { similarity: SURNAME, left_out });
         }
-        (of_query >= MIN_OF_QUERY && !left_out.is_empty())
-            .then_some(Self { similarity: part.of_name * (0.6 + 0.4 * of_query), left_out })
+        let evidence = texts(names, row).map(|text| spotted(query, &fold_name(text), known));
+        let evidence = evidence.fold(0.0, f32::max) * prominence_share(names.prominence(row));
+        let of_spotted = SPOTTED + (0.9 - SPOTTED) * evidence + 0.1 * of_query;
+        let is_spotted = evidence >= MIN_EVIDENCE;
+        let of_part = Some(part.of_name * (0.6 + 0.4 * of_query)).filter(|_| of_query >= MIN_OF_QUERY);
+        let similarity = of_part.into_iter().chain(is_spotted.then_some(of_spotted)).reduce(f32::max)?;
+        (!left_out.is_empty()).then_some(Self { similarity, left_out })
     }
+}
+
+fn prominence_share(prominence: u32) -> f32 {
+    LEAST_PROMINENT + (1.0 - LEAST_PROMINENT) * (prominence.min(MAX_PROMINENCE) as f32 / MAX_PROMINENCE as f32)
+}
+
+/// Evidence that a query has a name as successive words, from 0 to 1: how rare the words are.
+fn spotted(query: &NameQuery, folded: &str, known: &Vocabulary<'_>) -> f32 {
+    let (words, count) = weigh_words(folded, |word| known.weights.weigh_word(word));
+    let words = &words[..count];
+    let is_stop = |word: &(&str, f32)| WordList::is_stop_word(word.0);
+    let start = words.iter().position(|word| !is_stop(word)).unwrap_or(0);
+    let has = |words: &[(&str, f32)]| {
+        let is_here = |part: &[QueryWord]| part.iter().map(|word| &*word.text).eq(words.iter().map(|(word, _)| *word));
+        !words.is_empty() && query.words.windows(words.len()).any(is_here)
+    };
+    let (name, factor) = if has(&words[start..]) {
+        (&words[start..], 1.0)
+    } else {
+        let end = words.iter().rposition(|word| word.1 >= GENERIC && !is_stop(word)).map_or(start, |last| last + 1);
+        (&words[start..end], WITHOUT_END)
+    };
+    if factor < 1.0 && !has(name) {
+        return 0.0;
+    }
+    let rarity = |(word, weight): &(&str, f32)| if word.len() > 1 { (known.rarity)(word).min(*weight) } else { 0.0 };
+    (factor * name.iter().map(rarity).sum::<f32>().min(1.0)).max(if factor < 1.0 { 0.0 } else { PLAIN_NAME })
 }
 
 /// Weight of a word in a name: low for generic words, 0 for legal forms.
