@@ -7,6 +7,9 @@ use crate::ask::words::{meaning_of, words};
 use crate::ask::{Interpretation, ReadPart};
 use crate::{ListPosition, ParseOptions, Request};
 
+/// Sections of words that connect others.
+const GRAMMAR: [&str; 3] = ["grammar", "negations", "units"];
+
 /// Parameters whose values qualify the noun behind them, as an adjective does.
 const QUALIFIERS: [&str; 6] = ["sector", "status", "stage", "kind", "role", "known"];
 
@@ -21,20 +24,22 @@ impl QuestionReader<'_> {
                     && self.tokens.get(at + 1).is_some_and(|next| next.is_glue())
             };
             let is_plural = || self.record_at(at).is_some() && token.word.ends_with('s');
-            is_number || is_plural() || (token.is_glue() && !token.is(&["to", "and", "of", "a"])) || is_verb()
+            let is_grammar = || GRAMMAR.iter().any(|section| meaning_of(section, &token.word).is_some());
+            let is_glue = || token.is_glue() && !token.is(&["to", "and", "a"]);
+            is_number || is_plural() || is_glue() || is_verb() || is_grammar()
         };
         !(0..self.tokens.len()).any(is_structural) && self.tokens.len() > 1
     }
 
     /// True if a word connects others rather than being content itself.
-    fn is_structural(&self, at: usize) -> bool {
+    pub(super) fn is_structural(&self, at: usize) -> bool {
         let token = &self.tokens[at];
         let has_number = || token.word.contains(|char: char| char.is_ascii_digit());
         let word = token.word.as_str();
         token.is_glue()
             || has_number()
             || self.record_at(at).is_some()
-            || ["fillers", "topics", "negations", "by"].iter().any(|section| meaning_of(section, word).is_some())
+            || ["fillers", "topics", "by"].iter().chain(&GRAMMAR).any(|section| meaning_of(section, word).is_some())
     }
 
     /// True for a word without a condition in its place: `startups building robots`, `the AI space`, but not `space tourism`.
@@ -58,6 +63,7 @@ impl QuestionReader<'_> {
         let is_noun = |at: &usize| {
             let token = &self.tokens[*at];
             !token.is_capitalized()
+                && !self.is_structural(*at)
                 && !words("companies").contains(&token.word.as_str())
                 && token.word.starts_with(|char: char| char.is_alphabetic())
         };
@@ -84,14 +90,16 @@ impl QuestionReader<'_> {
     /// the list has only records with the words.
     pub(super) fn rank_by_content(&self, interpretation: &mut Interpretation) {
         let has_filters = !interpretation.parts.is_empty();
-        let mut words: Vec<&Range<usize>> = self.content.iter().collect();
+        let mut words: Vec<&Range<usize>> = self.content.iter().filter(|range| self.unread.contains(range)).collect();
         if words.is_empty() || self.resource.parameter("text").is_none() {
             return;
         }
         words.sort_by_key(|range| range.start);
-        let text = words.iter().map(|range| self.written(range)).collect::<Vec<_>>().join(" ");
+        let value = words.iter().map(|range| self.written(range)).collect::<Vec<_>>().join(" ");
+        // From the first of them to the last.
+        let text = self.written(&(words[0].start..words[words.len() - 1].end));
         let why = "words that no filter reads; they rank by descriptions".to_owned();
-        let part = ReadPart { text: text.clone(), parameter: "text".to_owned(), value: text, why };
+        let part = ReadPart { text, parameter: "text".to_owned(), value, why };
         let options = ParseOptions { strict: true, review_statuses: &[], other_names: &["limit"] };
         let values: Vec<(String, String)> =
             interpretation.values().chain([(part.parameter.clone(), part.value.clone())]).collect();

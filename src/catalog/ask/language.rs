@@ -86,7 +86,10 @@ pub(super) fn to_english(tokens: Vec<QuestionToken>, lexicon: &Lexicon) -> Vec<Q
         let length = named(at).unwrap_or(0);
         kept[at..at + length].fill(true);
     }
-    let is_english = |token: &QuestionToken| token.is_glue() || meaning_of("negations", &token.word).is_some();
+    const ENGLISH: [&str; 6] = ["negations", "grammar", "topics", "fillers", "units", "months"];
+    let is_english = |token: &QuestionToken| {
+        token.is_glue() || ENGLISH.iter().any(|section| meaning_of(section, &token.word).is_some())
+    };
     let evidence = |language: &Language| {
         let (mut own, mut english, mut covered, mut at) = (0_i32, 0_i32, 0_i32, 0);
         while at < tokens.len() {
@@ -112,7 +115,9 @@ pub(super) fn to_english(tokens: Vec<QuestionToken>, lexicon: &Lexicon) -> Vec<Q
         if let Some((length, english)) = found {
             read.extend(replaced(&tokens[at..at + length], english));
             at += length;
-        } else if let Some((length, country)) = country_at(&tokens[at..], language.is_some(), lexicon) {
+        } else if let Some((length, country)) = country_at(&tokens[at..], language.is_some(), lexicon)
+            && !kept[at]
+        {
             read.extend(replaced(&tokens[at..at + length], &fold(country.name())));
             at += length;
         } else {

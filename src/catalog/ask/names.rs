@@ -23,7 +23,7 @@ const MAX_COINED: u64 = 5;
 const MIN_BEGUN: usize = 5;
 
 /// Minimum size of a record for the first word of its name to mean it.
-const MIN_BEGUN_SIZE: u32 = 10;
+pub(super) const MIN_BEGUN_SIZE: u32 = 10;
 
 /// Size ratio from which the beginning of a record's name means it, although another record has exactly that name.
 const FAR_LARGER: u32 = 10;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::ask::lexicon::PhraseMeaning;
-use crate::ask::names::{MAX_NAME_WORDS, MIN_NAMED_SIZE};
+use crate::ask::names::{MAX_NAME_WORDS, MIN_BEGUN_SIZE, MIN_NAMED_SIZE};
 use crate::ask::reader::{QuestionReader, records_meant};
 use crate::ask::words::phrases;
 use crate::ask::{Interpretation, ReadPart};
@@ -34,11 +34,7 @@ impl QuestionReader<'_> {
         let mut ranges: Vec<Range<usize>> = ranges.filter(|range| range.len() < self.tokens.len()).collect();
         ranges.sort_by_key(|range| std::cmp::Reverse(range.len()));
         let (range, rows) = ranges.into_iter().find_map(|range| Some((range.clone(), self.records_named(&range)?)))?;
-        // Startups `backed by Acme` are those of the investor.
-        let before = phrases("relations").iter().filter(|relation| self.resource.parameter(relation.meaning).is_some());
-        let follows =
-            |words: usize, relation: &[&str]| range.start >= words && self.starts(range.start - words, relation);
-        if before.into_iter().any(|relation| follows(relation.words.len(), &relation.words)) {
+        if self.is_object(&range) {
             return None;
         }
         let others = (0..self.tokens.len()).filter(|at| !range.contains(at));
@@ -57,13 +53,14 @@ impl QuestionReader<'_> {
         if (0..self.tokens.len()).any(|at| self.is_list_word(at)) {
             return None;
         }
-        let is_unread = |at: usize| self.unread.iter().any(|range| range.contains(&at));
+        let is_unread = |at: usize| self.unread.iter().any(|range| range.contains(&at)) && !self.is_structural(at);
         let spans = (0..self.tokens.len()).flat_map(|from| {
             let most = (from..self.tokens.len()).take_while(|at| is_unread(*at)).take(MAX_NAME_WORDS).count();
             (1..=most).map(move |length| from..from + length)
         });
         let mut spans: Vec<Range<usize>> = spans.collect();
         spans.sort_by_key(|range| std::cmp::Reverse(range.len()));
+        spans.retain(|range| !self.is_object(range));
         let (range, rows) = spans.into_iter().find_map(|range| Some((range.clone(), self.records_named(&range)?)))?;
         let is_other = |at: &usize| {
             !range.contains(at)
@@ -79,6 +76,14 @@ impl QuestionReader<'_> {
         }
         let fields = (0..self.tokens.len()).filter(|at| !range.contains(at)).filter_map(|at| self.field_asked(at));
         Some(self.one_record(&range, &rows, fields.into_iter().find(|field| *field != NONE), unread))
+    }
+
+    /// True if a name is that of another record than those listed: `backed by Acme`, `portfolio of Acme`.
+    fn is_object(&self, range: &Range<usize>) -> bool {
+        let mut relations = phrases("relations").iter();
+        let is_here = |words: &[&str]| range.start >= words.len() && self.starts(range.start - words.len(), words);
+        self.is_after(range.start, &["by"])
+            || relations.any(|relation| self.resource.parameter(relation.meaning).is_some() && is_here(&relation.words))
     }
 
     /// The field of the listed records that a word asks for; `-` for one that no record has.
@@ -124,7 +129,8 @@ impl QuestionReader<'_> {
         let is_place = meanings
             .is_some_and(|meanings| meanings.iter().any(|meaning| !matches!(meaning, PhraseMeaning::Sector(_))));
         let is_sure = match (means_more, is_written) {
-            (true, written) => written && !is_place && largest >= MIN_NAMED_SIZE,
+            (true, true) => !is_place && largest >= MIN_NAMED_SIZE,
+            (true, false) => !is_place && largest >= MIN_BEGUN_SIZE,
             (false, true) => true,
             (false, false) => largest >= MIN_NAMED_SIZE || is_rare(),
         };

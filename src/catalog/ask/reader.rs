@@ -144,7 +144,9 @@ impl<'a> QuestionReader<'a> {
             return 1 + value;
         }
         self.unread.push(at..at + 1);
-        self.content.push(at..at + 1);
+        if !self.is_structural(at) {
+            self.content.push(at..at + 1);
+        }
         1
     }
 

@@ -3,6 +3,8 @@
 //! if the query has nearly all of it, and one of its distinctive words: `monzo bank` matches no other bank. A whole name
 //! within a query is evidence by itself: the words around it rank, but do not exclude it.
 
+use std::ops::Range;
+
 use crate::index::{GENERIC, Weights, texts};
 use crate::query::reading::fold_name;
 use crate::query::{NameQuery, QueryWord};
@@ -61,8 +63,17 @@ impl RelaxedMatch {
         let weights = known.weights;
         let parts = texts(names, row)
             .filter_map(|text| NameOverlap::compute(query, &fold_name(text), weights, names.has_surnames()));
-        let part =
-            parts.max_by(|left, right| (left.weight * left.of_name).total_cmp(&(right.weight * right.of_name)))?;
+        let part = parts.max_by(|left, right| (left.weight * left.of_name).total_cmp(&(right.weight * right.of_name)));
+        let spotted = texts(names, row).filter_map(|text| spotted(query, &fold_name(text), known));
+        let spotted = spotted.max_by(|left, right| left.0.total_cmp(&right.0));
+        let evidence = spotted.as_ref().map_or(0.0, |(evidence, _)| evidence * prominence_share(names.prominence(row)));
+        let is_spotted = evidence >= MIN_EVIDENCE;
+        // A name of generic words alone: `Foundation Capital`.
+        let whole = spotted.filter(|_| is_spotted).map(|(_, words)| {
+            let weight = query.words[words.clone()].iter().map(|word| word.weight).sum();
+            NameOverlap { of_name: 1.0, weight, words: words.fold(0, |mask, word| mask | 1 << word), is_surname: false }
+        });
+        let part = part.or(whole)?;
         let mut left_out = Vec::new();
         let (mut counted, mut all) = (part.weight, 0.0);
         let context = names.context(row);
@@ -81,10 +92,7 @@ impl RelaxedMatch {
         if part.is_surname {
             return Some(Self { similarity: SURNAME, left_out });
         }
-        let evidence = texts(names, row).map(|text| spotted(query, &fold_name(text), known));
-        let evidence = evidence.fold(0.0, f32::max) * prominence_share(names.prominence(row));
         let of_spotted = SPOTTED + (0.9 - SPOTTED) * evidence + 0.1 * of_query;
-        let is_spotted = evidence >= MIN_EVIDENCE;
         let of_part = Some(part.of_name * (0.6 + 0.4 * of_query)).filter(|_| of_query >= MIN_OF_QUERY);
         let similarity = of_part.into_iter().chain(is_spotted.then_some(of_spotted)).reduce(f32::max)?;
         (!left_out.is_empty()).then_some(Self { similarity, left_out })
@@ -95,27 +103,25 @@ fn prominence_share(prominence: u32) -> f32 {
     LEAST_PROMINENT + (1.0 - LEAST_PROMINENT) * (prominence.min(MAX_PROMINENCE) as f32 / MAX_PROMINENCE as f32)
 }
 
-/// Evidence that a query has a name as successive words, from 0 to 1: how rare the words are.
-fn spotted(query: &NameQuery, folded: &str, known: &Vocabulary<'_>) -> f32 {
+/// Evidence that a query has a name as successive words, from 0 to 1: how rare the words are. Also the words.
+fn spotted(query: &NameQuery, folded: &str, known: &Vocabulary<'_>) -> Option<(f32, Range<usize>)> {
     let (words, count) = weigh_words(folded, |word| known.weights.weigh_word(word));
     let words = &words[..count];
     let is_stop = |word: &(&str, f32)| WordList::is_stop_word(word.0);
     let start = words.iter().position(|word| !is_stop(word)).unwrap_or(0);
-    let has = |words: &[(&str, f32)]| {
+    let find = |words: &[(&str, f32)]| {
         let is_here = |part: &[QueryWord]| part.iter().map(|word| &*word.text).eq(words.iter().map(|(word, _)| *word));
-        !words.is_empty() && query.words.windows(words.len()).any(is_here)
+        let at = query.words.windows(words.len().max(1)).position(is_here)?;
+        Some(at..at + words.len())
     };
-    let (name, factor) = if has(&words[start..]) {
-        (&words[start..], 1.0)
-    } else {
-        let end = words.iter().rposition(|word| word.1 >= GENERIC && !is_stop(word)).map_or(start, |last| last + 1);
-        (&words[start..end], WITHOUT_END)
-    };
-    if factor < 1.0 && !has(name) {
-        return 0.0;
-    }
     let rarity = |(word, weight): &(&str, f32)| if word.len() > 1 { (known.rarity)(word).min(*weight) } else { 0.0 };
-    (factor * name.iter().map(rarity).sum::<f32>().min(1.0)).max(if factor < 1.0 { 0.0 } else { PLAIN_NAME })
+    let evidence = |words: &[(&str, f32)]| words.iter().map(rarity).sum::<f32>().min(1.0);
+    if let Some(range) = find(&words[start..]) {
+        return Some((evidence(&words[start..]).max(PLAIN_NAME), range));
+    }
+    let end = words.iter().rposition(|word| word.1 >= GENERIC && !is_stop(word)).map_or(start, |last| last + 1);
+    let core = words.get(start..end).filter(|core| !core.is_empty())?;
+    Some((WITHOUT_END * evidence(core), find(core)?))
 }
 
 /// Weight of a word in a name: low for generic words, 0 for legal forms.
