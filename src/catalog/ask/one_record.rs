@@ -12,7 +12,7 @@ use data::number::{counted, grouped};
 use data::{Facet, Table};
 
 /// Number of words on each side of an unknown word that may belong to the same name.
-const MAX_AROUND: usize = 2;
+const MAX_AROUND: usize = 1;
 /// Maximum number of records of the same name that are listed together.
 const MAX_NAMESAKES: usize = 20;
 const NONE: &str = "-";
@@ -54,14 +54,13 @@ impl QuestionReader<'_> {
             return None;
         }
         let is_unread = |at: usize| self.unread.iter().any(|range| range.contains(&at)) && !self.is_structural(at);
-        let spans = (0..self.tokens.len()).flat_map(|from| {
-            let most = (from..self.tokens.len()).take_while(|at| is_unread(*at)).take(MAX_NAME_WORDS).count();
-            (1..=most).map(move |length| from..from + length)
+        let named = (0..self.tokens.len()).filter(|at| is_unread(*at)).filter_map(|at| {
+            let (_, length) = self.name_at(at, &[self.table])?;
+            (at..at + length).all(is_unread).then_some(at..at + length)
         });
-        let mut spans: Vec<Range<usize>> = spans.collect();
-        spans.sort_by_key(|range| std::cmp::Reverse(range.len()));
-        spans.retain(|range| !self.is_object(range));
-        let (range, rows) = spans.into_iter().find_map(|range| Some((range.clone(), self.records_named(&range)?)))?;
+        let mut named: Vec<Range<usize>> = named.filter(|range| !self.is_object(range)).collect();
+        named.sort_by_key(|range| std::cmp::Reverse(range.len()));
+        let (range, rows) = named.into_iter().find_map(|range| Some((range.clone(), self.records_named(&range)?)))?;
         let is_other = |at: &usize| {
             !range.contains(at)
                 && !self.tokens[*at].is_glue()

@@ -775,7 +775,8 @@ impl<'a> QuestionReader<'a> {
         if self.is_at(at, &["down"]) && self.record_at(at + 1) == Some(Table::Rounds) {
             return self.leave(at..at + 1);
         }
-        (self.tokens[at].is_glue() || self.is_filler(at) || self.is_product(at)).then_some(1)
+        let is_filler = self.is_filler(at) || self.is_at(at, &["cheque", "cheques"]) && !self.is_phrase;
+        (self.tokens[at].is_glue() || is_filler || self.is_product(at)).then_some(1)
     }
 
     pub(super) fn keep_valid(&mut self, parts: Vec<(Range<usize>, ReadPart)>) {

@@ -26,8 +26,8 @@ use tantivy::InvertedIndexReader;
 use tantivy::schema::IndexRecordOption;
 
 use crate::index::tables::SideTables;
-use crate::query::NameQuery;
 use crate::query::reading::other_readings;
+use crate::query::{NameQuery, QueryWord};
 use crate::rank::candidates::{CandidateSearch, SearchStep};
 use crate::rank::search_buffers::{BEGINS, BufferPool, EXACT, HINTED, KEEP, SCORED, SearchBuffers};
 use crate::rank::{
@@ -239,7 +239,8 @@ impl TextIndex {
                 is_sure = has_sure(&scored);
             }
             let best = scored.first().filter(|_| !is_sure);
-            let relaxation = best.and_then(|best| self.relaxed_match(&query, names, best.row));
+            let relaxation =
+                best.and_then(|best| RelaxedMatch::of_row(&query, names, best.row, &self.vocabulary(&query)));
             let left_out = relaxation.map(|best| best.left_out).unwrap_or_default();
             let compared = scored.len();
             let mut hits = scored;
@@ -274,6 +275,7 @@ impl TextIndex {
         scored: &mut Vec<Hit>,
     ) {
         candidates.gather_parts(query, buffers);
+        let known = self.vocabulary(query);
         let rows = buffers.touched.iter().map(|row| (self.estimate(candidates, *row, buffers.marks(*row)), *row));
         let mut rows: Vec<(f32, u32)> = rows.collect();
         keep_best(&mut rows, MAX_RELAXED_CANDIDATES);
@@ -288,7 +290,7 @@ impl TextIndex {
                 let score = self.score(names, query, row, buffers);
                 scored.push(Hit { row, score });
             }
-            let Some(relaxation) = self.relaxed_match(query, names, row) else { continue };
+            let Some(relaxation) = RelaxedMatch::of_row(query, names, row, &known) else { continue };
             let points = MatchStrategy::RELAXED.ceiling * relaxation.similarity;
             let score = points + prominence_bonus(points, names.prominence(row));
             scored.iter_mut().filter(|hit| hit.row == row).for_each(|hit| hit.score = hit.score.max(score));
@@ -296,12 +298,13 @@ impl TextIndex {
         sort(scored);
     }
 
-    fn relaxed_match(&self, query: &NameQuery, names: &dyn Names, row: u32) -> Option<RelaxedMatch> {
-        let rarity = |word: &str| {
-            let rows = self.descriptions.word_frequency(word) as f32;
+    /// What is known of the words of a query.
+    fn vocabulary(&self, query: &NameQuery) -> Vocabulary<'_> {
+        let rarity = |word: &QueryWord| {
+            let rows = self.descriptions.word_frequency(&word.text) as f32;
             (1.0 - (1.0 + rows).ln() / COMMON_WORD.ln()).max(0.0)
         };
-        RelaxedMatch::of_row(query, names, row, &Vocabulary { weights: &self.weights, rarity: &rarity })
+        Vocabulary { weights: &self.weights, rarities: query.words.iter().map(rarity).collect() }
     }
 
     /// The rows with the characters of a query, or else with all words of it, ascending; the last word may be incomplete. If
@@ -364,7 +367,7 @@ impl TextIndex {
     fn explain_reading(&self, names: &dyn Names, query: &str, row: u32) -> Explanation {
         let query = NameQuery::parse(query, &self.weights);
         let class = MatchClass::of_row(&query, texts(names, row));
-        let relaxed = || self.relaxed_match(&query, names, row);
+        let relaxed = || RelaxedMatch::of_row(&query, names, row, &self.vocabulary(&query));
         let relaxation = if class.is_sure() { None } else { relaxed() };
         let best = self.buffers.with(self.rows, |buffers| {
             let scored = texts(names, row).map(|text| {
