@@ -114,7 +114,9 @@ pub(crate) fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
             None => format!("at {}", name_of(Table::Startups)),
         },
         "min_health_score" => format!("score {value} or more"),
+        "max_health_score" => format!("score {value} or less"),
         "max_ghosting_rate" => format!("ghosting rate up to {value} %"),
+        "min_ghosting_rate" => format!("ghosting rate {value} % or more"),
         "ghosted" => format::response(&Some(value == "true")).to_owned(),
         "min_rating" => format!("{value} stars or more"),
         "max_rating" => format!("{value} stars or fewer"),
@@ -130,7 +132,9 @@ pub(crate) fn label_of(catalog: &Catalog, name: &str, value: &str) -> String {
         "min_amount_usd" | "min_raised_usd" => format!("{} or more", usd()),
         "max_amount_usd" | "max_raised_usd" => format!("up to {}", usd()),
         "min_portfolio" => format!("{value} startups or more"),
+        "max_portfolio" => format!("{value} startups or fewer"),
         "min_aum_usd" => format!("{} under management or more", usd()),
+        "max_aum_usd" => format!("up to {} under management", usd()),
         "city" => {
             let city = snapshot.find_term(Facet::City, &fold(value)).and_then(|city| snapshot.city_name(city));
             format!("in {}", city.unwrap_or_else(|| format::word(value)))

@@ -135,7 +135,7 @@ pub(crate) fn amount(tokens: &[QuestionToken]) -> Option<(QuestionAmount, usize)
         if let Some(amount) = tokens.get(1).and_then(|token| range(&token.word)) {
             return Some((amount, 2));
         }
-        let joint = (2..6).find(|at| tokens.get(*at).is_some_and(|token| token.is(&["and", "to"])))?;
+        let joint = (2..6).find(|at| tokens.get(*at).is_some_and(|token| token.is(&["and", "to", "until"])))?;
         let (high, more) = number(&tokens[joint + 1..], None)?;
         // `between 1 and 3 million`: the unit applies to both numbers.
         let (low, length) = number(&tokens[1..], high.unit.or_else(|| unit_within(&tokens[joint + 1].word)))?;

@@ -21,6 +21,10 @@ impl QuestionReader<'_> {
         }
         let Phrase { text, words, meaning: parameter } = self.find_phrase(at, phrases("known"))?;
         let is_known = *parameter == "known";
+        // `with no more than 3 rounds`
+        if self.is_at(at + words.len(), &["more", "less", "fewer", "later", "earlier"]) {
+            return None;
+        }
         let mut field = at + words.len();
         while !is_known && self.is_at(field, &["a", "an", "any", "known", "disclosed"]) {
             field += 1;

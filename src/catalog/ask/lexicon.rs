@@ -242,6 +242,11 @@ impl Lexicon {
         parts.iter().filter(|part| is_slip(word, part)).filter(fits).min().map(String::as_str)
     }
 
+    /// True if the release or the vocabularies have exactly this phrase.
+    pub(crate) fn has(&self, phrase: &str) -> bool {
+        self.phrases.contains_key(phrase)
+    }
+
     /// The meanings of a phrase, also in the plural or the singular.
     pub(crate) fn meanings(&self, phrase: &str) -> &[PhraseMeaning] {
         let find = |phrase: &str| self.phrases.get(phrase).map(Vec::as_slice);

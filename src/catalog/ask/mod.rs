@@ -3,15 +3,20 @@
 
 mod amount;
 pub mod association;
+mod content;
 mod known;
+mod language;
 pub(crate) mod lexicon;
 mod names;
+mod one_record;
 mod order;
 mod period;
 mod place;
 mod reader;
 mod sector;
 mod stage;
+#[cfg(test)]
+mod tests;
 mod token;
 mod words;
 
@@ -68,7 +73,7 @@ impl Interpretation {
     }
 
     pub(crate) fn conditions(&self) -> usize {
-        self.parts.iter().filter(|part| !matches!(part.parameter.as_str(), "q" | "sort" | "limit")).count()
+        self.parts.iter().filter(|part| !matches!(part.parameter.as_str(), "q" | "text" | "sort" | "limit")).count()
     }
 
     pub fn values(&self) -> impl Iterator<Item = (String, String)> + '_ {
@@ -90,7 +95,7 @@ impl Catalog {
 
     /// The list of a question, from its first word for records; startups if it has none.
     pub fn subject(&self, text: &str) -> Resource {
-        Resource::of_table(reader::subject(text))
+        Resource::of_table(reader::subject(text, self.lexicon()))
     }
 
     fn lexicon(&self) -> &Lexicon {

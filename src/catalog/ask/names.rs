@@ -14,7 +14,7 @@ use data::fold::fold;
 pub(super) const MIN_PLAIN_SIZE: u32 = 20;
 
 /// The same for a name that the words around it mark as one.
-const MIN_NAMED_SIZE: u32 = 3;
+pub(super) const MIN_NAMED_SIZE: u32 = 3;
 
 /// Maximum number of records with a word in their descriptions for it to count as a coined name.
 const MAX_COINED: u64 = 5;
@@ -23,12 +23,12 @@ const MAX_COINED: u64 = 5;
 const MIN_BEGUN: usize = 5;
 
 /// Minimum size of a record for the first word of its name to mean it.
-const MIN_BEGUN_SIZE: u32 = 10;
+pub(super) const MIN_BEGUN_SIZE: u32 = 10;
 
 /// Size ratio from which the beginning of a record's name means it, although another record has exactly that name.
 const FAR_LARGER: u32 = 10;
 
-const MAX_NAME_WORDS: usize = 6;
+pub(super) const MAX_NAME_WORDS: usize = 6;
 
 impl QuestionReader<'_> {
     /// Reads `called Blink`, `who is Jane Doe`: a name to search for, up to the end of the clause.
@@ -279,7 +279,7 @@ impl QuestionReader<'_> {
     }
 
     /// True if hardly any description has a word: `zomato`, but not `bridge`.
-    fn is_coined(&self, word: &str) -> bool {
+    pub(super) fn is_coined(&self, word: &str) -> bool {
         let index = self.catalog.text_index(Table::Startups);
         index.is_some_and(|index| index.descriptions.word_frequency(word) <= MAX_COINED)
     }
@@ -341,7 +341,7 @@ impl QuestionReader<'_> {
     }
 
     /// The record of a name. A far larger one with a name that begins with it goes first: `Sequoia` is Sequoia Capital.
-    fn row_of_name(&self, table: Table, text: &str) -> Option<u32> {
+    pub(super) fn row_of_name(&self, table: Table, text: &str) -> Option<u32> {
         let size = |row: &u32| self.catalog.size(table, *row);
         let row = match self.catalog.match_name(table, text) {
             NameMatch::One(row) => row,

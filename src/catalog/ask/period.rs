@@ -216,16 +216,12 @@ pub(crate) fn period(tokens: &[QuestionToken], today: Date) -> Option<(Period, u
         }
         ["in" | "on", "or" | "and", "before", ..] => bounded(3, |period| Period { from: None, to: period.to }),
         ["in" | "on", "or" | "and", "after", ..] => bounded(3, |period| Period { from: period.from, to: None }),
-        ["since" | "starting" | "seit" | "desde" | "depuis" | "sinds", ..] => {
-            bounded(skip_the(1), |period| Period { from: period.from, to: None })
-        }
+        ["since" | "starting", ..] => bounded(skip_the(1), |period| Period { from: period.from, to: None }),
         ["after" | "post", ..] => bounded(1, later),
         ["younger" | "newer" | "later", "than", ..] => bounded(2, later),
         ["before" | "pre", ..] => bounded(1, earlier),
         ["older" | "earlier", "than", ..] | ["prior", "to", ..] => bounded(2, earlier),
-        ["until" | "till" | "by" | "through" | "bis" | "hasta" | "até" | "tot", ..] => {
-            bounded(1, |period| Period { from: None, to: period.to })
-        }
+        ["until" | "till" | "by" | "through", ..] => bounded(1, |period| Period { from: None, to: period.to }),
         ["in" | "during" | "within" | "over" | "of" | "for" | "on", ..] => {
             let at = skip_the(1);
             if let Some(period) = tokens.get(at).and_then(|token| years(&token.word)) {

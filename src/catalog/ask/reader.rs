@@ -6,6 +6,7 @@ use std::ops::Range;
 use once_cell::sync::Lazy;
 
 use crate::ask::amount::{QuestionAmount, amount, around};
+use crate::ask::language;
 use crate::ask::lexicon::{Lexicon, PhraseMeaning};
 use crate::ask::names::MIN_PLAIN_SIZE;
 use crate::ask::period::{Period, period};
@@ -25,9 +26,15 @@ static RECORDS: Lazy<BTreeMap<&str, Table>> = Lazy::new(|| {
 /// Words that carry no condition of their own.
 pub(super) static GLUE: Lazy<HashSet<&str>> = Lazy::new(|| include_str!("glue.txt").lines().collect());
 
-/// Table of the first word for records.
-pub(crate) fn subject(text: &str) -> Table {
-    tokens(text).iter().find_map(|token| records_meant(&token.word)).unwrap_or(Table::Startups)
+/// Table of the first word for records, or of the verb behind `who`.
+pub(crate) fn subject(text: &str, lexicon: &Lexicon) -> Table {
+    let tokens = language::to_english(tokens(text), lexicon);
+    let asks_who = tokens.first().is_some_and(|token| token.is(&["who"]));
+    let verb = tokens.get(1).filter(|_| asks_who).and_then(|verb| meaning_of("topics", &verb.word));
+    if verb == Some("investing") {
+        return Table::Firms;
+    }
+    tokens.iter().find_map(|token| records_meant(&token.word)).unwrap_or(Table::Startups)
 }
 
 pub(super) fn records_meant(phrase: &str) -> Option<Table> {
@@ -50,6 +57,12 @@ pub(crate) struct QuestionReader<'a> {
     pub(super) tokens: Vec<QuestionToken>,
     pub(super) parts: Vec<(Range<usize>, ReadPart)>,
     pub(super) unread: Vec<Range<usize>>,
+    /// The unread words that no reader knows.
+    pub(super) content: Vec<Range<usize>>,
+    /// Words for kinds of records in the singular.
+    pub(super) kinds: Vec<Range<usize>>,
+    /// True for a noun phrase alone.
+    pub(super) is_phrase: bool,
     pub(super) topic: Option<Topic>,
     /// Set by a word such as `not` until the next value.
     pub(super) is_negated: bool,
@@ -63,9 +76,12 @@ impl<'a> QuestionReader<'a> {
             table: resource.table(),
             resource,
             text,
-            tokens: tokens(text),
+            tokens: language::to_english(tokens(text), lexicon),
             parts: Vec::new(),
             unread: Vec::new(),
+            content: Vec::new(),
+            kinds: Vec::new(),
+            is_phrase: false,
             topic: None,
             is_negated: false,
         };
@@ -74,6 +90,10 @@ impl<'a> QuestionReader<'a> {
                 reader.tokens[at].word = word;
             }
         }
+        if let Some(interpretation) = reader.about_one_record() {
+            return interpretation;
+        }
+        reader.is_phrase = reader.is_noun_phrase();
         let mut at = 0;
         while at < reader.tokens.len() {
             at += reader.step(at).max(1);
@@ -117,7 +137,16 @@ impl<'a> QuestionReader<'a> {
             self.tokens[at].word = word;
             return self.step(at);
         }
+        // A sign of another language than that of the question: the value next to it may be meant the other way round.
+        if language::is_negation(&self.tokens[at].word) {
+            let value = self.longest_meaning(at + 1).map_or(0, |(length, _)| length);
+            self.unread.push(at..at + 1 + value);
+            return 1 + value;
+        }
         self.unread.push(at..at + 1);
+        if !self.is_structural(at) {
+            self.content.push(at..at + 1);
+        }
         1
     }
 
@@ -272,6 +301,11 @@ impl<'a> QuestionReader<'a> {
     /// Reads a word for the kind of records: `startups`, `VCs`, `deals`.
     fn record_kind(&mut self, at: usize) -> Option<usize> {
         let (table, length) = self.records_at(at)?;
+        // `company cars`
+        let is_own = table == self.table && self.is_at(at, &[table.noun()]);
+        if self.is_phrase && !is_own && at + length < self.tokens.len() && !self.tokens[at + length - 1].ends_clause {
+            return None;
+        }
         // A longer phrase of the release takes precedence: `angel investors`, `corporate venture`.
         if self.longest_meaning(at).is_some_and(|(longest, _)| longest > length) {
             return None;
@@ -289,6 +323,9 @@ impl<'a> QuestionReader<'a> {
         };
         if is_kind && !is_of && is_role() {
             self.add(at..at + length, "kind", table.noun(), "kind of organization");
+        }
+        if !self.tokens[at + length - 1].word.ends_with('s') {
+            self.kinds.push(at..at + length);
         }
         Some(length)
     }
@@ -409,7 +446,8 @@ impl<'a> QuestionReader<'a> {
     }
 
     pub(super) fn is_hyphenated(&self, at: usize) -> bool {
-        self.tokens.get(at + 1).is_some_and(|next| self.text[self.tokens[at].place.end..next.place.start] == *"-")
+        let between = |next: &QuestionToken| self.text.get(self.tokens[at].place.end..next.place.start);
+        self.tokens.get(at + 1).and_then(between).is_some_and(|between| between == "-")
     }
 
     /// Skips the acquirer of startups, which is not known: `by Google` of `acquired by Google`.
@@ -594,15 +632,18 @@ impl<'a> QuestionReader<'a> {
         let of_checks = || self.mentions(&["check", "checks", "cheque", "cheques", "ticket", "tickets"]);
         let of_assets = || self.mentions(&["aum", "assets", "management", "manage", "manages", "managing"]);
         let (min_name, max_name) = match (self.table, noun) {
-            (Table::Firms, _) if is_percent => ("", "max_ghosting_rate"),
-            (Table::Startups, "rounds" | "round" | "funding") if !is_money => ("min_rounds", ""),
+            (Table::Firms, _) if is_percent && is_bare => ("", "max_ghosting_rate"),
+            (Table::Firms, _) if is_percent => ("min_ghosting_rate", "max_ghosting_rate"),
+            (Table::Startups, "rounds" | "round" | "funding") if !is_money => ("min_rounds", "max_rounds"),
             (Table::Firms, "portfolio" | "companies" | "startups" | "investments") if !is_money => {
-                ("min_portfolio", "")
+                ("min_portfolio", "max_portfolio")
             }
-            (Table::Firms, "reviews") if !is_money => ("min_reviews", ""),
+            (Table::Firms, "reviews") if !is_money => ("min_reviews", "max_reviews"),
             (Table::Firms, _) if is_money && of_checks() => ("check_usd", "check_usd"),
-            (Table::Firms, _) if is_money && of_assets() => ("min_aum_usd", ""),
-            (Table::Firms, _) if !is_money && self.mentions(&["score", "scored", "rated"]) => ("min_health_score", ""),
+            (Table::Firms, _) if is_money && of_assets() => ("min_aum_usd", "max_aum_usd"),
+            (Table::Firms, _) if !is_money && self.mentions(&["score", "scored", "rated"]) => {
+                ("min_health_score", "max_health_score")
+            }
             (Table::Startups, _) if is_money => ("min_raised_usd", "max_raised_usd"),
             (Table::Rounds, _) if is_money => ("min_amount_usd", "max_amount_usd"),
             _ => return None,
@@ -646,7 +687,11 @@ impl<'a> QuestionReader<'a> {
         if is_operating {
             return self.read_as(at..at + 1, "status", "operating", "state of the startup");
         }
-        let topic = self.topic_of(&self.tokens[at])?;
+        // `sports betting startups`
+        let is_gerund = self.tokens[at].word.ends_with("ing")
+            && self.parts.last().is_some_and(|(range, part)| range.end == at && part.parameter == "sector")
+            && self.record_at(at + 1).is_some();
+        let topic = self.topic_of(&self.tokens[at]).filter(|_| !self.is_phrase && !is_gerund)?;
         self.topic = Some(topic);
         // `has SoftBank not invested in`
         let is_denied = self.is_negated && self.is_at(at, &["invested", "backed", "funded"]);
@@ -718,14 +763,20 @@ impl<'a> QuestionReader<'a> {
     }
 
     fn field_name(&mut self, at: usize) -> Option<usize> {
-        self.find_phrase(at, phrases("fields")).map(|field| field.words.len())
+        if self.is_phrase {
+            return None;
+        }
+        let of_firms = if self.table == Table::Firms { phrases("fields of firms") } else { &[] };
+        let field = self.find_phrase(at, phrases("fields")).or_else(|| self.find_phrase(at, of_firms));
+        field.map(|field| field.words.len())
     }
 
     fn glue(&mut self, at: usize) -> Option<usize> {
         if self.is_at(at, &["down"]) && self.record_at(at + 1) == Some(Table::Rounds) {
             return self.leave(at..at + 1);
         }
-        (self.tokens[at].is_glue() || self.is_at(at, &["cheque", "cheques"]) || self.is_product(at)).then_some(1)
+        let is_filler = self.is_filler(at) || self.is_at(at, &["cheque", "cheques"]) && !self.is_phrase;
+        (self.tokens[at].is_glue() || is_filler || self.is_product(at)).then_some(1)
     }
 
     pub(super) fn keep_valid(&mut self, parts: Vec<(Range<usize>, ReadPart)>) {
@@ -800,13 +851,20 @@ impl<'a> QuestionReader<'a> {
             let part = ReadPart { text: text.clone(), parameter, value: text, why };
             return Interpretation { parts: vec![part], unread: Vec::new() };
         }
+        if let Some(interpretation) = self.unread_record() {
+            return interpretation;
+        }
         self.parts.sort_by_key(|(range, _)| range.start);
+        self.leave_qualifiers();
         self.join_cities();
         self.require_both();
         self.require_all_sectors();
         self.unread.sort_by_key(|range| range.start);
         self.unread.dedup();
         let unread = self.unread.iter().map(|range| self.written(range)).collect();
-        Interpretation { parts: self.parts.into_iter().map(|(_, part)| part).collect(), unread }
+        let parts = std::mem::take(&mut self.parts).into_iter().map(|(_, part)| part).collect();
+        let mut interpretation = Interpretation { parts, unread };
+        self.rank_by_content(&mut interpretation);
+        interpretation
     }
 }

@@ -62,13 +62,26 @@ pub(crate) fn tokens(text: &str) -> Vec<QuestionToken> {
             push(&mut tokens, offset(part), part, true);
         } else {
             let words = part.split_inclusive(['-', '/', '–', '—', ',']);
-            words.for_each(|word| push(&mut tokens, offset(word), word, false));
+            for word in words {
+                let (elided, word) = split_elision(word);
+                elided.iter().for_each(|elided| push(&mut tokens, offset(elided), elided, false));
+                push(&mut tokens, offset(word), word, false);
+            }
         }
         if let Some(last) = tokens[before..].last_mut() {
             last.ends_clause = ends_clause;
         }
     }
     tokens
+}
+
+/// Splits `l'Allemagne`, `d'euros`.
+fn split_elision(word: &str) -> (Option<&str>, &str) {
+    let split = word.find(['\'', '’']).filter(|at| meaning_of("elisions", &word[..*at].to_lowercase()).is_some());
+    split.map_or((None, word), |at| {
+        let rest = &word[at..];
+        (Some(&word[..at]), rest.trim_start_matches(['\'', '’']))
+    })
 }
 
 /// True if a part with a digit is a number or a range of numbers, not a name such as `3D-printing`.

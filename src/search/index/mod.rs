@@ -26,12 +26,12 @@ use tantivy::InvertedIndexReader;
 use tantivy::schema::IndexRecordOption;
 
 use crate::index::tables::SideTables;
-use crate::query::NameQuery;
 use crate::query::reading::other_readings;
+use crate::query::{NameQuery, QueryWord};
 use crate::rank::candidates::{CandidateSearch, SearchStep};
 use crate::rank::search_buffers::{BEGINS, BufferPool, EXACT, HINTED, KEEP, SCORED, SearchBuffers};
 use crate::rank::{
-    AllScores, BestScore, Explanation, MatchClass, MatchStrategy, RelaxedMatch, ScoreSink, has_initials,
+    AllScores, BestScore, Explanation, MatchClass, MatchStrategy, RelaxedMatch, ScoreSink, Vocabulary, has_initials,
     prominence_bonus, put_main_records_first, score_text,
 };
 use crate::{CLOSE_SCORE, FORMAT, MATCH_SCORE, MAX_HITS, SURE_SCORE, SearchError, similarity};
@@ -109,6 +109,9 @@ const MAX_CLASSIFIED: usize = 16;
 const MAX_RELAXED_CANDIDATES: usize = 120;
 
 const MAX_LOOSE: usize = 20;
+
+/// A word that this many descriptions have says nothing of a name.
+const COMMON_WORD: f32 = 1_000.0;
 
 /// Maximum difference between a match and the best one if none is sure.
 const LOOSE_RANGE: f32 = 0.15;
@@ -236,7 +239,8 @@ impl TextIndex {
                 is_sure = has_sure(&scored);
             }
             let best = scored.first().filter(|_| !is_sure);
-            let relaxation = best.and_then(|best| RelaxedMatch::of_row(&query, names, best.row, &self.weights));
+            let relaxation =
+                best.and_then(|best| RelaxedMatch::of_row(&query, names, best.row, &self.vocabulary(&query)));
             let left_out = relaxation.map(|best| best.left_out).unwrap_or_default();
             let compared = scored.len();
             let mut hits = scored;
@@ -271,21 +275,36 @@ impl TextIndex {
         scored: &mut Vec<Hit>,
     ) {
         candidates.gather_parts(query, buffers);
+        let known = self.vocabulary(query);
         let rows = buffers.touched.iter().map(|row| (self.estimate(candidates, *row, buffers.marks(*row)), *row));
         let mut rows: Vec<(f32, u32)> = rows.collect();
         keep_best(&mut rows, MAX_RELAXED_CANDIDATES);
-        for (_, row) in pause::every(32, rows) {
+        let mut rows: Vec<u32> = rows.into_iter().map(|(_, row)| row).collect();
+        // Those of successive words count, however many names have single words.
+        rows.extend(candidates.rows_within(query));
+        rows.sort_unstable();
+        rows.dedup();
+        for row in pause::every(32, rows) {
             if buffers.marks(row) & SCORED == 0 {
                 buffers.mark(row, SCORED);
                 let score = self.score(names, query, row, buffers);
                 scored.push(Hit { row, score });
             }
-            let Some(relaxation) = RelaxedMatch::of_row(query, names, row, &self.weights) else { continue };
+            let Some(relaxation) = RelaxedMatch::of_row(query, names, row, &known) else { continue };
             let points = MatchStrategy::RELAXED.ceiling * relaxation.similarity;
             let score = points + prominence_bonus(points, names.prominence(row));
             scored.iter_mut().filter(|hit| hit.row == row).for_each(|hit| hit.score = hit.score.max(score));
         }
         sort(scored);
+    }
+
+    /// What is known of the words of a query.
+    fn vocabulary(&self, query: &NameQuery) -> Vocabulary<'_> {
+        let rarity = |word: &QueryWord| {
+            let rows = self.descriptions.word_frequency(&word.text) as f32;
+            (1.0 - (1.0 + rows).ln() / COMMON_WORD.ln()).max(0.0)
+        };
+        Vocabulary { weights: &self.weights, rarities: query.words.iter().map(rarity).collect() }
     }
 
     /// The rows with the characters of a query, or else with all words of it, ascending; the last word may be incomplete. If
@@ -348,7 +367,7 @@ impl TextIndex {
     fn explain_reading(&self, names: &dyn Names, query: &str, row: u32) -> Explanation {
         let query = NameQuery::parse(query, &self.weights);
         let class = MatchClass::of_row(&query, texts(names, row));
-        let relaxed = || RelaxedMatch::of_row(&query, names, row, &self.weights);
+        let relaxed = || RelaxedMatch::of_row(&query, names, row, &self.vocabulary(&query));
         let relaxation = if class.is_sure() { None } else { relaxed() };
         let best = self.buffers.with(self.rows, |buffers| {
             let scored = texts(names, row).map(|text| {

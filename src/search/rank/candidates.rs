@@ -30,6 +30,9 @@ const FEW: usize = 24;
 /// The share of a query's weight that a row must contain to match by its words.
 const MIN_COVERAGE: f32 = 0.6;
 
+/// Maximum number of rows with a full name within a query.
+const MAX_NAMESAKES: usize = 10;
+
 /// If two words that are both required have more rows than this, the rows are intersected before they are touched.
 const MANY: u32 = 2_000;
 
@@ -150,6 +153,28 @@ impl<'a> CandidateSearch<'a> {
                 buffers.touch_all(terms.lookups.full_names.get(&joined), KEEP);
             }
         }
+    }
+
+    /// The rows with a full name of successive words of the query, a few of each name.
+    pub(crate) fn rows_within(&self, query: &NameQuery) -> Vec<u32> {
+        let lookups = &self.terms.lookups;
+        let mut rows = Vec::new();
+        for start in 0..query.words.len() {
+            let mut joined = String::new();
+            for word in &query.words[start..] {
+                joined.push_str(&word.text);
+                rows.extend(lookups.full_names.get(&joined).iter().take(MAX_NAMESAKES));
+            }
+            // The map has no names of one word that is rare.
+            let word = lookups.dictionary.get(&query.words[start].text);
+            if let Some(word) = word.filter(|word| !self.terms.rows.is_common(*word)) {
+                let mut of_word = Vec::new();
+                self.terms.each_row(word, u32::MAX, |row, _| of_word.push(row));
+                of_word.sort_by_key(|row| std::cmp::Reverse(lookups.static_ranks[*row as usize]));
+                rows.extend(of_word.into_iter().take(MAX_NAMESAKES));
+            }
+        }
+        rows
     }
 
     /// Touches the rows with this full name, even if it is one word typed in pieces, or with this acronym.

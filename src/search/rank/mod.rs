@@ -15,7 +15,7 @@ pub(crate) use explain::AllScores;
 pub use explain::{Explanation, ScorePart};
 pub(crate) use main_records::put_main_records_first;
 pub use match_class::MatchClass;
-pub(crate) use relaxation::RelaxedMatch;
+pub(crate) use relaxation::{RelaxedMatch, Vocabulary};
 
 use crate::MATCH_SCORE;
 use crate::index::{GENERIC, Weights};

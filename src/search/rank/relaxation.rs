@@ -1,14 +1,17 @@
 //! Matches of a part of a query. A person who searches for `accel london` or `kunal shah cred` adds what they know:
 //! words that are not in the name count if other fields of the record have them, else against it. A name matches only
-//! if the query has nearly all of it, and one of its distinctive words: `monzo bank` matches no other bank.
+//! if the query has nearly all of it, and one of its distinctive words: `monzo bank` matches no other bank. A whole name
+//! within a query is evidence by itself: the words around it rank, but do not exclude it.
+
+use std::ops::Range;
 
 use crate::index::{GENERIC, Weights, texts};
 use crate::query::reading::fold_name;
 use crate::query::{NameQuery, QueryWord};
 use crate::rank::match_class::classify_word;
 use crate::rank::{MatchClass, similarity, weigh_words};
-use data::Names;
 use data::name::WordList;
+use data::{MAX_PROMINENCE, Names};
 
 /// Minimum share of a name's weight that the query has.
 const MIN_OF_NAME: f32 = 0.7;
@@ -18,6 +21,28 @@ const MIN_OF_QUERY: f32 = 0.4;
 const SURNAME: f32 = 0.69;
 /// Factor for the weight of a word that is in the record, but not in its name.
 const EXPLAINED: f32 = 0.9;
+
+/// Similarity of a name that a query has as successive words, with the least evidence for it.
+const SPOTTED: f32 = 0.72;
+/// Evidence from which such a name is meant. A plain word is the name of some small company: `review`.
+const MIN_EVIDENCE: f32 = 0.2;
+/// The evidence of a rare word for the least prominent record; the most prominent has 1.
+const LEAST_PROMINENT: f32 = 0.4;
+/// The least evidence of a whole name, however plain its words: enough for a prominent record only, such as `Twitter`.
+const PLAIN_NAME: f32 = 0.3;
+/// Similarity of the most prominent record with a rare name.
+const SURELY_SPOTTED: f32 = 0.9;
+/// The same without the generic words at its end, `benchmark` for Benchmark Capital: below names with most of the words.
+const SPOTTED_CORE: f32 = 0.77;
+/// Factor for the evidence of such a name.
+const WITHOUT_END: f32 = 0.85;
+
+/// What the records of a table say of words.
+pub(crate) struct Vocabulary<'a> {
+    pub weights: &'a Weights,
+    /// How rare each word of the query is in descriptions, from 0 to 1.
+    pub rarities: Vec<f32>,
+}
 
 pub(crate) struct RelaxedMatch {
     /// From 0 to 1, highest if all words that are left out are in the record.
@@ -38,11 +63,26 @@ struct NameOverlap {
 
 impl RelaxedMatch {
     /// `None` if the row does not match even without some words.
-    pub(crate) fn of_row(query: &NameQuery, names: &dyn Names, row: u32, weights: &Weights) -> Option<Self> {
-        let parts = texts(names, row)
-            .filter_map(|text| NameOverlap::compute(query, &fold_name(text), weights, names.has_surnames()));
-        let part =
-            parts.max_by(|left, right| (left.weight * left.of_name).total_cmp(&(right.weight * right.of_name)))?;
+    pub(crate) fn of_row(query: &NameQuery, names: &dyn Names, row: u32, known: &Vocabulary<'_>) -> Option<Self> {
+        let weights = known.weights;
+        let (mut part, mut spotted): (Option<NameOverlap>, Option<SpottedName>) = (None, None);
+        for text in texts(names, row) {
+            let folded = fold_name(text);
+            let found = NameOverlap::compute(query, &folded, weights, names.has_surnames());
+            let order = |part: &NameOverlap| part.weight * part.of_name;
+            part = part.into_iter().chain(found).max_by(|left, right| order(left).total_cmp(&order(right)));
+            let found = find_whole(query, &folded, known);
+            spotted = spotted.into_iter().chain(found).max_by(|left, right| left.evidence.total_cmp(&right.evidence));
+        }
+        let evidence = spotted.as_ref().map_or(0.0, |found| found.evidence * prominence_share(names.prominence(row)));
+        let is_spotted = evidence >= MIN_EVIDENCE;
+        let most = if spotted.as_ref().is_some_and(|found| found.is_whole) { SURELY_SPOTTED } else { SPOTTED_CORE };
+        // A name of generic words alone: `Foundation Capital`.
+        let whole = spotted.filter(|_| is_spotted).map(|SpottedName { words, .. }| {
+            let weight = query.words[words.clone()].iter().map(|word| word.weight).sum();
+            NameOverlap { of_name: 1.0, weight, words: words.fold(0, |mask, word| mask | 1 << word), is_surname: false }
+        });
+        let part = part.or(whole)?;
         let mut left_out = Vec::new();
         let (mut counted, mut all) = (part.weight, 0.0);
         let context = names.context(row);
@@ -61,9 +101,51 @@ impl RelaxedMatch {
         if part.is_surname {
             return Some(Self { similarity: SURNAME, left_out });
         }
-        (of_query >= MIN_OF_QUERY && !left_out.is_empty())
-            .then_some(Self { similarity: part.of_name * (0.6 + 0.4 * of_query), left_out })
+        let of_others = if most > SPOTTED_CORE { (1.0 - SURELY_SPOTTED) * of_query } else { 0.0 };
+        let of_spotted = SPOTTED + (most - SPOTTED) * evidence + of_others;
+        let of_part = Some(part.of_name * (0.6 + 0.4 * of_query)).filter(|_| of_query >= MIN_OF_QUERY);
+        let similarity = of_part.into_iter().chain(is_spotted.then_some(of_spotted)).reduce(f32::max)?;
+        (!left_out.is_empty()).then_some(Self { similarity, left_out })
     }
+}
+
+/// A name that a query has as successive words.
+struct SpottedName {
+    /// How rare the words are, from 0 to 1.
+    evidence: f32,
+    /// The words of the query.
+    words: Range<usize>,
+    /// False without the generic words at its end.
+    is_whole: bool,
+}
+
+fn prominence_share(prominence: u32) -> f32 {
+    LEAST_PROMINENT + (1.0 - LEAST_PROMINENT) * (prominence.min(MAX_PROMINENCE) as f32 / MAX_PROMINENCE as f32)
+}
+
+/// Finds a name, or the name without its generic end, among the successive words of a query.
+fn find_whole(query: &NameQuery, folded: &str, known: &Vocabulary<'_>) -> Option<SpottedName> {
+    let (words, count) = weigh_words(folded, |word| known.weights.weigh_word(word));
+    let words = &words[..count];
+    let is_stop = |word: &(&str, f32)| WordList::is_stop_word(word.0);
+    let start = words.iter().position(|word| !is_stop(word)).unwrap_or(0);
+    let find = |words: &[(&str, f32)]| {
+        let is_here = |part: &[QueryWord]| part.iter().map(|word| &*word.text).eq(words.iter().map(|(word, _)| *word));
+        let at = query.words.windows(words.len().max(1)).position(is_here)?;
+        Some(at..at + words.len())
+    };
+    let evidence = |range: &Range<usize>| {
+        let rarity =
+            |(word, rarity): (&QueryWord, &f32)| if word.text.len() > 1 { rarity.min(word.weight) } else { 0.0 };
+        query.words[range.clone()].iter().zip(&known.rarities[range.clone()]).map(rarity).sum::<f32>().min(1.0)
+    };
+    if let Some(range) = find(&words[start..]) {
+        return Some(SpottedName { evidence: evidence(&range).max(PLAIN_NAME), words: range, is_whole: true });
+    }
+    let end = words.iter().rposition(|word| word.1 >= GENERIC && !is_stop(word)).map_or(start, |last| last + 1);
+    let core = words.get(start..end).filter(|core| !core.is_empty())?;
+    let range = find(core)?;
+    Some(SpottedName { evidence: WITHOUT_END * evidence(&range), words: range, is_whole: false })
 }
 
 /// Weight of a word in a name: low for generic words, 0 for legal forms.

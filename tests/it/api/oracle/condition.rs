@@ -73,11 +73,13 @@ impl Condition {
 }
 
 /// Parameters that the oracle cannot compute: scores, searches, and what is tested elsewhere.
-pub const SKIPPED: [&str; 14] = [
+pub const SKIPPED: [&str; 16] = [
     "organization",
     "not_organization",
     "q",
     "min_health_score",
+    "max_health_score",
+    "min_ghosting_rate",
     "max_ghosting_rate",
     "status",
     "sort",

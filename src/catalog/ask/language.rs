@@ -1,0 +1,175 @@
+//! Questions in German, French, Spanish, Portuguese and Italian. Their words for records, stages, signs, places and the like
+//! are replaced by English ones before a question is read, so that there is one grammar. Names stay as they are.
+
+use std::collections::HashMap;
+
+use once_cell::sync::Lazy;
+
+use crate::ask::lexicon::Lexicon;
+use crate::ask::token::QuestionToken;
+use crate::ask::words::meaning_of;
+use data::fold::fold;
+use data::{Country, word_file};
+
+const MAX_COUNTRY_WORDS: usize = 4;
+/// Minimum length of the name of a country in another language: shorter words are often others.
+const MIN_COUNTRY_LETTERS: usize = 4;
+
+struct Language {
+    /// Phrases by their first word: their words and what they are in English, the longest first.
+    phrases: HashMap<String, Vec<(Vec<String>, &'static str)>>,
+    /// Words without their ending.
+    stems: Vec<(String, &'static str)>,
+}
+
+static LANGUAGES: Lazy<[Language; 5]> = Lazy::new(|| {
+    [
+        include_str!("languages/de.txt"),
+        include_str!("languages/fr.txt"),
+        include_str!("languages/es.txt"),
+        include_str!("languages/pt.txt"),
+        include_str!("languages/it.txt"),
+    ]
+    .map(Language::parse)
+});
+
+impl Language {
+    fn parse(text: &'static str) -> Self {
+        let mut language = Self { phrases: HashMap::new(), stems: Vec::new() };
+        let lines = word_file::entries(text).filter_map(|line| line.split_once(": "));
+        for (english, phrase) in lines.flat_map(|(english, phrases)| phrases.split(", ").map(move |it| (english, it))) {
+            if let Some(stem) = phrase.strip_suffix('*') {
+                language.stems.push((fold(stem), english));
+                continue;
+            }
+            let words: Vec<String> = fold(&phrase.replace(['\'', '’'], " ")).split(' ').map(str::to_owned).collect();
+            language.phrases.entry(words[0].clone()).or_default().push((words, english));
+        }
+        let by_length =
+            |phrases: &mut Vec<(Vec<String>, &str)>| phrases.sort_by_key(|(words, _)| usize::MAX - words.len());
+        language.phrases.values_mut().for_each(by_length);
+        language
+    }
+
+    /// The longest phrase at the beginning of some words: its length and what it is in English.
+    fn find(&self, tokens: &[QuestionToken]) -> Option<(usize, &'static str)> {
+        let word = tokens.first()?.word.as_str();
+        let fits = |words: &[String]| {
+            let is_split = tokens.iter().take(words.len() - 1).any(|token| token.ends_clause);
+            !is_split && tokens.iter().take(words.len()).map(|token| &token.word).eq(words)
+        };
+        let phrase = self.phrases.get(word).into_iter().flatten().find(|(words, _)| fits(words));
+        let by_stem = || self.stems.iter().find(|(stem, _)| word.starts_with(stem.as_str()));
+        phrase.map(|(words, english)| (words.len(), *english)).or_else(|| by_stem().map(|(_, english)| (1, *english)))
+    }
+}
+
+/// True for a word that negates in one of the languages.
+pub(super) fn is_negation(word: &str) -> bool {
+    let found = LANGUAGES.iter().filter_map(|language| language.phrases.get(word)).flatten();
+    found.filter(|(words, _)| words.len() == 1).any(|(_, english)| meaning_of("negations", english).is_some())
+}
+
+/// Replaces the words of another language, if a question has more of them than English ones.
+pub(super) fn to_english(tokens: Vec<QuestionToken>, lexicon: &Lexicon) -> Vec<QuestionToken> {
+    // Names of several words keep theirs: `Rio de Janeiro`.
+    let named = |at: usize| {
+        (2..=4).rev().find(|length| {
+            let words = tokens.get(at..at + length).unwrap_or_default();
+            let is_split = words.iter().rev().skip(1).any(|token| token.ends_clause);
+            let words: Vec<&str> = words.iter().map(|token| token.word.as_str()).collect();
+            !words.is_empty() && !is_split && lexicon.has(&words.join(" "))
+        })
+    };
+    let mut kept = vec![false; tokens.len()];
+    for at in 0..tokens.len() {
+        let length = named(at).unwrap_or(0);
+        kept[at..at + length].fill(true);
+    }
+    const ENGLISH: [&str; 6] = ["negations", "grammar", "topics", "fillers", "units", "months"];
+    let is_english = |token: &QuestionToken| {
+        token.is_glue() || ENGLISH.iter().any(|section| meaning_of(section, &token.word).is_some())
+    };
+    let evidence = |language: &Language| {
+        let (mut own, mut english, mut covered, mut at) = (0_i32, 0_i32, 0_i32, 0);
+        while at < tokens.len() {
+            let found = language.find(&tokens[at..]).filter(|_| !kept[at]);
+            let length = found.map_or(1, |(length, _)| length);
+            let is_own = found.is_some_and(|(_, word)| length > 1 || word != tokens[at].word);
+            let is_both = is_english(&tokens[at]);
+            let words = length as i32;
+            own += words * i32::from(is_own && (length > 1 || !is_both) && !lexicon.has(&tokens[at].word));
+            covered += words * i32::from(is_own);
+            english += i32::from(found.is_none() && is_both);
+            at += length;
+        }
+        (own, covered - english, own - english)
+    };
+    let scores = LANGUAGES.iter().map(|language| (evidence(language), language));
+    let best = scores.filter(|((own, _, lead), _)| *own > 0 && *lead > 0).max_by_key(|(score, _)| *score);
+    let language = best.map(|(_, language)| language);
+    let mut read = Vec::with_capacity(tokens.len());
+    let mut at = 0;
+    while at < tokens.len() {
+        let found = language.and_then(|language| language.find(&tokens[at..])).filter(|_| !kept[at]);
+        if let Some((length, english)) = found {
+            read.extend(replaced(&tokens[at..at + length], english));
+            at += length;
+        } else if let Some((length, country)) = country_at(&tokens[at..], language.is_some(), lexicon)
+            && !kept[at]
+        {
+            read.extend(replaced(&tokens[at..at + length], &fold(country.name())));
+            at += length;
+        } else {
+            let mut token = tokens[at].clone();
+            if language.is_some() {
+                token.word = with_decimal_point(&token.word);
+            }
+            read.push(token);
+            at += 1;
+        }
+    }
+    read
+}
+
+/// English words in place of others. Each is written as all of those.
+fn replaced<'t>(tokens: &'t [QuestionToken], english: &'t str) -> impl Iterator<Item = QuestionToken> + 't {
+    let (first, last) = (&tokens[0], &tokens[tokens.len() - 1]);
+    let count = english.split(' ').count();
+    english.split(' ').enumerate().map(move |(index, word)| QuestionToken {
+        place: first.place.start..last.place.end,
+        raw: word.to_owned(),
+        word: word.to_owned(),
+        is_possessive: false,
+        ends_clause: last.ends_clause && index + 1 == count,
+    })
+}
+
+/// The country that some words name in any language; in lower case only within a question in another language.
+fn country_at(tokens: &[QuestionToken], is_foreign: bool, lexicon: &Lexicon) -> Option<(usize, Country)> {
+    let first = tokens.first().filter(|token| token.is_capitalized() || is_foreign)?;
+    if first.word.len() < MIN_COUNTRY_LETTERS || lexicon.has(&first.word) {
+        return None;
+    }
+    (1..=MAX_COUNTRY_WORDS.min(tokens.len())).rev().find_map(|length| {
+        let is_split = tokens[..length - 1].iter().any(|token| token.ends_clause);
+        let words: Vec<&str> = tokens[..length].iter().map(|token| token.raw.as_str()).collect();
+        let country = Country::read(&words.join(" ")).filter(|_| !is_split)?;
+        Some((length, country))
+    })
+}
+
+/// `2,5` and `1.000.000` as English has them.
+fn with_decimal_point(word: &str) -> String {
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some((whole, part)) = word.split_once(',')
+        && digits(whole)
+        && digits(part)
+        && part.len() < 3
+    {
+        return format!("{whole}.{part}");
+    }
+    let mut groups = word.split('.');
+    let is_grouped = groups.next().is_some_and(digits) && groups.clone().all(|group| digits(group) && group.len() == 3);
+    if is_grouped && groups.next().is_some() { word.replace('.', "") } else { word.to_owned() }
+}

@@ -1,0 +1,192 @@
+//! Questions about one record: a name, next to words for what records have. They list that record only.
+
+use std::ops::Range;
+
+use crate::ask::lexicon::PhraseMeaning;
+use crate::ask::names::{MAX_NAME_WORDS, MIN_BEGUN_SIZE, MIN_NAMED_SIZE};
+use crate::ask::reader::{QuestionReader, records_meant};
+use crate::ask::words::phrases;
+use crate::ask::{Interpretation, ReadPart};
+use crate::{Catalog, NameMatch};
+use data::number::{counted, grouped};
+use data::{Facet, Table};
+
+/// Number of words on each side of an unknown word that may belong to the same name.
+const MAX_AROUND: usize = 1;
+/// Maximum number of records of the same name that are listed together.
+const MAX_NAMESAKES: usize = 20;
+const NONE: &str = "-";
+
+impl QuestionReader<'_> {
+    /// Reads `how much has Acme raised`: all words but the name are those for fields, or mean nothing.
+    pub(super) fn about_one_record(&self) -> Option<Interpretation> {
+        self.resource.parameter("slug")?;
+        let fields: Vec<Option<&str>> = (0..self.tokens.len()).map(|at| self.field_asked(at)).collect();
+        let is_name = |at: &usize| fields[*at].is_none() && !self.tokens[*at].is_glue();
+        let first = (0..self.tokens.len()).find(is_name)?;
+        let last = (0..self.tokens.len()).rfind(is_name)?;
+        if last - first >= MAX_NAME_WORDS {
+            return None;
+        }
+        let starts = first.saturating_sub(MAX_AROUND)..=first;
+        let ranges =
+            starts.flat_map(|from| (last + 1..=self.tokens.len().min(last + 1 + MAX_AROUND)).map(move |to| from..to));
+        let mut ranges: Vec<Range<usize>> = ranges.filter(|range| range.len() < self.tokens.len()).collect();
+        ranges.sort_by_key(|range| std::cmp::Reverse(range.len()));
+        let (range, rows) = ranges.into_iter().find_map(|range| Some((range.clone(), self.records_named(&range)?)))?;
+        if self.is_object(&range) {
+            return None;
+        }
+        let others = (0..self.tokens.len()).filter(|at| !range.contains(at));
+        let asked: Vec<(usize, &str)> = others.filter_map(|at| Some((at, fields[at]?))).collect();
+        if asked.is_empty() || (asked.len() == 1 && self.is_of_larger_investor(&range, rows[0])) {
+            return None;
+        }
+        let unread = asked.iter().filter(|(_, field)| *field == NONE).map(|(at, _)| *at..*at + 1).collect();
+        let field = asked.iter().map(|(_, field)| *field).find(|field| *field != NONE);
+        Some(self.one_record(&range, &rows, field, unread))
+    }
+
+    /// The record that the unread words name, if the question lists no others: `flipkart yearly profit in Asia`.
+    pub(super) fn unread_record(&self) -> Option<Interpretation> {
+        self.resource.parameter("slug")?;
+        if (0..self.tokens.len()).any(|at| self.is_list_word(at)) {
+            return None;
+        }
+        let is_unread = |at: usize| self.unread.iter().any(|range| range.contains(&at)) && !self.is_structural(at);
+        let named = (0..self.tokens.len()).filter(|at| is_unread(*at)).filter_map(|at| {
+            let (_, length) = self.name_at(at, &[self.table])?;
+            (at..at + length).all(is_unread).then_some(at..at + length)
+        });
+        let mut named: Vec<Range<usize>> = named.filter(|range| !self.is_object(range)).collect();
+        named.sort_by_key(|range| std::cmp::Reverse(range.len()));
+        let (range, rows) = named.into_iter().find_map(|range| Some((range.clone(), self.records_named(&range)?)))?;
+        let is_other = |at: &usize| {
+            !range.contains(at)
+                && !self.tokens[*at].is_glue()
+                && self.field_asked(*at).is_none_or(|field| field == NONE)
+        };
+        let mut unread: Vec<Range<usize>> = Vec::new();
+        for at in (0..self.tokens.len()).filter(is_other) {
+            match unread.last_mut().filter(|last| last.end == at) {
+                Some(last) => last.end = at + 1,
+                None => unread.push(at..at + 1),
+            }
+        }
+        let fields = (0..self.tokens.len()).filter(|at| !range.contains(at)).filter_map(|at| self.field_asked(at));
+        Some(self.one_record(&range, &rows, fields.into_iter().find(|field| *field != NONE), unread))
+    }
+
+    /// True if a name is that of another record than those listed: `backed by Acme`, `portfolio of Acme`.
+    fn is_object(&self, range: &Range<usize>) -> bool {
+        let mut relations = phrases("relations").iter();
+        let is_here = |words: &[&str]| range.start >= words.len() && self.starts(range.start - words.len(), words);
+        self.is_after(range.start, &["by"])
+            || relations.any(|relation| self.resource.parameter(relation.meaning).is_some() && is_here(&relation.words))
+    }
+
+    /// The field of the listed records that a word asks for; `-` for one that no record has.
+    fn field_asked(&self, at: usize) -> Option<&'static str> {
+        let word = &self.tokens[at].word;
+        let mut fields = phrases("about a record").iter().filter(|field| field.text == word);
+        fields.find_map(|field| field.meaning.strip_prefix(self.table.name())?.strip_prefix(' '))
+    }
+
+    /// True for a word in the plural for the kind of records that are listed.
+    fn is_list_word(&self, at: usize) -> bool {
+        let word = self.tokens[at].word.as_str();
+        records_meant(word) == Some(self.table) && (word.ends_with('s') || self.table == Table::Rounds)
+    }
+
+    /// The rows with the name that some words are, the largest first; `None` if they may as well be plain words.
+    fn records_named(&self, range: &Range<usize>) -> Option<Vec<u32>> {
+        let tokens = &self.tokens[range.clone()];
+        if tokens[..tokens.len() - 1].iter().any(|token| token.ends_clause)
+            || tokens.iter().all(|token| token.is_glue())
+        {
+            return None;
+        }
+        let text = self.written(range);
+        let size = |row: &u32| self.catalog.size(self.table, *row);
+        let mut rows = match self.catalog.match_name(self.table, &text) {
+            NameMatch::One(row) => vec![row],
+            NameMatch::Several(rows) => rows,
+            NameMatch::Nothing => vec![self.row_of_name(self.table, &text)?],
+        };
+        rows.sort_by_key(|row| std::cmp::Reverse(size(row)));
+        let largest = size(&rows[0]);
+        let meanings = self.phrase_at(range.start, range.len()).map(|phrase| self.lexicon.meanings(&phrase));
+        let means_more = meanings.is_some_and(|meanings| {
+            let is_plain =
+                |meaning: &PhraseMeaning| !matches!(meaning, PhraseMeaning::Sector(slug) if self.is_rare_sector(slug));
+            meanings.iter().any(is_plain)
+        });
+        let is_first =
+            range.start == 0 && range.len() == 1 && self.text.chars().filter(|char| char.is_uppercase()).count() == 1;
+        let is_written = tokens.iter().all(|token| token.is_capitalized() || token.is_glue()) && !is_first;
+        let is_rare = || tokens.iter().any(|token| self.is_coined(&token.word));
+        let is_place = meanings
+            .is_some_and(|meanings| meanings.iter().any(|meaning| !matches!(meaning, PhraseMeaning::Sector(_))));
+        let is_sure = match (means_more, is_written) {
+            (true, true) => !is_place && largest >= MIN_NAMED_SIZE,
+            (true, false) => !is_place && largest >= MIN_BEGUN_SIZE,
+            (false, true) => true,
+            (false, false) => largest >= MIN_NAMED_SIZE || is_rare(),
+        };
+        is_sure.then_some(rows)
+    }
+
+    /// True if a name belongs to a far larger firm, among startups: `Sequoia funding`. With a verb it is the startup.
+    fn is_of_larger_investor(&self, range: &Range<usize>, row: u32) -> bool {
+        let is_noun = range.start == 0 && self.table == Table::Startups;
+        let firm = is_noun.then(|| self.row_of_name(Table::Firms, &self.written(range))).flatten();
+        firm.is_some_and(|firm| self.catalog.size(Table::Firms, firm) >= 10 * self.catalog.size(self.table, row).max(1))
+    }
+
+    fn one_record(
+        &self,
+        range: &Range<usize>,
+        rows: &[u32],
+        field: Option<&str>,
+        unread: Vec<Range<usize>>,
+    ) -> Interpretation {
+        let text = self.written(range);
+        let noun = self.table.noun();
+        let answer = field.map_or_else(String::new, |field| format!("; `{field}` answers"));
+        let fact = if rows.len() == 1 { self.catalog.fact(self.table, rows[0]) } else { None };
+        let fact = fact.map_or_else(String::new, |fact| format!(": {fact}"));
+        let slug = |row: &u32| self.catalog.snapshot().slug(self.table, *row);
+        let (parameter, value) = match rows.len() {
+            1 => ("slug", slug(&rows[0]).to_owned()),
+            2..=MAX_NAMESAKES if !self.resource.is_searchable() => {
+                ("slug", rows.iter().map(slug).collect::<Vec<_>>().join(","))
+            }
+            _ => ("q", text.clone()),
+        };
+        let why = format!("name of a {noun}{answer}{fact}");
+        let part = ReadPart { text, parameter: parameter.to_owned(), value, why };
+        let unread = unread.iter().map(|range| self.written(range)).collect();
+        Interpretation { parts: vec![part], unread }
+    }
+}
+
+impl Catalog {
+    /// What the release knows of a startup's rounds: `raised $2,400,000 in 14 rounds; investors of 5 of them known`.
+    fn fact(&self, table: Table, row: u32) -> Option<String> {
+        let snapshot = self.snapshot();
+        if table != Table::Startups || self.size(table, row) == 0 {
+            return None;
+        }
+        let total: Option<u64> = {
+            let value = snapshot.record(table, row);
+            serde_json::from_slice(value.value(table, table.field_index("total_raised_usd"))).ok().flatten()
+        };
+        let rounds = snapshot.facet_rows(Table::Rounds, Facet::Startup, row);
+        let investors = snapshot.row_values(Table::Rounds, Facet::Investor);
+        let known = rounds.iter().filter(|round| !investors.of(*round).is_empty()).count();
+        let count = counted(self.size(table, row), "round", "rounds");
+        let raised = total
+            .map_or_else(|| format!("{count}, amounts unknown"), |usd| format!("raised ${} in {count}", grouped(usd)));
+        Some(format!("{raised}; investors of {known} of them known"))
+    }
+}
