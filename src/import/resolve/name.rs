@@ -66,10 +66,16 @@ impl ParsedName {
             }
         }
         let folded = folded(&words);
-        let kinds = match table {
+        let mut kinds = match table {
             Table::People => vec![WordKind::Core; folded.len()],
             _ => WordKind::classify(&folded),
         };
+        // A word that only sounds like a legal form is none.
+        for (kind, word) in kinds.iter_mut().zip(&words) {
+            if *kind == WordKind::Legal && !word.letters.chars().all(may_write_forms) {
+                *kind = WordKind::Core;
+            }
+        }
         let name = CoreName::from_words(&folded, &kinds);
         if name.core.is_empty() {
             return None;
@@ -78,8 +84,13 @@ impl ParsedName {
             let counted = words.iter().zip(&kinds).filter(|(_, kind)| is_counted(kind));
             counted.map(|(word, _)| word.letters.as_str()).collect::<String>()
         };
-        let core_letters = letters_of(|kind| *kind == WordKind::Core);
+        let mut core_letters = letters_of(|kind| *kind == WordKind::Core);
         let signs = core_letters.chars().chain(symbols.chars()).count();
+        let has_core = !core_letters.is_empty();
+        if !has_core {
+            // A name of generic words only is compared by them.
+            core_letters = letters_of(|kind| *kind != WordKind::Legal);
+        }
         let joined = name.joined();
         Some(Self {
             digits: joined.chars().filter(char::is_ascii_digit).collect(),
@@ -87,7 +98,7 @@ impl ParsedName {
             hash: xxh3_64(joined.as_bytes()),
             letters: letters_of(|kind| *kind != WordKind::Legal),
             legal: legal_forms(&folded, &kinds).into_iter().chain(form.map(str::to_owned)).collect(),
-            is_telling: !core_letters.is_empty() && signs >= MIN_TELLING,
+            is_telling: has_core && signs >= MIN_TELLING,
             is_person: table == Table::People,
             core_letters: Some(core_letters).filter(|letters| !letters.is_empty() && *letters != joined),
             name,
@@ -275,6 +286,11 @@ fn is_misspelled(left: &str, right: &str) -> bool {
     }
     // One name has another number of spaces; one letter may differ as well.
     distance_within(&left.replace(' ', ""), &right.replace(' ', ""), 1).is_some()
+}
+
+/// True for Latin, Greek and Cyrillic letters and for digits: legal forms of other scripts are found as they are written.
+fn may_write_forms(letter: char) -> bool {
+    matches!(letter, '\0'..='\u{52f}' | '\u{1e00}'..='\u{1eff}')
 }
 
 fn folded(words: &[WrittenWord]) -> Vec<&str> {

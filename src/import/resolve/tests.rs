@@ -87,6 +87,7 @@ fn names_that_only_sound_alike_are_reviewed_at_most() {
         ("凯石投资", "凯实投资"),
         ("林婷资本", "林庭资本"),
         ("سيف", "صيف"),
+        ("עשלע הון", "אשלע הון"),
         ("An Phát", "Ân Phật"),
         ("Зинтрикс", "Zintriks"),
         ("C++", "C#"),
