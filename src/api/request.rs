@@ -165,23 +165,11 @@ impl RequestError {
         issues.into()
     }
 
-    /// The parameter that names a release which is not held, and what to do about it.
+    /// The parameter that names a release which is not held, and how to go on.
     pub(crate) fn gone_parameter(&self) -> Option<ParameterError> {
         match self {
-            Self::Cursor(CursorFault::Expired(version)) => {
-                let detail = format!("snapshot {version} has expired; restart without `cursor`");
-                Some(with_code(Code::CursorExpired, "cursor", detail))
-            }
-            Self::SnapshotNotHeld { parameter, named, held } => {
-                let held: Vec<String> = held.iter().map(ToString::to_string).collect();
-                let remedy = match *parameter {
-                    FROM => "fetch the whole lists once, then the changes since",
-                    _ => "omit it for the one that is served",
-                };
-                let detail = format!("snapshot {named} is not held; held are {}; {remedy}", held.join(", "));
-                let error = with_code(Code::SnapshotNotHeld, parameter, detail);
-                Some(ParameterError { accepted: Some(held), ..error })
-            }
+            Self::Cursor(CursorFault::Expired(version)) => Some(expired_cursor(*version)),
+            Self::SnapshotNotHeld { parameter, named, held } => Some(not_held(parameter, named, held)),
             _ => None,
         }
     }
@@ -201,12 +189,27 @@ impl RequestError {
                     format!("snapshot {version} is not loaded here yet; send the same request again in a second");
                 Problem::new(Code::NotReady, detail)
             }
-            Self::Cursor(CursorFault::Expired(_)) | Self::SnapshotNotHeld { .. } => {
-                Problem::of_parameter(self.gone_parameter().expect("a parameter names the release"))
-            }
+            Self::Cursor(CursorFault::Expired(version)) => Problem::of_parameter(expired_cursor(*version)),
+            Self::SnapshotNotHeld { parameter, named, held } => Problem::of_parameter(not_held(parameter, named, held)),
             Self::Panic => panicked(),
         }
     }
+}
+
+fn expired_cursor(version: SnapshotVersion) -> ParameterError {
+    let detail = format!("snapshot {version} has expired; restart without `cursor`");
+    with_code(Code::CursorExpired, "cursor", detail)
+}
+
+fn not_held(parameter: &str, named: &str, held: &[SnapshotVersion]) -> ParameterError {
+    let held: Vec<String> = held.iter().map(ToString::to_string).collect();
+    let remedy = match parameter {
+        FROM => "fetch the whole lists once, then the changes since",
+        _ => "omit it for the one that is served",
+    };
+    let detail = format!("snapshot {named} is not held; held are {}; {remedy}", held.join(", "));
+    let error = with_code(Code::SnapshotNotHeld, parameter, detail);
+    ParameterError { accepted: Some(held), ..error }
 }
 
 pub(crate) fn with_code(code: Code, parameter: &str, detail: impl Into<String>) -> ParameterError {
