@@ -20,8 +20,55 @@ pub enum EvidenceKind {
     Source,
 }
 
+/// Aspect of two records that is compared. A pair has at most one finding of each, except for a city that differs within one
+/// country.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Aspect {
+    Name,
+    Alias,
+    Rarity,
+    Namesakes,
+    Identifier,
+    Domain,
+    Place,
+    Year,
+    Sectors,
+    Links,
+    Organization,
+    Source,
+}
+
+impl Aspect {
+    pub const ALL: [Self; 12] = [
+        Self::Name,
+        Self::Alias,
+        Self::Rarity,
+        Self::Namesakes,
+        Self::Identifier,
+        Self::Domain,
+        Self::Place,
+        Self::Year,
+        Self::Sectors,
+        Self::Links,
+        Self::Organization,
+        Self::Source,
+    ];
+
+    const fn kind(self) -> EvidenceKind {
+        match self {
+            Self::Name | Self::Alias | Self::Rarity | Self::Namesakes => EvidenceKind::Name,
+            Self::Identifier | Self::Domain => EvidenceKind::Identifier,
+            Self::Place => EvidenceKind::Place,
+            Self::Year => EvidenceKind::Founding,
+            Self::Sectors => EvidenceKind::Sectors,
+            Self::Links | Self::Organization => EvidenceKind::Links,
+            Self::Source => EvidenceKind::Source,
+        }
+    }
+}
+
 macro_rules! evidence {
-    ($($(#[$doc:meta])* $evidence:ident = $name:literal, $kind:ident, $points:literal;)*) => {
+    ($($(#[$doc:meta])* $evidence:ident = $name:literal, $aspect:ident, $points:literal;)*) => {
         /// A finding for or against two records being one entity. Those about names are first, the surest agreement first.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Evidence { $($(#[$doc])* $evidence),* }
@@ -29,8 +76,8 @@ macro_rules! evidence {
         impl Evidence {
             pub const ALL: [Self; [$(Self::$evidence),*].len()] = [$(Self::$evidence),*];
 
-            const fn row(self) -> (&'static str, EvidenceKind, i32) {
-                match self { $(Self::$evidence => ($name, EvidenceKind::$kind, $points)),* }
+            const fn row(self) -> (&'static str, Aspect, i32) {
+                match self { $(Self::$evidence => ($name, Aspect::$aspect, $points)),* }
             }
         }
     };
@@ -57,36 +104,36 @@ evidence! {
     NameBegins = "one name begins with the other", Name, -4;
     Initials = "initials of the other name", Name, 22;
     /// At least one of the two names is an alias.
-    ByAlias = "an alias", Name, -2;
-    RareName = "the name is rare", Name, 14;
-    UsualName = "the name is of usual words", Name, -8;
-    CommonName = "the name is of common words", Name, -16;
+    ByAlias = "an alias", Alias, -2;
+    RareName = "the name is rare", Rarity, 14;
+    UsualName = "the name is of usual words", Rarity, -8;
+    CommonName = "the name is of common words", Rarity, -16;
     /// A source has several records of the name in the city or country that both records share.
-    Namesakes = "a source has several records of the name", Name, -26;
+    Namesakes = "a source has several records of the name", Namesakes, -26;
     /// Two sources each have the rare name once, and nothing speaks against it.
     OnlyOne = "each source has the rare name once", Source, 22;
     StrongIdentifier = "same strong identifier", Identifier, 74;
     MediumIdentifier = "same identifier", Identifier, 45;
     WeakIdentifier = "same identifier of an unknown scheme", Identifier, 20;
-    SameDomain = "same domain", Identifier, 45;
+    SameDomain = "same domain", Domain, 45;
     /// `alder.com` and `alder.io`.
-    SameLabel = "same domain but for its ending", Identifier, 10;
-    OtherDomain = "different domains", Identifier, -20;
+    SameLabel = "same domain but for its ending", Domain, 10;
+    OtherDomain = "different domains", Domain, -20;
     SameCity = "same city", Place, 32;
     SameCountry = "same country", Place, 22;
     OtherCity = "different cities", Place, -24;
     OtherCountry = "different countries", Place, -28;
-    SameYear = "founded in the same year", Founding, 20;
-    NearYear = "founded a year apart", Founding, 10;
-    OtherYear = "founded some years apart", Founding, -6;
-    DistantYear = "founded many years apart", Founding, -16;
+    SameYear = "founded in the same year", Year, 20;
+    NearYear = "founded a year apart", Year, 10;
+    OtherYear = "founded some years apart", Year, -6;
+    DistantYear = "founded many years apart", Year, -16;
     SpecificSector = "a sector in common that few others have", Sectors, 20;
     CommonSector = "a usual sector in common", Sectors, 10;
     OtherSectors = "different sectors", Sectors, -4;
     RareLinks = "rounds, investors or people in common that few others have", Links, 44;
     Link = "rounds, investors or people in common", Links, 20;
-    SameOrganization = "same organization", Links, 56;
-    OtherOrganization = "different organizations", Links, -10;
+    SameOrganization = "same organization", Organization, 56;
+    OtherOrganization = "different organizations", Organization, -10;
     OneSource = "separate records of one source", Source, -14;
     /// Several letters differ, or a look-up finds the name by its words only.
     SimilarName = "similar name", Name, 26;
@@ -97,8 +144,12 @@ impl Evidence {
         self.row().0
     }
 
-    pub const fn kind(self) -> EvidenceKind {
+    pub const fn aspect(self) -> Aspect {
         self.row().1
+    }
+
+    pub const fn kind(self) -> EvidenceKind {
+        self.aspect().kind()
     }
 
     /// Usual points: of a look-up, and of resolution unless it learns others from the records. Six double the odds.

@@ -33,10 +33,10 @@ const MIN_POINTS: i32 = 5;
 /// Probability with which no more pairs differ than the bound says.
 const CONFIDENCE: f64 = 0.95;
 
-/// What a sample says, with placeholders for [`BatchOffer::fill`].
+/// Sentence about a sample, with placeholders for [`BatchOffer::fill`].
 pub const OFFER: &str = "{agreeing} of {seen} are {judgement}: at most {differing} of the other {rest} ({share} %) are expected to differ (95 %).";
 
-/// What a larger sample would say, with placeholders for [`Batch::larger_sample`].
+/// Sentence about a larger sample, with placeholders for [`Batch::larger_sample`].
 pub const LARGER: &str = "{more} more of which none differs lower this to {share} %.";
 
 /// Shares of the rest, in percent, to which a larger sample lowers the error.
@@ -54,7 +54,7 @@ pub struct Batch {
     pub pairs: Vec<usize>,
 }
 
-/// What a sample says of the rest of its batch.
+/// Judgement of a sample for the rest of its batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BatchOffer {
     pub judgement: Judgement,

@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use data::evidence::Evidence;
+use data::evidence::{Aspect, Evidence};
 
 /// Points of the [usual](Evidence::points) weight that double the odds.
 const POINTS_PER_BIT: f64 = 6.0;
@@ -48,9 +48,13 @@ impl Findings {
         self.0 & (1 << evidence as u64) != 0
     }
 
+    fn of(self, aspect: Aspect) -> Self {
+        Self(self.0 & MASKS[aspect as usize])
+    }
+
     /// True if the names agree in any way.
     pub(super) fn has_name(self) -> bool {
-        self.0 & Aspect::Name.mask() != 0
+        self.of(Aspect::Name).0 != 0
     }
 
     /// True if two sources have a domain or a rare name in common, so that a person should know of it.
@@ -69,14 +73,14 @@ impl Findings {
         let mut best: HashMap<Aspect, (f64, u64)> = HashMap::new();
         for pair in pairs {
             for aspect in Aspect::ALL {
-                let found = pair.0 & aspect.mask();
-                if found == 0 && !aspect.is_always_known() {
+                let found = pair.of(aspect);
+                if found.0 == 0 && !is_always_known(aspect) {
                     continue;
                 }
-                let weight: f64 = Self(found).iter().map(|found| weights.of(found)).sum();
-                let known = best.entry(aspect).or_insert((weight, found));
+                let weight: f64 = found.iter().map(|found| weights.of(found)).sum();
+                let known = best.entry(aspect).or_insert((weight, found.0));
                 if weight > known.0 {
-                    *known = (weight, found);
+                    *known = (weight, found.0);
                 }
             }
         }
@@ -84,71 +88,27 @@ impl Findings {
     }
 }
 
-/// What is compared. A pair has one level of each aspect, or none that is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Aspect {
-    Name,
-    Alias,
-    Rarity,
-    Namesakes,
-    Identifier,
-    Domain,
-    Place,
-    Year,
-    Sectors,
-    Links,
-    Organization,
-    Source,
+/// The findings of each aspect, a bit each.
+const MASKS: [u64; Aspect::ALL.len()] = {
+    let mut masks = [0; Aspect::ALL.len()];
+    let mut at = 0;
+    while at < Evidence::ALL.len() {
+        let evidence = Evidence::ALL[at];
+        masks[evidence.aspect() as usize] |= 1 << evidence as u64;
+        at += 1;
+    }
+    masks
+};
+
+/// True if no finding of an aspect is a level of its own, and not an unknown one.
+fn is_always_known(aspect: Aspect) -> bool {
+    matches!(aspect, Aspect::Alias | Aspect::Rarity | Aspect::Namesakes | Aspect::Links)
 }
 
-impl Aspect {
-    const ALL: [Self; 12] = [
-        Self::Name,
-        Self::Alias,
-        Self::Rarity,
-        Self::Namesakes,
-        Self::Identifier,
-        Self::Domain,
-        Self::Place,
-        Self::Year,
-        Self::Sectors,
-        Self::Links,
-        Self::Organization,
-        Self::Source,
-    ];
-
-    fn of(evidence: Evidence) -> Self {
-        use Evidence as E;
-        match evidence {
-            E::ByAlias => Self::Alias,
-            E::RareName | E::UsualName | E::CommonName => Self::Rarity,
-            E::Namesakes => Self::Namesakes,
-            E::StrongIdentifier | E::MediumIdentifier | E::WeakIdentifier => Self::Identifier,
-            E::SameDomain | E::SameLabel | E::OtherDomain => Self::Domain,
-            E::SameCity | E::SameCountry | E::OtherCity | E::OtherCountry => Self::Place,
-            E::SameYear | E::NearYear | E::OtherYear | E::DistantYear => Self::Year,
-            E::SpecificSector | E::CommonSector | E::OtherSectors => Self::Sectors,
-            E::RareLinks | E::Link => Self::Links,
-            E::SameOrganization | E::OtherOrganization => Self::Organization,
-            E::OneSource | E::OnlyOne => Self::Source,
-            _ => Self::Name,
-        }
-    }
-
-    fn mask(self) -> u64 {
-        let own = Evidence::ALL.into_iter().filter(|evidence| Self::of(*evidence) == self);
-        own.fold(0, |bits, evidence| bits | 1 << evidence as u64)
-    }
-
-    /// True if no finding is a level of its own, and not an unknown one.
-    fn is_always_known(self) -> bool {
-        matches!(self, Self::Alias | Self::Rarity | Self::Namesakes | Self::Links)
-    }
-
-    /// True if its weights are estimated. Identifiers are certain by their schemes; pairs of a source have odds of their own.
-    fn is_learned(self) -> bool {
-        !matches!(self, Self::Identifier | Self::Source)
-    }
+/// True if the weights of an aspect are estimated. Identifiers are certain by their schemes; pairs of a source have odds of
+/// their own.
+fn is_learned(aspect: Aspect) -> bool {
+    !matches!(aspect, Aspect::Identifier | Aspect::Source)
 }
 
 /// Weights of one table, in bits.
@@ -208,22 +168,21 @@ impl Weights {
         let (mut across, mut one_source) = (Frequency::default(), Frequency::default());
         for (findings, count) in pairs {
             let is_within = findings.has(Evidence::OneSource);
-            let found: f64 = findings.iter().filter(|one| Aspect::of(*one).is_learned()).map(|one| self.of(one)).sum();
-            let identifier = findings.iter().filter(|one| Aspect::of(*one) == Aspect::Identifier);
-            let identifier: f64 = identifier.map(|one| self.of(one)).sum();
+            let found = findings.iter().filter(|found| found.aspect() != Aspect::Source);
+            let found: f64 = found.map(|found| self.of(found)).sum();
             let before = if is_within { within } else { self.base };
-            let same = probability(before + found + identifier) * count;
+            let same = probability(before + found) * count;
             let of_source = if is_within { &mut one_source } else { &mut across };
             of_source.add(same, count - same);
-            for aspect in Aspect::ALL.into_iter().filter(|aspect| aspect.is_learned()) {
-                let level = findings.0 & aspect.mask();
-                if level != 0 || aspect.is_always_known() {
+            for aspect in Aspect::ALL.into_iter().filter(|aspect| is_learned(*aspect)) {
+                let level = findings.of(aspect).0;
+                if level != 0 || is_always_known(aspect) {
                     levels.entry((aspect, level)).or_default().add(same, count - same);
                     known.entry(aspect).or_default().add(same, count - same);
                 }
             }
         }
-        let mut weights = usual;
+        let mut weights = Self::usual();
         let learned = |aspect: Aspect, level: u64, usual: f64| {
             let Frequency { same, different } = levels.get(&(aspect, level)).copied().unwrap_or_default();
             let all = known.get(&aspect).copied().unwrap_or_default();
@@ -233,20 +192,19 @@ impl Weights {
             (weight * count + usual * PAIRS_OF_USUAL) / (count + PAIRS_OF_USUAL)
         };
         weights.base = ((across.same + 1.0) / (across.different + 1.0)).log2();
-        for aspect in Aspect::ALL.into_iter().filter(|aspect| aspect.is_learned()) {
-            let absent = if aspect.is_always_known() { learned(aspect, 0, 0.0) } else { 0.0 };
+        for aspect in Aspect::ALL.into_iter().filter(|aspect| is_learned(*aspect)) {
+            let absent = if is_always_known(aspect) { learned(aspect, 0, 0.0) } else { 0.0 };
             weights.base += absent;
-            for evidence in Evidence::ALL.into_iter().filter(|evidence| Aspect::of(*evidence) == aspect) {
+            for evidence in Evidence::ALL.into_iter().filter(|evidence| evidence.aspect() == aspect) {
                 let level = 1 << evidence as u64;
-                let usual = f64::from(evidence.points()) / POINTS_PER_BIT;
-                weights.weights[evidence as usize] = learned(aspect, level, usual) - absent;
+                weights.weights[evidence as usize] = learned(aspect, level, usual.of(evidence)) - absent;
             }
         }
         // Two findings that only occur together: a city that differs within one country.
         let country = weights.of(Evidence::SameCountry);
         let both = 1 << Evidence::SameCountry as u64 | 1 << Evidence::OtherCity as u64;
-        let usual = f64::from((Evidence::SameCountry.points()) + Evidence::OtherCity.points()) / POINTS_PER_BIT;
-        weights.weights[Evidence::OtherCity as usize] = learned(Aspect::Place, both, usual) - country;
+        let usual_of_both = usual.of(Evidence::SameCountry) + usual.of(Evidence::OtherCity);
+        weights.weights[Evidence::OtherCity as usize] = learned(Aspect::Place, both, usual_of_both) - country;
         let of_source = ((one_source.same + 0.5) / (one_source.different + 0.5 / SHARE_WITHIN)).log2();
         weights.weights[Evidence::OneSource as usize] = (of_source - weights.base).min(0.0);
         weights.weights[Evidence::OnlyOne as usize] = 0.0;
