@@ -73,23 +73,34 @@ fn named<V: Vocabulary>(names: &Names, text: &str) -> Option<V> {
     V::ALL.iter().copied().find(|value| value.name() == *name)
 }
 
+/// What all parts of a text mean, such as `Individual/Angel`; `None` if they differ.
+fn of_parts<V: PartialEq>(text: &str, one: impl Fn(&str) -> Option<V>) -> Option<V> {
+    let mut values = text.split(['/', ',', ';', '|', '(', ')']).filter(|part| !part.trim().is_empty()).map(one);
+    let first = values.next()??;
+    values.all(|value| value.as_ref() == Some(&first)).then_some(first)
+}
+
 impl Meaning for Stage {
+    /// A text with several names, such as `Growth Capital/Expansion`, means their stage if they have one.
     fn meaning(text: &str) -> Option<Self> {
-        let folded = folded(text);
-        let known = Self::read(text).or_else(|| named(&STAGES, &folded));
-        known.or_else(|| inner_name(&folded)).or_else(|| {
-            let words: Vec<&str> = folded.split(' ').filter(|word| !STAGES.extra.contains(*word)).collect();
-            match words[..] {
-                [] => None,
-                ["pre", "seed"] => Some(Self::PreSeed),
-                // A round before the first one with a letter.
-                ["pre", "a"] => Some(Self::Seed),
-                ["pre", letter] => series(previous(letter)?),
-                [word] => series(word).or_else(|| named(&STAGES, word)),
-                [word, number] if is_number(number) => series(word).or_else(|| named(&STAGES, word)),
-                _ => named(&STAGES, &words.join(" ")),
-            }
-        })
+        let one = |text: &str| {
+            let folded = folded(text);
+            let known = Self::read(text).or_else(|| named(&STAGES, &folded));
+            known.or_else(|| inner_name(&folded)).or_else(|| {
+                let words: Vec<&str> = folded.split(' ').filter(|word| !STAGES.extra.contains(*word)).collect();
+                match words[..] {
+                    [] => None,
+                    ["pre", "seed"] => Some(Self::PreSeed),
+                    // A round before the first one with a letter.
+                    ["pre", "a"] => Some(Self::Seed),
+                    ["pre", letter] => series(previous(letter)?),
+                    [word] => series(word).or_else(|| named(&STAGES, word)),
+                    [word, number] if is_number(number) => series(word).or_else(|| named(&STAGES, word)),
+                    _ => named(&STAGES, &words.join(" ")),
+                }
+            })
+        };
+        one(text).or_else(|| of_parts(text, one))
     }
 }
 
@@ -149,11 +160,7 @@ impl Meaning for FirmKind {
                 rest = begin;
             }
         };
-        one(text).or_else(|| {
-            let mut kinds = text.split(['/', ',', ';', '|', '(', ')']).filter(|part| !part.trim().is_empty()).map(one);
-            let first = kinds.next()??;
-            kinds.all(|kind| kind == Some(first)).then_some(first)
-        })
+        one(text).or_else(|| of_parts(text, one))
     }
 }
 
@@ -233,7 +240,16 @@ mod tests {
             ),
             (Stage::SeriesB, &["Serie B", "B2轮", "Series B Prime", "Late Series B", "Rodada Série B"]),
             (Stage::SeriesDPlus, &["Series F", "D轮", "Series D+", "Series H-1"]),
-            (Stage::Growth, &["Growth Equity", "Private Equity Round", "PE Growth/Expansion", "Wachstumsfinanzierung"]),
+            (
+                Stage::Growth,
+                &[
+                    "Growth Equity",
+                    "Private Equity Round",
+                    "PE Growth/Expansion",
+                    "Growth Capital/Expansion",
+                    "Wachstumsfinanzierung",
+                ],
+            ),
             (Stage::Debt, &["Debt Financing", "Convertible Note", "Venture Debt", "Debt - General", "Wandeldarlehen"]),
             (Stage::Grant, &["Grant", "Förderung", "subvención"]),
             (Stage::Ipo, &["Post-IPO Equity", "Börsengang", "上市"]),
@@ -246,7 +262,9 @@ mod tests {
                 assert_eq!(Stage::meaning(text), Some(stage), "{text}");
             }
         }
-        for text in ["", "Series", "Series A/B", "Seed, Series A", "Series Z", "early stage", "Zebra", "A B"] {
+        for text in
+            ["", "Series", "Series A/B", "Seed, Series A", "Series Z", "early stage", "Zebra", "A B", "Angel/Series A"]
+        {
             assert_eq!(Stage::meaning(text), None, "{text}");
         }
     }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use crate::sources::field::FieldForm;
+use crate::sources::input::is_error;
 use data::Country;
 use data::vocabulary::{Vocabulary, vocabulary};
 
@@ -105,6 +106,9 @@ impl MissingIn {
             && text.len() <= MAX_SIGNS
             && !text.contains(|char: char| char.is_alphanumeric() || char >= FIRST_PICTURE);
         if is_sign && !matches!(self, Self::Exact | Self::Other) {
+            return true;
+        }
+        if is_error(text) {
             return true;
         }
         if !is_like_a_word(text) {

@@ -197,7 +197,7 @@ fn document(source: &str, members: &[Member], tables: &[Table<'_>]) -> Result<St
         let sections = Sections::new(outline, relations, &mut vocabularies);
         let is_sure = outline.rows != RowKind::People || relations.organization.is_some();
         let mut lines = vec![String::new()];
-        lines.extend(input_lines(table, members));
+        lines.extend(input_lines(table, outline, members));
         for section in &sections.sections {
             lines.push(String::new());
             lines.push(format!("[[{}]]", section.kind));
@@ -347,7 +347,7 @@ fn relations(outlines: &[Outline<'_>]) -> Vec<Relations> {
 }
 
 /// The input of a table: its file and how that is read.
-fn input_lines(table: &Table<'_>, members: &[Member]) -> Vec<String> {
+fn input_lines(table: &Table<'_>, outline: &Outline<'_>, members: &[Member]) -> Vec<String> {
     let Table { name, member, sample, described } = table;
     let file_name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_lowercase();
     // Of several files with one name the whole path tells which.
@@ -359,6 +359,12 @@ fn input_lines(table: &Table<'_>, members: &[Member]) -> Vec<String> {
     };
     let mut lines = vec![format!("[input.{}]", quote(name)), format!("file = {}", quote(&file))];
     lines.extend(format_lines(sample));
+    let once = outline.filled_down(sample);
+    if !once.is_empty() {
+        let columns: Vec<String> = once.iter().map(|header| quote(header)).collect();
+        lines.push("# Written once for several rows: a row without any of them has those of the row above.".to_owned());
+        lines.push(format!("fill_down = [{}]", columns.join(", ")));
+    }
     let none: Vec<String> = described.none.iter().filter(|none| !none.is_empty()).map(|none| quote(none)).collect();
     if !none.is_empty() {
         lines.push(format!("none = [{}]", none.join(", ")));

@@ -14,6 +14,10 @@ pub(crate) struct Sample {
     pub headers: Vec<String>,
     /// Non-empty values of each column.
     pub values: Vec<Vec<String>>,
+    /// Rows of these values.
+    pub rows: Vec<Vec<usize>>,
+    /// Number of rows.
+    pub height: usize,
     pub format: InputFormat,
     /// Lines above the header.
     pub titles: Vec<String>,
@@ -42,18 +46,21 @@ impl RowReceiver for Sample {
     fn header(&mut self, names: &[String]) -> Result<Vec<Option<usize>>, SourceError> {
         self.headers = names.to_vec();
         self.values = vec![Vec::new(); names.len()];
+        self.rows = vec![Vec::new(); names.len()];
         Ok((0..names.len()).map(Some).collect())
     }
 
     fn row(&mut self, row: &InputRow) -> Result<(), SourceError> {
-        for (index, values) in self.values.iter_mut().enumerate() {
+        for (index, (values, rows)) in self.values.iter_mut().zip(&mut self.rows).enumerate() {
             let value = row.get(index);
             self.bytes += size_of::<String>();
             if !value.is_empty() {
                 self.bytes += value.len();
                 values.push(value.to_owned());
+                rows.push(self.height);
             }
         }
+        self.height += 1;
         if self.is_full() { Err(SourceError::Problems(Vec::new())) } else { Ok(()) }
     }
 

@@ -211,6 +211,41 @@ impl<'s> Outline<'s> {
         (0..self.columns.len()).filter(passes).collect()
     }
 
+    /// Headers of columns whose values are written once for several rows, as in merged cells: rounds with an investor in each
+    /// row, or with a list that is broken behind a separator. None if a row below might also be the rest of a name.
+    pub(super) fn filled_down(&self, sample: &Sample) -> Vec<&'s str> {
+        let (RowKind::Rounds, Some(subject)) = (&self.rows, self.subject) else { return Vec::new() };
+        let cell = |column: usize, row: usize| {
+            let at = sample.rows.get(column)?.binary_search(&row).ok()?;
+            sample.values.get(column)?.get(at).map(String::as_str)
+        };
+        let below: Vec<usize> = (0..sample.height).filter(|row| cell(subject, *row).is_none()).collect();
+        let lists = self.all(|column| column.has_investors() || column.noun() == Some("lead"));
+        let has_list = |row: &usize| lists.iter().any(|column| cell(*column, *row).is_some());
+        if below.first().is_none_or(|first| *first == 0) || !below.iter().all(has_list) {
+            return Vec::new();
+        }
+        let is_whole = |column: &usize| {
+            let texts = self.columns.get(*column).map_or(&[][..], |column| &column.texts);
+            let is_broken = |row: usize| {
+                let ends = |text: &str| text.ends_with([',', ';', '/', '&', '+', '、', '،']);
+                cell(*column, row).is_none()
+                    || row.checked_sub(1).and_then(|above| cell(*column, above)).is_some_and(ends)
+            };
+            values::list_step(texts) == Some("") || below.iter().all(|row| is_broken(*row))
+        };
+        if !lists.iter().all(is_whole) {
+            return Vec::new();
+        }
+        let is_once = |column: &usize| !lists.contains(column) && below.iter().all(|row| cell(*column, *row).is_none());
+        let columns = self.all(|column| !column.texts.is_empty());
+        columns
+            .iter()
+            .filter(|column| is_once(column))
+            .filter_map(|column| Some(self.columns.get(*column)?.header))
+            .collect()
+    }
+
     /// Column with the currencies of another one's amounts: the one whose header is the most like that of the amounts.
     pub(super) fn currency_of(&self, amounts: usize) -> Option<usize> {
         let wanted = words(self.columns.get(amounts)?.header);

@@ -199,6 +199,27 @@ fn what_is_not_sure_is_a_remark_with_values_and_the_line_that_would_use_it() {
 }
 
 #[test]
+fn rounds_with_an_investor_in_each_row_are_filled_down() {
+    let rows = |cells: [&str; 4]| {
+        let [first, more, second, other] = cells;
+        format!(
+            "Company,City,Round,Date,Amount (USD),Investors\nAlder Labs,Oslo,Seed,2024-03-12,1000000,{first}\n,,,,,{more}\n\
+             Birch Works,Bergen,Series A,2024-06-05,7000000,{second}\n,,,,,{other}\nCedar Bio,Oslo,Seed,2024-07-01,500000,Oak Capital\n"
+        )
+    };
+    let line = "fill_down = [\"Company\", \"City\", \"Round\", \"Date\", \"Amount (USD)\"]";
+    for (cells, is_filled) in [
+        (["Oak Capital", "Elm Ventures", "Ash Partners", "Fir Fund"], true),
+        (["\"Oak Capital, Elm Ventures,\"", "Fir Fund", "\"Ash Partners,\"", "Oak Capital"], true),
+        // The rest of a name, perhaps.
+        (["\"Oak Capital, Elm\"", "Ventures", "\"Ash Partners, Fir\"", "Fund"], false),
+    ] {
+        let text = guess(&[("deals.csv", &rows(cells))]).unwrap();
+        assert_eq!(text.contains(line), is_filled, "{text}");
+    }
+}
+
+#[test]
 fn a_table_of_which_nothing_is_sure_is_refused_with_its_columns() {
     for csv in ["a,b\n1,2\n", "Name,Country\n1,DE\n2,FR\n", "Shareholder,Shares\nAna Reed,10\nBen Stone,20\n"] {
         let error = guess(&[("x.csv", csv)]).unwrap_err();

@@ -29,6 +29,7 @@ use crate::sources::SourceError;
 pub(crate) use crate::sources::input::archive::Member;
 use crate::sources::input::header::{HeaderPlace, SampleRow};
 use crate::sources::input::json_path::JsonPath;
+pub(crate) use crate::sources::input::words::is_error;
 use crate::sources::sort::{put_text, take_text};
 use data::Progress;
 use data::import::clean::is_hidden;
@@ -76,6 +77,9 @@ pub(crate) struct InputFormat {
     pub path: Option<JsonPath>,
     /// True if texts that begin like formulas are marked, as in our own CSV files; the marks are removed.
     pub has_marked_formulas: bool,
+    /// Columns whose value is written once for several rows, as in merged cells: a row without any of them has those of the
+    /// row above.
+    pub fill_down: Vec<String>,
 }
 
 impl InputFormat {
@@ -98,6 +102,8 @@ impl InputFormat {
         add("header", self.header_rows.map(header));
         add("path", self.path.as_ref().map(|path| text(&path.to_string())));
         add("marked_formulas", self.has_marked_formulas.then(|| "true".to_owned()));
+        let columns: Vec<String> = self.fill_down.iter().map(|column| text(column)).collect();
+        add("fill_down", (!columns.is_empty()).then(|| format!("[{}]", columns.join(", "))));
         lines
     }
 }

@@ -4,11 +4,12 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::sources::Result;
+use crate::sources::input::archive::listed;
 use crate::sources::input::header::is_value;
 use crate::sources::input::words::{
     is_count, is_count_of, is_error, is_footer, is_heading, is_marked_note, is_missing, is_partial_total, is_total,
 };
-use crate::sources::input::{InputFormat, InputRow, Member, RowReceiver, cell_text};
+use crate::sources::input::{InputFormat, InputRow, Member, RowReceiver, cell_text, column_name};
 use data::formula;
 use data::import::diagnostics::quoted;
 
@@ -41,6 +42,21 @@ struct ColumnSeen {
 
 /// Why a line of sums is left out.
 const SUMS: &str = "is a line of sums, not a row of the table; delete it, or name the record if it is one";
+
+/// Why another header is left out.
+const REPEATED: &str = "repeats the names of the columns; delete the line";
+
+/// Why the foot of a page is left out.
+const PAGE_FOOT: &str =
+    "is the foot of a page: it lacks most columns, and the names of the columns follow; delete it, or fill the row";
+
+/// A row whose successor says what it is.
+enum Pending {
+    /// A line of sums if no row follows it.
+    Sums(InputRow),
+    /// The foot of a page if the names of the columns follow.
+    PageFoot(InputRow),
+}
 
 impl ColumnSeen {
     /// True if most cells are numbers, days or addresses.
@@ -75,8 +91,9 @@ pub(super) struct TableRows<'a> {
     is_below_note: bool,
     /// Line of the header of another table.
     other: Option<u64>,
-    /// A row that is a line of sums if no row follows it.
-    pending: Option<InputRow>,
+    pending: Option<Pending>,
+    /// Columns that are [filled down](InputFormat::fill_down), with their cells in the row above.
+    above: BTreeMap<usize, String>,
     errors: BTreeMap<usize, ErrorCells>,
     /// Values behind the last column: their number and the line of the first.
     beyond: (u64, u64),
@@ -108,6 +125,18 @@ impl<'a> TableRows<'a> {
         is_strict: bool,
     ) -> Result<Self> {
         let positions = to.header(&names)?;
+        let mut above = BTreeMap::new();
+        for column in &format.fill_down {
+            let Some(position) = names.iter().position(|name| column_name(name) == *column) else {
+                let problem = format!(
+                    "has no column {}, which `fill_down` names; its columns: {}",
+                    quoted(column),
+                    listed(names.iter())
+                );
+                return Err(member.error(1, problem));
+            };
+            above.insert(position, String::new());
+        }
         Ok(Self {
             member,
             to,
@@ -122,6 +151,7 @@ impl<'a> TableRows<'a> {
             is_below_note: false,
             other: None,
             pending: None,
+            above,
             errors: BTreeMap::new(),
             beyond: (0, 0),
             row: InputRow { file: member.index, ..InputRow::default() },
@@ -160,7 +190,7 @@ impl<'a> TableRows<'a> {
         let is_partial_sum = || shape.texts == 1 && shape.filled > 1 && is_partial_total(shape.label);
         let reason = if shape.repeats_header {
             self.other = None;
-            "repeats the names of the columns; delete the line"
+            REPEATED
         } else if self.other.is_some() {
             "is part of another table below the first; save each table as a file of its own"
         } else if is_note {
@@ -170,29 +200,28 @@ impl<'a> TableRows<'a> {
         } else if (is_sum || is_partial_sum()) && self.lacks_usual(cells) {
             SUMS
         } else if (self.is_apart || self.is_below_note) && self.rows > 0 && shape.filled == 1 && width > 2 {
-            self.leave_out(
+            return self.leave_out(
                 line,
                 cells,
                 "is alone below an empty row or a note, as a title or a note is; delete it, or fill the row",
             );
-            return Ok(());
-        } else if self.is_apart && self.rows > 0 && (self.is_other_header(cells, &shape) || self.lacks_most(cells)) {
+        } else if self.is_apart && self.rows > 0 && (self.is_other_header(cells, &shape) || self.lacks_most(cells, 0.9))
+        {
             self.other = Some(line);
             "begins another table below the first, of which nothing is read; save each table as a file of its own"
         } else if self.is_strict && shape.width > width {
-            self.settle(true)?;
+            self.settle(true, false)?;
             self.is_apart = false;
             self.fill(line, cells);
             self.to.bad_row(&self.row, format!("{} fields, the header has {width}", shape.width));
             return Ok(());
         } else {
             self.is_below_note = false;
-            return self.add_record(line, cells, shape.width, is_sum);
+            return self.add_record(line, cells, &shape, is_sum);
         };
         self.is_below_note = is_note && shape.filled == 1;
-        self.leave_out(line, cells, reason);
         self.is_apart = false;
-        Ok(())
+        self.leave_out(line, cells, reason)
     }
 
     fn shape<'c>(&self, cells: &'c impl Cells) -> RowShape<'c> {
@@ -225,10 +254,10 @@ impl<'a> TableRows<'a> {
         columns.any(|(column, seen)| is_usual(seen) && cells.get(column).trim().is_empty())
     }
 
-    /// True if most of the columns that nearly all rows fill are empty.
-    fn lacks_most(&self, cells: &impl Cells) -> bool {
+    /// True if most of the columns that this share of the rows fills are empty.
+    fn lacks_most(&self, cells: &impl Cells, share: f64) -> bool {
         let rows = self.rows.min(EVIDENCE_ROWS);
-        let is_filled = |seen: &ColumnSeen| seen.filled * 10 >= rows * 9;
+        let is_filled = |seen: &ColumnSeen| seen.filled as f64 >= rows as f64 * share;
         let filled: Vec<usize> = (0..self.columns.len()).filter(|column| is_filled(&self.columns[*column])).collect();
         let empty = filled.iter().filter(|column| cells.get(**column).trim().is_empty()).count();
         rows >= 3 && filled.len() >= 3 && empty * 2 > filled.len()
@@ -247,13 +276,12 @@ impl<'a> TableRows<'a> {
         is_header
     }
 
-    fn leave_out(&mut self, line: u64, cells: &impl Cells, reason: &str) {
+    fn leave_out(&mut self, line: u64, cells: &impl Cells, reason: &str) -> Result<()> {
         // What follows a line of sums is no row.
-        if let Some(pending) = self.pending.take() {
-            self.to.bad_row(&pending, SUMS.to_owned());
-        }
+        self.settle(false, reason == REPEATED)?;
         self.fill(line, cells);
         self.to.bad_row(&self.row, reason.to_owned());
+        Ok(())
     }
 
     /// Makes `row` one that is left out.
@@ -264,21 +292,31 @@ impl<'a> TableRows<'a> {
         }
     }
 
-    /// Passes a pending row on, or leaves it out if no row follows.
-    fn settle(&mut self, is_row: bool) -> Result<()> {
+    /// Passes a pending row on, or leaves it out; `is_row` is true if a row follows, `is_header` if the names of the columns do.
+    fn settle(&mut self, is_row: bool, is_header: bool) -> Result<()> {
+        let reason = match &self.pending {
+            Some(Pending::Sums(_)) if !is_row => SUMS,
+            Some(Pending::PageFoot(_)) if is_header => PAGE_FOOT,
+            _ => "",
+        };
         match self.pending.take() {
-            Some(pending) if is_row => self.to.row(&pending),
-            Some(pending) => {
-                self.to.bad_row(&pending, SUMS.to_owned());
-                Ok(())
-            }
-            None => Ok(()),
+            Some(Pending::Sums(row) | Pending::PageFoot(row)) if reason.is_empty() => self.to.row(&row)?,
+            Some(Pending::Sums(row) | Pending::PageFoot(row)) => self.to.bad_row(&row, reason.to_owned()),
+            None => {}
         }
+        Ok(())
     }
 
-    fn add_record(&mut self, line: u64, cells: &impl Cells, width: usize, is_sum: bool) -> Result<()> {
-        self.settle(!self.is_apart)?;
+    fn add_record(&mut self, line: u64, cells: &impl Cells, shape: &RowShape<'_>, is_sum: bool) -> Result<()> {
+        self.settle(!self.is_apart, false)?;
         self.is_apart = false;
+        let width = shape.width;
+        let is_continued =
+            !self.above.is_empty() && self.above.keys().all(|column| cells.get(*column).trim().is_empty());
+        let may_be_foot = !is_continued && shape.filled * 2 < self.names.len() && self.lacks_most(cells, 0.75);
+        if !is_continued {
+            self.above.iter_mut().for_each(|(column, above)| cells.get(*column).trim().clone_into(above));
+        }
         if width > self.names.len() {
             self.beyond = (self.beyond.0 + 1, if self.beyond.0 == 0 { line } else { self.beyond.1 });
         }
@@ -306,10 +344,15 @@ impl<'a> TableRows<'a> {
         for index in 0..self.positions.len() {
             let position = self.positions.get(index).copied().flatten();
             let cell = position.map(|column| cells.get(column)).unwrap_or_default();
-            self.push(line, position.unwrap_or_default(), cell);
+            let above = position.filter(|_| is_continued).and_then(|column| self.above.get(&column)).cloned();
+            self.push(line, position.unwrap_or_default(), above.as_deref().unwrap_or(cell));
         }
         if is_sum {
-            self.pending = Some(self.row.clone());
+            self.pending = Some(Pending::Sums(self.row.clone()));
+            return Ok(());
+        }
+        if may_be_foot {
+            self.pending = Some(Pending::PageFoot(self.row.clone()));
             return Ok(());
         }
         self.to.row(&self.row)
@@ -332,7 +375,7 @@ impl<'a> TableRows<'a> {
     }
 
     pub(super) fn finish(mut self) -> Result<()> {
-        self.settle(false)?;
+        self.settle(false, false)?;
         for (column, ErrorCells { count, line, first }) in std::mem::take(&mut self.errors) {
             let name = quoted(self.name(column));
             let cells = if count == 1 { "1 cell".to_owned() } else { format!("{count} cells") };

@@ -181,6 +181,38 @@ fn what_is_no_row_of_the_table_is_left_out_and_told() {
 }
 
 #[test]
+fn values_that_are_written_once_are_those_of_the_rows_below() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "Name,Stage,Firm\nAlder,Seed,Oak\n,,Elm\nBirch,,Oak\n,,Ash\n,B,Fir\n";
+    let path = file(&folder, "a.csv", text.as_bytes());
+    let format = |columns: &[&str]| InputFormat {
+        fill_down: columns.iter().map(|name| (*name).to_owned()).collect(),
+        ..InputFormat::default()
+    };
+    let found = rows(&path, &format(&["name", "stage"]), &["name", "stage", "firm"]).0;
+    assert_eq!(found, ["2: Alder|Seed|Oak", "3: Alder|Seed|Elm", "4: Birch||Oak", "5: Birch||Ash", "6: |B|Fir"]);
+    let error = collected(&path, &format(&["nome"]), &["name"]).err().unwrap().to_string();
+    assert!(error.contains("a.csv:1: has no column \"nome\", which `fill_down` names; its columns: Name"), "{error}");
+}
+
+#[test]
+fn the_foot_of_a_page_is_no_row_if_the_names_of_the_columns_follow() {
+    let folder = tempfile::tempdir().unwrap();
+    let table = "Name,Land,Day,Kind,AUM\nAlder,DE,1,VC,10\nBirch,FR,2,VC,20\nCedar,ES,3,CVC,30\nReport,,,,31\n";
+    for (rest, kept, bad) in [
+        ("Name,Land,Day,Kind,AUM\nDorn,PT,4,VC,40\n", 4, "5 6"),
+        ("Dorn,PT,4,VC,40\n", 5, ""),
+        ("", 4, ""),
+        ("\nTotal,,,,9\n", 4, "7"),
+    ] {
+        let path = file(&folder, "a.csv", format!("{table}{rest}").as_bytes());
+        let found = collected(&path, &InputFormat::default(), &["name", "aum"]).unwrap();
+        let lines: Vec<&str> = found.bad.iter().filter_map(|row| row.split(':').next()).collect();
+        assert_eq!((found.rows.len(), lines.join(" ").as_str()), (kept, bad), "{rest} {:?}", found.bad);
+    }
+}
+
+#[test]
 fn json_objects_are_rows() {
     let folder = tempfile::tempdir().unwrap();
     let objects = [

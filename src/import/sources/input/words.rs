@@ -95,7 +95,7 @@ pub(super) fn languages() -> &'static [Language] {
 }
 
 /// True for what a spreadsheet writes in place of a value, such as `#REF!`, or `####` in a column that is too narrow.
-pub(super) fn is_error(text: &str) -> bool {
+pub(crate) fn is_error(text: &str) -> bool {
     let begins = text.starts_with('#') || text.starts_with("Err:");
     begins && (is_one(2, text) || text.len() >= 3 && text.bytes().all(|byte| byte == b'#'))
 }
