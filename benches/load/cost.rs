@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::stream;
@@ -37,6 +37,9 @@ use crate::{Options, Report, release, service};
 /// The dearest requests of a route, which are measured again: other programs take caches and time from the first run.
 const CANDIDATES: usize = 25;
 const REPETITIONS: usize = 5;
+
+/// No further requests are generated for a route after this time: a file of all rounds takes a quarter of a second.
+const ROUTE_TIME: Duration = Duration::from_secs(15);
 
 /// Requests with longer pieces are printed; microseconds.
 const SHOWN_PIECE: f64 = 2_500.0;
@@ -176,8 +179,8 @@ pub fn measure(options: &Options, report: &mut Report) {
     crate::run(async {
         let mut client = Client { servers: &servers, timed: None, pausing: None, nanos, tagged: 0 };
         println!(
-            "{:<44} {:>9} {:>9} {:>9} {:>9} {:>7}",
-            "route", "p50, µs", "p99, µs", "max, µs", "piece, µs", "ratio"
+            "{:<44} {:>8} {:>9} {:>9} {:>9} {:>9} {:>7}",
+            "route", "requests", "p50, µs", "p99, µs", "max, µs", "piece, µs", "ratio"
         );
         let search = client.measure(&misspelt_names(&servers.key), options.requests.min(2_000)).await.median;
         let (mut dearest, mut steepest, mut longest) =
@@ -243,7 +246,11 @@ impl Client<'_> {
         let mut candidates: Vec<(f64, Vec<u8>)> = Vec::new();
         let mut random = Random(0x5eed_cafe_f00d_1234);
         let mut sent = Vec::with_capacity(requests);
+        let started = Instant::now();
         for _ in 0..requests {
+            if started.elapsed() > ROUTE_TIME {
+                break;
+            }
             let request = (subject.request)(&self.servers.words, &mut random);
             sent.push((self.send_tagged(&request).await, request.clone()));
             let (cost, reply) = self.send(&request).await.expect("a response");
@@ -281,8 +288,9 @@ impl Client<'_> {
         let at = |share: f64| costs[((costs.len() - 1) as f64 * share) as usize];
         let median = at(0.5);
         println!(
-            "{:<44} {median:>9.1} {:>9.1} {:>9.1} {:>9.1} {:>7.1}",
+            "{:<44} {:>8} {median:>9.1} {:>9.1} {:>9.1} {:>9.1} {:>7.1}",
             subject.name,
+            costs.len(),
             at(0.99),
             worst.0,
             longest.0,
