@@ -9,8 +9,8 @@
 //! | part | a smaller part of the countries is known | at least a twentieth |
 //! | none | no country is known | fewer |
 //!
-//! A year is known as a whole if it has at least a twentieth of the rounds of the year with most, and at least a fifth of
-//! those of each neighbor; except for countries that have less than a fifth of their usual share of it. If the countries
+//! A year is known as a whole if it has at least a twentieth of the rounds of the year with most and, if both neighbors
+//! have at least ten, at least a fifth of those of the smaller one; except for countries that have less than a fifth of their usual share of it. If the countries
 //! with so few make up more than a third of the data, the year was read from a source on the others: it is known only for
 //! those that pass the same tests by their own rounds and have at least [`MIN_ROUNDS`].
 
