@@ -12,7 +12,7 @@ use data::coverage::{Markets, RoundCoverage, RoundField, market_names};
 use data::field::{JsonType, model};
 use data::number::grouped;
 use data::vocabulary::Vocabulary;
-use data::{Country, Direction, Facet, NONE_U32, Snapshot, Table};
+use data::{Country, Direction, Facet, NONE_U32, PartialDate, Snapshot, Table};
 use platform::pause;
 
 /// An exclusion notes that it leaves out records with an unknown value if they are at least one in this many records.
@@ -204,6 +204,22 @@ impl Catalog {
     pub fn investors_until(&self) -> Option<String> {
         let horizon = self.round_coverage().investors_until(&Markets::All)?;
         Some(format!("investors are known for rounds up to {}{}", horizon.until, horizon.later()))
+    }
+
+    /// Until when the last investment of a firm, or the last round of a startup, can be known.
+    pub fn coverage_until(&self, table: Table, row: u32) -> Option<PartialDate> {
+        let coverage = self.round_coverage();
+        match table {
+            Table::Firms => *self
+                .cached
+                .investors_until
+                .get_or_init(|| coverage.known_until(Some(RoundField::Investors), &Markets::All)),
+            _ => {
+                let countries = self.snapshot().row_values(table, Facet::Country);
+                let country = countries.of(row).first().and_then(|country| Country::at(*country as usize));
+                coverage.rounds_until(country)
+            }
+        }
     }
 
     /// Number of records that may have values: all but unapproved reviews.

@@ -1,8 +1,8 @@
 //! One page of the rows that match a query, in its order.
 
-use search::SearchResults;
+use search::{MatchClass, SearchResults};
 
-use crate::param_error::{relaxed_text_warning, search_warnings};
+use crate::param_error::{relaxed_text_warning, search_warnings, similar_names_warning};
 use crate::ranked::Ranked;
 use crate::sort::SortedRows;
 use crate::sort::keys::OrderKeys;
@@ -11,6 +11,8 @@ use platform::pause;
 
 /// Records with a part of the words of a text, on its first page.
 const MAX_RELAXED: usize = 20;
+/// Number of best matches that decide whether any name has the words as they are written.
+const MAX_CLASSIFIED: usize = 5;
 
 impl Catalog {
     pub fn list(&self, query: &Query, start: ListPosition, limit: usize) -> Page {
@@ -72,6 +74,10 @@ impl Catalog {
         start: ListPosition,
         limit: usize,
     ) -> Page {
+        let best = query.text.as_deref().filter(|_| !found.is_loose).and_then(|text| {
+            self.match_classes(query.table, text, &rows[..rows.len().min(MAX_CLASSIFIED)]).into_iter().min()
+        });
+        let is_similar = matches!(best, Some(MatchClass::Typo | MatchClass::Sound));
         match &query.order {
             Order::Relevance => {}
             Order::Natural => rows.sort_unstable(),
@@ -81,7 +87,8 @@ impl Catalog {
             }
         }
         let page = start.page_of(rows, limit);
-        let notes = if page.total > 0 { search_warnings(found) } else { Vec::new() };
+        let mut notes = if page.total > 0 { search_warnings(found) } else { Vec::new() };
+        notes.extend(is_similar.then(|| similar_names_warning(query.table)));
         Page { did_you_mean: found.did_you_mean.clone(), notes, ..page }
     }
 }

@@ -162,7 +162,8 @@ impl ToolRelease {
                 None => {}
             }
         }
-        notes.extend(page.notes.iter().map(|note| note.detail.clone()));
+        // `name_note` says so, too.
+        notes.extend(page.notes.iter().filter(|note| note.code != "similar").map(|note| note.detail.clone()));
         if limit < list.limit {
             let kilobytes = MAX_RESULT_BYTES / 1_024;
             notes.push(format!(

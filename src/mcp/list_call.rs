@@ -88,7 +88,6 @@ model! {
     }
 }
 
-/// Without the history, which would make the schemas longer than a model should read.
 pub(crate) fn item_fields(table: Table) -> FieldSet {
     let computed: &'static [Field] = match table {
         Table::Firms => RecordItem::DEFINITION.fields,
@@ -97,7 +96,7 @@ pub(crate) fn item_fields(table: Table) -> FieldSet {
         Table::Startups => &RecordItem::DEFINITION.fields[..3],
         Table::Rounds | Table::Reviews | Table::Sectors => &[],
     };
-    FieldSet::with_computed(table, computed).without_history()
+    FieldSet::with_computed(table, computed)
 }
 
 pub(crate) struct ListCall {

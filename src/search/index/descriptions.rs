@@ -416,7 +416,9 @@ impl DescriptionIndex {
             let segment = self.searcher.segment_readers().first()?;
             let query = TermQuery::new(self.term(stem), IndexRecordOption::WithFreqs);
             let weight = query.weight(EnableScoring::enabled_from_searcher(&self.searcher));
-            let scorer = weight.and_then(|weight| weight.scorer(segment, 1.0));
+            // A compound is one word, though it has both words of a query.
+            let sharing = words.iter().filter(|stems| stems.contains(stem)).count().max(1);
+            let scorer = weight.and_then(|weight| weight.scorer(segment, 1.0 / sharing as f32));
             // Only reading a file can fail, and the files are in memory.
             debug_assert!(scorer.is_ok(), "a file cannot be read");
             scorer.ok().filter(|scorer| scorer.doc() != TERMINATED)
