@@ -1,9 +1,10 @@
 //! One page of the rows that match a query, in its order.
 
-use search::{MatchClass, SearchResults};
+use search::MatchClass;
 
 use crate::param_error::{relaxed_text_warning, search_warnings, similar_names_warning};
 use crate::ranked::Ranked;
+use crate::search_cache::TextMatches;
 use crate::sort::SortedRows;
 use crate::sort::keys::OrderKeys;
 use crate::{Catalog, Filter, ListPosition, Order, Page, Query, Ranking, RowFilter};
@@ -11,8 +12,6 @@ use platform::pause;
 
 /// Records with a part of the words of a text, on its first page.
 const MAX_RELAXED: usize = 20;
-/// Number of best matches that decide whether any name has the words as they are written.
-const MAX_CLASSIFIED: usize = 5;
 
 impl Catalog {
     pub fn list(&self, query: &Query, start: ListPosition, limit: usize) -> Page {
@@ -21,7 +20,7 @@ impl Catalog {
         if let Some(text) = &query.text {
             let matches = self.all_matches(query.table, text);
             let rows = matches.rows.iter().copied().filter(|row| filter.contains(*row)).collect();
-            return self.page_of_matches(query, rows, &matches.found, start, limit);
+            return self.page_of_matches(query, rows, &matches, start, limit);
         }
         if let (Order::Relevance, Some(ranking)) = (&query.order, query.rankings().last()) {
             let ranked = self.ranked(query.table, ranking);
@@ -70,13 +69,13 @@ impl Catalog {
         &self,
         query: &Query,
         mut rows: Vec<u32>,
-        found: &SearchResults,
+        matches: &TextMatches,
         start: ListPosition,
         limit: usize,
     ) -> Page {
-        let best = query.text.as_deref().filter(|_| !found.is_loose).and_then(|text| {
-            self.match_classes(query.table, text, &rows[..rows.len().min(MAX_CLASSIFIED)]).into_iter().min()
-        });
+        let found = &matches.found;
+        let text = query.text.as_deref().filter(|_| !found.is_loose);
+        let best = text.and_then(|text| self.best_class(query.table, text, matches, &rows));
         let is_similar = matches!(best, Some(MatchClass::Typo | MatchClass::Sound));
         match &query.order {
             Order::Relevance => {}

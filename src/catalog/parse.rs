@@ -183,6 +183,11 @@ impl ParamParser<'_> {
             // Conditions on the investors and on their kind have the same rounds.
             notes.extend(note.filter(|note| notes.iter().all(|known| known.detail != note.detail)));
         }
+        if self.resource == Resource::Rounds {
+            let detail = self.catalog.investors_of_startups(&self.filters);
+            self.notes_on_investors
+                .extend(detail.map(|detail| ParameterError::warning("low_coverage", "startup", detail)));
+        }
         for key in std::mem::take(&mut self.sorted_by) {
             let of_key = self.catalog.low_coverage_of(table, Property::Key(key), &self.filters);
             let is_activity = table == Table::Firms && is_last_investment(key);

@@ -44,10 +44,10 @@ fn is_page_option(name: &str) -> bool {
 const BY_AMOUNT: [&str; 2] = ["-amount_usd", "-total_raised_usd"];
 
 /// A note on groups that are left out, or that nothing is known of.
-pub(crate) fn cut_groups(groups: &Grouping, may_grow: bool) -> Option<String> {
+pub(crate) fn cut_groups(groups: &Grouping, may_grow: bool, is_explained: bool) -> Option<String> {
     let (listed, by) = (groups.values.len(), groups.by);
     if listed == 0 && groups.unknown.count > 0 {
-        return Some(format!("`{by}` is unknown for all of these records"));
+        return (!is_explained).then(|| format!("`{by}` is unknown for all of these records"));
     }
     let all = listed as u64 + groups.other_values;
     let more = if may_grow { " a larger `limit` gives more," } else { "" };
