@@ -3,11 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use crate::Catalog;
 use crate::facets::ValueCount;
 use crate::groups::MatchedRows;
 use crate::param_error::shortened;
 use crate::row_filter::distinct;
+use crate::{Catalog, Filter, RowFilter};
 use data::fold::fold;
 use data::number::grouped;
 use data::{Country, Facet, Table, city};
@@ -85,6 +85,13 @@ impl Catalog {
         let names = cities.iter().chain(cities.iter().flat_map(|city| city::names_of(city))).copied();
         let found = distinct(names.chain([folded]).filter_map(|city| self.snapshot().find_term(Facet::City, city)));
         (!found.is_empty()).then_some(found)
+    }
+
+    /// Number of records in the cities of a state of a country.
+    pub(crate) fn count_in_state(&self, table: Table, folded: &str, country: Country) -> u64 {
+        let cities = self.cities_of_state(folded).unwrap_or_default();
+        let filters = [Filter::AnyOf(Facet::City, cities), Filter::AnyOf(Facet::Country, vec![country.index() as u32])];
+        self.count(table, &filters, &RowFilter::new(self, table, &filters))
     }
 
     fn city_note(&self, table: Table, name: &str, folded: &str, city: u32, given: &BTreeSet<String>) -> Option<String> {

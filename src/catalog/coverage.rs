@@ -12,7 +12,7 @@ use data::coverage::{Markets, RoundCoverage, RoundField, market_names};
 use data::field::{JsonType, model};
 use data::number::grouped;
 use data::vocabulary::Vocabulary;
-use data::{Country, Direction, Facet, NONE_U32, Snapshot, Table};
+use data::{Country, Direction, Facet, NONE_U32, PartialDate, Snapshot, Table};
 use platform::pause;
 
 /// An exclusion notes that it leaves out records with an unknown value if they are at least one in this many records.
@@ -127,12 +127,35 @@ impl Catalog {
         self.count_known(table, Some(property), Filter::Known(property), others).note(self, table, Some(property))
     }
 
+    /// A sentence if investors are unknown for some rounds of startups that a request names, and it has no condition on
+    /// investors: it is made to see them.
+    pub(crate) fn investors_of_startups(&self, filters: &[Filter]) -> Option<String> {
+        let is_named = |filter: &Filter| matches!(filter, Filter::AnyOf(Facet::Startup, _));
+        if !filters.iter().any(is_named) || field_of(Table::Rounds, filters).is_some() {
+            return None;
+        }
+        let investor = Property::Facet(Facet::Investor);
+        let counted = self.count_known(Table::Rounds, Some(investor), Filter::Known(investor), filters);
+        (counted.known < counted.total).then(|| {
+            let (known, total) = (grouped(counted.known), grouped(counted.total));
+            let rounds = if counted.total == 1 { "round" } else { "rounds" };
+            format!("investors are known for {known} of the {total} {rounds}; of the others they are not known")
+        })
+    }
+
     /// Counts the records that other conditions leave, and those of them with a known value of a property.
     fn count_known(&self, table: Table, property: Option<Property>, known: Filter, others: &[Filter]) -> KnownOfRows {
         let of_investors = |of: Property| is_of_investors(table, of);
+        let is_activity = |filter: &Filter| match filter {
+            Filter::Range { key, .. } => table == Table::Firms && is_last_investment(*key),
+            _ => false,
+        };
+        // Both bounds together mean a round between them.
+        let is_joined = others.iter().filter(|filter| is_activity(filter)).count() > 1;
         let is_other = |other: &&Filter| match (property_of(other), property) {
             // Neither computed for each request nor a condition of the same field.
             _ if matches!(other, Filter::Ranked(_) | Filter::JoinedRound { .. }) => false,
+            _ if is_joined && is_activity(other) => false,
             (Some(other), Some(own)) => other != own && !(of_investors(other) && of_investors(own)),
             _ => true,
         };
@@ -204,6 +227,22 @@ impl Catalog {
     pub fn investors_until(&self) -> Option<String> {
         let horizon = self.round_coverage().investors_until(&Markets::All)?;
         Some(format!("investors are known for rounds up to {}{}", horizon.until, horizon.later()))
+    }
+
+    /// Until when the last investment of a firm, or the last round of a startup, can be known.
+    pub fn coverage_until(&self, table: Table, row: u32) -> Option<PartialDate> {
+        let coverage = self.round_coverage();
+        match table {
+            Table::Firms => *self
+                .cached
+                .investors_until
+                .get_or_init(|| coverage.known_until(Some(RoundField::Investors), &Markets::All)),
+            _ => {
+                let countries = self.snapshot().row_values(table, Facet::Country);
+                let country = countries.of(row).first().and_then(|country| Country::at(*country as usize));
+                coverage.rounds_until(country)
+            }
+        }
     }
 
     /// Number of records that may have values: all but unapproved reviews.

@@ -94,7 +94,7 @@ use crate::search_cache::SearchCache;
 use crate::sector_names::SectorNames;
 use data::coverage::RoundCoverage;
 use data::fold::{fold, fold_into};
-use data::{Direction, Facet, Snapshot, SnapshotVersion, Table};
+use data::{Direction, Facet, PartialDate, Snapshot, SnapshotVersion, Table};
 use search::{Explanation, FoldedCandidates, MatchClass, SearchError, SearchResults, TextIndex, texts};
 
 /// Maximum number of values of a [`Cache`] of numbers.
@@ -155,6 +155,8 @@ struct Cached {
     pictures: Cache<(Table, u32), Arc<[u8]>, MAX_PICTURES>,
     totals: OnceCell<Totals>,
     round_coverage: OnceCell<RoundCoverage>,
+    /// Date up to which investors are known.
+    investors_until: OnceCell<Option<PartialDate>>,
     /// Firms that joined a round of a year, ascending.
     active_firms: OnceCell<BTreeMap<i32, Vec<u32>>>,
     /// Slugs of sectors, to compare mistyped ones with.

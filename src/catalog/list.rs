@@ -1,9 +1,10 @@
 //! One page of the rows that match a query, in its order.
 
-use search::SearchResults;
+use search::MatchClass;
 
-use crate::param_error::{relaxed_text_warning, search_warnings};
+use crate::param_error::{relaxed_text_warning, search_warnings, similar_names_warning};
 use crate::ranked::Ranked;
+use crate::search_cache::TextMatches;
 use crate::sort::SortedRows;
 use crate::sort::keys::OrderKeys;
 use crate::{Catalog, Filter, ListPosition, Order, Page, Query, Ranking, RowFilter};
@@ -19,7 +20,7 @@ impl Catalog {
         if let Some(text) = &query.text {
             let matches = self.all_matches(query.table, text);
             let rows = matches.rows.iter().copied().filter(|row| filter.contains(*row)).collect();
-            return self.page_of_matches(query, rows, &matches.found, start, limit);
+            return self.page_of_matches(query, rows, &matches, start, limit);
         }
         if let (Order::Relevance, Some(ranking)) = (&query.order, query.rankings().last()) {
             let ranked = self.ranked(query.table, ranking);
@@ -68,10 +69,14 @@ impl Catalog {
         &self,
         query: &Query,
         mut rows: Vec<u32>,
-        found: &SearchResults,
+        matches: &TextMatches,
         start: ListPosition,
         limit: usize,
     ) -> Page {
+        let found = &matches.found;
+        let text = query.text.as_deref().filter(|_| !found.is_loose);
+        let best = text.and_then(|text| self.best_class(query.table, text, matches, &rows));
+        let is_similar = matches!(best, Some(MatchClass::Typo | MatchClass::Sound));
         match &query.order {
             Order::Relevance => {}
             Order::Natural => rows.sort_unstable(),
@@ -81,7 +86,8 @@ impl Catalog {
             }
         }
         let page = start.page_of(rows, limit);
-        let notes = if page.total > 0 { search_warnings(found) } else { Vec::new() };
+        let mut notes = if page.total > 0 { search_warnings(found) } else { Vec::new() };
+        notes.extend(is_similar.then(|| similar_names_warning(query.table)));
         Page { did_you_mean: found.did_you_mean.clone(), notes, ..page }
     }
 }

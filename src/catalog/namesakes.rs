@@ -76,6 +76,17 @@ impl Catalog {
         }
     }
 
+    /// The record that a text means: `row`, which has this name, or one with a name that begins with it and has ten times
+    /// the size. A slug means its own record.
+    pub(crate) fn meant_by(&self, table: Table, text: &str, row: u32) -> u32 {
+        if text == self.snapshot().slug(table, row) {
+            return row;
+        }
+        let larger = self.namesakes(table, text, row).into_iter().next();
+        let bound = TIMES_LARGER.saturating_mul(self.size(table, row).max(1));
+        larger.filter(|larger| self.size(table, *larger) >= bound).unwrap_or(row)
+    }
+
     /// Other records that `text` may mean than `row`, largest first: of this name, or larger ones that it is short for.
     pub fn namesakes(&self, table: Table, text: &str, row: u32) -> Vec<u32> {
         // Slugs of several words are copied, not guessed, so they are not looked up.

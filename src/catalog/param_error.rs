@@ -47,6 +47,14 @@ pub(crate) fn search_warnings(found: &SearchResults) -> Vec<ParameterError> {
     relaxed.into_iter().chain(capped).collect()
 }
 
+/// The warning for names that are found only by typos or their sound.
+pub(crate) fn similar_names_warning(table: Table) -> ParameterError {
+    let noun = table.noun();
+    let detail =
+        format!("no {noun} has a name with these words as they are written; those listed are spelled or sound alike");
+    ParameterError::warning("similar", "q", detail)
+}
+
 /// The warning for a text of which `complete` records have all words, and others are listed after them.
 pub(crate) fn relaxed_text_warning(complete: usize) -> ParameterError {
     let detail = match complete {
@@ -158,18 +166,19 @@ fn tables_of(parameter: &Parameter) -> &'static [Table] {
 
 /// The error for a name that several records share, none of them as its slug.
 fn ambiguous_value(catalog: &Catalog, parameter: &Parameter, value: &str) -> Option<ParameterError> {
-    let slugs_of = |table: &Table| match catalog.match_name(*table, value) {
-        NameMatch::Several(rows) => rows.iter().map(|row| catalog.snapshot().slug(*table, *row)).collect(),
+    let of_table = |table: &Table| match catalog.match_name(*table, value) {
+        NameMatch::Several(rows) => rows.into_iter().map(|row| (*table, row)).collect(),
         _ => Vec::new(),
     };
-    let mut slugs: Vec<&str> = tables_of(parameter).iter().flat_map(slugs_of).collect();
-    if slugs.is_empty() {
+    let found: Vec<(Table, u32)> = tables_of(parameter).iter().flat_map(of_table).collect();
+    if found.is_empty() {
         return None;
     }
-    let examples: Vec<String> = slugs.iter().take(MAX_EXAMPLES).map(|slug| format!("`{slug}`")).collect();
-    let (value, count) = (shortened(value), slugs.len());
-    let detail = format!("`{value}` is ambiguous: {count} records have this name; use a slug: {}", examples.join(", "));
-    slugs.truncate(MAX_ACCEPTED);
+    let examples = found.iter().take(MAX_EXAMPLES).map(|(table, row)| catalog.slug_and_size(*table, *row));
+    let examples = examples.collect::<Vec<_>>().join(", ");
+    let (value, count) = (shortened(value), found.len());
+    let detail = format!("`{value}` is ambiguous: {count} records have this name; use a slug: {examples}");
+    let slugs = found.iter().take(MAX_ACCEPTED).map(|(table, row)| catalog.snapshot().slug(*table, *row)).collect();
     let error = ParameterError::unknown_value(parameter.name, detail, None, Some(slugs));
     Some(ParameterError { code: "ambiguous_value", ..error })
 }

@@ -7,6 +7,7 @@ mod value_list;
 mod values;
 
 use std::ops::Range;
+use std::slice;
 
 use data::vocabulary::{Vocabulary, normal};
 use data::{Direction, Facet, Metric, PartialDate, ReviewStatus, Table};
@@ -81,6 +82,8 @@ struct ParamParser<'a> {
     errors: Vec<Issue>,
     warnings: Vec<Issue>,
     notes: Vec<ParameterError>,
+    /// Notes on how many of the rounds have known investors.
+    notes_on_investors: Vec<ParameterError>,
 }
 
 impl Catalog {
@@ -105,6 +108,7 @@ impl Catalog {
             errors: Vec::new(),
             warnings: Vec::new(),
             notes: Vec::new(),
+            notes_on_investors: Vec::new(),
         };
         for (place, (name, _)) in values.iter().enumerate() {
             let is_other = options.other_names.contains(&name.as_str()) || is_ignored(name);
@@ -173,7 +177,16 @@ impl ParamParser<'_> {
             let others = places.filter(|_| self.resource != Resource::Match).map(|(_, filter)| filter.clone());
             let others: Vec<Filter> = others.chain(status.clone()).collect();
             let detail = absent.or_else(|| self.catalog.low_coverage(table, parameter.name, filter, &others));
-            notes.extend(detail.map(|detail| (parameter.name, detail)));
+            let note = detail.map(|detail| ParameterError::warning("low_coverage", parameter.name, detail));
+            let reads_investors = table == Table::Rounds && field_of(table, slice::from_ref(filter)).is_some();
+            let notes = if reads_investors { &mut self.notes_on_investors } else { &mut self.notes };
+            // Conditions on the investors and on their kind have the same rounds.
+            notes.extend(note.filter(|note| notes.iter().all(|known| known.detail != note.detail)));
+        }
+        if self.resource == Resource::Rounds {
+            let detail = self.catalog.investors_of_startups(&self.filters);
+            self.notes_on_investors
+                .extend(detail.map(|detail| ParameterError::warning("low_coverage", "startup", detail)));
         }
         for key in std::mem::take(&mut self.sorted_by) {
             let of_key = self.catalog.low_coverage_of(table, Property::Key(key), &self.filters);
@@ -203,10 +216,16 @@ impl ParamParser<'_> {
         let day = |code: i64| i32::try_from(code).ok().map(PartialDate::day_of_code);
         let period = (day(min), day(max));
         let (field, markets) = (field_of(table, &self.filters), markets_of(table, &self.filters));
-        let uncovered = self.catalog.uncovered_period(period, field, &markets);
-        let details = [investors, uncovered, self.catalog.too_short_period(period)];
         let note = |detail: String| ParameterError::warning("low_coverage", name, detail);
-        self.notes.extend(details.into_iter().flatten().map(note));
+        self.notes_on_investors.extend(investors.map(note));
+        let uncovered = self.catalog.uncovered_period(period, field, &markets);
+        match (uncovered, self.notes_on_investors.last_mut()) {
+            // One note on investors says how many are known, and why.
+            (Some(uncovered), Some(known)) => known.detail += &uncovered.clause(),
+            (Some(uncovered), None) => self.notes.push(note(uncovered.sentence())),
+            (None, _) => {}
+        }
+        self.notes.extend(self.catalog.too_short_period(period).map(note));
     }
 
     fn parse_parameter(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
@@ -301,6 +320,7 @@ impl ParamParser<'_> {
         if self.errors.is_empty() {
             self.note_coverage();
             self.note_uncovered_years();
+            self.notes.append(&mut self.notes_on_investors);
         }
         self.note_excluded_statuses();
         let request = match self.resource {

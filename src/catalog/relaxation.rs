@@ -9,6 +9,8 @@ use data::{Direction, PartialDate, Table};
 const MAX_CONDITIONS: usize = 12;
 /// The same for a query with a search text; each condition except the text costs a search.
 const MAX_CONDITIONS_OF_SEARCH: usize = 4;
+/// Maximum number of records that are tried in place of one.
+const MAX_SIBLINGS: usize = 3;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relaxation {
@@ -55,8 +57,7 @@ impl Relaxation {
 impl Catalog {
     /// Finds the condition to drop, if a query of at least two conditions matches nothing: a bound, which the nearest
     /// value explains, else one whose field is unknown for most of the records that match the others, else the one that
-    /// most records meet by themselves. A sector with a larger one of similar spelling is replaced by that, if this is
-    /// enough.
+    /// most records meet by themselves. A record is replaced by one of a similar name, if this is enough.
     pub(crate) fn relaxation(&self, resource: Resource, relaxable: Relaxable<'_>) -> Option<Relaxation> {
         let Relaxable { canonical, options, may_drop } = relaxable;
         let conditions: Vec<_> = canonical.iter().filter(|(name, _)| *name != "sort").collect();
@@ -75,9 +76,9 @@ impl Catalog {
             list(conditions.iter().map(own).collect())
         };
         for (name, value) in conditions.iter().filter(|(name, _)| may_drop(name)) {
-            let larger = self.larger_sector(resource, name, value);
-            let found = larger.and_then(|value| Some((with(name, &value)?.0, value)));
-            if let Some((total, value)) = found.filter(|(total, _)| *total > 0) {
+            let siblings = self.siblings(resource, name, value).into_iter();
+            let mut found = siblings.filter_map(|value| Some((with(name, &value)?.0, value)));
+            if let Some((total, value)) = found.find(|(total, _)| *total > 0) {
                 return Some(Relaxation { parameter: name, instead: Some(value), total, unknown: 0, nearest: None });
             }
         }
@@ -107,13 +108,17 @@ impl Catalog {
         Some(Relaxation { nearest, ..relaxation })
     }
 
-    /// The slug of the larger sector of similar spelling, if a parameter has one sector as its value.
-    fn larger_sector(&self, resource: Resource, parameter: &str, value: &str) -> Option<String> {
-        let parameter = resource.parameter(parameter).filter(|parameter| parameter.mode != Mode::Not)?;
-        let ParamType::Records(Table::Sectors, _) = parameter.kind else { return None };
-        let row = self.snapshot().find(Table::Sectors, value)?;
-        let larger = self.sector_names().larger[row as usize]?;
-        Some(self.snapshot().slug(Table::Sectors, larger).to_owned())
+    /// If a parameter has one record as its value, the slugs of others that may be meant: the larger sector of similar
+    /// spelling, the firms or startups whose names begin with this one's.
+    fn siblings(&self, resource: Resource, parameter: &str, value: &str) -> Vec<String> {
+        let parameter = resource.parameter(parameter).filter(|parameter| parameter.mode != Mode::Not);
+        let Some(ParamType::Records(table, _)) = parameter.map(|parameter| parameter.kind) else { return Vec::new() };
+        let Some(row) = self.snapshot().find(table, value) else { return Vec::new() };
+        let rows = match table {
+            Table::Sectors => self.sector_names().larger[row as usize].into_iter().collect(),
+            _ => self.namesakes(table, self.snapshot().name(table, row), row),
+        };
+        rows.iter().take(MAX_SIBLINGS).map(|row| self.snapshot().slug(table, *row).to_owned()).collect()
     }
 
     /// The number of records of a query without a known value of a parameter's field.

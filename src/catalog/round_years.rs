@@ -12,6 +12,29 @@ use data::coverage::{Markets, RoundField, market_names, spans};
 use data::number::grouped;
 use data::{Date, Facet, PartialDate, Table};
 
+/// A part of a period that the data does not cover, or for some countries only.
+pub(crate) struct UncoveredPeriod {
+    /// The years: `2014 to 2015 are not covered for Germany`.
+    is: String,
+    /// How many rounds are of these years nevertheless.
+    counts: Option<String>,
+    /// What is covered.
+    covers: Option<String>,
+}
+
+impl UncoveredPeriod {
+    pub(crate) fn sentence(self) -> String {
+        let counts: Vec<String> = self.counts.into_iter().chain(self.covers).collect();
+        if counts.is_empty() { self.is } else { format!("{}: {}", self.is, counts.join("; ")) }
+    }
+
+    /// The same as a clause after a note that counts the rounds of the request.
+    pub(crate) fn clause(self) -> String {
+        let covers = self.covers.map_or_else(String::new, |covers| format!(": {covers}"));
+        format!("; {}{covers}", self.is)
+    }
+}
+
 impl Catalog {
     /// Firms that joined a round of a year, ascending.
     pub(crate) fn active_firms(&self, year: i32) -> &[u32] {
@@ -28,13 +51,13 @@ impl Catalog {
         active.get(&year).map_or(&[], Vec::as_slice)
     }
 
-    /// A sentence on the part of a period for which the data does not cover rounds of these countries, or a field of them.
+    /// The part of a period for which the data does not cover rounds of these countries, or a field of them.
     pub(crate) fn uncovered_period(
         &self,
         (min, max): (Option<Date>, Option<Date>),
         field: Option<RoundField>,
         markets: &Markets,
-    ) -> Option<String> {
+    ) -> Option<UncoveredPeriod> {
         let [min, max] = [min, max].map(|day| day.map(Date::year));
         let (first, last) = (min.unwrap_or(i32::MIN), max.unwrap_or(i32::MAX));
         let coverage = self.round_coverage();
@@ -45,7 +68,10 @@ impl Catalog {
         let uncovered = self.uncovered_years(field, markets, first, last);
         let is = match (min, max) {
             _ if covered.range(first..=last).next().is_some() => match uncovered.len() {
-                0 => return self.partial_period(field, markets, |year| (first..=last).contains(&year)),
+                0 => {
+                    let is = self.partial_period(field, markets, |year| (first..=last).contains(&year))?;
+                    return Some(UncoveredPeriod { is, counts: None, covers: None });
+                }
                 1 => format!("{} is", spans(&uncovered)),
                 _ => format!("{} are", spans(&uncovered)),
             },
@@ -70,11 +96,12 @@ impl Catalog {
             Some(RoundField::Investors) => (" with known investors", "the data names investors of"),
             _ => ("", "the data covers"),
         };
-        Some(format!(
-            "{is} not covered{market}: {of_period} of {} dated funding rounds{with}{there} are of then; {covers} {}",
-            of_years(&mut dated.iter().copied()),
-            coverage.covered_text(field, markets)?,
-        ))
+        let all = of_years(&mut dated.iter().copied());
+        Some(UncoveredPeriod {
+            is: format!("{is} not covered{market}"),
+            counts: Some(format!("{of_period} of {all} dated funding rounds{with}{there} are of then")),
+            covers: Some(format!("{covers} {}", coverage.covered_text(field, markets)?)),
+        })
     }
 
     /// Years of a period that are not covered, limited to the range from the first to the last covered year of the data.

@@ -5,12 +5,13 @@ use std::mem::size_of;
 use std::sync::Arc;
 
 use foldhash::fast::RandomState;
+use once_cell::sync::OnceCell;
 use quick_cache::sync::Cache;
 use quick_cache::{Equivalent, OptionsBuilder, Weighter};
 
 use crate::Catalog;
 use data::Table;
-use search::{Hit, SearchResults};
+use search::{Hit, MatchClass, SearchResults};
 
 /// Approximate size of all cached matches of a release in bytes.
 const CAPACITY: u64 = 16 * 1024 * 1024;
@@ -18,11 +19,15 @@ const CAPACITY: u64 = 16 * 1024 * 1024;
 const EXPECTED: usize = 16_384;
 /// Number of rows above which filtering and sorting takes long.
 const FEW: usize = 4_096;
+/// Number of best matches that decide whether any name has the words as they are written.
+const MAX_CLASSIFIED: usize = 5;
 
 pub struct TextMatches {
     /// Rows of the search, best first, then the remaining matches in the default order.
     pub rows: Vec<u32>,
     pub found: SearchResults,
+    /// Best class of the first rows, once it is asked for.
+    best: OnceCell<Option<MatchClass>>,
 }
 
 impl TextMatches {
@@ -92,6 +97,19 @@ impl Catalog {
             let ranked: HashSet<u32> = rows.iter().copied().collect();
             rows.extend(index.rows_with_words(text).into_iter().filter(|row| !ranked.contains(row)));
         }
-        TextMatches { rows, found }
+        TextMatches { rows, found, best: OnceCell::new() }
+    }
+
+    /// Best class of the first ones of some rows that match; `None` without any.
+    pub(crate) fn best_class(
+        &self,
+        table: Table,
+        text: &str,
+        matches: &TextMatches,
+        rows: &[u32],
+    ) -> Option<MatchClass> {
+        let classify = || self.match_classes(table, text, &rows[..rows.len().min(MAX_CLASSIFIED)]).into_iter().min();
+        // Filters leave a part.
+        if rows.len() < matches.rows.len() { classify() } else { *matches.best.get_or_init(classify) }
     }
 }

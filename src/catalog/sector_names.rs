@@ -14,10 +14,22 @@ const FAR_LARGER: u32 = 10;
 pub(crate) struct SectorNames {
     /// The largest sector by slug without spaces.
     pub joined: HashMap<String, u32>,
+    /// The largest sector by [`letters`].
+    pub by_letters: HashMap<String, u32>,
     /// The largest sector by the first letters of its words.
     pub by_initials: HashMap<String, u32>,
     /// For each sector, a larger one with the same letters, or a far larger one with its word or initials.
     pub larger: Vec<Option<u32>>,
+}
+
+/// The letters of a folded name or slug in which spellings agree: `clean technologies` and `cleantech`.
+pub(crate) fn letters(name: &str) -> String {
+    let word = |word: &str| match word {
+        "and" => String::new(),
+        "technology" | "technologies" => "tech".to_owned(),
+        word => word.strip_suffix("technology").map_or_else(|| word.to_owned(), |first| format!("{first}tech")),
+    };
+    name.split([' ', '-']).map(word).collect()
 }
 
 impl SectorNames {
@@ -28,10 +40,12 @@ impl SectorNames {
             let known = map.entry(key).or_insert(row);
             *known = if size(row) > size(*known) { row } else { *known };
         };
-        let (mut joined, mut by_word, mut by_initials) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (mut joined, mut by_letters) = (HashMap::new(), HashMap::new());
+        let (mut by_word, mut by_initials) = (HashMap::new(), HashMap::new());
         for row in 0..rows {
             let slug = snapshot.slug(Table::Sectors, row);
             keep_larger(&mut joined, slug.replace('-', ""), row);
+            keep_larger(&mut by_letters, letters(slug), row);
             let initials: String = slug.split('-').filter_map(|word| word.chars().next()).collect();
             if initials.len() > 1 {
                 keep_larger(&mut by_initials, initials, row);
@@ -42,11 +56,11 @@ impl SectorNames {
             let slug = snapshot.slug(Table::Sectors, row);
             let far_larger = |other: &u32| size(*other) >= size(row).saturating_mul(FAR_LARGER).max(1);
             let of_word = [by_word.get(slug), by_initials.get(slug)].into_iter().flatten().copied().filter(far_larger);
-            let of_letters = joined.get(&slug.replace('-', "")).copied().filter(|other| size(*other) > size(row));
+            let of_letters = by_letters.get(&letters(slug)).copied().filter(|other| size(*other) > size(row));
             of_word.chain(of_letters).filter(|other| *other != row).max_by_key(|other| size(*other))
         });
         let larger = larger.collect();
-        Self { joined, by_initials, larger }
+        Self { joined, by_letters, by_initials, larger }
     }
 }
 
@@ -68,5 +82,24 @@ impl Catalog {
             format!("{} ({} startups)", snapshot.slug(Table::Sectors, row), grouped(startups))
         };
         Some(format!("`{parameter}` was read as {}; also {}", counted(row), counted(other)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spellings_of_a_sector_agree_in_their_letters() {
+        for (one, other) in [
+            ("cleantech", "clean-technology"),
+            ("cleantech", "clean technologies"),
+            ("biotech", "biotechnology"),
+            ("fin tech", "fintech"),
+            ("food-and-beverages", "food beverages"),
+        ] {
+            assert_eq!(letters(one), letters(other), "{one}");
+        }
+        assert_ne!(letters("technology"), letters("technical"));
     }
 }

@@ -5,7 +5,8 @@ use std::cmp::Reverse;
 
 use crate::{Catalog, Filter, RowFilter};
 use data::fold::fold;
-use data::{Names, Table};
+use data::number::grouped;
+use data::{Facet, Names, Table};
 use search::{Explanation, Hit, MatchClass, ScorePart};
 
 /// Score of such a match, which is not a sure one.
@@ -14,6 +15,23 @@ const MAX_WORDS: usize = 6;
 const CONNECTING: [&str; 5] = ["at", "by", "from", "of", "the"];
 
 impl Catalog {
+    /// A sentence on how few organizations have known people, if none of these has.
+    pub(crate) fn note_without_people(&self, firms: &[u32], startups: &[u32]) -> Option<String> {
+        let snapshot = self.snapshot();
+        let has_people = |facet: Facet, row: u32| snapshot.facet_count(Table::People, facet, row) > 0;
+        let is_known = firms.iter().any(|row| has_people(Facet::Firm, *row))
+            || startups.iter().any(|row| has_people(Facet::Startup, *row));
+        let of = |table: Table, facet: Facet| {
+            let all = snapshot.rows(table);
+            let known = (0..all).filter(|row| has_people(facet, *row)).count();
+            format!("{} of {} {}", grouped(known), grouped(all), table.plural())
+        };
+        (!is_known).then(|| {
+            let (of_firms, of_startups) = (of(Table::Firms, Facet::Firm), of(Table::Startups, Facet::Startup));
+            format!("people are known of {of_firms} and of {of_startups}, and of none of these")
+        })
+    }
+
     /// Finds people by title and organization, most prominent first.
     pub(super) fn staff(&self, text: &str) -> Vec<Hit> {
         let folded = fold(text);

@@ -27,6 +27,8 @@ const NARROWER: [&str; 5] = ["england", "korea", "northern ireland", "scotland",
 
 const USUAL_NAMES: &str = include_str!("country_names.txt");
 
+const ARTICLES: &str = include_str!("country_articles.txt");
+
 const ALIASES: &str = include_str!("country_aliases.txt");
 
 /// Names in other languages: `None` for one that several countries have. Those in Latin letters are folded. Others are
@@ -171,6 +173,12 @@ impl Country {
         &TABLE.entries[self.index()].1
     }
 
+    /// The name within a sentence: `Germany`, `the United States`.
+    pub fn name_in_sentence(self) -> String {
+        let takes_article = word_file::entries(ARTICLES).any(|code| code == self.alpha2());
+        if takes_article { format!("the {}", self.name()) } else { self.name().to_owned() }
+    }
+
     /// The countries of a region by its name, such as `europe` or `dach`, in order of their codes.
     pub fn of_region(name: &str) -> Option<&'static [Self]> {
         let folded = fold(name);
@@ -203,6 +211,21 @@ impl fmt::Display for Country {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_take_their_article_within_a_sentence() {
+        for (code, name) in [
+            ("US", "the United States"),
+            ("NL", "the Netherlands"),
+            ("KY", "the Cayman Islands"),
+            ("CD", "the DR Congo"),
+            ("DE", "Germany"),
+            ("VA", "Vatican City"),
+        ] {
+            assert_eq!(Country::from_alpha2(code).unwrap().name_in_sentence(), name);
+        }
+        assert!(word_file::entries(ARTICLES).all(|code| Country::from_alpha2(code).is_some()));
+    }
 
     #[test]
     fn codes_names_and_common_names_are_read() {

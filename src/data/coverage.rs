@@ -79,6 +79,8 @@ pub struct RoundCounts {
     /// Rounds with a value, in the order of [`RoundField`].
     known: [u64; 3],
     by_year_only: u64,
+    /// Date of the newest round, and of the newest with known investors.
+    newest: [Option<PartialDate>; 2],
 }
 
 impl RoundCounts {
@@ -89,6 +91,7 @@ impl RoundCounts {
     fn add(&mut self, other: Self) {
         self.rounds += other.rounds;
         self.by_year_only += other.by_year_only;
+        self.newest = std::array::from_fn(|of| self.newest[of].max(other.newest[of]));
         self.known.iter_mut().zip(other.known).for_each(|(sum, known)| *sum += known);
     }
 
@@ -156,8 +159,8 @@ pub struct RoundCoverage {
     years: BTreeMap<i32, Year>,
     /// Rounds of all years.
     markets: BTreeMap<Market, u64>,
-    /// Date of the newest round with known investors.
-    newest_with_investors: BTreeMap<Market, PartialDate>,
+    /// For each market, the date up to which rounds are known.
+    rounds_until: BTreeMap<Market, PartialDate>,
 }
 
 impl RoundCoverage {
@@ -178,21 +181,23 @@ impl RoundCoverage {
     pub fn count(rounds: impl Iterator<Item = CountedRound>) -> Self {
         let mut coverage = Self::default();
         for CountedRound { market, date, known } in rounds {
+            let has_investors = known[RoundField::Investors as usize];
             let counts = RoundCounts {
                 rounds: 1,
                 known: known.map(u64::from),
                 by_year_only: u64::from(date.quarter().is_none()),
+                newest: [Some(date), Some(date).filter(|_| has_investors)],
             };
             let year = coverage.years.entry(date.year()).or_default();
             year.counts.entry(market).or_default().add(counts);
             year.all.add(counts);
             *coverage.markets.entry(market).or_default() += 1;
-            if known[RoundField::Investors as usize] {
-                let newest = coverage.newest_with_investors.entry(market).or_insert(date);
-                *newest = date.max(*newest);
-            }
         }
         coverage.judge();
+        let countries: Vec<Country> = coverage.markets.keys().copied().flatten().collect();
+        let until = countries.into_iter().map(|country| (Some(country), Markets::Only(vec![country])));
+        let until = until.chain([(None, Markets::All)]).map(|(market, of)| (market, coverage.known_until(None, &of)));
+        coverage.rounds_until = until.filter_map(|(market, until)| Some((market, until?))).collect();
         coverage
     }
 
@@ -328,6 +333,21 @@ impl RoundCoverage {
         (!texts.is_empty()).then(|| texts.join("; "))
     }
 
+    /// Date of the newest round of the years that are covered for all of these countries, with known investors if these are
+    /// the field.
+    pub fn known_until(&self, field: Option<RoundField>, markets: &Markets) -> Option<PartialDate> {
+        let partial = self.partial_years(field, markets);
+        let is_partial = |year: &i32| partial.values().any(|years| years.contains(year));
+        let years = self.years(field, markets).into_iter().rev().filter(|year| !is_partial(year));
+        let of = usize::from(field == Some(RoundField::Investors));
+        years.filter_map(|year| self.counts(markets, year).newest[of]).next()
+    }
+
+    /// Date up to which the rounds of a country are known; of all countries if there is none.
+    pub fn rounds_until(&self, market: Market) -> Option<PartialDate> {
+        self.rounds_until.get(&market).copied()
+    }
+
     /// A sentence on the end of known investors, if the data has rounds after it: no later investment can be known.
     pub fn investors_until(&self, markets: &Markets) -> Option<InvestorHorizon> {
         let field = Some(RoundField::Investors);
@@ -335,9 +355,8 @@ impl RoundCoverage {
         let is_partial = |year: &i32| partial.values().any(|years| years.contains(year));
         let last = self.years(field, markets).into_iter().rfind(|year| !is_partial(year))?;
         let last_covered = self.years(None, markets).into_iter().next_back()?;
-        let newest = self.newest_with_investors.iter().filter(|(market, _)| markets.contains(**market));
-        let until = newest.map(|(_, date)| *date).filter(|date| date.year() <= last).max();
-        (last_covered > last).then_some(InvestorHorizon { until: until?, partial })
+        let until = self.known_until(field, markets)?;
+        (last_covered > last).then_some(InvestorHorizon { until, partial })
     }
 }
 
@@ -372,7 +391,8 @@ fn dense_years(years: &BTreeMap<i32, Year>, rounds: impl Fn(i32) -> u64) -> BTre
 
 /// A list of up to three countries, or their number.
 pub fn market_names(markets: &[Market]) -> String {
-    let name = |market: &Market| market.map_or("startups of unknown country", |country| country.name()).to_owned();
+    let unknown = || "startups of unknown country".to_owned();
+    let name = |market: &Market| market.map_or_else(unknown, Country::name_in_sentence);
     match markets.len() {
         0..=MAX_NAMED => enumerated(&markets.iter().map(name).collect::<Vec<_>>()),
         many => format!("{many} countries"),

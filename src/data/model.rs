@@ -58,6 +58,9 @@ model! {
         pub top_co_investors: Vec<CoInvestor<S>> [detail],
         /// Identifiers in registers and on the web.
         pub identifiers: Vec<Identifier<S>> [detail],
+        /// Date up to which `last_investment_on` can be known: investors of later rounds are unknown, or known for some
+        /// countries only. `null` if the data has no known investors.
+        pub coverage_until: Option<PartialDate> [joined],
         pub first_seen: Option<S> [first_seen],
         pub changed_in: Option<S> [changed_in],
     }
@@ -172,6 +175,9 @@ model! {
         pub description: Option<S> [detail],
         /// Identifiers in registers and on the web.
         pub identifiers: Vec<Identifier<S>> [detail],
+        /// Date up to which `last_round_on` can be known: later rounds of the startup's country are unknown. `null` if the
+        /// data covers no rounds of the country.
+        pub coverage_until: Option<PartialDate> [joined],
         /// Its funding rounds.
         #[serde(default)]
         pub rounds: Vec<FundingRound<S>> [joined],

@@ -36,8 +36,16 @@ impl ParameterError {
     }
 
     /// Codes of warnings that are never errors.
-    pub const WARNINGS: [&str; 7] =
-        ["limit_clamped", "total_capped", "relaxed", "low_coverage", "value_interpreted", "empty_value", "no_match"];
+    pub const WARNINGS: [&str; 8] = [
+        "limit_clamped",
+        "total_capped",
+        "relaxed",
+        "similar",
+        "low_coverage",
+        "value_interpreted",
+        "empty_value",
+        "no_match",
+    ];
 
     /// A warning with one of [`Self::WARNINGS`]: `value_interpreted` if a value may mean something else, `no_match` if an
     /// exclusion removes everything that is listed by default, `low_coverage` if the field that a parameter reads is unknown

@@ -122,9 +122,13 @@ impl ToolRelease {
                 found = self.catalog.aggregate(query, &options).0;
                 groups = compact(&found.groups);
             }
-            notes.extend(self.catalog.notes_on_years(query, &found));
+            let of_years = self.catalog.notes_on_years(query, &found);
+            // Those say why nothing is known.
+            let is_explained = !of_years.is_empty() || page.notes.iter().any(|note| note.parameter == "group_by");
+            notes.extend(of_years);
             let may_grow = options.limit == list.group_by.limit && options.limit < MAX_GROUPS;
-            notes.extend(found.groups.iter().filter_map(|groups| list_call::cut_groups(groups, may_grow)));
+            notes
+                .extend(found.groups.iter().filter_map(|groups| list_call::cut_groups(groups, may_grow, is_explained)));
             result = result.field("groups", groups);
         }
         notes.extend(list.search.iter().flat_map(|search| search.notes("query")));
@@ -162,7 +166,8 @@ impl ToolRelease {
                 None => {}
             }
         }
-        notes.extend(page.notes.iter().map(|note| note.detail.clone()));
+        // `name_note` says so, too.
+        notes.extend(page.notes.iter().filter(|note| note.code != "similar").map(|note| note.detail.clone()));
         if limit < list.limit {
             let kilobytes = MAX_RESULT_BYTES / 1_024;
             notes.push(format!(

@@ -44,10 +44,10 @@ fn is_page_option(name: &str) -> bool {
 const BY_AMOUNT: [&str; 2] = ["-amount_usd", "-total_raised_usd"];
 
 /// A note on groups that are left out, or that nothing is known of.
-pub(crate) fn cut_groups(groups: &Grouping, may_grow: bool) -> Option<String> {
+pub(crate) fn cut_groups(groups: &Grouping, may_grow: bool, is_explained: bool) -> Option<String> {
     let (listed, by) = (groups.values.len(), groups.by);
     if listed == 0 && groups.unknown.count > 0 {
-        return Some(format!("`{by}` is unknown for all of these records"));
+        return (!is_explained).then(|| format!("`{by}` is unknown for all of these records"));
     }
     let all = listed as u64 + groups.other_values;
     let more = if may_grow { " a larger `limit` gives more," } else { "" };
@@ -88,7 +88,6 @@ model! {
     }
 }
 
-/// Without the history, which would make the schemas longer than a model should read.
 pub(crate) fn item_fields(table: Table) -> FieldSet {
     let computed: &'static [Field] = match table {
         Table::Firms => RecordItem::DEFINITION.fields,
@@ -97,7 +96,7 @@ pub(crate) fn item_fields(table: Table) -> FieldSet {
         Table::Startups => &RecordItem::DEFINITION.fields[..3],
         Table::Rounds | Table::Reviews | Table::Sectors => &[],
     };
-    FieldSet::with_computed(table, computed).without_history()
+    FieldSet::with_computed(table, computed)
 }
 
 pub(crate) struct ListCall {

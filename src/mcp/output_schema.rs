@@ -33,7 +33,7 @@ fn search(table: Table) -> Value {
     };
     for (name, schema) in [
         ("total", kind("integer", false)),
-        ("items", list(object(item_fields(table).selectable()))),
+        ("items", list(object(item_fields(table).iter()))),
         ("groups", list(kind("object", false))),
         ("notes", list(kind("string", false))),
         ("next_cursor", kind("string", false)),

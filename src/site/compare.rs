@@ -183,6 +183,9 @@ fn firms(catalog: &Catalog, found: &[u32]) -> PageResult<Vec<ComparisonRow>> {
             }))
         }),
         row("Last investment", &firms, |(_, firm)| plain(firm.last_investment_on.as_ref().map(format::day))),
+        row("Investments known up to", &firms, |(own, _)| {
+            plain(catalog.coverage_until(Table::Firms, *own).map(format::day))
+        }),
         row("Health score", &firms, |(_, firm)| {
             plain(firm.health_score.map(|score| match (firm.score.low, firm.score.high) {
                 (Some(low), Some(high)) => format!("{score} of 100, 90 % interval {low} to {high}"),
@@ -212,6 +215,10 @@ fn startups(catalog: &Catalog, found: &[u32]) -> PageResult<Vec<ComparisonRow>> 
         row("Raised", &startups, |startup| plain(startup.total_raised_usd.as_ref().map(format::usd))),
         row("Rounds", &startups, |startup| plain(format::number(startup.round_count))),
         row("Last round", &startups, |startup| plain(startup.last_round_on.as_ref().map(format::day))),
+        row("Rounds known up to", &startups, |startup| {
+            let row = catalog.snapshot().find(Table::Startups, &startup.slug);
+            plain(row.and_then(|row| catalog.coverage_until(Table::Startups, row)).map(format::day))
+        }),
         row("Investors", &startups, |startup| startup.investors.iter().map(linked).collect()),
         row("Investors shared with the others", &startups, |startup| {
             let others = || startups.iter().filter(|other| other.slug != startup.slug);

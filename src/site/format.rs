@@ -87,18 +87,6 @@ pub(crate) fn country(code: &str) -> &str {
     Country::from_alpha2(code).map_or(code, |country| country.name())
 }
 
-/// The name of a country as it follows a preposition: `the United States`.
-pub(crate) fn with_article(country: &str) -> String {
-    if let Some(rest) = country.strip_prefix("The ") {
-        return format!("the {rest}");
-    }
-    let takes_it = country.starts_with("United ")
-        || country.ends_with(" Islands")
-        || country.ends_with(" Republic")
-        || ["Bahamas", "Gambia", "Maldives", "Netherlands", "Philippines"].contains(&country);
-    if takes_it { format!("the {country}") } else { country.to_owned() }
-}
-
 /// City and country, as far as known; empty if both are unknown.
 pub(crate) fn place(city: &Option<String>, code: &Option<String>) -> String {
     let country = code.as_deref().map(country);
@@ -222,8 +210,6 @@ mod tests {
     #[test]
     fn a_city_that_is_its_country_is_shown_once() {
         assert_eq!((country("US"), country("XX")), ("United States", "XX"));
-        let names = ["United States", "The Netherlands", "Germany", "Cayman Islands"].map(with_article);
-        assert_eq!(names, ["the United States", "the Netherlands", "Germany", "the Cayman Islands"]);
         assert_eq!(place(&Some("Lyon".into()), &Some("FR".into())), "Lyon, France");
         assert_eq!(place(&Some("Singapore".into()), &Some("SG".into())), "Singapore");
     }

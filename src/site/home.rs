@@ -92,6 +92,8 @@ struct TableResults {
     total: u64,
     /// True if no name is a certain match.
     is_loose: bool,
+    /// The same, or if no name has the words as they are written.
+    is_similar: bool,
     all: String,
     /// Name and path of records with a similar name, if there are no results.
     suggestions: Vec<(String, String)>,
@@ -100,7 +102,7 @@ struct TableResults {
 impl TableResults {
     /// Results from the first rows of a list, all of them certain.
     fn certain(rows: Vec<u32>, total: u64, all: String) -> Self {
-        Self { rows, total, is_loose: false, all, suggestions: Vec::new() }
+        Self { rows, total, is_loose: false, is_similar: false, all, suggestions: Vec::new() }
     }
 }
 
@@ -115,9 +117,11 @@ fn name_query(table: Table, text: &str) -> Query {
 fn search_table(catalog: &Catalog, table: Table, text: &str) -> TableResults {
     let page = catalog.list(&name_query(table, text), ListPosition::default(), MAX_RESULTS);
     let similar = page.did_you_mean.iter().take(2);
+    let has_note = |code: &str| page.notes.iter().any(|note| note.code == code);
     TableResults {
         suggestions: similar.map(|row| name_and_path(catalog, table, *row)).collect(),
-        is_loose: page.notes.iter().any(|note| note.code == "relaxed"),
+        is_loose: has_note("relaxed"),
+        is_similar: has_note("relaxed") || has_note("similar"),
         ..TableResults::certain(page.rows, page.total, list_href(table, "q", text))
     }
 }

@@ -14,7 +14,7 @@ use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter};
 use data::model::{FundingRound, Person, Startup};
 use data::vocabulary::Vocabulary;
-use data::{Facet, Stage, Table};
+use data::{Facet, PartialDate, Stage, Table};
 
 /// Maximum number of rounds shown; charts link to them.
 pub(crate) const MAX_ROUNDS: usize = 40;
@@ -42,6 +42,8 @@ struct StartupPage {
     next_round: Option<(String, String)>,
     /// Numbers of rounds with known investors and of all.
     with_investors: Option<(usize, usize)>,
+    /// Date up to which rounds of its country are known.
+    rounds_until: Option<PartialDate>,
     statements: Vec<ProvenanceStatement>,
     api: String,
 }
@@ -73,6 +75,9 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, path: PathValues
         similar,
         next_round: next_round(catalog, &startup),
         with_investors: with_investors(catalog, row),
+        rounds_until: catalog
+            .coverage_until(Table::Startups, row)
+            .filter(|until| Some(*until) >= startup.last_round_on),
         statements: catalog.provenance(Table::Startups, row),
         api: request.api(&format!("startups/{}", startup.slug)),
         startup,

@@ -12,10 +12,7 @@ use data::field::{Definition, Field, Model};
 pub struct FieldSet {
     record: &'static [Field],
     pub computed: &'static [Field],
-    has_history: bool,
 }
-
-const HISTORY: [&str; 2] = ["first_seen", "changed_in"];
 
 impl FieldSet {
     pub fn of_table(table: Table) -> Self {
@@ -24,7 +21,7 @@ impl FieldSet {
 
     /// Fields stored in the records of a table, without those composed from other tables.
     pub(crate) fn stored(table: Table) -> Self {
-        Self { record: table.fields(), computed: &[], has_history: true }
+        Self { record: table.fields(), computed: &[] }
     }
 
     pub fn of_all_tables() -> Self {
@@ -37,15 +34,15 @@ impl FieldSet {
             }
             fields
         });
-        Self { record: &FIELDS, computed: &[], has_history: true }
+        Self { record: &FIELDS, computed: &[] }
     }
 
     pub fn of_definition(definition: &'static Definition) -> Self {
-        Self { record: definition.fields, computed: &[], has_history: true }
+        Self { record: definition.fields, computed: &[] }
     }
 
     pub fn with_computed(table: Table, computed: &'static [Field]) -> Self {
-        Self { record: table.model().fields, computed, has_history: true }
+        Self { record: table.model().fields, computed }
     }
 
     pub fn of_list(resource: Resource) -> Self {
@@ -58,20 +55,8 @@ impl FieldSet {
         Self::with_computed(resource.table(), computed)
     }
 
-    pub fn without_history(self) -> Self {
-        Self { has_history: false, ..self }
-    }
-
     pub fn find(self, name: &str) -> Option<&'static Field> {
-        self.selectable().find(|field| field.name == name)
-    }
-
-    pub fn selectable(self) -> impl Iterator<Item = &'static Field> {
-        self.iter().filter(move |field| self.is_selectable(field))
-    }
-
-    pub(crate) fn is_selectable(self, field: &Field) -> bool {
-        self.has_history || !HISTORY.contains(&field.name)
+        self.iter().find(|field| field.name == name)
     }
 
     pub fn iter(self) -> impl Iterator<Item = &'static Field> {
@@ -81,7 +66,7 @@ impl FieldSet {
     /// All names, nested ones by their path (`score.value`), parents first.
     pub fn paths(self) -> Vec<String> {
         let paths = |field: &Field| [vec![field.name.to_owned()], nested_paths(field)].concat();
-        self.selectable().flat_map(paths).collect()
+        self.iter().flat_map(paths).collect()
     }
 }
 

@@ -52,11 +52,7 @@ impl Fields {
             return Err(errors);
         }
         Ok(match (all, selected.is_full()) {
-            (true, _) if set.iter().all(|field| set.is_selectable(field)) => Self::All,
-            (true, _) => {
-                let all = set.iter().enumerate().filter(|(_, field)| set.is_selectable(field));
-                Self::Some(all.map(|(index, _)| (index, FieldMask::full())).collect())
-            }
+            (true, _) => Self::All,
             (false, true) => Self::Default,
             (false, false) => {
                 let part = |(index, field): (usize, &Field)| Some((index, selected.nested(field.name)?.clone()));
@@ -110,12 +106,12 @@ fn nested_path<'r>(field: &'static Field, rest: Option<&'r str>) -> Option<Vec<&
 fn unknown(name: &str, normal: &str, set: FieldSet) -> ParameterError {
     let paths = set.paths();
     // Plain names first: the first of equally near ones is suggested.
-    let plain = set.selectable().map(|field| field.name);
+    let plain = set.iter().map(|field| field.name);
     let nested = paths.iter().map(String::as_str).filter(|path| path.contains('.'));
     unknown_field(
         format!("there is no field `{}` in this record", shortened(name)),
         nearest(normal, plain.chain(nested)),
-        Some(set.selectable().map(|field| field.name.to_owned()).collect()),
+        Some(set.iter().map(|field| field.name.to_owned()).collect()),
     )
 }
 

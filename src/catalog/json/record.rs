@@ -114,6 +114,10 @@ fn write_joined(out: &mut Vec<u8>, catalog: &Catalog, table: Table, row: u32, fi
         out.extend_from_slice(release.map_or_else(|| "null".to_owned(), |release| format!("\"{release}\"")).as_bytes());
     };
     match field {
+        "coverage_until" => {
+            let until = catalog.coverage_until(table, row);
+            out.extend_from_slice(until.map_or_else(|| "null".to_owned(), |date| format!("\"{date}\"")).as_bytes());
+        }
         "first_seen" => write_release(catalog.first_seen(table, row)),
         "changed_in" => write_release(catalog.changed_in(table, row)),
         "rounds" => write_rows_of_startup(out, catalog, row, Table::Rounds),

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use data::fold::fold;
 use data::import::website;
+use data::number::counted;
 use data::vocabulary::normal;
 use data::{Country, Facet, Snapshot, Table, city, identifier};
 
@@ -12,6 +13,7 @@ use crate::params::{ClosedVocabulary, Mode, ParamType, Parameter};
 use crate::parse::value_list::{ValueList, split_note};
 use crate::parse::{NamedValues, ParamParser};
 use crate::row_filter::distinct;
+use crate::sector_names::letters;
 use crate::{Catalog, Filter, NameMatch, Property, Ranking};
 
 impl ParamParser<'_> {
@@ -83,8 +85,14 @@ impl ParamParser<'_> {
             // Without its country, a state is read as the city of this name if records have one: facets list it.
             let other = other_country(&folded);
             if let (Some(of_country), Some(city)) = (other, other.and_then(|_| city_of(&folded))) {
+                let of_city = catalog.snapshot().facet_count(table, Facet::City, city);
+                let of_state = catalog.count_in_state(table, &folded, of_country);
+                let [of_city, of_state] =
+                    [of_city.into(), of_state].map(|rows| counted(rows, table.noun(), table.plural()));
                 let text = shortened(text);
-                notes.push(format!("`{text}` was read as a city; for the state add `country={of_country}`"));
+                notes.push(format!(
+                    "`{text}` was read as a city ({of_city}); for the state ({of_state}) add `country={of_country}`"
+                ));
                 return vec![(folded, city)];
             }
             // A state keeps its name, like a region.
@@ -142,7 +150,9 @@ impl ParamParser<'_> {
             let row = if table == Table::Sectors {
                 let found = catalog.find(table, &normal(text));
                 let found = found.or_else(|| catalog.rows_named(table, text).into_iter().min());
-                let row = found.or_else(|| catalog.sector_names().joined.get(&fold(text).replace(' ', "")).copied())?;
+                let names = catalog.sector_names();
+                let found = found.or_else(|| names.joined.get(&fold(text).replace(' ', "")).copied());
+                let row = found.or_else(|| names.by_letters.get(&letters(&fold(text))).copied())?;
                 notes.extend(catalog.larger_sector_note(parameter.name, row, &given));
                 row
             } else {
@@ -173,6 +183,10 @@ impl ParamParser<'_> {
         let [firms, startups] = [firms, startups].map(|rows| distinct(rows.into_iter().flatten()));
         let of_firms = firms.iter().map(|row| slug(Table::Firms, *row));
         let slugs = distinct(of_firms.chain(startups.iter().map(|row| slug(Table::Startups, *row))));
+        if !slugs.is_empty() && parameter.mode != Mode::Not {
+            let note = catalog.note_without_people(&firms, &startups);
+            self.notes.extend(note.map(|note| ParameterError::warning("low_coverage", parameter.name, note)));
+        }
         self.add_values(parameter, slugs, Filter::MemberOf { firms, startups });
     }
 
@@ -292,7 +306,8 @@ fn folded_texts(values: &NamedValues<'_>) -> BTreeSet<String> {
     values.iter().flat_map(|(_, text)| text.split(',')).map(fold).collect()
 }
 
-/// Finds the row of a slug or name, with a note. Lenient parsing reads a shared name as the slug of the same spelling.
+/// Finds the row of a slug or name, with a note. Lenient parsing reads a shared name as the slug of the same spelling, and
+/// a name as that of its own record, however small.
 fn one_of(
     catalog: &Catalog,
     strict: bool,
@@ -302,6 +317,7 @@ fn one_of(
     notes: &mut Vec<String>,
 ) -> Option<u32> {
     let row = match catalog.match_name(table, text) {
+        NameMatch::One(row) if strict => catalog.meant_by(table, text, row),
         NameMatch::One(row) => row,
         NameMatch::Several(_) if !strict => catalog.find(table, text)?,
         NameMatch::Several(_) | NameMatch::Nothing => return None,

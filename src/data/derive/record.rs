@@ -82,6 +82,7 @@ impl Derived {
             score: assessment.score.clone(),
             top_co_investors: top_co_investors.collect(),
             identifiers: identifiers(&firm.identifiers),
+            coverage_until: None,
             first_seen: None,
             changed_in: None,
         }
@@ -110,6 +111,7 @@ impl Derived {
             aliases: startup.aliases.iter().map(String::as_str).collect(),
             description,
             identifiers: identifiers(&startup.identifiers),
+            coverage_until: None,
             rounds: Vec::new(),
             people: Vec::new(),
             first_seen: None,

@@ -1,7 +1,7 @@
 //! Full-text search over descriptions, sectors, places, titles and names: a separate tantivy segment of terms and their
 //! frequencies; document `n` is row `n`. Rows are ranked by Okapi BM25 (Robertson and Zaragoza, "The Probabilistic
 //! Relevance Framework", 2009), k1 = 1.2 and b = 0.75. Words of a description are stemmed in its language, which its
-//! stop words tell, other words in English, a query in every language.
+//! stop words tell, other words in English, a query in every language. A compound counts as one word and as two.
 
 #[cfg(test)]
 mod tests;
@@ -21,9 +21,9 @@ use tantivy::{DocSet, Index, Searcher, TERMINATED, TantivyDocument, Term};
 
 use crate::index::build::{files_of, open_files, writer_memory};
 use crate::{IndexFiles, SearchError};
-use data::Names;
 use data::import::key_map::KeyMap;
 use data::names::MAX_PROMINENCE;
+use data::{Names, word_file};
 
 /// Languages with stemming. The first is used for sectors, places, titles and names, and for texts that tell none.
 const LANGUAGES: [Language; 8] = [
@@ -51,8 +51,10 @@ const MAX_KNOWN: usize = 1 << 17;
 const MAX_WORD: usize = 40;
 /// Share by which prominence raises the score of the most prominent row.
 const PROMINENCE_BOOST: f32 = 0.1;
-/// Rows with fewer words of a query are unnecessary once this many have more.
+/// Rows with some words of a query are unnecessary once this many have all.
 const ENOUGH: usize = 20;
+/// A text is in another language than English if it has this many more of its stop words: `ai` is one of Italian.
+const MIN_FOREIGN: usize = 2;
 
 /// Rows with words of a query in their texts, best first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -82,6 +84,22 @@ static OF_WORDS: Lazy<(TextAnalyzer, Vec<TextAnalyzer>, Vec<TextAnalyzer>)> = La
     let without = LANGUAGES.iter().map(|language| without(language).build()).collect();
     (words_of_text().build(), without, LANGUAGES.iter().map(stemmed).collect())
 });
+
+/// Compounds as one word, by their two.
+static COMPOUNDS: Lazy<HashMap<&str, HashMap<&str, String>>> = Lazy::new(|| {
+    let mut compounds: HashMap<&str, HashMap<&str, String>> = HashMap::new();
+    for (first, second) in word_file::entries(include_str!("compounds.txt")).filter_map(|line| line.split_once(' ')) {
+        compounds.entry(first).or_default().insert(second, format!("{first}{second}"));
+    }
+    compounds
+});
+
+/// The two words as one if they are a compound, also of a plural.
+fn compound(first: &str, second: &str) -> Option<&'static str> {
+    let compounds = COMPOUNDS.get(first)?;
+    let singular = || compounds.get(second.strip_suffix('s')?);
+    compounds.get(second).or_else(singular).map(String::as_str)
+}
 
 fn words_of_text() -> TextAnalyzerBuilder<impl Tokenizer> {
     TextAnalyzer::builder(SimpleTokenizer::default()).filter(RemoveLongFilter::limit(MAX_WORD)).filter(LowerCaser)
@@ -132,30 +150,45 @@ impl StemCache {
         Self { plain, without_stop_words, stemmed, known, max_known, words, stem_numbers, stem_texts }
     }
 
-    /// Splits a text into words. The indexes are valid until the next text is read.
+    /// Splits a text into words, which compounds follow as one word. The indexes are valid until the next text is read.
     fn read(&mut self, text: &str) -> Vec<usize> {
-        let Self { plain, without_stop_words, known, max_known, words, .. } = self;
-        // Names keep adding words that seldom recur.
-        if words.len() > *max_known {
-            words.clear();
-            *known = KeyMap::default();
+        let mut read = self.read_words(text);
+        let pair = |pair: &[usize]| compound(&self.words[pair[0]].text, &self.words[pair[1]].text);
+        let compounds: Vec<&str> = read.windows(2).filter_map(pair).collect();
+        for compound in compounds {
+            read.push(self.known_word(compound));
         }
-        let mut read = Vec::new();
-        plain.token_stream(text).process(&mut |token| {
-            read.push(known.insert_new(&token.text, words.len()).unwrap_or_else(|| {
-                let mut is_stop = |index: usize| only_word(&mut without_stop_words[index], &token.text).is_none();
-                let stops = std::array::from_fn(&mut is_stop);
-                words.push(CachedWord { text: token.text.clone(), stops, stems: Default::default() });
-                words.len() - 1
-            }));
-        });
         read
     }
 
-    /// The language with the most stop words among the words, as an index of [`LANGUAGES`].
+    fn read_words(&mut self, text: &str) -> Vec<usize> {
+        // Names keep adding words that seldom recur.
+        if self.words.len() > self.max_known {
+            self.words.clear();
+            self.known = KeyMap::default();
+        }
+        let mut plain = self.plain.clone();
+        let mut read = Vec::new();
+        plain.token_stream(text).process(&mut |token| read.push(self.known_word(&token.text)));
+        read
+    }
+
+    fn known_word(&mut self, text: &str) -> usize {
+        let Self { without_stop_words, known, words, .. } = self;
+        known.insert_new(text, words.len()).unwrap_or_else(|| {
+            let mut is_stop = |index: usize| only_word(&mut without_stop_words[index], text).is_none();
+            let stops = std::array::from_fn(&mut is_stop);
+            words.push(CachedWord { text: text.to_owned(), stops, stems: Default::default() });
+            words.len() - 1
+        })
+    }
+
+    /// The language with the most stop words among the words, as an index of [`LANGUAGES`], if it has at least
+    /// [`MIN_FOREIGN`] more than English.
     fn language_of(&self, words: &[usize]) -> usize {
         let count = |language: usize| words.iter().filter(|word| self.words[**word].stops[language]).count();
-        (0..LANGUAGES.len()).rev().max_by_key(|language| count(*language)).unwrap_or(0)
+        let best = (0..LANGUAGES.len()).rev().max_by_key(|language| count(*language)).unwrap_or(0);
+        if count(best) >= count(0) + MIN_FOREIGN { best } else { 0 }
     }
 
     /// The numbers of the words' stems in a language. Numbers start at 1 and stay valid.
@@ -192,13 +225,17 @@ fn language_of(text: &str) -> usize {
     vocabulary.language_of(&words)
 }
 
-/// A text without the stop words of its language, which other languages may have as words.
+/// A text without the stop words of its language, which other languages may have as words, except those of compounds.
 fn without_stop_words(text: &str) -> String {
     let mut vocabulary = StemCache::new(MAX_KNOWN);
-    let words = vocabulary.read(text);
-    let language = vocabulary.language_of(&words);
-    let words = words.iter().map(|word| &vocabulary.words[*word]).filter(|word| !word.stops[language]);
-    words.map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
+    let read = vocabulary.read_words(text);
+    let language = vocabulary.language_of(&read);
+    let words: Vec<&CachedWord> = read.iter().map(|word| &vocabulary.words[*word]).collect();
+    let is_compound =
+        |first: usize| words.get(first + 1).is_some_and(|next| compound(&words[first].text, &next.text).is_some());
+    let is_kept =
+        |index: &usize| !words[*index].stops[language] || is_compound(*index) || *index > 0 && is_compound(*index - 1);
+    (0..words.len()).filter(is_kept).map(|index| words[index].text.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 const FIELD: &str = "text";
@@ -300,7 +337,7 @@ impl DescriptionIndex {
     }
 
     /// The rows with the words of a query in their descriptions, sectors, places, titles or common words of names, best
-    /// first; if they are few, rows with fewer words follow. If there are more than `max`, the first ones, which are the
+    /// first; if they are few, rows with some of them follow. If there are more than `max`, the first ones, which are the
     /// most prominent: rows are in the default order of their list. Deterministic.
     pub fn search(&self, names: &dyn Names, text: &str, max: usize) -> DescriptionMatches {
         let best = |scored: Vec<(f32, u32)>, max: usize| {
@@ -319,15 +356,11 @@ impl DescriptionIndex {
             // A frequent word tells little where others are missing, and is slow to read.
             let counted = words.into_iter().map(|stems| (self.all_postings(&stems), stems)).collect();
             let words: Vec<BTreeSet<String>> = rarest(counted).collect();
-            let mut by_count = vec![Vec::new(); words.len() + 1];
-            each_row_with_any(self.words(&words), |row, count, score| by_count[count].push((score, row)));
-            for mut scored in by_count.into_iter().rev() {
-                if rows.len() >= ENOUGH.min(max) {
-                    break;
-                }
-                scored.retain(|(_, row)| !rows[..complete].contains(row));
-                rows.extend(best(scored, max - rows.len()));
-            }
+            let mut partial = Vec::new();
+            // A row is as near as the words that it has are rare among those of the query.
+            each_row_with_any(self.words(&words), |row, rarity, score| partial.push((score * rarity.sqrt(), row)));
+            partial.retain(|(_, row)| !rows.contains(row));
+            rows.extend(best(partial, ENOUGH.min(max) - complete));
         }
         DescriptionMatches { rows, complete }
     }
@@ -383,12 +416,18 @@ impl DescriptionIndex {
             let segment = self.searcher.segment_readers().first()?;
             let query = TermQuery::new(self.term(stem), IndexRecordOption::WithFreqs);
             let weight = query.weight(EnableScoring::enabled_from_searcher(&self.searcher));
-            let scorer = weight.and_then(|weight| weight.scorer(segment, 1.0));
+            // A compound is one word, though it has both words of a query.
+            let sharing = words.iter().filter(|stems| stems.contains(stem)).count().max(1);
+            let scorer = weight.and_then(|weight| weight.scorer(segment, 1.0 / sharing as f32));
             // Only reading a file can fail, and the files are in memory.
             debug_assert!(scorer.is_ok(), "a file cannot be read");
             scorer.ok().filter(|scorer| scorer.doc() != TERMINATED)
         };
-        words.iter().map(|stems| WordScorer::new(stems.iter().filter_map(scorer).collect())).collect()
+        let of_word = |stems: &BTreeSet<String>| {
+            let rarity = (1.0 + self.searcher.num_docs() as f32 / self.all_postings(stems).max(1) as f32).ln();
+            WordScorer::new(stems.iter().filter_map(scorer).collect(), rarity)
+        };
+        words.iter().map(of_word).collect()
     }
 
     fn term(&self, stem: &str) -> Term {
@@ -416,6 +455,18 @@ impl DescriptionIndex {
                 of_words.entry(place.start).or_default().insert(stem);
             }
         }
+        // A row with a compound as one word has both of its words.
+        let plain = words(&OF_WORDS.0, text);
+        for ((first, one), (second, two)) in plain.iter().zip(plain.iter().skip(1)) {
+            let Some(compound) = compound(first, second) else { continue };
+            let stems: BTreeSet<String> =
+                OF_WORDS.2.iter().filter_map(|of| only_word(&mut of.clone(), compound)).collect();
+            for place in [one, two] {
+                if let Some(of_word) = of_words.get_mut(&place.start) {
+                    of_word.extend(stems.iter().cloned());
+                }
+            }
+        }
         // A repeated word counts once.
         let mut known: Vec<BTreeSet<String>> = Vec::new();
         for stems in of_words.into_values() {
@@ -430,14 +481,16 @@ impl DescriptionIndex {
 /// The rows that have one of the stems of a word, ascending.
 struct WordScorer {
     stems: Vec<Box<dyn Scorer>>,
+    /// Logarithm of how few rows have the word.
+    rarity: f32,
     /// The current row; [`TERMINATED`] after the last one.
     row: u32,
 }
 
 impl WordScorer {
-    fn new(stems: Vec<Box<dyn Scorer>>) -> Self {
+    fn new(stems: Vec<Box<dyn Scorer>>, rarity: f32) -> Self {
         let row = stems.iter().map(|stem| stem.doc()).min().unwrap_or(TERMINATED);
-        Self { stems, row }
+        Self { stems, rarity, row }
     }
 
     /// Moves to the first row from `row` on.
@@ -477,16 +530,18 @@ fn each_row_with_all(mut words: Vec<WordScorer>, max: usize, mut each: impl FnMu
     }
 }
 
-/// Calls `each` with the rows that have any of the words, ascending, the number of words and the sum of their scores.
-fn each_row_with_any(mut words: Vec<WordScorer>, mut each: impl FnMut(u32, usize, f32)) {
+/// Calls `each` with the rows that have any of the words, ascending, the share of their words in the rarity of all, and
+/// the sum of their scores.
+fn each_row_with_any(mut words: Vec<WordScorer>, mut each: impl FnMut(u32, f32, f32)) {
+    let total: f32 = words.iter().map(|word| word.rarity).sum();
     while let Some(row) = words.iter().map(|word| word.row).min().filter(|row| *row != TERMINATED) {
-        let (mut count, mut score) = (0, 0.0);
+        let (mut rarity, mut score) = (0.0, 0.0);
         for word in words.iter_mut().filter(|word| word.row == row) {
-            count += 1;
+            rarity += word.rarity / total;
             score += word.score();
             word.seek(row + 1);
         }
-        each(row, count, score);
+        each(row, rarity, score);
     }
 }
 

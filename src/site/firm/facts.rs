@@ -45,7 +45,7 @@ pub(super) fn sentence(
     if !sectors.is_empty() {
         sentence += &format!(" in {}", sectors.join(" and "));
     }
-    sentence.extend(country.map(|(how, name)| format!(", {how}in {}", format::with_article(name))));
+    sentence.extend(country.map(|(how, country)| format!(", {how}in {}", country.name_in_sentence())));
     if !others.is_empty() {
         sentence += &format!(", most often with {}", others.join(" and "));
     }
@@ -76,12 +76,12 @@ fn stages(counts: &[u32]) -> Option<String> {
 }
 
 /// The country of at least half of the startups, if half have a known one; preceded by `mostly ` unless of all.
-fn country(countries: &[ValueCount], startups: u64) -> Option<(&'static str, &'static str)> {
+fn country(countries: &[ValueCount], startups: u64) -> Option<(&'static str, Country)> {
     let known: u64 = countries.iter().map(|country| country.count).sum();
     let first = countries.first()?;
     let is_clear = known >= u64::from(MIN) && known * 2 >= startups && first.count * 2 >= known;
     let how = if first.count == startups { "" } else { "mostly " };
-    is_clear.then_some((how, Country::at(first.value as usize)?.name()))
+    is_clear.then_some((how, Country::at(first.value as usize)?))
 }
 
 /// The name of a sector inside a sentence: a word is lower-cased if only its first letter is a capital.
@@ -116,14 +116,15 @@ mod tests {
 
     #[test]
     fn a_country_is_named_if_most_startups_are_known_to_be_there() {
-        let germany = Country::from_alpha2("DE").unwrap().index() as u32;
+        let country_of = Country::from_alpha2("DE").unwrap();
+        let germany = country_of.index() as u32;
         let counts = |own: u64, other: u64| {
             [ValueCount { value: germany, count: own }, ValueCount { value: germany + 1, count: other }]
         };
-        assert_eq!(country(&counts(6, 4), 10), Some(("mostly ", "Germany")));
+        assert_eq!(country(&counts(6, 4), 10), Some(("mostly ", country_of)));
         assert_eq!(country(&counts(4, 5), 10), None);
         assert_eq!(country(&counts(6, 4), 21), None);
-        assert_eq!(country(&counts(4, 0)[..1], 4), Some(("", "Germany")));
+        assert_eq!(country(&counts(4, 0)[..1], 4), Some(("", country_of)));
         assert_eq!(country(&[], 10), None);
     }
 

@@ -223,12 +223,49 @@ fn states_are_all_their_cities_and_echoed() {
 }
 
 #[test]
+fn a_name_that_begins_one_ten_times_as_large_means_that_one() {
+    let firms = "kestrel,Kestrel,,vc,,,,,,,,,,\nkestrel-peak,Kestrel Peak,,vc,,,,,,,,,,\n";
+    let startups: String = (0..11).map(|n| format!("s-{n},Startup {n},,,,,,,,,\n")).collect();
+    let round = |n: u32| format!("r-{n},s-{n},seed,,2020-01-{:02},,kestrel-peak\n", n + 1);
+    let rounds: String = (0..11).map(round).chain(["r-99,lomar,seed,,2020-02-01,,kestrel\n".to_owned()]).collect();
+    let folder = dataset_with(firms, &startups, &rounds, "");
+    let (_server, client) = serve(folder.path());
+    let total = |path: &str| client.get(path).json()["pagination"]["total"].clone();
+    assert_eq!(total("/api/v3/funding-rounds?investor=Kestrel"), 11);
+    let note = "`investor` was read as kestrel-peak (11 startups); also kestrel (1)";
+    let expected = [("value_interpreted".to_owned(), note.to_owned())];
+    assert_eq!(warnings(&client, "/api/v3/funding-rounds?investor=Kestrel"), expected);
+    // A slug means its own record; the other one is tried if nothing matches.
+    assert_eq!(total("/api/v3/funding-rounds?investor=kestrel"), 1);
+    let warned = warnings(&client, "/api/v3/funding-rounds?investor=kestrel&startup=s-3");
+    let detail = "nothing matches all conditions; with `investor=kestrel-peak` instead, 1 record matches";
+    assert!(warned.contains(&("no_match".to_owned(), detail.to_owned())), "{warned:?}");
+}
+
+#[test]
+fn names_that_are_only_similar_are_marked() {
+    let folder = dataset_with("", "", "", "");
+    let (server, client) = serve(folder.path());
+    let detail = "no startup has a name with these words as they are written; those listed are spelled or sound alike";
+    let path = "/api/v3/startups?q=Tidewyck";
+    assert_eq!(client.get(path).slugs(), ["tidewick"]);
+    assert_eq!(warnings(&client, path), [("similar".to_owned(), detail.to_owned())]);
+    assert_eq!(warnings(&client, "/api/v3/startups?q=Tidew"), []);
+    let pages = server.anonymous();
+    assert!(pages.get("/startups?q=Tidewyck").text.contains("spelled or sound alike"));
+    assert!(pages.get("/?q=Tidewyck").text.contains("Similar startups"));
+    let tools = TestTools::of(catalog_of(folder.path()));
+    let called = tools.call(Tool::SearchStartups, &json!({ "query": "Tidewyck" })).unwrap();
+    assert_eq!(called["notes"], json!(["no startup is named exactly `Tidewyck`; the items have similar names"]));
+}
+
+#[test]
 fn a_state_that_records_have_as_their_city_is_this_without_its_country() {
     let rows = "a,Alpha,,,,IN,Gujarat,,,,\nb,Beta,,,,IN,Surat,,,,\nc,Gamma,,,,IN,Pune,,,,\nd,Delta,,,,FR,Surat,,,,\n";
     let folder = dataset_with("", rows, "", "");
     let (_server, client) = serve(folder.path());
     assert_eq!(client.get("/api/v3/startups?city=Gujarat").slugs(), ["a"]);
-    let note = "`Gujarat` was read as a city; for the state add `country=IN`";
+    let note = "`Gujarat` was read as a city (1 startup); for the state (2 startups) add `country=IN`";
     assert_eq!(warnings(&client, "/api/v3/startups?city=Gujarat"), [("value_interpreted".to_owned(), note.to_owned())]);
     assert_eq!(client.get("/api/v3/startups?not_city=gujarat&sort=name").slugs(), ["b", "d", "c"]);
     assert_eq!(client.get("/api/v3/startups?city=gujarat&country=IN&sort=name").slugs(), ["a", "b"]);

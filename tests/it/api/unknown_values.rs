@@ -106,9 +106,8 @@ fn a_filter_on_a_field_that_is_mostly_unknown_says_so() {
     assert_eq!(
         warnings("/api/v3/funding-rounds?investor=alder&since=2019-01-01"),
         [
-            "`investor` is known for 1 of 3 funding rounds; the newest with known investors is of 2019-05-04",
-            "2020 is not covered: 0 of 1 dated funding rounds with known investors are of then; the data names investors of \
-             2019"
+            "`investor` is known for 1 of 3 funding rounds; the newest with known investors is of 2019-05-04; 2020 is not \
+          covered: the data names investors of 2019"
         ]
     );
     // Half is not less than half, and the firm of a path is not a filter.
@@ -138,6 +137,41 @@ fn a_filter_on_a_field_that_is_mostly_unknown_says_so() {
     }
     assert!(coverage["firms"].get("slug").is_none());
     assert_eq!(tools.call(Tool::GetPlatformStats, &json!({})).unwrap()["coverage"], *coverage);
+}
+
+#[test]
+fn last_dates_have_the_date_until_which_they_can_be_known() {
+    let of_year = |year: u32, investor: &str| -> String {
+        let round = |n: u32| format!("r-{year}-{n},tidewick,seed,,{year}-03-{:02},,{investor}\n", n % 28 + 1);
+        (0..30).map(round).collect()
+    };
+    let folder = dataset(&[of_year(2019, "alder"), of_year(2020, "")].concat(), "");
+    let (_server, client) = serve(folder.path());
+    let record = |path: &str| client.get(&format!("/api/v3/{path}")).json()["data"].clone();
+    let (firm, startup) = (record("vcs/alder"), record("startups/tidewick"));
+    assert_eq!([&firm["last_investment_on"], &firm["coverage_until"]], ["2019-03-28"; 2]);
+    assert_eq!([&startup["last_round_on"], &startup["coverage_until"]], ["2020-03-28"; 2]);
+    // It is computed: a field of lists that is selected.
+    assert!(record("vcs?limit=1")[0].get("coverage_until").is_none());
+    let selected = json!([{ "slug": "alder", "coverage_until": "2019-03-28" }]);
+    assert_eq!(record("vcs?slug=alder&fields=slug,coverage_until"), selected);
+    let tools = TestTools::of(catalog_of(folder.path()));
+    let arguments = json!({ "slug": "alder", "fields": "slug,coverage_until,first_seen,changed_in" });
+    let item = json!({ "slug": "alder", "coverage_until": "2019-03-28", "first_seen": null, "changed_in": null });
+    assert_eq!(tools.call(Tool::SearchVcs, &arguments).unwrap()["items"], json!([item]));
+    assert!(client.get("/startups/tidewick").text.contains("rounds are known up to 28 Mar 2020"));
+}
+
+#[test]
+fn an_organization_without_known_people_is_not_one_without_people() {
+    let folder = dataset("", "jo-lind,Jo Lind,Founder,startup,tidewick,\n");
+    let (_server, client) = serve(folder.path());
+    let detail = |organization: &str| {
+        let json = client.get(&format!("/api/v3/people?organization={organization}")).json();
+        json["meta"]["warnings"][0]["detail"].clone()
+    };
+    assert_eq!(detail("alder"), "people are known of 0 of 2 firms and of 1 of 2 startups, and of none of these");
+    assert!(detail("alder,tidewick").is_null());
 }
 
 #[test]

@@ -96,6 +96,53 @@ fn rows_with_more_words_come_first_and_few_are_followed_by_others() {
 }
 
 #[test]
+fn rows_with_some_words_are_ordered_by_how_rare_these_are() {
+    let texts = (0..60).map(|row| (["latin music", "america today"][row % 2], ""));
+    let records = Records(texts.chain([("remittances", ""), ("the shoes of latin america", "")]).collect());
+    // One rare word says more than a frequent one, and two frequent ones more than one.
+    let rows = open(&records).search(&records, "remittances to latin america", 100).rows;
+    let place = |row: u32| rows.iter().position(|other| *other == row);
+    assert!(place(60).max(place(61)) < place(0).or(place(1)) && place(60).is_some(), "{rows:?}");
+}
+
+#[test]
+fn a_compound_is_found_as_one_word_and_as_two() {
+    let texts = ["Tools for e-commerce", "An ecommerce shop", "Commerce of the port", "e-mail"];
+    let records = Records(texts.map(|text| (text, "")).into_iter().chain([("", "health care paris")]).collect());
+    let index = open(&records);
+    let found = |text: &str| {
+        let found = index.search(&records, text, 100);
+        let mut rows = found.rows[..found.complete].to_vec();
+        rows.sort_unstable();
+        rows
+    };
+    for (text, rows) in [
+        ("ecommerce", vec![0, 1]),
+        ("e-commerce", vec![0, 1]),
+        ("E Commerce", vec![0, 1]),
+        ("commerce", vec![0, 2]),
+        ("healthcare in paris", vec![4]),
+        ("health-care", vec![4]),
+        ("email", vec![3]),
+    ] {
+        assert_eq!(found(text), rows, "{text}");
+    }
+}
+
+#[test]
+fn one_foreign_stop_word_makes_no_foreign_text() {
+    // `ai` is a stop word of Italian, `die` of German.
+    let texts = ["AI tutoring", "Tools that cut and die", "Die Software für Zahnärzte und ihre Patienten"];
+    let records = Records(texts.map(|text| (text, "")).to_vec());
+    let index = open(&records);
+    let found = |text: &str| index.search(&records, text, 100).rows;
+    assert_eq!(
+        (found("tutors"), found("tool"), found("Zahnarztes"), found("zahnarzt")),
+        (vec![0], vec![1], vec![2], vec![2])
+    );
+}
+
+#[test]
 fn a_frequent_word_alone_is_no_match_if_others_are_missing() {
     let solar = MAX_POSTINGS as usize;
     let texts = (0..solar).map(|row| (["solar", "solar panels"][row % 2], "")).chain([("dentist", "")]);
