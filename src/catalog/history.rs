@@ -3,15 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use data::vocabulary::Vocabulary;
 use data::{Facet, PartialDate, Stage, Table};
 
 use crate::Catalog;
 
+/// Number of rounds by stage, at [`Stage::place`].
+pub type StageCounts = [u32; Stage::PLACES];
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
-    /// Number of rounds joined per year (`None`: date unknown), by stage in the order of [`Stage::ALL`].
-    pub rounds: BTreeMap<Option<i32>, [u32; Stage::ALL.len()]>,
+    /// Number of rounds joined per year (`None`: date unknown), by stage, see [`Stage::place`].
+    pub rounds: BTreeMap<Option<i32>, StageCounts>,
     /// Sectors with their number of startups in the portfolio, most frequent first; a startup counts for each.
     pub sectors: Vec<(u32, u32)>,
     /// Startups, latest investment first, each with the last round that the firm joined.
@@ -26,7 +28,7 @@ impl Catalog {
         let mut history = History::default();
         for round in snapshot.facet_rows(Table::Rounds, Facet::Investor, firm).iter() {
             let year = snapshot.round_date(round).map(PartialDate::year);
-            history.rounds.entry(year).or_default()[snapshot.round_stage(round).index()] += 1;
+            history.rounds.entry(year).or_default()[Stage::place(snapshot.round_stage(round))] += 1;
             let startup = snapshot.round_startup(round);
             history.portfolio.extend(seen.insert(startup).then_some((startup, round)));
         }

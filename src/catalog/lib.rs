@@ -61,7 +61,7 @@ pub use coverage::Coverage;
 pub use cursor::{Cursor, CursorFault};
 pub use facets::ValueCount;
 pub use groups::MatchedRows;
-pub use history::History;
+pub use history::{History, StageCounts};
 pub use leaderboard::{LeaderboardQuery, RankChange, RankedRow};
 pub use look_up::{Item, ItemTexts, LookUpAnswer, LookedUp};
 pub use matching::{FirmMatch, MatchPage, MatchQuery};

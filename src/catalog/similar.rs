@@ -25,7 +25,7 @@ const MIN_SHARED: u32 = 2;
 const MAX_OF_SECTORS: usize = 5_000;
 /// Difference of founding years from which on there are no points.
 const FAR_YEARS: u32 = 10;
-/// Stage `other` may be any stage.
+/// Two records of stage `other` have no stage in common: it is a name for many things.
 const OTHER_STAGE: u32 = Stage::Other as u32;
 /// Maximum number of reasons put into words; those with the most points.
 const MAX_REASONS: usize = 3;

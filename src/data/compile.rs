@@ -331,7 +331,7 @@ impl Compiled {
         columns.numbers("amount_usd", |row| credible(row).unwrap_or(NONE_U64))?;
         columns.numbers("announced_on", |row| code(rounds[row].announced_on))?;
         columns.numbers("startup", startup)?;
-        columns.numbers("stage", |row| rounds[row].stage.index() as u8)?;
+        columns.numbers("stage", |row| rounds[row].stage.map_or(NONE_U8, |stage| stage.index() as u8))?;
         let mut starts: Vec<u64> = vec![0];
         let mut investors: Vec<u32> = Vec::new();
         let led = |investor: &DatasetInvestor| investor.lead == Some(true);
@@ -347,7 +347,7 @@ impl Compiled {
         columns.order("announced_on", |row| rounds[row].announced_on.map(PartialDate::code))?;
         columns.order("amount_usd", |row| credible(row).map(dollars))?;
 
-        columns.word_facet(Facet::Stage, |row| Some(rounds[row].stage))?;
+        columns.word_facet(Facet::Stage, |row| rounds[row].stage)?;
         self.write_sector_facet(&mut columns, |row| &startups[rounds[row].startup as usize].sectors)?;
         columns.country_facet(|row| startups[rounds[row].startup as usize].country)?;
         columns.single_facet(Facet::Startup, startups.len(), |row| Some(startup(row)))?;

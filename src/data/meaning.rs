@@ -13,6 +13,11 @@ use crate::{FirmKind, Stage, StartupStatus, word_file};
 pub trait Meaning: Vocabulary {
     /// The value that a text of a list means; `None` if none or several.
     fn meaning(text: &str) -> Option<Self>;
+
+    /// True if a text of a list says that the value is not known: `Series Unknown`.
+    fn is_unknown(_text: &str) -> bool {
+        false
+    }
 }
 
 #[derive(Default)]
@@ -21,6 +26,15 @@ struct Names {
     values: HashMap<String, &'static str>,
     /// Folded words that may be left out of a name.
     extra: HashSet<String>,
+    /// Folded names of a value that is not known.
+    unknown: HashSet<String>,
+}
+
+impl Names {
+    /// The words of a folded text that say something.
+    fn telling<'t>(&self, folded: &'t str) -> Vec<&'t str> {
+        folded.split(' ').filter(|word| !self.extra.contains(*word)).collect()
+    }
 }
 
 fn names(text: &'static str) -> Names {
@@ -28,6 +42,7 @@ fn names(text: &'static str) -> Names {
     for (value, words) in word_file::entries(text).filter_map(|line| line.split_once(": ")) {
         let words = words.split(", ").map(folded);
         match value.strip_prefix('+') {
+            Some("unknown") => names.unknown.extend(words),
             Some(_) => names.extra.extend(words),
             None => names.values.extend(words.map(|word| (word, value))),
         }
@@ -87,7 +102,7 @@ impl Meaning for Stage {
             let folded = folded(text);
             let known = Self::read(text).or_else(|| named(&STAGES, &folded));
             known.or_else(|| inner_name(&folded)).or_else(|| {
-                let words: Vec<&str> = folded.split(' ').filter(|word| !STAGES.extra.contains(*word)).collect();
+                let words = STAGES.telling(&folded);
                 match words[..] {
                     [] => None,
                     ["pre", "seed"] => Some(Self::PreSeed),
@@ -101,6 +116,11 @@ impl Meaning for Stage {
             })
         };
         one(text).or_else(|| of_parts(text, one))
+    }
+
+    fn is_unknown(text: &str) -> bool {
+        let folded = folded(text);
+        STAGES.unknown.contains(&folded) || STAGES.unknown.contains(&STAGES.telling(&folded).join(" "))
     }
 }
 
@@ -255,7 +275,7 @@ mod tests {
             (Stage::Ipo, &["Post-IPO Equity", "Börsengang", "上市"]),
             (
                 Stage::Other,
-                &["Series Unknown", "Venture - Series Unknown", "Corporate Round", "战略投资", "Early Stage VC"],
+                &["Venture Round", "Private Placement", "Bridge", "Corporate Round", "战略投资", "Early Stage VC"],
             ),
         ] {
             for text in texts {
@@ -266,6 +286,26 @@ mod tests {
             ["", "Series", "Series A/B", "Seed, Series A", "Series Z", "early stage", "Zebra", "A B", "Angel/Series A"]
         {
             assert_eq!(Stage::meaning(text), None, "{text}");
+            assert!(!Stage::is_unknown(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_stage_that_a_list_does_not_know_is_none() {
+        for text in [
+            "Unknown",
+            "series_unknown",
+            "Venture - Series Unknown",
+            "Undisclosed round",
+            "Unspecified",
+            "unattributed",
+            "Неизвестно",
+            "未公开",
+        ] {
+            assert!(Stage::is_unknown(text) && Stage::meaning(text).is_none(), "{text}");
+        }
+        for text in ["Seed", "Other", "Corporate Round", "Venture", "Bridge", "Kickoff"] {
+            assert!(!Stage::is_unknown(text), "{text}");
         }
     }
 

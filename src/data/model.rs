@@ -205,8 +205,8 @@ model! {
         /// The round's id.
         pub id: S,
         pub startup: Reference<S>,
-        /// The stage of the round.
-        pub stage: S [one_of("Stage")],
+        /// The stage of the round; `null` if no source names it.
+        pub stage: Option<S> [one_of("Stage")],
         /// Amount raised, US dollars.
         pub amount_usd: Option<u64>,
         /// Date of the announcement.
@@ -219,8 +219,8 @@ model! {
         pub sectors: Vec<S> [slug],
         /// Country of the startup, ISO 3166-1 alpha-2.
         pub country: Option<S> [one_of("Country")],
-        /// Whether the amount is probably wrong: over ten times the 99th percentile of its stage. Sums, orders and bounds
-        /// leave it out.
+        /// Whether the amount is probably wrong: over ten times the 99th percentile of its stage, or of all rounds if the
+        /// stage is unknown. Sums, orders and bounds leave it out.
         pub suspect: bool,
         pub first_seen: Option<S> [first_seen],
         pub changed_in: Option<S> [changed_in],

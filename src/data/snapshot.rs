@@ -473,8 +473,9 @@ impl Snapshot {
         self.archive.get(&self.rounds.startup)[row as usize]
     }
 
-    pub fn round_stage(&self, row: u32) -> Stage {
-        Stage::ALL[usize::from(self.archive.get(&self.rounds.stage)[row as usize])]
+    /// The stage of a round; `None` if it is unknown.
+    pub fn round_stage(&self, row: u32) -> Option<Stage> {
+        Stage::at(usize::from(self.archive.get(&self.rounds.stage)[row as usize]))
     }
 
     /// The investors of a round: rows of firms, each with true if it led the round.

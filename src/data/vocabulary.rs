@@ -166,7 +166,7 @@ vocabulary! {
         Grant = "grant",
         /// Public offering and after.
         Ipo = "ipo",
-        /// Anything else, or unspecified by the source.
+        /// Anything else that a source names, such as a corporate round. A stage that it does not name is unknown.
         Other = "other",
     }, |text: &str| {
         match stage_letter(text) {
@@ -178,6 +178,21 @@ vocabulary! {
             _ => None,
         }
     }, |text: &str| matches!(stage_letter(text), "angel" | "d" | "e" | "f" | "g" | "h" | "i" | "j" | "k")
+}
+
+impl Stage {
+    /// Number of places in a list with one for each stage, and a last one for an unknown stage.
+    pub const PLACES: usize = Self::ALL.len() + 1;
+
+    /// The place of a stage in such a list.
+    pub fn place(stage: Option<Self>) -> usize {
+        stage.map_or(Self::ALL.len(), Self::index)
+    }
+
+    /// The stages in the order of their places.
+    pub fn places() -> impl Iterator<Item = Option<Self>> {
+        Self::ALL.iter().copied().map(Some).chain([None])
+    }
 }
 
 /// The letter of a series, as in `series-e`; any other text unchanged.
@@ -383,6 +398,7 @@ mod tests {
             }
         }
         check::<Stage>();
+        assert!(Stage::places().map(Stage::place).eq(0..Stage::PLACES));
         check::<FirmKind>();
         check::<StartupStatus>();
         check::<ReviewStatus>();

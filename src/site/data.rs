@@ -136,8 +136,8 @@ fn gaps(catalog: &Catalog, tables: &[TableCoverage], years: &[FieldYears]) -> Ve
     let suspect = known.saturating_sub(catalog.known_rows(Table::Rounds, amount));
     if suspect > 0 {
         gaps.push(format!(
-            "The amount of {} is suspect: over ten times the 99th percentile of its stage. It is shown, but left out of sums, \
-             orders and bounds.",
+            "The amount of {} is suspect: over ten times the 99th percentile of its stage, or of all rounds if the stage is \
+             unknown. It is shown, but left out of sums, orders and bounds.",
             format::counted(suspect, "round", "rounds")
         ));
     }

@@ -121,7 +121,7 @@ pub(crate) fn round_feed(catalog: &Catalog, request: PageRequest<'_>, _: PathVal
     let released_on = catalog.snapshot().released_on();
     let entry = |(round, row): (FundingRound, &u32)| {
         let amount = round.amount_usd.filter(|_| !round.suspect).map(|amount| format::usd(&amount));
-        let what = [format::word(&round.stage), amount.unwrap_or_default()].join(" ");
+        let what = [format::round(round.stage.as_deref()), amount.unwrap_or_default()].join(" ");
         let names = |firms: &[Reference]| firms.iter().map(|firm| firm.name.as_str()).collect::<Vec<_>>().join(", ");
         let leads = round.lead_investors.as_deref().filter(|leads| !leads.is_empty());
         let leads = leads.map(|leads| format!("Led by {}. ", names(leads))).unwrap_or_default();

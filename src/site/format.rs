@@ -4,8 +4,9 @@ use std::fmt::Display;
 
 use data::model::Review;
 pub(crate) use data::number::{counted, grouped as number};
+use data::vocabulary::Vocabulary;
 pub(crate) use data::vocabulary::{capitalized, word};
-use data::{Country, Date, PartialDate, identifier};
+use data::{Country, Date, PartialDate, Stage, identifier};
 
 const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
@@ -88,6 +89,16 @@ pub(crate) fn country(code: &str) -> &str {
 }
 
 /// City and country, as far as known; empty if both are unknown.
+/// What a round is called: its stage, or `Round` if that is unknown.
+pub(crate) fn round(stage: Option<&str>) -> String {
+    stage.map_or_else(|| "Round".to_owned(), word)
+}
+
+/// The stage of rounds among others, which may be unknown.
+pub(crate) fn stage(stage: Option<Stage>) -> String {
+    stage.map_or_else(|| "Stage unknown".to_owned(), |stage| word(stage.name()))
+}
+
 pub(crate) fn place(city: &Option<String>, code: &Option<String>) -> String {
     let country = code.as_deref().map(country);
     match (city.as_deref(), country) {

@@ -3,6 +3,8 @@
 use form_urlencoded::Serializer;
 
 use catalog::ParsedRequest;
+use data::Stage;
+use data::vocabulary::Vocabulary;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
@@ -53,6 +55,14 @@ impl Link {
         self.with(name, &values.join(","))
     }
 
+    /// The rounds of a stage, or those of unknown stage.
+    pub(crate) fn of_stage(&self, stage: Option<Stage>) -> Self {
+        match stage {
+            Some(stage) => self.with("stage", stage.name()),
+            None => self.with("unknown", "stage"),
+        }
+    }
+
     pub(crate) fn at(&self, path: &str) -> Self {
         Self { path: path.to_owned(), pairs: self.pairs.clone() }
     }
@@ -82,6 +92,8 @@ mod tests {
         assert_eq!(link.toggled("stage", "seed").href(), "/vcs?q=a+b&stage=series-a");
         assert_eq!(link.toggled("country", "DE").href(), "/vcs?q=a+b&stage=seed,series-a&country=DE");
         assert_eq!(link.with("stage", "").with("q", "").href(), "/vcs");
+        assert_eq!(link.of_stage(Some(Stage::SeriesDPlus)).href(), "/vcs?q=a+b&stage=series-d-plus");
+        assert_eq!(link.with("stage", "").of_stage(None).href(), "/vcs?q=a+b&unknown=stage");
         assert_eq!(link.others(&["q"]), [("stage".to_owned(), "seed,series-a".to_owned())]);
         assert_eq!(link.with("q", "\"<&>").href(), "/vcs?stage=seed,series-a&q=%22%3C%26%3E");
     }

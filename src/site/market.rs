@@ -15,7 +15,7 @@ use crate::link::Link;
 use crate::matching::count_led;
 use crate::round_rows::RoundRows;
 use crate::{PageRequest, PageResult, PathValues, format, render};
-use catalog::aggregate::{Aggregate, AggregateGroup, AggregateOptions, GroupBy, Grouping, group_bys};
+use catalog::aggregate::{Aggregate, AggregateGroup, AggregateOptions, GroupBy, Grouping, Rest, group_bys};
 use catalog::coverage::markets_of;
 use catalog::{Amounts, Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter, ValueCount};
 use data::vocabulary::Vocabulary;
@@ -53,8 +53,8 @@ struct MarketPage {
     by_stage_and_year: Option<Heatmap>,
     sectors: Option<Treemap>,
     countries: Option<TileMap>,
-    /// Path of the rounds of each stage, and their counts.
-    stages: Vec<(String, AggregateGroup)>,
+    /// Path of the rounds of each stage, and last of those of unknown stage; the stage in words, and their counts.
+    stages: Vec<(String, String, Rest)>,
     /// Investors, each with the rounds that it led and those that name their leads; `None` if no round names them.
     investors: Vec<(AggregateGroup, Option<(u64, u64)>)>,
     /// True if the number of rounds led is known for any of the investors.
@@ -238,26 +238,26 @@ fn by_stage_and_year(
     }
     let snapshot = catalog.snapshot();
     let years = (last - first + 1) as usize;
-    let mut counts = vec![[0_u64; Stage::ALL.len()]; years];
+    let mut counts = vec![[0_u64; Stage::PLACES]; years];
     RowFilter::new(catalog, Table::Rounds, &query.filters).each(|round| {
         let year = snapshot.round_date(round).map(|date| date.year() - first);
         if let Some(counts) = year.and_then(|year| counts.get_mut(usize::try_from(year).ok()?)) {
-            counts[snapshot.round_stage(round).index()] += 1;
+            counts[Stage::place(snapshot.round_stage(round))] += 1;
         }
     });
     let is_known = |year: usize| covered.covers(first + year as i32);
-    let row = |stage: &Stage| {
-        let of_stage = link.with("stage", stage.name());
+    let row = |stage: Option<Stage>| {
+        let of_stage = link.of_stage(stage);
         let cell = |year: usize| {
-            let count = counts[year][stage.index()];
+            let count = counts[year][Stage::place(stage)];
             let href = (count > 0).then(|| year_href(&of_stage, first + year as i32));
             ChartMark { value: is_known(year).then_some(count), href }
         };
         let cells = (0..years).map(cell).collect();
-        ChartRow { label: format::word(stage.name()), href: Some(of_stage.href()), cells }
+        ChartRow { label: format::stage(stage), href: Some(of_stage.href()), cells }
     };
-    let is_used = |stage: &&Stage| counts.iter().any(|counts| counts[stage.index()] > 0);
-    let rows: Vec<ChartRow> = Stage::ALL.iter().filter(is_used).map(row).collect();
+    let is_used = |stage: &Option<Stage>| counts.iter().any(|counts| counts[Stage::place(*stage)] > 0);
+    let rows: Vec<ChartRow> = Stage::places().filter(is_used).map(row).collect();
     let gaps = covered.gaps(first, last);
     let summary = format!("The number of rounds of each stage, by year from {first} to {last}.{gaps}");
     let columns = (first..=last).map(|year| year.to_string()).collect();
@@ -293,17 +293,21 @@ pub(crate) fn countries(catalog: &Catalog) -> Option<TileMap> {
     (!marks.is_empty()).then(|| TileMap::new(head, &marks))
 }
 
-fn stages(rounds: &Aggregate, market: MarketScope, link: &Link) -> Vec<(String, AggregateGroup)> {
+fn stages(rounds: &Aggregate, market: MarketScope, link: &Link) -> Vec<(String, String, Rest)> {
     let Some(by_stage) = grouping(rounds, "stage").filter(|_| link.text("stage").is_empty()) else {
         return Vec::new();
     };
-    let row = |stage: &Stage| {
-        let group = by_stage.values.iter().find(|group| group.value == stage.name())?;
-        let with_stage = link.with("stage", stage.name());
-        let href = if market.is_none() { with_stage.href() } else { canonical_path(market, &with_stage) };
-        Some((href, group.clone()))
+    let row = |stage: Option<Stage>| {
+        let of_stage = link.of_stage(stage);
+        let Some(known) = stage else {
+            let unknown = by_stage.unknown.clone();
+            return (unknown.count > 0).then(|| (of_stage.href(), format::stage(None), unknown));
+        };
+        let group = by_stage.values.iter().find(|group| group.value == known.name())?;
+        let href = if market.is_none() { of_stage.href() } else { canonical_path(market, &of_stage) };
+        Some((href, format::stage(stage), Rest { count: group.count, amounts: group.amounts }))
     };
-    Stage::ALL.iter().filter_map(row).collect()
+    Stage::places().filter_map(row).collect()
 }
 
 fn investors(catalog: &Catalog, rounds: &Aggregate, filters: &[Filter]) -> Vec<(AggregateGroup, Option<(u64, u64)>)> {

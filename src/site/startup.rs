@@ -126,7 +126,7 @@ fn description(startup: &Startup) -> String {
 
 fn funding(rounds: &[FundingRound]) -> Option<StepChart> {
     let step = |round: &FundingRound| DatedAmount {
-        label: format::word(&round.stage),
+        label: format::round(round.stage.as_deref()),
         date: round.announced_on,
         amount: round.amount_usd,
         left_out: round.suspect.then(|| "suspect".to_owned()),
@@ -186,7 +186,7 @@ fn investors(catalog: &Catalog, startup: u32) -> Option<Matrix> {
     let column = |round: &u32| {
         let month = snapshot.round_date(*round).map_or_else(|| "no date".to_owned(), format::month);
         let href = format!("#round-{}", snapshot.slug(Table::Rounds, *round));
-        (format::word(snapshot.round_stage(*round).name()), month, href)
+        (format::round(snapshot.round_stage(*round).map(Stage::name)), month, href)
     };
     let row = |(firm, joined): &(u32, Vec<(u32, bool)>)| {
         let part = |round: &u32| match joined.iter().find(|(own, _)| own == round) {

@@ -102,8 +102,9 @@ fn print_quality(quality: &DatasetQuality<'_>, style: &Style, out: &mut dyn Writ
     }
     for round in suspect.iter().take(listed) {
         let [amount, limit] = [round.amount_usd, round.percentile_99_usd].map(format::count);
-        let (id, stage, startup) = (round.id, round.stage, round.startup.slug);
-        writeln!(out, "  {id} of {startup}: ${amount}; 99 % of the rounds of {stage} raised at most ${limit}")?;
+        let (id, startup) = (round.id, round.startup.slug);
+        let rounds = round.stage.map_or_else(|| "all rounds".to_owned(), |stage| format!("the rounds of {stage}"));
+        writeln!(out, "  {id} of {startup}: ${amount}; 99 % of {rounds} raised at most ${limit}")?;
     }
     print_hidden(suspect.len(), listed, out)?;
     let reviews = &quality.contradictory_reviews;

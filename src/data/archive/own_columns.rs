@@ -3,7 +3,7 @@
 use crate::archive::table_columns::check;
 use crate::archive::{Archive, NumberColumn, are_offsets};
 use crate::vocabulary::Vocabulary;
-use crate::{ArchiveError, Country, Metric, NONE_U16, Stage, Table};
+use crate::{ArchiveError, Country, Metric, NONE_U8, NONE_U16, Stage, Table};
 
 pub(crate) struct FirmNumberColumns {
     pub health_score: NumberColumn<u8>,
@@ -67,7 +67,7 @@ impl RoundColumns {
 
     pub(crate) fn check(&self, archive: &Archive, counts: &[u32; 6]) -> Result<(), ArchiveError> {
         archive.check_rows(&self.startup, counts[Table::Startups as usize] as usize, "funding_rounds/startup")?;
-        let is_stage = |stage: &u8| usize::from(*stage) < Stage::ALL.len();
+        let is_stage = |stage: &u8| *stage == NONE_U8 || usize::from(*stage) < Stage::ALL.len();
         check(archive.get(&self.stage).iter().all(is_stage), "funding_rounds/stage")?;
         let investors = archive.get(&self.investors);
         let is_firm = |packed: &u32| packed >> 1 < counts[Table::Firms as usize];

@@ -36,9 +36,10 @@ pub struct DatasetQuality<'a> {
 pub struct SuspectAmount<'a> {
     pub id: &'a str,
     pub startup: Reference<&'a str>,
-    pub stage: &'static str,
+    /// `None` if it is unknown.
+    pub stage: Option<&'static str>,
     pub amount_usd: u64,
-    /// 99 % of the amounts of the stage are at most this.
+    /// 99 % of the amounts of the stage are at most this; of all rounds if it is unknown.
     pub percentile_99_usd: u64,
 }
 
@@ -93,7 +94,7 @@ impl Compiled {
             Some(SuspectAmount {
                 id: &round.id,
                 startup: reference(&self.dataset, Table::Startups, round.startup),
-                stage: round.stage.name(),
+                stage: round.stage.map(Vocabulary::name),
                 amount_usd: round.amount_usd?,
                 percentile_99_usd: limits.percentile(round.stage)?,
             })

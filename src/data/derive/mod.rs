@@ -152,7 +152,7 @@ fn firms(dataset: &Dataset, startups: &[StartupStats]) -> Vec<FirmStats> {
             stats.investment_count += 1;
             stats.last_investment_on = stats.last_investment_on.max(round.announced_on);
             stats.recent_investments += u32::from(round.announced_on.is_some_and(|date| recent.contains(date)));
-            stages[investor.firm as usize] |= 1 << round.stage.index();
+            stages[investor.firm as usize] |= round.stage.map_or(0, |stage| 1 << stage.index());
             joined[investor.firm as usize].push(row as u32);
         }
     }

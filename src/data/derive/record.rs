@@ -128,7 +128,7 @@ impl Derived {
         FundingRound {
             id: &round.id,
             startup: reference(dataset, Table::Startups, round.startup),
-            stage: round.stage.name(),
+            stage: round.stage.map(Vocabulary::name),
             amount_usd: round.amount_usd,
             announced_on: round.announced_on,
             lead_investors: Some(firms(true)).filter(|leads| !leads.is_empty()),

@@ -164,7 +164,7 @@ pub struct DatasetInvestor {
 pub struct DatasetRound {
     pub id: String,
     pub startup: u32,
-    pub stage: Stage,
+    pub stage: Option<Stage>,
     pub amount_usd: Option<u64>,
     pub announced_on: Option<PartialDate>,
     /// Leads first, without duplicates.
@@ -175,7 +175,7 @@ impl TableRow for DatasetRound {
     const NOUN: &'static str = Table::Rounds.noun();
     const FILE: &'static str = "funding_rounds.csv";
     const HEADER: &'static str = "id,startup,stage,amount_usd,announced_on,lead_investors,investors";
-    const REQUIRED: &'static str = "id,startup,stage";
+    const REQUIRED: &'static str = "id,startup";
 }
 
 impl DatasetRound {
@@ -187,7 +187,7 @@ impl DatasetRound {
     ) -> Option<Self> {
         let id = row.id("id");
         let startup = startups.reference(row, "startup");
-        let stage = row.required("stage", CsvRow::word);
+        let stage = row.word("stage");
         let amount_usd = row.raised_dollars("amount_usd");
         let announced_on = past_date(row, "announced_on", released_on);
         let leads = firms.references(row, "lead_investors").into_iter();
@@ -200,7 +200,7 @@ impl DatasetRound {
             }
         }
         investors.shrink_to_fit();
-        let (startup, stage) = (startup?, stage?);
+        let startup = startup?;
         let dates = announced_on.zip(startups.rows[startup as usize].founded_year);
         if let Some((date, founded)) = dates.filter(|(date, founded)| date.year() < i32::from(*founded)) {
             row.warning("announced_on", format!("{date} is before the startup was founded, {founded}"));

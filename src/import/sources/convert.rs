@@ -230,7 +230,7 @@ impl<'a> Converter<'a> {
         if !target.is_list() || is_key || is_identifier || !value.steps.is_empty() || value.vocabulary.is_some() {
             return texts;
         }
-        let is_stage = |part: &String| Stage::meaning(part).is_some();
+        let is_stage = |part: &String| Stage::meaning(part).is_some() || Stage::is_unknown(part);
         let split = |text: &str| match split_clear(text) {
             None if target.form() == FieldForm::Stage && Stage::meaning(text).is_none() => {
                 split_list(text).map(|parts| Some(parts).filter(|parts| parts.iter().all(is_stage)))
@@ -630,6 +630,16 @@ mod tests {
                 && dropped[1].starts_with("4: \"Private\" in State"),
             "{dropped:?}"
         );
+    }
+
+    #[test]
+    fn a_stage_that_the_source_does_not_know_is_missing_and_a_word_that_is_not_known_is_reported() {
+        let mapping = "[[startup]]\nkey = \"Id\"\nname = \"Id\"\nstage = { column = \"Stage\", unknown = \"drop\" }\n";
+        let table =
+            "Id,Stage\na,Undisclosed\nb,Venture - Series Unknown\nc,Corporate Round\nd,Kickoff\ne,confidential\n";
+        let (values, dropped) = imported(mapping, table);
+        assert_eq!(values, ["c stage other"]);
+        assert!(dropped.len() == 1 && dropped[0].starts_with("5: \"Kickoff\" in Stage is not a stage"), "{dropped:?}");
     }
 
     #[test]

@@ -132,7 +132,7 @@ impl SourceField {
             EntityKind::Firm | EntityKind::Startup | EntityKind::Sector => &["name"],
             EntityKind::Person => &["name", "organization"],
             EntityKind::Review => &["firm", "rating", "status", "created_on"],
-            EntityKind::Round => &["startup", "stage"],
+            EntityKind::Round => &["startup"],
         }
     }
 

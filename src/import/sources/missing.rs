@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 
 use crate::sources::field::FieldForm;
 use crate::sources::input::is_error;
-use data::Country;
+use data::meaning::Meaning;
 use data::vocabulary::{Vocabulary, vocabulary};
+use data::{Country, Stage};
 
 vocabulary! {
     /// A section of `missing.txt`, which says where its texts are missing values.
@@ -77,6 +78,7 @@ pub(crate) enum MissingIn {
     Amount,
     /// The name or key of an investor of a round.
     Investor,
+    Stage,
     /// A truth, where `false` and `нет` are values, or a key that a record keeps.
     Exact,
     Other,
@@ -90,6 +92,7 @@ impl MissingIn {
             FieldForm::Line if name == "city" => Self::Place,
             FieldForm::Country => Self::Country,
             FieldForm::Dollars => Self::Amount,
+            FieldForm::Stage => Self::Stage,
             FieldForm::Reference(_) if name.ends_with("investors") => Self::Investor,
             // A startup may be called None, too.
             FieldForm::Reference(_) => Self::Name,
@@ -108,7 +111,7 @@ impl MissingIn {
         if is_sign && !matches!(self, Self::Exact | Self::Other) {
             return true;
         }
-        if is_error(text) {
+        if is_error(text) || self == Self::Stage && Stage::is_unknown(text) {
             return true;
         }
         if !is_like_a_word(text) {
@@ -125,6 +128,12 @@ impl MissingIn {
             }
             Self::Place => is_usual || is(MissingWords::NotInNames),
             Self::Amount | Self::Investor => is_usual || is(MissingWords::NotInNames) || is(MissingWords::Undisclosed),
+            // `Business angels` are no name of an investor, but a stage.
+            Self::Stage => {
+                is_usual
+                    || is(MissingWords::NotInNames)
+                    || is(MissingWords::Undisclosed) && Stage::meaning(text).is_none()
+            }
             Self::Other => is_usual || is(MissingWords::NotInNames),
         }
     }
@@ -158,27 +167,29 @@ mod tests {
     fn a_word_is_missing_by_its_field() {
         use MissingIn::*;
         for (text, fields) in [
-            ("-", &[Name, Country, Place, Amount, Investor, Exact, Other][..]),
-            ("N/A", &[Name, Country, Place, Amount, Investor, Exact, Other]),
-            ("#REF!", &[Name, Country, Place, Amount, Investor, Exact, Other]),
-            ("\\N", &[Name, Country, Place, Amount, Investor, Exact, Other]),
-            ("keine Angabe", &[Name, Country, Place, Amount, Investor, Exact, Other]),
-            ("Sin datos", &[Name, Country, Place, Amount, Investor, Exact, Other]),
-            ("н/д", &[Name, Country, Place, Amount, Investor, Exact, Other]),
-            ("なし", &[Name, Country, Place, Amount, Investor, Exact, Other]),
-            ("NA", &[Place, Amount, Investor, Other]),
-            ("false", &[Country, Place, Amount, Investor, Other]),
-            ("None", &[Country, Place, Amount, Investor, Other]),
-            ("Unknown", &[Country, Place, Amount, Investor, Other]),
-            ("Undisclosed", &[Amount, Investor]),
-            ("非公開", &[Amount, Investor]),
+            ("-", &[Name, Country, Place, Amount, Investor, Stage, Exact, Other][..]),
+            ("N/A", &[Name, Country, Place, Amount, Investor, Stage, Exact, Other]),
+            ("#REF!", &[Name, Country, Place, Amount, Investor, Stage, Exact, Other]),
+            ("\\N", &[Name, Country, Place, Amount, Investor, Stage, Exact, Other]),
+            ("keine Angabe", &[Name, Country, Place, Amount, Investor, Stage, Exact, Other]),
+            ("Sin datos", &[Name, Country, Place, Amount, Investor, Stage, Exact, Other]),
+            ("н/д", &[Name, Country, Place, Amount, Investor, Stage, Exact, Other]),
+            ("なし", &[Name, Country, Place, Amount, Investor, Stage, Exact, Other]),
+            ("NA", &[Place, Amount, Investor, Stage, Other]),
+            ("false", &[Country, Place, Amount, Investor, Stage, Other]),
+            ("None", &[Country, Place, Amount, Investor, Stage, Other]),
+            ("Unknown", &[Country, Place, Amount, Investor, Stage, Other]),
+            ("Undisclosed", &[Amount, Investor, Stage]),
+            ("非公開", &[Amount, Investor, Stage]),
+            ("Business angels", &[Amount, Investor]),
+            ("Series Unknown", &[Stage]),
             ("Remote", &[Country]),
-            ("∅", &[Name, Country, Place, Amount, Investor]),
+            ("∅", &[Name, Country, Place, Amount, Investor, Stage]),
             ("🇩🇪", &[]),
             ("Nantes", &[]),
             ("0", &[]),
         ] {
-            for field in [Name, Country, Place, Amount, Investor, Exact, Other] {
+            for field in [Name, Country, Place, Amount, Investor, Stage, Exact, Other] {
                 assert_eq!(field.is_missing(text), fields.contains(&field), "{text} in {field:?}");
             }
         }

@@ -39,7 +39,7 @@ model! {
         pub reason: String [one_of("AlertReason")],
         /// Its slug or, for rounds, its id.
         pub key: String,
-        /// Its name; of a round the startup's name, the stage and the date.
+        /// Its name; of a round the startup's name, the stage, if it is known, and the date.
         pub name: String,
         /// The path of its page, of a round that of the startup; `null` if the record is gone.
         pub page: Option<String>,
@@ -167,13 +167,13 @@ impl AlertEntry {
     }
 }
 
-/// Display name of a record; for a round, the name of the startup, the stage and the date.
+/// Display name of a record; for a round, the name of the startup, the stage or `round`, and the date.
 pub fn record_name(snapshot: &Snapshot, table: Table, row: u32) -> String {
     if table != Table::Rounds {
         return snapshot.name(table, row).to_owned();
     }
     let startup = snapshot.name(Table::Startups, snapshot.round_startup(row));
-    let stage = snapshot.round_stage(row);
+    let stage = snapshot.round_stage(row).map_or("round", Vocabulary::name);
     match snapshot.round_date(row) {
         Some(date) => format!("{startup}: {stage}, {date}"),
         None => format!("{startup}: {stage}"),

@@ -4,9 +4,9 @@ use crate::charts::{
 use crate::error_page::name_and_path;
 use crate::field_years::CoveredYears;
 use crate::format;
+use crate::link::Link;
 use catalog::json::computed::CoInvestorFields;
-use catalog::{Catalog, History};
-use data::vocabulary::Vocabulary;
+use catalog::{Catalog, History, StageCounts};
 use data::{Facet, Stage, Table};
 
 /// Years with their own bar or column; earlier ones are counted together.
@@ -15,8 +15,6 @@ const MAX_YEARS: i32 = 20;
 const MAX_DOTS: usize = 100;
 const MIN_DOTS: usize = 3;
 const ROUNDS: ChartUnit = ChartUnit::Count("round", "rounds");
-
-type StageCounts = [u32; Stage::ALL.len()];
 
 pub(crate) struct Rounds<'a> {
     catalog: &'a Catalog,
@@ -52,9 +50,10 @@ impl<'a> Rounds<'a> {
     }
 
     /// Path of the list of the firm's rounds of a stage, optionally of one year.
-    fn list_href(&self, stage: Stage, year: Option<i32>) -> String {
-        let of_stage = format!("/rounds?investor={}&stage={}", self.slug, stage.name());
-        year.map_or(of_stage.clone(), |year| format!("{of_stage}&since={year}&until={year}"))
+    fn list_href(&self, stage: Option<Stage>, year: Option<i32>) -> String {
+        let of_stage = Link::new("/rounds", vec![("investor".to_owned(), self.slug.to_owned())]).of_stage(stage);
+        let of_year = year.map(|year| of_stage.with("since", &year.to_string()).with("until", &year.to_string()));
+        of_year.unwrap_or(of_stage).href()
     }
 
     /// Label and sum of the rounds before the years shown.
@@ -67,14 +66,14 @@ impl<'a> Rounds<'a> {
     }
 
     /// The row of a stage. A column named by a year has links to the rounds of that year.
-    fn row(&self, stage: Stage, columns: &[(String, Option<StageCounts>)]) -> ChartRow {
+    fn row(&self, stage: Option<Stage>, columns: &[(String, Option<StageCounts>)]) -> ChartRow {
         let cell = |(name, counts): &(String, Option<StageCounts>)| {
-            let value = counts.map(|counts| u64::from(counts[stage.index()]));
+            let value = counts.map(|counts| u64::from(counts[Stage::place(stage)]));
             let year = name.parse().ok().filter(|_| value > Some(0));
             ChartMark { value, href: year.map(|year| self.list_href(stage, Some(year))) }
         };
         let href = Some(self.list_href(stage, None));
-        ChartRow { label: format::word(stage.name()), href, cells: columns.iter().map(cell).collect() }
+        ChartRow { label: format::stage(stage), href, cells: columns.iter().map(cell).collect() }
     }
 
     /// Rounds per year, by stage; `None` if no round has a date.
@@ -95,7 +94,7 @@ impl<'a> Rounds<'a> {
         }
         let head =
             ChartHead::new("years", "Rounds joined per year, by stage", summary).table(["Year", "Total"], ROUNDS);
-        let rows = Stage::ALL.iter().map(|stage| self.row(*stage, &columns)).collect();
+        let rows = Stage::places().map(|stage| self.row(stage, &columns)).collect();
         let years = columns.into_iter().map(|(year, _)| year).collect();
         Some(Bars::stacked(head, years, rows).partly_covered(|year| self.is_part(year)))
     }
@@ -119,7 +118,7 @@ impl<'a> Rounds<'a> {
             let (of, id) = (snapshot.slug(Table::Startups, startup), snapshot.slug(Table::Rounds, round));
             Some(TimelineEvent {
                 label: snapshot.name(Table::Startups, startup).to_owned(),
-                lane: snapshot.round_stage(round).index(),
+                lane: Stage::place(snapshot.round_stage(round)),
                 date: snapshot.round_date(round)?,
                 amount: snapshot.round_amount(round),
                 href: format!("/startups/{of}#round-{id}"),
@@ -148,28 +147,33 @@ impl<'a> Rounds<'a> {
         let is_covered = |year: i32| self.year_counts(year).is_some();
         let head = ChartHead::new("timeline", "Rounds one by one", summary)
             .table(["Startup", "Stage", "Date", "Amount"], ChartUnit::Usd);
-        let stages: Vec<String> = Stage::ALL.iter().map(|stage| format::word(stage.name())).collect();
+        let stages: Vec<String> = Stage::places().map(format::stage).collect();
         Timeline::new(head, &stages, events, is_covered, rest)
     }
 
-    /// Rounds by stage and year, including undated ones. `None` without rounds.
+    /// Rounds by stage and year, including undated ones. `None` without rounds of a known stage.
     pub(crate) fn by_stage(&self) -> Option<Heatmap> {
         let mut columns: Vec<(String, Option<StageCounts>)> = Vec::new();
         columns.extend(self.earlier().map(|(name, counts)| (name, Some(counts))));
         let years = self.years.into_iter().flat_map(|(_, shown, last)| shown..=last);
         columns.extend(years.map(|year| (year.to_string(), self.year_counts(year))));
         columns.extend(self.history.rounds.get(&None).map(|counts| ("No date".to_owned(), Some(*counts))));
-        let of_stage = |stage: &Stage| self.history.rounds.values().map(|counts| counts[stage.index()]).sum::<u32>();
-        let mut stages: Vec<(&Stage, u32)> = Stage::ALL.iter().map(|stage| (stage, of_stage(stage))).collect();
+        let of_stage =
+            |stage: Option<Stage>| self.history.rounds.values().map(|counts| counts[Stage::place(stage)]).sum::<u32>();
+        let mut stages: Vec<(Option<Stage>, u32)> = Stage::places().map(|stage| (stage, of_stage(stage))).collect();
         stages.retain(|(_, rounds)| *rounds > 0);
-        let max = stages.iter().map(|(_, rounds)| *rounds).max()?;
+        let known = || stages.iter().filter(|(stage, _)| stage.is_some());
+        let max = known().map(|(_, rounds)| *rounds).max()?;
         let all: u32 = stages.iter().map(|(_, rounds)| rounds).sum();
-        let most = stages.iter().filter(|(_, rounds)| *rounds == max).map(|(stage, _)| format::word(stage.name()));
+        let most = known().filter(|(_, rounds)| *rounds == max).map(|(stage, _)| format::stage(*stage));
         let most: Vec<String> = most.collect();
         let each = if most.len() > 1 { " each" } else { "" };
         let (max, of_all) = (format::number(max), format::counted(all, "round", "rounds"));
-        let summary = format!("Most often {}: {max} of {of_all}{each}.", most.join(" and "));
-        let rows = stages.iter().map(|(stage, _)| self.row(**stage, &columns)).collect();
+        let mut summary = format!("Most often {}: {max} of {of_all}{each}.", most.join(" and "));
+        if let Some((None, unknown)) = stages.last() {
+            summary += &format!(" The stage of {} is unknown.", format::counted(*unknown, "round", "rounds"));
+        }
+        let rows = stages.iter().map(|(stage, _)| self.row(*stage, &columns)).collect();
         let columns = columns.into_iter().map(|(name, _)| name).collect();
         let head = ChartHead::new("stages", "Rounds by stage and year", summary).table(["Stage"], ROUNDS);
         Some(Heatmap::new(head, columns, rows))

@@ -24,7 +24,8 @@ pub(super) fn sentence(
     let counts: Vec<u32> =
         (0..=Stage::Growth.index()).map(|stage| history.rounds.values().map(|counts| counts[stage]).sum()).collect();
     let startups = history.portfolio.len() as u32;
-    let stages = stages(&counts);
+    let unknown = history.rounds.values().map(|counts| counts[Stage::place(None)]).sum();
+    let stages = stages(&counts, unknown);
     // At least 15 % of the portfolio.
     let is_usual = |(_, count): &&(u32, u32)| startups >= MIN && *count > 1 && count * 20 >= startups * 3;
     let sectors = history.sectors.iter().filter(is_usual).take(MAX_NAMED);
@@ -54,9 +55,10 @@ pub(super) fn sentence(
     Some(sentence + end)
 }
 
-/// The shortest range of consecutive stages with at least 60 % of the rounds, of at most [`MAX_STAGES`].
-fn stages(counts: &[u32]) -> Option<String> {
-    let all: u32 = counts.iter().sum();
+/// The shortest range of consecutive stages with at least 60 % of the rounds, of at most [`MAX_STAGES`]; those of unknown stage
+/// may be of others.
+fn stages(counts: &[u32], unknown: u32) -> Option<String> {
+    let all = counts.iter().sum::<u32>() + unknown;
     let range = (1..=MAX_STAGES).find_map(|length| {
         let windows = counts.windows(length).enumerate();
         let (first, sum) =
@@ -110,8 +112,10 @@ mod tests {
             ([1, 1, 1, 1, 1, 1, 1], None),
             ([0, 2, 0, 0, 0, 0, 0], None),
         ] {
-            assert_eq!(stages(&counts).as_deref(), text, "{counts:?}");
+            assert_eq!(stages(&counts, 0).as_deref(), text, "{counts:?}");
         }
+        assert_eq!(stages(&[0, 6, 0, 0, 0, 0, 0], 4).as_deref(), Some("Seed"));
+        assert_eq!(stages(&[0, 6, 0, 0, 0, 0, 0], 5), None);
     }
 
     #[test]

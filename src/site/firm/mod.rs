@@ -19,7 +19,7 @@ use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter, ListPosition, Query, RowFilter};
 use data::model::{Firm, Person, Review};
 use data::vocabulary::Vocabulary;
-use data::{Facet, SnapshotVersion, Table};
+use data::{Facet, SnapshotVersion, Stage, Table};
 
 const MAX_PORTFOLIO: usize = 10;
 const MAX_CO_INVESTORS: usize = 12;
@@ -184,7 +184,7 @@ impl FirmNews {
             let of = snapshot.slug(Table::Startups, startup);
             (
                 snapshot.name(Table::Startups, startup).to_owned(),
-                format::word(snapshot.round_stage(*round).name()),
+                format::round(snapshot.round_stage(*round).map(Stage::name)),
                 format!("/startups/{of}#round-{}", snapshot.slug(Table::Rounds, *round)),
             )
         };

@@ -1,13 +1,13 @@
 //! A firm's portfolio: its startups, and counts of them by property.
 
-use crate::PageResult;
 use crate::charts::{Bars, ChartHead, ChartItem, ChartUnit};
 use crate::filters::value_of;
 use crate::records::{record, sector_links};
+use crate::{PageResult, format};
 use catalog::{Catalog, Filter, Query, ValueCount};
 use data::model::Startup;
 use data::vocabulary::Vocabulary;
-use data::{Facet, PartialDate, Table};
+use data::{Facet, PartialDate, Stage, Table};
 
 const MAX_BARS: usize = 6;
 const MAX_SECTORS: usize = 2;
@@ -17,7 +17,8 @@ pub(super) struct PortfolioRow {
     pub(super) startup: Startup,
     /// Names of the first sectors.
     pub(super) sectors: String,
-    pub(super) stage: &'static str,
+    /// What the round is called.
+    pub(super) round: String,
     pub(super) date: Option<PartialDate>,
     pub(super) amount_usd: Option<u64>,
     pub(super) led: bool,
@@ -31,7 +32,7 @@ impl PortfolioRow {
         Ok(Self {
             sectors: sectors.collect::<Vec<_>>().join(", "),
             startup,
-            stage: snapshot.round_stage(round).name(),
+            round: format::round(snapshot.round_stage(round).map(Stage::name)),
             date: snapshot.round_date(round),
             amount_usd: snapshot.round_amount(round),
             led: snapshot.round_investors(round).any(|(investor, lead)| investor == firm && lead),

@@ -51,6 +51,52 @@ fn a_round_that_names_no_lead_does_not_say_that_nobody_led_it() {
 }
 
 #[test]
+fn a_round_whose_stage_no_source_names_is_of_none() {
+    let folder = dataset(
+        "r-1,tidewick,,100,2019-05-04,alder,\n\
+         r-2,tidewick,other,200,2020-05-04,birch,\n\
+         r-3,lomar,seed,300,2021-05-04,birch,\n",
+        "",
+    );
+    let (server, client) = serve(folder.path());
+    let get = |path: &str| client.get(&format!("/api/v3/{path}")).json();
+    let stages = get("funding-rounds?sort=announced_on&fields=id,stage");
+    let wanted = [("r-1", json!(null)), ("r-2", json!("other")), ("r-3", json!("seed"))];
+    assert_eq!(stages["data"], json!(wanted.map(|(id, stage)| json!({ "id": id, "stage": stage }))));
+    for (filter, ids) in [
+        ("unknown=stage", &["r-1"][..]),
+        ("known=stage", &["r-3", "r-2"]),
+        ("stage=other", &["r-2"]),
+        ("not_stage=seed", &["r-2"]),
+    ] {
+        let list = get(&format!("funding-rounds?{filter}"));
+        let found: Vec<&str> = list["data"].as_array().unwrap().iter().map(|row| row["id"].as_str().unwrap()).collect();
+        assert_eq!(found, ids, "{filter}");
+    }
+    let grouping = get("funding-rounds/aggregate?group_by=stage")["data"]["groups"][0].clone();
+    let values = grouping["values"].as_array().unwrap().iter().map(|group| group["value"].as_str().unwrap());
+    assert_eq!(values.collect::<Vec<_>>(), ["other", "seed"]);
+    assert_eq!((&grouping["unknown"]["count"], &grouping["unknown"]["amounts"]["sum_usd"]), (&json!(1), &json!(100)));
+    assert_eq!(get("stats")["data"]["coverage"]["funding_rounds"]["stage"], 2);
+    // The stages of a firm are those of its rounds that are known.
+    assert_eq!(get("vcs/alder?fields=stages")["data"]["stages"], json!([]));
+    assert_eq!(client.get("/api/v3/funding-rounds.csv?fields=id,stage&unknown=stage").text, "id,stage\nr-1,\n");
+    let tools = TestTools::of(catalog_of(folder.path()));
+    let called = tools.call(Tool::GetFundingRounds, &json!({ "unknown": "stage" })).unwrap();
+    assert_eq!((&called["items"][0]["id"], &called["items"][0]["stage"]), (&json!("r-1"), &json!(null)));
+
+    let visitor = server.anonymous();
+    let page = parse(&visitor.get("/startups/tidewick").text);
+    assert_eq!(page.section("rounds").unwrap().texts("tr[id^='round-'] th"), ["Other", "Round"]);
+    let list = parse(&visitor.get("/rounds?unknown=stage").text);
+    assert_eq!(list.texts("td[data-name='Stage']"), [""]);
+    let feed = visitor.get("/rounds/feed.json?unknown=stage").json();
+    assert_eq!(feed["items"][0]["title"], "Tidewick: Round $100");
+    let markets = visitor.get("/markets").text;
+    assert!(markets.contains("<a href=\"/rounds?unknown=stage\">Stage unknown</a>"), "{markets}");
+}
+
+#[test]
 fn amounts_say_how_many_rounds_they_leave_out() {
     let folder = dataset(
         "r-1,tidewick,seed,100,2019-05-04,,\n\

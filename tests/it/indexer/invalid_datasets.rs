@@ -193,7 +193,7 @@ const REQUIRED: [(&str, &str); 7] = [
     ("sectors.csv", "slug,name"),
     ("firms.csv", "slug,name"),
     ("startups.csv", "slug,name"),
-    ("funding_rounds.csv", "id,startup,stage"),
+    ("funding_rounds.csv", "id,startup"),
     ("people.csv", "slug,name,organization_kind,organization"),
     ("reviews.csv", "id,firm,rating,status,created_on"),
     ("aliases.csv", "kind,slug,alias"),

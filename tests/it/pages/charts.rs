@@ -16,6 +16,7 @@ use crate::support::html::{Markup, parse, text_of};
 pub(crate) struct Round {
     pub id: String,
     pub startup: String,
+    /// Empty if it is unknown.
     pub stage: String,
     /// `None` if it is unknown or suspect.
     pub counted_usd: Option<u64>,
@@ -55,7 +56,7 @@ pub(crate) fn rounds(client: &Client) -> Vec<Round> {
     let round = |round: Value| Round {
         id: text(&round["id"]),
         startup: text(&round["startup"]["slug"]),
-        stage: text(&round["stage"]),
+        stage: round["stage"].as_str().unwrap_or_default().to_owned(),
         counted_usd: round["amount_usd"].as_u64().filter(|_| round["suspect"] == false),
         year: round["announced_on"].as_str().map(|date| date[..4].parse().unwrap()),
         date: round["announced_on"].as_str().map(str::to_owned),
@@ -97,6 +98,7 @@ pub fn table(chart: ElementRef<'_>) -> Vec<Vec<String>> {
 
 pub(crate) fn stage_label(stage: &str) -> String {
     match stage {
+        "" => "Stage unknown".to_owned(),
         "pre-seed" => "Pre-seed".to_owned(),
         "series-d-plus" => "Series D+".to_owned(),
         "ipo" => "IPO".to_owned(),
@@ -154,7 +156,8 @@ fn compare_firms(server: &Server, firms: &[Value]) -> (u32, u32, u32) {
         let stages: BTreeSet<&str> = own.iter().map(|round| round.stage.as_str()).collect();
 
         let heatmap = chart(&page, "stages").map(table).unwrap_or_default();
-        assert_eq!(heatmap.len(), if own.is_empty() { 0 } else { stages.len() + 1 }, "{slug}");
+        let has_stage = own.iter().any(|round| !round.stage.is_empty());
+        assert_eq!(heatmap.len(), if has_stage { stages.len() + 1 } else { 0 }, "{slug}");
         let columns = heatmap.first().cloned().unwrap_or_default();
         for row in heatmap.iter().skip(1) {
             let of_stage: Vec<&&Round> = own.iter().filter(|round| stage_label(&round.stage) == row[0]).collect();

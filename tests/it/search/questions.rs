@@ -384,6 +384,8 @@ const QUESTIONS: &[(&str, &str, &str, &str)] = &[
     ("startups", "fintech startups that have exited", "sector=fintech status=acquired,ipo", ""),
     ("rounds", "amount not disclosed, series b", "unknown=amount_usd stage=series-b", ""),
     ("rounds", "undisclosed rounds in France", "unknown=amount_usd country=FR", ""),
+    ("rounds", "rounds of unknown stage in France", "unknown=stage country=FR", ""),
+    ("rounds", "fintech rounds without a stage", "sector=fintech unknown=stage", ""),
     ("rounds", "seed rounds without disclosed amounts", "stage=seed unknown=amount_usd", ""),
     ("vcs", "investors not interested, France", "country=FR", "interested"),
     ("startups", "pre-2010 solar startups", "founded_to=2009 sector=solar", ""),

@@ -157,7 +157,6 @@ pub const FAULTS: &[Fault] = &[
 
     // required fields
     fault("a round without a startup", Swap(ROUNDS, "r-3,lomar", "r-3,"), &["funding_rounds.csv:4: startup: is empty; every row needs a value"]),
-    fault("a round without a stage", Swap(ROUNDS, "lomar,grant", "lomar,"), &["funding_rounds.csv:4: stage: is empty; every row needs a value"]),
     fault("a person without an organization", Swap(PEOPLE, "startup,lomar", "startup,"), &["people.csv:3: organization: is empty; every row needs a value"]),
     fault("a person without a kind of organization", Swap(PEOPLE, "startup,lomar", ",lomar"), &["people.csv:3: organization_kind: is empty; every row needs a value"]),
     fault("a review without a firm", Swap(REVIEWS, "v-2,birch-fund", "v-2,"), &["reviews.csv:3: firm: is empty; every row needs a value"]),

@@ -62,7 +62,7 @@ impl Naive {
             let investors: BTreeSet<String> =
                 split(&row["lead_investors"]).into_iter().chain(split(&row["investors"])).collect();
             for firm in investors {
-                stages.entry(firm.clone()).or_default().insert(row["stage"].clone());
+                stages.entry(firm.clone()).or_default().extend(split(&row["stage"]));
                 backed.entry(firm.clone()).or_default().insert(row["startup"].clone());
                 *joined.entry(firm.clone()).or_default() += 1;
                 let date = last.entry(firm).or_default();

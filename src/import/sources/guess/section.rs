@@ -511,10 +511,7 @@ impl<'o, 's> Sections<'o, 's> {
                     Some(reason) => Err(Open { reason, line: (!form.is_empty()).then_some(line) }),
                 };
             }
-            FieldForm::Stage if are_stages(column, &used) => {
-                let default = if kind == EntityKind::Round { ", default = \"other\"" } else { "" };
-                format!("{}{default}", self.word_part::<Stage>("stage", &used))
-            }
+            FieldForm::Stage if are_stages(column, &used) => self.word_part::<Stage>("stage", &used),
             FieldForm::FirmKind
                 if some(&used, |value| FirmKind::meaning(value).is_some()) || column.is_of(&[Some(Owner::Firm)]) =>
             {
@@ -605,9 +602,6 @@ impl<'o, 's> Sections<'o, 's> {
         }
         self.date_precision(&mut lines);
         add_rate_days(&mut lines);
-        if !self.used.values().any(|field| *field == "stage") {
-            lines.push("stage = { value = \"other\" }".to_owned());
-        }
         self.investors(&mut lines);
         let key = self.round_key(parent.column());
         lines.insert(0, key);
@@ -811,7 +805,7 @@ pub(crate) fn line_for(sample: &Sample, column: usize, kind: EntityKind, field: 
 
 /// True if values are stages: some of them, or one if the header says that they are names of rounds.
 fn are_stages(column: &Column<'_>, values: &[&str]) -> bool {
-    let is_stage = |value: &str| Stage::meaning(value).is_some();
+    let is_stage = |value: &str| Stage::meaning(value).is_some() || Stage::is_unknown(value);
     some(values, is_stage) || (column.noun() == Some("round") && values.iter().any(|value| is_stage(value)))
 }
 

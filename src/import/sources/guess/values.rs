@@ -193,7 +193,7 @@ fn are_words(values: &[&str]) -> bool {
 
 /// True if most values are of a vocabulary. Single letters may be names.
 pub(super) fn is_vocabulary<V: Meaning>(values: &[&str]) -> bool {
-    most(values, |value| value.chars().count() > 1 && V::meaning(value).is_some())
+    most(values, |value| value.chars().count() > 1 && (V::meaning(value).is_some() || V::is_unknown(value)))
 }
 
 /// True if the values may be names of people: two to four words without one of firms.
@@ -454,7 +454,7 @@ pub(super) fn amount_form(
 /// Distinct values of a column of a closed vocabulary with their meanings, if one is not known.
 pub(super) fn translations<V: Meaning>(values: &[&str]) -> Option<BTreeMap<String, String>> {
     let distinct = distinct(values);
-    let is_known = |value: &&str| V::meaning(value).is_some();
+    let is_known = |value: &&str| V::meaning(value).is_some() || V::is_unknown(value);
     if distinct.len() > 100 || distinct.iter().all(is_known) {
         return None;
     }

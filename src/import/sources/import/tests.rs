@@ -317,7 +317,7 @@ fn references_to_nothing_and_incomplete_records_are_reported_with_their_lines() 
                    [input.firms]\nfile = \"firms.csv\"\n[[firm]]\nfrom = \"firms\"\nkey = \"Id\"\nname = \"Name\"\n\
                    [[round]]\nfrom = \"rounds\"\nkey = \"Id\"\nstage = \"Stage\"\n\
                    startup = { column = \"Company\", create = true, by = \"name\" }\ninvestors = { column = \"By\", do = [\"split(;)\"] }\n";
-    let rounds = "Id,Company,Stage,By\n1,Alder,seed,f1;f2\n2,Birch,,f1\n3,Cedar,seed,f3\n";
+    let rounds = "Id,Company,Stage,By\n1,Alder,seed,f1;f2\n2,,seed,f1\n3,Cedar,,f3\n";
     let files = [("rounds.csv", rounds), ("firms.csv", "Id,Name\nf1,Fir\nf2,Gum\n")];
     let to = tempfile::tempdir().unwrap();
     let (summary, rejects) = imported(mapping, &files, to.path());
@@ -329,7 +329,10 @@ fn references_to_nothing_and_incomplete_records_are_reported_with_their_lines() 
     let investors = investors.unwrap();
     assert_eq!((investors.values, investors.dropped[0].count), (3, 1));
     assert!(rejects.iter().any(|line| line.starts_with("rounds.csv,4,By,f3,refers to a firm that")), "{rejects:?}");
-    assert!(rejects.iter().any(|line| line.starts_with("rounds.csv,3,,2,\"is a round without `stage`")), "{rejects:?}");
+    assert!(
+        rejects.iter().any(|line| line.starts_with("rounds.csv,3,,2,\"is a round without `startup`")),
+        "{rejects:?}"
+    );
     // An increment may refer to what the source has.
     let increment = mapping.replace("[input.rounds]", "import = \"increment\"\n[input.rounds]");
     let files = [("rounds.csv", "Id,Company,Stage,By\n4,Dorn,seed,f2;f9\n"), ("firms.csv", "Id,Name\nf7,Hop\n")];

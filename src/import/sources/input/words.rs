@@ -42,7 +42,7 @@ pub(super) fn is_partial_total(label: &str) -> bool {
 
 /// True for a heading within a table, which the rows below it have in common: a kind of investors or rounds.
 pub(super) fn is_heading(text: &str) -> bool {
-    FirmKind::meaning(text).is_some() || Stage::meaning(text).is_some()
+    FirmKind::meaning(text).is_some() || Stage::meaning(text).is_some() || Stage::is_unknown(text)
 }
 
 /// True for the number of the `rows` above it: `12 companies`.

@@ -67,11 +67,13 @@ impl Row {
     }
 }
 
-/// For each stage ten times the amount that 99 % of its amounts do not exceed.
+/// For each stage ten times the amount that 99 % of its amounts do not exceed; for an unknown one, of all amounts.
 pub fn limits(rounds: &[HashMap<String, String>]) -> HashMap<String, u64> {
     let mut amounts: HashMap<String, Vec<u64>> = HashMap::new();
     for csv in rounds {
-        amounts.entry(csv["stage"].clone()).or_default().extend(csv["amount_usd"].parse::<u64>().ok());
+        for stage in BTreeSet::from(["", csv["stage"].as_str()]) {
+            amounts.entry(stage.to_owned()).or_default().extend(csv["amount_usd"].parse::<u64>().ok());
+        }
     }
     let limit = |mut amounts: Vec<u64>| {
         amounts.sort_unstable();

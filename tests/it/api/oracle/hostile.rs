@@ -16,7 +16,7 @@ pub(super) fn write(folder: &Path) {
     };
     const CITIES: [&str; 8] = ["", "", "São Paulo", "sao paulo", "\"Washington, D.C.\"", "!!!", "北京", "Köln"];
     const KINDS: [&str; 4] = ["", "vc", "angel", "bank"];
-    const STAGES: [&str; 4] = ["seed", "series-a", "ipo", "other"];
+    const STAGES: [&str; 5] = ["", "seed", "series-a", "ipo", "other"];
     const YEARS: [&str; 5] = ["", "1000", "1999", "2020", "9999"];
     const SITES: [&str; 4] = ["", "https://www.One.example/a", "http://one.example:8080", "https://two.example"];
     const USD: [&str; 7] = ["", "", "0", "1", "2", "1000000", "1000000000000000"];
