@@ -166,12 +166,10 @@ fn round_fields(
     // Some sources repeat the leads among the investors.
     let others = if random.chance(600) { investors } else { &investors[leads.len()..] };
     let slugs = |rows: &[u32]| joined(rows.iter().map(|row| market.slug(*row)));
-    // Many sources do not name the stage of a round.
-    let stage = if round.stage == Stage::Other && id.is_multiple_of(2) { "" } else { round.stage.name() };
     [
         format!("r-{id:07}"),
         startup.to_owned(),
-        stage.to_owned(),
+        round.stage.name().to_owned(),
         random.keep(860, round.amount.to_string()),
         random.keep(975, round.day.to_string()),
         slugs(leads),

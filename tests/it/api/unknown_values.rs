@@ -75,7 +75,7 @@ fn a_round_whose_stage_no_source_names_is_of_none() {
     }
     let grouping = get("funding-rounds/aggregate?group_by=stage")["data"]["groups"][0].clone();
     let values = grouping["values"].as_array().unwrap().iter().map(|group| group["value"].as_str().unwrap());
-    assert_eq!(values.collect::<Vec<_>>(), ["other", "seed"]);
+    assert_eq!(values.collect::<Vec<_>>(), ["seed", "other"]);
     assert_eq!((&grouping["unknown"]["count"], &grouping["unknown"]["amounts"]["sum_usd"]), (&json!(1), &json!(100)));
     assert_eq!(get("stats")["data"]["coverage"]["funding_rounds"]["stage"], 2);
     // The stages of a firm are those of its rounds that are known.
