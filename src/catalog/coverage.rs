@@ -139,7 +139,7 @@ impl Catalog {
         (counted.known < counted.total).then(|| {
             let (known, total) = (grouped(counted.known), grouped(counted.total));
             let rounds = if counted.total == 1 { "round" } else { "rounds" };
-            format!("investors are known for {known} of the {total} {rounds}; of the others they are not known")
+            format!("investors are known for {known} of the {total} {rounds}")
         })
     }
 

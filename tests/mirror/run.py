@@ -21,7 +21,8 @@ from pathlib import Path
 TABLES = {"vcs": "slug", "startups": "slug", "funding-rounds": "id", "people": "slug", "reviews": "id", "sectors": "slug"}
 # Composed from other tables, or about the record: no part of a record's own copy.
 JOINED = {table: ("first_seen", "changed_in") for table in TABLES}
-JOINED["startups"] += ("rounds", "people")
+JOINED["vcs"] += ("coverage_until",)
+JOINED["startups"] += ("coverage_until", "rounds", "people")
 
 
 class Client:

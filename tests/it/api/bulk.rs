@@ -45,7 +45,11 @@ fn records(client: &Client, table: &str, key: &str) -> BTreeMap<String, Map<Stri
     loop {
         for record in page["data"].as_array().unwrap() {
             let mut record = record.as_object().unwrap().clone();
-            let joined: &[&str] = if table == "startups" { &["rounds", "people"] } else { &[] };
+            let joined: &[&str] = match table {
+                "startups" => &["coverage_until", "rounds", "people"],
+                "vcs" => &["coverage_until"],
+                _ => &[],
+            };
             for field in joined.iter().chain(&["first_seen", "changed_in"]) {
                 assert!(record.remove(*field).is_some(), "{table} have no {field}");
             }
