@@ -26,7 +26,7 @@ pub struct TextMatches {
     /// Rows of the search, best first, then the remaining matches in the default order.
     pub rows: Vec<u32>,
     pub found: SearchResults,
-    /// Best class of the first rows, once it is asked for.
+    /// Best class of the first rows, computed when a list needs it.
     best: OnceCell<Option<MatchClass>>,
 }
 

@@ -361,7 +361,7 @@ fn short_names_of_the_real_data_give_candidates() {
     }
     let rounds = tools.call(Tool::GetFundingRounds, &json!({ "investor": "Accel" })).unwrap();
     let note = rounds["notes"].to_string();
-    assert!(note.contains("was read as accel (") && note.contains("accel-partners ("), "{note}");
+    assert!(note.contains("was read as accel-partners (") && note.contains("also accel ("), "{note}");
     let shared = tools.call(Tool::GetFundingRounds, &json!({ "startup": "Spire" })).unwrap_err();
     assert!(
         shared[0].detail.contains("ambiguous") && shared[0].accepted.as_ref().is_some_and(|slugs| slugs.len() > 1),

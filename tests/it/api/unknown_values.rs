@@ -401,11 +401,17 @@ fn investors_that_are_unknown_for_most_rounds_of_a_period_are_no_answer() {
         details.filter(|detail| detail.starts_with("investors are known")).collect()
     };
     for (path, expected) in [
-        ("funding-rounds?investor=birch&since=2014", Some("1 of these 10 rounds")),
+        (
+            "funding-rounds?investor=birch&since=2014",
+            Some("1 of these 10 rounds; 2014 is not covered: the data names investors of 2013 and 2015"),
+        ),
         // Leads are known for none, which another note says.
         ("funding-rounds?not_lead=birch&since=2014", None),
         ("funding-rounds/aggregate?group_by=investor&since=2014", Some("1 of these 10 rounds")),
-        ("vcs?active_since=2014", Some("1 of the 10 rounds of this period")),
+        (
+            "vcs?active_since=2014",
+            Some("1 of the 10 rounds of this period; 2014 is not covered: the data names investors of 2013 and 2015"),
+        ),
         ("funding-rounds?investor=birch&until=2013", None),
         ("funding-rounds?investor=birch", None),
         ("funding-rounds?since=2014", None),
