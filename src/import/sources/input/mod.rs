@@ -29,6 +29,8 @@ use crate::sources::SourceError;
 pub(crate) use crate::sources::input::archive::Member;
 use crate::sources::input::header::{HeaderPlace, SampleRow};
 use crate::sources::input::json_path::JsonPath;
+#[cfg(test)]
+pub(crate) use crate::sources::input::words::is_total;
 use crate::sources::sort::{put_text, take_text};
 use data::Progress;
 use data::import::clean::is_hidden;
