@@ -6,7 +6,7 @@ use std::fmt;
 use celes::LookupTable;
 use once_cell::sync::Lazy;
 
-use crate::fold::{fold, fold_parts, spaced};
+use crate::fold::{self, fold, fold_parts, spaced};
 use crate::word_file;
 
 /// A country of ISO 3166-1; displayed as its alpha-2 code.
@@ -31,17 +31,17 @@ const ARTICLES: &str = include_str!("country_articles.txt");
 
 const ALIASES: &str = include_str!("country_aliases.txt");
 
-/// Names in other languages: `None` for one that several countries have. Those in Latin letters are folded. Others are
-/// in lower case as they are written, because the romanized names of several scripts have too few letters.
+/// Names in other languages: `None` for one that several countries have. Those in Latin letters are folded. Others, and
+/// those of three letters, are in lower case as they are written: romanized names of several scripts have too few letters.
 static TRANSLATIONS: Lazy<HashMap<String, Option<Country>>> = Lazy::new(|| {
     let mut translations: HashMap<String, Option<Country>> = HashMap::new();
     for (code, names) in
         word_file::entries(include_str!("country_translations.txt")).filter_map(|line| line.split_once('|'))
     {
         let country = Country::from_alpha2(code);
-        // Three letters may mean anything, unless they are an acronym.
+        // Three letters may mean anything, unless they are an acronym or have marks: `Đức`.
         let is_acronym = |name: &str| name.len() == 3 && name.bytes().all(|byte| byte.is_ascii_uppercase());
-        let is_clear = |name: &&str| !is_latin(name) || name.chars().count() > 3 || is_acronym(name);
+        let is_clear = |name: &&str| !name.is_ascii() || name.len() > 3 || is_acronym(name);
         for name in names.split('|').filter(is_clear) {
             let name = translation_key(name);
             translations
@@ -54,12 +54,12 @@ static TRANSLATIONS: Lazy<HashMap<String, Option<Country>>> = Lazy::new(|| {
 });
 
 fn translation_key(name: &str) -> String {
-    if is_latin(name) { fold(name) } else { name.trim().to_lowercase() }
+    let folded = fold(name);
+    if is_latin(name) && (folded.len() > 3 || name.is_ascii()) { folded } else { name.trim().to_lowercase() }
 }
 
 fn is_latin(text: &str) -> bool {
-    let is_latin = |char| matches!(char, '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' | '\u{300}'..='\u{36f}');
-    text.chars().all(|char| !char.is_alphabetic() || is_latin(char))
+    text.chars().all(fold::is_latin)
 }
 
 fn pairs(text: &'static str) -> impl Iterator<Item = (&'static str, &'static str)> {
@@ -138,7 +138,7 @@ impl Country {
         }
         let folded = fold(text);
         if folded.len() < 4 && !text.is_ascii() {
-            return None;
+            return TRANSLATIONS.get(&translation_key(text)).copied().flatten();
         }
         let known = TABLE.by_text.get(&folded).or_else(|| TABLE.by_text.get(folded.strip_prefix("the ")?)).copied();
         known.or_else(|| TRANSLATIONS.get(&folded).copied().flatten())
@@ -326,7 +326,7 @@ mod tests {
         for (code, names) in
             word_file::entries(include_str!("country_translations.txt")).filter_map(|line| line.split_once('|'))
         {
-            for name in names.split('|').filter(|name| !is_latin(name) || name.chars().count() > 3) {
+            for name in names.split('|').filter(|name| !name.is_ascii() || name.len() > 3) {
                 let read = Country::read(name);
                 assert!(read.is_none_or(|country| country.alpha2() == code), "{name} of {code}: {read:?}");
             }

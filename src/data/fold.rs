@@ -30,6 +30,40 @@ pub fn spaced(text: &str) -> String {
     spaced
 }
 
+/// Folds letter case and punctuation, but neither diacritics nor scripts: `Ön-Söz` → `ön söz`, `Год:` → `год`. Of Arabic
+/// and Hebrew only the letters stay, and those of Arabic that people write in several ways are one.
+pub fn fold_letters(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    for char in text.nfkc().flat_map(char::to_lowercase).nfc() {
+        let is_point = matches!(char, '\u{591}'..='\u{5c7}' | '\u{640}' | '\u{64b}'..='\u{65f}' | '\u{670}');
+        let is_optional = is_point || matches!(char, '\u{2b9}'..='\u{2bc}' | '\u{307}');
+        if is_of_word(char) && !is_optional {
+            folded.push(match char {
+                'أ' | 'إ' | 'آ' | 'ٱ' => 'ا',
+                'ى' | 'ی' | 'ئ' | 'ے' => 'ي',
+                'ک' => 'ك',
+                'ة' | 'ہ' | 'ھ' | 'ۀ' => 'ه',
+                'ؤ' => 'و',
+                char => char,
+            });
+        } else if !is_optional && (!is_silent(char) || char == '\u{200c}') && !folded.ends_with(' ') {
+            folded.push(' ');
+        }
+    }
+    folded.trim().to_owned()
+}
+
+/// True for a letter, a digit or a mark of one.
+pub fn is_of_word(char: char) -> bool {
+    char.is_alphanumeric() || is_combining_mark(char)
+}
+
+/// True for a character that is no letter of another script than the Latin one.
+pub fn is_latin(char: char) -> bool {
+    let is_latin = matches!(char, '\0'..='\u{36f}' | '\u{1e00}'..='\u{1eff}');
+    is_latin || !char.is_alphabetic()
+}
+
 /// Folds `text` as [`fold`] does and replaces the content of the buffer.
 pub fn fold_into(text: &str, folded: &mut String) {
     folded.clear();
@@ -94,6 +128,22 @@ mod tests {
             let mut slow = String::new();
             fold_chars(text.nfkd(), &mut slow);
             assert_eq!(fold(text), slow, "{text}");
+        }
+    }
+
+    #[test]
+    fn letters_keep_their_script_and_their_marks() {
+        for (text, folded) in [
+            ("Tür — TUR", "tür tur"),
+            ("ŞİRKET", "şirket"),
+            ("Год\u{a0}основания:", "год основания"),
+            ("إجمالي الأموال", "اجمالي الاموال"),
+            ("سرمایه\u{200c}گذار", "سرمايه گذار"),
+            ("कंपनी का नाम", "कंपनी का नाम"),
+            ("ชื่อ", "ชื่อ"),
+            (" ’ ", ""),
+        ] {
+            assert_eq!(fold_letters(text), folded, "{text}");
         }
     }
 

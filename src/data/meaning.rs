@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use once_cell::sync::Lazy;
 
-use crate::fold::fold;
+use crate::fold::{fold, is_of_word};
 use crate::vocabulary::Vocabulary;
 use crate::{FirmKind, Stage, StartupStatus, word_file};
 
@@ -40,6 +40,9 @@ impl Names {
 fn names(text: &'static str) -> Names {
     let mut names = Names::default();
     for (value, words) in word_file::entries(text).filter_map(|line| line.split_once(": ")) {
+        if value.starts_with("+letter ") {
+            continue;
+        }
         let words = words.split(", ").map(folded);
         match value.strip_prefix('+') {
             Some("unknown") => names.unknown.extend(words),
@@ -56,16 +59,19 @@ static KINDS: Lazy<Names> = Lazy::new(|| names(include_str!("kind_words.txt")));
 
 static STATUSES: Lazy<Names> = Lazy::new(|| names(include_str!("status_words.txt")));
 
-/// Letters of series in scripts that the fold would drop or read as other letters.
-const LETTERS: [(&str, &[&str]); 4] =
-    [("a", &["أ", "ا", "إ", "الف", "א"]), ("b", &["ب", "ב"]), ("c", &["ج", "ג"]), ("d", &["د", "ד"])];
+/// Letters of series as other scripts write them, in lower case.
+static LETTERS: Lazy<HashMap<&str, &str>> = Lazy::new(|| {
+    let lines = word_file::entries(include_str!("stage_words.txt")).filter_map(|line| line.split_once(": "));
+    let letters = lines.filter_map(|(value, words)| Some((value.strip_prefix("+letter ")?, words)));
+    letters.flat_map(|(letter, words)| words.split(", ").map(move |word| (word, letter))).collect()
+});
 
 /// Folds a text. A letter of a series is a word of its own: `A轮` is `a` and the word for a round.
 fn folded(text: &str) -> String {
     let mut spaced = String::with_capacity(text.len() + 4);
     let mut last = None;
     for char in text.chars() {
-        let is_ascii = char.is_alphanumeric().then_some(char.is_ascii());
+        let is_ascii = is_of_word(char).then_some(char.is_ascii());
         let is_other_script =
             |last: bool| Some(!last) == is_ascii && !(is_accented(char) || spaced.ends_with(is_accented));
         if last.is_some_and(is_other_script) {
@@ -74,7 +80,8 @@ fn folded(text: &str) -> String {
         spaced.push(char);
         last = is_ascii;
     }
-    let letter = |word| LETTERS.iter().find(|(_, words)| words.contains(&word)).map_or(word, |(letter, _)| *letter);
+    let spaced = spaced.to_lowercase();
+    let letter = |word| LETTERS.get(str::trim_end_matches(word, ['\'', '’'])).copied().unwrap_or(word);
     fold(&spaced.split_whitespace().map(letter).collect::<Vec<&str>>().join(" "))
 }
 
@@ -255,10 +262,15 @@ mod tests {
                     "Серия А",
                     "Раунд А",
                     "Σειρά Α",
-                    "סבב א",
+                    "סבב א'",
+                    "ซีรีส์ เอ",
+                    "सीरीज ए",
+                    "சீரிஸ் ஏ",
+                    "சீரிஸ் A",
                 ],
             ),
-            (Stage::SeriesB, &["Serie B", "B2轮", "Series B Prime", "Late Series B", "Rodada Série B"]),
+            (Stage::SeriesC, &["Серия С", "ซีรีส์ ซี", "جولة ج"]),
+            (Stage::SeriesB, &["Серия Б", "Serie B", "B2轮", "Series B Prime", "Late Series B", "Rodada Série B"]),
             (Stage::SeriesDPlus, &["Series F", "D轮", "Series D+", "Series H-1"]),
             (
                 Stage::Growth,
@@ -282,9 +294,18 @@ mod tests {
                 assert_eq!(Stage::meaning(text), Some(stage), "{text}");
             }
         }
-        for text in
-            ["", "Series", "Series A/B", "Seed, Series A", "Series Z", "early stage", "Zebra", "A B", "Angel/Series A"]
-        {
+        for text in [
+            "",
+            "Series",
+            "Series A/B",
+            "Seed, Series A",
+            "Series Z",
+            "early stage",
+            "Zebra",
+            "A B",
+            "Angel/Series A",
+            "Серия В",
+        ] {
             assert_eq!(Stage::meaning(text), None, "{text}");
             assert!(!Stage::is_unknown(text), "{text}");
         }

@@ -164,6 +164,19 @@ mod tests {
     }
 
     #[test]
+    fn no_missing_value_is_a_country_stage_or_kind() {
+        use data::meaning::Meaning as _;
+        for section in [MissingWords::Everywhere, MissingWords::NotInNames] {
+            for word in &WORDS[section.index()] {
+                // `(NA)` is Namibia in a column of countries.
+                assert!(Country::read(word).is_none() || data::fold::fold(word) == "na", "{word}");
+                assert!(matches!(data::Stage::meaning(word), None | Some(data::Stage::Other)), "{word}");
+                assert!(matches!(data::FirmKind::meaning(word), None | Some(data::FirmKind::Other)), "{word}");
+            }
+        }
+    }
+
+    #[test]
     fn a_word_is_missing_by_its_field() {
         use MissingIn::*;
         for (text, fields) in [

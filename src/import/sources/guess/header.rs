@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::sources::money;
-use data::fold::{fold, spaced};
+use data::fold::{fold, fold_letters, is_latin, is_of_word, spaced};
 use data::word_file;
 
 /// Whose field a column is.
@@ -33,6 +33,8 @@ pub(super) struct Meaning {
     pub is_other: bool,
     /// True if it is part of the management of sales.
     pub is_sales: bool,
+    /// True if it is the main one of several.
+    is_main: bool,
 }
 
 /// Nouns that say little next to another.
@@ -41,40 +43,103 @@ const WEAK: [&str; 9] = ["name", "location", "region", "url", "year", "size", "t
 /// Words in a term, at most.
 const MAX_TERM: usize = 8;
 
-/// The meanings of each term: in one table folded words, in the other texts without blanks.
-static TERMS: LazyLock<[HashMap<String, Vec<&'static str>>; 2]> = LazyLock::new(|| {
-    let mut terms = [HashMap::new(), HashMap::new()];
-    for (meanings, words) in word_file::entries(include_str!("headers.txt")).filter_map(|line| line.split_once(": ")) {
-        let meanings: Vec<&str> = meanings.split(' ').collect();
-        for word in words.split(", ") {
-            let word = word.to_lowercase().replace(['\'', '’'], " ");
-            if word.contains(is_unspaced) {
-                terms[1].entry(word.replace(' ', "")).or_insert_with(|| meanings.clone());
-                continue;
-            }
-            // German is also written without umlauts.
-            let spelled = [("ä", "ae"), ("ö", "oe"), ("ü", "ue")]
-                .iter()
-                .fold(word.clone(), |word, (umlaut, letters)| word.replace(umlaut, letters));
-            for form in [fold(&word), fold(&spelled)] {
-                terms[0].entry(form).or_insert_with(|| meanings.clone());
+/// The meanings of terms.
+struct Terms {
+    /// As they are written, in lower case: `tür` is a type and `tur` a round.
+    written: HashMap<String, Vec<&'static str>>,
+    /// Folded, as people write them who leave marks out. A term that is written so comes before one that loses its marks; what
+    /// terms of different meanings fold to is left out.
+    folded: HashMap<String, Vec<&'static str>>,
+    /// Texts of scripts without blanks.
+    joined: HashMap<String, Vec<&'static str>>,
+}
+
+impl Terms {
+    /// The meanings of words that follow each other. `LinkedIn` is one word.
+    fn get(&self, words: &[Word]) -> Option<&Vec<&'static str>> {
+        let term = |form: fn(&Word) -> &str, between: &str| words.iter().map(form).collect::<Vec<_>>().join(between);
+        let written = |between| self.written.get(&term(|word| &word.written, between));
+        let folded = |between| self.folded.get(&term(|word| &word.folded, between));
+        written(" ").or_else(|| folded(" ")).or_else(|| written("")).or_else(|| folded(""))
+    }
+}
+
+/// A word of a header.
+#[derive(Debug)]
+struct Word {
+    written: String,
+    folded: String,
+}
+
+impl Word {
+    fn all(text: &str) -> Vec<Self> {
+        let written = written_form(&spaced(text));
+        let word = |written: &str| Self { written: written.to_owned(), folded: without_marks(written) };
+        written.split(' ').filter(|word| !word.is_empty()).map(word).collect()
+    }
+}
+
+/// The written form without the article in front of words in Arabic and Hebrew.
+fn written_form(text: &str) -> String {
+    let bare = |word: &str| {
+        let is_long = |rest: &&str| rest.chars().count() > 2;
+        let rest = word.strip_prefix("ال").or_else(|| word.strip_prefix('ה')).filter(is_long);
+        rest.unwrap_or(word).to_owned()
+    };
+    fold_letters(text).split(' ').map(bare).collect::<Vec<_>>().join(" ")
+}
+
+/// What a written form is without the marks of Latin letters. Other scripts stay: romanized, their words would be others.
+fn without_marks(written: &str) -> String {
+    if written.chars().all(is_latin) { fold(written) } else { written.to_owned() }
+}
+
+/// The lines of terms with their meanings.
+fn term_lines() -> impl Iterator<Item = (Vec<&'static str>, &'static str)> {
+    let lines = word_file::entries(include_str!("headers.txt")).filter_map(|line| line.split_once(": "));
+    lines.flat_map(|(meanings, words)| words.split(", ").map(move |word| (meanings.split(' ').collect(), word)))
+}
+
+static TERMS: LazyLock<Terms> = LazyLock::new(|| {
+    let (mut written, mut joined) = (HashMap::new(), HashMap::new());
+    for (meanings, word) in term_lines() {
+        let word = word.to_lowercase();
+        if word.contains(is_without_blanks) {
+            joined.entry(word.replace(' ', "")).or_insert(meanings);
+            continue;
+        }
+        // `ім'я` and `імя`
+        for form in [written_form(&word.replace(['\'', '’'], " ")), written_form(&word)] {
+            written.entry(form).or_insert_with(|| meanings.clone());
+        }
+    }
+    let mut folded: HashMap<String, Option<Vec<&'static str>>> = HashMap::new();
+    for (term, meanings) in &written {
+        // German is also written without umlauts.
+        let spelled = [("ä", "ae"), ("ö", "oe"), ("ü", "ue")]
+            .iter()
+            .fold(term.clone(), |term, (umlaut, letters)| term.replace(umlaut, letters));
+        for form in [without_marks(term), without_marks(&spelled)] {
+            if !written.contains_key(&form) {
+                let known = folded.entry(form).or_insert_with(|| Some(meanings.clone()));
+                *known = known.take().filter(|known| known == meanings);
             }
         }
     }
     // Databases leave small words out: `data do anúncio` is `data_anuncio`.
-    let is_plain = |word: &&str| terms[0].get(*word).is_some_and(|of| *of == ["@plain"]);
-    let short = |term: &String| {
+    let mut all: Vec<(String, Vec<&'static str>)> = written.clone().into_iter().collect();
+    all.extend(folded.iter().filter_map(|(term, meanings)| Some((term.clone(), meanings.clone()?))));
+    all.sort_unstable();
+    for (term, meanings) in all {
+        let is_plain = |word: &&str| written.get(*word).is_some_and(|of| *of == ["@plain"]);
         let words = term.split(' ').enumerate().filter(|(at, word)| *at == 0 || !is_plain(word));
-        words.map(|(_, word)| word).collect::<Vec<_>>().join(" ")
-    };
-    let shorter: Vec<_> = terms[0].iter().map(|(term, of)| (short(term), term, of.clone())).collect();
-    let shorter = shorter.into_iter().filter(|(short, term, _)| short.contains(' ') && short != *term);
-    let mut shorter: Vec<_> = shorter.map(|(short, term, of)| (short, term.clone(), of)).collect();
-    shorter.sort_unstable();
-    for (short, _, of) in shorter {
-        terms[0].entry(short).or_insert(of);
+        let short = words.map(|(_, word)| word).collect::<Vec<_>>().join(" ");
+        if short.contains(' ') && short != term && !written.contains_key(&short) {
+            folded.entry(short).or_insert(Some(meanings));
+        }
     }
-    terms
+    let folded = folded.into_iter().filter_map(|(term, meanings)| Some((term, meanings?))).collect();
+    Terms { written, folded, joined }
 });
 
 /// The part that the headers begin with, such as `Person - ` or `company.`: of at least four of five.
@@ -89,6 +154,11 @@ pub(super) fn shared_prefix(headers: &[String]) -> Option<&str> {
 /// True for a character of a script that is written without blanks between words, or nearly so.
 pub(super) fn is_unspaced(char: char) -> bool {
     matches!(char, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
+}
+
+/// The same, and of Thai, Lao, Khmer and Burmese, whose names of people have blanks.
+fn is_without_blanks(char: char) -> bool {
+    is_unspaced(char) || matches!(char, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}')
 }
 
 /// Words of a header: `Entity.LegalName` becomes `entity legal name`.
@@ -115,22 +185,41 @@ pub(crate) fn names_field(text: &str) -> bool {
 
 impl Meaning {
     pub(super) fn read(header: &str) -> Self {
-        let mut meaning =
+        let meaning =
             Self { is_count: header.trim_start().starts_with('#'), is_other: header.contains('%'), ..Self::default() };
         // Neither unit nor currency is part of the field's name: `AUM ($M)`. A word that says something is neither.
-        let says = |unit: &str| words(unit).iter().any(|word| TERMS[0].get(word).is_some_and(|of| *of != ["@plain"]));
+        let says = |unit: &str| {
+            let words = Word::all(unit);
+            (0..words.len()).any(|at| TERMS.get(&words[at..=at]).is_some_and(|of| *of != ["@plain"]))
+        };
         let unit = money::money_part_of_header(header).filter(|unit| !says(unit));
         let bare = unit.map_or_else(|| header.to_owned(), |unit| header.replace(unit, " "));
-        let mut spaced_words: Vec<String> = Vec::new();
-        for chunk in bare.split(|char: char| !char.is_alphanumeric()) {
-            if chunk.contains(is_unspaced) {
-                meaning.add_words(&std::mem::take(&mut spaced_words));
+        // Blanks are between words, or anywhere: `주도 투자자`.
+        let joined = Self::of_chunks(&bare.split([' ', '\u{a0}', '\u{3000}']).collect::<String>());
+        let is_joined = bare.trim().contains(' ') && bare.chars().all(|char| char == ' ' || is_without_blanks(char));
+        let found = Some(joined).filter(|joined| is_joined && joined.unknown == 0);
+        let found = found.unwrap_or_else(|| Self::of_chunks(&bare));
+        let mut meaning =
+            Self { is_count: meaning.is_count | found.is_count, is_other: meaning.is_other | found.is_other, ..found };
+        // The main investor of a round leads it.
+        if meaning.is_main && meaning.nouns.is_empty() && meaning.owner() == Some(Owner::Firm) {
+            meaning.nouns.push("lead");
+        }
+        meaning
+    }
+
+    fn of_chunks(text: &str) -> Self {
+        let mut meaning = Self::default();
+        let mut words: Vec<Word> = Vec::new();
+        for chunk in text.split(|char: char| !is_of_word(char)) {
+            if chunk.contains(is_without_blanks) {
+                meaning.add_words(&std::mem::take(&mut words));
                 meaning.add_unspaced(&chunk.to_lowercase());
             } else {
-                spaced_words.extend(words(chunk));
+                words.extend(Word::all(chunk));
             }
         }
-        meaning.add_words(&spaced_words);
+        meaning.add_words(&words);
         meaning
     }
 
@@ -150,20 +239,18 @@ impl Meaning {
         meaning
     }
 
-    fn add_words(&mut self, words: &[String]) {
+    fn add_words(&mut self, words: &[Word]) {
         let mut at = 0;
         while at < words.len() {
             let lengths = (1..=MAX_TERM.min(words.len() - at)).rev();
             let found = lengths.filter_map(|length| {
                 let term = words.get(at..at + length)?;
-                // `LinkedIn` is one word.
-                let meanings = TERMS[0].get(&term.join(" ")).or_else(|| TERMS[0].get(&term.concat()));
                 // `INVESTOR1`, `INVESTOR2`
                 let numbered = || match term {
-                    [word] => TERMS[0].get(word.trim_end_matches(|char: char| char.is_ascii_digit())),
+                    [word] => TERMS.get(&Word::all(word.written.trim_end_matches(|char: char| char.is_ascii_digit()))),
                     _ => None,
                 };
-                Some((length, meanings.or_else(numbered)?))
+                Some((length, TERMS.get(term).or_else(numbered)?))
             });
             match found.into_iter().next() {
                 Some((length, meanings)) => {
@@ -171,7 +258,7 @@ impl Meaning {
                     at += length;
                 }
                 None => {
-                    let is_number = words[at].bytes().all(|byte| byte.is_ascii_digit());
+                    let is_number = words[at].written.bytes().all(|byte| byte.is_ascii_digit());
                     self.unknown += usize::from(!is_number);
                     at += 1;
                 }
@@ -184,7 +271,7 @@ impl Meaning {
         let mut was_known = true;
         while let Some(first) = rest.chars().next() {
             let ends = rest.char_indices().map(|(at, char)| at + char.len_utf8()).collect::<Vec<_>>();
-            let found = ends.iter().rev().find_map(|end| Some((end, TERMS[1].get(rest.get(..*end)?)?)));
+            let found = ends.iter().rev().find_map(|end| Some((end, TERMS.joined.get(rest.get(..*end)?)?)));
             if let Some((end, meanings)) = found {
                 self.add(meanings);
                 rest = &rest[*end..];
@@ -211,6 +298,7 @@ impl Meaning {
                 "@flag" => self.is_flag = true,
                 "@other" => self.is_other = true,
                 "@crm" => self.is_sales = true,
+                "@main" => self.is_main = true,
                 "@plain" => {}
                 noun if self.nouns.contains(&noun) => {}
                 noun => self.nouns.push(noun),
@@ -224,6 +312,10 @@ impl Meaning {
         // A round has no name: `Deal Company Name`.
         let is_name = self.nouns.is_empty() || self.has("name");
         let is_other = |owner: &Owner| self.owners.contains(owner) && !(is_name && *owner == Owner::Round);
+        // `Stages of investment` are those of a firm.
+        if self.nouns == ["stage"] && self.owners.iter().all(|owner| *owner == Owner::Round) {
+            return None;
+        }
         order.into_iter().find(is_other).or_else(|| self.owners.contains(&Owner::Round).then_some(Owner::Round))
     }
 
@@ -233,6 +325,11 @@ impl Meaning {
 
     pub(super) fn is_private(&self) -> bool {
         self.has("!")
+    }
+
+    /// True if it says only that it is of a round: `Investment`.
+    pub(super) fn is_of_round(&self) -> bool {
+        self.nouns.is_empty() && self.unknown == 0 && self.owner() == Some(Owner::Round) && self.is_plain()
     }
 
     /// True if it is neither a number of things, nor a state, nor another field.
@@ -279,6 +376,8 @@ impl Meaning {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
@@ -343,5 +442,20 @@ mod tests {
             let (_, words) = line.split_once(": ").unwrap_or_else(|| panic!("{line}"));
             assert!(words.split(", ").all(|word| !word.trim().is_empty() && word.trim() == word), "{line}");
         }
+    }
+
+    #[test]
+    fn a_word_has_one_meaning_in_all_languages() {
+        let (mut known, mut twice) = (HashMap::new(), Vec::new());
+        for (meanings, word) in term_lines() {
+            if let Some(other) = known.insert(written_form(word), meanings.clone()) {
+                twice.push(format!("{word}: {other:?}, {meanings:?}"));
+            }
+        }
+        assert!(twice.is_empty(), "{}", twice.join("\n"));
+        let lost = TERMS.written.keys().filter(|term| !TERMS.folded.contains_key(&without_marks(term)));
+        let lost = lost.filter(|term| !TERMS.written.contains_key(&without_marks(term)));
+        let lost: HashSet<String> = lost.map(|term| without_marks(term)).collect();
+        assert!(lost.len() < 60, "without marks they mean several things: {lost:?}");
     }
 }

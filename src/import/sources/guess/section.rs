@@ -582,7 +582,8 @@ impl<'o, 's> Sections<'o, 's> {
             };
             let mut columns = self.outline.all(is_candidate);
             let rank = |index: &usize| {
-                self.column(*index).and_then(|column| nouns.iter().position(|noun| column.noun() == Some(noun)))
+                let noun = self.column(*index).and_then(Column::noun);
+                nouns.iter().position(|known| noun == Some(*known)).unwrap_or(nouns.len())
             };
             // Dollars need no rates.
             columns.sort_by_key(|index| (rank(index), !self.outline.has_dollars(*index)));

@@ -109,10 +109,10 @@ impl<'s> Column<'s> {
             && !values::is_vocabulary::<FirmKind>(&self.values)
     }
 
-    /// True if the header names the amounts of rounds. A size is one if it has a currency: `Size ($)`.
+    /// True if the header names the amounts of rounds. A size or a round is one if it has a currency: `Size ($)`.
     pub(super) fn names_amounts(&self) -> bool {
-        let is_size = || self.noun() == Some("size") && money::currency_of_header(self.header).is_some();
-        self.noun() == Some("amount") || is_size()
+        let is_sum = || self.noun() == Some("size") || self.meaning.is_of_round();
+        self.noun() == Some("amount") || is_sum() && money::currency_of_header(self.header).is_some()
     }
 
     pub(super) fn has_amounts(&self) -> bool {

@@ -1,3 +1,5 @@
+mod languages;
+
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -251,6 +253,13 @@ fn tables_refer_to_each_other_by_what_their_values_share() {
     ] {
         assert!(text.contains(part), "no {part} in\n{text}");
     }
+}
+
+#[test]
+fn no_word_is_true_and_false() {
+    let no = values::word_list("no");
+    let both: Vec<_> = values::word_list("yes").iter().filter(|word| no.contains(word)).collect();
+    assert!(both.is_empty(), "{both:?}");
 }
 
 #[test]

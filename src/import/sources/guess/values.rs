@@ -126,9 +126,9 @@ pub(crate) fn has_firm_word(value: &str) -> bool {
 
 /// True for a text with a word of a list, in whichever script.
 pub(super) fn has_word(list: &str, text: &str) -> bool {
-    let list = word_list(list);
+    let (list, lower) = (word_list(list), text.to_lowercase());
     words(text).iter().any(|word| list.contains(&word.as_str()))
-        || list.iter().any(|word| word.contains(is_unspaced) && text.contains(word))
+        || list.iter().any(|word| !word.is_ascii() && lower.contains(word))
 }
 
 /// Kind of the organization that a label of a person names: a kind of investors, or a startup and those who found it.

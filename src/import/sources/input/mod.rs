@@ -30,6 +30,8 @@ pub(crate) use crate::sources::input::archive::Member;
 use crate::sources::input::header::{HeaderPlace, SampleRow};
 use crate::sources::input::json_path::JsonPath;
 pub(crate) use crate::sources::input::words::is_error;
+#[cfg(test)]
+pub(crate) use crate::sources::input::words::is_total;
 use crate::sources::sort::{put_text, take_text};
 use data::Progress;
 use data::import::clean::is_hidden;

@@ -26,7 +26,7 @@ fn is_one(kind: usize, text: &str) -> bool {
 }
 
 /// True for the label of a line of sums, such as `Grand total (12):`.
-pub(super) fn is_total(label: &str) -> bool {
+pub(crate) fn is_total(label: &str) -> bool {
     // `Total (only EUR)`
     let bare = label.split(['(', '（']).next().unwrap_or_default();
     let is_word = |label: &str| is_one(0, label.trim_matches(|char: char| !char.is_alphabetic()));

@@ -13,6 +13,7 @@ use regex::Regex;
 use crate::sources::Reason;
 use crate::sources::evidence::Opposites;
 use crate::sources::money::normalized;
+use data::fold::is_of_word;
 use data::import::diagnostics::quoted;
 use data::{Date, PartialDate, word_file};
 
@@ -175,9 +176,10 @@ static PERIOD: LazyLock<Regex> = LazyLock::new(|| {
 /// Months by their names, and 0 for the other words of dates.
 static NAMES: LazyLock<HashMap<&'static str, Option<u32>>> = LazyLock::new(|| {
     let lines = word_file::entries(include_str!("month_names.txt")).filter_map(|line| line.split_once(": "));
-    let lines: Vec<(u32, &str)> = lines.map(|(month, words)| (month.parse().unwrap_or(0), words)).collect();
+    let number = |month: &str| month.parse().unwrap_or(if month == "month" { MONTH_FOLLOWS } else { 0 });
+    let lines: Vec<(u32, &str)> = lines.map(|(month, words)| (number(month), words)).collect();
     // The first two names of a month are English.
-    let english = lines.iter().filter(|(month, _)| *month > 0);
+    let english = lines.iter().filter(|(month, _)| (1..=12).contains(month));
     let english = english.flat_map(|(month, words)| words.split(", ").take(2).map(|word| (word, Some(*month))));
     let english: HashMap<&str, Option<u32>> = english.collect();
     let mut names: HashMap<&str, Option<u32>> = HashMap::new();
@@ -192,10 +194,19 @@ static NAMES: LazyLock<HashMap<&'static str, Option<u32>>> = LazyLock::new(|| {
     names
 });
 
+/// In place of the number of a month: the next number is one, as in `3 tháng 5`.
+const MONTH_FOLLOWS: u32 = 13;
+
+/// Names with points or blanks, such as `มี.ค`, in lower case: scripts that have such names of months have no other.
+static LONG_NAMES: LazyLock<Vec<(&'static str, u32)>> = LazyLock::new(|| {
+    let is_long = |name: &str| !name.chars().all(is_of_word);
+    NAMES.iter().filter_map(|(name, month)| Some((*name, (*month)?))).filter(|(name, _)| is_long(name)).collect()
+});
+
 /// The month with a name of any known language.
 fn month_of(name: &str) -> Option<u32> {
     let lower = name.to_lowercase();
-    NAMES.get(lower.trim_end_matches('.')).copied().flatten().filter(|month| *month > 0)
+    NAMES.get(lower.trim_end_matches('.')).copied().flatten().filter(|month| (1..=12).contains(month))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -210,19 +221,34 @@ impl DatePart {
     fn split(text: &str) -> Option<Vec<Self>> {
         let mut parts = Vec::new();
         let (mut rest, mut before) = (text, ' ');
+        let mut month_follows = false;
         while let Some(first) = rest.chars().next() {
+            let long = || LONG_NAMES.iter().find(|(name, _)| rest.starts_with(name));
+            if first.is_alphabetic()
+                && let Some((name, month)) = long()
+            {
+                parts.extend((*month > 0).then_some(Self::Month(*month)));
+                rest = &rest[name.len()..];
+                before = ' ';
+                continue;
+            }
             let is_kind = |char: char| {
                 if first.is_ascii_digit() {
                     char.is_ascii_digit()
                 } else {
-                    char.is_alphabetic() || matches!(char, 'º' | 'ª' | '׳')
+                    is_of_word(char) && !char.is_numeric() || matches!(char, 'º' | 'ª' | '׳' | '॰')
                 }
             };
             let length = rest.find(|char| !is_kind(char)).unwrap_or(rest.len()).max(first.len_utf8());
             let (word, behind) = rest.split_at(length);
             rest = behind;
             if first.is_ascii_digit() {
-                parts.push(Self::Number(word.parse().ok()?, length, before));
+                let number = word.parse().ok()?;
+                parts.push(match std::mem::take(&mut month_follows) {
+                    true if (1..=12).contains(&number) => Self::Month(number),
+                    true => return None,
+                    false => Self::Number(number, length, before),
+                });
                 // `2019年3月4日`
                 let marks = ['年', '月', '日', '号', '년', '월', '일'];
                 rest = rest.trim_start().strip_prefix(marks).unwrap_or(rest);
@@ -230,6 +256,7 @@ impl DatePart {
                 let lower = word.to_lowercase();
                 match NAMES.get(lower.as_str()).copied().flatten()? {
                     0 => {}
+                    MONTH_FOLLOWS => month_follows = true,
                     month => parts.push(Self::Month(month)),
                 }
             } else if !matches!(first, ' ' | '.' | '/' | '-' | ',' | '\'' | '’' | '\u{a0}' | '\u{202f}' | '‐' | '–')
@@ -483,6 +510,18 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_name_means_one_month_in_all_languages() {
+        let lines = word_file::entries(include_str!("month_names.txt")).filter_map(|line| line.split_once(": "));
+        let names = lines.filter(|(month, _)| month.parse::<u32>().is_ok());
+        let names = names.flat_map(|(month, names)| names.split(", ").map(move |name| (name, month)));
+        let mut known: HashMap<&str, &str> = HashMap::new();
+        for (name, month) in names {
+            let other = known.insert(name, month);
+            assert!(other.is_none_or(|other| other == month), "{name}: {other:?}, {month}");
+        }
+    }
+
     fn column(dates: &[&str]) -> Vec<Option<String>> {
         let mut known = DateEvidence::default();
         loop {
@@ -570,6 +609,13 @@ mod tests {
             ("4. maaliskuuta 2019", "2019-03-04"),
             ("4 Mart 2019", "2019-03-04"),
             ("4 березня 2019", "2019-03-04"),
+            ("4 tháng 3 năm 2019", "2019-03-04"),
+            ("4 มี.ค. 2019", "2019-03-04"),
+            ("4 كانون الثاني 2019", "2019-01-04"),
+            ("4 मार्च 2019", "2019-03-04"),
+            ("2019. gada 4. marts", "2019-03-04"),
+            ("2019 m. kovo 4 d.", "2019-03-04"),
+            ("2019ko martxoaren 4a", "2019-03-04"),
             ("Q3 2019", "2019"),
             ("2019Q3", "2019"),
             ("2019-Q3", "2019"),

@@ -1,74 +1,27 @@
 //! Splits a cell with several values, in whichever way an exporter or a person wrote them.
 
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
 use serde_json::Value;
 
 use crate::sources::Reason;
 use crate::sources::guess::{has_firm_word, is_firm_word, names_lead};
 use data::fold::fold;
 use data::name::WordList;
+use data::word_file;
 
 /// Separators that no name has.
 const CLEAR: [char; 10] = ['،', '؛', '\n', ';', '|', '；', '｜', '、', '•', '\u{2028}'];
 
-/// Words between the last two values of a list.
-const AND: [&str; 19] =
-    ["and", "&", "und", "et", "y", "e", "en", "и", "och", "og", "ja", "és", "ve", "i", "a", "și", "dan", "και", "та"];
-
-/// Endings of lists that are not complete.
-const OTHERS_FOLLOW: [&str; 24] = [
-    " u. a.",
-    " u.a.",
-    " et al.",
-    " et al",
-    " and others",
-    " and more",
-    " et autres",
-    " e altri",
-    " y otros",
-    " e outros",
-    " en anderen",
-    " m.fl.",
-    " m. fl.",
-    " i inni",
-    " a další",
-    " ym.",
-    " és mások",
-    " ve diğerleri",
-    " и др.",
-    " та ін.",
-    "ほか",
-    "など",
-    " 등",
-    "等",
-];
-
-/// Words behind `&` in the name of one firm.
-const PARTNERS: &str =
-    "co company cie sons son brothers bros partners partner associates friends sohne sohn hijos filhos fils figli";
-
-/// Roles of investors that do not lead a round, folded.
-const FOLLOWS: &str = "follow, follower, following, participant, participating, investor, co investor, existing, existing investor, \
-                       new, new investor, 跟投, 参投, 老股东, 参加, соинвестор";
-
-/// Words before the name of an investor that leads a round, and before others.
-const BEFORE_LEADS: [&str; 14] = [
-    "led by",
-    "lead by",
-    "co-led by",
-    "angeführt von",
-    "unter führung von",
-    "mené par",
-    "menée par",
-    "dirigée par",
-    "emmenée par",
-    "liderada por",
-    "encabezada por",
-    "guidato da",
-    "onder leiding van",
-    "pod przewodnictwem",
-];
-const BEFORE_OTHERS: [&str; 8] =
-    ["with participation from", "with participation of", "with", "alongside", "joined by", "mit", "avec", "con"];
+/// The words of a line of `list_words.txt`.
+fn words_of(name: &'static str) -> impl Iterator<Item = &'static str> {
+    static WORDS: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
+        let lines = word_file::entries(include_str!("list_words.txt")).filter_map(|line| line.split_once(": "));
+        lines.map(|(name, words)| (name, words.split(", ").collect())).collect()
+    });
+    WORDS.get(name).into_iter().flatten().copied()
+}
 
 /// Name of `Led by Alder`. A word alone begins with a small letter: `With Grace` is a name.
 fn after_words<'t>(text: &'t str, words: &str) -> Option<&'t str> {
@@ -100,8 +53,8 @@ pub(crate) fn note(text: &str) -> Option<(&str, bool)> {
     {
         return Some((name.trim(), is_lead));
     }
-    let before = |all: &[&str], is_lead| all.iter().find_map(|words| Some((after_words(text, words)?, is_lead)));
-    if let Some(found) = before(&BEFORE_LEADS, true).or_else(|| before(&BEFORE_OTHERS, false)) {
+    let before = |name, is_lead| words_of(name).find_map(|words| Some((after_words(text, words)?, is_lead)));
+    if let Some(found) = before("leads", true).or_else(|| before("with", false)) {
         return Some(found);
     }
     let inner = text.strip_suffix([')', '）'])?;
@@ -121,7 +74,7 @@ pub(crate) fn note(text: &str) -> Option<(&str, bool)> {
 /// True if the role of an investor is to lead, `None` for another text. The words for those that lead are those of headers.
 fn role_of(note: &str) -> Option<bool> {
     let folded = fold(note);
-    let follows = |text: &str| FOLLOWS.split(", ").any(|role| role.trim_start() == text);
+    let follows = |text: &str| words_of("follows").any(|role| role == text);
     match names_lead(note) {
         true => Some(true),
         false => (follows(note) || !folded.is_empty() && follows(&folded)).then_some(false),
@@ -197,7 +150,11 @@ pub(crate) fn split_clear(text: &str) -> Option<Vec<String>> {
 /// A list without the words at its end that say that it is not complete; `None` if it has none.
 pub(crate) fn without_others(text: &str) -> Option<&str> {
     let text = text.trim();
-    let rest = OTHERS_FOLLOW.iter().find_map(|others| text.strip_suffix(others)).map(str::trim_end)?;
+    let before = |others: &'static str| match others.strip_prefix('_') {
+        Some(others) => text.strip_suffix(others)?.strip_suffix(' '),
+        None => text.strip_suffix(others),
+    };
+    let rest = words_of("others").find_map(before)?.trim_end().trim_end_matches([',', '，']).trim_end();
     // `平等` is a word, `红杉资本等` a firm and others.
     (!rest.is_empty() && (!text.ends_with('等') || has_firm_word(rest))).then_some(rest)
 }
@@ -228,10 +185,10 @@ pub(crate) fn split_list(text: &str) -> Result<Vec<String>, Reason> {
     let count = values.len();
     let mut split = Vec::with_capacity(count + 1);
     for (at, value) in values.into_iter().enumerate() {
-        let without_and = AND.iter().find_map(|and| value.strip_prefix(and)?.strip_prefix(' '));
+        let without_and = words_of("and").find_map(|and| value.strip_prefix(and)?.strip_prefix(' '));
         let is_partnership = |value: &str| {
             let (_, last) = value.rsplit_once(" & ").or_else(|| value.rsplit_once(" and "))?;
-            Some(PARTNERS.split(' ').any(|word| word == fold(last)))
+            Some(words_of("partners").any(|word| word == fold(last)))
         };
         let is_after_word = at > 0 && split.last().is_some_and(|last: &String| !last.contains(' '));
         match (without_and, split_at_and(&value)) {
@@ -286,9 +243,10 @@ fn split_at_and(text: &str) -> Option<(&str, &str)> {
             && !words.iter().all(|word| is_generic(word) || is_legal(word))
     };
     // In other languages than English `and` is rare within names: two of two words or more are two.
-    let is_long = |name: &str| name.contains(' ') && name.starts_with(char::is_uppercase);
+    let is_long =
+        |name: &str| name.contains(' ') && name.starts_with(|char: char| char.is_alphabetic() && !char.is_lowercase());
     let is_english = |and: &str| ["and", "&"].contains(&and);
-    AND.iter().find_map(|and| {
+    words_of("and").find_map(|and| {
         let (one, other) = text.split_once(&format!(" {and} "))?;
         let are_two = is_firm(one) && is_firm(other) || !is_english(and) && is_long(one) && is_long(other);
         are_two.then_some((one, other))

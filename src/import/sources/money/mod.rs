@@ -180,10 +180,10 @@ impl WrittenAmount {
         let is_negative = in_brackets.is_some() || unsigned.is_some() || is_minus_last;
         let before = read_words(unsigned.unwrap_or(before))?;
         let behind = read_words(if is_minus_last { "" } else { behind })?;
-        // A unit comes before the number only together with a currency: `TEUR 250`.
+        // A unit comes before the number only together with a currency: `TEUR 250`, `milioni 2.5 euro`.
         let unit = match (before.unit, behind.unit) {
             (Some(_), Some(_)) => return None,
-            (Some(_), None) if before.sign.is_none() => return None,
+            (Some(_), None) if before.sign.is_none() && behind.sign.is_none() => return None,
             (before, behind) => before.or(behind),
         };
         let bound = match (before.bound, behind.bound) {
