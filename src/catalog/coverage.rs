@@ -132,7 +132,7 @@ impl Catalog {
         let of_investors = |of: Property| is_of_investors(table, of);
         let is_other = |other: &&Filter| match (property_of(other), property) {
             // Neither computed for each request nor a condition of the same field.
-            _ if matches!(other, Filter::Ranked(_) | Filter::JoinedRound { .. }) => false,
+            _ if matches!(other, Filter::Ranked(_) | Filter::HasRound(_)) => false,
             (Some(other), Some(own)) => other != own && !(of_investors(other) && of_investors(own)),
             _ => true,
         };
