@@ -64,8 +64,8 @@ struct AskRequest {
 pub(super) const ENDPOINT: Endpoint = Endpoint {
     own: &[
         ("q", |of| {
-            let doc = "A question in plain words: English, German, French, Spanish, Portuguese or Italian. A question in \
-                       another language is read as English only, which a warning says.";
+            let doc = "A question in plain words: English, German, French, Spanish, Portuguese or Italian. A question \
+                       in another language is read as English only, which a warning says.";
             of.query(doc)
                 .required(Required::True)
                 .extensions(None)

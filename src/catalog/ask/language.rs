@@ -73,8 +73,8 @@ static UNREAD: Lazy<Vec<(&str, HashSet<&str>)>> = Lazy::new(|| {
 /// Minimum number of words of an unread language in a question for a note on it.
 const MIN_UNREAD_WORDS: usize = 2;
 
-/// The language that a question is written in, if questions in it are not read: the one with more words than English and each
-/// language that is read. A script without Latin letters is none of theirs.
+/// The language that a question is written in, if questions in it are not read: the one with more words than English
+/// and each language that is read. A script without Latin letters is none of theirs.
 pub(super) fn unread_language(text: &str, lexicon: &Lexicon) -> Option<String> {
     let tokens = tokens(text);
     let is_foreign = |char: char| char.is_alphabetic() && !is_latin(char);

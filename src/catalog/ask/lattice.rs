@@ -1,9 +1,10 @@
-//! The lattice of a question. At each word, readers propose what begins there: each extends a copy of a path that reaches the
-//! word. Of the paths with the same state only the cheapest goes on, and the cheapest one through all words is the reading.
+//! The lattice of a question. At each word, readers propose what begins there: each extends a copy of a path that
+//! reaches the word. Of the paths with the same state only the cheapest goes on, and the cheapest one through all words
+//! is the reading.
 //!
-//! Costs are in `costs.txt`. A phrase costs its reader, so that few long phrases are cheaper than many short ones; a word that
-//! nothing covers costs far more. Thus no reader has to know the others, and a phrase that fits well in its place but leaves
-//! the next word without a meaning gives way to one that does not.
+//! Costs are in `costs.txt`. A phrase costs its reader, so that few long phrases are cheaper than many short ones; a
+//! word that nothing covers costs far more. Thus no reader has to know the others, and a phrase that fits well in its
+//! place, but leaves the next word without a meaning, loses to one that does not.
 
 use std::collections::HashMap;
 
@@ -19,7 +20,8 @@ const MAX_PATHS: usize = 4;
 /// Cost by which a path may exceed the cheapest one that reaches the same word; it never catches up with more.
 const MAX_LEAD: u32 = 1_000;
 
-/// Reads the phrase that begins at a word; returns its length in words. It may change the path even if it returns nothing.
+/// Reads the phrase that begins at a word; returns its length in words. It may change the path even if it returns
+/// nothing.
 type Reader = fn(&mut Path<'_, '_>, usize) -> Option<usize>;
 
 macro_rules! readers {
@@ -53,12 +55,13 @@ const READERS: &[(&str, Reader)] = readers! {
     "unread" unread_word,
 };
 
-/// What paths cost apart from their readers: for a content word that is unread, a word that is known as no condition, a value
-/// that the list does not take, and a sign without a value.
+/// What paths cost apart from their readers: for a content word that is unread, a word that is known as no condition, a
+/// value that the list does not take, and a sign without a value.
 const OTHERS: [&str; 4] = ["content", "left", "refused", "sign"];
 
 #[cfg(test)]
-const HEADING: &str = "# Costs of what readers propose and of what paths leave, see `lattice.rs`. The fit in `tests.rs` writes this file.";
+const HEADING: &str =
+    "# Costs of readers and of what paths leave, see `lattice.rs`. The fit in `tests.rs` writes this file.";
 
 /// The costs of [`READERS`], then those of [`OTHERS`].
 #[derive(Clone)]

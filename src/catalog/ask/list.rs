@@ -30,8 +30,8 @@ const OTHER_LIST: u32 = 600;
 const NOTHING_READ: u32 = 1_000;
 
 impl Catalog {
-    /// Decides which list answers a question, and reads it for that list: the cheapest reading, except that a word for records
-    /// counts for their list.
+    /// Decides which list answers a question, and reads it for that list: the cheapest reading, except that a word for
+    /// records counts for their list.
     pub fn ask(&self, text: &str) -> AskedList {
         let named = self.named_list(text);
         let cost = |(resource, interpretation): &(Resource, Interpretation)| {

@@ -185,7 +185,8 @@ impl<'q, 'a> Path<'q, 'a> {
         (read.count() > 0).then_some(range.len())
     }
 
-    /// Leaves words unread that mean something other than a condition, with the sign that governs them. Returns their number.
+    /// Leaves words unread that mean something other than a condition, with the sign that governs them. Returns their
+    /// number.
     pub(super) fn leave(&mut self, range: Range<usize>) -> Option<usize> {
         let length = range.len();
         self.left += length as u32;

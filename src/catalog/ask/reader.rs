@@ -457,7 +457,7 @@ impl Path<'_, '_> {
         if self.is_at(at, &["down"]) && self.record_at(at + 1) == Some(Table::Rounds) {
             return self.leave(at..at + 1);
         }
-        let is_filler = self.is_filler(at) || self.is_in(at, "cheque") && !self.is_phrase;
+        let is_filler = self.is_filler(at) || self.is_in(at, "british checks") && !self.is_phrase;
         let is_glue = self.tokens[at].is_glue() && !self.is_country_us(at);
         (is_glue || is_filler || self.is_product(at)).then_some(1)
     }

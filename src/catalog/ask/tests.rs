@@ -1,5 +1,5 @@
-//! Labelled questions: minimal pairs, which differ in a sign only, in six languages, and others, with the parameters that each is
-//! read as. Costs are fitted to them.
+//! Labelled questions: minimal pairs, which differ in a sign only, in six languages, and others, with the parameters
+//! that each is read as. Costs are fitted to them.
 
 use std::fmt::Write as _;
 

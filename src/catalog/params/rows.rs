@@ -241,8 +241,8 @@ pub(super) const STARTUPS: &[Parameter] = &[
         "raised_stage",
         Facet::Stage,
         "seed,series-a",
-        "A known round has one of these stages, whatever the stage now. With `raised_since` and `raised_until`: one round of \
-         such a stage between the two dates.",
+        "A known round has one of these stages, whatever the stage now. With `raised_since` and `raised_until`: one \
+         round of such a stage between the two dates.",
     )),
     of_rounds(bound("raised_since", "announced_on", Min, DATE, "2025-01-01", "A round on or after this date.")),
     of_rounds(bound("raised_until", "announced_on", Max, DATE, "2025-12-31", "A round on or before this date.")),
