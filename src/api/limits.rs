@@ -44,6 +44,7 @@ pub fn request_limits() -> Vec<RequestLimit> {
         clamped("Records on a page (`limit`), more for some tiers", DEFAULT_LIMIT, MAX_LIMIT),
         clamped("Groups of a property (`limit` of aggregates)", DEFAULT_GROUPS as u64, MAX_GROUPS as u64),
         clamped("Names completed by `/suggest` (`limit`)", SUGGESTIONS, MAX_LIMIT),
+        clamped("Records of `/ask` (`limit`)", SUGGESTIONS, MAX_LIMIT),
         clamped("Candidates of `/resolve` (`limit`)", CANDIDATES, MAX_CANDIDATES),
         invalid("Values of a parameter", MAX_VALUES),
         invalid("Parameters of a request, repeated ones counted each time", MAX_PARAMETERS),

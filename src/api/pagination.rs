@@ -167,7 +167,11 @@ pub(crate) fn settled_by_path(resource: Resource, given: &[&'static str]) -> Vec
 }
 
 /// URL of a path of the API with parameters.
-fn address(request: &ApiRequest<'_>, path: &str, query: impl Iterator<Item = (&'static str, String)>) -> String {
+pub(crate) fn address(
+    request: &ApiRequest<'_>,
+    path: &str,
+    query: impl Iterator<Item = (&'static str, String)>,
+) -> String {
     let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(query).finish();
     let separator = if query.is_empty() { "" } else { "?" };
     format!("{}/api/{}/{path}{separator}{query}", request.state.public_url, request.version.segment())

@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use crate::changes::RecordJson;
 use crate::json::computed::{self, CoInvestorFields, MatchFields, RankFields};
 use crate::json::{Fields, record};
 use crate::relaxation::Relaxable;
@@ -106,6 +107,16 @@ impl ListRows {
                 computed::write_row(out, catalog, table, row, fields, &fit);
             }
         }
+    }
+
+    /// All records with their default fields.
+    pub fn records(&self, catalog: &Catalog, table: Table) -> Vec<RecordJson> {
+        let record = |index: usize| {
+            let mut json = Vec::new();
+            self.write(&mut json, catalog, table, index, &Fields::Default);
+            RecordJson::from_json(json)
+        };
+        (0..self.len()).map(record).collect()
     }
 
     /// Writes all records, separated by commas.

@@ -130,7 +130,7 @@ pub struct ChangePage {
 
 #[derive(Serialize)]
 #[serde(transparent)]
-pub(crate) struct RecordJson(Box<RawValue>);
+pub struct RecordJson(Box<RawValue>);
 
 impl JsonValue for RecordJson {
     const TYPE: JsonType = JsonType::Record;
@@ -361,6 +361,10 @@ impl RecordJson {
             }
         }
         json.push(b'}');
+        Self::from_json(json)
+    }
+
+    pub(crate) fn from_json(json: Vec<u8>) -> Self {
         Self(RawValue::from_string(String::from_utf8(json).expect("JSON is UTF-8")).expect("stored records are JSON"))
     }
 }

@@ -154,7 +154,7 @@ impl Catalog {
         let is_joined = others.iter().filter(|filter| is_activity(filter)).count() > 1;
         let is_other = |other: &&Filter| match (property_of(other), property) {
             // Neither computed for each request nor a condition of the same field.
-            _ if matches!(other, Filter::Ranked(_) | Filter::JoinedRound { .. }) => false,
+            _ if matches!(other, Filter::Ranked(_) | Filter::HasRound(_)) => false,
             _ if is_joined && is_activity(other) => false,
             (Some(other), Some(own)) => other != own && !(of_investors(other) && of_investors(own)),
             _ => true,

@@ -43,6 +43,8 @@ pub enum Mode {
     All,
     /// A row has none of the values, and has another one.
     Not,
+    /// A condition on the rounds of a startup: one round meets all of these.
+    Round,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -74,14 +76,24 @@ impl Parameter {
     /// Name of the parameter that includes any of its values.
     pub(crate) fn included(&self) -> &'static str {
         let included = match self.mode {
-            Mode::Any => None,
+            Mode::Any | Mode::Round => None,
             Mode::All => self.name.strip_suffix("_all"),
             Mode::Not => self.name.strip_prefix("not_"),
         };
         included.unwrap_or(self.name)
     }
 
+    /// The table that its condition is on.
+    pub fn table(&self, resource: Resource) -> Table {
+        if self.mode == Mode::Round { Table::Rounds } else { resource.table() }
+    }
+
+    /// The facet of the listed records that it filters by.
     pub(crate) fn facet(&self) -> Option<Facet> {
+        self.facet_of_values().filter(|_| self.mode != Mode::Round)
+    }
+
+    pub(crate) fn facet_of_values(&self) -> Option<Facet> {
         match self.kind {
             ParamType::Terms(_, facet) | ParamType::Listed(_, facet) | ParamType::Records(_, facet) => Some(facet),
             ParamType::Countries => Some(Facet::Country),

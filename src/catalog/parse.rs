@@ -15,7 +15,7 @@ use data::{Direction, Facet, Metric, PartialDate, ReviewStatus, Table};
 use crate::coverage::{field_of, is_last_investment, markets_of};
 use crate::json::fields::snake_case;
 use crate::param_error::{Issue, Issues, ParameterError, RELEVANCE, shortened};
-use crate::params::{BoundUnit, MAX_PARAMETERS, MAX_TEXT_CHARS, ParamType, Parameter};
+use crate::params::{BoundUnit, MAX_PARAMETERS, MAX_TEXT_CHARS, Mode, ParamType, Parameter};
 use crate::parse::scalars::{Bound, parse_amount, parse_bool, parse_date, parse_percent};
 use crate::{Catalog, Filter, LeaderboardQuery, MatchQuery, Order, Property, Query, Ranking, Resource};
 
@@ -94,6 +94,16 @@ impl Catalog {
         values: &[(String, String)],
         options: ParseOptions,
     ) -> Result<ParsedRequest, Issues> {
+        self.read_values(resource, values, options).finish()
+    }
+
+    /// True if a request for `resource` may have these values. It costs less than [`Catalog::parse`], which adds notes.
+    pub(crate) fn accepts(&self, resource: Resource, values: &[(String, String)], options: ParseOptions) -> bool {
+        let parser = self.read_values(resource, values, options);
+        parser.errors.is_empty() && parser.contradictions().is_empty()
+    }
+
+    fn read_values(&self, resource: Resource, values: &[(String, String)], options: ParseOptions) -> ParamParser<'_> {
         let mut parser = ParamParser {
             catalog: self,
             resource,
@@ -134,7 +144,7 @@ impl Catalog {
                 parser.conditions.push((parameter, before..parser.filters.len()));
             }
         }
-        parser.finish()
+        parser
     }
 }
 
@@ -206,12 +216,15 @@ impl ParamParser<'_> {
         if !matches!(self.resource, Resource::Firms | Resource::Startups | Resource::Rounds) {
             return;
         }
-        let date = self.canonical.iter().find_map(|(name, _)| match self.resource.parameter(name)?.kind {
-            ParamType::Range { key, unit: BoundUnit::Date, .. } => Some((*name, key)),
-            _ => None,
+        let date = self.canonical.iter().find_map(|(name, _)| {
+            let parameter = self.resource.parameter(name)?;
+            match parameter.kind {
+                ParamType::Range { key, unit: BoundUnit::Date, .. } => Some((parameter, key)),
+                _ => None,
+            }
         });
-        let Some((name, key)) = date else { return };
-        let (min, max) = self.bounds_of(key);
+        let Some((parameter, key)) = date else { return };
+        let (name, (min, max)) = (parameter.name, self.bounds_of(parameter, key));
         let investors = if table == Table::Firms { self.catalog.investors_of_period(min, max) } else { None };
         let day = |code: i64| i32::try_from(code).ok().map(PartialDate::day_of_code);
         let period = (day(min), day(max));
@@ -253,9 +266,10 @@ impl ParamParser<'_> {
                 None => self.unknown(Issue::UnknownValue { parameter, value: text.to_owned() }),
             };
         }
-        match single_condition(parameter, self.resource.table(), text) {
+        match single_condition(parameter, parameter.table(self.resource), text) {
             Ok((filter, canonical)) => {
                 match filter {
+                    Some(filter) if parameter.mode == Mode::Round => self.filters.push(Filter::HasRound(vec![filter])),
                     Some(filter) => self.filters.push(filter),
                     None => self.text = Some(canonical.clone()),
                 }
@@ -375,6 +389,7 @@ impl ParamParser<'_> {
     fn query(&mut self) -> Query {
         self.filters.extend(self.default_statuses());
         self.join_active_bounds();
+        self.join_conditions_on_rounds();
         let filters = std::mem::take(&mut self.filters);
         let mut query = Query { text: self.text.take(), filters, ..Query::all(self.resource.table()) };
         query.order = match self.order.take() {
@@ -396,10 +411,24 @@ impl ParamParser<'_> {
         let bounds: Vec<Filter> = self.filters.extract_if(.., |filter| is_bound(filter)).collect();
         self.filters.extend(match bounds.as_slice() {
             [Filter::Range { min: low, max: high, .. }, Filter::Range { min, max, .. }] => {
-                vec![Filter::JoinedRound { min: *low.max(min), max: *high.min(max) }]
+                let (min, max) = (*low.max(min), *high.min(max));
+                vec![Filter::HasRound(vec![Filter::Range { key: Table::Rounds.sort_key("announced_on"), min, max }])]
             }
             _ => bounds,
         });
+    }
+
+    /// One round meets the conditions on its stage and on its date together.
+    fn join_conditions_on_rounds(&mut self) {
+        let is_of_rounds = |filter: &mut Filter| matches!(filter, Filter::HasRound(_));
+        let of_rounds: Vec<Filter> = self.filters.extract_if(.., is_of_rounds).collect();
+        if !of_rounds.is_empty() {
+            let filters = of_rounds.into_iter().flat_map(|filter| match filter {
+                Filter::HasRound(filters) => filters,
+                filter => vec![filter],
+            });
+            self.filters.push(Filter::HasRound(filters.collect()));
+        }
     }
 }
 

@@ -27,11 +27,8 @@ pub enum Filter {
         min: i64,
         max: i64,
     },
-    /// The firm joined a round dated within these bounds, codes of [`PartialDate`](data::PartialDate).
-    JoinedRound {
-        min: i64,
-        max: i64,
-    },
+    /// One round of the startup, or one that the firm joined, matches all of these filters of rounds.
+    HasRound(Vec<Filter>),
     /// The firm's check range contains an amount from `min` to `max`, US dollars. An unknown bound is open; a firm
     /// without any bound does not match.
     CheckRange {
@@ -128,7 +125,7 @@ impl Query {
     }
 
     pub fn reads_rounds(&self) -> bool {
-        self.filters.iter().any(|filter| matches!(filter, Filter::JoinedRound { .. }))
+        self.filters.iter().any(|filter| matches!(filter, Filter::HasRound(_)))
     }
 }
 

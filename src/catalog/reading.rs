@@ -30,6 +30,8 @@ pub struct SearchReading {
     pub similar: Vec<u32>,
     /// True if names have some of its words.
     pub is_partly_named: bool,
+    /// A sentence on the language of the text, if questions in it are not read.
+    pub language_note: Option<String>,
     table: Table,
 }
 
@@ -46,6 +48,7 @@ impl Catalog {
         // The page size does not change the meaning of a text.
         let (window, others): (Vec<&str>, Vec<&str>) = given.iter().partition(|name| **name == "limit");
         let question = resource.takes_questions().then(|| self.interpret(resource, text).without(resource, &others));
+        let language_note = question.as_ref().and_then(|question| question.language_note.clone());
         let question = question.filter(|question| question.conditions() > 0);
         let is_understood = |question: &Interpretation| question.unread.is_empty();
         // Names with some of the words give way only to a question with each word understood.
@@ -69,7 +72,8 @@ impl Catalog {
         };
         let question = question.map(|question| question.without(resource, &window));
         let text = text.to_owned();
-        Some(SearchReading { reading, text, question, described, similar, is_partly_named, table: resource.table() })
+        let table = resource.table();
+        Some(SearchReading { reading, text, question, described, similar, is_partly_named, language_note, table })
     }
 }
 
@@ -92,7 +96,7 @@ impl SearchReading {
     pub fn notes(&self, parameter: &str) -> Vec<String> {
         let noun = self.table.noun();
         let shown = shortened(&self.text);
-        let mut notes = Vec::new();
+        let mut notes: Vec<String> = self.language_note.iter().cloned().collect();
         if self.reading == ReadingKind::Question {
             notes.push(format!("no {noun} is named `{shown}`: `{parameter}` was read as a question, see `question`"));
         }

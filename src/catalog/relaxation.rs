@@ -125,6 +125,7 @@ impl Catalog {
     fn count_unknown(&self, resource: Resource, parameter: &str, query: &Query) -> u64 {
         let Some(parameter) = resource.parameter(parameter) else { return 0 };
         let property = match parameter.kind {
+            _ if parameter.mode == Mode::Round => None,
             ParamType::Range { key, .. } => Some(Property::Key(query.table.sort_key(key))),
             _ => parameter.facet().map(Property::Facet),
         };
@@ -136,7 +137,8 @@ impl Catalog {
 
     /// The newest date among the records of a query for a lower bound, the oldest for an upper bound.
     fn nearest_date(&self, resource: Resource, parameter: &str, query: Query) -> Option<(Bound, PartialDate)> {
-        let ParamType::Range { key, bound, unit: BoundUnit::Date } = resource.parameter(parameter)?.kind else {
+        let parameter = resource.parameter(parameter).filter(|parameter| parameter.mode != Mode::Round)?;
+        let ParamType::Range { key, bound, unit: BoundUnit::Date } = parameter.kind else {
             return None;
         };
         let key = query.table.sort_key(key);

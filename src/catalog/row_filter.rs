@@ -90,7 +90,7 @@ impl<'a> RowFilter<'a> {
                     _ => return,
                 }
             }
-            Filter::JoinedRound { min, max } => Predicate::Merged(investors_within(catalog, *min, *max)),
+            Filter::HasRound(filters) => Predicate::Merged(rows_with_round(catalog, table, filters)),
             Filter::CheckRange { min, max } => {
                 let (mins, maxes) = snapshot.check_sizes();
                 Predicate::CheckRange(mins, maxes, *min..=*max)
@@ -375,15 +375,16 @@ pub(crate) fn distinct<T: Ord>(values: impl IntoIterator<Item = T>) -> Vec<T> {
     values
 }
 
-/// Firms that joined a round dated within these bounds, ascending.
-fn investors_within(catalog: &Catalog, min: i64, max: i64) -> Vec<u32> {
+/// Startups with a round that matches filters, or firms that joined one, ascending.
+fn rows_with_round(catalog: &Catalog, table: Table, filters: &[Filter]) -> Vec<u32> {
     let snapshot = catalog.snapshot();
-    let in_window = Filter::Range { key: Table::Rounds.sort_key("announced_on"), min, max };
-    let mut firms = vec![0_u64; bit_words(snapshot.rows(Table::Firms))];
-    RowFilter::new(catalog, Table::Rounds, &[in_window]).each(|round| {
-        snapshot.round_investors(round).for_each(|(firm, _)| firms[firm as usize / 64] |= 1 << (firm % 64));
+    let facet = if table == Table::Firms { Facet::Investor } else { Facet::Startup };
+    let of_rounds = snapshot.row_values(Table::Rounds, facet);
+    let mut rows = vec![0_u64; bit_words(snapshot.rows(table))];
+    RowFilter::new(catalog, Table::Rounds, filters).each(|round| {
+        of_rounds.of(round).iter().for_each(|row| rows[*row as usize / 64] |= 1 << (row % 64));
     });
-    RowSet::Dense(&firms).iter().collect()
+    RowSet::Dense(&rows).iter().collect()
 }
 
 /// Bits of a list for the rows `64 * index` to `64 * index + 63`; the first of these rows is at `cursor`.

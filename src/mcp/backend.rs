@@ -133,7 +133,7 @@ impl ToolRelease {
         }
         notes.extend(list.search.iter().flat_map(|search| search.notes("query")));
         if let Some(question) = list.search.as_ref().and_then(SearchReading::as_question) {
-            let Interpretation { parts, unread } = question;
+            let Interpretation { parts, unread, .. } = question;
             let arguments: BTreeMap<_, _> =
                 list.arguments().into_iter().chain(question.groups().map(|groups| (COUNT_BY, groups))).collect();
             let mut read = json!({ "interpreted": parts, "unread": unread, "arguments": arguments });

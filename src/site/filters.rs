@@ -125,8 +125,9 @@ impl TextField {
 
 /// True if any record has a value of the field that a parameter filters by.
 fn is_known(catalog: &Catalog, resource: Resource, name: &str) -> bool {
-    let table = resource.table();
-    match resource.parameter(name).map(|parameter| parameter.kind) {
+    let Some(parameter) = resource.parameter(name) else { return true };
+    let table = parameter.table(resource);
+    match Some(parameter.kind) {
         Some(ParamType::Range { key, .. }) => !catalog.snapshot().values(table, table.sort_key(key)).is_empty(),
         Some(ParamType::Number { .. }) => {
             let any = Query { filters: vec![Filter::CheckRange { min: 0, max: u64::MAX }], ..Query::all(table) };
@@ -268,7 +269,10 @@ fn selected(query: &Query, table: Table, kind: Bins) -> (i64, i64) {
     let key = table.sort_key(key);
     let bounds = query.filters.iter().filter_map(|filter| match filter {
         Filter::Range { key: known, min, max } if *known == key => Some((*min, *max)),
-        Filter::JoinedRound { min, max } if kind == Bins::ActiveYears => Some((*min, *max)),
+        Filter::HasRound(filters) if kind == Bins::ActiveYears => match filters.as_slice() {
+            [Filter::Range { min, max, .. }] => Some((*min, *max)),
+            _ => None,
+        },
         _ => None,
     });
     bounds.fold((i64::MIN, i64::MAX), |(low, high), (min, max)| (low.max(min), high.min(max)))

@@ -178,12 +178,14 @@ fn boards(catalog: &Catalog) -> PageResult<Vec<Board>> {
 fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> PageResult<String> {
     let mut found = RESOURCES.map(|resource| search_table(catalog, resource.table(), &q));
     let is_sure = found.iter().any(|results| results.total > 0 && !results.is_loose);
-    // As on the page of the list that the text is about.
-    let subject = catalog.subject(&q);
     let mut question = None;
-    if !is_sure && let Some(search) = catalog.read_search(subject, &["q"], &name_query(subject.table(), &q)) {
-        let list = Link::new(list_path(subject.table()), Vec::new());
-        question = SearchQuestion::from_search(catalog, subject, &search, &list, MAX_RESULTS)?;
+    if !is_sure {
+        // As on the page of the list that answers the text as a question, and as `/ask` answers it.
+        let subject = catalog.subject(&q);
+        if let Some(search) = catalog.read_search(subject, &["q"], &name_query(subject.table(), &q)) {
+            let list = Link::new(list_path(subject.table()), Vec::new());
+            question = SearchQuestion::from_search(catalog, subject, &search, &list, MAX_RESULTS)?;
+        }
     }
     let read_question = question.as_ref().filter(|question| question.is_read);
     // Answers to the question take precedence over merely similar names.

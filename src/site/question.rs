@@ -57,7 +57,7 @@ impl SearchQuestion {
         rows: usize,
     ) -> PageResult<Option<Self>> {
         let Some(interpretation) = &search.question else { return Ok(None) };
-        let Interpretation { parts, unread } = interpretation;
+        let Interpretation { parts, unread, .. } = interpretation;
         let (path, (one, many)) = (list_path(resource.table()), nouns(resource.table()));
         // A list page has its own page size, so `limit` is dropped.
         let of_list = |left_out: Option<usize>| {

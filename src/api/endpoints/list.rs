@@ -136,7 +136,7 @@ impl ApiOperation for ListRequest {
         let explain = |(row, explanation)| ExplainedRow { slug: slug(row), explanation };
         let explained: Vec<ExplainedRow> = found.explanations.into_iter().map(explain).collect();
         let asked = self.question.as_ref().map(|question| {
-            let Interpretation { parts, unread } = &question.interpretation;
+            let Interpretation { parts, unread, .. } = &question.interpretation;
             let arguments = self.query().map(|(name, value)| (if name == "q" { "query" } else { name }, value));
             let groups = question.interpretation.groups().map(|groups| (COUNT_BY, groups.to_owned()));
             Asked {
@@ -202,6 +202,8 @@ pub(crate) fn answer<'l>(
         let detail = "no word of the question was read, so that it changes nothing";
         warnings.push(ParameterError::warning("value_interpreted", ASK, detail));
     }
+    let language = list.question.as_ref().and_then(|question| question.interpretation.language_note.clone());
+    warnings.extend(language.map(|note| ParameterError::warning("value_interpreted", ASK, note)));
     warnings.extend(list.parsed.warnings.report(catalog));
     warnings.extend(list.parsed.notes.iter().chain(&found.notes).cloned());
     warnings.extend(found.relaxation.as_ref().map(too_narrow));

@@ -3,6 +3,7 @@
 
 mod aggregate;
 mod alerts;
+mod ask;
 pub(crate) mod changes;
 mod facets;
 pub(crate) mod list;
@@ -131,6 +132,12 @@ pub(crate) const ALL: &[Route] = &[
     route("snapshots", snapshots::ENDPOINT, "list_snapshots").documented(
         "List the loaded releases",
         "Every loaded release of the data, latest first. Cursors of all of them are valid.",
+    ),
+    route("ask", ask::ENDPOINT, "ask").documented(
+        "Answer a question",
+        "Decides which list answers a question in plain words (startups, firms, rounds or people; one record of it, or a \
+         count), and returns its first records with how each word was read. The same question as a request for the list is \
+         `url`.",
     ),
     route("suggest", suggest::ENDPOINT, "suggest").documented(
         "Suggest names",

@@ -2,7 +2,7 @@
 
 use crate::ask::period::count_of;
 use crate::ask::token::QuestionToken;
-use crate::ask::words::{meaning_of, phrases, words};
+use crate::ask::words::{is_in, meaning_of, phrase_of, phrases_from};
 use crate::parse::scalars::parse_amount;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -16,6 +16,14 @@ pub(crate) struct QuestionAmount {
     pub(crate) is_percent: bool,
     /// True if it has no word for a bound.
     pub(crate) is_bare: bool,
+}
+
+impl QuestionAmount {
+    /// The amount with `or more` (`min`) or `or less` behind it.
+    pub(crate) fn with_tail(self, tail: &str) -> Self {
+        let (min, max) = if tail == "min" { (self.min, None) } else { (None, self.max) };
+        Self { min, max, is_bare: false, ..self }
+    }
 }
 
 #[derive(Default)]
@@ -76,9 +84,9 @@ fn number(tokens: &[QuestionToken], unit_after: Option<&'static str>) -> Option<
     let (mut number, mut length) = article_and_unit(tokens).or_else(|| digits_and_unit(tokens, unit_after))?;
     while let Some(token) = tokens.get(length) {
         match token.word.as_str() {
-            "usd" | "dollars" | "dollar" | "bucks" => number.is_money = true,
-            word if words("currencies").contains(&word) => number.is_foreign = true,
-            "us" if tokens.get(length + 1).is_some_and(|next| next.is(&["dollars", "dollar"])) => {}
+            word if is_in("dollars", word) => number.is_money = true,
+            word if is_in("currencies", word) => number.is_foreign = true,
+            "us" if tokens.get(length + 1).is_some_and(|next| next.is_in("dollar")) => {}
             "percent" => number.is_percent = true,
             _ => break,
         }
@@ -121,7 +129,7 @@ pub(crate) fn amount(tokens: &[QuestionToken]) -> Option<(QuestionAmount, usize)
         return Some((amount, 1));
     }
     // `EUR 2m`, `USD 5m`
-    let is_foreign = words("currencies").contains(&first.word.as_str());
+    let is_foreign = is_in("currencies", &first.word);
     if (is_foreign || first.is(&["usd"]))
         && let Some((found, length)) = tokens.get(1..).and_then(amount)
         && found.is_money
@@ -131,18 +139,18 @@ pub(crate) fn amount(tokens: &[QuestionToken]) -> Option<(QuestionAmount, usize)
     if let Some(amount) = figures(tokens) {
         return Some((amount, 2));
     }
-    if first.is(&["between", "btw", "btwn", "from"]) {
+    if first.is_in("between") {
         if let Some(amount) = tokens.get(1).and_then(|token| range(&token.word)) {
             return Some((amount, 2));
         }
-        let joint = (2..6).find(|at| tokens.get(*at).is_some_and(|token| token.is(&["and", "to", "until"])))?;
+        let joint = (2..6).find(|at| tokens.get(*at).is_some_and(|token| token.is_in("and to")))?;
         let (high, more) = number(&tokens[joint + 1..], None)?;
         // `between 1 and 3 million`: the unit applies to both numbers.
         let (low, length) = number(&tokens[1..], high.unit.or_else(|| unit_within(&tokens[joint + 1].word)))?;
         return (1 + length == joint).then(|| (between(&low, &high), joint + 1 + more));
     }
     let follow = |words: &[&str]| tokens.iter().map(|token| &*token.word).take(words.len()).eq(words.iter().copied());
-    let bound = phrases("bounds").iter().find(|bound| follow(&bound.words));
+    let bound = phrases_from("bounds", &first.word).find(|bound| follow(&bound.words));
     let start = bound.map_or(0, |bound| bound.words.len());
     let rest = tokens.get(start..)?;
     let sign = rest.first()?.word.chars().next();
@@ -157,26 +165,24 @@ pub(crate) fn amount(tokens: &[QuestionToken]) -> Option<(QuestionAmount, usize)
         return Some((between(&low, &high), length + 1 + more));
     }
     let number = first;
-    let after: Vec<&str> = tokens.iter().skip(start + length).take(2).map(|token| token.word.as_str()).collect();
+    let tail = phrase_of("after amounts", tokens.get(start + length..).unwrap_or_default());
     let (value, mut length) = (number.value, start + length);
     let mut amount = between(&number, &number);
     // `more than 3 rounds` means at least 4; for money the difference does not matter.
     let is_count = !number.is_money && !number.is_percent;
-    match (bound.map(|bound| bound.meaning), sign, after.as_slice()) {
-        (Some("min"), ..) | (None, Some('>'), _) => amount.max = None,
-        (Some("above"), ..) => (amount.min, amount.max) = (Some(value.saturating_add(u64::from(is_count))), None),
-        (Some("max"), ..) | (None, Some('<'), _) => amount.min = None,
-        (Some("below"), ..) => (amount.min, amount.max) = (None, Some(value.saturating_sub(u64::from(is_count)))),
-        (Some("about"), ..) | (None, Some('~'), _) => (amount.min, amount.max) = around(amount.min, amount.max),
-        (Some(_), ..) => {}
-        (None, _, ["or" | "and", "more" | "above" | "over" | "higher" | "up"]) => {
-            amount.max = None;
-            length += 2;
+    match (bound.map(|bound| bound.meaning), sign) {
+        (Some("min"), _) | (None, Some('>')) => amount.max = None,
+        (Some("above"), _) => (amount.min, amount.max) = (Some(value.saturating_add(u64::from(is_count))), None),
+        (Some("max"), _) | (None, Some('<')) => amount.min = None,
+        (Some("below"), _) => (amount.min, amount.max) = (None, Some(value.saturating_sub(u64::from(is_count)))),
+        (Some("about"), _) | (None, Some('~')) => (amount.min, amount.max) = around(amount.min, amount.max),
+        (Some(_), _) => {}
+        (None, _) if tail.is_some() => {
+            amount = amount.with_tail(tail.map_or("", |tail| tail.meaning));
+            length += tail.map_or(0, |tail| tail.words.len());
         }
-        (None, _, ["or" | "and", "less" | "below" | "under" | "fewer"]) => (amount.min, length) = (None, length + 2),
-        (None, _, ["plus", ..]) => (amount.max, length) = (None, length + 1),
-        (None, ..) if number.is_open => amount.max = None,
-        (None, ..) => amount.is_bare = true,
+        (None, _) if number.is_open => amount.max = None,
+        (None, _) => amount.is_bare = true,
     }
     Some((amount, length))
 }
@@ -189,7 +195,7 @@ pub(crate) fn around(min: Option<u64>, max: Option<u64>) -> (Option<u64>, Option
 /// `seven-figure`: the range of numbers with this many digits.
 fn figures(tokens: &[QuestionToken]) -> Option<QuestionAmount> {
     let digits = count_of(&tokens.first()?.word).filter(|digits| (4..=12).contains(digits))?;
-    tokens.get(1).filter(|token| token.is(&["figure", "figures"]))?;
+    tokens.get(1).filter(|token| token.is_in("figure"))?;
     let (min, max) = (Some(10_u64.pow(digits - 1)), Some(10_u64.pow(digits) - 1));
     Some(QuestionAmount { min, max, is_money: true, ..Default::default() })
 }

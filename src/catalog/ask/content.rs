@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
-use crate::ask::reader::QuestionReader;
-use crate::ask::words::{meaning_of, words};
+use crate::ask::path::Path;
+use crate::ask::question::Question;
+use crate::ask::words::{is_in, meaning_of};
 use crate::ask::{Interpretation, ReadPart};
 use crate::{ListPosition, ParseOptions, Request};
 
@@ -13,7 +14,7 @@ const GRAMMAR: [&str; 3] = ["grammar", "negations", "units"];
 /// Parameters whose values qualify the noun behind them, as an adjective does.
 const QUALIFIERS: [&str; 6] = ["sector", "status", "stage", "kind", "role", "known"];
 
-impl QuestionReader<'_> {
+impl Question<'_> {
     /// True for a noun phrase alone, such as `phone repair`, in which each word is content.
     pub(super) fn is_noun_phrase(&self) -> bool {
         let is_structural = |at: usize| {
@@ -25,7 +26,7 @@ impl QuestionReader<'_> {
             };
             let is_plural = || self.record_at(at).is_some() && token.word.ends_with('s');
             let is_grammar = || GRAMMAR.iter().any(|section| meaning_of(section, &token.word).is_some());
-            let is_glue = || token.is_glue() && !token.is(&["to", "and", "a"]);
+            let is_glue = || token.is_glue() && !token.is_in("no glue of phrases");
             is_number || is_plural() || is_glue() || is_verb() || is_grammar()
         };
         !(0..self.tokens.len()).any(is_structural) && self.tokens.len() > 1
@@ -41,7 +42,9 @@ impl QuestionReader<'_> {
             || self.record_at(at).is_some()
             || ["fillers", "topics", "by"].iter().chain(&GRAMMAR).any(|section| meaning_of(section, word).is_some())
     }
+}
 
+impl Path<'_, '_> {
     /// True for a word without a condition in its place: `startups building robots`, `the AI space`, but not `space tourism`.
     pub(super) fn is_filler(&self, at: usize) -> bool {
         let word = self.tokens[at].word.as_str();
@@ -64,7 +67,7 @@ impl QuestionReader<'_> {
             let token = &self.tokens[*at];
             !token.is_capitalized()
                 && !self.is_structural(*at)
-                && !words("companies").contains(&token.word.as_str())
+                && !is_in("companies", &token.word)
                 && token.word.starts_with(|char: char| char.is_alphabetic())
         };
         heads.retain(is_noun);

@@ -1,12 +1,12 @@
 //! Questions in German, French, Spanish, Portuguese and Italian. Their words for records, stages, signs, places and the like
 //! are replaced by English ones before a question is read, so that there is one grammar. Names stay as they are.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use once_cell::sync::Lazy;
 
 use crate::ask::lexicon::Lexicon;
-use crate::ask::token::QuestionToken;
+use crate::ask::token::{QuestionToken, tokens};
 use crate::ask::words::meaning_of;
 use data::fold::fold;
 use data::{Country, word_file};
@@ -64,6 +64,41 @@ impl Language {
     }
 }
 
+/// Frequent words of languages whose questions are not read.
+static UNREAD: Lazy<Vec<(&str, HashSet<&str>)>> = Lazy::new(|| {
+    let lines = word_file::entries(include_str!("languages/unread.txt")).filter_map(|line| line.split_once(": "));
+    lines.map(|(name, words)| (name, words.split(", ").collect())).collect()
+});
+
+/// Minimum number of words of an unread language in a question for a note on it.
+const MIN_UNREAD_WORDS: usize = 2;
+
+/// The language that a question is written in, if questions in it are not read: the one with more words than English
+/// and each language that is read. A script without Latin letters is none of theirs.
+pub(super) fn unread_language(text: &str, lexicon: &Lexicon) -> Option<String> {
+    let tokens = tokens(text);
+    let is_foreign = |char: char| char.is_alphabetic() && !is_latin(char);
+    let foreign = tokens.iter().filter(|token| token.raw.contains(is_foreign) && !lexicon.has(&token.word)).count();
+    if foreign * 2 > tokens.len() {
+        return Some("a language of another script".to_owned());
+    }
+    let count = |is_of: &dyn Fn(&QuestionToken) -> bool| tokens.iter().filter(|token| is_of(token)).count();
+    let of_read = |language: &Language| count(&|token| language.find(std::slice::from_ref(token)).is_some());
+    let read = LANGUAGES.iter().map(of_read).chain([count(&is_english)]).max().unwrap_or_default();
+    let found = UNREAD.iter().map(|(name, words)| (count(&|token| words.contains(token.word.as_str())), *name));
+    let (words, name) = found.max_by_key(|(words, _)| *words)?;
+    (words >= MIN_UNREAD_WORDS && words > read).then(|| name.to_owned())
+}
+
+fn is_latin(char: char) -> bool {
+    matches!(char, '\0'..='\u{24f}' | '\u{1e00}'..='\u{1eff}')
+}
+
+fn is_english(token: &QuestionToken) -> bool {
+    const ENGLISH: [&str; 6] = ["negations", "grammar", "topics", "fillers", "units", "months"];
+    token.is_glue() || ENGLISH.iter().any(|section| meaning_of(section, &token.word).is_some())
+}
+
 /// True for a word that negates in one of the languages.
 pub(super) fn is_negation(word: &str) -> bool {
     let found = LANGUAGES.iter().filter_map(|language| language.phrases.get(word)).flatten();
@@ -86,10 +121,6 @@ pub(super) fn to_english(tokens: Vec<QuestionToken>, lexicon: &Lexicon) -> Vec<Q
         let length = named(at).unwrap_or(0);
         kept[at..at + length].fill(true);
     }
-    const ENGLISH: [&str; 6] = ["negations", "grammar", "topics", "fillers", "units", "months"];
-    let is_english = |token: &QuestionToken| {
-        token.is_glue() || ENGLISH.iter().any(|section| meaning_of(section, &token.word).is_some())
-    };
     let evidence = |language: &Language| {
         let (mut own, mut english, mut covered, mut at) = (0_i32, 0_i32, 0_i32, 0);
         while at < tokens.len() {

@@ -6,12 +6,16 @@ pub mod association;
 mod content;
 mod known;
 mod language;
+mod lattice;
 pub(crate) mod lexicon;
+pub mod list;
 mod names;
 mod one_record;
 mod order;
+mod path;
 mod period;
 mod place;
+mod question;
 mod reader;
 mod sector;
 mod stage;
@@ -24,8 +28,11 @@ use serde::Serialize;
 
 use crate::{Catalog, Resource};
 
+use crate::ask::lattice::COSTS;
 use crate::ask::lexicon::Lexicon;
-use crate::ask::reader::QuestionReader;
+use crate::ask::path::Path;
+use crate::ask::question::Question;
+use data::Table;
 use data::field::model;
 
 /// The parameter of aggregates that names the properties to count records by.
@@ -36,12 +43,20 @@ pub const COUNT_BY: &str = "count_by";
 
 pub const MAX_QUESTION_CHARS: usize = 500;
 
+const READ_LANGUAGES: &str = "questions are read in English, German, French, Spanish, Portuguese and Italian";
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Interpretation {
     /// Parts in the order of the text.
     #[serde(rename = "interpreted")]
     pub parts: Vec<ReadPart>,
     pub unread: Vec<String>,
+    /// A sentence on the language of the question, if questions in it are not read.
+    #[serde(skip)]
+    pub language_note: Option<String>,
+    /// The cost of the reading; a name of a record costs nothing.
+    #[serde(skip)]
+    pub(crate) cost: u32,
 }
 
 model! {
@@ -90,12 +105,23 @@ impl Interpretation {
 impl Catalog {
     /// Reads a question about the records of a list. Relative dates count from the day of the release.
     pub fn interpret(&self, resource: Resource, text: &str) -> Interpretation {
-        QuestionReader::read(self, self.lexicon(), resource, text)
+        let mut interpretation = Path::read(Question::new(self, self.lexicon(), resource, text), &COSTS);
+        if !interpretation.unread.is_empty() {
+            interpretation.language_note = language::unread_language(text, self.lexicon()).map(|language| {
+                format!("the question was read as English only, and seems to be in {language}; {READ_LANGUAGES}")
+            });
+        }
+        interpretation
     }
 
-    /// The list of a question, from its first word for records; startups if it has none.
-    pub fn subject(&self, text: &str) -> Resource {
-        Resource::of_table(reader::subject(text, self.lexicon()))
+    /// The table that the first word for records names, or the verb behind `who`, and that word.
+    fn named_list(&self, text: &str) -> Option<(Table, String)> {
+        question::subject(text, self.lexicon())
+    }
+
+    /// True for `how many startups`, `number of rounds`.
+    fn asks_for_count(&self, text: &str) -> bool {
+        question::asks_for_count(text, self.lexicon())
     }
 
     fn lexicon(&self) -> &Lexicon {

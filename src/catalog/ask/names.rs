@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use crate::NameMatch;
-use crate::ask::ReadPart;
-use crate::ask::reader::{QuestionReader, Topic, records_meant};
+use crate::ask::path::{Path, PathPart};
+use crate::ask::question::{NameAt, OwnName, Topic, records_meant};
 use crate::ask::token::QuestionToken;
-use crate::ask::words::{phrases, words};
+use crate::ask::words::phrases_from;
 use data::Table;
 use data::fold::fold;
 
@@ -30,10 +30,10 @@ const FAR_LARGER: u32 = 10;
 
 pub(super) const MAX_NAME_WORDS: usize = 6;
 
-impl QuestionReader<'_> {
+impl Path<'_, '_> {
     /// Reads `called Blink`, `who is Jane Doe`: a name to search for, up to the end of the clause.
     pub(super) fn called(&mut self, at: usize) -> Option<usize> {
-        let is_marked = self.is_at(at, &["called", "named"]);
+        let is_marked = self.is_in(at, "called");
         let is_person = self.table == Table::People && self.is_at(at, &["who"]) && self.is_at(at + 1, &["is"]);
         let from = at + if is_marked { 1 } else { 2 };
         if !(is_marked || is_person) || !self.resource.is_searchable() || from >= self.tokens.len() {
@@ -51,11 +51,11 @@ impl QuestionReader<'_> {
 
     /// Reads `at startups`, `at VCs` among people.
     pub(super) fn at_organizations(&mut self, at: usize) -> Option<usize> {
-        let works = self.is_at(at, &["for"]) && self.is_after(at, &["work", "works", "working"]);
-        if self.table != Table::People || !(works || self.is_at(at, &["at", "of"])) {
+        let works = self.is_at(at, &["for"]) && self.follows(at, "works");
+        if self.table != Table::People || !(works || self.is_in(at, "at")) {
             return None;
         }
-        let from = at + 1 + usize::from(self.is_at(at + 1, &["a", "an"]));
+        let from = at + 1 + usize::from(self.is_in(at + 1, "articles"));
         let (table, length) = self.records_at(from)?;
         if !matches!(table, Table::Firms | Table::Startups) {
             return None;
@@ -68,7 +68,7 @@ impl QuestionReader<'_> {
         if self.table != Table::Firms {
             return None;
         }
-        let mut end = at + self.find_phrase(at, phrases("portfolio"))?.words.len();
+        let mut end = at + self.find_phrase(at, "portfolio")?.words.len();
         let named = |at: usize| {
             let is_name = self.tokens.get(at)?.is_capitalized() || self.is_rare_sector(&self.tokens[at].word);
             let (slug, length) = self.name_at(at, &[Table::Startups]).filter(|_| is_name)?;
@@ -76,7 +76,7 @@ impl QuestionReader<'_> {
             (self.catalog.size(Table::Startups, row) >= MIN_NAMED_SIZE).then_some(length)
         };
         end += named(end)?;
-        while self.is_at(end, &["and", "or"])
+        while self.is_in(end, "joints")
             && let Some(length) = named(end + 1)
         {
             end += 1 + length;
@@ -91,7 +91,7 @@ impl QuestionReader<'_> {
             ("lead", Table::Startups) => "investor",
             _ => parameter,
         };
-        let relation = phrases("relations").iter().find(|relation| {
+        let relation = phrases_from("relations", &self.tokens[at].word).find(|relation| {
             self.starts(at, &relation.words) && self.resource.parameter(own(relation.meaning)).is_some()
         })?;
         let parameter = own(relation.meaning);
@@ -105,7 +105,7 @@ impl QuestionReader<'_> {
         from += usize::from(is_both);
         let (mut names, mut end) = (Vec::new(), from);
         let (mut joint, mut start) = (is_both, at);
-        let is_expected = self.table == Table::People || !self.is_at(at, &["at", "of", "from"]);
+        let is_expected = self.table == Table::People || !self.is_in(at, "at or from");
         while let Some((slug, length)) =
             self.name_at(end, tables).or_else(|| self.begun_name(end, tables).filter(|_| is_expected))
         {
@@ -124,7 +124,7 @@ impl QuestionReader<'_> {
             let is_listed = self.tokens[end - 1].ends_clause
                 && listed.is_some_and(|token| !self.has_meaning(end, 1) || self.is_rare_sector(&token.word));
             let between = usize::from(!is_listed);
-            let follows = is_listed || self.is_at(end, &["and", "or"]);
+            let follows = is_listed || self.is_in(end, "joints");
             if !follows || self.name_at(end + between, tables).is_none() {
                 break;
             }
@@ -138,17 +138,17 @@ impl QuestionReader<'_> {
             return None;
         }
         // `Sequoia alongside Accel`
-        let is_joint = self.is_at(at, &["co", "coinvested", "together", "alongside"]);
+        let is_joint = self.is_in(at, "jointly");
         let partner = self.parts.pop_if(|(range, part)| is_joint && range.end == at && part.parameter == parameter);
         if let Some((range, part)) = partner {
-            names.insert(0, part.value);
+            names.insert(0, part.value.clone());
             start = range.start;
             joint = true;
         }
         let all = format!("{parameter}_all");
         let has_all = joint && names.len() > 1 && self.resource.parameter(&all).is_some();
         let parameter = if has_all { all.as_str() } else { parameter };
-        let is_founding = self.is_at(at, &["founded", "started", "set"]);
+        let is_founding = self.is_in(at, "founds");
         self.add(start..end, parameter, names.join(","), "name of a record");
         // `backed by Sequoia in 2012`
         if self.table == Table::Startups && parameter.starts_with("investor") {
@@ -162,26 +162,25 @@ impl QuestionReader<'_> {
 
     /// Reads `like Stripe`, `similar to Stripe`, `Stripe competitors`.
     pub(super) fn like(&mut self, at: usize) -> Option<usize> {
-        let before = self.find_phrase(at, phrases("like")).map_or(0, |phrase| phrase.words.len());
-        if before == 0 && !self.mentions(words("behind like")) && !self.mentions(&["like"]) {
+        let before = self.find_phrase(at, "like").map_or(0, |phrase| phrase.words.len());
+        if before == 0 && !self.mentions("behind like") && !self.mentions("like alone") {
             return None;
         }
         // `companies like mine`, `Airbnb-like startups`
         if before == 1 && (self.record_at(at + 1).is_some() || self.tokens.len() == at + 1) {
             return None;
         }
-        if self.is_at(at + before, &["mine", "ours", "yours", "theirs", "us", "me", "this", "that", "these", "those"]) {
+        if self.is_in(at + before, "pronouns") {
             return None;
         }
         let begun = || self.begun_name(at + before, &[self.table]).filter(|_| before > 0);
         let (slug, length) = self.name_at(at + before, &[self.table]).or_else(begun)?;
         // `Stripe competitors`, `does Stripe have any competitors`
         let mut named = at + before + length;
-        named += usize::from(self.is_at(named, &["have", "has"]));
+        named += usize::from(self.is_in(named, "have"));
         named += usize::from(named > at + before + length && self.is_at(named, &["any"]));
         let is_like = before == 0 && self.is_at(named, &["like"]) && self.record_at(named + 1).is_some();
-        let after =
-            if is_like || self.is_at(named, words("behind like")) { named + 1 - (at + before + length) } else { 0 };
+        let after = if is_like || self.is_in(named, "behind like") { named + 1 - (at + before + length) } else { 0 };
         if before + after == 0 {
             return None;
         }
@@ -204,7 +203,7 @@ impl QuestionReader<'_> {
         let is_longer = |(longest, _): (usize, _)| length > longest;
         // In lower case it means a large record, but `the first round` is not a name.
         let is_plain = |token: &QuestionToken| {
-            token.is_glue() || token.is(&["first", "last"]) || records_meant(&token.word).is_some()
+            token.is_glue() || token.is_in("first or last") || records_meant(&token.word).is_some()
         };
         let tokens = &self.tokens[at..at + length];
         let is_name = tokens.iter().all(QuestionToken::is_capitalized) || !tokens.iter().all(is_plain);
@@ -217,7 +216,7 @@ impl QuestionReader<'_> {
     /// Reads a name without another reading: `Sequoia deals`, `stripe founders`.
     pub(super) fn short_name(&mut self, at: usize) -> Option<usize> {
         let (parameter, slug, length) = self.own_name(at)?;
-        let is_place = self.is_after(at, &["in", "near"]) && self.tokens[at].raw.len() <= 3;
+        let is_place = self.follows(at, "in or near") && self.tokens[at].raw.len() <= 3;
         if is_place || (self.table == Table::People && self.is_backer(at)) {
             return self.leave(at..at + length);
         }
@@ -226,30 +225,34 @@ impl QuestionReader<'_> {
 
     /// True if a name is an investor in the organizations of people, not an organization: `backed by Sequoia`.
     fn is_backer(&self, at: usize) -> bool {
-        self.is_after(at, &["by"]) && self.is_after(at - 1, &["backed", "funded", "financed", "led"])
+        self.is_after(at, &["by"]) && self.follows(at - 1, "backs")
     }
 
     fn add_name(&mut self, range: Range<usize>, parameter: &'static str, slug: String) -> Option<usize> {
         let length = range.len();
-        let leads = self.is_at(range.end, &["led", "leads", "lead", "leading"])
-            || (self.is_at(range.end, &["was", "is", "as"])
+        let leads = self.is_in(range.end, "leads")
+            || (self.is_in(range.end, "before lead")
                 && self.tokens.iter().skip(range.end).take(4).any(|token| token.is(&["lead"])));
         let parameter = if leads && self.resource.parameter("lead").is_some() { "lead" } else { parameter };
         self.add(range, parameter, slug, "name of a record").then_some(length)
     }
 
     /// Finds the record with a name that begins at a word, and its parameter: an investor or an organization.
-    fn own_name(&self, at: usize) -> Option<(&'static str, String, usize)> {
+    fn own_name(&self, at: usize) -> OwnName {
+        // `Sequoia and Greylock`
+        let is_joined = |(range, part): &PathPart| range.end + 1 == at && part.parameter == "investor";
+        let continues = self.parts.last().is_some_and(is_joined) && self.follows(at, "joints");
+        self.memory[at].own_names[usize::from(continues)].get_or_init(|| self.find_own_name(at, continues)).clone()
+    }
+
+    fn find_own_name(&self, at: usize, continues: bool) -> OwnName {
         let (parameter, tables): (_, &[Table]) = match self.table {
             Table::Startups => ("investor", &[Table::Firms]),
-            Table::Rounds if self.mentions(&["both"]) => ("investor", &[Table::Firms]),
+            Table::Rounds if self.mentions("both") => ("investor", &[Table::Firms]),
             Table::Rounds => ("investor", &[Table::Firms, Table::Startups]),
             Table::People => ("organization", &[Table::Firms, Table::Startups]),
             _ => return None,
         };
-        // `Sequoia and Greylock`
-        let is_joined = |(range, part): &(Range<usize>, ReadPart)| range.end + 1 == at && part.parameter == "investor";
-        let continues = self.parts.last().is_some_and(is_joined) && self.is_after(at, &["and", "or"]);
         let is_expected = continues || self.names_record(at, 1);
         let found: Vec<_> = tables.iter().map(|table| (*table, self.name_at(at, &[*table]))).collect();
         let may_begin = is_expected && found.iter().all(|(_, found)| found.is_none());
@@ -260,7 +263,8 @@ impl QuestionReader<'_> {
             // A word in lower case is a name only of a well-known record.
             let tokens = &self.tokens[at..at + length];
             let is_sure = tokens[length - 1].is_possessive
-                || tokens.iter().all(|token| token.is_capitalized() || token.is_glue());
+                || (tokens.iter().all(|token| token.is_capitalized() || token.is_glue())
+                    && tokens.iter().any(QuestionToken::is_capitalized));
             let is_coined = || self.table != Table::Startups && self.is_coined(&self.tokens[at].word);
             let is_name = self.names_record(at, length) || (length == 1 && is_coined());
             let least = if is_name { MIN_NAMED_SIZE } else { MIN_PLAIN_SIZE };
@@ -274,8 +278,8 @@ impl QuestionReader<'_> {
     /// True if the words around a phrase mark it as a record: `what did zomato raise`, `solarcity rounds`.
     pub(super) fn names_record(&self, at: usize, length: usize) -> bool {
         self.tokens[at + length - 1].is_possessive
-            || self.is_at(at + length, words("of a record"))
-            || self.is_after(at, &["did", "does", "has"])
+            || self.is_in(at + length, "of a record")
+            || self.follows(at, "before a record")
     }
 
     /// True if hardly any description has a word: `zomato`, but not `bridge`.
@@ -319,8 +323,16 @@ impl QuestionReader<'_> {
         Some((snapshot.slug(table, row).to_owned(), length))
     }
 
-    /// Slug of the record with a name that begins at a word, and the number of words.
-    pub(super) fn name_at(&self, at: usize, tables: &[Table]) -> Option<(String, usize)> {
+    /// Slug of the record with a name that begins at a word, and the number of words: the longest of these tables.
+    pub(super) fn name_at(&self, at: usize, tables: &[Table]) -> NameAt {
+        let named = |table: &Table| {
+            self.memory.get(at)?.names[*table as usize].get_or_init(|| self.name_of_table(at, *table)).as_ref()
+        };
+        // The first of those with the most words.
+        tables.iter().rev().filter_map(named).max_by_key(|(_, length)| *length).cloned()
+    }
+
+    fn name_of_table(&self, at: usize, table: Table) -> NameAt {
         // A sign alone neither begins nor ends a name.
         let is_word = |at: usize| self.tokens.get(at).is_some_and(|token| token.raw.contains(char::is_alphanumeric));
         if !is_word(at) {
@@ -330,12 +342,9 @@ impl QuestionReader<'_> {
         let lengths = (1..=longest).take_while(|length| self.phrase_at(at, *length).is_some());
         let texts: Vec<String> = lengths.map(|length| self.written(&(at..at + length))).collect();
         // A text that does not begin a name cannot begin one with more words either. Without a space it may be a slug.
-        let reach = |table: Table| texts.iter().take_while(|text| self.catalog.begins_name(table, &fold(text))).count();
-        let reaches: Vec<(Table, usize)> = tables.iter().map(|table| (*table, reach(*table))).collect();
+        let reach = texts.iter().take_while(|text| self.catalog.begins_name(table, &fold(text))).count();
         texts.iter().enumerate().rev().filter(|(index, _)| is_word(at + index)).find_map(|(index, text)| {
-            let is_sought = |reach: usize| index < reach || !text.contains(' ');
-            let mut sought = reaches.iter().filter(|(_, reach)| is_sought(*reach)).map(|(table, _)| *table);
-            let (table, row) = sought.find_map(|table| Some((table, self.row_of_name(table, text)?)))?;
+            let row = if index < reach || !text.contains(' ') { self.row_of_name(table, text)? } else { return None };
             Some((self.catalog.snapshot().slug(table, row).to_owned(), index + 1))
         })
     }

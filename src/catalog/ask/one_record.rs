@@ -4,8 +4,9 @@ use std::ops::Range;
 
 use crate::ask::lexicon::PhraseMeaning;
 use crate::ask::names::{MAX_NAME_WORDS, MIN_BEGUN_SIZE, MIN_NAMED_SIZE};
-use crate::ask::reader::{QuestionReader, records_meant};
-use crate::ask::words::phrases;
+use crate::ask::path::Path;
+use crate::ask::question::records_meant;
+use crate::ask::words::{phrases, phrases_from};
 use crate::ask::{Interpretation, ReadPart};
 use crate::{Catalog, NameMatch};
 use data::number::{counted, grouped};
@@ -15,9 +16,11 @@ use data::{Facet, Table};
 const MAX_AROUND: usize = 1;
 /// Maximum number of records of the same name that are listed together.
 const MAX_NAMESAKES: usize = 20;
+/// Cost of each phrase that is unread next to the name of a record.
+const UNREAD_NEXT_TO_NAME: u32 = 400;
 const NONE: &str = "-";
 
-impl QuestionReader<'_> {
+impl Path<'_, '_> {
     /// Reads `how much has Acme raised`: all words but the name are those for fields, or mean nothing.
     pub(super) fn about_one_record(&self) -> Option<Interpretation> {
         self.resource.parameter("slug")?;
@@ -88,7 +91,7 @@ impl QuestionReader<'_> {
     /// The field of the listed records that a word asks for; `-` for one that no record has.
     fn field_asked(&self, at: usize) -> Option<&'static str> {
         let word = &self.tokens[at].word;
-        let mut fields = phrases("about a record").iter().filter(|field| field.text == word);
+        let mut fields = phrases_from("about a record", word).filter(|field| field.text == word);
         fields.find_map(|field| field.meaning.strip_prefix(self.table.name())?.strip_prefix(' '))
     }
 
@@ -165,8 +168,9 @@ impl QuestionReader<'_> {
         };
         let why = format!("name of a {noun}{answer}{fact}");
         let part = ReadPart { text, parameter: parameter.to_owned(), value, why };
-        let unread = unread.iter().map(|range| self.written(range)).collect();
-        Interpretation { parts: vec![part], unread }
+        let unread: Vec<String> = unread.iter().map(|range| self.written(range)).collect();
+        let cost = UNREAD_NEXT_TO_NAME * unread.len() as u32;
+        Interpretation { parts: vec![part], unread, cost, ..Interpretation::default() }
     }
 }
 

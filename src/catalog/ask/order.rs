@@ -1,16 +1,18 @@
 //! The order and number of the records that a question asks for, and the properties to count them by.
 
+use std::rc::Rc;
+
 use crate::Resource;
 use crate::aggregate::group_bys;
+use crate::ask::path::Path;
 use crate::ask::period::count_of;
-use crate::ask::reader::QuestionReader;
 use crate::ask::token::QuestionToken;
-use crate::ask::words::{Phrase, meaning_of, phrases};
+use crate::ask::words::{Phrase, meaning_of, phrases_from};
 use crate::ask::{GROUP_BY, ReadPart};
 use data::Table;
 
 /// The property of `group_by` for a word.
-fn group_by(resource: Resource, word: &str) -> Option<&'static str> {
+pub(super) fn group_by(resource: Resource, word: &str) -> Option<&'static str> {
     let name = match word {
         "year" | "years" if resource != Resource::Rounds => "founded_year",
         word => meaning_of("properties", word).or(word.strip_suffix('s')).unwrap_or(word),
@@ -18,13 +20,12 @@ fn group_by(resource: Resource, word: &str) -> Option<&'static str> {
     group_bys(resource).into_iter().map(|(known, _)| known).find(|known| *known == name || *known == word)
 }
 
-impl QuestionReader<'_> {
+impl Path<'_, '_> {
     /// Reads groups: `by country`, `per year and stage`, `for each sector`, `which cities have the most`.
     pub(super) fn groups(&mut self, at: usize) -> Option<usize> {
-        let property = |at: usize| self.tokens.get(at).and_then(|token| group_by(self.resource, &token.word));
+        let property = |at: usize| self.property_at(at);
         // `by founding year`
-        let founded =
-            |at: usize| self.is_at(at, &["founding", "foundation"]) && property(at + 1) == Some("founded_year");
+        let founded = |at: usize| self.is_in(at, "foundation") && property(at + 1) == Some("founded_year");
         let is_every = |at: usize| {
             self.is_at(at, &["every"]) && matches!(property(at + 1), Some("year" | "quarter" | "founded_year"))
         };
@@ -35,25 +36,23 @@ impl QuestionReader<'_> {
             let is_most = self.is_at(at, &verbs) && self.is_at(at + 1 + usize::from(is_the), &["most"]);
             if is_most { 2 + usize::from(is_the) } else { 0 }
         };
-        let start = at + usize::from(self.is_at(at, &["group", "grouped", "split", "counted"]));
+        let start = at + usize::from(self.is_in(at, "grouped"));
         // `how many a year`
-        let is_yearly = self.is_at(at, &["a"])
-            && self.is_after(at, &["many", "rounds", "deals"])
-            && self.is_at(at + 1, &["year", "quarter"]);
-        let first = if self.is_at(start, &["by", "per", "each"]) || is_every(start) || is_yearly {
+        let is_yearly =
+            self.is_at(at, &["a"]) && self.follows(at, "before a year") && self.is_in(at + 1, "year or quarter");
+        let first = if self.is_in(start, "per") || is_every(start) || is_yearly {
             // `backed by investors`, `sorted by year`
             let before = self.tokens.get(at.wrapping_sub(1)).filter(|_| start == at);
             let verb = before.and_then(|token| meaning_of("by", &token.word));
             let is_who = !matches!(property(start + 1), Some("sector" | "country" | "city" | "stage" | "founded_year"));
             // `by investors in Berlin`
-            let is_whose = property(start + 1) == Some("investor")
-                && self.is_at(start + 2, &["in", "from", "based", "located", "outside"]);
+            let is_whose = property(start + 1) == Some("investor") && self.is_in(start + 2, "of a place");
             let is_other = self.is_at(start, &["by"])
                 && (verb == Some("sorted") || (verb == Some("done") && is_who) || is_whose)
                 && !(at > 0 && self.tokens[at - 1].ends_clause);
             // The date of an acquisition is not known.
-            let is_end = before.is_some_and(|token| token.is(&["acquired", "bought", "closed"]))
-                && property(start + 1) == Some("founded_year");
+            let is_end =
+                before.is_some_and(|token| token.is_in("ended")) && property(start + 1) == Some("founded_year");
             if is_other || is_end {
                 return None;
             }
@@ -63,12 +62,11 @@ impl QuestionReader<'_> {
             let is_top = self.is_at(at, &["top"]);
             let is_number = is_top && self.tokens.get(at + 1).is_some_and(|token| count_of(&token.word).is_some());
             // `the most common sectors`
-            let is_common = self.is_at(at, &["most"]) && self.is_at(at + 1, &["common", "popular", "frequent"]);
+            let is_common = self.is_at(at, &["most"]) && self.is_in(at + 1, "frequent");
             let is_top = is_top || is_common;
-            let first =
-                at + usize::from(is_top || self.is_at(at, &["which", "what"])) + usize::from(is_number || is_common);
+            let first = at + usize::from(is_top || self.is_in(at, "which")) + usize::from(is_number || is_common);
             let is_place = matches!(property(first)?, "country" | "city" | "sector" | "stage");
-            let is_investor = property(first)? == "investor" && self.is_at(at, &["which", "what"]);
+            let is_investor = property(first)? == "investor" && self.is_in(at, "which");
             if (most(first + 1) == 0 && !is_top) || !(is_place || is_investor) {
                 return None;
             }
@@ -77,7 +75,7 @@ impl QuestionReader<'_> {
         let first = first + usize::from(founded(first));
         let mut properties = vec![property(first)?];
         let mut end = first + 1;
-        while self.is_at(end, &["and", "by", "per"])
+        while self.is_in(end, "and per")
             && let Some(further) = property(end + 1).filter(|further| !properties.contains(further))
         {
             properties.push(further);
@@ -89,7 +87,7 @@ impl QuestionReader<'_> {
         }
         let (text, value) = (self.written(&(at..end)), properties.join(","));
         let why = "what records are counted by".to_owned();
-        self.parts.push((at..end, ReadPart { text, parameter: GROUP_BY.to_owned(), value, why }));
+        self.parts.push((at..end, Rc::new(ReadPart { text, parameter: GROUP_BY.to_owned(), value, why })));
         Some(end - at)
     }
 
@@ -101,21 +99,21 @@ impl QuestionReader<'_> {
         let start = at + usize::from(self.is_at(at, &["the"]));
         let is_single = self.is_at(start, &["single"]) && self.sort_at(start + 1).is_some();
         let start = start + usize::from(is_single);
-        if self.is_at(start, &["top", "first"])
+        if self.is_in(start, "top")
             && let Some(number) = count(start + 1)
         {
             return self.read_as(at..start + 2, "limit", number.to_string(), "that many records");
         }
         // `the last 20 rounds`
         if self.table == Table::Rounds
-            && self.is_at(start, &["last", "latest"])
+            && self.is_in(start, "last")
             && let Some(number) = count(start + 1).filter(|_| self.counts_records(start + 2))
         {
             self.add(at..start + 2, "sort", "-announced_on", "order");
             return self.read_as(at..start + 2, "limit", number.to_string(), "that many records");
         }
         if self.is_at(at, &["limit"])
-            && let to = at + 1 + usize::from(self.is_at(at + 1, &["to", "of"]))
+            && let to = at + 1 + usize::from(self.is_in(at + 1, "to or of"))
             && let Some(number) = count(to)
         {
             return self.read_as(at..to + 1, "limit", number.to_string(), "that many records");
@@ -141,7 +139,7 @@ impl QuestionReader<'_> {
 
     /// True if a number before a word counts the records to list: `10 fintech companies in Berlin`.
     fn counts_records(&self, at: usize) -> bool {
-        let is_plain = |token: &QuestionToken| token.is_glue() || token.is(&["last", "latest"]);
+        let is_plain = |token: &QuestionToken| token.is_glue() || token.is_in("last");
         let is_first = self.tokens[..at - 1].iter().all(is_plain);
         // Skip phrases that are understood, up to the word for the records.
         let mut until = at;
@@ -154,10 +152,7 @@ impl QuestionReader<'_> {
         }
         is_first
             && self.records_at(until).is_some_and(|(table, _)| table == self.table)
-            && !self.is_at(
-                at,
-                &["million", "billion", "year", "years", "month", "months", "day", "days", "person", "or", "and", "to"],
-            )
+            && !self.is_in(at, "after no count of records")
     }
 
     /// True if the next word for records is in the singular: `the largest fintech round`, but not `funding rounds`.
@@ -168,9 +163,7 @@ impl QuestionReader<'_> {
 
     /// True if the question asks for a single record: `which VC has the largest portfolio`.
     fn asks_for_one(&self) -> bool {
-        self.is_at(0, &["which", "what"])
-            && self.record_at(1) == Some(self.table)
-            && !self.tokens[1].word.ends_with('s')
+        self.is_in(0, "which") && self.record_at(1) == Some(self.table) && !self.tokens[1].word.ends_with('s')
     }
 
     /// The order that words state, and the number of these words.
@@ -182,7 +175,8 @@ impl QuestionReader<'_> {
                 self.is_at(at + offset + if offset > 0 { article } else { 0 }, &[word.trim_start_matches('+')])
             })
         };
-        phrases("orders").iter().filter(|order| fits(order)).find_map(|order| {
+        let first = self.tokens.get(at)?.word.as_str();
+        phrases_from("orders", first).filter(|order| fits(order)).find_map(|order| {
             let (tables, sort) = order.meaning.split_once(' ')?;
             let is_own = tables == "all" || tables.split(',').any(|table| table == self.table.name());
             let length = order.words.iter().filter(|word| !word.starts_with('+')).count();

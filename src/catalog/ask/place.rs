@@ -1,15 +1,16 @@
 //! Places in questions: states and their cities, and the records that a place belongs to.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::ask::ReadPart;
 use crate::ask::lexicon::PhraseMeaning;
-use crate::ask::reader::{QuestionReader, records_meant};
+use crate::ask::path::Path;
+use crate::ask::question::records_meant;
 use crate::ask::token::QuestionToken;
-use crate::ask::words::words;
 use data::{Country, Facet, Table, city};
 
-impl QuestionReader<'_> {
+impl Path<'_, '_> {
     /// Reads a city with its state: `Atlanta, Georgia`, `Austin, TX`.
     pub(super) fn city_of_state(&mut self, at: usize) -> Option<usize> {
         self.resource.parameter("city")?;
@@ -19,8 +20,7 @@ impl QuestionReader<'_> {
         let state_at = |at: usize| {
             // In lower case some are also words.
             let is_code = |token: &&QuestionToken| {
-                token.raw.len() == 2
-                    && if is_upper(token) { has_codes } else { !token.is(&["in", "or", "me", "hi", "ok", "oh", "id"]) }
+                token.raw.len() == 2 && if is_upper(token) { has_codes } else { !token.is_in("no states") }
             };
             let code = self.tokens.get(at).filter(is_code);
             code.and_then(|code| city::state(city::us_state_of_code(&code.word)?)).map(|state| (state, 1)).or_else(
@@ -46,7 +46,7 @@ impl QuestionReader<'_> {
 
     /// Adds the country of a state, unless the question names or excludes one.
     fn add_country(&mut self, range: Range<usize>, country: &str) {
-        if !self.is_negated && !self.parts.iter().any(|(_, part)| part.parameter == "country") {
+        if !self.is_negated() && !self.parts.iter().any(|(_, part)| part.parameter == "country") {
             self.add(range, "country", country, "country of the state");
         }
     }
@@ -67,7 +67,7 @@ impl QuestionReader<'_> {
         if self.is_of_investors(at) {
             return self.leave(range);
         }
-        if (is_country && !self.is_at(range.end, &["usa", "us"]))
+        if (is_country && !self.is_in(range.end, "usa"))
             || self.is_of_others(range.end)
             || self.resource.parameter("city").is_none()
         {
@@ -77,7 +77,7 @@ impl QuestionReader<'_> {
         // Without its country, it may be a city of the same name.
         let is_of_country = |part: &ReadPart| part.parameter == "country" && part.value == country;
         if !self.parts.iter().any(|(_, part)| is_of_country(part)) {
-            self.is_negated = false;
+            self.sign = None;
             return self.leave(range);
         }
         if !self.parts.iter().any(|(other, part)| other.end == at && part.parameter == "city") {
@@ -88,16 +88,15 @@ impl QuestionReader<'_> {
 
     /// True if a word states who founded or runs startups, which is not known: `founded by women`.
     pub(super) fn is_doer(&self, at: usize) -> bool {
-        self.is_after(at, &["by"]) && self.is_after(at - 1, words("done by"))
+        self.is_after(at, &["by"]) && self.follows(at - 1, "done by")
     }
 
     /// True if a nationality describes people or a product, not the place of a startup.
     pub(super) fn is_of_people(&self, range: &Range<usize>) -> bool {
-        let is_market = self.is_at(range.end, &["market", "markets"])
+        let is_market = self.is_in(range.end, "market")
             && range.start > 1
             && (self.starts(range.start - 2, &["to", "the"]) || self.starts(range.start - 2, &["for", "the"]));
-        self.table != Table::People
-            && (self.is_at(range.end, words("of people")) || self.is_doer(range.start) || is_market)
+        self.table != Table::People && (self.is_in(range.end, "of people") || self.is_doer(range.start) || is_market)
     }
 
     /// True if a place belongs to other records than those of the list: `VCs that invest in German startups`.
@@ -120,17 +119,17 @@ impl QuestionReader<'_> {
     /// place invest (`VCs in Germany investing in the US`).
     pub(super) fn is_of_investors(&self, at: usize) -> bool {
         let article = usize::from(self.is_after(at, &["the"]));
-        let Some(before) = at.checked_sub(article + 1).filter(|before| self.is_at(*before, &["in", "from"])) else {
+        let Some(before) = at.checked_sub(article + 1).filter(|before| self.is_in(*before, "in or from")) else {
             return false;
         };
-        let based = usize::from(self.is_after(before, &["based", "located", "headquartered"]));
+        let based = usize::from(self.follows(before, "based"));
         let Some(noun) = before.checked_sub(based + 1) else { return false };
         if self.table == Table::Firms {
             let has_place = self.parts.iter().any(|(_, part)| matches!(part.parameter.as_str(), "country" | "city"));
-            return has_place && self.is_at(noun, &["invest", "invests", "investing", "invested", "active"]);
+            return has_place && self.is_in(noun, "invests");
         }
         // `software firms in Seattle` are startups; in `investors in US health rounds` the place belongs to the rounds.
-        let is_investor = self.record_at(noun) == Some(Table::Firms) && !self.is_at(noun, &["firm", "firms"]);
+        let is_investor = self.record_at(noun) == Some(Table::Firms) && !self.is_in(noun, "firm");
         let own = (at + 1..at + 5).take_while(|at| !self.tokens.get(at - 1).is_none_or(|token| token.ends_clause));
         let is_own = own.into_iter().any(|at| self.record_at(at) == Some(self.table));
         // In `rounds with corporate investors in Germany`, the place may equally belong to the rounds.
@@ -141,22 +140,22 @@ impl QuestionReader<'_> {
     /// True if `or` or `and` joins a phrase to a city: `Shenzhen or Hong Kong`.
     pub(super) fn joins_city(&self, at: usize) -> bool {
         let joined = self.parts.iter().find(|(range, _)| range.end + 1 == at);
-        joined.is_some_and(|(_, part)| part.parameter.ends_with("city")) && self.is_at(at - 1, &["or", "and", "nor"])
+        joined.is_some_and(|(_, part)| part.parameter.ends_with("city")) && self.is_in(at - 1, "joints of exclusions")
     }
 
     /// True if `us` is a country: in capitals, after `in the`, or where it cannot mean people: `us fintech startups`.
     pub(super) fn is_country_us(&self, at: usize) -> bool {
         let token = &self.tokens[at];
         let is_before_term = || {
-            let term = at + 1 + usize::from(self.is_at(at + 1, &["and", "or"]));
+            let term = at + 1 + usize::from(self.is_in(at + 1, "joints"));
             term < self.tokens.len() && (self.record_at(term).is_some() || self.has_meaning(term, 1))
         };
         let is_last = || at > 0 && at + 1 == self.tokens.len();
         token.word == "us"
             && (token.raw == "US"
                 || token.raw == "U.S"
-                || self.is_after(at, &["the", "in", "from"])
-                || (!self.is_after(at, words("before us")) && (is_before_term() || is_last())))
+                || self.follows(at, "before the us")
+                || (!self.follows(at, "before us") && (is_before_term() || is_last())))
     }
 
     /// A country that is also a city counts as the city if it is joined to one: `Singapore or Jakarta`.
@@ -164,13 +163,14 @@ impl QuestionReader<'_> {
         let mut parts = self.parts.clone();
         for index in 1..parts.len() {
             let [(range, country), (next, city)] = &mut parts[index - 1..=index] else { continue };
-            let is_joined = range.end + 1 == next.start && self.is_at(range.end, &["or", "and"]);
+            let is_joined = range.end + 1 == next.start && self.is_in(range.end, "joints");
             if !is_joined || country.parameter != "country" || city.parameter != "city" {
                 continue;
             }
             let meanings = self.phrase_at(range.start, range.len()).map(|phrase| self.lexicon.meanings(&phrase));
             let mut own = meanings.unwrap_or_default().iter().filter_map(|meaning| self.value_of(meaning, range));
             if let Some((parameter, value, why)) = own.find(|(parameter, ..)| *parameter == "city") {
+                let country = Rc::make_mut(country);
                 [country.parameter, country.value, country.why] = [parameter, value, why].map(str::to_owned);
             }
         }

@@ -3,10 +3,8 @@
 use std::ops::Range;
 
 use crate::Catalog;
-use crate::ask::ReadPart;
 use crate::ask::lexicon::{MIN_STARTUPS, PhraseMeaning};
-use crate::ask::reader::QuestionReader;
-use crate::ask::words::words;
+use crate::ask::path::{Path, PathPart};
 use data::{Facet, Table};
 
 /// At least one in this many startups has a sector that `tech` means; otherwise `tech` applies to all listed startups.
@@ -23,13 +21,12 @@ fn startups_of(catalog: &Catalog, slug: &str) -> Option<u32> {
     Some(snapshot.facet_count(Table::Startups, Facet::Sector, sector))
 }
 
-impl QuestionReader<'_> {
+impl Path<'_, '_> {
     /// True if a word without a meaning of its own is a sector: `space startups`, but not `startups in the AI space`.
     pub(super) fn is_glue_sector(&self, at: usize, meanings: &[PhraseMeaning]) -> bool {
-        let is_room = self.is_after(at, &["parking", "retail", "office", "storage", "living", "event", "shared"])
-            || self.follows_sector(at);
+        let is_room = self.follows(at, "rooms") || self.follows_sector(at);
         (self.is_at(at, &["space"]) && self.record_at(at + 1).is_some() && !is_room)
-            || (self.is_at(at, &["tech", "technology"]) && self.is_usual(meanings))
+            || (self.is_in(at, "tech") && self.is_usual(meanings))
     }
 
     /// True if a sector is the name of a startup: `Facebook's rounds`, `Facebook funding`.
@@ -41,7 +38,7 @@ impl QuestionReader<'_> {
 
     /// Number of words of an unwanted startup, which no parameter excludes: `not Delivery Hero`.
     pub(super) fn unwanted_startup(&self, at: usize, length: usize) -> Option<usize> {
-        if !self.is_negated || self.table != Table::Startups {
+        if !self.is_negated() || self.table != Table::Startups {
             return None;
         }
         self.name_at(at, &[Table::Startups]).map(|(_, named)| named).filter(|named| *named > length)
@@ -50,28 +47,25 @@ impl QuestionReader<'_> {
     /// True if the words of a sector mean something else: `founded before Facebook`, `founded by students`.
     pub(super) fn is_no_sector(&self, range: &Range<usize>) -> bool {
         let at = range.start;
-        let is_compared =
-            self.is_after(at, &["before", "after", "than", "ex", "former"]) && !self.is_after(at - 1, &["other"]);
+        let is_compared = self.follows(at, "compared") && !self.is_after(at - 1, &["other"]);
         // `platforms that finance startups`
-        let is_verb = self.is_at(at, &["finance"]) && self.is_after(at, &["that", "which", "who", "to"]);
+        let is_verb = self.is_at(at, &["finance"]) && self.follows(at, "before a verb");
         // `women-led`, `family-friendly`
-        let is_compound = self.is_hyphenated(range.end - 1)
-            && self.is_at(range.end, &["led", "owned", "run", "founded", "friendly", "free"]);
+        let is_compound = self.is_hyphenated(range.end - 1) && self.is_in(range.end, "compounds");
         is_compared || is_verb || is_compound || self.is_doer(at) || self.is_said_of_people(range)
     }
 
     /// True if a sector describes people, not startups: `that are hiring`, `backed by angels`, `women partners`.
     fn is_said_of_people(&self, range: &Range<usize>) -> bool {
-        let is_subject = self.is_after(range.start, &["in", "for", "the", "about"]);
+        let is_subject = self.follows(range.start, "before a subject");
         let is_hiring = self.is_at(range.start, &["hiring"])
-            && !self.is_at(range.end, words("products"))
-            && !self.is_at(range.end, &["software", "marketplace", "marketplaces", "automation", "space"])
+            && !self.is_in(range.end, "products")
+            && !self.is_in(range.end, "products of hiring")
             && !is_subject;
         // `a good reputation`, `cold emails`
-        let is_praised = self.is_after(range.start, &["good", "great", "strong", "bad", "cold", "warm"]);
-        let is_group = self.is_at(range.start, words("people")) && self.is_at(range.end, words("after people"));
-        let is_person =
-            is_group || self.is_at(range.start, &["angel", "angels"]) || self.tokens[range.start].raw == "GPs";
+        let is_praised = self.follows(range.start, "praise");
+        let is_group = self.is_in(range.start, "people") && self.is_in(range.end, "after people");
+        let is_person = is_group || self.is_in(range.start, "angel") || self.tokens[range.start].raw == "GPs";
         is_hiring || is_praised || (range.len() == 1 && is_person)
     }
 
@@ -95,17 +89,17 @@ impl QuestionReader<'_> {
 
     /// True if a word names the product of the sector before it: `language learning apps`, `payments technology`.
     pub(super) fn is_product(&self, at: usize) -> bool {
-        self.follows_sector(at) && self.is_at(at, words("products"))
+        self.follows_sector(at) && self.is_in(at, "products")
     }
 
     /// Requires all sectors that qualify each other (`AI startups for dentists`); `AI or fintech` requires any of the
     /// two. Among sectors with the same meaning any is enough, so the word with the most sectors stays as it is.
     pub(super) fn require_all_sectors(&mut self) {
-        let of_sector = |part: &(Range<usize>, ReadPart)| part.1.parameter == "sector";
+        let of_sector = |part: &PathPart| part.1.parameter == "sector";
         let mut places: Vec<usize> = (0..self.parts.len()).filter(|index| of_sector(&self.parts[*index])).collect();
         let is_joined = |pair: &[usize]| {
             let (from, to) = (self.parts[pair[0]].0.end, self.parts[pair[1]].0.start);
-            self.tokens[from - 1].ends_clause || (from..to).any(|between| self.is_at(between, &["and", "or"]))
+            self.tokens[from - 1].ends_clause || (from..to).any(|between| self.is_in(between, "joints"))
         };
         if places.len() < 2 || places.windows(2).any(is_joined) || self.resource.parameter("sector_all").is_none() {
             return;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::ask::lexicon::PhraseMeaning;
-use crate::ask::reader::QuestionReader;
+use crate::ask::path::Path;
 use crate::ask::words::{Phrase, phrases};
 use data::Stage;
 use data::vocabulary::Vocabulary;
@@ -20,7 +20,7 @@ fn names(stages: &[Stage]) -> String {
     stages.iter().map(|stage| stage.name()).collect::<Vec<_>>().join(",")
 }
 
-impl QuestionReader<'_> {
+impl Path<'_, '_> {
     /// Stage of a phrase; a letter alone is a series.
     fn stage_at(&self, at: usize) -> Option<(Stage, usize)> {
         let meant = |phrase: &str| {
@@ -57,19 +57,17 @@ impl QuestionReader<'_> {
                 return (names(&LADDER[first..]), end);
             }
             // `series C rounds and later`
-            let end = end + usize::from(self.is_at(end, &["round", "rounds"]) && self.is_at(end + 1, &["and", "or"]));
-            let joint = self.is_at(end, &["or", "and"]);
+            let end = end + usize::from(self.is_in(end, "round") && self.is_in(end + 1, "joints"));
+            let joint = self.is_in(end, "joints");
             let after = end + usize::from(joint);
-            if (joint || self.is_at(end, &["onwards"]))
-                && self.is_at(after, &["later", "above", "beyond", "higher", "up", "onwards"])
-            {
+            if (joint || self.is_at(end, &["onwards"])) && self.is_in(after, "and later") {
                 return (names(&LADDER[first..]), after + 1);
             }
-            if joint && self.is_at(after, &["earlier", "before", "below", "lower"]) {
+            if joint && self.is_in(after, "and earlier") {
                 return (names(&LADDER[..=first]), after + 1);
             }
             let is_between = self.is_after(range.start, &["between"]) && self.is_at(end, &["and"]);
-            let is_range = is_between || self.is_at(end, &["to", "through", "until", "till"]);
+            let is_range = is_between || self.is_in(end, "through");
             let from = end + usize::from(is_range);
             if (is_range || (is_series && self.is_hyphenated(end - 1)))
                 && let Some((last, length)) = self.stage_at(from)
@@ -81,7 +79,7 @@ impl QuestionReader<'_> {
         let mut stages = value.to_owned();
         // `a` is more often an article.
         let letter_at = |at: usize| {
-            let letter = at + usize::from(self.is_at(at, &["and", "or"]));
+            let letter = at + usize::from(self.is_in(at, "joints"));
             let is_letter = self.tokens.get(letter).is_some_and(|token| token.word.len() == 1 && token.word != "a");
             Some((self.stage_at(letter).filter(|_| is_letter && is_series)?.0, letter + 1))
         };

@@ -1,43 +1,118 @@
-//! Minimal pairs: questions that differ in a sign only, in six languages, with the parameters that each is read as.
+//! Labelled questions: minimal pairs, which differ in a sign only, in six languages, and others, with the parameters
+//! that each is read as. Costs are fitted to them.
+
+use std::fmt::Write as _;
 
 use crate::ask::Interpretation;
+use crate::ask::lattice::{COSTS, Costs};
+use crate::ask::path::Path;
+use crate::ask::question::Question;
 use crate::{Catalog, Resource};
+use data::word_file;
 
-const PAIRS: &str = include_str!("pairs.txt");
-
-fn resource(name: &str) -> Resource {
-    match name {
-        "firms" => Resource::Firms,
-        "rounds" => Resource::Rounds,
-        "people" => Resource::People,
-        _ => Resource::Startups,
-    }
+/// A list, a question, its parameters and its unread words.
+struct Labelled {
+    resource: Resource,
+    question: &'static str,
+    parts: Vec<String>,
+    unread: &'static str,
 }
 
-fn read(catalog: &Catalog, list: &str, question: &str) -> (String, String) {
-    let Interpretation { parts, unread } = catalog.interpret(resource(list), question);
-    let parts: Vec<String> = parts.iter().map(|part| format!("{}={}", part.parameter, part.value)).collect();
-    (parts.join(" "), unread.join("; "))
+fn labelled(file: &'static str) -> Vec<Labelled> {
+    let mut resource = Resource::Startups;
+    let mut questions = Vec::new();
+    for line in word_file::entries(file) {
+        if let Some(heading) = line.strip_prefix('[') {
+            resource = match heading.trim_end_matches(']') {
+                "firms" => Resource::Firms,
+                "rounds" => Resource::Rounds,
+                "people" => Resource::People,
+                _ => Resource::Startups,
+            };
+            continue;
+        }
+        let (question, meaning) = line.split_once(" =>").expect("a question and its parameters");
+        let (parts, unread) = meaning.split_once(" | ").unwrap_or((meaning, ""));
+        let mut parts: Vec<String> = parts.split_whitespace().map(|part| part.replace('+', " ")).collect();
+        parts.sort();
+        questions.push(Labelled { resource, question, parts, unread });
+    }
+    questions
+}
+
+fn all_labelled() -> Vec<Labelled> {
+    [include_str!("pairs.txt"), include_str!("questions.txt")].into_iter().flat_map(labelled).collect()
+}
+
+fn read(catalog: &Catalog, labelled: &Labelled, costs: &Costs) -> (Vec<String>, String) {
+    let question = Question::new(catalog, catalog.lexicon(), labelled.resource, labelled.question);
+    let Interpretation { parts, unread, .. } = Path::read(question, costs);
+    let mut parts: Vec<String> = parts.iter().map(|part| format!("{}={}", part.parameter, part.value)).collect();
+    parts.sort();
+    (parts, unread.join("; "))
+}
+
+fn is_right(catalog: &Catalog, labelled: &Labelled, costs: &Costs) -> bool {
+    let (parts, unread) = read(catalog, labelled, costs);
+    parts == labelled.parts && unread == labelled.unread
 }
 
 #[test]
-fn questions_that_differ_in_a_sign_are_read_apart() {
+fn labelled_questions_are_read_as_their_parameters() {
     let catalog = crate::bundled().unwrap();
-    let mut wrong = Vec::new();
-    let mut list = "";
-    let mut read_pairs = 0;
-    for line in data::word_file::entries(PAIRS) {
-        if let Some(heading) = line.strip_prefix('[') {
-            list = heading.trim_end_matches(']');
-            continue;
-        }
-        let (question, expected) = line.split_once(" = ").expect("a question and its parameters");
-        let found = read(&catalog, list, question);
-        read_pairs += 1;
-        if found != (expected.to_owned(), String::new()) {
-            wrong.push(format!("{list}: {question}\n  expected {expected}\n  found    {} [{}]", found.0, found.1));
+    let labelled = all_labelled();
+    let mut wrong = String::new();
+    for labelled in &labelled {
+        let (parts, unread) = read(&catalog, labelled, &COSTS);
+        if parts != labelled.parts || unread != labelled.unread {
+            let (question, parts) = (labelled.question, parts.join(" "));
+            writeln!(
+                wrong,
+                "{question}\n  expected {} | {}\n  found    {parts} | {unread}",
+                labelled.parts.join(" "),
+                labelled.unread
+            )
+            .unwrap();
         }
     }
-    assert!(read_pairs >= 100);
-    assert!(wrong.is_empty(), "{} of {read_pairs}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(labelled.len() >= 400);
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn only_the_first_words_of_a_long_question_are_read_and_the_rest_is_named() {
+    let catalog = crate::bundled().unwrap();
+    let text = format!("fintech {}startups in London", "and ".repeat(70));
+    let interpretation = catalog.interpret(Resource::Startups, &text);
+    assert_eq!(interpretation.values().collect::<Vec<_>>(), [("sector".to_owned(), "fintech".to_owned())]);
+    assert!(interpretation.unread.last().is_some_and(|rest| rest.ends_with("startups in London")));
+}
+
+/// Writes the costs with which most of the labelled questions are read rightly, from those of the file, if
+/// `VENTUREDEX_BLESS` is set: each cost in turn takes the step that reads more questions rightly.
+#[test]
+fn costs_can_be_fitted_to_the_labelled_questions() {
+    if std::env::var_os("VENTUREDEX_BLESS").is_none() {
+        return;
+    }
+    const STEPS: [i32; 6] = [-200, -50, -10, 10, 50, 200];
+    let catalog = crate::bundled().unwrap();
+    let labelled = all_labelled();
+    let right = |costs: &Costs| labelled.iter().filter(|labelled| is_right(&catalog, labelled, costs)).count();
+    let mut costs = COSTS.clone();
+    let mut best = right(&costs);
+    let mut has_changed = best < labelled.len();
+    while has_changed {
+        has_changed = false;
+        for (index, step) in (0..costs.len()).flat_map(|index| STEPS.map(|step| (index, step))) {
+            let stepped = costs.with_step(index, step);
+            let count = right(&stepped);
+            if count > best {
+                (costs, best, has_changed) = (stepped, count, true);
+            }
+        }
+    }
+    println!("{best} of {} questions are read rightly", labelled.len());
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/ask/costs.txt");
+    std::fs::write(file, costs.to_file()).unwrap();
 }

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use crate::ask::reader::GLUE;
-use crate::ask::words::meaning_of;
+use crate::ask::words::{is_in, meaning_of};
 use data::fold::fold;
 
 #[derive(Clone, Debug)]
@@ -24,8 +23,13 @@ impl QuestionToken {
         words.contains(&self.word.as_str())
     }
 
+    /// True if a section of the words has this one.
+    pub(crate) fn is_in(&self, section: &str) -> bool {
+        is_in(section, &self.word)
+    }
+
     pub(crate) fn is_glue(&self) -> bool {
-        GLUE.contains(self.word.as_str())
+        self.is_in("glue")
     }
 
     pub(crate) fn is_capitalized(&self) -> bool {
@@ -91,10 +95,7 @@ fn is_amount_like(part: &str) -> bool {
     let has_unit = |text: &str| {
         let unit = text.trim_start_matches(|char: char| char.is_ascii_digit() || matches!(char, '.' | ','));
         let unit = unit.trim_end_matches(['+', ',', '.', '?', '!', ')', ';', ':', '€', '£', '$']);
-        matches!(
-            unit,
-            "" | "k" | "m" | "mn" | "mm" | "mil" | "b" | "bn" | "%" | "s" | "usd" | "eur" | "q1" | "q2" | "q3" | "q4"
-        )
+        unit.is_empty() || is_in("endings of amounts", unit)
     };
     rest.starts_with(|char: char| char.is_ascii_digit())
         && rest.split(['-', '–']).all(|end| has_unit(end.trim_start_matches(['$', '€', '£'])))

@@ -1,9 +1,10 @@
-//! The words and phrases of `words.txt`.
+//! The English words and phrases of questions: `languages/en.txt`.
 
 use std::collections::HashMap;
 
 use once_cell::sync::Lazy;
 
+use crate::ask::token::QuestionToken;
 use data::word_file;
 
 pub(super) struct Phrase {
@@ -16,31 +17,34 @@ pub(super) struct Phrase {
 #[derive(Default)]
 struct Section {
     phrases: Vec<Phrase>,
-    words: Vec<&'static str>,
+    /// Places of the phrases, in the order of the file, by the first word.
+    beginning: HashMap<&'static str, Vec<usize>>,
+    meanings: HashMap<&'static str, &'static str>,
 }
 
 static SECTIONS: Lazy<HashMap<&str, Section>> = Lazy::new(|| {
     let mut sections: HashMap<&str, Section> = HashMap::new();
     let mut name = "";
-    for line in word_file::entries(include_str!("words.txt")) {
+    for line in word_file::entries(include_str!("languages/en.txt")) {
         if let Some(heading) = line.strip_prefix('[') {
             name = heading.trim_end_matches(']');
             continue;
         }
         let (meaning, texts) = line.split_once(": ").unwrap_or(("", line));
         let section = sections.entry(name).or_default();
-        section.words.extend(texts.split(", "));
-        section.phrases.extend(texts.split(", ").map(|text| Phrase {
-            text,
-            words: text.split(' ').collect(),
-            meaning,
-        }));
+        for text in texts.split(", ") {
+            let words: Vec<&str> = text.split(' ').collect();
+            section.beginning.entry(words[0].trim_start_matches('+')).or_default().push(section.phrases.len());
+            section.meanings.entry(text).or_insert(meaning);
+            section.phrases.push(Phrase { text, words, meaning });
+        }
     }
     sections
 });
 
 fn section(name: &str) -> &'static Section {
-    SECTIONS.get(name).unwrap_or_else(|| panic!("words.txt has no section {name}"))
+    static NONE: Lazy<Section> = Lazy::new(Section::default);
+    SECTIONS.get(name).unwrap_or(&NONE)
 }
 
 /// The phrases of a section, in the order of the file.
@@ -48,13 +52,28 @@ pub(super) fn phrases(name: &str) -> &'static [Phrase] {
     &section(name).phrases
 }
 
-/// The phrases of a section without their meanings.
-pub(super) fn words(name: &str) -> &'static [&'static str] {
-    &section(name).words
+pub(super) fn meaning_of(section: &str, text: &str) -> Option<&'static str> {
+    self::section(section).meanings.get(text).copied()
 }
 
-pub(super) fn meaning_of(section: &str, text: &str) -> Option<&'static str> {
-    phrases(section).iter().find(|phrase| phrase.text == text).map(|phrase| phrase.meaning)
+/// True if a section without meanings has a word.
+pub(super) fn is_in(section: &str, word: &str) -> bool {
+    meaning_of(section, word).is_some()
+}
+
+/// The longest phrase of a section at the beginning of some words.
+pub(super) fn phrase_of(section: &str, tokens: &[QuestionToken]) -> Option<&'static Phrase> {
+    let fits = |phrase: &&Phrase| {
+        let words = tokens.iter().map(|token| token.word.as_str()).take(phrase.words.len());
+        words.eq(phrase.words.iter().copied())
+    };
+    phrases_from(section, &tokens.first()?.word).filter(fits).max_by_key(|phrase| phrase.words.len())
+}
+
+/// The phrases of a section that begin with a word, in the order of the file.
+pub(super) fn phrases_from(section: &str, word: &str) -> impl Iterator<Item = &'static Phrase> {
+    let section = self::section(section);
+    section.beginning.get(word).into_iter().flatten().map(|place| &section.phrases[*place])
 }
 
 #[cfg(test)]
@@ -78,6 +97,36 @@ mod tests {
     }
 
     #[test]
+    fn sections_that_are_named_exist_and_all_are_used() {
+        const CALLS: [&str; 8] = [
+            "is_in(",
+            "follows(",
+            "phrase_of(",
+            "phrases_from(",
+            "meaning_of(",
+            "find_phrase(",
+            "phrases(",
+            "mentions(",
+        ];
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/ask");
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let files = files.filter(|path| path.extension().is_some_and(|extension| extension == "rs"));
+        let code = |source: String| source.split("#[cfg(test)]\nmod").next().unwrap().to_owned();
+        let sources: Vec<String> = files.map(|path| code(std::fs::read_to_string(path).unwrap())).collect();
+        let literal = |rest: &str| {
+            let call = &rest[..rest.find([';', '{']).unwrap_or(rest.len())];
+            call.split('"').nth(1).map(str::to_owned)
+        };
+        let calls = sources.iter().flat_map(|source| CALLS.iter().flat_map(move |call| source.split(call).skip(1)));
+        for name in calls.filter_map(literal).filter(|name| !name.is_empty()) {
+            assert!(SECTIONS.contains_key(name.as_str()), "{name}");
+        }
+        for name in SECTIONS.keys() {
+            assert!(sources.iter().any(|source| source.contains(&format!("\"{name}\""))), "{name}");
+        }
+    }
+
+    #[test]
     fn a_phrase_precedes_its_beginning() {
         // Orders are sought by table.
         let tables = |phrase: &Phrase| phrase.meaning.split_once(' ').map(|(tables, _)| tables);
@@ -93,9 +142,9 @@ mod tests {
 
     #[test]
     fn phrases_are_folded() {
-        let lines = word_file::entries(include_str!("words.txt"));
+        let lines = word_file::entries(include_str!("languages/en.txt"));
         let sections = lines.filter_map(|line| line.strip_prefix('[')?.strip_suffix(']'));
-        for section in sections.filter(|section| *section != "signs") {
+        for section in sections.filter(|section| !["signs", "endings of amounts"].contains(section)) {
             for phrase in phrases(section) {
                 assert_eq!(fold(phrase.text), phrase.text.replace('+', ""), "{section}");
             }

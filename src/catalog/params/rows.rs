@@ -42,6 +42,11 @@ const fn bound(
     param(name, ParamType::Range { key, bound, unit }, example, doc)
 }
 
+/// A condition on the rounds of startups.
+const fn of_rounds(parameter: Parameter) -> Parameter {
+    Parameter { mode: Mode::Round, ..parameter }
+}
+
 const SCORE: BoundUnit = BoundUnit::Number { min: 0, max: 100 };
 const COUNT: BoundUnit = BoundUnit::Number { min: 0, max: u32::MAX as u64 };
 const USD: BoundUnit = BoundUnit::Number { min: 0, max: MAX_EXACT_INT };
@@ -232,6 +237,15 @@ pub(super) const STARTUPS: &[Parameter] = &[
     bound("max_raised_usd", "total_raised_usd", Max, USD, "50000000", "Maximum total raised in whole US dollars."),
     bound("last_round_since", "last_round_on", Min, DATE, "2025-01-01", "Last round on or after this date."),
     bound("last_round_until", "last_round_on", Max, DATE, "2025-12-31", "Last round on or before this date."),
+    of_rounds(terms::<Stage>(
+        "raised_stage",
+        Facet::Stage,
+        "seed,series-a",
+        "A known round has one of these stages, whatever the stage now. With `raised_since` and `raised_until`: one \
+         round of such a stage between the two dates.",
+    )),
+    of_rounds(bound("raised_since", "announced_on", Min, DATE, "2025-01-01", "A round on or after this date.")),
+    of_rounds(bound("raised_until", "announced_on", Max, DATE, "2025-12-31", "A round on or before this date.")),
     bound("min_rounds", "round_count", Min, COUNT, "2", "Minimum number of known rounds."),
     bound("max_rounds", "round_count", Max, COUNT, "3", "Maximum number of known rounds."),
     known(Table::Startups, "total_raised_usd"),

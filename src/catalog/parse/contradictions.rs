@@ -19,9 +19,13 @@ impl ParamParser<'_> {
             given.filter_map(|(name, value)| Some((self.resource.parameter(name)?, value.as_str()))).collect();
         let crossed = given.iter().filter_map(|(min, low)| {
             let ParamType::Range { key, bound: Bound::Min, unit } = min.kind else { return None };
-            let is_maximum = |parameter: &Parameter| matches!(parameter.kind, ParamType::Range { key: other, bound: Bound::Max, .. } if other == key);
+            let is_maximum = |parameter: &Parameter| {
+                let is_max =
+                    matches!(parameter.kind, ParamType::Range { key: other, bound: Bound::Max, .. } if other == key);
+                is_max && parameter.mode == min.mode
+            };
             let (max, high) = given.iter().find(|(parameter, _)| is_maximum(parameter))?;
-            let (least, most) = self.bounds_of(key);
+            let (least, most) = self.bounds_of(min, key);
             let (min, max) = (min.name, max.name);
             let is = if unit == BoundUnit::Date { "after" } else { "above" };
             let detail = format!(
@@ -32,10 +36,15 @@ impl ParamParser<'_> {
         crossed.collect()
     }
 
-    /// The least and greatest sort key value that all filters admit.
-    pub(super) fn bounds_of(&self, key: &str) -> (i64, i64) {
-        let index = self.resource.table().sort_key(key);
-        let ranges = self.filters.iter().filter_map(|filter| match filter {
+    /// The least and greatest value of a parameter's sort key that all filters admit.
+    pub(super) fn bounds_of(&self, parameter: &Parameter, key: &str) -> (i64, i64) {
+        let index = parameter.table(self.resource).sort_key(key);
+        let filters = self.filters.iter().flat_map(|filter| match filter {
+            Filter::HasRound(filters) if parameter.mode == Mode::Round => filters.as_slice(),
+            filter if parameter.mode != Mode::Round => std::slice::from_ref(filter),
+            _ => &[],
+        });
+        let ranges = filters.filter_map(|filter| match filter {
             Filter::Range { key, min, max } if *key == index => Some((*min, *max)),
             _ => None,
         });

@@ -197,7 +197,7 @@ impl ParamParser<'_> {
         read: impl FnMut(&str, &mut Vec<String>) -> I,
     ) {
         let found = self.parse_values(parameter, values, read);
-        if let (Some((names, indexes)), Some(facet)) = (found, parameter.facet()) {
+        if let (Some((names, indexes)), Some(facet)) = (found, parameter.facet_of_values()) {
             self.add_values(parameter, names, Filter::AnyOf(facet, distinct(indexes)));
         }
     }
@@ -211,6 +211,7 @@ impl ParamParser<'_> {
             }
             (Mode::Any | Mode::All, filter) => self.filters.push(filter),
             (Mode::Not, filter) => self.filters.push(Filter::Not(Box::new(filter))),
+            (Mode::Round, filter) => self.filters.push(Filter::HasRound(vec![filter])),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The REST API: its resources, parameters, lists, errors and documents.
 
 mod ambiguous_values;
+mod ask;
 mod bulk;
 mod bulk_downloads;
 pub mod changes;

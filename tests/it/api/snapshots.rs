@@ -37,6 +37,7 @@ const FURTHER: [&str; 33] = [
     "stats",
     "snapshots",
     "suggest?q=alder&limit=2&fields=kind,slug,name",
+    "ask?q=payments+startups+in+London+that+raised+a+seed+round&limit=1&fields=kind,list,why,interpreted,unread,url,total",
     "resolve?name=alder+capitl&country=US&limit=1",
     "usage",
     "saved",

@@ -52,8 +52,9 @@ const EXEMPT: [&str; 6] = [
     "tests/it/api/snapshots/",
 ];
 
-/// A JSON key that the contract keeps, and names of parameters that callers try.
-const KEYS: [&str; 5] = ["\"likeness\"", "\"cheque\"", "\"cheques\"", "\"cheque_size\"", "cheque cheque_size"];
+/// A JSON key that the contract keeps, names of parameters that callers try, and words of questions.
+const KEYS: [&str; 6] =
+    ["\"likeness\"", "\"cheque\"", "\"cheques\"", "\"cheque_size\"", "cheque cheque_size", "cheque, cheques"];
 
 const ENDINGS: [&str; 12] = ["rs", "html", "md", "css", "js", "mjs", "py", "ts", "sh", "toml", "txt", "lua"];
 

@@ -42,7 +42,7 @@ fn responses(server: &Server) -> BTreeMap<String, String> {
             let group_by = example_of(endpoint, "group_by", &server.state.releases.current());
             let query = match (endpoint.path, group_by) {
                 (_, Some(group_by)) => format!("limit=2&group_by={group_by}"),
-                ("suggest", _) => "limit=3".to_owned(),
+                ("suggest" | "ask", _) => "limit=3".to_owned(),
                 _ if endpoint.list().is_some() => "limit=2".to_owned(),
                 _ => String::new(),
             };

@@ -28,7 +28,7 @@ fn operation<'d>(document: &'d Value, endpoint: &Route) -> &'d Value {
 fn request(server: &Server, version: Version, endpoint: &Route, more: &str) -> String {
     let slug = server.state.releases.current().example_slug(endpoint.subject());
     let query = match endpoint.path {
-        "suggest" => format!("q=kestrel&{more}"),
+        "suggest" | "ask" => format!("q=kestrel&{more}"),
         "resolve" => {
             let name = server.state.releases.current().example_name(Table::Firms);
             format!("name={}&{more}", name.replace(' ', "+"))
@@ -160,7 +160,7 @@ fn a_parameter_may_be_empty_exactly_where_its_schema_allows_it() {
             for parameter in parameters.filter(|parameter| parameter["in"] == "query") {
                 let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
                 let path = match (endpoint.path, name) {
-                    ("suggest", "q") => "/api/v3/suggest?".to_owned(),
+                    ("suggest" | "ask", "q") => format!("/api/v3/{}?", endpoint.path),
                     ("changes", "from") => "/api/v3/changes?".to_owned(),
                     ("resolve", "name") => "/api/v3/resolve?".to_owned(),
                     _ => request(&server, version, endpoint, ""),
@@ -331,7 +331,7 @@ fn check_all(server: &Server, client: &Client) {
             }
             for query in queries {
                 let path = match endpoint.path {
-                    "suggest" => format!("{path}?q=a&{query}"),
+                    "suggest" | "ask" => format!("{path}?q=a&{query}"),
                     "resolve" => format!("{path}?name=a&{query}"),
                     "changes" => {
                         format!("{path}?from={}&{query}", server.state.releases.current().version())

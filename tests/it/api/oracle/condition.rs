@@ -36,7 +36,7 @@ impl Condition {
                 let mut each = values.iter().map(|value| matches(name, has, value));
                 match mode {
                     Mode::All if planted != Planted::AllIsAny => each.all(|has| has),
-                    Mode::Any | Mode::All => each.any(|has| has),
+                    Mode::Any | Mode::All | Mode::Round => each.any(|has| has),
                     Mode::Not => !each.any(|has| has),
                 }
             }
@@ -73,7 +73,7 @@ impl Condition {
 }
 
 /// Parameters that the oracle cannot compute: scores, searches, and what is tested elsewhere.
-pub const SKIPPED: [&str; 16] = [
+pub const SKIPPED: [&str; 19] = [
     "organization",
     "not_organization",
     "q",
@@ -90,6 +90,9 @@ pub const SKIPPED: [&str; 16] = [
     "known",
     "unknown",
     "metric",
+    "raised_stage",
+    "raised_since",
+    "raised_until",
 ];
 
 /// A random condition of a parameter with its text, from the values of a random row.

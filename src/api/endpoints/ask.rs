@@ -1,0 +1,161 @@
+//! `GET /ask`: a question, answered by the list that it is about.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use utoipa::openapi::Required;
+
+use catalog::ask::association::Association;
+use catalog::ask::list::{ASKED, AnswerKind};
+use catalog::ask::{COUNT_BY, GROUP_BY, MAX_QUESTION_CHARS};
+use catalog::changes::RecordJson;
+use catalog::{Catalog, ListPosition, ParameterError, ParsedRequest, ReadPart, WantedPage};
+use data::field::{Model, model};
+use data::vocabulary::Vocabulary;
+use transport::problem::Problem;
+
+use crate::endpoint::{ApiOperation, Endpoint, ParsedOperation};
+use crate::endpoints::suggest::SUGGESTIONS;
+use crate::envelope::json_response;
+use crate::openapi::parameter::any_text;
+use crate::openapi::vocabulary::vocabulary;
+use crate::pagination::address;
+use crate::request::RequestUrl;
+use crate::window::{MAX_LIMIT, PageWindow, single_value};
+use crate::{ApiRequest, ApiResponse};
+
+const KIND: &str = "AnswerKind";
+const LIST: &str = "AskedList";
+
+model! {
+    /// The answer to a question, by the list that it is about.
+    #[derive(Serialize)]
+    struct Answer<'a> {
+        /// `record` if the question names one record, `count` if it asks for numbers, else `list`.
+        kind: &'static str [one_of(KIND)],
+        /// The list that answers: the last segment of its path.
+        list: &'static str [one_of(LIST)],
+        /// Why this list answers.
+        why: String,
+        /// The words that were read as parameters of the list, in their order.
+        interpreted: &'a [ReadPart],
+        /// The words of which nothing was understood; they change nothing, unless `text` has them.
+        unread: &'a [String],
+        /// Sectors that these words may mean, by the startups that use them; they change nothing.
+        suggested: Vec<Association>,
+        /// The same question as a request for the list.
+        url: String [uri],
+        /// The counts, if the question asks for them: `by country`, `per year`; otherwise `null`.
+        groups_url: Option<String> [uri],
+        /// The same request as arguments of the tool of the list.
+        arguments: BTreeMap<&'static str, String>,
+        /// The number of all records that answer; of one that a question names, 1.
+        total: u64,
+        /// The first records with the fields that the list has by default.
+        records: Vec<RecordJson>,
+    }
+}
+
+struct AskRequest {
+    text: String,
+    window: PageWindow,
+}
+
+pub(super) const ENDPOINT: Endpoint = Endpoint {
+    own: &[
+        ("q", |of| {
+            let doc = "A question in plain words: English, German, French, Spanish, Portuguese or Italian. A question \
+                       in another language is read as English only, which a warning says.";
+            of.query(doc)
+                .required(Required::True)
+                .extensions(None)
+                .schema(Some(any_text().pattern(Some(r"\S")).max_length(Some(MAX_QUESTION_CHARS))))
+                .example(Some("fintech startups in London".into()))
+        }),
+        ("limit", |of| {
+            let doc = format!("Maximum number of records. Above {MAX_LIMIT} it is reduced to {MAX_LIMIT}.");
+            of.limit(&doc, SUGGESTIONS)
+        }),
+    ],
+    add_schemas: |_, schemas| {
+        schemas.insert(KIND.to_owned(), vocabulary("What answers a question.", &AnswerKind::names()));
+        let lists = ASKED.map(|resource| resource.path());
+        schemas.insert(LIST.to_owned(), vocabulary("A list that answers questions.", &lists));
+    },
+    ..Endpoint::new(Answer::DEFINITION, parse)
+};
+
+fn parse(url: &RequestUrl<'_>) -> ParsedOperation {
+    url.unknown_names()?;
+    let mut errors = Vec::new();
+    let text = single_value(url.values, "q", &mut errors);
+    match text {
+        None if errors.is_empty() => errors.push(ParameterError::invalid("q", "`q` is required: a question in words")),
+        Some(text) if text.chars().count() > MAX_QUESTION_CHARS => {
+            let detail = format!("a question has at most {MAX_QUESTION_CHARS} characters; shorten it");
+            errors.push(ParameterError::invalid("q", detail));
+        }
+        _ => {}
+    }
+    let window = PageWindow::parse(url.version, url.values, SUGGESTIONS, MAX_LIMIT)?;
+    match text {
+        Some(text) if errors.is_empty() => Ok(Box::new(AskRequest { text: text.to_owned(), window })),
+        _ => Err(errors.into()),
+    }
+}
+
+impl ApiOperation for AskRequest {
+    fn searches(&self) -> bool {
+        true
+    }
+
+    fn respond(&self, request: &ApiRequest<'_>) -> Result<ApiResponse, Problem> {
+        let catalog: &Catalog = &request.catalog;
+        let asked = catalog.ask(&self.text);
+        let (resource, interpretation) = (asked.resource, &asked.interpretation);
+        let table = resource.table();
+        let values: Vec<(String, String)> = interpretation.values().collect();
+        let (limits, filters): (Vec<_>, Vec<_>) = values.into_iter().partition(|(name, _)| name == "limit");
+        let options = request.version.parse_options(&[]);
+        let parsed = catalog
+            .parse(resource, &filters, options)
+            .map_err(|issues| Problem::of_parameters(issues.report(catalog)))?;
+        let ParsedRequest { request: list, canonical, notes, .. } = parsed;
+        // A question without any condition lists nothing rather than everything.
+        let is_read = !interpretation.parts.is_empty() || interpretation.unread.is_empty();
+        let asked_limit = limits.first().and_then(|(_, limit)| limit.parse().ok());
+        let limit =
+            if is_read { asked_limit.map_or(self.window.limit, |asked: u64| asked.min(self.window.limit)) } else { 0 };
+        let found = catalog.answer(&WantedPage::rows(resource, &list, ListPosition::default(), limit as usize));
+        let mut warnings = self.window.warnings();
+        if !is_read {
+            let detail = "no word of the question was read, so that no record answers";
+            warnings.push(ParameterError::warning("value_interpreted", "q", detail));
+        }
+        let language = interpretation.language_note.clone();
+        warnings.extend(language.map(|note| ParameterError::warning("value_interpreted", "q", note)));
+        warnings.extend(notes.into_iter().chain(found.notes));
+        let of_list: Vec<(&'static str, String)> =
+            canonical.iter().filter(|(name, _)| *name != "sort").cloned().collect();
+        let groups = interpretation.groups().map(|groups| (GROUP_BY, groups.to_owned()));
+        let path = resource.path();
+        let shown = canonical.into_iter().chain(limits.iter().map(|(_, limit)| ("limit", limit.clone())));
+        let shown: Vec<(&'static str, String)> = shown.collect();
+        let arguments = shown.iter().cloned().map(|(name, value)| (if name == "q" { "query" } else { name }, value));
+        let answer = Answer {
+            kind: asked.kind.name(),
+            list: path,
+            why: asked.why,
+            interpreted: &interpretation.parts,
+            unread: &interpretation.unread,
+            suggested: catalog.associations(resource, &interpretation.unread),
+            arguments: arguments.chain(groups.clone().map(|(_, groups)| (COUNT_BY, groups))).collect(),
+            url: address(request, path, shown.into_iter()),
+            groups_url: groups
+                .map(|groups| address(request, &format!("{path}/aggregate"), of_list.into_iter().chain([groups]))),
+            total: if is_read { found.total } else { 0 },
+            records: found.rows.records(catalog, table),
+        };
+        json_response::<Answer<'_>>(request, &answer, &warnings)
+    }
+}

@@ -1,0 +1,66 @@
+//! Which list answers a question: the one that it names, or else the one whose reading leaves the least of it over.
+
+use crate::ask::Interpretation;
+use crate::{Catalog, Resource};
+use data::vocabulary::{Vocabulary, vocabulary};
+
+vocabulary! {
+    AnswerKind, "kind of answer", {
+        List = "list",
+        Record = "record",
+        Count = "count",
+    }
+}
+
+/// The lists that answer questions, in the order in which equal readings are preferred.
+pub const ASKED: [Resource; 4] = [Resource::Startups, Resource::Firms, Resource::Rounds, Resource::People];
+
+pub struct AskedList {
+    pub resource: Resource,
+    pub kind: AnswerKind,
+    pub interpretation: Interpretation,
+    /// Why this list answers.
+    pub why: String,
+}
+
+/// Cost of a list that another word of the question names.
+const OTHER_LIST: u32 = 600;
+
+/// Cost of a reading that sets nothing.
+const NOTHING_READ: u32 = 1_000;
+
+impl Catalog {
+    /// Decides which list answers a question, and reads it for that list: the cheapest reading, except that a word for
+    /// records counts for their list.
+    pub fn ask(&self, text: &str) -> AskedList {
+        let named = self.named_list(text);
+        let cost = |(resource, interpretation): &(Resource, Interpretation)| {
+            let is_other = named.as_ref().is_some_and(|(table, _)| *table != resource.table());
+            let is_nothing = interpretation.parts.iter().all(|part| part.parameter == "text");
+            interpretation.cost + u32::from(is_other) * OTHER_LIST + u32::from(is_nothing) * NOTHING_READ
+        };
+        let mut read = ASKED.map(|resource| (resource, self.interpret(resource, text)));
+        // The first of equal ones.
+        read.sort_by_key(cost);
+        let [(resource, interpretation), ..] = read;
+        let plural = resource.table().plural();
+        let record = interpretation.parts.iter().find(|part| matches!(part.parameter.as_str(), "slug" | "q"));
+        let why = match (&record, named) {
+            (Some(record), _) => format!("`{}` is a name of {plural}", record.text),
+            (None, Some((table, word))) if table == resource.table() => format!("`{word}` names {plural}"),
+            (None, _) => format!("read for {plural}, most of the question is understood"),
+        };
+        let kind = match interpretation.groups() {
+            _ if record.is_some() => AnswerKind::Record,
+            Some(_) => AnswerKind::Count,
+            None if self.asks_for_count(text) => AnswerKind::Count,
+            None => AnswerKind::List,
+        };
+        AskedList { resource, kind, interpretation, why }
+    }
+
+    /// The list that answers a question.
+    pub fn subject(&self, text: &str) -> Resource {
+        self.ask(text).resource
+    }
+}

@@ -1,0 +1,280 @@
+//! The words of a question and what they may mean. Nothing here depends on how the words before were read.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use once_cell::sync::Lazy;
+
+use crate::ask::amount::{QuestionAmount, amount};
+use crate::ask::language;
+use crate::ask::lexicon::{Lexicon, PhraseMeaning};
+use crate::ask::order::group_by;
+use crate::ask::period::{Period, period};
+use crate::ask::token::{QuestionToken, tokens};
+use crate::ask::words::{Phrase, is_in, meaning_of, phrases, phrases_from};
+use crate::{Catalog, Resource};
+use data::Table;
+
+/// Maximum number of words that are read; the rest is unread.
+pub(super) const MAX_WORDS: usize = 64;
+
+/// Maximum number of words of a phrase for kinds of records.
+const MAX_RECORD_WORDS: usize = 4;
+
+static RECORDS: Lazy<BTreeMap<&str, Table>> = Lazy::new(|| {
+    let table_named = |name: &str| Table::ALL.into_iter().find(|table| table.name() == name).expect("a table");
+    phrases("records").iter().map(|phrase| (phrase.text, table_named(phrase.meaning))).collect()
+});
+
+pub(super) fn records_meant(phrase: &str) -> Option<Table> {
+    RECORDS.get(phrase).copied()
+}
+
+/// Table of the first word for records, or of the verb behind `who`, and the words that name it.
+pub(super) fn subject(text: &str, lexicon: &Lexicon) -> Option<(Table, String)> {
+    let tokens = language::to_english(tokens(text), lexicon);
+    let asks_who = tokens.first().is_some_and(|token| token.is(&["who"]));
+    let verb = tokens.get(1).filter(|_| asks_who).filter(|verb| meaning_of("topics", &verb.word) == Some("investing"));
+    if let Some(verb) = verb {
+        return Some((Table::Firms, format!("{} {}", tokens[0].raw, verb.raw)));
+    }
+    tokens.iter().find_map(|token| Some((records_meant(&token.word)?, token.raw.clone())))
+}
+
+/// True for `how many startups`, `number of rounds`.
+pub(super) fn asks_for_count(text: &str, lexicon: &Lexicon) -> bool {
+    let tokens = language::to_english(tokens(text), lexicon);
+    let words: Vec<&str> = tokens.iter().map(|token| token.word.as_str()).collect();
+    let begins = |words: &[&str]| phrases_from("counting", words[0]).any(|phrase| words.starts_with(&phrase.words));
+    (0..words.len()).any(|at| begins(&words[at..]))
+}
+
+/// What a date or an amount refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Topic {
+    Founding,
+    Raising,
+    /// The last round rather than any.
+    LastRound,
+    Investing,
+}
+
+/// The longest phrase of the lexicon that begins at a word: the number of its words and its meanings.
+type LongestMeaning<'a> = Option<(usize, &'a [PhraseMeaning])>;
+
+/// The parameter, the slug and the number of words of a name that needs no other word.
+pub(super) type OwnName = Option<(&'static str, String, usize)>;
+
+/// The longest name of a record of a table that begins at a word: its slug and the number of its words.
+pub(super) type NameAt = Option<(String, usize)>;
+
+pub(super) struct Question<'a> {
+    pub(super) catalog: &'a Catalog,
+    pub(super) lexicon: &'a Lexicon,
+    pub(super) table: Table,
+    pub(super) resource: Resource,
+    pub(super) text: &'a str,
+    pub(super) tokens: Vec<QuestionToken>,
+    /// The words beyond [`MAX_WORDS`], as they were written.
+    pub(super) rest: Option<&'a str>,
+    /// True for a noun phrase alone.
+    pub(super) is_phrase: bool,
+    pub(super) memory: Vec<WordMemory<'a>>,
+}
+
+/// What begins at a word, once it is known.
+#[derive(Default)]
+pub(super) struct WordMemory<'a> {
+    meaning: OnceCell<LongestMeaning<'a>>,
+    period: OnceCell<Option<(Period, usize)>>,
+    amount: OnceCell<Option<(QuestionAmount, usize)>>,
+    property: OnceCell<Option<&'static str>>,
+    /// By table.
+    pub(super) names: [OnceCell<NameAt>; Table::ALL.len()],
+    /// Unless, or if, it continues a list of names.
+    pub(super) own_names: [OnceCell<OwnName>; 2],
+}
+
+impl<'a> Question<'a> {
+    pub(super) fn new(catalog: &'a Catalog, lexicon: &'a Lexicon, resource: Resource, text: &'a str) -> Self {
+        let mut tokens = language::to_english(tokens(text), lexicon);
+        let rest = tokens.get(MAX_WORDS).map(|token| text[token.place.start..].trim_end());
+        tokens.truncate(MAX_WORDS);
+        let (table, memory) = (resource.table(), Vec::new());
+        let question = Question { catalog, lexicon, table, resource, text, tokens, rest, is_phrase: false, memory };
+        let parts = (0..question.tokens.len()).filter_map(|at| Some((at, question.misspelt_part(at)?))).collect();
+        question.corrected(parts)
+    }
+
+    /// Replaces misspelled words.
+    pub(super) fn corrected(mut self, words: Vec<(usize, String)>) -> Self {
+        for (at, word) in words {
+            self.tokens[at].word = word;
+        }
+        self.memory = self.tokens.iter().map(|_| WordMemory::default()).collect();
+        self.is_phrase = self.is_noun_phrase();
+        self
+    }
+
+    /// Corrects a misspelled word: one that no record uses, and that differs in a letter: `fitech`.
+    pub(super) fn misspelt(&self, at: usize) -> Option<String> {
+        let word = self.unknown_word(at)?;
+        let nearest = self.lexicon.nearest(word, RECORDS.keys().copied())?;
+        (!self.is_known_word(word)).then(|| nearest.to_owned())
+    }
+
+    /// The same for a word of a phrase: `angel netwrok`.
+    fn misspelt_part(&self, at: usize) -> Option<String> {
+        let word = self.unknown_word(at)?;
+        let word_at = |at: usize| self.tokens.get(at).map_or("", |token| token.word.as_str());
+        let nearest = self.lexicon.nearest_part(word_at(at.wrapping_sub(1)), word, word_at(at + 1))?;
+        (!self.is_known_word(word)).then(|| nearest.to_owned())
+    }
+
+    /// A word without a meaning that is long enough to be misspelled.
+    fn unknown_word(&self, at: usize) -> Option<&str> {
+        const MIN_LENGTH: usize = 6;
+        let word = self.tokens[at].word.as_str();
+        let is_word = word.len() >= MIN_LENGTH && word.bytes().all(|byte| byte.is_ascii_lowercase());
+        (is_word && !self.is_understood(word)).then_some(word)
+    }
+
+    /// True for a word with a meaning, or with none in any question.
+    pub(super) fn is_understood(&self, word: &str) -> bool {
+        is_in("glue", word) || !self.lexicon.meanings(word).is_empty() || records_meant(word).is_some()
+    }
+
+    /// True if a record has a word in its description or name.
+    fn is_known_word(&self, word: &str) -> bool {
+        [Table::Firms, Table::Startups, Table::People].into_iter().any(|table| {
+            let index = self.catalog.text_index(table);
+            index.is_some_and(|index| index.descriptions.word_frequency(word) > 0)
+                || !self.catalog.rows_named(table, word).is_empty()
+        })
+    }
+
+    pub(super) fn phrase_at(&self, at: usize, length: usize) -> Option<String> {
+        let words = self.tokens.get(at..at + length)?;
+        // A sign neither begins nor ends a phrase, and is not a word: `hardware + software`.
+        if words.first()?.raw == "+" || words.last()?.raw == "+" {
+            return None;
+        }
+        // Phrases do not extend over commas.
+        let is_split = words[..length - 1].iter().any(|token| token.ends_clause);
+        let words = words.iter().filter(|token| token.raw != "+");
+        let words: Vec<&str> = words.map(|token| token.word.as_str()).collect();
+        (!is_split).then(|| words.join(" "))
+    }
+
+    pub(super) fn is_at(&self, at: usize, words: &[&str]) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.is(words))
+    }
+
+    pub(super) fn is_after(&self, at: usize, words: &[&str]) -> bool {
+        at > 0 && self.is_at(at - 1, words)
+    }
+
+    /// True if a section of the words has the word at a place.
+    pub(super) fn is_in(&self, at: usize, section: &str) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.is_in(section))
+    }
+
+    /// True if a section of the words has the word before a place.
+    pub(super) fn follows(&self, at: usize, section: &str) -> bool {
+        at > 0 && self.is_in(at - 1, section)
+    }
+
+    pub(super) fn record_at(&self, at: usize) -> Option<Table> {
+        self.tokens.get(at).and_then(|token| records_meant(&token.word))
+    }
+
+    /// Table of the records that the longest such phrase names, and the number of its words.
+    pub(super) fn records_at(&self, at: usize) -> Option<(Table, usize)> {
+        (1..=MAX_RECORD_WORDS).rev().find_map(|length| Some((records_meant(&self.phrase_at(at, length)?)?, length)))
+    }
+
+    /// True if these words follow in order from `at` on.
+    pub(super) fn starts(&self, at: usize, words: &[&str]) -> bool {
+        let is_split = |index: usize| index > 0 && self.tokens[at + index - 1].ends_clause;
+        words.iter().enumerate().all(|(index, word)| self.is_at(at + index, &[*word]) && !is_split(index))
+    }
+
+    /// The first phrase of a section that begins at a word.
+    pub(super) fn find_phrase(&self, at: usize, section: &str) -> Option<&'static Phrase> {
+        phrases_from(section, &self.tokens.get(at)?.word).find(|phrase| self.starts(at, &phrase.words))
+    }
+
+    pub(super) fn written(&self, range: &Range<usize>) -> String {
+        let (first, last) = (&self.tokens[range.start].place, &self.tokens[range.end - 1].place);
+        self.text[first.start..last.end].to_owned()
+    }
+
+    /// The longest phrase of the lexicon that begins at a word.
+    pub(super) fn longest_meaning(&self, at: usize) -> LongestMeaning<'a> {
+        *self.memory.get(at)?.meaning.get_or_init(|| self.find_longest_meaning(at))
+    }
+
+    fn find_longest_meaning(&self, at: usize) -> LongestMeaning<'a> {
+        (1..=self.lexicon.longest).rev().find_map(|length| {
+            let phrase = self.phrase_at(at, length)?;
+            let meanings = self.lexicon.meanings(&phrase);
+            // In a sector such as `AI startups`, the last word is the kind of records.
+            let names_records = length > 1
+                && records_meant(&self.tokens[at + length - 1].word).is_some()
+                && meanings.iter().all(|meaning| matches!(meaning, PhraseMeaning::Sector(_)))
+                && self.phrase_at(at, length - 1).is_some_and(|phrase| !self.lexicon.meanings(&phrase).is_empty());
+            (!meanings.is_empty() && !names_records).then_some((length, meanings))
+        })
+    }
+
+    pub(super) fn is_hyphenated(&self, at: usize) -> bool {
+        let between = |next: &QuestionToken| self.text.get(self.tokens[at].place.end..next.place.start);
+        self.tokens.get(at + 1).and_then(between).is_some_and(|between| between == "-")
+    }
+
+    pub(super) fn is_stage(&self, from: usize, to: usize) -> bool {
+        let phrase = self.phrase_at(from, to - from).unwrap_or_default();
+        self.lexicon.meanings(&phrase).iter().any(|meaning| matches!(meaning, PhraseMeaning::Stage(_)))
+    }
+
+    pub(super) fn has_meaning(&self, at: usize, length: usize) -> bool {
+        self.longest_meaning(at).is_some_and(|(longest, _)| longest >= length)
+    }
+
+    /// True if some word of the question is in a section.
+    pub(super) fn mentions(&self, section: &str) -> bool {
+        self.tokens.iter().any(|token| token.is_in(section))
+    }
+
+    pub(super) fn period_at(&self, at: usize) -> Option<(Period, usize)> {
+        let today = || self.catalog.snapshot().released_on();
+        *self.memory.get(at)?.period.get_or_init(|| period(&self.tokens[at..], today()))
+    }
+
+    pub(super) fn amount_at(&self, at: usize) -> Option<(QuestionAmount, usize)> {
+        *self.memory.get(at)?.amount.get_or_init(|| amount(&self.tokens[at..]))
+    }
+
+    /// The property of `group_by` that a word names.
+    pub(super) fn property_at(&self, at: usize) -> Option<&'static str> {
+        *self.memory.get(at)?.property.get_or_init(|| group_by(self.resource, &self.tokens[at].word))
+    }
+
+    pub(super) fn is_date(&self, at: usize) -> bool {
+        self.period_at(at).is_some()
+    }
+
+    pub(super) fn topic_of(&self, token: &QuestionToken) -> Option<Topic> {
+        let word = token.word.as_str();
+        // Investing in startups gives them money.
+        if self.table == Table::Startups && ["invested", "backed"].contains(&word) {
+            return Some(Topic::Raising);
+        }
+        Some(match meaning_of("topics", word)? {
+            "founding" => Topic::Founding,
+            "raising" => Topic::Raising,
+            _ => Topic::Investing,
+        })
+    }
+}

@@ -1,0 +1,127 @@
+//! `GET /ask`: which list answers a question, and with what.
+
+use auth::quota::Tier;
+use serde_json::{Value, json};
+
+use crate::support::harness::{Client, Server, code};
+
+fn ask(client: &Client, question: &str) -> Value {
+    let reply = client.list("/api/v3/ask", &[("q", question), ("limit", "3")]);
+    assert_eq!(reply.status, 200, "{question}: {}", reply.text);
+    reply.json()
+}
+
+/// The list that answers a question, and how.
+const ANSWERS: &[(&str, &str, &str)] = &[
+    ("who invests in fintech in London", "vcs", "list"),
+    ("which VCs back payments startups in Spain", "vcs", "list"),
+    ("accelerators in Austin", "vcs", "list"),
+    ("fintech companies in London", "startups", "list"),
+    ("how many fintech startups are in London", "startups", "count"),
+    ("fintech startups by country", "startups", "count"),
+    ("seed rounds since 2020", "funding-rounds", "list"),
+    ("number of deals per year", "funding-rounds", "count"),
+    ("founders in Berlin", "people", "list"),
+    ("who is Nora Kelridge?", "people", "record"),
+    ("how much has Tidewick Health raised", "startups", "record"),
+    ("Alder Capital", "vcs", "record"),
+];
+
+#[test]
+fn the_list_that_a_question_is_about_answers_it() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for (question, list, kind) in ANSWERS {
+        let data = ask(&client, question)["data"].clone();
+        assert_eq!((&data["list"], &data["kind"]), (&json!(list), &json!(kind)), "{question}: {data}");
+        assert!(!data["why"].as_str().unwrap().is_empty(), "{data}");
+    }
+}
+
+#[test]
+fn the_answer_is_that_of_the_list() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    for (question, ..) in ANSWERS {
+        let data = ask(&client, question)["data"].clone();
+        let url = data["url"].as_str().unwrap();
+        let list = client.get(&url[url.find("/api/v3/").unwrap()..]).json();
+        assert_eq!(list["pagination"]["total"], data["total"], "{question}: {url}");
+        let records = data["records"].as_array().unwrap();
+        assert!(records.len() <= 3 && list["data"].as_array().unwrap().starts_with(records), "{question}");
+    }
+}
+
+#[test]
+fn a_question_of_which_nothing_is_read_lists_nothing() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let answer = ask(&client, "zzyzx qqq");
+    assert_eq!((&answer["data"]["total"], &answer["data"]["records"]), (&json!(0), &json!([])), "{answer}");
+    assert_eq!(answer["data"]["unread"], json!(["zzyzx", "qqq"]));
+    let reply = client.get("/api/v3/ask");
+    assert_eq!(code(&reply), (400, "invalid_parameter".to_owned()));
+    let long = "seed ".repeat(101);
+    assert_eq!(client.list("/api/v3/ask", &[("q", &long)]).status, 400);
+    assert_eq!(client.get("/api/v2/ask?q=seed").status, 404);
+}
+
+#[test]
+fn a_question_in_a_language_that_is_not_read_has_a_warning() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let said = |answer: &Value| {
+        let warnings = answer["meta"]["warnings"].as_array().cloned().unwrap_or_default();
+        warnings.iter().any(|warning| warning["detail"].as_str().unwrap().contains("read as English only"))
+    };
+    for question in [
+        "startups die geld hebben opgehaald in Londen en niet zijn gestopt",
+        "vilka bolag har inte fler investerare",
+        "firmy, które nie są w Berlinie, założone po roku",
+        "финтех стартапы в Берлине",
+        "ベルリンのスタートアップ",
+    ] {
+        let answer = ask(&client, question);
+        assert!(said(&answer), "{question}: {answer}");
+        let list = client.list("/api/v3/startups", &[("ask", question), ("limit", "1")]).json();
+        assert!(said(&list), "{question}: {}", list["meta"]);
+    }
+    for question in ["fintech startups in London that glow", "Startups in Berlin, die leuchten", "startups zzyzx"] {
+        let answer = ask(&client, question);
+        assert!(!said(&answer), "{question}: {answer}");
+    }
+}
+
+#[test]
+fn one_round_meets_the_conditions_on_its_stage_and_date() {
+    let server = Server::bundled();
+    let client = server.client(Tier::Enterprise);
+    let all = |path: &str, query: &[(&str, &str)]| -> Vec<Value> {
+        let reply = client.list(path, &[query, &[("limit", "1000")]].concat());
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        reply.json()["data"].as_array().unwrap().clone()
+    };
+    let conditions: [&[(&str, &str)]; 5] = [
+        &[("stage", "seed")],
+        &[("stage", "seed,series-a"), ("since", "2022-01-01")],
+        &[("stage", "series-a"), ("since", "2022-01-01"), ("until", "2023-12-31")],
+        &[("since", "2024-01-01"), ("until", "2024-06-30")],
+        &[("until", "2021-12-31")],
+    ];
+    for conditions in conditions {
+        let rounds = all("/api/v3/funding-rounds", conditions);
+        assert!(rounds.len() < 1_000 && !rounds.is_empty(), "{conditions:?}");
+        let mut expected: Vec<&str> = rounds.iter().map(|round| round["startup"]["slug"].as_str().unwrap()).collect();
+        expected.sort_unstable();
+        expected.dedup();
+        let names: Vec<(String, &str)> =
+            conditions.iter().map(|(name, value)| (format!("raised_{name}"), *value)).collect();
+        let raised: Vec<(&str, &str)> = names.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        let startups = all("/api/v3/startups", &raised);
+        let mut found: Vec<&str> = startups.iter().map(|startup| startup["slug"].as_str().unwrap()).collect();
+        found.sort_unstable();
+        assert_eq!(found, expected, "{conditions:?}");
+    }
+    let crossed = client.get("/api/v3/startups?raised_since=2024-01-01&raised_until=2020-01-01");
+    assert_eq!(code(&crossed), (400, "invalid_parameter".to_owned()));
+}
