@@ -64,6 +64,11 @@ pub fn is_latin(char: char) -> bool {
     is_latin || !char.is_alphabetic()
 }
 
+/// The Latin letters for one of another script, in any letter case; empty if it has none.
+pub fn romanized(char: char) -> &'static str {
+    any_ascii::any_ascii_char(char)
+}
+
 /// Folds `text` as [`fold`] does and replaces the content of the buffer.
 pub fn fold_into(text: &str, folded: &mut String) {
     folded.clear();
@@ -88,7 +93,7 @@ fn fold_chars(chars: impl Iterator<Item = char>, folded: &mut String) {
             gap = true;
         } else if char.is_alphanumeric() {
             push_gap(folded, &mut gap);
-            let ascii = any_ascii::any_ascii_char(char).chars().filter(char::is_ascii_alphanumeric);
+            let ascii = romanized(char).chars().filter(char::is_ascii_alphanumeric);
             folded.extend(ascii.map(|char| char.to_ascii_lowercase()));
         } else {
             gap |= !is_silent(char);

@@ -19,6 +19,7 @@ use crate::archive::{Archive, NumberColumn, Sha256Sum, SharedBytes, TextColumn, 
 use crate::derive::score::Priors;
 use crate::field::model;
 use crate::fold::fold;
+use crate::import::gone;
 use crate::import::meta::SnapshotMeta;
 use crate::import::provenance::{Source, SourceStatement};
 use crate::model::Organization;
@@ -251,13 +252,28 @@ impl Snapshot {
             return None;
         }
         let (slugs, rows) = &self.table_columns(table).merged;
-        Some(self.archive.get(rows)[self.archive.find_text(slugs, slug)? as usize])
+        Some(self.archive.get(rows)[self.find_former(table, slugs, slug)? as usize])
     }
 
     /// The last name of a record with this slug that is no longer in the data; empty if the name is not kept.
     pub fn gone(&self, table: Table, slug: &str) -> Option<&str> {
         let (slugs, names) = self.table_columns(table).gone.as_ref()?;
-        Some(self.archive.text(names, self.archive.find_text(slugs, slug)?))
+        Some(self.archive.text(names, self.find_former(table, slugs, slug)?))
+    }
+
+    /// Index of a slug in a sorted column of slugs, of which some may be hashed.
+    fn find_former(&self, table: Table, slugs: &TextColumn, slug: &str) -> Option<u32> {
+        if slugs.rows() == 0 || slug.starts_with(gone::HASH) {
+            return None;
+        }
+        let hashed = || self.archive.find_text(slugs, &gone::hashed_slug(table, slug));
+        self.archive.find_text(slugs, slug).or_else(hashed)
+    }
+
+    /// True if the slug leads to a record, or to the sentence that its record is gone.
+    pub fn has_address(&self, table: Table, slug: &str) -> bool {
+        let known = || self.merged_into(table, slug).is_some() || self.gone(table, slug).is_some();
+        self.find(table, slug).is_some() || known()
     }
 
     pub fn merged_slugs(&self, table: Table, row: u32) -> impl Iterator<Item = &str> {

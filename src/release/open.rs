@@ -80,6 +80,11 @@ impl ReleaseStore {
         tables_from_bytes(version, bytes, records_on_disk(&folder)?)
     }
 
+    /// The tables of the current release; `None` if there is none.
+    pub fn served_tables(&self) -> ReleaseResult<Option<Snapshot>> {
+        self.current()?.map(|current| self.open_tables(current)).transpose()
+    }
+
     pub(crate) fn read_history(&self, version: SnapshotVersion) -> ReleaseResult<Option<AlignedBytes>> {
         let manifest = self.manifest(version)?;
         let file = manifest.file(manifest::HISTORY);

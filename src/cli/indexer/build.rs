@@ -19,14 +19,21 @@ use release::{Manifest, Policy, Publication, PublicationOutcome, ReleaseError, R
 pub(super) struct Target {
     pub(super) remote: RemoteStore,
     pub(super) announcement: Announcement,
+    /// What was served before.
+    pub(super) read: Current,
 }
 
 impl Target {
     /// Copies the current release into the folder `releases`. Fails if replicas would not follow another one.
-    pub(super) fn sync(&self, releases: &ReleaseStore, now: i64) -> Result<Current, ReleaseError> {
-        let read = self.remote.sync(releases, self.announcement.is_recovery)?;
-        self.remote.check(releases, &read, &self.announcement, now)?;
-        Ok(read)
+    pub(super) fn sync(
+        remote: RemoteStore,
+        announcement: Announcement,
+        releases: &ReleaseStore,
+        now: i64,
+    ) -> Result<Self, ReleaseError> {
+        let read = remote.sync(releases, announcement.is_recovery)?;
+        remote.check(releases, &read, &announcement, now)?;
+        Ok(Self { remote, announcement, read })
     }
 }
 
@@ -40,8 +47,6 @@ pub(super) fn run(
     now: OffsetDateTime,
     style: &Style,
 ) -> CommandResult {
-    let target = target.map(|target| target.sync(releases, now.unix_timestamp()).map(|read| (target, read)));
-    let target = target.transpose()?;
     let start = Instant::now();
     let steps = Steps::new(style.json);
     let building = releases.begin()?.with(policy);
@@ -60,11 +65,11 @@ pub(super) fn run(
     let Policy { signing_key, .. } = building.end();
     let (difference, not_compared) = compare(releases, &publication, &steps);
     let manifest = &publication.manifest;
-    let pushed = target.map(|(Target { remote, announcement }, read)| {
+    let pushed = target.map(|Target { remote, announcement, read }| {
         steps.step("push", 0);
         // The build has taken its time: count from now.
         let key = signing_key.as_ref();
-        let pushed = remote.push(releases, manifest.version, key, &read, announcement, clock::now());
+        let pushed = remote.push(releases, manifest.version, key, read, announcement, clock::now());
         steps.done();
         pushed
     });

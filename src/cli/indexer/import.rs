@@ -25,8 +25,9 @@ use import::sources::import::{
 use import::sources::presets::{PRESETS, Preset, preset};
 use import::sources::preview;
 use import::sources::preview::outline::Outline;
-use import::sources::view::{self, Clusters, Detail, NewLines, ViewSummary};
+use import::sources::view::{self, Clusters, Detail, Licensed, NewLines, ViewSummary};
 use import::sources::{Extent, MEMORY_MIB, Source, SourceError, Suppressed, guess};
+use release::ReleaseStore;
 use search::nearest;
 
 #[derive(Args)]
@@ -122,14 +123,17 @@ impl SourceView {
 
 impl SourceArgs {
     /// Builds a dataset from the sources in a temporary folder; `None` without sources.
-    pub(crate) fn view(&self, style: &Style) -> Result<Option<SourceView>, CommandError> {
+    /// `releases` are those of the index that the release is for.
+    pub(crate) fn view(&self, releases: &ReleaseStore, style: &Style) -> Result<Option<SourceView>, CommandError> {
         let Some(folder) = &self.sources else { return Ok(None) };
         let all = sources_in(folder)?;
         view::check_licenses(&all, &self.licenses)?;
         let steps = Steps::new(style.json);
         let to = tempfile::tempdir()?;
         let (clusters, suppressed) = resolve::composition(folder, &all, &steps)?;
-        let detail = if self.licenses.is_empty() { Detail::Provenance } else { Detail::Licensed(&self.licenses) };
+        let served = if self.licenses.is_empty() { None } else { releases.served_tables()? };
+        let licensed = Licensed { licenses: &self.licenses, served: served.as_ref() };
+        let detail = if self.licenses.is_empty() { Detail::Provenance } else { Detail::Licensed(licensed) };
         let summary = view::write(folder, &all, &clusters, &suppressed, to.path(), detail, &steps)?;
         drop(steps);
         if !style.json {

@@ -31,6 +31,7 @@ use serde::Serialize;
 use time::OffsetDateTime;
 
 use crate::app::settings;
+use crate::cli::indexer::build::Target;
 use crate::cli::indexer::publishing::{Publishing, Validity, parse_time};
 use crate::cli::indexer::wait::Waiting;
 use crate::cli::wrong_turn;
@@ -370,14 +371,15 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
             let announcement = publishing.announcement()?;
             let signing_key = sign_key.as_deref().map(SigningKey::read).transpose()?;
             let policy = Policy { is_forced: *force, signing_key, has_bulk: *bulk };
-            let view = sources.view(style)?;
-            let mut input = dataset.input(today);
-            input.folder = view.as_ref().map_or(input.folder, |view| view.dataset.path());
             let (releases, remote) = (index.releases(), index.remote(None)?);
-            let target = remote.map(|remote| build::Target { remote, announcement });
-            if publishing.recover && target.is_none() {
+            if publishing.recover && remote.is_none() {
                 return Err(CommandError::NoObjectStore(index.index.clone()));
             }
+            let target = remote.map(|remote| Target::sync(remote, announcement, &releases, seconds));
+            let target = target.transpose()?;
+            let view = sources.view(&releases, style)?;
+            let mut input = dataset.input(today);
+            input.folder = view.as_ref().map_or(input.folder, |view| view.dataset.path());
             let built = build::run(input, &releases, policy, target.as_ref(), waiting, now, style)?;
             view.map_or(Ok(()), |view| view.keep_identities(today))?;
             Ok(built)
@@ -394,7 +396,7 @@ fn run_command(command: &IndexerCommand, now: OffsetDateTime, style: &Style) -> 
             let (releases, announcement) = (trust.releases(index)?, publishing.announcement()?);
             match index.remote(releases.trusted.as_ref())? {
                 Some(remote) => {
-                    let target = build::Target { remote, announcement };
+                    let target = Target::sync(remote, announcement, &releases, seconds)?;
                     pushed::activate(&target, &releases, *version, *force, seconds, style)
                 }
                 None if publishing.recover => Err(CommandError::NoObjectStore(index.index.clone())),

@@ -57,8 +57,7 @@ pub(super) fn activate(
     now: i64,
     style: &Style,
 ) -> CommandResult {
-    let Target { remote, announcement } = target;
-    let read = target.sync(releases, now)?;
+    let Target { remote, announcement, read } = target;
     let pushed = find(remote, version)?;
     remote.fetch(releases, pushed)?;
     let before = read.pointer.as_ref().map(|pointer| pointer.release);
@@ -66,7 +65,7 @@ pub(super) fn activate(
     if !is_forced && !is_rollback {
         releases.check_rows(releases.open(version)?.catalog.snapshot())?;
     }
-    let pointer = remote.point(releases, &read, pushed, announcement, now)?;
+    let pointer = remote.point(releases, read, pushed, announcement, now)?;
     style.write(&json!({ "ok": true, "current": pointer, "before": before }), |out| {
         let before = before.map_or_else(|| "none".into(), |before| before.to_string());
         writeln!(out, "current: {version} ({}), previously {before}", description(&pointer))

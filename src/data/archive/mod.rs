@@ -269,7 +269,7 @@ impl Archive {
         self.bytes_of(&self.sections[section])
     }
 
-    pub(crate) fn has(&self, name: &str) -> bool {
+    pub fn has(&self, name: &str) -> bool {
         self.by_name.contains_key(name)
     }
 

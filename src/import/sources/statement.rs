@@ -14,11 +14,11 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use crate::sources::SourceError;
-use data::Date;
 use data::import::csv_reader::{CsvDialect, CsvReader};
 use data::import::csv_row::is_slug;
 use data::import::diagnostics::quoted;
 use data::vocabulary::{Vocabulary, vocabulary};
+use data::{Date, Table};
 
 const SOURCE: &str = "source.toml";
 pub(super) const STATEMENTS: &str = "statements.csv";
@@ -136,6 +136,18 @@ impl EntityKind {
             Self::Round => "rounds",
             Self::Sector => "sectors",
             Self::Startup => "startups",
+        }
+    }
+
+    /// Table of the records that entities of the kind make.
+    pub(crate) const fn table(self) -> Table {
+        match self {
+            Self::Firm => Table::Firms,
+            Self::Person => Table::People,
+            Self::Review => Table::Reviews,
+            Self::Round => Table::Rounds,
+            Self::Sector => Table::Sectors,
+            Self::Startup => Table::Startups,
         }
     }
 

@@ -17,6 +17,7 @@ use crate::index::tables::{FIRST, Lookups, MAX_RARE_ROWS, MAX_ROWS, RowsOfWords,
 use crate::index::weights::Weights;
 use crate::query::phonetic::phonetic_key;
 use crate::query::reading::fold_name_into;
+use crate::query::script_sounds::class_keys;
 use crate::rank::{is_connecting, static_rank};
 use crate::{FORMAT, IndexFiles, SearchError};
 use data::Names;
@@ -185,6 +186,7 @@ fn build_side_tables(
         let number = rows_of_words.len();
         dictionary.insert(term, u64::from(number)).map_err(|_| damaged())?;
         phonetic.add(&phonetic_key(word), number);
+        class_keys(word).iter().for_each(|key| phonetic.add(key, number));
         if info.doc_freq >= Weights::min_frequency(names.len()) {
             writeln!(frequent_words, "{word} {}", info.doc_freq).expect("a string accepts any text");
         }

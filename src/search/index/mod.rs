@@ -27,6 +27,7 @@ use tantivy::schema::IndexRecordOption;
 
 use crate::index::tables::SideTables;
 use crate::query::reading::other_readings;
+use crate::query::script_sounds::{Reading, sounding};
 use crate::query::{NameQuery, QueryWord};
 use crate::rank::candidates::{CandidateSearch, SearchStep};
 use crate::rank::search_buffers::{BEGINS, BufferPool, EXACT, HINTED, KEEP, SCORED, SearchBuffers};
@@ -177,15 +178,20 @@ impl TextIndex {
         pause::point();
         let started = Instant::now();
         let results = self.search_reading(names, query, &STEPS);
-        let other = |reading: &str| self.search_reading(names, reading, &STEPS[..1]);
+        let other = |reading: &Reading| {
+            let mut results = self.search_reading(names, &reading.text, &STEPS[..1]);
+            results.hits.iter_mut().for_each(|hit| hit.score *= reading.share);
+            results.hits.retain(|hit| hit.score >= MATCH_SCORE);
+            results
+        };
         let results = self.best_reading(query, results, other, SearchResults::best_score);
         DURATIONS.observe(started.elapsed());
         results
     }
 
     /// The result of the first reading with a sure match, otherwise of the one with the best score.
-    fn best_reading<T>(&self, query: &str, mut best: T, read: impl Fn(&str) -> T, score: impl Fn(&T) -> f32) -> T {
-        let mut others = other_readings(query, &self.terms.lookups.dictionary);
+    fn best_reading<T>(&self, query: &str, mut best: T, read: impl Fn(&Reading) -> T, score: impl Fn(&T) -> f32) -> T {
+        let mut others = self.other_readings(query);
         while score(&best) < SURE_SCORE
             && let Some(reading) = others.next()
         {
@@ -195,6 +201,12 @@ impl TextIndex {
             }
         }
         best
+    }
+
+    /// Further readings of a query, the likeliest first: those of its words, then those that only sound like it.
+    fn other_readings<'a>(&'a self, query: &'a str) -> impl Iterator<Item = Reading> + 'a {
+        let others = other_readings(query, &self.terms.lookups.dictionary).map(|text| Reading { text, share: 1.0 });
+        others.chain(std::iter::once_with(move || sounding(query, &self.terms)).flatten())
     }
 
     fn search_reading(&self, names: &dyn Names, text: &str, steps: &[(SearchStep, f32)]) -> SearchResults {
@@ -340,10 +352,14 @@ impl TextIndex {
 
     /// Classifies rows by the reading of a query that they match best.
     pub fn match_classes(&self, names: &dyn Names, query: &str, rows: &[u32]) -> Vec<MatchClass> {
-        let readings = std::iter::once(query.to_owned()).chain(other_readings(query, &self.terms.lookups.dictionary));
-        let readings: Vec<NameQuery> = readings.map(|reading| NameQuery::parse(&reading, &self.weights)).collect();
+        let own = Reading { text: query.to_owned(), share: 1.0 };
+        let readings = std::iter::once(own).chain(self.other_readings(query));
+        let parse = |reading: Reading| (NameQuery::parse(&reading.text, &self.weights), reading.share);
+        let readings: Vec<(NameQuery, f32)> = readings.map(parse).collect();
         let class = |row: &u32| {
-            let classes = readings.iter().map(|reading| MatchClass::of_row(reading, texts(names, *row)));
+            let of_reading =
+                |(reading, share): &(NameQuery, f32)| MatchClass::of_row(reading, texts(names, *row)).of_share(*share);
+            let classes = readings.iter().map(of_reading);
             classes.min().unwrap_or(MatchClass::Relaxed)
         };
         rows.iter().map(class).collect()
@@ -360,13 +376,14 @@ impl TextIndex {
 
     /// The parts of a row's score for a query, even if it is no match.
     pub fn explain(&self, names: &dyn Names, query: &str, row: u32) -> Explanation {
-        let read = |reading: &str| self.explain_reading(names, reading, row);
-        self.best_reading(query, read(query), read, |explanation| explanation.score)
+        let read = |reading: &Reading| self.explain_reading(names, reading, row);
+        let own = Reading { text: query.to_owned(), share: 1.0 };
+        self.best_reading(query, read(&own), read, |explanation| explanation.score)
     }
 
-    fn explain_reading(&self, names: &dyn Names, query: &str, row: u32) -> Explanation {
-        let query = NameQuery::parse(query, &self.weights);
-        let class = MatchClass::of_row(&query, texts(names, row));
+    fn explain_reading(&self, names: &dyn Names, reading: &Reading, row: u32) -> Explanation {
+        let query = NameQuery::parse(&reading.text, &self.weights);
+        let class = MatchClass::of_row(&query, texts(names, row)).of_share(reading.share);
         let relaxed = || RelaxedMatch::of_row(&query, names, row, &self.vocabulary(&query));
         let relaxation = if class.is_sure() { None } else { relaxed() };
         let best = self.buffers.with(self.rows, |buffers| {
@@ -378,7 +395,8 @@ impl TextIndex {
             });
             scored.max_by(|(_, left), (_, right)| left.points().total_cmp(&right.points()))
         });
-        let (text, scores) = best.expect("a row has a name");
+        let (text, mut scores) = best.expect("a row has a name");
+        scores.keep_share(reading.share);
         let bonus = prominence_bonus(scores.points(), names.prominence(row));
         Explanation::new(scores.0, text.to_owned(), class, bonus)
     }

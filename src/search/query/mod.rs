@@ -4,6 +4,7 @@ pub(crate) mod expansion;
 pub(crate) mod nickname;
 pub(crate) mod phonetic;
 pub(crate) mod reading;
+pub(crate) mod script_sounds;
 
 use crate::edit_distance::EditPattern;
 use crate::index::{GENERIC, Weights};

@@ -60,6 +60,13 @@ impl Explanation {
 pub(crate) struct AllScores(pub Vec<ScorePart>);
 
 impl AllScores {
+    pub(crate) fn keep_share(&mut self, share: f32) {
+        for part in &mut self.0 {
+            part.similarity *= share;
+            part.points *= share;
+        }
+    }
+
     pub(crate) fn points(&self) -> f32 {
         self.0.first().map_or(0.0, |part| part.points)
     }

@@ -33,6 +33,11 @@ impl MatchClass {
         self != Self::Relaxed
     }
 
+    /// The class for a reading that keeps this share of a score: one that only sounds like the query is no more than that.
+    pub(crate) fn of_share(self, share: f32) -> Self {
+        if share < 1.0 { self.max(Self::Sound) } else { self }
+    }
+
     /// The class of a row. The name is the first of its texts, followed by the aliases.
     pub(crate) fn of_row<'t>(query: &NameQuery, texts: impl Iterator<Item = &'t str>) -> Self {
         let class = |(index, text): (usize, &str)| match Self::of_text(query, text) {

@@ -26,15 +26,29 @@ fn merged(dataset: &Path) -> Vec<(String, String)> {
     rows.filter(|row| &row[0] == "firm").map(|row| (row[1].to_owned(), row[2].to_owned())).collect()
 }
 
-/// What a reader notes who knows the records of the release before and what was noted of these.
-fn note(before: &Copy, known: &Notes, after: &Copy, version: &str, merged: &[(String, String)]) -> Notes {
+/// What a reader notes who knows the records of the release before, what was noted of these, and when those that are gone
+/// appeared.
+fn note(
+    before: &Copy,
+    known: &Notes,
+    gone: &mut BTreeMap<(String, String), Option<String>>,
+    after: &Copy,
+    version: &str,
+    merged: &[(String, String)],
+) -> Notes {
     let mut notes = Notes::new();
+    for (key, [first, _]) in known.iter().filter(|(key, _)| !after.contains_key(*key)) {
+        // Nobody keeps track of people.
+        if ["vcs", "startups", "funding-rounds"].contains(&key.0.as_str()) {
+            gone.insert(key.clone(), first.clone());
+        }
+    }
     for (key, record) in after {
         let own = Some(version.to_owned());
         notes.insert(
             key.clone(),
             match before.get(key) {
-                None => [own.clone(), own],
+                None => [gone.get(key).cloned().unwrap_or_else(|| own.clone()), own],
                 Some(old) if old == record => known[key].clone(),
                 Some(_) => [known[key][0].clone(), own],
             },
@@ -84,10 +98,10 @@ fn records_have_the_releases_in_which_they_appeared_and_changed() {
     let mut before = copy_of(&client, VERSIONS[0]);
     let mut expected: Notes = before.keys().map(|key| (key.clone(), [None, None])).collect();
     assert_eq!(notes_of(&client, VERSIONS[0]), expected, "nothing is known of the first release");
-    let mut ages = 0;
+    let (mut ages, mut gone) = (0, BTreeMap::new());
     for (version, dataset) in VERSIONS.iter().zip(&datasets).skip(1) {
         let after = copy_of(&client, version);
-        expected = note(&before, &expected, &after, version, &merged(dataset.path()));
+        expected = note(&before, &expected, &mut gone, &after, version, &merged(dataset.path()));
         let found = notes_of(&client, version);
         for (key, note) in &expected {
             assert_eq!(&found[key], note, "{key:?} in {version}");

@@ -9,7 +9,7 @@ use std::process::Command;
 
 use data::NoProgress;
 use import::sources::presets::PRESETS;
-use import::sources::view::{self, Clusters, Detail};
+use import::sources::view::{self, Clusters, Detail, Licensed};
 use import::sources::{Source, Suppressed};
 use tempfile::TempDir;
 
@@ -80,7 +80,8 @@ fn sources_of(presets: &[String]) -> TempDir {
 fn view(folder: &Path, licenses: &[String]) -> BTreeMap<String, String> {
     let sources = Source::list(folder).unwrap();
     view::check_licenses(&sources, licenses).unwrap();
-    let detail = if licenses.is_empty() { Detail::Provenance } else { Detail::Licensed(licenses) };
+    let detail =
+        if licenses.is_empty() { Detail::Provenance } else { Detail::Licensed(Licensed { licenses, served: None }) };
     let to = tempfile::tempdir().unwrap();
     let (clusters, suppressed) = (Clusters::default(), Suppressed::default());
     view::write(folder, &sources, &clusters, &suppressed, to.path(), detail, &NoProgress).unwrap();

@@ -342,27 +342,30 @@ impl Entities {
         found.is_ok_and(|number| is_written[number])
     }
 
-    /// Slugs that were merged away, with kind and the record's slug, sorted. Nobody keeps the addresses of rounds.
-    pub(super) fn redirects(&self, is_written: &[bool], has_all: bool) -> Vec<(EntityKind, &str, &str)> {
-        let mut redirects: BTreeMap<(EntityKind, &str), &str> = BTreeMap::new();
+    /// Slugs that were merged away. `keeps`: slugs to list of those in the ledger.
+    pub(super) fn redirects(&self, is_written: &[bool], keeps: &dyn Fn(EntityKind, &str) -> bool) -> FormerSlugs<'_> {
+        let mut redirects = FormerSlugs::new();
         let used = self.starts.windows(2).zip(&self.is_used).filter(|(_, is_used)| **is_used);
         for index in used.flat_map(|(bounds, _)| bounds[0]..bounds[1]) {
             let (kind, number, slug) = (self.entities[index].id.kind, self.record_numbers[index], &self.slugs[index]);
             let target = self.record(number).slug.as_str();
             if has_page(kind) && slug != target && is_written[number as usize] {
-                redirects.insert((kind, slug), target);
+                redirects.insert((kind, slug), FormerSlug { target, is_of_used_source: true });
             }
         }
         // Of entities that no source has any more; of which sources they were is not known.
-        for (number, kind) in self.ledger.numbers().filter(|_| has_all) {
+        for (number, kind) in self.ledger.numbers() {
+            let slug = self.ledger.slug(number);
             if let Some(record) = self.of_roots.get(&self.ledger.root(number))
                 && is_written[*record as usize]
+                && keeps(kind, slug)
             {
-                redirects.entry((kind, self.ledger.slug(number))).or_insert(&self.record(*record).slug);
+                let target = self.record(*record).slug.as_str();
+                redirects.entry((kind, slug)).or_insert(FormerSlug { target, is_of_used_source: false });
             }
         }
-        let redirects = redirects.into_iter().filter(|((kind, slug), _)| !self.is_own(*kind, slug, is_written));
-        redirects.map(|((kind, slug), target)| (kind, slug, target)).collect()
+        redirects.retain(|(kind, slug), _| !self.is_own(*kind, slug, is_written));
+        redirects
     }
 
     /// Slugs of the ledger that lead to no written record, which are those that are neither its own nor `redirects`, with kind
@@ -370,17 +373,16 @@ impl Entities {
     pub(super) fn gone(
         &self,
         is_written: &[bool],
-        redirects: &[(EntityKind, &str, &str)],
+        redirects: &FormerSlugs<'_>,
         hidden: &Suppressed,
     ) -> Vec<(EntityKind, &str, &str)> {
-        let redirects: HashSet<(EntityKind, &str)> = redirects.iter().map(|(kind, slug, _)| (*kind, *slug)).collect();
         let hidden: HashSet<u32> = self.ledger.named_by(hidden).map(|number| self.ledger.root(number)).collect();
         let mut gone = Vec::new();
         for (number, kind) in self.ledger.numbers().filter(|(_, kind)| *kind != EntityKind::Person) {
             let (root, slug) = (self.ledger.root(number), self.ledger.slug(number));
             let is_suppressed = self.of_roots.get(&root).is_some_and(|record| self.record(*record).is_suppressed);
             let is_hidden = is_suppressed || hidden.contains(&root);
-            let leads_on = redirects.contains(&(kind, slug)) || self.is_own(kind, slug, is_written);
+            let leads_on = redirects.contains_key(&(kind, slug)) || self.is_own(kind, slug, is_written);
             if !is_hidden && !leads_on {
                 gone.push((kind, slug, self.ledger.name(root)));
             }
@@ -424,6 +426,16 @@ impl Entities {
         let number = self.ledger.number(*kind, slug);
         (has_page(*kind) && *kind != EntityKind::Person).then(|| number.map_or("", |number| self.ledger.name(number)))
     }
+}
+
+/// Slugs that were merged away, by kind and slug.
+type FormerSlugs<'e> = BTreeMap<(EntityKind, &'e str), FormerSlug<'e>>;
+
+pub(super) struct FormerSlug<'e> {
+    /// Slug of the record to which it leads.
+    pub target: &'e str,
+    /// True if an entity of a used source has it. Otherwise it may be made of a name that only other sources have.
+    pub is_of_used_source: bool,
 }
 
 /// Records of firms by slug, also by one that was merged away, by key and by name; `None` for a text of several.

@@ -54,7 +54,7 @@ impl<'a> Files<'a> {
         value: &str,
         original: &str,
     ) -> Result<(), SourceError> {
-        if self.detail == Detail::Tables || matches!(kind, EntityKind::Review | EntityKind::Sector) {
+        if matches!(self.detail, Detail::Tables) || matches!(kind, EntityKind::Review | EntityKind::Sector) {
             return Ok(());
         }
         let (first_seen, last_seen) = (statement.first_seen.to_string(), statement.last_seen.to_string());
@@ -66,7 +66,7 @@ impl<'a> Files<'a> {
     }
 
     pub(super) fn finish(mut self) -> Result<(), SourceError> {
-        let sources = if self.detail != Detail::Tables { self.sources } else { &[] };
+        let sources = if matches!(self.detail, Detail::Tables) { &[] } else { self.sources };
         let detail = self.detail;
         for source in sources.iter().filter(|source| detail.has_source(source)) {
             let (priority, imported_on) = (source.priority.to_string(), source.imported_on.to_string());

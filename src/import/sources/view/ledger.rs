@@ -1,7 +1,7 @@
 //! The identity ledger: `ledger.csv`, next to the folders of the sources.
 //!
-//! It has the slug of every entity that was published, which slugs were merged into others, and the last name of every
-//! record. So addresses stay the same whatever sources, filters and decisions a later build has, and no record gets the
+//! It has the slug of every entity that was published, the id of a round, which slugs were merged into others, and the last
+//! name of every record. So addresses stay the same whatever sources, filters and decisions a later build has, and no record gets the
 //! address of another one. A build only adds lines; of lines that contradict each other, the last one counts.
 
 use std::collections::{BTreeSet, HashMap};
@@ -17,7 +17,7 @@ use data::import::csv_table::TableRow;
 use data::vocabulary::Vocabulary as _;
 
 /// Kinds of records that have an address of their own.
-const KINDS: [EntityKind; 3] = [EntityKind::Firm, EntityKind::Startup, EntityKind::Person];
+const KINDS: [EntityKind; 4] = [EntityKind::Firm, EntityKind::Startup, EntityKind::Person, EntityKind::Round];
 
 /// True if records of the kind have an address of their own.
 pub(super) fn has_page(kind: EntityKind) -> bool {
@@ -51,7 +51,8 @@ impl LedgerLine {
         if !KINDS.contains(&kind) || slug.is_empty() {
             row.error(
                 "slug",
-                "has no slug of a firm, a startup or a person; restore the line from a copy of the file".to_owned(),
+                "has no slug of a firm, a startup, a person or a round; restore the line from a copy of the file"
+                    .to_owned(),
             );
             return None;
         }

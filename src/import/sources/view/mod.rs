@@ -24,17 +24,17 @@ use serde::Serialize;
 use crate::sources::guess::quote;
 use crate::sources::sort::Sorter;
 use crate::sources::{EntityId, EntityKind, Source, SourceError, Suppressed};
-use data::Progress;
 use data::import::csv_row::distinct;
 use data::import::csv_table::TableRow as _;
 use data::import::diagnostics::{did_you_mean, quoted};
-use data::import::gone::GoneRecord;
+use data::import::gone::{GoneRecord, hashed_slug};
 use data::import::meta;
 use data::import::redirects::Redirect;
 use data::import::rows;
 use data::import::suspicions::SettledLine;
 use data::vocabulary::Vocabulary as _;
-use entities::Entities;
+use data::{Progress, Snapshot};
+use entities::{Entities, FormerSlug};
 use files::Files;
 pub use ledger::NewLines;
 use record::{StatementExclusion, ViewRecord, ViewStatement};
@@ -61,7 +61,7 @@ impl Clusters {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub enum Detail<'l> {
     /// Tables of a dataset and its identifiers.
     Tables,
@@ -69,13 +69,29 @@ pub enum Detail<'l> {
     Provenance,
     /// The same of the sources with these licenses: without `reviews.csv`, which has none. Which entities are one record, and
     /// the slugs of records, are those of all sources.
-    Licensed(&'l [String]),
+    Licensed(Licensed<'l>),
+}
+
+#[derive(Clone, Copy)]
+pub struct Licensed<'l> {
+    pub licenses: &'l [String],
+    /// The release that is served so far. Its addresses do not end without a word: they lead on, or are gone.
+    pub served: Option<&'l Snapshot>,
 }
 
 impl Detail<'_> {
     fn has_source(self, source: &Source) -> bool {
         match self {
-            Detail::Licensed(licenses) => licenses.contains(&source.license),
+            Detail::Licensed(licensed) => licensed.licenses.contains(&source.license),
+            Detail::Tables | Detail::Provenance => true,
+        }
+    }
+
+    /// True if the release says where an address leads that no used source has. With a filter these are only the addresses
+    /// that were served before: otherwise a guess would show what the other sources have.
+    fn keeps_address(self, kind: EntityKind, slug: &str) -> bool {
+        match self {
+            Detail::Licensed(licensed) => licensed.served.is_some_and(|served| served.has_address(kind.table(), slug)),
             Detail::Tables | Detail::Provenance => true,
         }
     }
@@ -263,15 +279,21 @@ pub fn write(
     }
     finish(record, &mut summary)?;
     summary.new_lines = entities.new_lines(sources, &is_written, &names);
-    let has_all = !matches!(detail, Detail::Licensed(_));
-    let redirects = entities.redirects(&is_written, has_all);
-    for (kind, slug, target) in &redirects {
-        files.line::<Redirect>(&[kind.name(), slug, target])?;
+    let is_filtered = matches!(detail, Detail::Licensed(_));
+    let keeps = |kind: EntityKind, slug: &str| detail.keeps_address(kind, slug);
+    let redirects = entities.redirects(&is_written, &keeps);
+    for ((kind, slug), FormerSlug { target, is_of_used_source }) in &redirects {
+        let hashed = (is_filtered && !is_of_used_source).then(|| hashed_slug(kind.table(), slug));
+        files.line::<Redirect>(&[kind.name(), hashed.as_deref().unwrap_or(slug), target])?;
     }
-    // With a filter, a missing record may only be left out.
-    if has_all {
-        for (kind, slug, name) in entities.gone(&is_written, &redirects, suppressed) {
-            files.line::<GoneRecord>(&[kind.name(), slug, name])?;
+    for (kind, slug, name) in entities.gone(&is_written, &redirects, suppressed) {
+        // The ledger does not say from which source a name is.
+        match is_filtered {
+            true if keeps(kind, slug) => {
+                files.line::<GoneRecord>(&[kind.name(), &hashed_slug(kind.table(), slug), ""])?;
+            }
+            true => {}
+            false => files.line::<GoneRecord>(&[kind.name(), slug, name])?,
         }
     }
     files.finish()?;

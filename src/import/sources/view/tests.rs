@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::sources::{Extent, NewStatement, Update};
-use data::NoProgress;
+use data::{NoProgress, Table};
 
 type StatementLine = (&'static str, &'static str, String);
 
@@ -165,7 +165,57 @@ fn a_view_of_some_licenses_has_the_records_and_slugs_of_all_sources() {
     };
     assert_eq!(slugs(Detail::Tables), ["alder-hill Alder Hill", "brook Brook", "brook-2 Brook"]);
     let licenses = ["CC-BY-4.0".to_owned()];
-    assert_eq!(slugs(Detail::Licensed(&licenses)), ["alder-hill Alder Hill GmbH", "brook-2 Brook"]);
+    let licensed = Detail::Licensed(Licensed { licenses: &licenses, served: None });
+    assert_eq!(slugs(licensed), ["alder-hill Alder Hill GmbH", "brook-2 Brook"]);
+}
+
+#[test]
+fn with_a_filter_served_addresses_lead_on_or_are_gone_and_no_text_of_other_sources_is_published() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let own = [
+        ("firm:1", "name", "Alder"),
+        ("firm:2", "name", "Birch"),
+        ("person:1", "name", "Ana"),
+        ("person:1", "organization", "firm:1"),
+    ];
+    import(path, "a", 10, "2026-01-02", &own);
+    import(path, "b", 5, "2026-01-03", &[("firm:x", "name", "Zyntrix"), ("firm:y", "name", "Dorn")]);
+    let source_file = path.join("b").join("source.toml");
+    let text = fs::read_to_string(&source_file).unwrap().replace("CC0-1.0", "LicenseRef-Own");
+    fs::write(source_file, text).unwrap();
+    publish(path, &Clusters::default());
+    let clusters = together(&[("a", "firm:1"), ("b", "firm:x")]);
+    let files = publish(path, &clusters);
+    assert_eq!(firms(&files), ["alder Alder", "birch Birch", "dorn Dorn"]);
+    let sources = Source::list(path).unwrap();
+    let write = |detail: Detail<'_>, suppressed: &Suppressed| {
+        let to = tempfile::tempdir().unwrap();
+        super::write(path, &sources, &clusters, suppressed, to.path(), detail, &NoProgress).unwrap();
+        let names = ["firms.csv", "people.csv", "redirects.csv", "gone.csv", "provenance.csv"];
+        let text: String = names.iter().filter_map(|name| fs::read_to_string(to.path().join(name)).ok()).collect();
+        (text, data::compile(to.path(), &NoProgress).unwrap().snapshot().unwrap())
+    };
+    let (_, full) = write(Detail::Provenance, &Suppressed::default());
+    let licenses = ["CC0-1.0".to_owned()];
+    let filtered =
+        |served, suppressed: &Suppressed| write(Detail::Licensed(Licensed { licenses: &licenses, served }), suppressed);
+    let (text, kept) = filtered(Some(&full), &Suppressed::default());
+    assert!(!text.to_lowercase().contains("zyntrix") && !text.to_lowercase().contains("dorn"), "{text}");
+    let alder = kept.find(Table::Firms, "alder");
+    assert!(alder.is_some() && kept.merged_into(Table::Firms, "zyntrix") == alder);
+    assert_eq!((kept.gone(Table::Firms, "dorn"), kept.gone(Table::Startups, "dorn")), (Some(""), None));
+    assert_eq!(kept.gone(Table::Firms, &data::import::gone::hashed_slug(Table::Firms, "dorn")), None);
+    assert_eq!((kept.gone(Table::Firms, "zyntrix"), kept.gone(Table::Firms, "cedar")), (None, None));
+    // The next such release still has them, and one for readers that never saw them has not.
+    let (_, next) = filtered(Some(&kept), &Suppressed::default());
+    assert!(next.has_address(Table::Firms, "dorn") && next.has_address(Table::Firms, "zyntrix"));
+    let (_, first) = filtered(None, &Suppressed::default());
+    assert!(!first.has_address(Table::Firms, "dorn") && !first.has_address(Table::Firms, "zyntrix"));
+    // What is suppressed was never there.
+    fs::write(path.join("suppressed.csv"), "entity,on,why\nb/firm:y,,\n").unwrap();
+    let (_, hidden) = filtered(Some(&kept), &Suppressed::read(path).unwrap().with_clusters(&clusters));
+    assert!(!hidden.has_address(Table::Firms, "dorn") && hidden.has_address(Table::Firms, "zyntrix"));
 }
 
 #[test]
@@ -410,7 +460,7 @@ fn two_ledgers_that_were_merged_give_a_slug_to_one_record() {
     let files = publish(path, &Clusters::default());
     let slugs: Vec<String> = firms(&files).iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
     assert!(slugs.len() == 2 && slugs[0] != slugs[1], "{slugs:?}");
-    fs::write(path.join("ledger.csv"), "kind,slug,entity,into,name,on\nround,x,,,,2026-01-01\nfirm,x,y,,,\n").unwrap();
+    fs::write(path.join("ledger.csv"), "kind,slug,entity,into,name,on\nreview,x,,,,2026-01-01\nfirm,x,y,,,\n").unwrap();
     let sources = Source::list(path).unwrap();
     let error = write(path, &sources, &Clusters::default(), &Suppressed::default(), path, Detail::Tables, &NoProgress);
     let error = error.unwrap_err().to_string();
