@@ -35,7 +35,11 @@ pub fn copy_of(client: &Client, version: &str) -> Copy {
         for mut record in walk(client, &format!("{path}?fields=*&limit=1000&snapshot={version}")) {
             // Those of a startup are records of their own, and what is known of a record's history is no part of it.
             let fields = record.as_object_mut().unwrap();
-            let joined: &[&str] = if path == "startups" { &["rounds", "people"] } else { &[] };
+            let joined: &[&str] = match path {
+                "startups" => &["coverage_until", "rounds", "people"],
+                "vcs" => &["coverage_until"],
+                _ => &[],
+            };
             for field in joined.iter().chain(&["first_seen", "changed_in"]) {
                 assert!(fields.remove(*field).is_some(), "{path} have no {field}");
             }
