@@ -10,7 +10,7 @@ use crate::support::harness::{Client, Reply, Server};
 const ALL: [&str; 5] =
     ["vcs?limit=2&stage=seed", "vcs/alder-capital", "reviews?limit=2", "sectors?limit=2", "leaderboard?limit=2"];
 /// Those that v3 has besides.
-const FURTHER: [&str; 33] = [
+const FURTHER: [&str; 34] = [
     "vcs?q=alder+capital&fields=slug,name,score.value&limit=1",
     "vcs/facets?country=DE&fields=total,stage,country",
     "vcs/aggregate?group_by=kind&limit=2",
