@@ -18,7 +18,7 @@ use crate::endpoint::{ApiOperation, Endpoint, ParsedOperation};
 use crate::endpoints::suggest::SUGGESTIONS;
 use crate::envelope::json_response;
 use crate::openapi::parameter::any_text;
-use crate::openapi::vocabulary::vocabulary;
+use crate::openapi::vocabulary::open_vocabulary;
 use crate::pagination::address;
 use crate::request::RequestUrl;
 use crate::window::{MAX_LIMIT, PageWindow, single_value};
@@ -78,9 +78,9 @@ pub(super) const ENDPOINT: Endpoint = Endpoint {
         }),
     ],
     add_schemas: |_, schemas| {
-        schemas.insert(KIND.to_owned(), vocabulary("What answers a question.", &AnswerKind::names()));
+        schemas.insert(KIND.to_owned(), open_vocabulary("What answers a question.", &AnswerKind::names()));
         let lists = ASKED.map(|resource| resource.path());
-        schemas.insert(LIST.to_owned(), vocabulary("A list that answers questions.", &lists));
+        schemas.insert(LIST.to_owned(), open_vocabulary("A list that answers questions.", &lists));
     },
     ..Endpoint::new(Answer::DEFINITION, parse)
 };

@@ -22,6 +22,9 @@ pub(super) const MAX_WORDS: usize = 64;
 /// Maximum number of words of a phrase for kinds of records.
 const MAX_RECORD_WORDS: usize = 4;
 
+/// A role that is also a kind of firm.
+const INVESTOR: &str = "investor";
+
 static RECORDS: Lazy<BTreeMap<&str, Table>> = Lazy::new(|| {
     let table_named = |name: &str| Table::ALL.into_iter().find(|table| table.name() == name).expect("a table");
     phrases("records").iter().map(|phrase| (phrase.text, table_named(phrase.meaning))).collect()
@@ -39,7 +42,14 @@ pub(super) fn subject(text: &str, lexicon: &Lexicon) -> Option<(Table, String)> 
     if let Some(verb) = verb {
         return Some((Table::Firms, format!("{} {}", tokens[0].raw, verb.raw)));
     }
-    tokens.iter().find_map(|token| Some((records_meant(&token.word)?, token.raw.clone())))
+    // `partners at Acme`: people, rather than the record of this name.
+    let is_role = |at: usize| {
+        let roles = lexicon.meanings(&tokens[at].word).iter();
+        let mut roles = roles.filter(|meaning| matches!(meaning, PhraseMeaning::Role(role) if *role != INVESTOR));
+        roles.next().is_some() && tokens.get(at + 1).is_some_and(|next| next.is_in("at"))
+    };
+    let named = |at: usize| records_meant(&tokens[at].word).or_else(|| is_role(at).then_some(Table::People));
+    (0..tokens.len()).find_map(|at| Some((named(at)?, tokens[at].raw.clone())))
 }
 
 /// True for `how many startups`, `number of rounds`.
