@@ -4,10 +4,12 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use crate::resolve::rounds::RoundStatements;
 use crate::sources::statement::Standing;
 use crate::sources::{EntityId, EntityKind, Source, SourceError};
 use data::Progress;
 use data::number::grouped;
+use data::vocabulary::Vocabulary as _;
 
 /// Connections of one record, without repetition and in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -88,19 +90,9 @@ struct ConnectionCollector {
     links: Vec<(EntityId, Role, EntityId)>,
 }
 
-/// A round, until its statements end.
-#[derive(Default)]
-struct RoundParts {
-    startup: Option<EntityId>,
-    investors: Vec<EntityId>,
-    announced_on: String,
-    stage: String,
-    amount_usd: Option<u64>,
-}
-
 impl ConnectionCollector {
     fn collect_links(&mut self, folder: &Path, source: &Source) -> Result<(), SourceError> {
-        let mut round: Option<(EntityId, RoundParts)> = None;
+        let mut round: Option<(EntityId, RoundStatements)> = None;
         for statement in source.statements(folder)? {
             let statement = statement?;
             let is_current = statement.standing == Standing::Current;
@@ -114,15 +106,8 @@ impl ConnectionCollector {
                     if round.as_ref().is_none_or(|(entity, _)| *entity != statement.entity) {
                         self.end_round(round.take());
                     }
-                    let (_, parts) = round.get_or_insert_with(|| (statement.entity, RoundParts::default()));
-                    match statement.field.as_str() {
-                        "startup" => parts.startup = statement.value.parse().ok(),
-                        "investors" | "lead_investors" => parts.investors.extend(statement.value.parse::<EntityId>()),
-                        "announced_on" => parts.announced_on = statement.value,
-                        "stage" => parts.stage = statement.value,
-                        "amount_usd" => parts.amount_usd = statement.value.parse().ok(),
-                        _ => {}
-                    }
+                    let (_, parts) = round.get_or_insert_with(|| (statement.entity, RoundStatements::default()));
+                    parts.add(statement.field, &statement.value);
                 }
                 _ => {}
             }
@@ -131,17 +116,16 @@ impl ConnectionCollector {
         Ok(())
     }
 
-    fn end_round(&mut self, round: Option<(EntityId, RoundParts)>) {
-        let Some((_, RoundParts { startup: Some(startup), investors, announced_on, stage, amount_usd })) = round else {
-            return;
-        };
+    fn end_round(&mut self, round: Option<(EntityId, RoundStatements)>) {
+        let Some((_, RoundStatements { startup: Some(startup), investors, round, .. })) = round else { return };
         for investor in &investors {
             self.link(&startup, Role::Startup, investor, Role::Investor);
         }
         if self.wanted.contains(&startup) {
-            let amount = amount_usd.map(|amount| format!("{} USD", grouped(amount))).unwrap_or_default();
-            let parts: Vec<String> =
-                [announced_on, stage, amount].into_iter().filter(|part| !part.is_empty()).collect();
+            let date = round.announced_on.map(|date| date.to_string());
+            let stage = round.stage.map(|stage| stage.name().to_owned());
+            let amount = round.amount_usd.map(|amount| format!("{} USD", grouped(amount)));
+            let parts: Vec<String> = [date, stage, amount].into_iter().flatten().collect();
             self.found.entry(startup).or_default().rounds.push(parts.join(" "));
         }
     }

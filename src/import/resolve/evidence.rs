@@ -44,14 +44,19 @@ pub enum Veto {
 
 /// True if the evidence suffices for a merge, whatever its score: two kinds, and more than a part of the name agrees. A
 /// subsidiary has the city, domain and people of its parent, and its name begins with the parent's. A corporation's fund
-/// has the same core name, and sources list both. If one source has two names that differ in a letter, they are two.
+/// has the same core name, and sources list both. If one source has two names that differ in a letter, they are two; if it
+/// has one name twice, or if each record has a website of its own, more than the name and the country must agree.
 pub(super) fn is_sufficient(findings: Findings) -> bool {
     let has = |one: Evidence| findings.has(one);
     let has_any = |list: &[Evidence]| list.iter().any(|one| has(*one));
     let has_more = has_any(&[E::SameDomain, E::MediumIdentifier, E::RareLinks]);
     let is_near = has_more || has_any(&[E::SameCity, E::SameYear, E::Link, E::SameOrganization]);
     let is_long = has(E::MisspelledName) && !has_any(&[E::OtherCity, E::OtherCountry]);
-    let has_spelling = !has(E::OneSource) && (is_long || is_near && has_any(&[E::MisspelledName, E::NearName]));
+    let is_proved = has_more || has_any(&[E::StrongIdentifier, E::SameOrganization]);
+    let is_elsewhere = has(E::OtherDomain) && !is_proved;
+    let is_doubtful = has_any(&[E::OneSource, E::Namesakes]) && !(has(E::SameCity) && has(E::SameYear));
+    let has_spelling =
+        !has(E::OneSource) && !is_elsewhere && (is_long || is_near && has_any(&[E::MisspelledName, E::NearName]));
     let has_name = has_any(&[E::SameName, E::ReorderedName, E::FormsOfName]) || has_spelling;
     let has_initials = has(E::GivenInitials) && has(E::SameOrganization) && !has(E::Namesakes);
     let has_core = has(E::SameCore) && !has(E::Namesakes);
@@ -62,6 +67,8 @@ pub(super) fn is_sufficient(findings: Findings) -> bool {
     let supporting = findings.iter().filter(|evidence| evidence.points() > 0);
     let kinds: BTreeSet<EvidenceKind> = supporting.map(|evidence| evidence.kind()).collect();
     !is_abroad
+        && (is_proved || !is_doubtful)
+        && (is_near || !is_elsewhere)
         && kinds.len() >= 2
         && (has_name
             || has_initials

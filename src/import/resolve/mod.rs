@@ -251,32 +251,67 @@ impl Resolution {
             *combinations.entry(candidate.findings).or_default() += 1;
         }
         let weights = Weights::learned(&combinations);
-        let mut clustering = Clustering::new(&profiles, records, decisions);
-        let unsure: HashSet<(u32, u32)> = decisions.pairs(Judgement::Unsure).collect();
         candidates.iter_mut().for_each(|candidate| candidate.odds = weights.score(candidate.findings));
-        let mut conflicts: HashMap<(u32, u32), MergeConflict> = HashMap::new();
+        let is_likely = |findings: &&Findings| probability(weights.score(**findings)) >= REVIEW;
+        self.vetoed += vetoed.iter().filter(is_likely).count();
+        let mut joined = JoinedTable { first, weights, clustering: Clustering::new(&profiles, records, decisions) };
+        let (candidates, conflicts) = joined.merge_sure(candidates, &mut self.merged);
+        let unsure: HashSet<(u32, u32)> = decisions.pairs(Judgement::Unsure).collect();
+        self.review.extend(joined.review(records, &candidates, conflicts, &unsure));
+        for mut members in joined.clustering.members.into_iter().filter(|members| members.len() > 1) {
+            members.sort_unstable();
+            self.clusters.push(members.into_iter().map(|row| row + first).collect());
+        }
+        Ok(())
+    }
+}
+
+/// Why sure pairs of rows are not merged.
+type MergeConflicts = HashMap<(u32, u32), MergeConflict>;
+
+/// The records of a table while they are joined.
+struct JoinedTable<'a> {
+    /// Row of the first record.
+    first: u32,
+    weights: Weights,
+    clustering: Clustering<'a>,
+}
+
+impl JoinedTable<'_> {
+    fn pair(&self, candidate: &Candidate) -> RecordPair {
+        RecordPair::new(candidate, &self.weights)
+    }
+
+    /// Merges sure pairs from the surest down, then those of clusters with what all of their records say, until no more can
+    /// be joined. Returns the pairs as they were compared last.
+    fn merge_sure(
+        &mut self,
+        mut candidates: Vec<Candidate>,
+        merged: &mut Vec<RecordPair>,
+    ) -> (Vec<Candidate>, MergeConflicts) {
+        let mut conflicts = MergeConflicts::new();
+        let is_sure = |candidate: &&Candidate| {
+            probability(candidate.odds) >= MERGE && evidence::is_sufficient(candidate.findings)
+        };
         for pass in 0..MAX_PASSES {
             if pass > 0 {
-                candidates = clustering.candidates(candidates, &weights);
+                candidates = self.clustering.candidates(candidates, &self.weights);
             }
             candidates.sort_unstable_by(|one, other| {
                 other.odds.total_cmp(&one.odds).then((one.left, one.right).cmp(&(other.left, other.right)))
             });
             let mut is_joined = false;
-            let is_sure = |candidate: &&Candidate| {
-                probability(candidate.odds) >= MERGE && evidence::is_sufficient(candidate.findings)
-            };
             for candidate in candidates.iter().filter(is_sure) {
-                if clustering.are_one(candidate.left, candidate.right) {
+                if self.clustering.are_one(candidate.left, candidate.right) {
                     if pass == 0 {
-                        self.merged.push(RecordPair::new(candidate, &weights).shifted(first));
+                        merged.push(self.pair(candidate).shifted(self.first));
                     }
                     continue;
                 }
-                match clustering.merge(candidate) {
+                match self.clustering.merge(candidate) {
                     Ok(()) => {
                         is_joined = true;
-                        self.merged.push(RecordPair::new(candidate, &weights).shifted(first));
+                        merged.push(self.pair(candidate).shifted(self.first));
                     }
                     Err(conflict) => {
                         conflicts.insert((candidate.left, candidate.right), conflict);
@@ -287,52 +322,50 @@ impl Resolution {
                 break;
             }
         }
-        let (mut expected, mut count) = (0.0, 0.0);
-        let apart = candidates.iter().filter(|candidate| !clustering.are_one(candidate.left, candidate.right));
-        let likely = apart.filter(|candidate| {
-            let likelihood = probability(candidate.odds);
-            let is_reviewed = likelihood >= REVIEW
-                || likelihood >= MIN_REVIEW && expected + likelihood >= REVIEWED_SHARE * (count + 1.0)
-                || candidate.findings.is_never_unseen();
-            if is_reviewed {
-                (expected, count) = (expected + likelihood, count + 1.0);
-            }
-            is_reviewed
-        });
-        let review = likely.map(|candidate| RecordPair {
-            conflict: conflicts.remove(&(candidate.left, candidate.right)),
-            ..RecordPair::new(candidate, &weights)
-        });
-        let review: Vec<RecordPair> = review.collect();
+        (candidates, conflicts)
+    }
+
+    /// Selects the pairs to review, the likeliest first: one of two clusters, their best.
+    fn review(
+        &self,
+        records: &[SourceRecord],
+        candidates: &[Candidate],
+        mut conflicts: MergeConflicts,
+        unsure: &HashSet<(u32, u32)>,
+    ) -> Vec<RecordPair> {
         // A pair of unpublished clusters needs no decision.
         let is_hidden = |rows: &Vec<u32>| {
             let records = || rows.iter().map(|row| &records[*row as usize]);
             records().any(|record| record.is_suppressed) || records().all(|record| record.is_gone)
         };
-        let hidden: Vec<bool> = clustering.members.iter().map(is_hidden).collect();
-        // Two clusters need one decision only: about their best pair.
+        let hidden: Vec<bool> = self.clustering.members.iter().map(is_hidden).collect();
         let mut seen: HashSet<(u32, u32)> = HashSet::new();
-        for pair in review {
-            let [left, right] = [pair.left, pair.right].map(|row| clustering.cluster_of[row as usize]);
-            let clusters = (left.min(right), left.max(right));
-            let is_decided = matches!(pair.conflict, Some(MergeConflict::Decided(..)))
-                || clustering.are_different(pair.left, pair.right)
-                || clustering.are_decided(&unsure, pair.left, pair.right);
-            let are_hidden = hidden[clusters.0 as usize] && hidden[clusters.1 as usize];
-            if clusters.0 == clusters.1 || is_decided || are_hidden || !seen.insert(clusters) {
+        let (mut expected, mut count) = (0.0, 0.0);
+        let mut review = Vec::new();
+        for candidate in candidates {
+            let Candidate { left, right, findings, odds } = *candidate;
+            let [one, other] = [left, right].map(|row| self.clustering.cluster_of[row as usize]);
+            let are_hidden = hidden[one as usize] && hidden[other as usize];
+            let conflict = conflicts.get(&(left, right));
+            let is_decided = matches!(conflict, Some(MergeConflict::Decided(..)))
+                || self.clustering.are_different(left, right)
+                || self.clustering.are_decided(unsure, left, right);
+            if one == other || are_hidden || is_decided || seen.contains(&(one.min(other), one.max(other))) {
                 continue;
             }
-            self.review.push(pair.shifted(first));
-        }
-        let is_likely = |findings: &&Findings| probability(weights.score(**findings)) >= REVIEW;
-        self.vetoed += vetoed.iter().filter(is_likely).count();
-        for mut members in clustering.members {
-            if members.len() > 1 {
-                members.sort_unstable();
-                self.clusters.push(members.into_iter().map(|row| row + first).collect());
+            let likelihood = probability(odds);
+            let is_reviewed = likelihood >= REVIEW
+                || likelihood >= MIN_REVIEW && expected + likelihood >= REVIEWED_SHARE * (count + 1.0)
+                || findings.is_never_unseen();
+            if !is_reviewed {
+                continue;
             }
+            (expected, count) = (expected + likelihood, count + 1.0);
+            seen.insert((one.min(other), one.max(other)));
+            let conflict = conflicts.remove(&(left, right));
+            review.push(RecordPair { conflict, ..self.pair(candidate) }.shifted(self.first));
         }
-        Ok(())
+        review
     }
 }
 

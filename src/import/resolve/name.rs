@@ -31,7 +31,6 @@ pub(super) struct ParsedName {
     name: CoreName,
     /// The core without spaces.
     pub joined: String,
-    digits: String,
     pub vehicle: Option<Vehicle>,
     /// Hash of the core without spaces.
     pub hash: u64,
@@ -93,7 +92,6 @@ impl ParsedName {
         }
         let joined = name.joined();
         Some(Self {
-            digits: joined.chars().filter(char::is_ascii_digit).collect(),
             vehicle,
             hash: xxh3_64(joined.as_bytes()),
             letters: letters_of(|kind| *kind != WordKind::Legal),
@@ -145,7 +143,8 @@ impl ParsedName {
     }
 
     fn folded_agreement(&self, other: &Self) -> Option<Evidence> {
-        if self.digits != other.digits {
+        let is_digit = u8::is_ascii_digit;
+        if !self.joined.bytes().filter(is_digit).eq(other.joined.bytes().filter(is_digit)) {
             return None;
         }
         if self.hash == other.hash {

@@ -266,6 +266,8 @@ fn build_profile(table: Table, record: &SourceRecord, schemes: &mut Vec<(String,
             names.push(name);
         }
     }
+    // Most records have one, and a list that grows has room for four.
+    names.shrink_to_fit();
     let mut identifiers = Vec::new();
     let mut address = record.website.as_deref();
     for (name, value) in &record.identifiers {

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use crate::sources::EntityId;
+use data::vocabulary::Vocabulary as _;
 use data::{PartialDate, Stage};
 
 /// Tolerance, because sources date a round by its filing, its closing or its announcement.
@@ -23,9 +25,40 @@ pub struct SourceRound {
     pub amount_usd: Option<u64>,
 }
 
+/// A round as its statements say, with references to entities of its source.
+#[derive(Default)]
+pub(super) struct RoundStatements {
+    pub round: SourceRound,
+    pub startup: Option<EntityId>,
+    pub investors: Vec<EntityId>,
+    /// Last field. The first value counts for a field that takes one value, as in the view.
+    field: String,
+}
+
+impl RoundStatements {
+    pub(super) fn new(id: String, source: u32) -> Self {
+        Self { round: SourceRound { id, source, ..SourceRound::default() }, ..Self::default() }
+    }
+
+    pub(super) fn add(&mut self, field: String, value: &str) {
+        let is_first = self.field != field;
+        self.field = field;
+        match self.field.as_str() {
+            "investors" | "lead_investors" => self.investors.extend(value.parse::<EntityId>()),
+            _ if !is_first => {}
+            "startup" => self.startup = value.parse().ok(),
+            "announced_on" => self.round.announced_on = value.parse().ok(),
+            "amount_usd" => self.round.amount_usd = value.parse().ok(),
+            "stage" => self.round.stage = Stage::read(value),
+            _ => {}
+        }
+    }
+}
+
 impl SourceRound {
-    /// Distance of two rounds: whether an amount is missing, and the days between them. `None` if they are different.
-    fn distance(&self, other: &Self) -> Option<(bool, i32)> {
+    /// Distance of two rounds: whether an amount is missing, whether the stages differ, the days between them, and the
+    /// difference of the amounts in thousandths. `None` if they are different.
+    fn distance(&self, other: &Self) -> Option<(bool, bool, i32, u64)> {
         if self.source == other.source {
             return None;
         }
@@ -41,7 +74,9 @@ impl SourceRound {
             |(left, right): (u64, u64)| left.abs_diff(right) as f64 <= MAX_DIFFERENCE * left.max(right) as f64;
         // Without both amounts, the stages must be equal.
         let is_one = amounts.map_or(has_one_stage, is_near) && may_be_one_stage && days <= MAX_DAYS_APART;
-        is_one.then_some((amounts.is_none(), days))
+        let thousandths =
+            |(left, right): (u64, u64)| left.abs_diff(right).saturating_mul(1_000) / left.max(right).max(1);
+        is_one.then_some((amounts.is_none(), !has_one_stage, days, amounts.map_or(0, thousandths)))
     }
 }
 
@@ -123,5 +158,15 @@ mod tests {
             round("b/round:2", 1, "2024-05-18", Some(1_000_000), seed),
         ];
         assert_eq!(cluster_rounds(&rounds, |_| Some(0)), [[0, 2]]);
+        // A round of the same stage is nearer than one of an unknown stage, and of these the one with the nearest amount.
+        let other = Some(Stage::Other);
+        let rounds = [
+            first(),
+            round("a/round:2", 0, "2024-05-17", Some(970_000), other),
+            round("b/round:1", 1, "2024-05-17", Some(980_000), other),
+            round("b/round:2", 1, "2024-05-18", Some(1_050_000), seed),
+            round("b/round:3", 1, "2024-05-18", Some(1_010_000), seed),
+        ];
+        assert_eq!(cluster_rounds(&rounds, |_| Some(0)), [[0, 4], [1, 2]]);
     }
 }

@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use crate::resolve::record::SourceRecord;
-use crate::resolve::rounds::SourceRound;
+use crate::resolve::rounds::{RoundStatements, SourceRound};
 use crate::sources::{EntityId, EntityKind, Source, SourceError, Standing, Statement, Suppressed};
 use data::identifier::{self, normalize};
-use data::vocabulary::Vocabulary;
-use data::{Country, Progress, Stage, Table};
+use data::{Country, Progress};
 
 #[derive(Clone, Debug, Default)]
 pub struct SourceRecords {
@@ -44,21 +43,13 @@ pub fn read_records(
     Ok(collected)
 }
 
-/// A round with references to entities of its source, until all of them are read.
-#[derive(Default)]
-struct PendingRound {
-    round: SourceRound,
-    startup: Option<EntityId>,
-    investors: Vec<EntityId>,
-}
-
 #[derive(Default)]
 struct RecordCollector<'a> {
     source: &'a str,
     number: u32,
     records: Vec<SourceRecord>,
     rows: HashMap<EntityId, usize>,
-    rounds: Vec<PendingRound>,
+    rounds: Vec<RoundStatements>,
     sectors: HashMap<EntityId, String>,
     /// Rows of people with their organizations.
     members: Vec<(usize, EntityId)>,
@@ -81,21 +72,14 @@ impl RecordCollector<'_> {
             self.begin(&statement.entity, statement.standing == Standing::Gone, is_suppressed);
         }
         let Statement { entity, field, value, .. } = statement;
-        let is_first = self.field != field;
-        self.field.clone_from(&field);
         if entity.kind == EntityKind::Round {
-            let Some(PendingRound { round, startup, investors }) = self.rounds.last_mut() else { return };
-            match field.as_str() {
-                "investors" | "lead_investors" => investors.extend(value.parse::<EntityId>()),
-                _ if !is_first => {}
-                "startup" => *startup = value.parse().ok(),
-                "announced_on" => round.announced_on = value.parse().ok(),
-                "amount_usd" => round.amount_usd = value.parse().ok(),
-                "stage" => round.stage = Stage::read(&value),
-                _ => {}
+            if let Some(round) = self.rounds.last_mut() {
+                round.add(field, &value);
             }
             return;
         }
+        let is_first = self.field != field;
+        self.field.clone_from(&field);
         if entity.kind == EntityKind::Sector {
             if field == "name" {
                 self.sectors.insert(entity, value);
@@ -125,25 +109,22 @@ impl RecordCollector<'_> {
     fn begin(&mut self, entity: &EntityId, is_gone: bool, is_suppressed: bool) {
         self.entity = Some(entity.clone());
         self.field.clear();
-        let table = match entity.kind {
-            EntityKind::Firm => Table::Firms,
-            EntityKind::Startup => Table::Startups,
-            EntityKind::Person => Table::People,
+        match entity.kind {
+            EntityKind::Firm | EntityKind::Startup | EntityKind::Person => {}
             EntityKind::Round => {
                 let id = format!("{}/{entity}", self.source);
-                let round = SourceRound { id, source: self.number, ..SourceRound::default() };
-                return self.rounds.push(PendingRound { round, ..PendingRound::default() });
+                return self.rounds.push(RoundStatements::new(id, self.number));
             }
             EntityKind::Review | EntityKind::Sector => return,
-        };
+        }
         self.rows.insert(entity.clone(), self.records.len());
-        let record = SourceRecord::new(table, format!("{}/{entity}", self.source), self.number);
+        let record = SourceRecord::new(entity.kind.table(), format!("{}/{entity}", self.source), self.number);
         self.records.push(SourceRecord { is_gone, is_suppressed, ..record });
     }
 
     /// Adds the records that have a name, with their links, and the rounds of known startups.
     fn finish(mut self, collected: &mut SourceRecords) {
-        for PendingRound { mut round, startup, investors } in std::mem::take(&mut self.rounds) {
+        for RoundStatements { mut round, startup, investors, .. } in std::mem::take(&mut self.rounds) {
             let find = |entity: &EntityId| self.rows.get(entity).copied();
             let Some(startup) = startup.as_ref().and_then(find) else { continue };
             let investors: Vec<usize> = investors.iter().filter_map(find).collect();
