@@ -192,9 +192,12 @@ impl TextIndex {
     /// The result of the first reading with a sure match, otherwise of the one with the best score.
     fn best_reading<T>(&self, query: &str, mut best: T, read: impl Fn(&Reading) -> T, score: impl Fn(&T) -> f32) -> T {
         let mut others = self.other_readings(query);
-        while score(&best) < SURE_SCORE
+        // Of several that sound alike, the more prominent record may be the one that is meant.
+        let mut only_sounds = false;
+        while (score(&best) < SURE_SCORE || only_sounds)
             && let Some(reading) = others.next()
         {
+            only_sounds = reading.share < 1.0;
             let other = read(&reading);
             if score(&other) > score(&best) {
                 best = other;

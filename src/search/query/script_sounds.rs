@@ -22,7 +22,7 @@ const MAX_LETTERS: usize = 24;
 const MAX_COMPARED: usize = 1_000;
 
 /// Words compared with a part of a word that may be two.
-const MAX_COMPARED_PARTS: usize = 200;
+const MAX_COMPARED_PARTS: usize = 60;
 
 /// Largest cost for each letter of a word that sounds alike.
 const MAX_COST: f32 = 0.18;
@@ -71,7 +71,7 @@ pub(crate) fn sounding(text: &str, terms: &TermIndex) -> Vec<Reading> {
         [word] => {
             let mut whole = candidates(&spellings(&word.letters), terms, MAX_COMPARED);
             if whole.first().is_none_or(|(cost, _)| *cost > MAX_COST / 2.0) {
-                whole.extend(spellings(&word.letters).iter().filter_map(|spelling| in_two(spelling, terms)));
+                whole.extend(spellings(&word.letters).first().and_then(|spelling| in_two(spelling, terms)));
             }
             whole
         }
@@ -84,7 +84,7 @@ pub(crate) fn sounding(text: &str, terms: &TermIndex) -> Vec<Reading> {
         }
     };
     let near = found.into_iter().filter(|(cost, _)| *cost <= MAX_COST).collect();
-    let reading = |(cost, text): Candidate| Reading { text, share: 1.0 - cost.clamp(0.01, MAX_COST) };
+    let reading = |(cost, text): Candidate| Reading { text, share: 1.0 - cost.clamp(0.01, MAX_COST) / 2.0 };
     nearest(near).into_iter().map(reading).collect()
 }
 
@@ -194,10 +194,9 @@ fn candidates(spellings: &[String], terms: &TermIndex, max: usize) -> Vec<Candid
             for number in terms.lookups.phonetic.get(&key).iter().take(max) {
                 let word = terms.text(*number);
                 // A bucket has words of other keys, too.
-                if !class_keys(&word).contains(&key) {
-                    continue;
-                }
-                let costs = LatinSounds::all(&word).into_iter().map(|other| cost_of_change(&sounds, &other));
+                let spoken = LatinSounds::all(&word);
+                let is_alike = |other: &&Vec<u8>| class_key(other, false).as_ref() == Some(&key);
+                let costs = spoken.iter().filter(is_alike).map(|other| cost_of_change(&sounds, other));
                 let cost = costs.fold(f32::MAX, f32::min) / sounds.len().max(3) as f32;
                 let rows = terms.rows.count(*number) as f32;
                 found.push((cost - FREQUENCY_BONUS * (1.0 + rows).log10(), word));
