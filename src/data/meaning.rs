@@ -122,7 +122,9 @@ impl Meaning for Stage {
                 }
             })
         };
-        one(text).or_else(|| of_parts(text, one))
+        // Letters alone are no names: `m/d` says nothing.
+        let is_name = |part: &str| part.trim().chars().nth(1).is_some();
+        one(text).or_else(|| of_parts(text, |part| Some(part).filter(|part| is_name(part)).and_then(one)))
     }
 
     fn is_unknown(text: &str) -> bool {

@@ -751,12 +751,17 @@ impl<'o, 's> Sections<'o, 's> {
             (_, _, Some(name)) => vec![name],
             // A given name alone is half of one.
             (Some(_), None, None) | (None, Some(_), None) => return,
-            (first, last, None) => first.into_iter().chain(last).collect(),
+            // `Voornaam`, `Tussenvoegsel`, `Achternaam`: `van der` is part of the name.
+            (Some(first), Some(last), None) => {
+                let is_particle = |index: &usize| {
+                    self.column(*index).is_some_and(|column| column.is_named && values::are_particles(&column.values))
+                };
+                let between = (first + 1..last).filter(is_particle);
+                std::iter::once(first).chain(between).chain([last]).collect()
+            }
+            (None, None, None) => return,
         };
         let Some(parent) = self.relations.parent else { return };
-        if names.is_empty() {
-            return;
-        }
         let mut lines = Vec::new();
         let mut parts = names.clone();
         parts.push(parent.column());
@@ -767,9 +772,11 @@ impl<'o, 's> Sections<'o, 's> {
             names => format!("name = {{ columns = [{}], join = \" \" }}", self.headers(names)),
         });
         self.mark(&[names.clone(), first.into_iter().chain(last).collect()].concat(), "name");
-        for index in
-            self.outline.all(|column| column.noun() == Some("title") && column.is_of(&[None, Some(Owner::Person)]))
-        {
+        let is_title = |column: &Column<'_>| {
+            let is_degree = values::most(&column.values, values::is_degree);
+            column.noun() == Some("title") && column.is_of(&[None, Some(Owner::Person)]) && !is_degree
+        };
+        for index in self.outline.all(is_title) {
             let line = self.field_line(EntityKind::Person, "title", &[index]);
             if self.put(&mut lines, index, "title", line) {
                 break;

@@ -222,6 +222,18 @@ fn rounds_with_an_investor_in_each_row_are_filled_down() {
 }
 
 #[test]
+fn particles_are_part_of_a_name_and_degrees_are_no_titles() {
+    let text = "Voornaam;Tussenvoegsel;Achternaam;Functie;Investeringsfonds\nMaaike;van der;Zwaluw;Partner;Dijk Kapitaal\n\
+                Joris;;Kievit;Analist;Dijk Kapitaal\nFenna;de;Rietgors;Partner;Polder Fonds\n";
+    let guessed = guess(&[("relaties.csv", text)]).unwrap();
+    assert!(guessed.contains("columns = [\"Voornaam\", \"Tussenvoegsel\", \"Achternaam\"]"), "{guessed}");
+    let text = "Titul,Křestní jméno,Příjmení,Společnost,Pozice\nIng.,Barbora,Jalová,Hvozd Ventures,Partnerka\n\
+                ,Radim,Šťov,Hvozd Ventures,Analytik\nMgr.,Zdeňka,Řepa,Kapraď Capital,Partnerka\nprof. Dr.,Aleš,Ďatel,Kapraď Capital,Partner\n";
+    let guessed = guess(&[("kontakty.csv", text)]).unwrap();
+    assert!(guessed.contains("title = \"Pozice\""), "{guessed}");
+}
+
+#[test]
 fn a_table_of_which_nothing_is_sure_is_refused_with_its_columns() {
     for csv in ["a,b\n1,2\n", "Name,Country\n1,DE\n2,FR\n", "Shareholder,Shares\nAna Reed,10\nBen Stone,20\n"] {
         let error = guess(&[("x.csv", csv)]).unwrap_err();

@@ -84,6 +84,20 @@ pub(super) fn is_flag(value: &str) -> bool {
     value.split('|').all(|value| is_word("yes", value) || is_word("no", value))
 }
 
+/// True for an abbreviated title before a name, such as `Ing.` or `prof. Dr.`: what a person is, not what it does.
+pub(super) fn is_degree(value: &str) -> bool {
+    let is_short = |word: &str| word.ends_with('.') && word.chars().count() <= 6;
+    value.split_whitespace().all(is_short) && value.split_whitespace().count() <= 3
+}
+
+/// True if the values are words within names, such as `van der` and `de`.
+pub(super) fn are_particles(values: &[&str]) -> bool {
+    let is_word =
+        |word: &str| word.chars().count() <= 5 && word.chars().all(|char| char.is_lowercase() || "'’".contains(char));
+    let is_particle = |value: &&str| value.split_whitespace().all(is_word) && value.split_whitespace().count() <= 3;
+    !values.is_empty() && values.iter().all(is_particle)
+}
+
 /// True for a code or number that identifies something, such as `677`, `D-1042` or a UUID.
 pub(super) fn is_code(value: &str) -> bool {
     let has_digit = value.bytes().any(|byte| byte.is_ascii_digit());

@@ -150,11 +150,25 @@ pub(crate) fn split_clear(text: &str) -> Option<Vec<String>> {
 /// A list without the words at its end that say that it is not complete; `None` if it has none.
 pub(crate) fn without_others(text: &str) -> Option<&str> {
     let text = text.trim();
-    let before = |others: &'static str| match others.strip_prefix('_') {
-        Some(others) => text.strip_suffix(others)?.strip_suffix(' '),
+    // `#` is in the place of a number.
+    let before_number = |others: &str| match others.split_once('#') {
+        Some((words, unit)) => {
+            let number = text.strip_suffix(unit)?.trim_end();
+            let rest = number.trim_end_matches(|char: char| char.is_ascii_digit());
+            (rest.len() < number.len()).then(|| rest.trim_end().strip_suffix(words.trim_end()))?
+        }
         None => text.strip_suffix(others),
     };
-    let rest = words_of("others").find_map(before)?.trim_end().trim_end_matches([',', '，']).trim_end();
+    let before = |others: &'static str| match others.strip_prefix('_') {
+        Some(others) => before_number(others)?.strip_suffix(' '),
+        None => before_number(others),
+    };
+    let rest = words_of("others")
+        .filter_map(before)
+        .min_by_key(|rest| rest.len())?
+        .trim_end()
+        .trim_end_matches([',', '，'])
+        .trim_end();
     // `平等` is a word, `红杉资本等` a firm and others.
     (!rest.is_empty() && (!text.ends_with('等') || has_firm_word(rest))).then_some(rest)
 }
@@ -289,6 +303,10 @@ mod tests {
             ("红杉资本、经纬创投等", &["红杉资本", "经纬创投"]),
             ("教育平等", &["教育平等"]),
             ("からまつパートナーズほか", &["からまつパートナーズ"]),
+            ("솔바람벤처스, 너울캐피탈 외 2곳", &["솔바람벤처스", "너울캐피탈"]),
+            ("Oak Capital; Elm Ventures and 12 others", &["Oak Capital", "Elm Ventures"]),
+            ("からまつパートナーズ、とび松 他3社", &["からまつパートナーズ", "とび松"]),
+            ("Studio 54", &["Studio 54"]),
             ("Boğaz Sermaye ve Çam Girişim", &["Boğaz Sermaye", "Çam Girişim"]),
             (r#""Alder, Inc.", "Birch""#, &["Alder, Inc.", "Birch"]),
             (r#"Alder,"Birch, Dorn & Co""#, &["Alder", "Birch, Dorn & Co"]),
