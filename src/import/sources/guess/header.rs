@@ -33,6 +33,8 @@ pub(super) struct Meaning {
     pub is_other: bool,
     /// True if it is part of the management of sales.
     pub is_sales: bool,
+    /// True for the firm that manages a fund.
+    pub is_manager: bool,
     /// True if it is the main one of several.
     is_main: bool,
 }
@@ -299,6 +301,7 @@ impl Meaning {
                 "@other" => self.is_other = true,
                 "@crm" => self.is_sales = true,
                 "@main" => self.is_main = true,
+                "@manager" => self.is_manager = true,
                 "@plain" => {}
                 noun if self.nouns.contains(&noun) => {}
                 noun => self.nouns.push(noun),

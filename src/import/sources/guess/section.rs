@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sources::EntityKind;
 use crate::sources::field::{FieldForm, SourceField};
-use crate::sources::guess::header::Owner;
+use crate::sources::guess::header::{self, Owner};
 use crate::sources::guess::sample::Sample;
 use crate::sources::guess::table::{Column, Outline, RowKind, Vocabularies};
 use crate::sources::guess::values::{self, most, share, some};
@@ -189,7 +189,14 @@ impl<'o, 's> Sections<'o, 's> {
         self.name(&mut lines, subject);
         let own = if kind == EntityKind::Firm { Owner::Firm } else { Owner::Startup };
         // A list of firms may call them companies.
-        let owners = match self.column(subject).and_then(|column| column.meaning.owner()) {
+        let subject = self.column(subject).map(|column| &column.meaning);
+        let is_fund = |column: &Column<'_>| {
+            column.meaning.noun() == Some("name") && column.is_of(&[Some(Owner::Firm)]) && !column.meaning.is_manager
+        };
+        let is_manager = subject.is_some_and(|meaning| meaning.is_manager);
+        let owners = match subject.and_then(header::Meaning::owner) {
+            // Fields of the fund are not those of the firm that manages it.
+            _ if is_manager && !self.outline.all(is_fund).is_empty() => vec![None, Some(Owner::Organization)],
             Some(Owner::Startup) => vec![None, Some(own), Some(Owner::Organization), Some(Owner::Startup)],
             _ => vec![None, Some(own), Some(Owner::Organization)],
         };

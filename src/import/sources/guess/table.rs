@@ -169,7 +169,9 @@ impl<'s> Outline<'s> {
             // The names of a list differ.
             let is_own = self.rows == RowKind::Rounds || self.rows == RowKind::People || column.distinct() >= 0.5;
             let is_first = u32::from(column.noun() == Some("name"));
-            (is_fit && is_own).then_some(owner * 2 + is_first * 2)
+            // The firm of a fund is its manager.
+            let is_manager = u32::from(column.meaning.is_manager);
+            (is_fit && is_own).then_some(owner * 2 + is_first * 2 + is_manager)
         };
         let scored = self.columns.iter().enumerate().filter_map(|(index, column)| Some((score(column)?, index)));
         scored.max_by_key(|(score, index)| (*score, std::cmp::Reverse(*index))).map(|(_, index)| index)

@@ -234,6 +234,15 @@ fn particles_are_part_of_a_name_and_degrees_are_no_titles() {
 }
 
 #[test]
+fn the_firm_of_a_fund_is_its_manager() {
+    let text = "Rahasto;Hallinnointiyhtiö;Kotipaikka;Rahasto perustettu\nKallio Kasvu I Ky;Kallio Pääomat Oy;Helsinki;2019\n\
+                Honka Siemen Ky;Honka Ventures Oy;Tampere;2021\nSuvanto Growth II;Suvanto Partners AB;Turku;2020\n";
+    let guessed = guess(&[("rahastot.csv", text)]).unwrap();
+    assert!(guessed.contains("[[firm]]") && guessed.contains("name = \"Hallinnointiyhtiö\""), "{guessed}");
+    assert!(!guessed.contains("\nfounded_year"), "{guessed}");
+}
+
+#[test]
 fn a_table_of_which_nothing_is_sure_is_refused_with_its_columns() {
     for csv in ["a,b\n1,2\n", "Name,Country\n1,DE\n2,FR\n", "Shareholder,Shares\nAna Reed,10\nBen Stone,20\n"] {
         let error = guess(&[("x.csv", csv)]).unwrap_err();
