@@ -34,9 +34,11 @@ impl Catalog {
     /// records counts for their list.
     pub fn ask(&self, text: &str) -> AskedList {
         let named = self.named_list(text);
+        let reads_nothing =
+            |interpretation: &Interpretation| interpretation.parts.iter().all(|part| part.parameter == "text");
         let cost = |(resource, interpretation): &(Resource, Interpretation)| {
             let is_other = named.as_ref().is_some_and(|(table, _)| *table != resource.table());
-            let is_nothing = interpretation.parts.iter().all(|part| part.parameter == "text");
+            let is_nothing = reads_nothing(interpretation);
             interpretation.cost + u32::from(is_other) * OTHER_LIST + u32::from(is_nothing) * NOTHING_READ
         };
         let mut read = ASKED.map(|resource| (resource, self.interpret(resource, text)));
@@ -48,6 +50,9 @@ impl Catalog {
         let why = match (&record, named) {
             (Some(record), _) => format!("`{}` is a name of {plural}", record.text),
             (None, Some((table, word))) if table == resource.table() => format!("`{word}` names {plural}"),
+            (None, _) if reads_nothing(&interpretation) => {
+                format!("nothing of the question is understood; its words are searched in descriptions of {plural}")
+            }
             (None, _) => format!("read for {plural}, most of the question is understood"),
         };
         let kind = match interpretation.groups() {
