@@ -18,7 +18,7 @@ pub(crate) struct UncoveredPeriod {
     is: String,
     /// How many rounds are of these years nevertheless.
     counts: Option<String>,
-    /// What is covered.
+    /// The years that are covered, in words.
     covers: Option<String>,
 }
 

@@ -95,7 +95,7 @@ fn named<V: Vocabulary>(names: &Names, text: &str) -> Option<V> {
     V::ALL.iter().copied().find(|value| value.name() == *name)
 }
 
-/// What all parts of a text mean, such as `Individual/Angel`; `None` if they differ.
+/// The common meaning of all parts of a text, such as `Individual/Angel`; `None` if they differ.
 fn of_parts<V: PartialEq>(text: &str, one: impl Fn(&str) -> Option<V>) -> Option<V> {
     let mut values = text.split(['/', ',', ';', '|', '(', ')']).filter(|part| !part.trim().is_empty()).map(one);
     let first = values.next()??;

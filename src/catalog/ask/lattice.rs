@@ -55,7 +55,7 @@ const READERS: &[(&str, Reader)] = readers! {
     "unread" unread_word,
 };
 
-/// What paths cost apart from their readers: for a content word that is unread, a word that is known as no condition, a
+/// Costs of paths apart from their readers: for a content word that is unread, a word that is known as no condition, a
 /// value that the list does not take, and a sign without a value.
 const OTHERS: [&str; 4] = ["content", "left", "refused", "sign"];
 

@@ -94,7 +94,7 @@ impl<'q, 'a> Path<'q, 'a> {
         self.sign = Some(Sign { at, is_unclear: false });
     }
 
-    /// What readers of later words look at.
+    /// The state that readers of later words depend on.
     pub(super) fn outlook(&self) -> (Option<Sign>, Option<Topic>, Option<(usize, &str)>) {
         let last = self.parts.last().map(|(range, part)| (range.end, part.parameter.as_str()));
         (self.sign, self.topic, last)

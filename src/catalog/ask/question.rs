@@ -60,7 +60,7 @@ pub(super) fn asks_for_count(text: &str, lexicon: &Lexicon) -> bool {
     (0..words.len()).any(|at| begins(&words[at..]))
 }
 
-/// What a date or an amount refers to.
+/// The property that a date or an amount refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Topic {
     Founding,
@@ -93,7 +93,7 @@ pub(super) struct Question<'a> {
     pub(super) memory: Vec<WordMemory<'a>>,
 }
 
-/// What begins at a word, once it is known.
+/// The values that begin at a word, once they are known.
 #[derive(Default)]
 pub(super) struct WordMemory<'a> {
     meaning: OnceCell<LongestMeaning<'a>>,

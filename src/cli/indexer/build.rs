@@ -19,7 +19,7 @@ use release::{Manifest, Policy, Publication, PublicationOutcome, ReleaseError, R
 pub(super) struct Target {
     pub(super) remote: RemoteStore,
     pub(super) announcement: Announcement,
-    /// What was served before.
+    /// The state of the object store before the build.
     pub(super) read: Current,
 }
 

@@ -223,16 +223,19 @@ fn foreign_sounds(word: &str) -> Vec<u8> {
     while let Some(letter) = letters.get(at) {
         let next = letters.get(at + 1).copied().unwrap_or(0);
         at += 1;
-        let is_digraph = match (*letter, next) {
-            (b's' | b'z' | b'c', b'h') => push(&mut sounds, b'$'),
-            (b't', b's' | b'z') => push(&mut sounds, b's'),
-            (b'p', b'h') => push(&mut sounds, b'f'),
-            (b'n', b'g') if !letters.get(at + 1).is_some_and(|after| is_vowel(*after)) => push(&mut sounds, b'n'),
-            _ => false,
+        let digraph = match (*letter, next) {
+            (b's' | b'z' | b'c', b'h') => Some(b'$'),
+            (b't', b's' | b'z') => Some(b's'),
+            (b'p', b'h') => Some(b'f'),
+            (b'n', b'g') if is_final(letters, at) => Some(b'n'),
+            _ => None,
         };
-        at += usize::from(is_digraph);
+        if let Some(sound) = digraph {
+            sounds.push(sound);
+            at += 1;
+            continue;
+        }
         match letter {
-            _ if is_digraph => {}
             b'h' if !sounds.is_empty() => {}
             b'c' | b'j' => sounds.push(b'$'),
             b'q' => sounds.push(b'k'),
@@ -243,9 +246,9 @@ fn foreign_sounds(word: &str) -> Vec<u8> {
     sounds
 }
 
-fn push(sounds: &mut Vec<u8>, sound: u8) -> bool {
-    sounds.push(sound);
-    true
+/// True if no vowel follows the letter at `at`: `ng` of `ring`, but not of `engine`.
+fn is_final(letters: &[u8], at: usize) -> bool {
+    !letters.get(at + 1).is_some_and(|after| is_vowel(*after))
 }
 
 /// How a word in Latin letters may be spoken.
@@ -275,17 +278,22 @@ impl LatinSounds {
             let next = letters.get(at + 1).copied().unwrap_or(0);
             let is_soft = matches!(next, b'e' | b'i' | b'y');
             at += 1;
-            let is_digraph = match (*letter, next) {
-                (b's' | b'z', b'h') => push(&mut sounds, b'$'),
-                (b'c', b'h') => push(&mut sounds, if self.is_other { b'k' } else { b'$' }),
-                (b'p', b'h') => push(&mut sounds, b'f'),
-                (b'g', b'h') => at > 1,
-                (b'n', b'g') if !letters.get(at + 1).is_some_and(|after| is_vowel(*after)) => push(&mut sounds, b'n'),
-                _ => false,
+            let digraph: Option<&[u8]> = match (*letter, next) {
+                (b's' | b'z', b'h') => Some(b"$"),
+                (b'c', b'h') if self.is_other => Some(b"k"),
+                (b'c', b'h') => Some(b"$"),
+                (b'p', b'h') => Some(b"f"),
+                (b'n', b'g') if is_final(letters, at) => Some(b"n"),
+                // Silent, except at the beginning.
+                (b'g', b'h') if at > 1 => Some(b""),
+                _ => None,
             };
-            at += usize::from(is_digraph);
+            if let Some(spoken) = digraph {
+                sounds.extend_from_slice(spoken);
+                at += 1;
+                continue;
+            }
             match letter {
-                _ if is_digraph => {}
                 b'h' if !sounds.is_empty() => {}
                 b'c' => sounds.push(if is_soft { b's' } else { b'k' }),
                 b'g' if is_soft && self.is_other => sounds.push(b'$'),
