@@ -26,7 +26,8 @@ pub async fn measure(options: &Options, report: &mut Report) {
     let server = Server::start(&data, options.index.as_deref(), &["--trusted-proxies", "127.0.0.1"]);
     let words = Words::of(&release::catalog(options.index.as_deref()));
     fill_cache(server.address, &key).await;
-    println!("cache filled: {:.1} MB", server.resident());
+    join_all((0..CONNECTIONS).map(|first| fill_addresses(server.address, first))).await;
+    println!("caches and addresses filled: {:.1} MB", server.resident());
     let start = Instant::now();
     let until = start + Duration::from_secs(60 * options.minutes as u64);
     let (sent, failed) = (Cell::new(0_usize), Cell::new(0_usize));
@@ -83,6 +84,14 @@ async fn fill_cache(to: SocketAddr, key: &str) {
     }
 }
 
+/// Sends a request from each address, which the mixed requests would do within a few minutes, or within many on a busy machine.
+async fn fill_addresses(to: SocketAddr, first: usize) {
+    let mut connection = None;
+    for number in (first..ADDRESSES).step_by(CONNECTIONS) {
+        exchange(&mut connection, to, &get("/vcs", &forwarded_from(number))).await.expect("a response");
+    }
+}
+
 async fn exchange(connection: &mut Option<Connection>, to: SocketAddr, request: &[u8]) -> std::io::Result<u16> {
     let mut open = match connection.take() {
         Some(open) => open,
@@ -95,13 +104,18 @@ async fn exchange(connection: &mut Option<Connection>, to: SocketAddr, request: 
     Ok(reply.status)
 }
 
-/// Tool calls, pages, lists, forms and unknown keys; each address once before one comes again.
-fn mixed(number: usize, key: &str, words: &Words, random: &mut Random) -> Vec<u8> {
+/// A header with one of the addresses.
+fn forwarded_from(number: usize) -> String {
     let address = (number % ADDRESSES) as u32;
-    let from = match address % 2 {
+    match address % 2 {
         0 => format!("x-forwarded-for: {}\r\n", std::net::Ipv4Addr::from(0x0b00_0000 + address)),
         _ => format!("x-forwarded-for: 2001:db8:{:x}:{:x}::1\r\n", address >> 8, address & 0xff),
-    };
+    }
+}
+
+/// Tool calls, pages, lists, forms and unknown keys; each address once before one comes again.
+fn mixed(number: usize, key: &str, words: &Words, random: &mut Random) -> Vec<u8> {
+    let from = forwarded_from(number);
     let name = encoded(&words.slug(random).replace('-', " "));
     match random.below(20) {
         0..=7 => tool_call(&from, "search_vcs", &json!({ "query": name })),

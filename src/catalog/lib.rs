@@ -164,6 +164,8 @@ struct Cached {
     sector_names: OnceCell<SectorNames>,
     described_sectors: OnceCell<DescribedSectors>,
     lexicon: OnceCell<Lexicon>,
+    /// How few organizations have known people, as a sentence.
+    without_people: OnceCell<String>,
     /// By table and facet of [`Facet::LISTED`]: the values, most frequent first, to compare mistyped ones with.
     terms: [[OnceCell<FrequentTerms>; Facet::LISTED.len()]; Table::ALL.len()],
     /// The most frequent one of these, as an example.

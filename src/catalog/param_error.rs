@@ -4,6 +4,7 @@ use data::fold::fold;
 pub use data::parameter_error::{ParameterError, shortened};
 use data::vocabulary::{Vocabulary, normal, with_article};
 use data::{Country, Facet, Metric, Table, identifier};
+use platform::pause;
 use search::{SearchResults, nearest};
 
 use crate::params::{ParamType, Parameter};
@@ -97,7 +98,7 @@ impl Issues {
                 Issue::UnknownSortKey { parameter, key, resource } => unknown_key(parameter, key, *resource, suggest()),
             }
         };
-        self.0.iter().map(report).collect()
+        pause::every(1, &self.0).map(report).collect()
     }
 
     pub fn extend(&mut self, others: Self) {

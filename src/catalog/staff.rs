@@ -21,15 +21,16 @@ impl Catalog {
         let has_people = |facet: Facet, row: u32| snapshot.facet_count(Table::People, facet, row) > 0;
         let is_known = firms.iter().any(|row| has_people(Facet::Firm, *row))
             || startups.iter().any(|row| has_people(Facet::Startup, *row));
-        let of = |table: Table, facet: Facet| {
+        let counted = |table: Table, facet: Facet| {
             let all = snapshot.rows(table);
             let known = (0..all).filter(|row| has_people(facet, *row)).count();
             format!("{} of {} {}", grouped(known), grouped(all), table.plural())
         };
-        (!is_known).then(|| {
-            let (of_firms, of_startups) = (of(Table::Firms, Facet::Firm), of(Table::Startups, Facet::Startup));
-            format!("people are known of {of_firms} and of {of_startups}, and of none of these")
-        })
+        let note = || {
+            let (firms, startups) = (counted(Table::Firms, Facet::Firm), counted(Table::Startups, Facet::Startup));
+            format!("people are known of {firms} and of {startups}, and of none of these")
+        };
+        (!is_known).then(|| self.cached.without_people.get_or_init(note).clone())
     }
 
     /// Finds people by title and organization, most prominent first.

@@ -21,6 +21,7 @@ use catalog::{Catalog, RankedRow, Request, Resource};
 use data::model::Firm;
 use data::vocabulary::Vocabulary;
 use data::{Metric, Table};
+use platform::pause;
 
 /// Scores per bar of the histogram of health scores.
 const SCORE_BIN: u32 = 5;
@@ -140,9 +141,11 @@ pub(crate) fn page(catalog: &Catalog, request: PageRequest<'_>, _: PathValues<'_
         let value = if *tab == Metric::HealthScore { "" } else { tab.name() };
         (MetricText::new(*tab).label, link.with("metric", value).href(), *tab == metric)
     });
+    pause::point();
     let moves = Moves::compare(catalog, request.state, &query, &link, &board.rows);
     let firms: Vec<Firm> = records(catalog, Table::Firms, board.rows.iter().map(|ranked| &ranked.row))?;
     let points = board.rows.iter().zip(&firms).map(|(ranked, firm)| point(metric, ranked.value, firm));
+    pause::point();
     let (axis, dots) = dots(points.collect());
     let text = MetricText::new(metric);
     let row = |((ranked, firm), dot): ((&RankedRow, Firm), Option<IntervalDot>)| RankedFirm {

@@ -72,6 +72,7 @@ use ::data::Table;
 use auth::RetryAfter;
 use auth::quota::{Overloaded, WorkCaller};
 use catalog::{Catalog, Resource};
+use platform::pause;
 use service::State;
 use transport::headers::{Caching, CommonHeaders, Vary, set};
 use transport::negotiation::compress;
@@ -106,6 +107,7 @@ impl<'a> PageRequest<'a> {
 }
 
 fn render(page: &impl Template) -> PageResult<String> {
+    pause::point();
     Ok(page.render()?)
 }
 

@@ -20,6 +20,7 @@ use catalog::coverage::markets_of;
 use catalog::{Amounts, Catalog, Filter, ListPosition, ParseOptions, Query, Request, Resource, RowFilter, ValueCount};
 use data::vocabulary::Vocabulary;
 use data::{Country, Facet, Stage, Table};
+use platform::pause;
 use transport::url::{decoded, encoded_segment};
 
 /// Maximum number of years in charts; the latest are kept.
@@ -159,6 +160,7 @@ pub(crate) fn aggregate(
     let group_by: Vec<(&'static str, GroupBy)> = known.into_iter().filter(|(name, _)| by.contains(name)).collect();
     let options = AggregateOptions { group_by, order: None, limit, is_clamped: false };
     let query = Query { filters: filters.to_vec(), ..Query::all(resource.table()) };
+    pause::point();
     catalog.aggregate(&query, &options).0
 }
 
@@ -236,6 +238,7 @@ fn by_stage_and_year(
     if !link.text("stage").is_empty() || first == last {
         return None;
     }
+    pause::point();
     let snapshot = catalog.snapshot();
     let years = (last - first + 1) as usize;
     let mut counts = vec![[0_u64; Stage::PLACES]; years];
@@ -281,6 +284,7 @@ pub(crate) fn sectors(catalog: &Catalog, max: usize) -> Option<Treemap> {
 }
 
 pub(crate) fn countries(catalog: &Catalog) -> Option<TileMap> {
+    pause::point();
     let counts = catalog.counts_by(&Query::all(Table::Startups), &[Facet::Country]).pop()?;
     let mark = |counted: &ValueCount| {
         let country = Country::at(counted.value as usize)?;
@@ -315,7 +319,8 @@ fn investors(catalog: &Catalog, rounds: &Aggregate, filters: &[Filter]) -> Vec<(
         let row = catalog.snapshot().find(Table::Firms, &group.value)?;
         Some((group.clone(), count_led(catalog, row, filters)))
     };
-    grouping(rounds, "investor").into_iter().flat_map(|grouping| &grouping.values).filter_map(investor).collect()
+    let groups = grouping(rounds, "investor").into_iter().flat_map(|grouping| &grouping.values);
+    pause::every(1, groups).filter_map(investor).collect()
 }
 
 /// Rounds by each of sector and country that the page is not limited to. The page of all markets has maps instead.

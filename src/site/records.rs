@@ -9,6 +9,7 @@ use crate::lists::list_path;
 use catalog::similar::Similarity;
 use catalog::{Catalog, Filter, ListPosition, Query, Ranking};
 use data::Table;
+use platform::pause;
 
 pub(crate) fn record<R: DeserializeOwned>(catalog: &Catalog, table: Table, row: u32) -> PageResult<R> {
     let mut text = catalog.snapshot().record(table, row).whole().to_vec();
@@ -21,7 +22,7 @@ pub(crate) fn records<'r, R: DeserializeOwned>(
     table: Table,
     rows: impl IntoIterator<Item = &'r u32>,
 ) -> PageResult<Vec<R>> {
-    rows.into_iter().map(|row| record(catalog, table, *row)).collect()
+    pause::every(16, rows).map(|row| record(catalog, table, *row)).collect()
 }
 
 /// Name and path of each sector; the path is `above` and the slug.

@@ -68,14 +68,15 @@ fn write_addresses(text: &mut String, catalog: &Catalog, base: &str, start: usiz
     let data_pages = data_pages().map(str::to_owned).chain(markets(catalog));
     let data_pages = data_pages.map(|path| (path, Some(released.clone())));
     let docs_pages = docs_pages().map(|path| (path.to_owned(), None));
+    let pages: Vec<(String, Option<String>)> = data_pages.chain(docs_pages).collect();
     // A record unchanged since the first release has no known date of change.
     let is_first = !catalog.has_record_history();
     let records = TABLES.into_iter().flat_map(|table| (0..snapshot.rows(table)).map(move |row| (table, row)));
-    let records = records.map(|(table, row)| {
+    let records = records.skip(start.saturating_sub(pages.len())).map(|(table, row)| {
         let changed = catalog.changed_in(table, row).map(|release| release.date.to_string());
         (path_of(table, snapshot.slug(table, row)), changed.or_else(|| is_first.then(|| released.clone())))
     });
-    let addresses = data_pages.chain(docs_pages).chain(records).skip(start).take(MAX_ADDRESSES);
+    let addresses = pages.into_iter().skip(start).chain(records).take(MAX_ADDRESSES);
     for (path, changed) in pause::every(512, addresses) {
         let changed = changed.map_or_else(String::new, |day| format!("<lastmod>{day}</lastmod>"));
         // Slugs need no escape.

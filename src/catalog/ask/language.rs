@@ -1,8 +1,7 @@
 //! Questions in German, French, Spanish, Portuguese and Italian. Their words for records, stages, signs, places and the like
 //! are replaced by English ones before a question is read, so that there is one grammar. Names stay as they are.
 
-use std::collections::{HashMap, HashSet};
-
+use foldhash::{HashMap, HashSet};
 use once_cell::sync::Lazy;
 
 use crate::ask::lexicon::Lexicon;
@@ -35,7 +34,7 @@ static LANGUAGES: Lazy<[Language; 5]> = Lazy::new(|| {
 
 impl Language {
     fn parse(text: &'static str) -> Self {
-        let mut language = Self { phrases: HashMap::new(), stems: Vec::new() };
+        let mut language = Self { phrases: HashMap::default(), stems: Vec::new() };
         let lines = word_file::entries(text).filter_map(|line| line.split_once(": "));
         for (english, phrase) in lines.flat_map(|(english, phrases)| phrases.split(", ").map(move |it| (english, it))) {
             if let Some(stem) = phrase.strip_suffix('*') {

@@ -13,6 +13,7 @@ use once_cell::sync::Lazy;
 use crate::ask::path::Path;
 use crate::ask::question::Question;
 use data::word_file;
+use platform::pause;
 
 /// Maximum number of paths that reach a word.
 const MAX_PATHS: usize = 4;
@@ -107,6 +108,7 @@ pub(super) fn cheapest<'q, 'a>(question: &'q Question<'a>, costs: &Costs) -> Pat
     reached[0].push(Path::new(question));
     let mut next = Path::new(question);
     for at in 0..count {
+        pause::point();
         let paths = std::mem::take(&mut reached[at]);
         let least = paths.iter().map(|path| path.cost).min().unwrap_or_default();
         for path in paths.iter().filter(|path| path.cost <= least + MAX_LEAD) {

@@ -1,7 +1,6 @@
 //! The vocabulary of a release: its sectors, cities, countries and regions, and the terms of the closed vocabularies.
 
-use std::collections::{HashMap, HashSet};
-
+use foldhash::{HashMap, HashSet};
 use once_cell::sync::Lazy;
 
 use crate::ask::words::{Phrase, phrases};
@@ -65,7 +64,8 @@ pub(crate) struct Lexicon {
 
 impl Lexicon {
     pub(crate) fn from_snapshot(snapshot: &Snapshot, sectors: &SectorNames) -> Self {
-        let mut lexicon = Self { phrases: HashMap::new(), words: HashMap::new(), parts: HashMap::new(), longest: 1 };
+        let mut lexicon =
+            Self { phrases: HashMap::default(), words: HashMap::default(), parts: HashMap::default(), longest: 1 };
         phrases("stages").iter().for_each(|phrase| lexicon.add(phrase.text, PhraseMeaning::Stage(phrase.meaning)));
         let stages = Stage::ALL.iter().filter(|stage| **stage != Stage::Other);
         stages.for_each(|stage| lexicon.add(&fold(stage.name()), PhraseMeaning::Stage(stage.name())));
@@ -179,7 +179,7 @@ impl Lexicon {
             PhraseMeaning::Sector(slugs.collect::<Vec<_>>().join(","))
         };
         let size = |row: &u32| snapshot.facet_count(Table::Startups, Facet::Sector, *row);
-        let mut by_name: HashMap<String, Vec<u32>> = HashMap::new();
+        let mut by_name: HashMap<String, Vec<u32>> = HashMap::default();
         for row in 0..snapshot.rows(Table::Sectors) {
             let names = [fold(snapshot.name(Table::Sectors, row)), fold(snapshot.slug(Table::Sectors, row))];
             distinct(names.into_iter()).into_iter().for_each(|name| by_name.entry(name).or_default().push(row));

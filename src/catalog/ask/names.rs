@@ -355,37 +355,9 @@ impl Path<'_, '_> {
         let row = match self.catalog.match_name(table, text) {
             NameMatch::One(row) => row,
             NameMatch::Several(rows) => rows.into_iter().max_by_key(size)?,
-            NameMatch::Nothing => return self.abbreviated(table, text).or_else(|| self.numeronym(table, text)),
+            NameMatch::Nothing => return None,
         };
         let larger = self.catalog.namesakes(table, text, row).into_iter().max_by_key(size);
         Some(larger.filter(|larger| size(larger) >= size(&row).max(1).saturating_mul(FAR_LARGER)).unwrap_or(row))
-    }
-
-    /// Finds a large record by an alias in capital letters (`YC`), or in lower case if the letters are not a word.
-    fn abbreviated(&self, table: Table, text: &str) -> Option<u32> {
-        let is_lower = || text.bytes().all(|byte| byte.is_ascii_lowercase()) && !self.is_understood(text);
-        let is_written = text.bytes().all(|byte| byte.is_ascii_uppercase())
-            || (is_lower() && (text.len() == 2 || self.is_coined(text)));
-        if !is_written || !(2..=6).contains(&text.len()) {
-            return None;
-        }
-        let matches = self.catalog.all_matches(table, text);
-        let size = |row: &u32| self.catalog.size(table, *row);
-        let named = matches.rows.iter().copied().filter(|row| self.catalog.is_named(table, *row, text));
-        named.filter(|row| size(row) >= MIN_PLAIN_SIZE).max_by_key(size)
-    }
-
-    /// Finds a name by its first and last letter and the number of letters between: `a16z`.
-    fn numeronym(&self, table: Table, text: &str) -> Option<u32> {
-        let mut chars = text.chars();
-        let (first, last) = (chars.next()?.to_ascii_lowercase(), chars.next_back()?.to_ascii_lowercase());
-        let between: usize =
-            chars.as_str().parse().ok().filter(|_| first.is_ascii_alphabetic() && last.is_ascii_alphabetic())?;
-        let snapshot = self.catalog.snapshot();
-        let is_meant = |row: &u32| {
-            let name: String = fold(snapshot.name(table, *row)).split(' ').collect();
-            name.len() == between + 2 && name.starts_with(first) && name.ends_with(last)
-        };
-        (0..snapshot.rows(table)).filter(is_meant).max_by_key(|row| self.catalog.size(table, *row))
     }
 }

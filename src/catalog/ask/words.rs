@@ -1,7 +1,6 @@
 //! The English words and phrases of questions: `languages/en.txt`.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use once_cell::sync::Lazy;
 
 use crate::ask::token::QuestionToken;
@@ -23,7 +22,7 @@ struct Section {
 }
 
 static SECTIONS: Lazy<HashMap<&str, Section>> = Lazy::new(|| {
-    let mut sections: HashMap<&str, Section> = HashMap::new();
+    let mut sections: HashMap<&str, Section> = HashMap::default();
     let mut name = "";
     for line in word_file::entries(include_str!("languages/en.txt")) {
         if let Some(heading) = line.strip_prefix('[') {

@@ -7,6 +7,7 @@ use data::import::website;
 use data::number::counted;
 use data::vocabulary::normal;
 use data::{Country, Facet, Snapshot, Table, city, identifier};
+use platform::pause;
 
 use crate::param_error::{Issue, ParameterError, shortened};
 use crate::params::{ClosedVocabulary, Mode, ParamType, Parameter};
@@ -226,7 +227,7 @@ impl ParamParser<'_> {
         let max = parameter.max_values();
         let mut notes: Vec<String> = Vec::new();
         let mut given: Vec<&str> = Vec::new();
-        for (_, text) in values {
+        for (_, text) in pause::every(1, values.iter()) {
             let is_name = |text: &str| {
                 !has_sign(catalog, parameter, text) && catalog.is_name_with_commas(parameter, text, strict)
             };
@@ -244,7 +245,7 @@ impl ParamParser<'_> {
             return None;
         }
         let mut found = Vec::new();
-        for text in given {
+        for text in pause::every(1, given) {
             if has_sign(catalog, parameter, text) {
                 self.report_sign(parameter, text.trim_start_matches(SIGNS).trim_start(), text);
                 if strict {
