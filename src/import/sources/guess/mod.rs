@@ -87,7 +87,8 @@ pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
     }
     let (mut names, mut tables) = (InputNames::default(), Vec::new());
     for member in given.iter().take(MAX_TABLES) {
-        let sample = Sample::read(member)?;
+        let mut sample = Sample::read(member)?;
+        sample.remove_headings();
         let described = FileDescription::default();
         tables.push(Table { name: names.unused(&member.path), member, sample, described });
     }
@@ -378,6 +379,10 @@ fn input_lines(table: &Table<'_>, outline: &Outline<'_>, members: &[Member]) -> 
 /// How a file is read, as far as it was detected.
 fn format_lines(sample: &Sample) -> Vec<String> {
     let mut lines = sample.format.toml_lines();
+    if sample.format.has_headings {
+        let remark = "# Rows with nothing but a first cell are headings of the rows below.".to_owned();
+        lines.insert(lines.len() - 1, remark);
+    }
     if sample.format.quote == Some(Quote(None)) {
         lines.insert(0, "# In quotation marks a cell would go on over several rows: here they are text.".to_owned());
     }

@@ -9,6 +9,7 @@ use crate::sources::guess::sample::Sample;
 use crate::sources::guess::table::{Column, Outline, RowKind, Vocabularies};
 use crate::sources::guess::values::{self, most, share, some};
 use crate::sources::guess::{FileDescription, comment, examples, quote};
+use crate::sources::mapping::list;
 use crate::sources::missing::MissingIn;
 use data::meaning::Meaning;
 use data::vocabulary::Vocabulary as _;
@@ -388,7 +389,7 @@ impl<'o, 's> Sections<'o, 's> {
         let mut columns = self.outline.all(is_alias);
         columns.retain(|index| !self.used.contains_key(index));
         let Some(first) = columns.first().copied() else { return };
-        let line = self.list_line("aliases", &columns, "");
+        let line = self.list_line("aliases", &columns, None, "");
         if self.put(lines, first, "aliases", line) {
             self.mark(&columns, "aliases");
         }
@@ -467,7 +468,7 @@ impl<'o, 's> Sections<'o, 's> {
             } else {
                 reference_part(known.form, &used)
             };
-            return self.list_line(field, columns, &more);
+            return self.list_line(field, columns, None, &more);
         }
         let suggestion = |reason: &str| Open { reason: reason.to_owned(), line: Some(line(field, &header, "")) };
         let more = match known.form {
@@ -547,15 +548,16 @@ impl<'o, 's> Sections<'o, 's> {
     }
 
     /// Line of a list, whose values are in one column or in several.
-    fn list_line(&self, field: &str, columns: &[usize], more: &str) -> Line {
+    fn list_line(&self, field: &str, columns: &[usize], joining: Option<&str>, more: &str) -> Line {
         let texts: Vec<&str> =
             columns.iter().filter_map(|index| self.column(*index)).flat_map(|column| column.texts.clone()).collect();
         let headers = self.headers(columns);
-        let steps = match (list_step(&texts, field, &headers)?, values::have_notes(&texts)) {
-            (step, false) => step_part(step),
-            ("", true) => step_part("names"),
-            (step, true) => format!(", do = [{}, {}]", quote(step), quote("names")),
-        };
+        let divides = joining.map(|word| format!("split( {word} )"));
+        let names = values::have_notes(&texts).then_some("names");
+        let steps =
+            [Some(list_step(&texts, field, &headers)?).filter(|step| !step.is_empty()), divides.as_deref(), names];
+        let steps: Vec<String> = steps.into_iter().flatten().map(quote).collect();
+        let steps = if steps.is_empty() { String::new() } else { format!(", do = [{}]", steps.join(", ")) };
         Ok(match columns {
             [_] => line(field, &headers, &format!("{steps}{more}")),
             _ => format!("{field} = {{ columns = [{headers}]{steps}{more} }}"),
@@ -701,10 +703,16 @@ impl<'o, 's> Sections<'o, 's> {
             .outline
             .all(|column| column.noun() == Some("lead") && column.is_sure() && values::are_names(&column.values));
         let leads: Vec<usize> = if only_leads.is_empty() { leads } else { only_leads };
+        let mut known = self.parts(&[leads.clone(), names.clone()].concat());
+        let names = [names, self.others_with(&known)].concat();
+        known = self.parts(&[leads.clone(), names.clone()].concat());
+        let joining = values::joining_word(&known);
         let by_name = ", by = \"name\", create = true";
         for (field, columns) in [("lead_investors", leads), ("investors", names.clone())] {
             let Some(first) = columns.first().copied() else { continue };
-            let line = match (self.list_line(field, &columns, by_name), self.relations.has_other_firms) {
+            let joining =
+                joining.filter(|word| self.parts(&columns).iter().any(|part| part.contains(&format!(" {word} "))));
+            let line = match (self.list_line(field, &columns, joining, by_name), self.relations.has_other_firms) {
                 (Ok(line), true) => {
                     let reason = "the firms of another table have other keys than their names".to_owned();
                     Err(Open { reason, line: Some(line) })
@@ -737,6 +745,30 @@ impl<'o, 's> Sections<'o, 's> {
             lines.push(line("lead_investors", &self.header(*name), &format!("{when}{by_name}")));
             self.used.insert(*lead, "lead_investors");
         }
+    }
+
+    /// The values of columns, with those of lists apart.
+    fn parts(&self, columns: &[usize]) -> Vec<String> {
+        let columns = columns.iter().filter_map(|index| self.column(*index));
+        let parts = columns.flat_map(|column| {
+            values::list_step(&column.values).map(|step| values::split(&column.values, step)).unwrap_or_default()
+        });
+        parts.map(|part| list::note(&part).map(|(name, _)| name.to_owned()).unwrap_or(part)).collect()
+    }
+
+    /// Columns whose header says nothing, but most of whose values are known investors, or parts of such.
+    fn others_with(&self, known: &[String]) -> Vec<usize> {
+        let is_open = |column: &Column<'_>| {
+            column.noun().is_none() && column.meaning.owner().is_none() && column.meaning.is_plain()
+        };
+        let is_known = |name: &String| known.contains(name);
+        let mut columns = self.outline.all(is_open);
+        columns.retain(|index| {
+            let parts: BTreeSet<String> = self.parts(&[*index]).into_iter().collect();
+            let shared = parts.iter().filter(|part| is_known(part)).count();
+            !self.used.contains_key(index) && shared >= 3 && shared * 2 >= parts.len()
+        });
+        columns
     }
 
     /// People with their organizations.

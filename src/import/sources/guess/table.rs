@@ -70,7 +70,16 @@ impl<'s> Column<'s> {
     }
 
     pub(super) fn noun(&self) -> Option<&'static str> {
-        self.meaning.noun().filter(|_| self.meaning.is_plain())
+        match self.meaning.noun().filter(|_| self.meaning.is_plain()) {
+            // `Investor category`
+            Some("sectors") if values::is_vocabulary::<FirmKind>(&self.values) => Some("type"),
+            noun => noun,
+        }
+    }
+
+    /// True if at least every second row has a value.
+    fn is_filled(&self, height: usize) -> bool {
+        self.values.len() * 2 >= height
     }
 
     /// True if nothing of the header is unknown.
@@ -139,7 +148,8 @@ impl<'s> Outline<'s> {
     pub(super) fn new(path: &str, sample: &'s Sample, described: &'s FileDescription) -> Self {
         let columns = Column::all(sample);
         let file = Meaning::read(stem(path).trim_end_matches(|char: char| char.is_ascii_digit()));
-        let rows = Evidence { columns: &columns, file: &file }.rows();
+        let height = columns.iter().map(|column| column.texts.len()).max().unwrap_or_default();
+        let rows = Evidence { columns: &columns, file: &file, height }.rows();
         let mut outline = Self { columns, rows, subject: None, id: None, described, titles: &sample.titles, file };
         outline.subject = outline.find_subject();
         if outline.subject.is_none() && matches!(outline.rows, RowKind::Firms | RowKind::Startups) {
@@ -157,6 +167,7 @@ impl<'s> Outline<'s> {
             RowKind::People => Owner::Person,
             RowKind::Unknown(_) => return None,
         };
+        let height = self.columns.iter().map(|column| column.texts.len()).max().unwrap_or_default();
         let score = |column: &Column<'_>| {
             let owner = match column.meaning.owner() {
                 Some(owner) if owner == own => 4,
@@ -167,7 +178,8 @@ impl<'s> Outline<'s> {
             };
             let is_fit = column.is_named && column.has_names();
             // The names of a list differ.
-            let is_own = self.rows == RowKind::Rounds || self.rows == RowKind::People || column.distinct() >= 0.5;
+            let is_list = !matches!(self.rows, RowKind::Rounds | RowKind::People);
+            let is_own = !is_list || column.distinct() >= 0.5 && column.is_filled(height);
             let is_first = u32::from(column.noun() == Some("name"));
             // The firm of a fund is its manager.
             let is_manager = u32::from(column.meaning.is_manager);
@@ -294,6 +306,8 @@ pub(super) fn stem(path: &str) -> &str {
 struct Evidence<'c, 's> {
     columns: &'c [Column<'s>],
     file: &'c Meaning,
+    /// Values of the column with most.
+    height: usize,
 }
 
 impl<'s> Evidence<'_, 's> {
@@ -394,7 +408,9 @@ impl<'s> Evidence<'_, 's> {
         let is_own = |column: &Column<'_>| column.is_of(&[Some(Owner::Firm)]) && column.has_names();
         // What has another name in each row belongs to few firms: `Name`, and `Fund` with two values.
         let most_distinct = self.most_distinct();
-        let has_name = self.any(|column| is_own(column) && !column.is_list() && column.distinct() >= most_distinct);
+        let has_name = self.any(|column| {
+            is_own(column) && !column.is_list() && column.distinct() >= most_distinct && column.is_filled(self.height)
+        });
         let has_field = self.any(|column| {
             matches!(column.noun(), Some("check" | "aum" | "id.crd"))
                 || (column.noun() == Some("type")
@@ -432,13 +448,19 @@ impl<'s> Evidence<'_, 's> {
                 && column.values.len() > 3
                 && column.distinct() * 2.0 <= self.most_distinct()
         });
+        // Who has investors is no firm.
+        let has_investors = self
+            .any(|column| (column.has_investors() || column.noun() == Some("lead")) && column.is_list())
+            && self.any(|column| {
+                column.is_of(&[None, Some(Owner::Organization)]) && column.has_names() && column.distinct() >= 0.9
+            });
         let has_founders = self.any(|column| column.noun() == Some("name") && column.is_of(&[Some(Owner::Person)]));
         let has_stage = self.any(|column| {
             column.noun() == Some("stage") && values::is_vocabulary::<Stage>(&column.values) && !column.is_list()
         });
         3 * i32::from(has_name || self.are_typed(Owner::Startup))
             + 2 * i32::from(has_status)
-            + 2 * i32::from(has_funds)
+            + 2 * i32::from(has_funds || has_investors)
             + i32::from(has_founders)
             + i32::from(has_stage)
             + i32::from(self.file.owners.contains(&Owner::Startup))

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::sources::import::Import;
+use crate::sources::input::InputFormat;
 use data::{Date, NoProgress};
 
 /// Headers of public exports, with the fields of their columns; `-` means left out.
@@ -219,6 +220,101 @@ fn rounds_with_an_investor_in_each_row_are_filled_down() {
         let text = guess(&[("deals.csv", &rows(cells))]).unwrap();
         assert_eq!(text.contains(line), is_filled, "{text}");
     }
+}
+
+#[test]
+fn headings_of_groups_are_rows_of_no_record() {
+    let line = "headings = true";
+    let months = "Société,Ville,Date,Tour,Montant (M€),Chef de file\nJanvier 2025,,,,,\nRuche,Angers,2025-01-09,Amorçage,1.2,Aubrac Ventures\n\
+                  Houle,Brest,2025-01-21,Série A,7.5,Calanque Partenaires\nMars 2025,,,,,\nChanvre,Le Mans,2025-03-04,Amorçage,0.4,Bocage Capital\n\
+                  Dé,Lyon,2025-03-18,Amorçage,2,Aubrac Ventures\n";
+    let exits = "Company,Acquirer,City,Country,Founded,% Complete\n2023 exits,,,,,1\nAlder,Birch Software,Leeds,GB,2014,1\n\
+                 Cedar,Dorn AG,Ulm,DE,2013,1\n2024 exits,,,,,1\nElm,Fern SA,Lyon,FR,2017,1\nGale,Holm Oy,Turku,FI,2016,1\n";
+    let sparse = "Company,City,Founded,Website\nAlder,,,\nBirch,Leeds,2014,birch.example\nCedar,,,\nDorn,Ulm,,dorn.example\nElm,Lyon,2017,elm.example\n";
+    for (table, name, has_headings) in [(months, "Ruche", true), (exits, "Alder", true), (sparse, "Alder", false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("startups.csv");
+        fs::write(&path, table).unwrap();
+        let text = mapping(std::slice::from_ref(&path)).unwrap();
+        assert_eq!(text.contains(line), has_headings, "{text}");
+        let format = InputFormat { has_headings, ..InputFormat::default() };
+        let read = Sample::read_as(&Member::list(&[path]).unwrap()[0], format);
+        let first = read.unwrap().values[0][0].clone();
+        assert_eq!(first, name);
+    }
+}
+
+#[test]
+fn a_column_of_known_investors_has_investors_and_names_that_are_known_are_divided() {
+    let text = "Company,Round,Raised,Led by,With\nQuoin,Seed,$4m,Oxlip Capital,\"Redewing Ventures, Swale Fund and Bramhall Angels\"\n\
+                Kite,Series A,$12m,Corbel and Lintel Partners,Oxlip Capital\nScant,Seed,$900k,Swale Fund,Bramhall Angels\n\
+                Tie,Series B,$31m,Parapet Growth,\"Lintel Partners, Corbel and Hern Street\"\nRook,Seed,$2m,Redewing Ventures,\n\
+                Vous,Seed,$3m,Hern Street,Swale Fund and Bramhall Angels\nZax,Series A,$16m,Lintel Partners,Parapet Growth\n";
+    let guessed = guess(&[("rounds.csv", text)]).unwrap();
+    assert!(guessed.contains("\ninvestors = { column = \"With\", do = [\"list\", \"split( and )\"], by"), "{guessed}");
+    assert!(guessed.contains("\nlead_investors = { column = \"Led by\", do = [\"split( and )\"], by"), "{guessed}");
+    // `Corbel and Lintel` may be one firm if neither name is that of another.
+    let text = text
+        .replace("Lintel Partners, Corbel and Hern Street", "Alder Capital")
+        .replace("$16m,Lintel Partners", "$16m,Moss Fund");
+    let guessed = guess(&[("rounds.csv", &text)]).unwrap();
+    assert!(!guessed.contains("split("), "{guessed}");
+}
+
+#[test]
+fn what_crms_and_forms_ask_is_understood() {
+    let text = "(Do Not Modify) Account,Account Name,Investor Category,Address 1: City,Address 1: Country/Region,Stage Focus\n\
+                9c3f2a10-71aa-ee11-9ae7-6045bd01a2b3,Auburn Ventures,Venture Capital,London,United Kingdom,Seed; Series A\n\
+                9c3f48ff-71aa-ee11-9ae7-6045bd01a2b4,Basalt Office,Family Office,Geneva,Switzerland,Series A; Series B\n\
+                9c3f67ee-71aa-ee11-9ae7-6045bd01a2b5,Cinnabar Corporate,Corporate VC,Stuttgart,Germany,Seed\n";
+    let guessed = guess(&[("accounts.csv", text)]).unwrap();
+    for line in [
+        "kind = { column = \"Investor Category\"",
+        "city = \"Address 1: City\"",
+        "country = { column = \"Address 1: Country/Region\"",
+    ] {
+        assert!(guessed.contains(line), "{guessed}");
+    }
+    let text = "What's the name of your company?,\"In one sentence, what does it do?\",Do you have a website?,Where are you based? (city),\
+                Where are you based? (country),What year did you start?,Who are the founders?,How many people work full-time?\n\
+                Anchovy,Predicts fish prices,https://anchovy.example,Vigo,Spain,2022,\"Uxía Bretemas, Paulo Reigosa\",4\n\
+                Bluestem,Telehealth for vets,https://bluestem.example,Omaha,United States,2021,Carla Hindmarsh,6\n\
+                Cobble,Walking tours,https://cobble.example,Tallinn,Estonia,2023,\"Kert Saarevald, Liis Mägedu\",3\n";
+    let guessed = guess(&[("responses.csv", text)]).unwrap();
+    for line in [
+        "[[startup]]",
+        "name = \"What's the name of your company?\"",
+        "description = \"In one",
+        "city = \"Where are",
+        "founded_year = \"What",
+    ] {
+        assert!(guessed.contains(line), "{line}: {guessed}");
+    }
+    let text = "Investee Company\u{20}Long Name,Investee Company Nation,Company Investment Stage at Investment Date,\"Deal Value (USD, Millions)\",\
+                Firm Investor Long Name,Investment Date\n\
+                Abelard,United Kingdom,Seed,2.31,Mossgate Ventures,2023-10-03\nBellhaven,United States,Series A,18.4,Cobalt Partners,2023-10-05\n\
+                Chinook,Canada,Series B,44.025,Steeple Capital,2023-10-17\n";
+    let guessed = guess(&[("screener.csv", text)]).unwrap();
+    for line in [
+        "[[round]]",
+        "startup = { column = \"Investee",
+        "investors = { column = \"Firm Investor",
+        "amount_usd = { column = \"Deal Value",
+    ] {
+        assert!(guessed.contains(line), "{line}: {guessed}");
+    }
+}
+
+#[test]
+fn who_has_investors_or_is_in_a_fund_is_a_startup() {
+    let text = "No,Nama Perusahaan,Negara,Kota,Valuasi (miliar USD),Investor utama\n1,Rantai,Indonesia,Jakarta,2.4,\"Nusa Capital, Selat Ventures\"\n\
+                2,Warung,Indonesia,Bandung,1.7,Selat Ventures\n3,Mangrove,Malaysia,Melaka,3.1,\"Timur Partners, Nusa Capital\"\n4,Kelapa,Malaysia,Ipoh,1.1,Timur Partners\n";
+    let guessed = guess(&[("daftar.csv", text)]).unwrap();
+    assert!(guessed.contains("[[startup]]") && guessed.contains("name = \"Nama Perusahaan\""), "{guessed}");
+    let text = "Fund,Portfolio company,Headquarters,Stage at entry,Cost\nFund I,Ashlar,\"Lisbon, Portugal\",Seed,1500\n,Burrowes,\"Lyon, France\",Series A,3000\n\
+                ,Chantry,\"Turin, Italy\",Series A,4000\n,Dunnock,\"Ulm, Germany\",Seed,1250\nFund II,Easter,\"Graz, Austria\",Seed,2500\n,Ferrule,\"Kiel, Germany\",Series A,5500\n";
+    let guessed = guess(&[("soi.csv", text)]).unwrap();
+    assert!(guessed.contains("[[startup]]") && guessed.contains("name = \"Portfolio company\""), "{guessed}");
 }
 
 #[test]

@@ -293,6 +293,16 @@ const FORMATS: [&str; 17] = [
     "%Y年%m月%d日",
 ];
 
+/// The word that joins names which are values of their own elsewhere, such as `and`, if it joins nothing else.
+pub(super) fn joining_word(parts: &[String]) -> Option<&'static str> {
+    list::words_of("and").filter(|word| *word != "&").find(|word| {
+        let between = format!(" {word} ");
+        let (joined, single): (Vec<&String>, Vec<&String>) = parts.iter().partition(|part| part.contains(&between));
+        let is_known = |name: &str| single.iter().any(|part| *part == name);
+        !joined.is_empty() && joined.iter().all(|part| part.split(&between).any(is_known))
+    })
+}
+
 /// The notes behind or before names: true for those that say that an investor leads a round.
 fn notes(values: &[&str]) -> impl Iterator<Item = bool> {
     let parts = values.iter().flat_map(|value| split_list(value).unwrap_or_default());

@@ -84,7 +84,7 @@ fn value_kind(text: &str) -> Option<ValueKind> {
 }
 
 /// True for a value such as a number, a day or an address, which is neither a name of a column nor the label of a sum.
-pub(super) fn is_value(text: &str) -> bool {
+pub(crate) fn is_value(text: &str) -> bool {
     if text.len() > MAX_VALUE {
         return false;
     }

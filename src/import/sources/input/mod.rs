@@ -27,8 +27,10 @@ use encoding_rs::Encoding;
 
 use crate::sources::SourceError;
 pub(crate) use crate::sources::input::archive::Member;
+pub(crate) use crate::sources::input::header::is_value;
 use crate::sources::input::header::{HeaderPlace, SampleRow};
 use crate::sources::input::json_path::JsonPath;
+pub(crate) use crate::sources::input::table::may_be_heading;
 pub(crate) use crate::sources::input::words::is_error;
 #[cfg(test)]
 pub(crate) use crate::sources::input::words::is_total;
@@ -82,6 +84,8 @@ pub(crate) struct InputFormat {
     /// Columns whose value is written once for several rows, as in merged cells: a row without any of them has those of the
     /// row above.
     pub fill_down: Vec<String>,
+    /// True if rows with nothing but their first cell, apart from numbers, are headings of the rows below.
+    pub has_headings: bool,
 }
 
 impl InputFormat {
@@ -106,6 +110,7 @@ impl InputFormat {
         add("marked_formulas", self.has_marked_formulas.then(|| "true".to_owned()));
         let columns: Vec<String> = self.fill_down.iter().map(|column| text(column)).collect();
         add("fill_down", (!columns.is_empty()).then(|| format!("[{}]", columns.join(", "))));
+        add("headings", self.has_headings.then(|| "true".to_owned()));
         lines
     }
 }

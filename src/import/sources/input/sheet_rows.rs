@@ -55,7 +55,14 @@ pub(super) fn read(member: &Member, from: &mut dyn Read, format: &InputFormat, t
         };
         (book, hidden)
     } else {
-        let problem = "it is neither an Excel nor an OpenDocument file; save it as XLSX or CSV, or correct its ending";
+        // Programs of the web name tables of HTML `.xls`, which Excel opens with a warning.
+        let is_page = signature.trim_ascii_start().starts_with(b"<") || signature.starts_with(b"\xef\xbb\xbf<");
+        let problem = match is_page {
+            true => {
+                "it is a page of HTML or XML named as a workbook; open it in Excel or LibreOffice and save it as XLSX or CSV"
+            }
+            false => "it is neither an Excel nor an OpenDocument file; save it as XLSX or CSV, or correct its ending",
+        };
         return Err(damaged(member, 1, &problem));
     };
     let mut format = format.clone();

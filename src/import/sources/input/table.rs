@@ -81,6 +81,7 @@ pub(super) struct TableRows<'a> {
     /// Positions of the wanted columns.
     positions: Vec<Option<usize>>,
     has_marked_formulas: bool,
+    has_headings: bool,
     /// True if values behind the last column of the header make a row wrong, as in delimited text.
     is_strict: bool,
     columns: Vec<ColumnSeen>,
@@ -115,6 +116,19 @@ struct RowShape<'c> {
     width: usize,
 }
 
+impl RowShape<'_> {
+    /// True if only the first column has a value.
+    fn is_alone(&self) -> bool {
+        self.filled == 1 && self.width == 1
+    }
+}
+
+/// True if a row with so many cells, of which some are texts, may be a heading in a table of this width: it has nothing but a
+/// first cell, and perhaps a few numbers.
+pub(crate) fn may_be_heading(filled: usize, texts: usize, width: usize) -> bool {
+    width > 2 && (filled == 1 || texts <= 1 && filled * 3 <= width)
+}
+
 impl<'a> TableRows<'a> {
     pub(super) fn new(
         member: &'a Member,
@@ -143,6 +157,7 @@ impl<'a> TableRows<'a> {
             header: header.into_iter().map(|cell| cell.trim().to_owned()).collect(),
             positions,
             has_marked_formulas: format.has_marked_formulas,
+            has_headings: format.has_headings,
             is_strict,
             columns: vec![ColumnSeen::default(); names.len()],
             names,
@@ -195,7 +210,9 @@ impl<'a> TableRows<'a> {
             "is part of another table below the first; save each table as a file of its own"
         } else if is_note {
             "is a note about the table, not a row of it; delete it, or fill the row"
-        } else if shape.filled == 1 && shape.width == 1 && width > 2 && is_heading(shape.first) {
+        } else if self.has_headings && may_be_heading(shape.filled, shape.texts, width)
+            || shape.is_alone() && width > 2 && is_heading(shape.first)
+        {
             "is a heading within the table, not a row of it; delete it, or fill the row"
         } else if (is_sum || is_partial_sum()) && self.lacks_usual(cells) {
             SUMS

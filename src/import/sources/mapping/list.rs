@@ -15,7 +15,7 @@ use data::word_file;
 const CLEAR: [char; 10] = ['،', '؛', '\n', ';', '|', '；', '｜', '、', '•', '\u{2028}'];
 
 /// The words of a line of `list_words.txt`.
-fn words_of(name: &'static str) -> impl Iterator<Item = &'static str> {
+pub(crate) fn words_of(name: &'static str) -> impl Iterator<Item = &'static str> {
     static WORDS: LazyLock<HashMap<&'static str, Vec<&'static str>>> = LazyLock::new(|| {
         let lines = word_file::entries(include_str!("list_words.txt")).filter_map(|line| line.split_once(": "));
         lines.map(|(name, words)| (name, words.split(", ").collect())).collect()

@@ -157,8 +157,8 @@ impl<'a> MappingReader<'_, 'a> {
     }
 
     fn input(&self, name: &str, node: &TomlNode<'a>) -> MappingInput {
-        let keys = "file delimiter quote encoding sheet skip header path marked_formulas fill_down key none decimal optional ignore \
-             names when may_lack";
+        let keys = "file delimiter quote encoding sheet skip header path marked_formulas fill_down headings key none decimal optional \
+             ignore names when may_lack";
         let document = self.document;
         let index = self.inputs.iter().position(|known| known == name).unwrap_or_default();
         let empty = DeTable::new();
@@ -192,6 +192,7 @@ impl<'a> MappingReader<'_, 'a> {
             path: table.get("path").and_then(|node| document.word(node, JsonPath::parse, not_path)),
             has_marked_formulas: table.get("marked_formulas").is_some_and(|node| document.truth(node)),
             fill_down: texts("fill_down").iter().map(|name| column_name(name)).collect(),
+            has_headings: table.get("headings").is_some_and(|node| document.truth(node)),
         };
         let key = table.get("key").and_then(|node| Some((document.text(node)?, document.position_of(node))));
         let names = table.get("names").and_then(|node| document.any_table(node)).into_iter().flatten();
