@@ -702,6 +702,11 @@ impl<'o, 's> Sections<'o, 's> {
         let only_leads = self
             .outline
             .all(|column| column.noun() == Some("lead") && column.is_sure() && values::are_names(&column.values));
+        // `Deal lead` may be who looks after a deal.
+        let has_people =
+            |column: &Column<'_>| !column.is_of(&[Some(Owner::Firm)]) && values::are_people(&column.values);
+        let only_leads: Vec<usize> =
+            only_leads.into_iter().filter(|index| !self.column(*index).is_some_and(has_people)).collect();
         let leads: Vec<usize> = if only_leads.is_empty() { leads } else { only_leads };
         let mut known = self.parts(&[leads.clone(), names.clone()].concat());
         let names = [names, self.others_with(&known)].concat();
@@ -784,7 +789,7 @@ impl<'o, 's> Sections<'o, 's> {
             _ => false,
         };
         // `Prénom` and `Nom`, `Nombre` and `Apellidos`
-        let names: Vec<usize> = match (first, last, full) {
+        let mut names: Vec<usize> = match (first, last, full) {
             (Some(first), None, Some(name)) if !is_joined(name, first) => vec![first, name],
             (None, Some(last), Some(name)) if !is_joined(name, last) => vec![name, last],
             (_, _, Some(name)) => vec![name],
@@ -800,6 +805,11 @@ impl<'o, 's> Sections<'o, 's> {
             }
             (None, None, None) => return,
         };
+        // In scripts without blanks the family is first.
+        let is_unspaced = |column: &Column<'_>| most(&column.values, |value| value.contains(header::is_unspaced));
+        if last.and_then(|last| self.column(last)).is_some_and(is_unspaced) {
+            names.sort_by_key(|index| Some(*index) != last);
+        }
         let Some(parent) = self.relations.parent else { return };
         let mut lines = Vec::new();
         let mut parts = names.clone();

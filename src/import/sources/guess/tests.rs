@@ -318,6 +318,24 @@ fn who_has_investors_or_is_in_a_fund_is_a_startup() {
 }
 
 #[test]
+fn who_looks_after_a_deal_does_not_lead_a_round() {
+    let text = "Company,Round,Round size,Announced,Lead Investor,Deal Lead (us)\nAnvilry,Seed,$3500000,2024-03-14,Brackwater Ventures,Quentin Abery\n\
+                Burlap,Series A,$12000000,2024-04-02,Dunmore Peak,Lois Tranter\nCobalt,Seed,$650000,2024-04-18,Cobb Capital,Quentin Abery\n\
+                Drift,Seed,$2250000,2024-05-06,Ember Fund,Lois Tranter\n";
+    for text in [text.to_owned(), text.replace("Deal Lead (us)", "Deal Lead")] {
+        let guessed = guess(&[("deals.csv", &text)]).unwrap();
+        assert!(guessed.contains("lead_investors = { column = \"Lead Investor\", by"), "{guessed}");
+    }
+}
+
+#[test]
+fn the_family_is_first_in_scripts_without_blanks() {
+    let text = "会社名,役職,姓,名\n椎の実キャピタル,パートナー,椎葉,遼\n白浪ベンチャーズ,代表取締役,真壁,航\n磐座投資,マネージャー,綿貫,千尋\n";
+    let guessed = guess(&[("meishi.csv", text)]).unwrap();
+    assert!(guessed.contains("name = { columns = [\"姓\", \"名\"], join = \" \" }"), "{guessed}");
+}
+
+#[test]
 fn particles_are_part_of_a_name_and_degrees_are_no_titles() {
     let text = "Voornaam;Tussenvoegsel;Achternaam;Functie;Investeringsfonds\nMaaike;van der;Zwaluw;Partner;Dijk Kapitaal\n\
                 Joris;;Kievit;Analist;Dijk Kapitaal\nFenna;de;Rietgors;Partner;Polder Fonds\n";

@@ -45,10 +45,12 @@ pub(super) fn is_heading(text: &str) -> bool {
     FirmKind::meaning(text).is_some() || Stage::meaning(text).is_some() || Stage::is_unknown(text)
 }
 
-/// True for the number of the `rows` above it: `12 companies`.
+/// True for the number of the `rows` above it: `12 companies`, `Total 12 companies`.
 pub(super) fn is_count_of(text: &str, rows: u64) -> bool {
-    let number = text.split_whitespace().next().and_then(|number| number.parse().ok());
-    rows > 1 && number == Some(rows) && text.split_whitespace().count() == 2
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_number = |word: &&str| word.parse() == Ok(rows);
+    let is_label = words.len() <= 4 && is_partial_total(text) && words.iter().any(is_number);
+    rows > 1 && (is_label || words.len() == 2 && words.first().is_some_and(is_number))
 }
 
 /// True for the number of rows, such as `Companies: 12`.
@@ -124,6 +126,12 @@ mod tests {
         }
         for text in ["Companies: 12", "Antal bolag: 1 205", "件数：5"] {
             assert!(is_count(text), "{text}");
+        }
+        for text in ["12 companies", "Yhteensä 12 yhtiötä", "Total of 12 firms", "Totalt: 12 bolag"] {
+            assert!(is_count_of(text, 12) && !is_count_of(text, 11), "{text}");
+        }
+        for text in ["Studio 12 Film Labs", "12"] {
+            assert!(!is_count_of(text, 12), "{text}");
         }
         for text in ["12", "Alder: Labs", ": 5", "Alder 5", "Alder: 5 Labs"] {
             assert!(!is_count(text), "{text}");
