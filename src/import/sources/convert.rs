@@ -198,6 +198,9 @@ pub(crate) fn slug(name: &str) -> Option<String> {
 /// Maximum bytes of a slug made from a name, which leaves room for a number.
 const MAX_SLUG: usize = 100;
 
+/// Dollars that no round and no check has: a full amount in a column of millions comes to more.
+const MAX_DOLLARS: f64 = 2e11;
+
 impl<'a> Converter<'a> {
     pub(crate) fn new(field: &'a FieldValue, rates: &'a Rates, evidence: &ImportEvidence) -> Self {
         let has_few = matches!(
@@ -417,6 +420,10 @@ impl<'a> Converter<'a> {
         };
         let day = field.rate_on.as_ref().and_then(|value| value.date(row, &self.known_days));
         let dollars = (amount * self.rates.rate_on(&currency, day)?).round();
+        let has_bound = !matches!(field.target, FieldTarget::Field(known) if known.name == "aum_usd");
+        if dollars >= MAX_DOLLARS && has_bound {
+            return Err("would be more than any round or check; is its unit also that of the column?".into());
+        }
         Ok(format!("{dollars:.0}"))
     }
 

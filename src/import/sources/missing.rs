@@ -115,7 +115,7 @@ impl MissingIn {
             return true;
         }
         if !is_like_a_word(text) {
-            return false;
+            return self == Self::Investor && is_number_of_others(&text.to_lowercase());
         }
         let lower = text.to_lowercase();
         let is = |words: MissingWords| words.contains(&lower);
@@ -127,7 +127,10 @@ impl MissingIn {
                 is_none && Country::read(text).is_none()
             }
             Self::Place => is_usual || is(MissingWords::NotInNames),
-            Self::Amount | Self::Investor => is_usual || is(MissingWords::NotInNames) || is(MissingWords::Undisclosed),
+            Self::Amount => is_usual || is(MissingWords::NotInNames) || is(MissingWords::Undisclosed),
+            Self::Investor => {
+                is_usual || is(MissingWords::NotInNames) || is(MissingWords::Undisclosed) || is_number_of_others(&lower)
+            }
             // `Business angels` are no name of an investor, but a stage.
             Self::Stage => {
                 is_usual
@@ -137,6 +140,15 @@ impl MissingIn {
             Self::Other => is_usual || is(MissingWords::NotInNames),
         }
     }
+}
+
+/// True for `3 angels`, `+2 others`: a number of investors in the place of their names.
+fn is_number_of_others(lower: &str) -> bool {
+    let rest = lower.trim_start_matches(['+', '~']).trim_start_matches(|char: char| char.is_ascii_digit());
+    let has_number = rest.len() < lower.len() && rest.starts_with(' ');
+    let words =
+        ["angels", "others", "other", "more", "investors", "other investors", "business angels", "vcs", "funds"];
+    has_number && words.contains(&rest.trim())
 }
 
 /// True for `TBD` and `Test`: a text in the place of a name that nobody has.
@@ -195,6 +207,9 @@ mod tests {
             ("Undisclosed", &[Amount, Investor, Stage]),
             ("非公開", &[Amount, Investor, Stage]),
             ("Business angels", &[Amount, Investor]),
+            ("3 angels", &[Investor]),
+            ("+2 others", &[Investor]),
+            ("500 Startups", &[]),
             ("Series Unknown", &[Stage]),
             ("Remote", &[Country]),
             ("∅", &[Name, Country, Place, Amount, Investor, Stage]),

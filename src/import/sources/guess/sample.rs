@@ -70,7 +70,7 @@ impl Sample {
             && headings.iter().all(|row| is_same(row) && is_followed(row))
             && names.len() == headings.len()
             && of_column.count() == headings.len()
-            && headings.len() * 2 <= others.len()
+            && headings.len() < others.len()
             && others.len() >= if headings.len() > 1 { 3 } else { 5 }
             && self.rows.iter().filter(is_dense).count() >= 3;
         if !has_headings {

@@ -507,7 +507,11 @@ impl<'o, 's> Sections<'o, 's> {
                 let currencies = self.outline.currency_of(columns[0]).map(|index| self.header(index));
                 let titles = self.outline.titles;
                 let form = values::amount_form(column.header, field, &used, currencies.as_deref(), titles);
+                let is_part = field == "amount_usd" && self.is_part_of_round(columns[0]);
                 let (reason, form) = match form {
+                    Ok(form) if is_part => {
+                        (Some("may be what one investor paid; if it is all of a round".to_owned()), form)
+                    }
                     Ok(form) => (None, form),
                     Err((reason, form)) => (Some(reason), form),
                 };
@@ -524,6 +528,12 @@ impl<'o, 's> Sections<'o, 's> {
                 if some(&used, |value| FirmKind::meaning(value).is_some()) || column.is_of(&[Some(Owner::Firm)]) =>
             {
                 self.word_part::<FirmKind>(field, &used)
+            }
+            FieldForm::StartupStatus
+                if self.outline.rows == RowKind::Rounds && column.meaning.owner() != Some(Owner::Startup)
+                    || used.iter().any(|value| values::is_of_list("states of deals", value)) =>
+            {
+                return Err(suggestion("its values may be states of deals; if they are those of the startups"));
             }
             FieldForm::StartupStatus if most(&used, |value| StartupStatus::meaning(value).is_some()) => {
                 self.word_part::<StartupStatus>(field, &used)
@@ -562,6 +572,36 @@ impl<'o, 's> Sections<'o, 's> {
             [_] => line(field, &headers, &format!("{steps}{more}")),
             _ => format!("{field} = {{ columns = [{headers}]{steps}{more} }}"),
         })
+    }
+
+    /// True if a column of amounts may have what single investors paid: one of several, each next to its investor, or next to
+    /// what their part is worth.
+    fn is_part_of_round(&self, index: usize) -> bool {
+        let words = |column: &Column<'_>| -> (Vec<String>, bool) {
+            let (numbers, words): (Vec<String>, Vec<String>) = header::words(column.header)
+                .into_iter()
+                .partition(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+            (words, !numbers.is_empty())
+        };
+        let Some((own, true)) = self.column(index).map(words) else {
+            return self.outline.columns.iter().any(|column| values::is_of_list("holdings", column.header));
+        };
+        self.outline.columns.iter().filter(|column| words(column) == (own.clone(), true)).count() > 1
+    }
+
+    /// Rows that are no rounds of financing, by what a column says of them.
+    fn no_rounds(&self) -> Option<String> {
+        let says = |column: &Column<'_>| {
+            matches!(column.meaning.noun(), Some("round" | "stage" | "type" | "status")) && column.is_named
+        };
+        let conditions = self.outline.columns.iter().filter(|column| says(column)).filter_map(|column| {
+            let values =
+                values::distinct(&column.values).into_iter().filter(|value| values::is_of_list("no rounds", value));
+            let values: Vec<String> = values.map(quote).collect();
+            (!values.is_empty()).then(|| format!("{} = {{ not = [{}] }}", quote(column.header), values.join(", ")))
+        });
+        let conditions: Vec<String> = conditions.collect();
+        (!conditions.is_empty()).then(|| format!("when = {{ {} }}", conditions.join(", ")))
     }
 
     /// Rounds with their startups and investors.
@@ -615,6 +655,10 @@ impl<'o, 's> Sections<'o, 's> {
         self.investors(&mut lines);
         let key = self.round_key(parent.column());
         lines.insert(0, key);
+        if let Some(when) = self.no_rounds() {
+            lines.insert(0, "# Other rows are no rounds of financing.".to_owned());
+            lines.insert(1, when);
+        }
         // The rows also say what the startups are; if they are identified by a table of their own, it does.
         let mut about = Vec::new();
         if let Reference::Name(column) = parent {
@@ -711,7 +755,10 @@ impl<'o, 's> Sections<'o, 's> {
         let mut known = self.parts(&[leads.clone(), names.clone()].concat());
         let names = [names, self.others_with(&known)].concat();
         known = self.parts(&[leads.clone(), names.clone()].concat());
-        let joining = values::joining_word(&known);
+        let cells = [leads.clone(), names.clone()].concat();
+        let cells: Vec<&str> =
+            cells.iter().filter_map(|index| self.column(*index)).flat_map(|column| column.values.clone()).collect();
+        let joining = values::joining_word(&known, &cells);
         let by_name = ", by = \"name\", create = true";
         for (field, columns) in [("lead_investors", leads), ("investors", names.clone())] {
             let Some(first) = columns.first().copied() else { continue };
@@ -920,8 +967,11 @@ pub(super) fn organization_kind(outline: &Outline<'_>, organizations: usize) -> 
     let is_title = |column: &Column<'_>| column.noun() == Some("title") && column.is_of(&[None, Some(Owner::Person)]);
     let titles = outline.columns.iter().filter(|column| is_title(column)).flat_map(|column| column.values.clone());
     let titles: Vec<&str> = titles.collect();
-    let has = |list: &str| most(&titles, |title| values::has_word(list, title));
-    let of_titles = match (has("firm titles"), has("startup titles")) {
+    let has = |list: &str, other: &str| {
+        most(&titles, |title| values::has_word(list, title))
+            && !titles.iter().any(|title| values::has_word(other, title) && !values::has_word(list, title))
+    };
+    let of_titles = match (has("firm titles", "startup titles"), has("startup titles", "firm titles")) {
         (true, false) => Some(EntityKind::Firm),
         (false, true) => Some(EntityKind::Startup),
         _ => None,

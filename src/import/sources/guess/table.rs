@@ -115,6 +115,7 @@ impl<'s> Column<'s> {
             && self.is_sure()
             && share(&self.values, is_text) >= 0.9
             && !some(&self.values, is_other)
+            && !some(&self.values, |value| value.contains(char::is_numeric) && MoneyCell::read(value).is_some())
             && !values::is_vocabulary::<FirmKind>(&self.values)
     }
 
@@ -338,6 +339,9 @@ impl<'s> Evidence<'_, 's> {
             return RowKind::People;
         }
         let (firms, startups) = (self.firms(), self.startups());
+        if firms > startups && self.names_people_of_firms() {
+            return RowKind::Unknown("its investors are people, and another column has their firms");
+        }
         match firms - startups {
             more if more >= 1 => RowKind::Firms,
             less if less <= -1 => RowKind::Startups,
@@ -359,9 +363,15 @@ impl<'s> Evidence<'_, 's> {
             + usize::from(has_days)
             + usize::from(has_round || self.any(|column| column.noun() == Some("stage") && column.is_sure()));
         let is_named = self.file.has("round") || self.file.owners.contains(&Owner::Round);
+        // Who met whom, and when, has investors and days, too.
+        let is_round = has_round
+            || self.any(Column::has_amounts)
+            || self.any(|column| column.meaning.owners.contains(&Owner::Round) || column.noun() == Some("stage"));
         // A pipeline of sales has amounts and days, too.
         let is_sales = self.any(|column| column.meaning.is_sales) && !self.any(Column::has_investors);
-        has_startups && !is_sales && ((has_days && has_round) || (points >= 3 && (has_days || has_round || is_named)))
+        has_startups
+            && !is_sales
+            && ((has_days && has_round) || (points >= 3 && (has_days && is_round || has_round || is_named)))
     }
 
     fn are_people(&self) -> bool {
@@ -382,6 +392,18 @@ impl<'s> Evidence<'_, 's> {
             + 2 * usize::from(has_title)
             + usize::from(has_address);
         (has_parts || has_people) && others < 2 && points >= 2 + 2 * others
+    }
+
+    /// True if the investors of a column are people, and another column has organizations.
+    fn names_people_of_firms(&self) -> bool {
+        let is_name = |column: &Column<'_>| column.noun() == Some("name") && column.has_names() && !column.is_list();
+        let has_people = |column: &Column<'_>| is_name(column) && values::are_people(&column.values);
+        let others = [None, Some(Owner::Firm), Some(Owner::Startup), Some(Owner::Organization)];
+        let is_other = |column: &Column<'_>| is_name(column) && column.is_of(&others) && !has_people(column);
+        let has_title = self.any(|column| column.noun() == Some("title"));
+        let has_firm = self.any(|column| is_other(column) && values::some(&column.values, values::has_firm_word));
+        self.any(|column| column.is_of(&[None, Some(Owner::Firm)]) && has_people(column))
+            && (has_firm || has_title && self.any(is_other))
     }
 
     /// True if a column says that the rows are those of an owner: `Portfolio Startup` in each.

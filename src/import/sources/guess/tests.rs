@@ -318,6 +318,43 @@ fn who_has_investors_or_is_in_a_fund_is_a_startup() {
 }
 
 #[test]
+fn what_is_no_round_of_financing_is_left_out() {
+    let text = "Company,Deal type,Amount,Investors,Date\nBright,Series A,$12M,Northfield Ventures,2021-03-12\nHarbor,M&A,$120M,MegaCorp,2021-05-11\n\
+                Tofu,Buyout,$80M,Deepwater Capital,2021-08-01\nKelp,Shutdown,,,2021-07-01\nMint,Seed,$1M,\"Northfield Ventures, Oak Lane and Volta\",2021-09-01\n";
+    let guessed = guess(&[("deals.csv", text)]).unwrap();
+    assert!(guessed.contains("when = { \"Deal type\" = { not = [\"Buyout\", \"M&A\", \"Shutdown\"] } }"), "{guessed}");
+    assert!(guessed.contains("investors = { column = \"Investors\", do = [\"list\", \"split( and )\"]"), "{guessed}");
+}
+
+#[test]
+fn what_single_investors_paid_is_no_amount_of_a_round() {
+    let numbered = "Startup,Investor 1,Amount 1,Investor 2,Amount 2,Round,Date\nBright,Northfield Ventures,$6M,Oak Capital,$4M,Series A,2021-03-12\n\
+                    Mint,Volta Fund,$1M,Oak Capital,$2M,Seed,2021-05-12\n";
+    let held = "Company,Investment date,Investment amount (USD),Series,Current value\nBright,2021-03-12,1000000,A,4000000\nMint,2021-05-12,500000,Seed,700000\n";
+    for text in [numbered, held] {
+        let guessed = guess(&[("deals.csv", text)]).unwrap();
+        assert!(guessed.contains("what one investor paid") && !guessed.contains("\namount_usd"), "{guessed}");
+    }
+}
+
+#[test]
+fn states_of_deals_meetings_and_people_are_not_taken_for_other_things() {
+    let text = "Company,Stage,Sector,Status,Website\nBright,Seed,Retail,Open,bright.example\nHarbor,Series A,Energy,Closed,harbor.example\nMint,Seed,Food,Closed,mint.example\n";
+    let guessed = guess(&[("pipeline.csv", text)]).unwrap();
+    assert!(!guessed.contains("\nstatus"), "{guessed}");
+    let text = "Company,Investor,Date,Feedback\nBright,Northfield Ventures,2021-03-12,too early\nHarbor,Volta Fund,2021-03-15,liked team\n";
+    assert!(!guess(&[("intros.csv", text)]).is_ok_and(|guessed| guessed.contains("[[round]]")));
+    let text = "Investor Name,Company,Title,Check Size,Stage\nAmy Pond,Northfield Ventures,Partner,$250k-$1M,Seed\nJane Doe,Volta Capital,Partner,$25k-$50k,Pre-seed\n\
+                Ben Stone,Oak Capital,Principal,$25k-$50k,Seed\n";
+    assert!(guess(&[("investors.csv", text)]).is_err_and(|error| error.contains("its investors are people")));
+    let text = "Name,Company,Title\nAnn Lee,Brightloom,Founder\nAmy Pond,Northfield Ventures,Partner\nEve Orr,Cooley,Associate\n";
+    assert!(guess(&[("contacts.csv", text)]).is_err());
+    let text = "Date,Company,Amount,Round,Link\n2021-03-12,Bright,$12M,Series A,https://news.example/2021/bright-raises\n2021-05-11,Harbor,$2M,Seed,https://daily.example/harbor-grid-seed\n";
+    let guessed = guess(&[("rounds.csv", text)]).unwrap();
+    assert!(!guessed.contains("\nwebsite"), "{guessed}");
+}
+
+#[test]
 fn who_looks_after_a_deal_does_not_lead_a_round() {
     let text = "Company,Round,Round size,Announced,Lead Investor,Deal Lead (us)\nAnvilry,Seed,$3500000,2024-03-14,Brackwater Ventures,Quentin Abery\n\
                 Burlap,Series A,$12000000,2024-04-02,Dunmore Peak,Lois Tranter\nCobalt,Seed,$650000,2024-04-18,Cobb Capital,Quentin Abery\n\

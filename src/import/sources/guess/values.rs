@@ -32,6 +32,11 @@ pub(super) fn word_list(name: &str) -> &'static [&'static str] {
     WORDS.get(name).map_or(&[], Vec::as_slice)
 }
 
+/// True if a folded text is one of a list.
+pub(super) fn is_of_list(list: &str, text: &str) -> bool {
+    word_list(list).contains(&&*fold(text))
+}
+
 fn is_word(list: &str, value: &str) -> bool {
     word_list(list).contains(&value.to_lowercase().as_str())
 }
@@ -229,7 +234,14 @@ pub(super) fn are_people(values: &[&str]) -> bool {
 pub(super) fn are_websites(values: &[&str]) -> bool {
     let hosts: BTreeSet<String> = values.iter().map(|value| website::host(value)).collect();
     let is_own = |value: &str| is_address(value) && !OwnName::parse(&website::host(value)).is_of_profiles();
-    most(values, is_own) && (values.len() < 3 || hosts.len() * 2 > distinct(values).len())
+    most(values, is_own) && !most(values, is_article) && (values.len() < 3 || hosts.len() * 2 > distinct(values).len())
+}
+
+/// True for the address of a page about something: it has a title as its path.
+fn is_article(value: &str) -> bool {
+    let (_, rest) = value.split_once("://").unwrap_or(("", value));
+    let path = rest.split_once('/').map_or("", |(_, path)| path.trim_matches('/'));
+    path.len() > 12 && path.contains(['-', '_', '/'])
 }
 
 /// True if the country of most values can be read, as in `Paris, France`.
@@ -293,13 +305,16 @@ const FORMATS: [&str; 17] = [
     "%Y年%m月%d日",
 ];
 
-/// The word that joins names which are values of their own elsewhere, such as `and`, if it joins nothing else.
-pub(super) fn joining_word(parts: &[String]) -> Option<&'static str> {
+/// The word that joins names, such as `and`, if it joins nothing else: the last two of a list, or names that are values of
+/// their own elsewhere.
+pub(super) fn joining_word(parts: &[String], cells: &[&str]) -> Option<&'static str> {
+    let ends_list =
+        |part: &String| cells.iter().any(|cell| cell.len() > part.len() + 1 && cell.trim_end().ends_with(&**part));
     list::words_of("and").filter(|word| *word != "&").find(|word| {
         let between = format!(" {word} ");
         let (joined, single): (Vec<&String>, Vec<&String>) = parts.iter().partition(|part| part.contains(&between));
         let is_known = |name: &str| single.iter().any(|part| *part == name);
-        !joined.is_empty() && joined.iter().all(|part| part.split(&between).any(is_known))
+        !joined.is_empty() && joined.iter().all(|part| ends_list(part) || part.split(&between).any(is_known))
     })
 }
 

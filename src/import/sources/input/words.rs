@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use crate::sources::missing::MissingIn;
 use data::meaning::Meaning as _;
-use data::{FirmKind, Stage, word_file};
+use data::{Country, FirmKind, Stage, word_file};
 
 static WORDS: LazyLock<[Vec<&'static str>; 7]> = LazyLock::new(|| {
     ["total", "footer", "error", "missing", "records", "letters", "of sums"].map(|kind| {
@@ -40,9 +40,12 @@ pub(super) fn is_partial_total(label: &str) -> bool {
     words.next().is_some_and(bare) || words.next_back().is_some_and(bare)
 }
 
-/// True for a heading within a table, which the rows below it have in common: a kind of investors or rounds.
+/// True for a heading within a table, which the rows below it have in common: a kind of investors or rounds, a country.
 pub(super) fn is_heading(text: &str) -> bool {
-    FirmKind::meaning(text).is_some() || Stage::meaning(text).is_some() || Stage::is_unknown(text)
+    FirmKind::meaning(text).is_some()
+        || Stage::meaning(text).is_some()
+        || Stage::is_unknown(text)
+        || Country::read(text).is_some()
 }
 
 /// True for the number of the `rows` above it: `12 companies`, `Total 12 companies`.

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::sources::Reason;
 use crate::sources::guess::{has_firm_word, is_firm_word, names_lead};
+use crate::sources::money::MoneyCell;
 use data::fold::fold;
 use data::name::WordList;
 use data::word_file;
@@ -42,7 +43,7 @@ fn without_mark(text: &str) -> Option<&str> {
 /// Name of `Alder (lead)`, `led by Alder`, `Lead: Alder`, `Alder (https://wiki.example/alder)`, `Alder*`, or of a firm with its
 /// partner directly behind it, `Alder(Ada Quill)`, and true if the note says that it leads a round; `None` without such a
 /// note. Other words in parentheses may be part of the name.
-pub(crate) fn note(text: &str) -> Option<(&str, bool)> {
+pub(crate) fn note<'t>(text: &'t str) -> Option<(&'t str, bool)> {
     let text = text.trim();
     if let Some(rest) = without_mark(text) {
         return note(rest).or(Some((rest, false)));
@@ -57,9 +58,15 @@ pub(crate) fn note(text: &str) -> Option<(&str, bool)> {
     if let Some(found) = before("leads", true).or_else(|| before("with", false)) {
         return Some(found);
     }
-    let inner = text.strip_suffix([')', '）'])?;
-    let (at, _) = inner.char_indices().rev().find(|(_, char)| matches!(char, '(' | '（'))?;
-    let (name, note) = (inner[..at].trim_end(), inner[at..].trim_start_matches(['(', '（']).trim());
+    // `Alder – lead`
+    let behind_dash = [" – ", " — ", " - "].iter().filter_map(|dash| text.rsplit_once(dash));
+    let with_role = |(name, role): (&'t str, &str)| Some((name.trim_end(), role_of(role.trim())?));
+    if let Some(found) = behind_dash.filter_map(with_role).next() {
+        return Some(found);
+    }
+    let inner = text.strip_suffix([')', '）', ']'])?;
+    let (at, _) = inner.char_indices().rev().find(|(_, char)| matches!(char, '(' | '（' | '['))?;
+    let (name, note) = (inner[..at].trim_end(), inner[at..].trim_start_matches(['(', '（', '[']).trim());
     // Notion writes the path of the page of a record behind its name.
     let is_address = note.starts_with("https://") || note.starts_with("http://") || note.ends_with(".md");
     let is_person = || {
@@ -67,7 +74,12 @@ pub(crate) fn note(text: &str) -> Option<(&str, bool)> {
             |word: &str| word.starts_with(char::is_uppercase) && !word.contains(|char: char| char.is_ascii_digit());
         inner[..at].ends_with(char::is_alphanumeric) && note.contains(' ') && note.split(' ').all(is_name)
     };
-    let is_lead = role_of(note).or_else(|| (is_address || is_person()).then_some(false))?;
+    // What it paid: `Alder ($6M)`
+    let is_amount = || {
+        note.contains(|char: char| char.is_ascii_digit())
+            && MoneyCell::read(note).is_some_and(|cell| cell.sign().is_some())
+    };
+    let is_lead = role_of(note).or_else(|| (is_address || is_amount() || is_person()).then_some(false))?;
     (!name.is_empty()).then_some((name, is_lead))
 }
 
