@@ -10,7 +10,7 @@ use catalog::ask::GROUP_BY;
 use catalog::cursor::SEARCHES;
 use catalog::json::fields;
 use catalog::param_error::shortened;
-use catalog::{Catalog, Cursor, Issues, ListPosition, ParameterError, ParsedRequest, Resource, WantedPage};
+use catalog::{Catalog, Cursor, Issues, ListPosition, ParameterError, ParsedRequest, Request, Resource, WantedPage};
 use transport::problem::Code;
 
 use crate::asked::AskedQuestion;
@@ -235,8 +235,12 @@ fn parse_query(
         parsed.notes.retain(|note| !settled.contains(&note.parameter.as_str()));
         Ok(parsed)
     })?;
-    if cursor.is_none() && resource == Resource::Match && parsed.canonical.is_empty() {
-        let detail = "at least one of `stage`, `sector`, `country` and `raise_usd` is required";
+    if let Request::Match(query) = &parsed.request
+        && cursor.is_none()
+        && query.is_empty()
+    {
+        let detail = "at least one of `stage`, `sector`, `country`, `city`, `raise_usd`, `text`, `startup` and `backer` is \
+                      required";
         return Err(invalid("stage", detail.to_owned()));
     }
     Ok(parsed)

@@ -64,7 +64,7 @@ pub use groups::MatchedRows;
 pub use history::{History, StageCounts};
 pub use leaderboard::{LeaderboardQuery, RankChange, RankedRow};
 pub use look_up::{Item, ItemTexts, LookUpAnswer, LookedUp};
-pub use matching::{FirmMatch, MatchPage, MatchQuery};
+pub use matching::{FirmMatch, MatchPage, MatchQuery, ReasonPoints};
 pub use namesakes::NameMatch;
 pub use param_error::{Issue, Issues, ParameterError};
 pub use params::Resource;
@@ -89,6 +89,7 @@ use crate::address::SearchAddress;
 use crate::ask::association::DescribedSectors;
 use crate::ask::lexicon::Lexicon;
 use crate::changes::AllChanges;
+use crate::matching::counts::FirmCounts;
 use crate::param_error::shortened;
 use crate::search_cache::SearchCache;
 use crate::sector_names::SectorNames;
@@ -103,6 +104,8 @@ const MAX_CACHED: usize = 4_096;
 const MAX_RANKINGS: usize = 128;
 /// Maximum number of cached aggregates; the largest take about 200 KB.
 const MAX_AGGREGATES: usize = 128;
+/// Maximum number of cached counts of investments by firm, 12 bytes for each firm that has any.
+const MAX_INVESTMENTS: usize = 256;
 /// Maximum number of cached pictures of records, about 20 KB each.
 const MAX_PICTURES: usize = 256;
 /// Maximum number of releases with cached differences; hardly ever are more loaded.
@@ -150,6 +153,7 @@ struct Cached {
     searches: SearchCache,
     rankings: Cache<(Table, Ranking), Arc<Ranked>, MAX_RANKINGS>,
     aggregates: Cache<(Query, AggregateOptions), Arc<Aggregate>, MAX_AGGREGATES>,
+    investments: Cache<Vec<Filter>, Arc<FirmCounts>, MAX_INVESTMENTS>,
     /// Rows that differ from earlier releases, keyed by version and content.
     changes: Cache<(SnapshotVersion, u64), Arc<AllChanges>, MAX_CHANGES>,
     pictures: Cache<(Table, u32), Arc<[u8]>, MAX_PICTURES>,

@@ -170,6 +170,9 @@ impl ParamParser<'_> {
 
     /// Adds notes on fields that are unknown for most of the records that the other conditions leave.
     fn note_coverage(&mut self) {
+        if self.resource == Resource::Match {
+            return self.note_known_investors();
+        }
         let table = self.resource.table();
         let mut notes: Vec<(&str, String)> = Vec::new();
         let status = self.default_statuses();
@@ -182,10 +185,8 @@ impl ParamParser<'_> {
                 }
                 _ => None,
             };
-            // A firm fits a part of the conditions of a match.
             let places = (0..).zip(&self.filters).filter(|(place, _)| !own.contains(place));
-            let others = places.filter(|_| self.resource != Resource::Match).map(|(_, filter)| filter.clone());
-            let others: Vec<Filter> = others.chain(status.clone()).collect();
+            let others: Vec<Filter> = places.map(|(_, filter)| filter.clone()).chain(status.clone()).collect();
             let detail = absent.or_else(|| self.catalog.low_coverage(table, parameter.name, filter, &others));
             let note = detail.map(|detail| ParameterError::warning("low_coverage", parameter.name, detail));
             let reads_investors = table == Table::Rounds && field_of(table, slice::from_ref(filter)).is_some();
@@ -209,6 +210,20 @@ impl ParamParser<'_> {
         notes.extend(until.map(|detail| ("metric", detail)));
         let note = |(name, detail)| ParameterError::warning("low_coverage", name, detail);
         self.notes.extend(notes.into_iter().map(note));
+    }
+
+    /// Notes on a match: it counts rounds with known investors and amounts, of which there may be few.
+    fn note_known_investors(&mut self) {
+        for (parameter, own) in std::mem::take(&mut self.conditions) {
+            let filter = self.filters[own].first();
+            let (property, others) = match filter {
+                Some(Filter::AnyOf(Facet::Sector | Facet::Country, _)) => (Property::Facet(Facet::Investor), filter),
+                Some(Filter::CheckRange { .. }) => (Property::Key(Table::Rounds.sort_key("amount_usd")), None),
+                _ => continue,
+            };
+            let detail = self.catalog.low_coverage_of(Table::Rounds, property, others.map_or(&[], slice::from_ref));
+            self.notes.extend(detail.map(|detail| ParameterError::warning("low_coverage", parameter.name, detail)));
+        }
     }
 
     fn note_uncovered_years(&mut self) {
@@ -351,7 +366,7 @@ impl ParamParser<'_> {
                     return Err(Issues(self.errors));
                 }
             },
-            Resource::Match => Request::Match(MatchQuery::from_filters(&self.filters)),
+            Resource::Match => Request::Match(MatchQuery::from_filters(self.catalog, &self.filters)),
             _ => Request::List(self.query()),
         };
         if !self.errors.is_empty() {

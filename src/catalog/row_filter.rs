@@ -224,11 +224,6 @@ impl<'a> RowFilter<'a> {
         self.predicates.iter().map(Predicate::lists).sum()
     }
 
-    /// Bits of all rows, in words of 64.
-    pub(crate) fn words(&self) -> impl Iterator<Item = u64> + '_ {
-        std::iter::repeat_n(0, self.bounds.start as usize / 64).chain(self.words_from(0).map(|(_, word)| word))
-    }
-
     pub(crate) fn bits(&self) -> Vec<u64> {
         let mut bits = vec![0; bit_words(self.rows)];
         let set = |row: u32| bits[row as usize / 64] |= 1 << (row % 64);

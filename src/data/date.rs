@@ -142,6 +142,14 @@ impl PartialDate {
         Self::at(self.first_day, self.precision.min(Precision::Month))
     }
 
+    /// The month in words, or the year if no more is known: `March 2013`.
+    pub fn month_in_words(self) -> String {
+        match self.precision {
+            Precision::Year => self.year().to_string(),
+            Precision::Month | Precision::Day => format!("{} {}", self.first_day.calendar().month(), self.year()),
+        }
+    }
+
     pub fn is_day(self) -> bool {
         self.precision == Precision::Day
     }

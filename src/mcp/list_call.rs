@@ -213,7 +213,7 @@ impl ListCall {
             (Some(mut parsed), Some(fields), Some(group_by)) if errors.is_empty() => {
                 let raise = parsed.canonical.iter().find(|(name, _)| *name == RAISE);
                 let raise = raise.and_then(|(_, amount)| amount.parse().ok());
-                let fit = raise.map(|raise| MatchQuery::among(&query_of(&parsed).filters, raise));
+                let fit = raise.map(|raise| MatchQuery::among(catalog, &query_of(&parsed).filters, raise));
                 parsed.notes.extend(fit.as_ref().map(fit_note));
                 Ok(Self {
                     resource,
@@ -300,8 +300,12 @@ fn query_of(parsed: &ParsedRequest) -> &Query {
 }
 
 fn fit_note(fit: &MatchQuery) -> ParameterError {
-    let detail = match fit.profile.iter().any(Option::is_some) {
-        true => "firms are ranked by `fit`: `stage`, `sector` and `country` add points and do not filter",
+    let is_described = [&fit.stages, &fit.sectors, &fit.countries].into_iter().any(|values| !values.is_empty());
+    let detail = match is_described {
+        true => {
+            "firms are ranked by `fit`, by the startups that they invested in: those that meet `stage`, `sector` and \
+             `country` come first"
+        }
         false => {
             "`raise_usd` ranks firms by fit with `stage`, `sector` or `country`; give one, such as `sector=fintech`"
         }

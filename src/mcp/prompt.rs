@@ -57,9 +57,10 @@ static PROMPTS: [Prompt; 3] = [
             optional("country", COUNTRY),
         ],
         text: "Make a shortlist of ten investors for my round. Call search_vcs with {arguments} and read `fit` of each \
-               firm. Present a table: firm with its URL, points with the reasons, check size, peer score, ghosting rate, \
-               last investment, conflicts. Below it, say which three to contact first and why, and which facts are \
-               unknown: null means unknown, never zero.",
+               firm. Present a table: firm with its URL, points, `summary` with its counts, the most similar deals and \
+               whether the firm led them, conflicts, peer score, ghosting rate. Leave out firms with a `missing` condition \
+               unless fewer than ten have none. Below it, say which three to contact first and why, who could introduce me, \
+               and which facts are `unknown`: null means unknown, never zero.",
     },
     Prompt {
         name: "market_in_sector",

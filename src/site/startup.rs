@@ -9,7 +9,7 @@ use crate::layout::PageLayout;
 use crate::link::Link;
 use crate::records::{SimilarRecords, first_rows, record, records, sector_links};
 use crate::{PageRequest, PageResult, PathValues, find, format, linked_data, render};
-use catalog::matching::scorer::next_stage;
+use catalog::matching::next_stage;
 use catalog::provenance::ProvenanceStatement;
 use catalog::{Catalog, Filter};
 use data::model::{FundingRound, Person, Startup};

@@ -6,7 +6,7 @@ use crate::{Catalog, FirmMatch, RankedRow};
 use data::field::{Field, FieldVisitor, JsonType, JsonValue, Model, model};
 use data::model::Reference;
 use data::vocabulary::Vocabulary;
-use data::{Metric, PartialDate, Snapshot, Table};
+use data::{Metric, PartialDate, Snapshot, Stage, Table};
 
 use crate::json::{Fields, record};
 
@@ -33,15 +33,25 @@ model! {
     #[derive(Serialize)]
     pub struct MatchFields<'a> as "FittingFirm" {
         /// Sum of the points of all reasons.
-        points: u8 [max(100)],
+        points: u16 [max(1000)],
         /// Maximum number of points that the request allows.
-        max_points: u8 [max(100)],
+        max_points: u16 [max(1000)],
+        /// What the firm's investments have in common with the startup's round, as counts.
+        summary: &'a str,
         /// Why the firm matches.
         reasons: Vec<ReasonFields<'a>>,
-        /// Startups in the same narrow sector that the firm already backs, at most 5.
+        /// The conditions among `stage`, `sector` and `country` that no investment of the firm meets.
+        missing: Vec<&'a str> [one_of("FitReasonName")],
+        /// The firm's investments that are most similar to the startup's round, at most 3.
+        deals: Vec<DealFields<'a>>,
+        /// Those of `backer` that joined rounds with the firm, at most 5, and could introduce the startup.
+        introductions: Vec<IntroductionFields<'a>>,
+        /// Close startups that the firm already backs, at most 5.
         conflicts: Vec<ConflictFields<'a>>,
         /// Number of such startups.
         conflict_count: u32,
+        /// Fields of the firm that a founder would ask for, and that are unknown.
+        unknown: Vec<&'static str>,
     }
 
     /// Points for one reason.
@@ -50,11 +60,37 @@ model! {
         /// The criterion.
         name: &'a str [one_of("FitReasonName")],
         /// Whole points.
-        points: u8 [max(100)],
+        points: u16 [max(1000)],
         /// Maximum number of points.
-        max_points: u8 [max(100)],
+        max_points: u16 [max(1000)],
+        /// Number of the firm's investments that count.
+        investments: u32,
         /// Why the firm has these points.
         detail: &'a str,
+    }
+
+    /// An investment of the firm.
+    #[derive(Serialize)]
+    pub(crate) struct DealFields<'a> as "FitDeal" {
+        /// The round's id.
+        id: &'a str,
+        startup: Reference<&'a str>,
+        /// The stage of the round; `null` if no source names it.
+        stage: Option<&'static str> [one_of("Stage")],
+        /// Amount raised, US dollars.
+        amount_usd: Option<u64>,
+        /// Date of the announcement.
+        announced_on: Option<PartialDate>,
+        /// Whether the firm led the round; `null` if the round names no lead.
+        led: Option<bool>,
+    }
+
+    /// A firm that backs the startup and joined rounds with the listed firm.
+    #[derive(Serialize)]
+    pub(crate) struct IntroductionFields<'a> as "FitIntroduction" {
+        firm: Reference<&'a str>,
+        /// Number of rounds that both firms joined.
+        shared_rounds: u32 [min(1)],
     }
 
     /// A startup that the firm already backs.
@@ -88,18 +124,52 @@ impl RankFields {
 }
 
 impl<'a> MatchFields<'a> {
-    pub fn new(snapshot: &'a Snapshot, fit: &'a FirmMatch, max_points: u8) -> Self {
-        let reasons = fit.reasons.iter().map(|(reason, points, detail)| {
-            let max_points = reason.max_points();
-            ReasonFields { name: reason.name(), points: *points, max_points, detail }
+    pub fn new(snapshot: &'a Snapshot, fit: &'a FirmMatch, max_points: u16) -> Self {
+        let reference =
+            |table: Table, row: u32| Reference { slug: snapshot.slug(table, row), name: snapshot.name(table, row) };
+        let reasons = fit.reasons.iter().map(|reason| ReasonFields {
+            name: reason.name.name(),
+            points: reason.points,
+            max_points: reason.max_points,
+            investments: reason.investments,
+            detail: &reason.detail,
         });
-        let conflicts = fit.conflicts.iter().map(|(startup, sector)| {
-            let (slug, name) = (snapshot.slug(Table::Startups, *startup), snapshot.name(Table::Startups, *startup));
-            ConflictFields { startup: Reference { slug, name }, sector: snapshot.slug(Table::Sectors, *sector) }
+        let deals = fit.deals.iter().map(|round| DealFields {
+            id: snapshot.slug(Table::Rounds, *round),
+            startup: reference(Table::Startups, snapshot.round_startup(*round)),
+            stage: snapshot.round_stage(*round).map(Stage::name),
+            amount_usd: snapshot.round_amount(*round),
+            announced_on: snapshot.round_date(*round),
+            led: led(snapshot, *round, fit.row),
         });
-        let (reasons, conflicts, conflict_count) = (reasons.collect(), conflicts.collect(), fit.conflict_count);
-        Self { points: fit.points, max_points, reasons, conflicts, conflict_count }
+        let introductions = fit.introductions.iter().map(|(firm, shared_rounds)| IntroductionFields {
+            firm: reference(Table::Firms, *firm),
+            shared_rounds: *shared_rounds,
+        });
+        let conflicts = fit.conflicts.iter().map(|(startup, sector)| ConflictFields {
+            startup: reference(Table::Startups, *startup),
+            sector: snapshot.slug(Table::Sectors, *sector),
+        });
+        Self {
+            points: fit.points,
+            max_points,
+            summary: &fit.summary,
+            reasons: reasons.collect(),
+            missing: fit.missing.iter().map(|reason| reason.name()).collect(),
+            deals: deals.collect(),
+            introductions: introductions.collect(),
+            conflicts: conflicts.collect(),
+            conflict_count: fit.conflict_count,
+            unknown: fit.unknown.clone(),
+        }
     }
+}
+
+/// True if a firm led a round; `None` if the round names no lead.
+fn led(snapshot: &Snapshot, round: u32, firm: u32) -> Option<bool> {
+    let mut leads = snapshot.round_investors(round).filter(|(_, is_lead)| *is_lead).map(|(lead, _)| lead).peekable();
+    leads.peek()?;
+    Some(leads.any(|lead| lead == firm))
 }
 
 #[derive(Default)]

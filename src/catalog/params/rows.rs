@@ -302,17 +302,39 @@ pub(super) const CO_INVESTORS: &[Parameter] =
 
 pub(super) const MATCH: &[Parameter] = &[
     terms::<Stage>("stage", Facet::Stage, "seed", "Stage of the round that the startup raises (any of)."),
-    records("sector", Table::Sectors, Facet::Sector, "The startup's sector, slug or name (any of)."),
+    records("sector", Table::Sectors, Facet::Sector, "The startup's sectors, slug or name."),
     Parameter { doc: "The startup's country, ISO 3166-1 code or English name (any of).", ..COUNTRY },
-    // A check is at least a tenth of the round.
+    city(Table::Startups, "The startup's city, or its state of the USA (any of)."),
     param(
         "raise_usd",
-        ParamType::Number {
-            min: 1,
-            max: MAX_EXACT_INT,
-            filter: |raise| Filter::CheckRange { min: raise.div_ceil(10), max: raise },
-        },
+        ParamType::Number { min: 1, max: MAX_EXACT_INT, filter: |raise| Filter::CheckRange { min: raise, max: raise } },
         "2000000",
         "The amount that the startup raises, in whole US dollars.",
     ),
+    words("What the startup does, in words: investors of startups with such descriptions count."),
+    param(
+        "startup",
+        ParamType::Like(Table::Startups),
+        "",
+        "The startup, slug or name: its next stage, sectors, country and city count if they are not given, and so do the \
+         investors of startups like it. Its own investors count as `backer`, if none is given, and are not listed.",
+    ),
+    records(
+        "backer",
+        Table::Firms,
+        Facet::Investor,
+        "Firms that back the startup already, slug or name: their co-investors count.",
+    ),
+    FIRM_KIND,
+    Parameter {
+        name: "not_kind",
+        mode: Mode::Not,
+        example: "bank,angel",
+        doc: "Kinds of firms to leave out.",
+        ..FIRM_KIND
+    },
+    Parameter {
+        mode: Mode::Not,
+        ..records("not_firm", Table::Firms, Facet::Firm, "Firms to leave out, slug or name.")
+    },
 ];

@@ -72,7 +72,12 @@ impl ParamParser<'_> {
 
     /// Cities by any of their names, also with their country; states and provinces stand for all of their cities.
     fn cities(&mut self, parameter: &'static Parameter, values: &NamedValues<'_>) {
-        let (catalog, table, strict) = (self.catalog, self.resource.table(), self.options.strict);
+        let (catalog, strict) = (self.catalog, self.options.strict);
+        // The city of a match is that of the startup.
+        let table = match parameter.kind {
+            ParamType::Listed(table, _) => table,
+            _ => self.resource.table(),
+        };
         let given = folded_texts(values);
         let country = self.required_country();
         // The country of a state, unless the request requires it.

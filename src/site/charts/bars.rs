@@ -161,9 +161,9 @@ impl Bars {
     }
 
     /// One bar: parts of a whole, each a number, a class of the style sheet and a title. `name` is its accessible name.
-    pub(crate) fn of_whole(name: &str, whole: u8, parts: impl Iterator<Item = (u8, (String, String))>) -> Self {
+    pub(crate) fn of_whole(name: &str, whole: u16, parts: impl Iterator<Item = (u16, (String, String))>) -> Self {
         let mut end = 0.0;
-        let mark = |(number, (class, title)): (u8, (String, String))| {
+        let mark = |(number, (class, title)): (u16, (String, String))| {
             let (x, width) = (end, f64::from(number) / f64::from(whole.max(1)));
             end += width;
             BarMark::new(&class, title, [x, width], [0.0, THICKNESS])
@@ -426,10 +426,10 @@ mod tests {
 
         #[test]
         fn parts_of_a_whole_are_proportional_to_points(
-            parts in proptest::collection::vec((0..30_u8, check::label()), 0..8),
-            rest in 0..40_u8,
+            parts in proptest::collection::vec((0..30_u16, check::label()), 0..8),
+            rest in 0..40_u16,
         ) {
-            let whole = parts.iter().map(|(points, _)| points).sum::<u8>() + rest;
+            let whole = parts.iter().map(|(points, _)| points).sum::<u16>() + rest;
             let classed = parts.iter().map(|(points, title)| (*points, ("s1".to_owned(), title.clone())));
             let html = Bars::of_whole("68 of 100 points", whole, classed).render().unwrap();
             let chart = check::fragment(&html);

@@ -9,6 +9,7 @@ use askama::Template;
 use crate::docs::clients::CLIENTS;
 use crate::static_pages::{DocsContext, DocsTemplate, PageBody, SiteEntry, StaticEntry};
 use api::openapi::{self, Version};
+use catalog::matching::model::{BACK_TEST, WEIGHTS, Weight};
 use catalog::matching::{self, MatchReason};
 use catalog::similar::{self, Common};
 use data::Table;
@@ -126,7 +127,7 @@ const PAGES: &[SiteEntry] = &[
     text!("operate/doctor", "Doctor", "What venturedex doctor checks, and what to do about it."),
     text!("operate/metrics", "Logs and metrics", "What the server logs and counts, and what to do about it."),
     text!("privacy", "Privacy", "What this service stores about you, for how long, and how to delete it."),
-    page("/docs/match", "Match", "How the firms that fit a startup are found and explained.", |_| MatchDocs.render()),
+    page("/docs/match", "Match", "How the firms that fit a startup are found and explained.", |_| match_page()),
     page("/docs/similar", "Similar records", "How records like one are found and explained.", |_| SimilarDocs.render()),
     text!("score", "Peer score", "How the peer score is computed, so that anyone can recompute it."),
 ];
@@ -141,7 +142,21 @@ const fn text(path: &'static str, title: &'static str, description: &'static str
 
 #[derive(Template)]
 #[template(path = "docs/match.html")]
-struct MatchDocs;
+struct MatchDocs {
+    /// Each reason with its weights.
+    reasons: Vec<(MatchReason, Vec<(&'static str, f64)>)>,
+    prior: f64,
+    rarity: f64,
+}
+
+fn match_page() -> askama::Result<String> {
+    let weights_of = |reason: MatchReason| {
+        let weights = reason.weights().iter().map(|weight| (weight.name(), WEIGHTS.of(*weight)));
+        (reason, weights.collect())
+    };
+    let reasons = MatchReason::ALL.iter().copied().map(weights_of).collect();
+    MatchDocs { reasons, prior: WEIGHTS.of(Weight::Prior), rarity: WEIGHTS.of(Weight::Rarity) }.render()
+}
 
 #[derive(Template)]
 #[template(path = "docs/similar.html")]

@@ -138,9 +138,12 @@ fn assert_reported(reply: &Reply, version: &str, code: &str, parameter: &str, wh
     }
 }
 
-/// Requests a list with one parameter.
+/// Requests a list with one parameter. Those that choose firms need a startup that they fit.
 fn request(client: &Client, path: &str, name: &str, value: &str) -> Reply {
-    client.list(path, &[(name, value), ("limit", "1")])
+    let chooses_firms = path.ends_with("/match") && ["kind", "not_kind", "not_firm"].contains(&name);
+    let startup = chooses_firms.then_some(("stage", "seed"));
+    let parameters: Vec<(&str, &str)> = [(name, value), ("limit", "1")].into_iter().chain(startup).collect();
+    client.list(path, &parameters)
 }
 
 #[test]
