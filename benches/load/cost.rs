@@ -283,7 +283,7 @@ impl Client<'_> {
         first.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         let repeated = repeated_ids.iter().filter_map(|(ids, request)| Some((least(ids)?, *request)));
         let longest = first.get(first.len() / OUTLIERS_IN).copied().into_iter().chain(repeated);
-        let longest = longest.max_by(|(one, _), (other, _)| one.total_cmp(other)).unwrap_or((0.0, &worst.1));
+        let longest = longest.max_by(|(one, _), (other, _)| one.total_cmp(other)).unwrap_or((0.0, worst.1));
         costs.sort_by(f64::total_cmp);
         let at = |share: f64| costs[((costs.len() - 1) as f64 * share) as usize];
         let median = at(0.5);
