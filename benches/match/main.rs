@@ -126,7 +126,7 @@ impl Figures {
         }
     }
 
-    /// What the fit makes as large as it can.
+    /// The figure that the fit maximizes.
     fn goal(self) -> f64 {
         self.in_ten + self.in_fifty + self.mrr
     }

@@ -1,4 +1,4 @@
-//! What `/match` is compared with: the firms with most investments, and naive Bayes over the same inputs.
+//! Baselines of the back-test: firms by their number of investments, and naive Bayes over the same inputs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -49,7 +49,7 @@ impl MatchReason {
     /// The conditions that a firm must meet to come first.
     pub const REQUIRED: [Self; 3] = [Self::Stage, Self::Sector, Self::Country];
 
-    /// What multiplies its evidence; the first one that of the count.
+    /// The weights of its evidence; the first one is that of the count.
     pub fn weights(self) -> &'static [Weight] {
         match self {
             Self::Stage => &[Weight::Stage],
@@ -93,7 +93,7 @@ pub struct MatchQuery {
     pub countries: Vec<u32>,
     pub cities: Vec<u32>,
     pub raise_usd: Option<u64>,
-    /// What the startup is like.
+    /// Descriptions of the startup: a text, or a startup like it.
     pub similarity: Vec<Ranking>,
     /// The startup itself.
     pub startup: Option<u32>,
@@ -267,7 +267,8 @@ impl Catalog {
     pub fn matches(&self, query: &MatchQuery, start: ListPosition, limit: usize) -> MatchPage {
         let ranking = FirmRanking::new(self, query, &WEIGHTS);
         let found = ranking.page(start, limit);
-        let matches: Vec<FirmMatch> = found.rows.iter().map(|row| ranking.explain(*row)).collect();
+        let rounds = ranking.rounds_in_common();
+        let matches: Vec<FirmMatch> = found.rows.iter().map(|row| ranking.explain(*row, &rounds)).collect();
         let next = start.after_page(matches.len(), found.total, found.rows.last().copied());
         let max_points = if query.is_empty() { 0 } else { model::MAX_POINTS };
         MatchPage { matches, total: found.total, complete: found.complete, max_points, next }

@@ -6,8 +6,6 @@
 //! word that nothing covers costs far more. Thus no reader has to know the others, and a phrase that fits well in its
 //! place, but leaves the next word without a meaning, loses to one that does not.
 
-use std::collections::HashMap;
-
 use once_cell::sync::Lazy;
 
 use crate::ask::path::Path;
@@ -69,14 +67,7 @@ const HEADING: &str =
 pub(super) struct Costs([u32; READERS.len() + OTHERS.len()]);
 
 /// The costs of `costs.txt`.
-pub(super) static COSTS: Lazy<Costs> = Lazy::new(|| {
-    let costs: HashMap<&str, u32> = word_file::entries(include_str!("costs.txt"))
-        .filter_map(|line| line.split_once(": "))
-        .filter_map(|(name, cost)| Some((name, cost.parse().ok()?)))
-        .collect();
-    let cost = |name: &str| *costs.get(name).unwrap_or_else(|| panic!("costs.txt has no cost of {name}"));
-    Costs(std::array::from_fn(|index| cost(name_of(index))))
-});
+pub(super) static COSTS: Lazy<Costs> = Lazy::new(|| Costs(word_file::numbers(include_str!("costs.txt"), name_of)));
 
 fn name_of(index: usize) -> &'static str {
     READERS.get(index).map_or_else(|| OTHERS[index - READERS.len()], |(name, _)| name)

@@ -36,7 +36,7 @@ model! {
         points: u16 [max(1000)],
         /// Maximum number of points that the request allows.
         max_points: u16 [max(1000)],
-        /// What the firm's investments have in common with the startup's round, as counts.
+        /// Counts of the firm's investments that have something in common with the startup's round.
         summary: &'a str,
         /// Why the firm matches.
         reasons: Vec<ReasonFields<'a>>,
@@ -81,7 +81,7 @@ model! {
         amount_usd: Option<u64>,
         /// Date of the announcement.
         announced_on: Option<PartialDate>,
-        /// Whether the firm led the round; `null` if the round names no lead.
+        /// True if the firm led the round; `null` if the round names no lead.
         led: Option<bool>,
     }
 

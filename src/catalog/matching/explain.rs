@@ -23,7 +23,15 @@ const NARROW: u32 = 200;
 const CLOSEST: usize = 20;
 
 impl FirmRanking<'_> {
-    pub(super) fn explain(&self, row: u32) -> FirmMatch {
+    /// Filters of the rounds that have something in common with the startup's, one for each condition.
+    pub(super) fn rounds_in_common(&self) -> Vec<RowFilter<'_>> {
+        let conditions = self.conditions.iter().filter(|condition| condition.reason != MatchReason::Backers);
+        let filters = conditions.map(|condition| std::slice::from_ref(&condition.filter));
+        filters.map(|filter| RowFilter::new(self.catalog, Table::Rounds, filter)).collect()
+    }
+
+    /// Explains the points of a firm; `in_common` has the [`FirmRanking::rounds_in_common`].
+    pub(super) fn explain(&self, row: u32, in_common: &[RowFilter<'_>]) -> FirmMatch {
         let mut reasons: Vec<ReasonPoints> = Vec::with_capacity(self.conditions.len() + 1);
         let mut missing = Vec::new();
         for condition in &self.conditions {
@@ -52,7 +60,7 @@ impl FirmRanking<'_> {
             points: reasons.iter().map(|reason| reason.points).sum(),
             summary: self.summary(row),
             missing,
-            deals: self.deals(row),
+            deals: self.deals(row, in_common),
             introductions: self.introductions(row),
             conflicts,
             conflict_count,
@@ -132,7 +140,7 @@ impl FirmRanking<'_> {
         condition.meaning.get_or_init(|| self.meaning_of(condition))
     }
 
-    /// What an investment that meets a condition is: `in Fintech`, `at Seed`.
+    /// A condition in words, as a predicate of an investment: `in Fintech`, `at Seed`.
     fn meaning_of(&self, condition: &Condition) -> String {
         let snapshot = self.catalog.snapshot();
         match &condition.filter {
@@ -168,15 +176,9 @@ impl FirmRanking<'_> {
     }
 
     /// The firm's rounds with most in common with the startup's, the latest first among equals.
-    fn deals(&self, row: u32) -> Vec<u32> {
-        let filters: Vec<RowFilter<'_>> = self
-            .conditions
-            .iter()
-            .filter(|condition| condition.reason != MatchReason::Backers)
-            .map(|condition| RowFilter::new(self.catalog, Table::Rounds, std::slice::from_ref(&condition.filter)))
-            .collect();
+    fn deals(&self, row: u32, in_common: &[RowFilter<'_>]) -> Vec<u32> {
         let rounds = self.catalog.snapshot().facet_rows(Table::Rounds, Facet::Investor, row).iter();
-        let common = |round: u32| filters.iter().filter(|filter| filter.contains(round)).count();
+        let common = |round: u32| in_common.iter().filter(|filter| filter.contains(round)).count();
         // Rows of rounds are latest first.
         let mut rounds: Vec<(Reverse<usize>, u32)> =
             rounds.map(|round| (Reverse(common(round)), round)).filter(|(common, _)| common.0 > 0).collect();

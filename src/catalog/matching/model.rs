@@ -5,7 +5,6 @@
 //! few investments, more if the condition is rare. The evidence of activity is `ln(1 + N)` and `2^(−years)` since the
 //! last investment. Points are weighted evidence, scaled so that the maxima of a request add up to [`MAX_POINTS`].
 
-use std::collections::HashMap;
 use std::f64::consts::LN_2;
 
 use once_cell::sync::Lazy;
@@ -18,7 +17,7 @@ pub const MAX_POINTS: u16 = 1_000;
 const DAYS_A_YEAR: f64 = 365.25;
 
 vocabulary! {
-    /// What the weights multiply, and the two constants of the evidence.
+    /// The features that weights multiply, and the two constants of the evidence.
     Weight, "weight", {
         Prior = "prior",
         Rarity = "rarity",
@@ -41,16 +40,8 @@ vocabulary! {
 pub struct MatchWeights(pub [u32; Weight::ALL.len()]);
 
 /// The weights of `weights.txt`.
-pub static WEIGHTS: Lazy<MatchWeights> = Lazy::new(|| {
-    let known: HashMap<&str, u32> = word_file::entries(include_str!("weights.txt"))
-        .filter_map(|line| line.split_once(": "))
-        .filter_map(|(name, weight)| Some((name, weight.parse().ok()?)))
-        .collect();
-    let weight = |weight: &Weight| {
-        *known.get(weight.name()).unwrap_or_else(|| panic!("weights.txt has no weight of {}", weight.name()))
-    };
-    MatchWeights(std::array::from_fn(|index| weight(&Weight::ALL[index])))
-});
+pub static WEIGHTS: Lazy<MatchWeights> =
+    Lazy::new(|| MatchWeights(word_file::numbers(include_str!("weights.txt"), |place| Weight::ALL[place].name())));
 
 /// The results of the back-test that fitted the weights.
 pub struct BackTest {

@@ -22,7 +22,7 @@ pub(super) struct Condition {
     parts: Vec<(f64, f64, Arc<FirmCounts>)>,
     most_evidence: f64,
     pub(super) max_points: u16,
-    /// What an investment that meets it is, in words.
+    /// The condition in words, as a predicate of an investment.
     pub(super) meaning: OnceCell<String>,
     /// Firms without any known investment that name the same stage, sector or place as theirs, ascending.
     pub(super) labelled: Vec<u32>,

@@ -420,8 +420,8 @@ impl<'a> Converter<'a> {
         };
         let day = field.rate_on.as_ref().and_then(|value| value.date(row, &self.known_days));
         let dollars = (amount * self.rates.rate_on(&currency, day)?).round();
-        let has_bound = !matches!(field.target, FieldTarget::Field(known) if known.name == "aum_usd");
-        if dollars >= MAX_DOLLARS && has_bound {
+        let is_bounded = || !matches!(field.target, FieldTarget::Field(known) if known.name == "aum_usd");
+        if dollars >= MAX_DOLLARS && is_bounded() {
             return Err("would be more than any round or check; is its unit also that of the column?".into());
         }
         Ok(format!("{dollars:.0}"))

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use crate::sources::field::FieldForm;
 use crate::sources::input::is_error;
+use crate::sources::mapping::list;
 use data::meaning::Meaning;
 use data::vocabulary::{Vocabulary, vocabulary};
 use data::{Country, Stage};
@@ -114,8 +115,11 @@ impl MissingIn {
         if is_error(text) || self == Self::Stage && Stage::is_unknown(text) {
             return true;
         }
+        if self == Self::Investor && is_number_of_others(text) {
+            return true;
+        }
         if !is_like_a_word(text) {
-            return self == Self::Investor && is_number_of_others(&text.to_lowercase());
+            return false;
         }
         let lower = text.to_lowercase();
         let is = |words: MissingWords| words.contains(&lower);
@@ -127,10 +131,7 @@ impl MissingIn {
                 is_none && Country::read(text).is_none()
             }
             Self::Place => is_usual || is(MissingWords::NotInNames),
-            Self::Amount => is_usual || is(MissingWords::NotInNames) || is(MissingWords::Undisclosed),
-            Self::Investor => {
-                is_usual || is(MissingWords::NotInNames) || is(MissingWords::Undisclosed) || is_number_of_others(&lower)
-            }
+            Self::Amount | Self::Investor => is_usual || is(MissingWords::NotInNames) || is(MissingWords::Undisclosed),
             // `Business angels` are no name of an investor, but a stage.
             Self::Stage => {
                 is_usual
@@ -143,12 +144,13 @@ impl MissingIn {
 }
 
 /// True for `3 angels`, `+2 others`: a number of investors in the place of their names.
-fn is_number_of_others(lower: &str) -> bool {
-    let rest = lower.trim_start_matches(['+', '~']).trim_start_matches(|char: char| char.is_ascii_digit());
-    let has_number = rest.len() < lower.len() && rest.starts_with(' ');
-    let words =
-        ["angels", "others", "other", "more", "investors", "other investors", "business angels", "vcs", "funds"];
-    has_number && words.contains(&rest.trim())
+fn is_number_of_others(text: &str) -> bool {
+    let rest = text.trim_start_matches(['+', '~']).trim_start_matches(|char: char| char.is_ascii_digit());
+    let is_counted = || {
+        let lower = rest.trim().to_lowercase();
+        list::words_of("counted").any(|word| word == lower)
+    };
+    rest.len() < text.len() && rest.starts_with(' ') && is_counted()
 }
 
 /// True for `TBD` and `Test`: a text in the place of a name that nobody has.

@@ -379,9 +379,8 @@ fn input_lines(table: &Table<'_>, outline: &Outline<'_>, members: &[Member]) -> 
 /// How a file is read, as far as it was detected.
 fn format_lines(sample: &Sample) -> Vec<String> {
     let mut lines = sample.format.toml_lines();
-    if sample.format.has_headings {
-        let remark = "# Rows with nothing but a first cell are headings of the rows below.".to_owned();
-        lines.insert(lines.len() - 1, remark);
+    if let Some(at) = lines.iter().position(|line| line.starts_with("headings = ")) {
+        lines.insert(at, "# Rows with nothing but a first cell are headings of the rows below.".to_owned());
     }
     if sample.format.quote == Some(Quote(None)) {
         lines.insert(0, "# In quotation marks a cell would go on over several rows: here they are text.".to_owned());

@@ -43,7 +43,7 @@ impl Sample {
     /// that fills the columns follows each, and no record has such a name.
     pub(crate) fn remove_headings(&mut self) {
         let width = self.headers.len();
-        let mut shapes = vec![RowShape::default(); self.height];
+        let mut shapes = vec![SampledRow::default(); self.height];
         for (column, (values, rows)) in self.values.iter().zip(&self.rows).enumerate() {
             for (value, row) in values.iter().zip(rows) {
                 let Some(shape) = shapes.get_mut(*row) else { continue };
@@ -56,7 +56,7 @@ impl Sample {
         }
         let (headings, others): (Vec<usize>, Vec<usize>) = (0..self.height)
             .partition(|row| shapes.get(*row).is_some_and(|shape| may_be_heading(shape.filled, shape.texts, width)));
-        let Some(RowShape { column, .. }) = shapes.first().cloned() else { return };
+        let Some(SampledRow { column, .. }) = shapes.first().cloned() else { return };
         let at = |row: &usize| shapes.get(*row);
         let is_same = |row: &usize| at(row).is_some_and(|shape| shape.column == column);
         let is_followed = |row: &usize| others.binary_search(&(row + 1)).is_ok();
@@ -92,7 +92,7 @@ impl Sample {
 
 /// The cells of a row.
 #[derive(Clone, Default)]
-struct RowShape<'s> {
+struct SampledRow<'s> {
     filled: usize,
     texts: usize,
     /// Column and value of the first cell.

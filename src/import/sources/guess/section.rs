@@ -434,7 +434,7 @@ impl<'o, 's> Sections<'o, 's> {
             Some((_, part)) => value.contains(part),
             None => identifier::normalize(scheme, value).is_ok(),
         };
-        let step = part.map_or_else(String::new, |(_, part)| step_part(&format!("regex({part}([^/?#]+))")));
+        let step = part.map_or_else(String::new, |(_, part)| steps_part(&[&format!("regex({part}([^/?#]+))")]));
         // What a few records share is no identifier.
         let is_own = values::distinct(&column.values).len() * 10 >= column.values.len() * 9;
         if !is_own || !most(&column.values, is_valid) {
@@ -461,7 +461,7 @@ impl<'o, 's> Sections<'o, 's> {
                 let parts = values::split(&used, step);
                 let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
                 if !some(&parts, |part| Stage::meaning(part).is_some()) {
-                    let line = Some(line(field, &header, &format!("{}, unknown = \"drop\"", step_part(step))));
+                    let line = Some(line(field, &header, &format!("{}, unknown = \"drop\"", steps_part(&[step]))));
                     return Err(Open { reason: "its values are no known stages; if they are".to_owned(), line });
                 }
                 self.word_part::<Stage>(field, &parts)
@@ -562,12 +562,9 @@ impl<'o, 's> Sections<'o, 's> {
         let texts: Vec<&str> =
             columns.iter().filter_map(|index| self.column(*index)).flat_map(|column| column.texts.clone()).collect();
         let headers = self.headers(columns);
-        let divides = joining.map(|word| format!("split( {word} )"));
-        let names = values::have_notes(&texts).then_some("names");
-        let steps =
-            [Some(list_step(&texts, field, &headers)?).filter(|step| !step.is_empty()), divides.as_deref(), names];
-        let steps: Vec<String> = steps.into_iter().flatten().map(quote).collect();
-        let steps = if steps.is_empty() { String::new() } else { format!(", do = [{}]", steps.join(", ")) };
+        let divides = joining.map(|word| format!("split({word})")).unwrap_or_default();
+        let names = if values::have_notes(&texts) { "names" } else { "" };
+        let steps = steps_part(&[list_step(&texts, field, &headers)?, &divides, names]);
         Ok(match columns {
             [_] => line(field, &headers, &format!("{steps}{more}")),
             _ => format!("{field} = {{ columns = [{headers}]{steps}{more} }}"),
@@ -577,16 +574,18 @@ impl<'o, 's> Sections<'o, 's> {
     /// True if a column of amounts may have what single investors paid: one of several, each next to its investor, or next to
     /// what their part is worth.
     fn is_part_of_round(&self, index: usize) -> bool {
-        let words = |column: &Column<'_>| -> (Vec<String>, bool) {
+        // The other words of a header with a number: `Amount 2`.
+        let numbered = |column: &Column<'_>| -> Option<Vec<String>> {
             let (numbers, words): (Vec<String>, Vec<String>) = header::words(column.header)
                 .into_iter()
                 .partition(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
-            (words, !numbers.is_empty())
+            (!numbers.is_empty()).then_some(words)
         };
-        let Some((own, true)) = self.column(index).map(words) else {
-            return self.outline.columns.iter().any(|column| values::is_of_list("holdings", column.header));
-        };
-        self.outline.columns.iter().filter(|column| words(column) == (own.clone(), true)).count() > 1
+        let columns = &self.outline.columns;
+        match self.column(index).and_then(numbered) {
+            Some(own) => columns.iter().filter(|column| numbered(column).as_ref() == Some(&own)).count() > 1,
+            None => columns.iter().any(|column| values::is_of_list("holdings", column.header)),
+        }
     }
 
     /// Rows that are no rounds of financing, by what a column says of them.
@@ -743,27 +742,26 @@ impl<'o, 's> Sections<'o, 's> {
         let names = self.outline.all(Column::has_investors);
         let (leads, names): (Vec<usize>, Vec<usize>) =
             names.into_iter().partition(|index| self.column(*index).is_some_and(|column| column.meaning.has("lead")));
-        let only_leads = self
-            .outline
-            .all(|column| column.noun() == Some("lead") && column.is_sure() && values::are_names(&column.values));
         // `Deal lead` may be who looks after a deal.
         let has_people =
             |column: &Column<'_>| !column.is_of(&[Some(Owner::Firm)]) && values::are_people(&column.values);
-        let only_leads: Vec<usize> =
-            only_leads.into_iter().filter(|index| !self.column(*index).is_some_and(has_people)).collect();
+        let only_leads = self.outline.all(|column| {
+            column.noun() == Some("lead")
+                && column.is_sure()
+                && values::are_names(&column.values)
+                && !has_people(column)
+        });
         let leads: Vec<usize> = if only_leads.is_empty() { leads } else { only_leads };
-        let mut known = self.parts(&[leads.clone(), names.clone()].concat());
-        let names = [names, self.others_with(&known)].concat();
-        known = self.parts(&[leads.clone(), names.clone()].concat());
-        let cells = [leads.clone(), names.clone()].concat();
-        let cells: Vec<&str> =
-            cells.iter().filter_map(|index| self.column(*index)).flat_map(|column| column.values.clone()).collect();
-        let joining = values::joining_word(&known, &cells);
+        let others = self.others_with(&self.parts(&[leads.clone(), names.clone()].concat()));
+        let names = [names, others].concat();
+        let all = [leads.clone(), names.clone()].concat();
+        let cells = all.iter().filter_map(|index| self.column(*index)).flat_map(|column| column.values.clone());
+        let joining = values::joining_word(&self.parts(&all), &cells.collect::<Vec<_>>());
         let by_name = ", by = \"name\", create = true";
         for (field, columns) in [("lead_investors", leads), ("investors", names.clone())] {
             let Some(first) = columns.first().copied() else { continue };
-            let joining =
-                joining.filter(|word| self.parts(&columns).iter().any(|part| part.contains(&format!(" {word} "))));
+            let joining = joining.as_deref();
+            let joining = joining.filter(|word| self.parts(&columns).iter().any(|part| part.contains(word)));
             let line = match (self.list_line(field, &columns, joining, by_name), self.relations.has_other_firms) {
                 (Ok(line), true) => {
                     let reason = "the firms of another table have other keys than their names".to_owned();
@@ -938,8 +936,10 @@ fn reference_part(form: FieldForm, values: &[&str]) -> String {
     format!("{kind}{by}")
 }
 
-fn step_part(step: &str) -> String {
-    if step.is_empty() { String::new() } else { format!(", do = [{}]", quote(step)) }
+/// Steps of a field; an empty text is none.
+fn steps_part(steps: &[&str]) -> String {
+    let steps: Vec<String> = steps.iter().filter(|step| !step.is_empty()).map(|step| quote(step)).collect();
+    if steps.is_empty() { String::new() } else { format!(", do = [{}]", steps.join(", ")) }
 }
 
 fn list_step(values: &[&str], field: &str, header: &str) -> Result<&'static str, Open> {
@@ -979,7 +979,7 @@ pub(super) fn organization_kind(outline: &Outline<'_>, organizations: usize) -> 
     // `VC` or `Fund` in most rows that have a label.
     let is_label = |column: &&Column<'_>| {
         let is_other = column.meaning.is_private() || is_title(column) || column.noun() == Some("name");
-        !is_other && column.values.len() * 3 >= outline.columns.iter().map(|other| other.texts.len()).max().unwrap_or(0)
+        !is_other && column.values.len() * 3 >= outline.height
     };
     let of_labels = outline.columns.iter().filter(is_label).find_map(|column| {
         let is_of = |kind| share(&column.values, |value| values::labelled(value) == Some(kind)) >= 0.9;

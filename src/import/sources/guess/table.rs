@@ -37,6 +37,8 @@ pub(super) enum RowKind {
 /// The columns of a table with what they mean.
 pub(super) struct Outline<'s> {
     pub columns: Vec<Column<'s>>,
+    /// Values of the column with most.
+    pub height: usize,
     pub rows: RowKind,
     /// Column with the names of firms, startups or people; of rounds, those of their startups.
     pub subject: Option<usize>,
@@ -151,7 +153,8 @@ impl<'s> Outline<'s> {
         let file = Meaning::read(stem(path).trim_end_matches(|char: char| char.is_ascii_digit()));
         let height = columns.iter().map(|column| column.texts.len()).max().unwrap_or_default();
         let rows = Evidence { columns: &columns, file: &file, height }.rows();
-        let mut outline = Self { columns, rows, subject: None, id: None, described, titles: &sample.titles, file };
+        let mut outline =
+            Self { columns, height, rows, subject: None, id: None, described, titles: &sample.titles, file };
         outline.subject = outline.find_subject();
         if outline.subject.is_none() && matches!(outline.rows, RowKind::Firms | RowKind::Startups) {
             outline.rows = RowKind::Unknown("no column is sure to have names");
@@ -168,7 +171,6 @@ impl<'s> Outline<'s> {
             RowKind::People => Owner::Person,
             RowKind::Unknown(_) => return None,
         };
-        let height = self.columns.iter().map(|column| column.texts.len()).max().unwrap_or_default();
         let score = |column: &Column<'_>| {
             let owner = match column.meaning.owner() {
                 Some(owner) if owner == own => 4,
@@ -180,7 +182,7 @@ impl<'s> Outline<'s> {
             let is_fit = column.is_named && column.has_names();
             // The names of a list differ.
             let is_list = !matches!(self.rows, RowKind::Rounds | RowKind::People);
-            let is_own = !is_list || column.distinct() >= 0.5 && column.is_filled(height);
+            let is_own = !is_list || column.distinct() >= 0.5 && column.is_filled(self.height);
             let is_first = u32::from(column.noun() == Some("name"));
             // The firm of a fund is its manager.
             let is_manager = u32::from(column.meaning.is_manager);
@@ -201,14 +203,13 @@ impl<'s> Outline<'s> {
         };
         let is_id = |column: &Column<'_>| {
             let is_grouped = self.rows == RowKind::Rounds && column.meaning.owner() == Some(Owner::Round);
-            let length = self.columns.iter().map(|column| column.texts.len()).max().unwrap_or_default();
             column.noun() == Some("key")
                 && column.is_named
                 && column.is_sure()
                 && column.is_of(own)
-                && column.values.len() == length
-                && length > 1
-                && (is_grouped || values::distinct(&column.values).len() == length)
+                && column.values.len() == self.height
+                && self.height > 1
+                && (is_grouped || values::distinct(&column.values).len() == self.height)
         };
         self.columns.iter().position(is_id)
     }

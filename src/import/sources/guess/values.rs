@@ -305,16 +305,15 @@ const FORMATS: [&str; 17] = [
     "%Y年%m月%d日",
 ];
 
-/// The word that joins names, such as `and`, if it joins nothing else: the last two of a list, or names that are values of
-/// their own elsewhere.
-pub(super) fn joining_word(parts: &[String], cells: &[&str]) -> Option<&'static str> {
+/// The word between names that are to be divided, such as ` and `, if it joins nothing else: the last two of a list, or names
+/// that are values of their own elsewhere.
+pub(super) fn joining_word(parts: &[String], cells: &[&str]) -> Option<String> {
     let ends_list =
         |part: &String| cells.iter().any(|cell| cell.len() > part.len() + 1 && cell.trim_end().ends_with(&**part));
-    list::words_of("and").filter(|word| *word != "&").find(|word| {
-        let between = format!(" {word} ");
-        let (joined, single): (Vec<&String>, Vec<&String>) = parts.iter().partition(|part| part.contains(&between));
+    list::words_of("and").filter(|word| *word != "&").map(|word| format!(" {word} ")).find(|between| {
+        let (joined, single): (Vec<&String>, Vec<&String>) = parts.iter().partition(|part| part.contains(between));
         let is_known = |name: &str| single.iter().any(|part| *part == name);
-        !joined.is_empty() && joined.iter().all(|part| ends_list(part) || part.split(&between).any(is_known))
+        !joined.is_empty() && joined.iter().all(|part| ends_list(part) || part.split(between).any(is_known))
     })
 }
 

@@ -116,13 +116,6 @@ struct RowShape<'c> {
     width: usize,
 }
 
-impl RowShape<'_> {
-    /// True if only the first column has a value.
-    fn is_alone(&self) -> bool {
-        self.filled == 1 && self.width == 1
-    }
-}
-
 /// True if a row with so many cells, of which some are texts, may be a heading in a table of this width: it has nothing but a
 /// first cell, and perhaps a few numbers.
 pub(crate) fn may_be_heading(filled: usize, texts: usize, width: usize) -> bool {
@@ -211,7 +204,7 @@ impl<'a> TableRows<'a> {
         } else if is_note {
             "is a note about the table, not a row of it; delete it, or fill the row"
         } else if self.has_headings && may_be_heading(shape.filled, shape.texts, width)
-            || shape.is_alone() && width > 2 && is_heading(shape.first)
+            || shape.filled == 1 && shape.width == 1 && width > 2 && is_heading(shape.first)
         {
             "is a heading within the table, not a row of it; delete it, or fill the row"
         } else if (is_sum || is_partial_sum()) && self.lacks_usual(cells) {
