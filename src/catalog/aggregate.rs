@@ -251,7 +251,6 @@ impl Catalog {
         let mut places = Vec::new();
         let mut groups = column.groups(rows, &mut places);
         let mut amounts_of = |group: &ValueRows<'_>| {
-            pause::point();
             let (counter, count) = (counter.as_mut()?, group.count);
             Some(match (group.rows, rows) {
                 (RowSet::Dense(words), MatchedRows::Many(bits)) => counter.summarize(each_common(words, bits), count),
@@ -298,6 +297,7 @@ impl Catalog {
         });
         let values = values.collect();
 
+        pause::point();
         let mut unknown = rows.bits(self.snapshot().rows(table));
         let mut other = column.known(rows, &groups);
         let words = unknown.iter_mut().zip(&mut other);

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::{Catalog, Filter, RowFilter};
 use data::Table;
 use data::field::model;
+use platform::pause;
 
 model! {
     /// Known amounts, US dollars. All but the counts are `null` if no amount is known.
@@ -50,6 +51,7 @@ impl<'a> AmountCounter<'a> {
 
     /// Summarizes the amounts of `count` rows: counts those of each amount if they are many, else selects the middle ones.
     pub(crate) fn summarize(&mut self, rows: impl Iterator<Item = u32>, count: u64) -> Amounts {
+        pause::point();
         self.few.clear();
         let ranks = &*self.ranks;
         if count < self.amounts.len() as u64 / 4 {

@@ -2,6 +2,7 @@
 //! else words of descriptions, sectors and places, if a record has all of them. Only this module decides it. Tools,
 //! pages and their twins list the records that the text means; lists of REST search by name and state other meanings.
 
+use crate::ask::list::AskedList;
 use crate::param_error::shortened;
 use crate::{Catalog, Interpretation, Query, Resource};
 use data::Table;
@@ -38,6 +39,22 @@ pub struct SearchReading {
 impl Catalog {
     /// `None` if the query has no text, or if a record has a name with all of its words. `given` are other parameters.
     pub fn read_search(&self, resource: Resource, given: &[&str], query: &Query) -> Option<SearchReading> {
+        self.read_search_as(resource, given, query, |text| self.interpret(resource, text))
+    }
+
+    /// The same for the list that answers the text as a question; `query` is the search of a table.
+    pub fn read_asked(&self, text: &str, query: impl FnOnce(Table) -> Query) -> (Resource, Option<SearchReading>) {
+        let AskedList { resource, interpretation, .. } = self.ask(text);
+        (resource, self.read_search_as(resource, &["q"], &query(resource.table()), |_| interpretation))
+    }
+
+    fn read_search_as(
+        &self,
+        resource: Resource,
+        given: &[&str],
+        query: &Query,
+        interpret: impl FnOnce(&str) -> Interpretation,
+    ) -> Option<SearchReading> {
         let text = query.text.as_deref()?;
         let matches = self.all_matches(query.table, text);
         if !matches.is_partial() {
@@ -47,7 +64,7 @@ impl Catalog {
         let names = matches.rows.clone();
         // The page size does not change the meaning of a text.
         let (window, others): (Vec<&str>, Vec<&str>) = given.iter().partition(|name| **name == "limit");
-        let question = resource.takes_questions().then(|| self.interpret(resource, text).without(resource, &others));
+        let question = resource.takes_questions().then(|| interpret(text).without(resource, &others));
         let language_note = question.as_ref().and_then(|question| question.language_note.clone());
         let question = question.filter(|question| question.conditions() > 0);
         let is_understood = |question: &Interpretation| question.unread.is_empty();

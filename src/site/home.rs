@@ -181,8 +181,8 @@ fn search(catalog: &Catalog, request: PageRequest<'_>, q: String) -> PageResult<
     let mut question = None;
     if !is_sure {
         // As on the page of the list that answers the text as a question, and as `/ask` answers it.
-        let subject = catalog.subject(&q);
-        if let Some(search) = catalog.read_search(subject, &["q"], &name_query(subject.table(), &q)) {
+        let (subject, search) = catalog.read_asked(&q, |table| name_query(table, &q));
+        if let Some(search) = search {
             let list = Link::new(list_path(subject.table()), Vec::new());
             question = SearchQuestion::from_search(catalog, subject, &search, &list, MAX_RESULTS)?;
         }

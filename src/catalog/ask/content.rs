@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::ask::path::Path;
-use crate::ask::question::Question;
+use crate::ask::question::QuestionWords;
 use crate::ask::words::{is_in, meaning_of};
 use crate::ask::{Interpretation, ReadPart};
 use crate::{ListPosition, ParseOptions, Request};
@@ -14,7 +14,7 @@ const GRAMMAR: [&str; 3] = ["grammar", "negations", "units"];
 /// Parameters whose values qualify the noun behind them, as an adjective does.
 const QUALIFIERS: [&str; 6] = ["sector", "status", "stage", "kind", "role", "known"];
 
-impl Question<'_> {
+impl QuestionWords<'_> {
     /// True for a noun phrase alone, such as `phone repair`, in which each word is content.
     pub(super) fn is_noun_phrase(&self) -> bool {
         let is_structural = |at: usize| {

@@ -1,6 +1,7 @@
 //! Which list answers a question: the one that it names, or else the one whose reading leaves the least of it over.
 
 use crate::ask::Interpretation;
+use crate::ask::question::QuestionWords;
 use crate::{Catalog, Resource};
 use data::vocabulary::{Vocabulary, vocabulary};
 
@@ -33,7 +34,8 @@ impl Catalog {
     /// Decides which list answers a question, and reads it for that list: the cheapest reading, except that a word for
     /// records counts for their list.
     pub fn ask(&self, text: &str) -> AskedList {
-        let named = self.named_list(text);
+        let words = QuestionWords::new(self, self.lexicon(), text);
+        let named = words.subject();
         let reads_nothing =
             |interpretation: &Interpretation| interpretation.parts.iter().all(|part| part.parameter == "text");
         let cost = |(resource, interpretation): &(Resource, Interpretation)| {
@@ -41,7 +43,7 @@ impl Catalog {
             let is_nothing = reads_nothing(interpretation);
             interpretation.cost + u32::from(is_other) * OTHER_LIST + u32::from(is_nothing) * NOTHING_READ
         };
-        let mut read = ASKED.map(|resource| (resource, self.interpret(resource, text)));
+        let mut read = ASKED.map(|resource| (resource, self.interpret_words(resource, &words)));
         // The first of equal ones.
         read.sort_by_key(cost);
         let [(resource, interpretation), ..] = read;
@@ -58,14 +60,9 @@ impl Catalog {
         let kind = match interpretation.groups() {
             _ if record.is_some() => AnswerKind::Record,
             Some(_) => AnswerKind::Count,
-            None if self.asks_for_count(text) => AnswerKind::Count,
+            None if words.asks_for_count() => AnswerKind::Count,
             None => AnswerKind::List,
         };
         AskedList { resource, kind, interpretation, why }
-    }
-
-    /// The list that answers a question.
-    pub fn subject(&self, text: &str) -> Resource {
-        self.ask(text).resource
     }
 }

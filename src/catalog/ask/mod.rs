@@ -24,6 +24,8 @@ mod tests;
 mod token;
 mod words;
 
+use std::rc::Rc;
+
 use serde::Serialize;
 
 use crate::{Catalog, Resource};
@@ -31,8 +33,7 @@ use crate::{Catalog, Resource};
 use crate::ask::lattice::COSTS;
 use crate::ask::lexicon::Lexicon;
 use crate::ask::path::Path;
-use crate::ask::question::Question;
-use data::Table;
+use crate::ask::question::{Question, QuestionWords};
 use data::field::model;
 
 /// The parameter of aggregates that names the properties to count records by.
@@ -105,23 +106,17 @@ impl Interpretation {
 impl Catalog {
     /// Reads a question about the records of a list. Relative dates count from the day of the release.
     pub fn interpret(&self, resource: Resource, text: &str) -> Interpretation {
-        let mut interpretation = Path::read(Question::new(self, self.lexicon(), resource, text), &COSTS);
+        self.interpret_words(resource, &QuestionWords::new(self, self.lexicon(), text))
+    }
+
+    fn interpret_words(&self, resource: Resource, words: &Rc<QuestionWords<'_>>) -> Interpretation {
+        let mut interpretation = Path::read(Question::new(Rc::clone(words), resource), &COSTS);
         if !interpretation.unread.is_empty() {
-            interpretation.language_note = language::unread_language(text, self.lexicon()).map(|language| {
+            interpretation.language_note = language::unread_language(words.text, words.lexicon).map(|language| {
                 format!("the question was read as English only, and seems to be in {language}; {READ_LANGUAGES}")
             });
         }
         interpretation
-    }
-
-    /// The table that the first word for records names, or the verb behind `who`, and that word.
-    fn named_list(&self, text: &str) -> Option<(Table, String)> {
-        question::subject(text, self.lexicon())
-    }
-
-    /// True for `how many startups`, `number of rounds`.
-    fn asks_for_count(&self, text: &str) -> bool {
-        question::asks_for_count(text, self.lexicon())
     }
 
     fn lexicon(&self) -> &Lexicon {

@@ -242,7 +242,7 @@ impl Path<'_, '_> {
         // `Sequoia and Greylock`
         let is_joined = |(range, part): &PathPart| range.end + 1 == at && part.parameter == "investor";
         let continues = self.parts.last().is_some_and(is_joined) && self.follows(at, "joints");
-        self.memory[at].own_names[usize::from(continues)].get_or_init(|| self.find_own_name(at, continues)).clone()
+        self.of_list[at].own_names[usize::from(continues)].get_or_init(|| self.find_own_name(at, continues)).clone()
     }
 
     fn find_own_name(&self, at: usize, continues: bool) -> OwnName {

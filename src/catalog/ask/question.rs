@@ -2,7 +2,8 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Deref, Range};
+use std::rc::Rc;
 
 use once_cell::sync::Lazy;
 
@@ -34,32 +35,6 @@ pub(super) fn records_meant(phrase: &str) -> Option<Table> {
     RECORDS.get(phrase).copied()
 }
 
-/// Table of the first word for records, or of the verb behind `who`, and the words that name it.
-pub(super) fn subject(text: &str, lexicon: &Lexicon) -> Option<(Table, String)> {
-    let tokens = language::to_english(tokens(text), lexicon);
-    let asks_who = tokens.first().is_some_and(|token| token.is(&["who"]));
-    let verb = tokens.get(1).filter(|_| asks_who).filter(|verb| meaning_of("topics", &verb.word) == Some("investing"));
-    if let Some(verb) = verb {
-        return Some((Table::Firms, format!("{} {}", tokens[0].raw, verb.raw)));
-    }
-    // `partners at Acme`: people, rather than the record of this name.
-    let is_role = |at: usize| {
-        let roles = lexicon.meanings(&tokens[at].word).iter();
-        let mut roles = roles.filter(|meaning| matches!(meaning, PhraseMeaning::Role(role) if *role != INVESTOR));
-        roles.next().is_some() && tokens.get(at + 1).is_some_and(|next| next.is_in("at"))
-    };
-    let named = |at: usize| records_meant(&tokens[at].word).or_else(|| is_role(at).then_some(Table::People));
-    (0..tokens.len()).find_map(|at| Some((named(at)?, tokens[at].raw.clone())))
-}
-
-/// True for `how many startups`, `number of rounds`.
-pub(super) fn asks_for_count(text: &str, lexicon: &Lexicon) -> bool {
-    let tokens = language::to_english(tokens(text), lexicon);
-    let words: Vec<&str> = tokens.iter().map(|token| token.word.as_str()).collect();
-    let begins = |words: &[&str]| phrases_from("counting", words[0]).any(|phrase| words.starts_with(&phrase.words));
-    (0..words.len()).any(|at| begins(&words[at..]))
-}
-
 /// The property that a date or an amount refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Topic {
@@ -79,11 +54,10 @@ pub(super) type OwnName = Option<(&'static str, String, usize)>;
 /// The longest name of a record of a table that begins at a word: its slug and the number of its words.
 pub(super) type NameAt = Option<(String, usize)>;
 
-pub(super) struct Question<'a> {
+/// The words of a question and what begins at each, whatever list it is asked of.
+pub(super) struct QuestionWords<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) lexicon: &'a Lexicon,
-    pub(super) table: Table,
-    pub(super) resource: Resource,
     pub(super) text: &'a str,
     pub(super) tokens: Vec<QuestionToken>,
     /// The words beyond [`MAX_WORDS`], as they were written.
@@ -99,32 +73,119 @@ pub(super) struct WordMemory<'a> {
     meaning: OnceCell<LongestMeaning<'a>>,
     period: OnceCell<Option<(Period, usize)>>,
     amount: OnceCell<Option<(QuestionAmount, usize)>>,
-    property: OnceCell<Option<&'static str>>,
     /// By table.
     pub(super) names: [OnceCell<NameAt>; Table::ALL.len()],
+}
+
+/// A question about the records of a list.
+pub(super) struct Question<'a> {
+    words: Rc<QuestionWords<'a>>,
+    pub(super) table: Table,
+    pub(super) resource: Resource,
+    pub(super) of_list: Vec<ListMemory>,
+}
+
+/// The values that begin at a word and depend on the list, once they are known.
+#[derive(Default)]
+pub(super) struct ListMemory {
+    property: OnceCell<Option<&'static str>>,
     /// Unless, or if, it continues a list of names.
     pub(super) own_names: [OnceCell<OwnName>; 2],
 }
 
+impl<'a> Deref for Question<'a> {
+    type Target = QuestionWords<'a>;
+
+    fn deref(&self) -> &QuestionWords<'a> {
+        &self.words
+    }
+}
+
 impl<'a> Question<'a> {
-    pub(super) fn new(catalog: &'a Catalog, lexicon: &'a Lexicon, resource: Resource, text: &'a str) -> Self {
+    pub(super) fn new(words: Rc<QuestionWords<'a>>, resource: Resource) -> Self {
+        let of_list = words.tokens.iter().map(|_| ListMemory::default()).collect();
+        Self { words, table: resource.table(), resource, of_list }
+    }
+
+    /// The question with other words in place of misspelled ones.
+    pub(super) fn corrected(&self, words: Vec<(usize, String)>) -> Self {
+        let QuestionWords { catalog, lexicon, text, ref tokens, rest, .. } = **self;
+        Self::new(Rc::new(QuestionWords::of_tokens(catalog, lexicon, text, tokens.clone(), rest, words)), self.resource)
+    }
+
+    /// The property of `group_by` that a word names.
+    pub(super) fn property_at(&self, at: usize) -> Option<&'static str> {
+        *self.of_list.get(at)?.property.get_or_init(|| group_by(self.resource, &self.tokens[at].word))
+    }
+
+    pub(super) fn topic_of(&self, token: &QuestionToken) -> Option<Topic> {
+        let word = token.word.as_str();
+        // Investing in startups gives them money.
+        if self.table == Table::Startups && ["invested", "backed"].contains(&word) {
+            return Some(Topic::Raising);
+        }
+        Some(match meaning_of("topics", word)? {
+            "founding" => Topic::Founding,
+            "raising" => Topic::Raising,
+            _ => Topic::Investing,
+        })
+    }
+}
+
+impl<'a> QuestionWords<'a> {
+    pub(super) fn new(catalog: &'a Catalog, lexicon: &'a Lexicon, text: &'a str) -> Rc<Self> {
         let mut tokens = language::to_english(tokens(text), lexicon);
         let rest = tokens.get(MAX_WORDS).map(|token| text[token.place.start..].trim_end());
         tokens.truncate(MAX_WORDS);
-        let (table, memory) = (resource.table(), Vec::new());
-        let question = Question { catalog, lexicon, table, resource, text, tokens, rest, is_phrase: false, memory };
-        let parts = (0..question.tokens.len()).filter_map(|at| Some((at, question.misspelt_part(at)?))).collect();
-        question.corrected(parts)
+        let written = Self::of_tokens(catalog, lexicon, text, tokens, rest, Vec::new());
+        let parts = (0..written.tokens.len()).filter_map(|at| Some((at, written.misspelt_part(at)?)));
+        let parts: Vec<(usize, String)> = parts.collect();
+        Rc::new(match parts.is_empty() {
+            true => written,
+            false => Self::of_tokens(catalog, lexicon, text, written.tokens, rest, parts),
+        })
     }
 
-    /// Replaces misspelled words.
-    pub(super) fn corrected(mut self, words: Vec<(usize, String)>) -> Self {
-        for (at, word) in words {
-            self.tokens[at].word = word;
+    /// The words after corrections of misspelled ones.
+    fn of_tokens(
+        catalog: &'a Catalog,
+        lexicon: &'a Lexicon,
+        text: &'a str,
+        mut tokens: Vec<QuestionToken>,
+        rest: Option<&'a str>,
+        corrections: Vec<(usize, String)>,
+    ) -> Self {
+        for (at, word) in corrections {
+            tokens[at].word = word;
         }
-        self.memory = self.tokens.iter().map(|_| WordMemory::default()).collect();
-        self.is_phrase = self.is_noun_phrase();
-        self
+        let memory = tokens.iter().map(|_| WordMemory::default()).collect();
+        let words = Self { catalog, lexicon, text, tokens, rest, is_phrase: false, memory };
+        Self { is_phrase: words.is_noun_phrase(), ..words }
+    }
+
+    /// Table of the first word for records, or of the verb behind `who`, and the words that name it.
+    pub(super) fn subject(&self) -> Option<(Table, String)> {
+        let verb = (1..self.tokens.len().min(2)).find(|_| self.is_at(0, &["who"]));
+        if let Some(verb) = verb.filter(|verb| meaning_of("topics", &self.tokens[*verb].word) == Some("investing")) {
+            return Some((Table::Firms, format!("{} {}", self.tokens[0].raw, self.tokens[verb].raw)));
+        }
+        // `partners at Acme`: people, rather than the record of this name.
+        let is_role = |at: usize| {
+            let mut roles = self.lexicon.meanings(&self.tokens[at].word).iter();
+            roles.any(|meaning| matches!(meaning, PhraseMeaning::Role(role) if *role != INVESTOR))
+                && self.is_in(at + 1, "at")
+        };
+        let named = |at: usize| self.record_at(at).or_else(|| is_role(at).then_some(Table::People));
+        (0..self.tokens.len()).find_map(|at| Some((named(at)?, self.tokens[at].raw.clone())))
+    }
+
+    /// True for `how many startups`, `number of rounds`.
+    pub(super) fn asks_for_count(&self) -> bool {
+        let begins = |at: usize| {
+            let fits = |words: &[&str]| words.iter().enumerate().all(|(index, word)| self.is_at(at + index, &[*word]));
+            phrases_from("counting", &self.tokens[at].word).any(|phrase| fits(&phrase.words))
+        };
+        (0..self.tokens.len()).any(begins)
     }
 
     /// Corrects a misspelled word: one that no record uses, and that differs in a letter: `fitech`.
@@ -266,25 +327,7 @@ impl<'a> Question<'a> {
         *self.memory.get(at)?.amount.get_or_init(|| amount(&self.tokens[at..]))
     }
 
-    /// The property of `group_by` that a word names.
-    pub(super) fn property_at(&self, at: usize) -> Option<&'static str> {
-        *self.memory.get(at)?.property.get_or_init(|| group_by(self.resource, &self.tokens[at].word))
-    }
-
     pub(super) fn is_date(&self, at: usize) -> bool {
         self.period_at(at).is_some()
-    }
-
-    pub(super) fn topic_of(&self, token: &QuestionToken) -> Option<Topic> {
-        let word = token.word.as_str();
-        // Investing in startups gives them money.
-        if self.table == Table::Startups && ["invested", "backed"].contains(&word) {
-            return Some(Topic::Raising);
-        }
-        Some(match meaning_of("topics", word)? {
-            "founding" => Topic::Founding,
-            "raising" => Topic::Raising,
-            _ => Topic::Investing,
-        })
     }
 }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::ask::Interpretation;
 use crate::ask::lattice::{COSTS, Costs};
 use crate::ask::path::Path;
-use crate::ask::question::Question;
+use crate::ask::question::{Question, QuestionWords};
 use crate::{Catalog, Resource};
 use data::word_file;
 
@@ -45,7 +45,8 @@ fn all_labelled() -> Vec<Labelled> {
 }
 
 fn read(catalog: &Catalog, labelled: &Labelled, costs: &Costs) -> (Vec<String>, String) {
-    let question = Question::new(catalog, catalog.lexicon(), labelled.resource, labelled.question);
+    let words = QuestionWords::new(catalog, catalog.lexicon(), labelled.question);
+    let question = Question::new(words, labelled.resource);
     let Interpretation { parts, unread, .. } = Path::read(question, costs);
     let mut parts: Vec<String> = parts.iter().map(|part| format!("{}={}", part.parameter, part.value)).collect();
     parts.sort();
