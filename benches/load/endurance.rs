@@ -16,8 +16,11 @@ use crate::{Options, Report, release};
 
 const ADDRESSES: usize = 1_000_000;
 const CONNECTIONS: usize = 8;
+/// Megabytes a minute. Full caches replace small entries by larger ones for a while, and the allocator keeps the difference; a
+/// leak of four bytes a request exceeds it.
+const MAX_GROWTH: f64 = 0.5;
 /// The first minutes fill caches and tables, and each address comes once: a million of them take six minutes on two cores.
-const FIRST_MINUTE: usize = 10;
+const FIRST_MINUTE: usize = 20;
 const SAMPLES_PER_MINUTE: usize = 12;
 
 pub async fn measure(options: &Options, report: &mut Report) {
@@ -68,8 +71,8 @@ pub async fn measure(options: &Options, report: &mut Report) {
     let growth =
         |of: fn(&(f64, f64, f64)) -> f64| slope(&late.iter().map(|sample| (sample.0, of(sample))).collect::<Vec<_>>());
     report.at_most("requests that failed", failed.get() as f64, 0.0, "");
-    report.at_most("growth of memory from the tenth minute on", growth(|sample| sample.1), 0.2, "MB/min");
-    report.at_most("growth of descriptors from the tenth minute on", growth(|sample| sample.2), 0.5, "/min");
+    report.at_most("growth of memory from the twentieth minute on", growth(|sample| sample.1), MAX_GROWTH, "MB/min");
+    report.at_most("growth of descriptors from the twentieth minute on", growth(|sample| sample.2), 0.5, "/min");
 }
 
 /// Fills the response cache with lists asked twice, which the mixed requests would do within half an hour.

@@ -1,7 +1,7 @@
 //! What the server bears: the cost of the worst request, hostile and excess load next to an honest client, memory over
 //! minutes, hostile bytes, slow connections, and restarts.
 //!
-//! `cargo bench --bench load -- [SUITE…] [--index DIR] [--requests 50000] [--minutes 20] [--malformed 100000] [--slow 2000] [--restarts 1000]`
+//! `cargo bench --bench load -- [SUITE…] [--index DIR] [--requests 50000] [--minutes 30] [--malformed 100000] [--slow 2000] [--restarts 1000]`
 //!
 //! Suites: `cost`, `attack`, `endurance`, `store`, `malformed`, `slow`, `restarts`, `rolling` (needs `haproxy`); without a
 //! name all run. Each prints what it measured with its bound, and the exit code is 1 if one is exceeded. Without an index
@@ -56,7 +56,7 @@ const SUITES: [&str; 8] = ["cost", "attack", "endurance", "store", "malformed", 
 
 fn main() -> ExitCode {
     let mut options =
-        Options { index: None, requests: 50_000, minutes: 20, malformed: 100_000, slow: 2_000, restarts: 1_000 };
+        Options { index: None, requests: 50_000, minutes: 30, malformed: 100_000, slow: 2_000, restarts: 1_000 };
     let mut chosen = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {

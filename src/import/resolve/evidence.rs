@@ -66,15 +66,16 @@ pub(super) fn is_sufficient(findings: Findings) -> bool {
     let is_abroad = has(E::OtherCountry) && !has_any(&[E::SameDomain, E::MediumIdentifier, E::StrongIdentifier]);
     let supporting = findings.iter().filter(|evidence| evidence.points() > 0);
     let kinds: BTreeSet<EvidenceKind> = supporting.map(|evidence| evidence.kind()).collect();
-    !is_abroad
-        && (is_proved || !is_doubtful)
-        && (is_near || !is_elsewhere)
-        && kinds.len() >= 2
-        && (has_name
-            || has_initials
-            || (has_core || has(E::SimilarName)) && has_more
-            || is_twin
-            || has(E::StrongIdentifier))
+    has(E::Successor)
+        || !is_abroad
+            && (is_proved || !is_doubtful)
+            && (is_near || !is_elsewhere)
+            && kinds.len() >= 2
+            && (has_name
+                || has_initials
+                || (has_core || has(E::SimilarName)) && has_more
+                || is_twin
+                || has(E::StrongIdentifier))
 }
 
 /// True if the evidence suffices for a look-up match, provided that no other record comes near. The lack of a rival is no
@@ -139,7 +140,8 @@ fn contradicting_scheme<'a>(profiles: &'a Profiles, left: &RecordProfile, right:
 pub(super) fn compare(profiles: &Profiles, left: &RecordProfile, right: &RecordProfile) -> Vec<Evidence> {
     let mut evidence = compare_values(profiles, left, right);
     if left.source == right.source {
-        evidence.push(E::OneSource);
+        let is_renamed = profiles.is_succeeded(left, right) && !evidence.contains(&E::OtherCountry);
+        evidence.push(if is_renamed { E::Successor } else { E::OneSource });
     } else if profiles.is_large() && may_be_only_one(left, right) && is_only_one(&evidence) {
         evidence.push(E::OnlyOne);
     }

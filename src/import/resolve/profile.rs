@@ -11,7 +11,7 @@ use crate::resolve::record::SourceRecord;
 use data::evidence::{Domain, RecordTraits};
 use data::fold::fold;
 use data::identifier::{MAX_UNLIKE_NAMES, Strength, strength};
-use data::{Country, Table};
+use data::{Country, Date, Table};
 
 /// Names per record that are compared.
 const MAX_COMPARED_NAMES: usize = 8;
@@ -40,6 +40,7 @@ pub(super) struct HashedIdentifier {
 pub(super) struct RecordProfile {
     pub source: u32,
     pub is_gone: bool,
+    pub seen: Option<(Date, Date)>,
     pub names: Vec<ParsedName>,
     /// Ascending, without placeholders.
     pub identifiers: Vec<HashedIdentifier>,
@@ -106,6 +107,8 @@ pub(super) struct Profiles {
     /// Keys of initials that several people of one source have.
     colleagues: Set<u64>,
     sectors: Map<u64, u32>,
+    /// Records that a source has now with a domain, by both.
+    owners: Map<(u32, u64), u32>,
     /// Number of unlike names with each link; empty in a look-up.
     pub link_names: Map<u64, u32>,
 }
@@ -120,6 +123,7 @@ impl Profiles {
         }
         profiles.count_names();
         profiles.remove_placeholders();
+        profiles.count_owners();
         profiles.count_links();
         profiles
     }
@@ -150,6 +154,7 @@ impl Profiles {
             namesakes: Set::default(),
             colleagues: Set::default(),
             sectors,
+            owners: Map::default(),
             link_names,
         }
     }
@@ -227,10 +232,12 @@ impl Profiles {
         }
     }
 
-    /// True if more than [`MAX_UNLIKE_NAMES`] carriers of a value have names without any agreement.
+    /// True if more than [`MAX_UNLIKE_NAMES`] carriers of a value have names without any agreement. Former names of a record
+    /// that its source knows by its name are gone records.
     fn are_unlike(&self, carriers: &[(HashedIdentifier, u32)]) -> bool {
         let mut distinct: Vec<&RecordProfile> = Vec::new();
-        carriers.iter().map(|(_, row)| &self.all[*row as usize]).any(|profile| {
+        let profiles = carriers.iter().map(|(_, row)| &self.all[*row as usize]);
+        profiles.filter(|profile| !profile.is_gone).any(|profile| {
             let agrees = |other: &&RecordProfile| {
                 profile.names.iter().any(|name| other.names.iter().any(|known| name.agreement(known).is_some()))
             };
@@ -239,6 +246,24 @@ impl Profiles {
             }
             distinct.len() > MAX_UNLIKE_NAMES
         })
+    }
+
+    fn count_owners(&mut self) {
+        let present = self.all.iter().filter(|profile| !profile.is_gone);
+        let owned = present.filter_map(|profile| Some((profile.source, profile.traits.domain?.hash)));
+        let mut owners: Map<(u32, u64), u32> = Map::default();
+        owned.for_each(|key| *owners.entry(key).or_default() += 1);
+        self.owners = owners;
+    }
+
+    /// True if a source has one of two records since it lost the other, and no other record of the domain that both have.
+    pub(super) fn is_succeeded(&self, left: &RecordProfile, right: &RecordProfile) -> bool {
+        let is_before = |one: &RecordProfile, other: &RecordProfile| {
+            one.is_gone && one.seen.zip(other.seen).is_some_and(|((_, last), (first, _))| last < first)
+        };
+        let domain = left.traits.domain.filter(|domain| right.traits.domain == Some(*domain));
+        let is_only = |domain: Domain| self.owners.get(&(left.source, domain.hash)).is_none_or(|count| *count == 1);
+        left.source == right.source && domain.is_some_and(is_only) && (is_before(left, right) || is_before(right, left))
     }
 
     fn count_links(&mut self) {
@@ -285,6 +310,7 @@ fn build_profile(table: Table, record: &SourceRecord, schemes: &mut Vec<(String,
     RecordProfile {
         source: record.source,
         is_gone: record.is_gone,
+        seen: record.seen,
         names,
         identifiers: sorted(identifiers.into_iter()),
         traits: RecordTraits::new(address, record.country, record.city.as_deref(), record.founded_year),

@@ -8,7 +8,7 @@ use data::import::Dataset;
 use data::import::identifiers::NormalIdentifier;
 use data::import::rows::DatasetOrganization;
 use data::name::CoreName;
-use data::{Country, OrganizationKind, PartialDate, Table};
+use data::{Country, Date, OrganizationKind, PartialDate, Table};
 
 /// A firm, startup or person as one source describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct SourceRecord {
     pub size: u32,
     /// True if the source no longer has the record.
     pub is_gone: bool,
+    /// The first and the last day on which the source had it.
+    pub seen: Option<(Date, Date)>,
     /// True if a line of `suppressed.csv` names the record.
     pub is_suppressed: bool,
 }

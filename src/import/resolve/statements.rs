@@ -71,7 +71,7 @@ impl RecordCollector<'_> {
             let is_suppressed = suppressed.names(self.source, &statement.entity);
             self.begin(&statement.entity, statement.standing == Standing::Gone, is_suppressed);
         }
-        let Statement { entity, field, value, .. } = statement;
+        let Statement { entity, field, value, first_seen, last_seen, .. } = statement;
         if entity.kind == EntityKind::Round {
             if let Some(round) = self.rounds.last_mut() {
                 round.add(field, &value);
@@ -88,6 +88,8 @@ impl RecordCollector<'_> {
         }
         let row = self.records.len().wrapping_sub(1);
         let Some(record) = self.records.last_mut() else { return };
+        let (first, last) = record.seen.unwrap_or((first_seen, last_seen));
+        record.seen = Some((first.min(first_seen), last.max(last_seen)));
         if let Some(scheme) = field.strip_prefix(identifier::FIELD) {
             record.identifiers.extend(normalize(scheme, &value).ok().map(|value| (scheme.to_owned(), value)));
             return;

@@ -658,7 +658,7 @@ mod tests {
                        stage = { value = \"seed\" }\nannounced_on = { column = \"D\", unknown = \"drop\" }\n\
                        amount_usd = { column = \"M\", currency = \"USD\", unknown = \"drop\" }\n";
         let table = "Id,C,P,F,A,S,D,M\na,NA,\"Austin, TX\",2019.0,None,\"['x', 'y']\",3/4/2009,250.000\n\
-                     b,n/a,Remote,43831,X; Y,\"x, y\",25/4/2009,\"1.500.000,00\"\nc,DE,-,nan,-,-,1970-01-01,0\n";
+                     b,n/a,Remote,23831,X; Y,\"x, y\",25/4/2009,\"1.500.000,00\"\nc,DE,-,nan,-,-,1970-01-01,0\n";
         let (values, dropped) = imported(mapping, table);
         let has = |value: &str| values.iter().any(|known| known == value);
         for value in [
@@ -680,7 +680,7 @@ mod tests {
         assert!(!values.iter().any(|value| value.starts_with("c ") && !value.contains("country")), "{values:?}");
         for text in [
             "3: \"Remote\" in P is no city",
-            "3: \"43831\" in F is a number",
+            "3: \"23831\" in F is a number",
             "4: \"1970-01-01\" in D is a day that is written",
         ] {
             assert!(dropped.iter().any(|known| known.starts_with(text)), "{text}: {dropped:#?}");

@@ -10,4 +10,5 @@ mod program;
 mod real_data;
 mod resolve;
 mod suppressed;
+mod weekly;
 mod wrong_turns;

@@ -24,7 +24,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::sources::convert::slug;
 use crate::sources::input::archive::printable;
-use crate::sources::input::{Member, Quote};
+use crate::sources::input::{InputFormat, Member, Quote};
 use crate::sources::mapping::Mapping;
 use crate::sources::money::Decimal;
 use crate::sources::presets::own_export;
@@ -71,10 +71,35 @@ pub(crate) struct Table<'m> {
     described: FileDescription,
 }
 
-impl Table<'_> {
+impl<'m> Table<'m> {
+    fn new(name: String, member: &'m Member, mut sample: Sample) -> Self {
+        sample.remove_headings();
+        Self { name, member, sample, described: FileDescription::default() }
+    }
+
+    /// A further sheet of a workbook, or why it is not a table of records.
+    fn of_sheet(names: &mut InputNames, member: &'m Member, sheet: &str) -> Result<Self, &'static str> {
+        let format = InputFormat { sheet: Some(sheet.to_owned()), ..InputFormat::default() };
+        let sample = Sample::read_as(member, format).map_err(|_| "it cannot be read as a table")?;
+        let mut table = Self::new(String::new(), member, sample);
+        let outline = table.outline();
+        let named = outline.all(|column| column.noun().is_some() && column.is_sure());
+        match outline.rows {
+            RowKind::Unknown(reason) => return Err(reason),
+            _ if outline.subject.is_none() || named.len() < 2 => return Err("it is no table of records"),
+            _ => {}
+        }
+        table.name = names.unused(&format!("{} {sheet}", stem(&member.path)));
+        Ok(table)
+    }
+
     fn outline(&self) -> Outline<'_> {
         Outline::new(&self.member.path, &self.sample, &self.described)
     }
+}
+
+fn sheet_name(member: &Member, sheet: &str) -> String {
+    format!("{}, sheet {}", comment(&member.path), quote(&comment(sheet)))
 }
 
 pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
@@ -85,12 +110,18 @@ pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
         let problem = format!("{}: no table; give files of CSV, TSV, Excel or JSON", given.join(", "));
         return Err(SourceError::Problems(vec![problem]));
     }
-    let (mut names, mut tables) = (InputNames::default(), Vec::new());
+    let (mut names, mut tables, mut remarks) = (InputNames::default(), Vec::new(), Vec::new());
     for member in given.iter().take(MAX_TABLES) {
-        let mut sample = Sample::read(member)?;
-        sample.remove_headings();
-        let described = FileDescription::default();
-        tables.push(Table { name: names.unused(&member.path), member, sample, described });
+        let first = Table::new(names.unused(&member.path), member, Sample::read(member)?);
+        let sheets = first.sample.other_sheets.clone();
+        tables.push(first);
+        for sheet in sheets {
+            match Table::of_sheet(&mut names, member, &sheet) {
+                Ok(table) if tables.len() < MAX_TABLES => tables.push(table),
+                Ok(_) => remarks.push(format!("{}: not described: too many tables", sheet_name(member, &sheet))),
+                Err(reason) => remarks.push(format!("{}: {reason}; left out", sheet_name(member, &sheet))),
+            }
+        }
     }
     let title = match inputs {
         [input] => input.file_stem().map(|stem| stem.to_string_lossy().into_owned()),
@@ -106,6 +137,9 @@ pub fn mapping(inputs: &[PathBuf]) -> Result<String, SourceError> {
         quote(&title)
     );
     let mut text = document(&source, &members, &tables)?;
+    for remark in &remarks {
+        let _ = writeln!(text, "\n# {remark}.");
+    }
     let further = given.len().saturating_sub(MAX_TABLES);
     if further > 0 {
         let _ = writeln!(text, "\n# {further} more files are not described; give some of them at a time.");

@@ -23,6 +23,8 @@ pub(crate) struct Sample {
     pub format: InputFormat,
     /// Lines above the header.
     pub titles: Vec<String>,
+    /// Sheets of the workbook that may be tables, but for this one.
+    pub other_sheets: Vec<String>,
     /// Bytes of all values.
     pub bytes: usize,
 }
@@ -124,6 +126,10 @@ impl RowReceiver for Sample {
 
     fn titles(&mut self, titles: Vec<String>) {
         self.titles = titles;
+    }
+
+    fn other_sheets(&mut self, names: Vec<String>) {
+        self.other_sheets = names;
     }
 
     fn doubt(&mut self, _line: u64, _problem: String) {}

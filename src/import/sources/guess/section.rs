@@ -202,7 +202,21 @@ impl<'o, 's> Sections<'o, 's> {
             _ => vec![None, Some(own), Some(Owner::Organization)],
         };
         self.attributes(&mut lines, kind, &owners);
+        if kind == EntityKind::Startup {
+            self.status_of_names(&mut lines);
+        }
         self.sections.push(Section { kind, lines });
+    }
+
+    /// The states of startups from the notes behind their names, unless a column has them: `Kelpworks (written off)`.
+    fn status_of_names(&self, lines: &mut Vec<String>) {
+        const IN_PARENTHESES: &str = "regex([(（]([^()（）]+)[)）]$)";
+        let Some(subject) = self.outline.subject else { return };
+        let has_status = self.column(subject).is_some_and(|column| some(&column.values, list::has_status));
+        if has_status && !self.used.values().any(|field| *field == "status") {
+            let steps = format!(", do = [{}], unknown = \"drop\"", quote(IN_PARENTHESES));
+            lines.push(line("status", &self.header(subject), &steps));
+        }
     }
 
     fn described_key(&mut self) -> Option<String> {

@@ -108,6 +108,11 @@ impl<'s> Column<'s> {
         }
     }
 
+    /// False for managers that do not look like firms: they may be people.
+    fn may_be_firms(&self) -> bool {
+        !self.meaning.is_manager || share(&self.values, values::has_firm_word) >= 0.3
+    }
+
     /// True if the cells name firms that invest, one or several.
     pub(super) fn has_investors(&self) -> bool {
         let is_text = |value: &str| value.chars().any(char::is_alphabetic) && !values::is_email(value);
@@ -119,6 +124,7 @@ impl<'s> Column<'s> {
             && !some(&self.values, is_other)
             && !some(&self.values, |value| value.contains(char::is_numeric) && MoneyCell::read(value).is_some())
             && !values::is_vocabulary::<FirmKind>(&self.values)
+            && self.may_be_firms()
     }
 
     /// True if the header names the amounts of rounds. A size or a round is one if it has a currency: `Size ($)`.
@@ -143,7 +149,10 @@ impl<'s> Column<'s> {
     }
 
     fn has_names(&self) -> bool {
-        matches!(self.noun(), Some("name" | "legal")) && self.is_sure() && values::are_names(&self.values)
+        matches!(self.noun(), Some("name" | "legal"))
+            && self.is_sure()
+            && values::are_names(&self.values)
+            && self.may_be_firms()
     }
 }
 
@@ -237,23 +246,28 @@ impl<'s> Outline<'s> {
         };
         let below: Vec<usize> = (0..sample.height).filter(|row| cell(subject, *row).is_none()).collect();
         let lists = self.all(|column| column.has_investors() || column.noun() == Some("lead"));
-        let has_list = |row: &usize| lists.iter().any(|column| cell(*column, *row).is_some());
-        if below.first().is_none_or(|first| *first == 0) || !below.iter().all(has_list) {
-            return Vec::new();
-        }
-        let is_whole = |column: &usize| {
-            let texts = self.columns.get(*column).map_or(&[][..], |column| &column.texts);
-            let is_broken = |row: usize| {
-                let ends = |text: &str| text.ends_with([',', ';', '/', '&', '+', '、', '،']);
-                cell(*column, row).is_none()
-                    || row.checked_sub(1).and_then(|above| cell(*column, above)).is_some_and(ends)
-            };
-            values::list_step(texts) == Some("") || below.iter().all(|row| is_broken(*row))
+        // A row with a day or an amount of its own is another round of the same startup.
+        let own = self.all(|column| column.has_days() || column.has_amounts());
+        let has = |columns: &[usize], row: &usize| columns.iter().any(|column| cell(*column, *row).is_some());
+        let is_broken = |column: usize, row: usize| {
+            let ends = |text: &str| text.ends_with([',', ';', '/', '&', '+', '、', '،']);
+            cell(column, row).is_none() || row.checked_sub(1).and_then(|above| cell(column, above)).is_some_and(ends)
         };
-        if !lists.iter().all(is_whole) {
+        let is_row = |row: &usize| {
+            let is_whole = |column: &usize| {
+                let texts = self.columns.get(*column).map_or(&[][..], |column| &column.texts);
+                values::list_step(texts) == Some("") || is_broken(*column, *row)
+            };
+            has(&own, row) || has(&lists, row) && lists.iter().all(is_whole)
+        };
+        if below.first().is_none_or(|first| *first == 0) || !below.iter().all(is_row) {
             return Vec::new();
         }
-        let is_once = |column: &usize| !lists.contains(column) && below.iter().all(|row| cell(*column, *row).is_none());
+        // What another round has, it has of its own.
+        let has_rounds = below.iter().any(|row| has(&own, row));
+        let of_rounds = self.all(|column| matches!(column.noun(), Some("amount" | "date" | "round" | "stage")));
+        let is_own = |column: &usize| lists.contains(column) || has_rounds && of_rounds.contains(column);
+        let is_once = |column: &usize| !is_own(column) && below.iter().all(|row| cell(*column, *row).is_none());
         let columns = self.all(|column| !column.texts.is_empty());
         columns
             .iter()
@@ -392,7 +406,8 @@ impl<'s> Evidence<'_, 's> {
             + usize::from(has_people)
             + 2 * usize::from(has_title)
             + usize::from(has_address);
-        (has_parts || has_people) && others < 2 && points >= 2 + 2 * others
+        // Exports of people describe their firms, too.
+        (has_parts || has_people) && (others < 2 || has_parts && has_title) && points >= 2 + 2 * others
     }
 
     /// True if the investors of a column are people, and another column has organizations.

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::sources::import::Import;
 use crate::sources::input::InputFormat;
+use crate::sources::input::tests::{sheet, workbook};
 use data::{Date, NoProgress};
 
 /// Headers of public exports, with the fields of their columns; `-` means left out.
@@ -132,15 +133,41 @@ fn guess(files: &[(&str, &str)]) -> Result<String, String> {
         fs::write(&path, text).unwrap();
         path
     };
-    let paths: Vec<PathBuf> = files.iter().map(write).collect();
+    imported(files.iter().map(write).collect(), folder.path()).map(|(text, _)| text)
+}
+
+/// The guessed mapping of files, and the statements that it makes.
+fn imported(paths: Vec<PathBuf>, folder: &Path) -> Result<(String, String), String> {
     let text = mapping(&paths).map_err(|error| error.to_string())?;
-    let file = folder.path().join("guessed.toml");
+    let file = folder.join("guessed.toml");
     fs::write(&file, &text).unwrap();
-    let sources = folder.path().join("sources");
+    let sources = folder.join("sources");
     let import = Import::mapping(&file, paths).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let day: Date = "2026-01-01".parse().unwrap();
     import.run(&sources, day, &NoProgress).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    Ok(text)
+    let folders = fs::read_dir(&sources).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir());
+    let files = folders.flat_map(|folder| fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
+    let statements = files.filter(|path| path.ends_with("statements.csv"));
+    Ok((text, statements.map(|path| fs::read_to_string(path).unwrap()).collect()))
+}
+
+#[test]
+fn each_sheet_with_records_is_described_and_the_others_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("portfolio.xlsx");
+    let portfolio = sheet(
+        "Company,City,Website\nAlder Labs,Oslo,alder.example\nBirch Works,Bergen,birch.example\nCedar Bio,Oslo,cedar.example",
+    );
+    let exits = sheet("Company,City,Year of exit\nDunlin,Oslo,2022\nElmo,Bergen,2023\nFernwerk,Oslo,2023");
+    let flows = sheet("Quarter,Calls,Distributions\nQ1 2025,3.1,2\nQ2 2025,2.7,4.4");
+    workbook(&path, &[("Companies", "", &portfolio), ("Exits", "", &exits), ("Cash flows", "", &flows)]);
+    let (text, statements) = imported(vec![path], folder.path()).unwrap();
+    for part in ["sheet = \"Companies\"", "sheet = \"Exits\"", "# portfolio.xlsx, sheet \"Cash flows\": "] {
+        assert!(text.contains(part), "no {part} in\n{text}");
+    }
+    for name in ["Cedar Bio", "Fernwerk"] {
+        assert!(statements.contains(&format!(",{name},")), "no {name} in\n{statements}");
+    }
 }
 
 #[test]
@@ -219,6 +246,34 @@ fn rounds_with_an_investor_in_each_row_are_filled_down() {
     ] {
         let text = guess(&[("deals.csv", &rows(cells))]).unwrap();
         assert_eq!(text.contains(line), is_filled, "{text}");
+    }
+}
+
+#[test]
+fn what_several_rounds_share_is_filled_down_and_what_each_has_is_not() {
+    let csv = "Company,City,Date,Round,Amount (USD),Lead\nAlder Labs,Oslo,2023-03-12,Seed,1000000,Oak Capital\n,,2024-06-05,,,Elm Ventures\n\
+               Birch Works,Bergen,2024-06-07,Series A,7000000,Ash Partners\nCedar Bio,Oslo,2024-07-01,Seed,500000,Oak Capital\n";
+    let text = guess(&[("deals.csv", csv)]).unwrap();
+    assert!(text.contains("fill_down = [\"Company\", \"City\"]"), "{text}");
+}
+
+#[test]
+fn a_fund_is_no_firm_next_to_its_manager_and_a_person_no_manager() {
+    let of_firms = "Fund,Manager,Country\nAlder Fund I,Alder Capital,Norway\nAlder Fund II,Alder Capital,Norway\nBirch Growth,Birch Partners,Sweden\n";
+    assert!(guess(&[("report.csv", of_firms)]).unwrap().contains("name = \"Manager\""));
+    let of_people = "Fund,Manager,Country\nAlder Fund,Ada Quill,Norway\nBirch Growth Fund,Ben Marsh,Sweden\nCedar Capital,Cleo Dunn,Norway\n";
+    assert!(guess(&[("report.csv", of_people)]).unwrap().contains("name = \"Fund\""));
+}
+
+#[test]
+fn a_note_behind_a_name_is_the_state_of_the_startup() {
+    let csv = "Portfolio company,City\nAlder Labs (written off),Oslo\nBirch Works,Bergen\nCedar Bio (acquired),Oslo\nDunlin (Berlin),Oslo\n";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("portfolio.csv");
+    fs::write(&path, csv).unwrap();
+    let (text, statements) = imported(vec![path], folder.path()).unwrap();
+    for part in ["name,Alder Labs,", "status,closed,", "name,Cedar Bio,", "status,acquired,", "name,Dunlin (Berlin),"] {
+        assert!(statements.contains(part), "no {part} in\n{statements}\n{text}");
     }
 }
 

@@ -361,7 +361,8 @@ pub(super) fn date_forms(values: &[&str], is_year_enough: bool) -> Result<String
     }
     let formats: Vec<&str> =
         FORMATS.into_iter().filter(|format| share(values, |value| reads(format, value)) >= 0.9).collect();
-    if formats.is_empty() && share(values, |value| is_date(value) || is_year(value)) >= 0.9 {
+    let is_serial = |value: &str| matches!(WrittenDate::read(value), Some(WrittenDate::Serial(_)));
+    if formats.is_empty() && share(values, |value| is_date(value) || is_year(value) || is_serial(value)) >= 0.9 {
         let mut evidence = DateEvidence::default();
         let written = || values.iter().filter_map(|value| Some((WrittenDate::read(value)?, *value)));
         written().for_each(|(date, value)| evidence.add(&date, 0, value));

@@ -235,6 +235,9 @@ pub(crate) trait RowReceiver {
     /// Takes the lines above the header, if they were detected.
     fn titles(&mut self, _titles: Vec<String>) {}
 
+    /// Takes the names of the other sheets of a workbook that may be tables, if none was named.
+    fn other_sheets(&mut self, _names: Vec<String>) {}
+
     /// Takes the format in which the file is read, with all that was detected.
     fn format(&mut self, _format: &InputFormat) {}
 
@@ -370,4 +373,4 @@ impl Read for ProgressReader<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

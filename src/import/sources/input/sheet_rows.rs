@@ -126,6 +126,8 @@ fn prepare(member: &Member, book: &mut Book, format: &mut InputFormat, to: &mut 
             false => sheet.name.clone(),
         });
         to.note(format!("sheet {} is read, of {}; `sheet` names another", quoted(&name), listed(shown)));
+        let others = sheets.iter().filter(|sheet| !is_hidden(sheet) && sheet.name != name);
+        to.other_sheets(others.take(SAMPLE_SHEETS).map(|sheet| sheet.name.clone()).collect());
     }
     if !is_stated {
         let place = header::find(&rows, &wanted).map_err(|(line, value)| no_header(member, line, value))?;

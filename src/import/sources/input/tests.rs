@@ -316,7 +316,7 @@ fn an_encoded_row_is_decoded_as_it_was() {
 }
 
 /// Writes a minimal workbook. A sheet has a name, attributes and rows. Style 1 is a date.
-fn workbook(path: &Path, sheets: &[(&str, &str, &str)]) {
+pub(crate) fn workbook(path: &Path, sheets: &[(&str, &str, &str)]) {
     let mut zip = zip::ZipWriter::new(File::create(path).unwrap());
     let main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
     let relations = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
@@ -383,7 +383,7 @@ fn workbooks_are_rows_with_dates_and_whole_numbers() {
 }
 
 /// Rows of a sheet from lines of cells.
-fn sheet(lines: &str) -> String {
+pub(crate) fn sheet(lines: &str) -> String {
     let cell = |(column, text): (usize, &str)| {
         let letter = char::from(b'A' + column as u8);
         (letter, if text.is_empty() { String::new() } else { format!("<is><t>{text}</t></is>") })

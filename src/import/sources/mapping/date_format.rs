@@ -48,7 +48,8 @@ pub(crate) struct DateEvidence {
     orders: Opposites,
     has_ambiguous: bool,
     has_serials: bool,
-    has_others: bool,
+    /// The first and the last year of the dates that are no serial numbers.
+    years: Option<(i32, i32)>,
 }
 
 impl DateEvidence {
@@ -59,20 +60,29 @@ impl DateEvidence {
             WrittenDate::Ambiguous { .. } => self.has_ambiguous = true,
             WrittenDate::Serial(_) => self.has_serials = true,
         }
-        self.has_others |= !matches!(date, WrittenDate::Serial(_));
+        if let WrittenDate::Known(date, _) | WrittenDate::Ambiguous { day_first: date, .. } = date {
+            self.add_years(Some((date.year(), date.year())));
+        }
+    }
+
+    fn add_years(&mut self, years: Option<(i32, i32)>) {
+        self.years = match (self.years, years) {
+            (Some((first, last)), Some((from, to))) => Some((first.min(from), last.max(to))),
+            (known, added) => known.or(added),
+        };
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
         self.orders.merge(&other.orders);
         self.has_ambiguous |= other.has_ambiguous;
         self.has_serials |= other.has_serials;
-        self.has_others |= other.has_others;
+        self.add_years(other.years);
     }
 
     pub(crate) fn decides_more_than(&self, known: &Self) -> bool {
         self.has_ambiguous && self.order() != known.order()
             || self.orders.both().is_some() != known.orders.both().is_some()
-            || self.are_serials() != known.are_serials()
+            || self.has_serials && self.years != known.years
     }
 
     /// The order of day and month that the column has without a contradiction.
@@ -81,8 +91,10 @@ impl DateEvidence {
         self.orders.only().map(one)
     }
 
-    fn are_serials(&self) -> bool {
-        self.has_serials && !self.has_others
+    /// True if a number is the serial number of a date: nothing else is in the column, or dates of about that year.
+    fn is_serial(&self, date: PartialDate) -> bool {
+        const NEAR: i32 = 2;
+        self.years.is_none_or(|(first, last)| (first - NEAR..=last + NEAR).contains(&date.year()))
     }
 }
 
@@ -136,8 +148,12 @@ impl WrittenDate {
                         .into(),
                 ),
             },
-            (Self::Serial(date), _) if column.are_serials() => Ok(*date),
-            (Self::Serial(_), _) => Err("is a number, and other cells of its column are dates; write the date".into()),
+            (Self::Serial(date), _) if column.is_serial(*date) => Ok(*date),
+            (Self::Serial(date), _) => Err(format!(
+                "is a number, which as a serial number of a spreadsheet means {date}, far from the other dates of its column; \
+                 write the date"
+            )
+            .into()),
         }
     }
 
@@ -664,7 +680,8 @@ mod tests {
             // Both orders: nothing that depends on one is read.
             (&["3/4/2009", "25/4/2009", "4/25/2009", "2009"], &[None, None, None, Some("2009")]),
             (&["43831", "43832.5"], &[Some("2020-01-01"), Some("2020-01-02")]),
-            (&["43831", "2020-01-02"], &[None, Some("2020-01-02")]),
+            (&["43831", "2021-01-02"], &[Some("2020-01-01"), Some("2021-01-02")]),
+            (&["43831", "2009-01-02"], &[None, Some("2009-01-02")]),
         ] {
             let expected: Vec<Option<String>> = dates.iter().map(|date| date.map(str::to_owned)).collect();
             assert_eq!(column(texts), expected, "{texts:?}");

@@ -9,8 +9,9 @@ use crate::sources::Reason;
 use crate::sources::guess::{has_firm_word, is_firm_word, names_lead};
 use crate::sources::money::MoneyCell;
 use data::fold::fold;
+use data::meaning::Meaning as _;
 use data::name::WordList;
-use data::word_file;
+use data::{StartupStatus, word_file};
 
 /// Separators that no name has.
 const CLEAR: [char; 10] = ['،', '؛', '\n', ';', '|', '；', '｜', '、', '•', '\u{2028}'];
@@ -79,8 +80,21 @@ pub(crate) fn note<'t>(text: &'t str) -> Option<(&'t str, bool)> {
         note.contains(|char: char| char.is_ascii_digit())
             && MoneyCell::read(note).is_some_and(|cell| cell.sign().is_some())
     };
-    let is_lead = role_of(note).or_else(|| (is_address || is_amount() || is_person()).then_some(false))?;
+    let is_status = || status_in(note).is_some();
+    let is_lead =
+        role_of(note).or_else(|| (is_address || is_amount() || is_person() || is_status()).then_some(false))?;
     (!name.is_empty()).then_some((name, is_lead))
+}
+
+/// What a note says of a startup: `Kelpworks (written off)`.
+fn status_in(note: &str) -> Option<StartupStatus> {
+    StartupStatus::meaning(note).filter(|_| note.chars().count() > 1)
+}
+
+/// True if the note behind a name says what became of the startup.
+pub(crate) fn has_status(text: &str) -> bool {
+    let note = text.trim().strip_suffix([')', '）']).and_then(|text| text.rsplit_once(['(', '（']));
+    note.is_some_and(|(_, note)| status_in(note.trim()).is_some())
 }
 
 /// True if the role of an investor is to lead, `None` for another text. The words for those that lead are those of headers.

@@ -346,6 +346,7 @@ mod tests {
             ("names", "苇舟资本（领投）", "苇舟资本"),
             ("names", "Alder (https://wiki.example/alder?v=1)", "Alder"),
             ("names", "Alder (Berlin)", "Alder (Berlin)"),
+            ("names", "Alder Labs (written off)", "Alder Labs"),
             ("names", "Alder (Investors/Alder%20c0ffee.md)", "Alder"),
             ("names", "Alder Inc.*", "Alder Inc."),
             ("names", "Alder (lead)[a]", "Alder"),
